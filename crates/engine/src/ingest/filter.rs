@@ -1,0 +1,388 @@
+//! The one place that hides: separates markup and what it wraps from visible text.
+//!
+//! Does: hold back exactly what may still become a tag, whatever the chunk boundaries; leave tags
+//! in code alone; keep every byte, hidden or not, in some [`Piece`].
+//! Does not: trim, edit or reorder anything.
+//!
+//! Invariant: the pieces of a message, joined, are its text; each byte is in exactly one piece.
+
+mod inline;
+mod markdown;
+mod tag;
+
+use std::sync::Arc;
+
+use crate::event::MarkupClass;
+use crate::limits::HELD_BYTES_MAX;
+
+use inline::{Inline, InlineStep};
+use markdown::{Fence, FenceStep, Found, LineStart};
+use tag::{Form, Step, Tag, TagScan};
+pub use tag::{BadTagLine, Class, TagTable};
+
+/// What a stretch of text turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    Visible(&'a str),
+    /// Text between hidden tags.
+    Inside(Class, &'a str),
+    /// A tag itself.
+    Markup(MarkupClass, &'a str),
+}
+
+/// Where a text begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StartsIn {
+    #[default]
+    Text,
+    /// The prompt already opened the reasoning tag, as some chat templates do.
+    Thinking,
+}
+
+#[derive(Clone, Debug)]
+enum Mode {
+    /// At the start of a line, as `line` tells.
+    Line,
+    Text,
+    /// After a backslash.
+    Escape,
+    /// Counting back-ticks that may open inline code.
+    Ticks { len: usize },
+    /// After back-ticks that may open inline code; a tag met here is held.
+    Inline(Inline),
+    Indented,
+    Fence(Fence),
+    Hidden { class: Class, depth: usize, back_to_line: bool },
+}
+
+#[derive(Clone, Debug)]
+pub struct Filter {
+    table: Arc<TagTable>,
+    starts_in: StartsIn,
+    mode: Mode,
+    line: LineStart,
+    /// A tag in the making; its text is `held`.
+    tag: Option<TagScan>,
+    /// What is not yet decided: the beginning of a tag, or a whole one that may stand in code.
+    held: String,
+}
+
+/// Bytes that matter in the middle of a line of text; all others are passed over.
+const fn interrupts_text(byte: u8) -> bool {
+    matches!(byte, b'<' | b'`' | b'\n' | b'\\')
+}
+
+impl Filter {
+    pub fn new(table: Arc<TagTable>, starts_in: StartsIn) -> Filter {
+        let mut filter = Filter {
+            table,
+            starts_in,
+            mode: Mode::Line,
+            line: LineStart::new(),
+            tag: None,
+            held: String::new(),
+        };
+        filter.begin_round();
+        filter
+    }
+
+    /// Bytes held back because they may be markup.
+    pub fn held_bytes(&self) -> usize {
+        self.held.len()
+    }
+
+    pub fn push<'t>(&mut self, text: &'t str, out: &mut impl FnMut(Piece<'_>)) {
+        if self.held.is_empty() {
+            if let Some(again) = self.scan(text, 0, out) {
+                self.push_again(again, out);
+            }
+            return;
+        }
+        let mut joined = std::mem::take(&mut self.held);
+        let from = joined.len();
+        joined.push_str(text);
+        if let Some(again) = self.scan(&joined, from, out) {
+            self.push_again(again, out);
+        }
+    }
+
+    fn push_again(&mut self, mut text: String, out: &mut impl FnMut(Piece<'_>)) {
+        while let Some(again) = self.scan(&text, 0, out) {
+            text = again;
+        }
+    }
+
+    /// The message is over: what is held is decided. Hidden text that is still open stays open,
+    /// because a step may interrupt it.
+    pub fn end_message(&mut self, out: &mut impl FnMut(Piece<'_>)) {
+        while let Mode::Inline(inline) = &self.mode
+            && inline.holds()
+        {
+            let held = std::mem::take(&mut self.held);
+            let end = inline.at_end(&held).unwrap_or(0);
+            out_visible(&held[..end], out);
+            self.mode = Mode::Text;
+            if end < held.len() {
+                self.push_again(held[end..].to_owned(), out);
+            }
+        }
+        self.tag = None;
+        let held = std::mem::take(&mut self.held);
+        self.emit(&held, out);
+        if !matches!(self.mode, Mode::Hidden { .. }) {
+            self.mode = Mode::Line;
+        }
+        self.line = LineStart::new();
+    }
+
+    /// A new reply begins: nothing of the last one matters.
+    pub fn begin_round(&mut self) {
+        self.held.clear();
+        self.tag = None;
+        self.line = LineStart::new();
+        self.mode = match self.starts_in {
+            StartsIn::Text => Mode::Line,
+            StartsIn::Thinking => {
+                Mode::Hidden { class: Class::Reasoning, depth: 1, back_to_line: true }
+            }
+        };
+    }
+
+    /// Reads `text` from `from` on; what is before was read when it was held. Returns text that
+    /// has to be read again because what it was turned out otherwise.
+    fn scan(&mut self, text: &str, from: usize, out: &mut impl FnMut(Piece<'_>)) -> Option<String> {
+        let bytes = text.as_bytes();
+        let mut at = from;
+        // Start of what is not yet emitted; where a tag or held text begins, if one does.
+        let mut start = 0;
+        let mut undecided = (0 < from).then_some(0);
+        while at < bytes.len() {
+            if let (Some(tag), Some(begin)) = (&mut self.tag, undecided) {
+                match tag.step(bytes[at], &self.table) {
+                    Step::More => at += 1,
+                    Step::NotATag => {
+                        self.tag = None;
+                        undecided = None;
+                        self.lone_bracket();
+                        at = begin + 1;
+                    }
+                    Step::Tag(tag) => {
+                        self.tag = None;
+                        at += 1;
+                        if let Mode::Inline(inline) = &mut self.mode {
+                            inline.hold();
+                        } else {
+                            undecided = None;
+                            self.emit(&text[start..begin], out);
+                            self.apply(tag, &text[begin..at], out);
+                            start = at;
+                        }
+                    }
+                }
+                continue;
+            }
+            let Mode::Inline(inline) = &mut self.mode else {
+                at = self.step(bytes, at);
+                if self.tag.is_some() {
+                    undecided = Some(at - 1);
+                }
+                continue;
+            };
+            match inline.step(bytes[at], &mut self.line) {
+                InlineStep::Consumed => at += 1,
+                InlineStep::TagBegins => {
+                    self.tag = Some(TagScan::new());
+                    undecided = Some(at);
+                    at += 1;
+                }
+                InlineStep::Code { next } => {
+                    undecided = None;
+                    self.mode = next.into();
+                }
+                InlineStep::NotCode { .. } | InlineStep::ParagraphEnded
+                    if let Some(begin) = undecided =>
+                {
+                    let held = &text[begin..at];
+                    let paragraph = held.rfind('\n').map_or(held, |end| &held[..end]);
+                    let end = begin + inline.code_end(paragraph).unwrap_or(0);
+                    self.emit(&text[start..end], out);
+                    self.mode = Mode::Text;
+                    return Some(text[end..].to_owned());
+                }
+                InlineStep::NotCode { next } => self.mode = next.into(),
+                InlineStep::ParagraphEnded => {
+                    self.mode = Mode::Line;
+                    at += 1;
+                }
+            }
+            if let Some(begin) = undecided
+                && self.tag.is_none()
+                && HELD_BYTES_MAX < at - begin
+            {
+                self.emit(&text[start..begin], out);
+                self.mode = Mode::Text;
+                return Some(text[begin..].to_owned());
+            }
+        }
+        let end = undecided.unwrap_or(text.len());
+        self.emit(&text[start..end], out);
+        self.held.push_str(&text[end..]);
+        None
+    }
+
+    /// Reads one byte, or a stretch that does not matter. Leaves the byte where it is when only
+    /// the mode had to change first.
+    fn step(&mut self, bytes: &[u8], at: usize) -> usize {
+        let byte = bytes[at];
+        match &mut self.mode {
+            Mode::Text => match byte {
+                b'<' => self.tag = Some(TagScan::new()),
+                b'`' => self.mode = Mode::Ticks { len: 1 },
+                b'\\' => self.mode = Mode::Escape,
+                b'\n' => {
+                    self.line.after_text();
+                    self.mode = Mode::Line;
+                }
+                _ => {
+                    let rest = &bytes[at..];
+                    let plain = rest.iter().position(|&byte| interrupts_text(byte));
+                    return at + plain.unwrap_or(rest.len());
+                }
+            },
+            Mode::Escape => {
+                self.mode = Mode::Text;
+                // Only a back-tick loses its meaning; a tag after a backslash is still hidden.
+                return if byte == b'`' { at + 1 } else { at };
+            }
+            Mode::Ticks { len } if byte == b'`' => *len += 1,
+            Mode::Ticks { len } => {
+                self.mode = Mode::Inline(Inline::new(*len));
+                return at;
+            }
+            Mode::Line => return self.step_line(byte, at),
+            Mode::Indented => {
+                if byte == b'\n' {
+                    self.line.after_indented();
+                    self.mode = Mode::Line;
+                }
+            }
+            Mode::Fence(fence) => match fence.step(byte) {
+                FenceStep::Inside => {}
+                step => {
+                    self.line.after_fence();
+                    self.mode = Mode::Line;
+                    return if step == FenceStep::Left { at } else { at + 1 };
+                }
+            },
+            Mode::Hidden { .. } => {
+                if byte == b'<' {
+                    self.tag = Some(TagScan::new());
+                } else {
+                    let rest = &bytes[at..];
+                    return at + memchr::memchr(b'<', rest).unwrap_or(rest.len());
+                }
+            }
+            Mode::Inline(_) => {}
+        }
+        at + 1
+    }
+
+    fn step_line(&mut self, byte: u8, at: usize) -> usize {
+        match self.line.step(byte) {
+            Found::More | Found::Blank => at + 1,
+            Found::Text if byte == b'<' => {
+                self.tag = Some(TagScan::new());
+                at + 1
+            }
+            Found::Text => {
+                self.mode = Mode::Text;
+                at
+            }
+            Found::Indented => {
+                self.mode = Mode::Indented;
+                at
+            }
+            Found::Fence(fence) => {
+                self.mode = Mode::Fence(fence);
+                at
+            }
+            Found::Ticks { len, fence } => {
+                self.mode = Mode::Inline(Inline::at_line_start(len, fence));
+                at
+            }
+        }
+    }
+
+    /// A `<` that begins no tag is text.
+    fn lone_bracket(&mut self) {
+        match &mut self.mode {
+            Mode::Line => self.mode = Mode::Text,
+            Mode::Inline(inline) => inline.passed_text(),
+            _ => {}
+        }
+    }
+
+    fn apply(&mut self, tag: Tag, raw: &str, out: &mut impl FnMut(Piece<'_>)) {
+        if let Mode::Hidden { class, depth, back_to_line } = self.mode {
+            let depth = match tag.form {
+                _ if tag.class != class => depth,
+                Form::Open => depth + 1,
+                Form::Close => depth - 1,
+                Form::SelfClosing => depth,
+            };
+            if depth == 0 {
+                out(Piece::Markup(markup(class), raw));
+                self.mode = if back_to_line { Mode::Line } else { Mode::Text };
+            } else {
+                out(Piece::Inside(class, raw));
+                self.mode = Mode::Hidden { class, depth, back_to_line };
+            }
+            return;
+        }
+        let back_to_line = matches!(self.mode, Mode::Line);
+        match (tag.class, tag.form) {
+            (Class::Unwrapped, _) => out(Piece::Markup(MarkupClass::Unwrapped, raw)),
+            (_, Form::Close) => out(Piece::Markup(MarkupClass::Stray, raw)),
+            (class, Form::SelfClosing) => out(Piece::Markup(markup(class), raw)),
+            (class, Form::Open) => {
+                out(Piece::Markup(markup(class), raw));
+                self.mode = Mode::Hidden { class, depth: 1, back_to_line };
+            }
+        }
+    }
+
+    fn emit(&self, text: &str, out: &mut impl FnMut(Piece<'_>)) {
+        match self.mode {
+            Mode::Hidden { class, .. } if !text.is_empty() => out(Piece::Inside(class, text)),
+            _ => out_visible(text, out),
+        }
+    }
+}
+
+fn out_visible(text: &str, out: &mut impl FnMut(Piece<'_>)) {
+    if !text.is_empty() {
+        out(Piece::Visible(text));
+    }
+}
+
+fn markup(class: Class) -> MarkupClass {
+    match class {
+        Class::Reasoning => MarkupClass::Reasoning,
+        Class::Tool => MarkupClass::Tool,
+        Class::Unwrapped => MarkupClass::Unwrapped,
+    }
+}
+
+impl From<inline::Next> for Mode {
+    fn from(next: inline::Next) -> Mode {
+        match next {
+            inline::Next::Text => Mode::Text,
+            inline::Next::Fence(fence) => Mode::Fence(fence),
+            inline::Next::Ticks { len, fence } => Mode::Inline(Inline::at_line_start(len, fence)),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "filter_tests.rs"]
+mod tests;

@@ -1,0 +1,171 @@
+//! Back-ticks that may open inline code, until it is known whether they do.
+//!
+//! Inline code ends at a run of exactly as many back-ticks. If its paragraph ends first, it never
+//! was code, and runs of other lengths that were passed over may be code themselves.
+
+use crate::limits::CODE_RUNS_MAX;
+
+use super::markdown::{Fence, Found, LineStart};
+
+#[derive(Clone, Debug)]
+pub(super) struct Inline {
+    /// Lengths of the runs since the opening one, itself included.
+    runs: Vec<usize>,
+    /// Length of the run being read.
+    run: usize,
+    /// At the start of a further line of the paragraph.
+    at_line: bool,
+    /// The opening run stands where a fence may: if its line holds no other back-tick, it is one.
+    fence: Option<Fence>,
+    /// A tag was met: from there on the text is held.
+    holds: bool,
+}
+
+/// How the filter goes on.
+#[derive(Clone, Debug)]
+pub(super) enum Next {
+    Text,
+    Fence(Fence),
+    Ticks { len: usize, fence: Option<Fence> },
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum InlineStep {
+    Consumed,
+    /// This byte is a `<` outside a run.
+    TagBegins,
+    /// It was code up to this byte, which is to be read again.
+    Code { next: Next },
+    /// It was no code. This byte is to be read again.
+    NotCode { next: Next },
+    /// It was no code. This byte is the first of what comes next and has been read.
+    ParagraphEnded,
+}
+
+impl Inline {
+    pub(super) fn new(ticks: usize) -> Inline {
+        Inline::at_line_start(ticks, None)
+    }
+
+    pub(super) fn at_line_start(ticks: usize, fence: Option<Fence>) -> Inline {
+        Inline { runs: vec![ticks], run: 0, at_line: false, fence, holds: false }
+    }
+
+    pub(super) fn holds(&self) -> bool {
+        self.holds
+    }
+
+    pub(super) fn hold(&mut self) {
+        self.holds = true;
+    }
+
+    /// A `<` that was no tag went by.
+    pub(super) fn passed_text(&mut self) {
+        self.at_line = false;
+    }
+
+    pub(super) fn step(&mut self, byte: u8, line: &mut LineStart) -> InlineStep {
+        if self.at_line {
+            return self.step_line(byte, line);
+        }
+        if byte == b'`' {
+            self.fence = None;
+            self.run += 1;
+            return InlineStep::Consumed;
+        }
+        if 0 < self.run {
+            let run = std::mem::take(&mut self.run);
+            if self.closes(run) {
+                return InlineStep::Code { next: Next::Text };
+            }
+        }
+        match byte {
+            b'\n' => match self.fence.take() {
+                Some(fence) => InlineStep::Code { next: Next::Fence(fence) },
+                None => {
+                    line.after_text();
+                    self.at_line = true;
+                    InlineStep::Consumed
+                }
+            },
+            b'<' if !self.holds => InlineStep::TagBegins,
+            _ => InlineStep::Consumed,
+        }
+    }
+
+    fn step_line(&mut self, byte: u8, line: &mut LineStart) -> InlineStep {
+        match line.step(byte) {
+            Found::Blank => InlineStep::ParagraphEnded,
+            Found::More if line.began_block() => InlineStep::ParagraphEnded,
+            Found::More => InlineStep::Consumed,
+            Found::Fence(fence) => InlineStep::NotCode { next: Next::Fence(fence) },
+            Found::Ticks { len, fence: Some(fence) } => {
+                InlineStep::NotCode { next: Next::Ticks { len, fence: Some(fence) } }
+            }
+            Found::Ticks { len, fence: None } => {
+                self.at_line = false;
+                if self.closes(len) {
+                    InlineStep::Code { next: Next::Text }
+                } else {
+                    self.step(byte, line)
+                }
+            }
+            Found::Text | Found::Indented if line.began_block() => {
+                InlineStep::NotCode { next: Next::Text }
+            }
+            Found::Text | Found::Indented => {
+                self.at_line = false;
+                self.step(byte, line)
+            }
+        }
+    }
+
+    fn closes(&mut self, run: usize) -> bool {
+        if self.runs.first() == Some(&run) {
+            return true;
+        }
+        if self.runs.len() < CODE_RUNS_MAX && !self.holds {
+            self.runs.push(run);
+        }
+        false
+    }
+
+    /// The opening run opens nothing. Says where the code ends that the text held, up to the end
+    /// of its paragraph, begins in, if a later run opened some.
+    pub(super) fn code_end(&self, paragraph: &str) -> Option<usize> {
+        let mut rest = self.runs.get(1..).unwrap_or(&[]);
+        while let Some((&run, later)) = rest.split_first() {
+            match later.iter().position(|&other| other == run) {
+                Some(close) => rest = &later[close + 1..],
+                None => match run_end(paragraph, run) {
+                    Some(end) => return Some(end),
+                    None => rest = later,
+                },
+            }
+        }
+        None
+    }
+
+    /// The message ended: where the code ends that `held` begins in.
+    pub(super) fn at_end(&self, held: &str) -> Option<usize> {
+        if self.fence.is_some() || self.runs.first() == Some(&self.run) {
+            return Some(held.len());
+        }
+        self.code_end(held)
+    }
+}
+
+/// The end of the first run of exactly `len` back-ticks.
+fn run_end(text: &str, len: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'`', &bytes[at..]) {
+        let begin = at + found;
+        let run = bytes[begin..].iter().take_while(|&&byte| byte == b'`').count();
+        at = begin + run;
+        if run == len {
+            return Some(at);
+        }
+    }
+    None
+}

@@ -1,0 +1,290 @@
+//! Where a line begins in markdown, as far as code is concerned.
+//!
+//! Does: classify the start of each line, byte by byte: fence, indented code, new block, text.
+//! Does not: look at inline markup; that is the filter's.
+
+/// Fewest characters that open a fence.
+const FENCE_LEN_MIN: usize = 3;
+
+/// What the bytes of a line have shown so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Still white space, a list marker or a quote mark.
+    More,
+    /// The line ended and was blank.
+    Blank,
+    /// This byte is the first of the line's text.
+    Text,
+    /// This byte belongs to an indented code block.
+    Indented,
+    /// This byte follows a run of tildes that opens a fence.
+    Fence(Fence),
+    /// This byte follows back-ticks, enough of them for a fence or not.
+    Ticks { len: usize, fence: Option<Fence> },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Indent,
+    Run { mark: u8, len: usize },
+    Bullet,
+    Digits { count: usize },
+    AfterNumber { count: usize },
+}
+
+/// What the line before was, as far as the next one cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Previous {
+    /// Nothing, or a blank line: indented code may begin.
+    Blank,
+    Indented,
+    /// A paragraph: an indented line only continues it.
+    Paragraph,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct LineStart {
+    state: State,
+    /// Columns of white space since the line or its last container mark began.
+    columns: usize,
+    /// Columns before the last container mark's content.
+    offset: usize,
+    /// Where the content of the list item around this line begins.
+    base: usize,
+    previous: Previous,
+    quoted: bool,
+    /// A quote mark, list marker or heading stood on this line: whatever came before has ended.
+    new_block: bool,
+}
+
+impl LineStart {
+    pub(super) fn new() -> LineStart {
+        LineStart {
+            state: State::Indent,
+            columns: 0,
+            offset: 0,
+            base: 0,
+            previous: Previous::Blank,
+            quoted: false,
+            new_block: false,
+        }
+    }
+
+    pub(super) fn began_block(&self) -> bool {
+        self.new_block
+    }
+
+    /// Begins the next line; the last one was text.
+    pub(super) fn after_text(&mut self) {
+        self.next_line(Previous::Paragraph);
+    }
+
+    /// Begins the next line; the last one was indented code.
+    pub(super) fn after_indented(&mut self) {
+        self.next_line(Previous::Indented);
+    }
+
+    /// Begins the next line; the last one closed a fence.
+    pub(super) fn after_fence(&mut self) {
+        self.next_line(Previous::Blank);
+    }
+
+    fn next_line(&mut self, previous: Previous) {
+        self.state = State::Indent;
+        self.columns = 0;
+        self.offset = 0;
+        self.previous = previous;
+        self.quoted = false;
+        self.new_block = false;
+    }
+
+    pub(super) fn step(&mut self, byte: u8) -> Found {
+        match self.state {
+            State::Indent => self.indent(byte),
+            State::Run { mark, len } if byte == mark => {
+                self.state = State::Run { mark, len: len + 1 };
+                Found::More
+            }
+            State::Run { mark: b'`', len } => Found::Ticks { len, fence: self.fence(b'`', len) },
+            State::Run { mark, len } => match self.fence(mark, len) {
+                Some(fence) => Found::Fence(fence),
+                None => self.text(),
+            },
+            State::Bullet => match byte {
+                b' ' | b'\t' => self.list_item(1, byte),
+                b'\n' => self.blank(),
+                _ => self.text(),
+            },
+            State::Digits { count } => match byte {
+                b'0'..=b'9' if count < 9 => {
+                    self.state = State::Digits { count: count + 1 };
+                    Found::More
+                }
+                b'.' | b')' => {
+                    self.state = State::AfterNumber { count: count + 1 };
+                    Found::More
+                }
+                _ => self.text(),
+            },
+            State::AfterNumber { count } => match byte {
+                b' ' | b'\t' => self.list_item(count, byte),
+                _ => self.text(),
+            },
+        }
+    }
+
+    fn indent(&mut self, byte: u8) -> Found {
+        match byte {
+            b' ' => {
+                self.columns += 1;
+                Found::More
+            }
+            b'\t' => {
+                self.columns += 4 - self.columns % 4;
+                Found::More
+            }
+            b'\r' => Found::More,
+            b'\n' => self.blank(),
+            _ if self.is_indented_code() => Found::Indented,
+            b'>' => {
+                self.new_block = true;
+                self.quoted = true;
+                self.offset = 0;
+                self.columns = 0;
+                self.base = 0;
+                Found::More
+            }
+            b'`' | b'~' => {
+                self.leave_list();
+                self.state = State::Run { mark: byte, len: 1 };
+                Found::More
+            }
+            b'-' | b'*' | b'+' => {
+                self.state = State::Bullet;
+                Found::More
+            }
+            b'0'..=b'9' => {
+                self.state = State::Digits { count: 1 };
+                Found::More
+            }
+            b'#' => {
+                self.new_block = true;
+                self.text()
+            }
+            _ => self.text(),
+        }
+    }
+
+    fn fence(&self, mark: u8, len: usize) -> Option<Fence> {
+        (FENCE_LEN_MIN <= len).then_some(Fence {
+            mark,
+            len,
+            indent: self.offset + self.columns,
+            quoted: self.quoted,
+            line: FenceLine::Info,
+        })
+    }
+
+    fn is_indented_code(&self) -> bool {
+        let may_begin = match self.previous {
+            Previous::Blank | Previous::Indented => true,
+            Previous::Paragraph => self.new_block,
+        };
+        may_begin && self.base + 4 <= self.offset + self.columns
+    }
+
+    fn blank(&mut self) -> Found {
+        let previous = match self.previous {
+            Previous::Indented => Previous::Indented,
+            Previous::Blank | Previous::Paragraph => Previous::Blank,
+        };
+        self.next_line(previous);
+        Found::Blank
+    }
+
+    fn text(&mut self) -> Found {
+        self.leave_list();
+        Found::Text
+    }
+
+    fn leave_list(&mut self) {
+        self.base = self.base.min(self.offset + self.columns);
+    }
+
+    fn list_item(&mut self, marker: usize, byte: u8) -> Found {
+        self.new_block = true;
+        self.offset += self.columns + marker + 1;
+        self.columns = if byte == b'\t' { 3 } else { 0 };
+        self.base = self.offset;
+        self.state = State::Indent;
+        Found::More
+    }
+}
+
+/// A fenced block, from the line that opens it on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fence {
+    mark: u8,
+    len: usize,
+    indent: usize,
+    quoted: bool,
+    line: FenceLine,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FenceLine {
+    /// The opening line, after its marks.
+    Info,
+    Start { columns: usize, quote_seen: bool },
+    Run { len: usize },
+    /// Nothing but white space after a run that closes.
+    AfterRun,
+    Code,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FenceStep {
+    Inside,
+    /// This byte ended the closing line.
+    Closed,
+    /// The quote around the fence ended before this byte.
+    Left,
+}
+
+impl Fence {
+    pub(super) fn step(&mut self, byte: u8) -> FenceStep {
+        self.line = match (self.line, byte) {
+            (FenceLine::Start { columns, quote_seen }, _) => {
+                match self.at_line_start(byte, columns, quote_seen) {
+                    Some(line) => line,
+                    None => return FenceStep::Left,
+                }
+            }
+            (FenceLine::Run { len }, _) if byte == self.mark => FenceLine::Run { len: len + 1 },
+            (FenceLine::Run { len }, b'\n') if self.len <= len => return FenceStep::Closed,
+            (FenceLine::AfterRun, b'\n') => return FenceStep::Closed,
+            (FenceLine::Run { len }, b' ' | b'\t' | b'\r') if self.len <= len => {
+                FenceLine::AfterRun
+            }
+            (FenceLine::AfterRun, b' ' | b'\t' | b'\r') => FenceLine::AfterRun,
+            (_, b'\n') => FenceLine::Start { columns: 0, quote_seen: false },
+            (FenceLine::Info, _) => FenceLine::Info,
+            _ => FenceLine::Code,
+        };
+        FenceStep::Inside
+    }
+
+    fn at_line_start(&self, byte: u8, columns: usize, quote_seen: bool) -> Option<FenceLine> {
+        Some(match byte {
+            b' ' => FenceLine::Start { columns: columns + 1, quote_seen },
+            b'\t' => FenceLine::Start { columns: columns + 4 - columns % 4, quote_seen },
+            b'>' if self.quoted && !quote_seen => {
+                FenceLine::Start { columns: 0, quote_seen: true }
+            }
+            _ if self.quoted && !quote_seen => return None,
+            b'\n' => FenceLine::Start { columns: 0, quote_seen: false },
+            _ if byte == self.mark && columns <= self.indent + 3 => FenceLine::Run { len: 1 },
+            _ => FenceLine::Code,
+        })
+    }
+}

@@ -1,0 +1,17 @@
+//! Bytes in, views out. Nothing here performs IO, reads a clock or rolls dice.
+//!
+//! ```text
+//! bytes ─ ingest ─▶ Event ─ log ─▶ Record ─ view ─▶ what a person sees
+//! ```
+//!
+//! The modules below are declared in the order in which to read them.
+
+pub mod limits;
+
+pub mod event;
+
+pub mod run;
+
+pub mod ingest;
+
+pub mod view;

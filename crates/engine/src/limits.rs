@@ -1,0 +1,34 @@
+//! Every bound of the engine, on one page. Compared with `<=`: a value at its limit is accepted.
+
+/// Longest frame of a transport; what is longer is skipped and recorded as unrecognised.
+pub const FRAME_BYTES_MAX: usize = 16 << 20;
+
+/// How much of an oversized or unreadable frame the log keeps.
+pub const UNREADABLE_BYTES_KEPT: usize = 4 << 10;
+
+/// Frames looked at before a stream counts as of no known dialect.
+pub const PROBE_FRAMES_MAX: usize = 64;
+
+/// Bytes looked at before a stream counts as of no known dialect.
+pub const PROBE_BYTES_MAX: usize = 1 << 20;
+
+/// Text held because a tag in it may turn out to stand in inline code.
+pub const HELD_BYTES_MAX: usize = 8 << 10;
+
+/// Longest tag, attributes included; what is longer is text.
+pub const TAG_BYTES_MAX: usize = 512;
+
+/// Longest name or namespace of a tag.
+pub const TAG_NAME_BYTES_MAX: usize = 40;
+
+/// Back-tick runs remembered while it is open which of them is inline code.
+pub const CODE_RUNS_MAX: usize = 64;
+
+/// Blank text held at the start of a message, before it is known to be one.
+pub const BLANK_BYTES_MAX: usize = 64 << 10;
+
+/// Tools that may be open at once; the oldest is closed when one more starts.
+pub const OPEN_TOOLS_MAX: usize = 1 << 10;
+
+/// Names of unrecognised fields remembered, so that each is recorded once.
+pub const UNKNOWN_FIELDS_MAX: usize = 256;

@@ -1,0 +1,294 @@
+//! The run machine: which event may follow which.
+//!
+//! Does: number rounds, messages and steps; open and close them in pairs; hold blank text until it
+//! is known to be a message; pass text through the filter; give every run exactly one ending.
+//! Does not: know any provider's words, or keep the text it has passed on.
+//!
+//! Dialects speak to it through a [`Writer`]; whatever they say, in whatever order, the events are
+//! well formed.
+
+mod fingerprint;
+mod text;
+mod tools;
+mod writer;
+
+use std::sync::Arc;
+
+use crate::event::{
+    Ending, Event, FailureReason, MessageId, Millis, Outcome, Phase, Reply, Sink,
+    Stop, TextMode, Trace, Usage, UsageScope,
+};
+use crate::ingest::filter::{Filter, StartsIn, TagTable};
+
+use fingerprint::Fingerprint;
+use text::{Cumulative, Message, Reasoning};
+pub use tools::ToolStart;
+use tools::Tools;
+pub use writer::Writer;
+
+/// What a profile says about a source.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    pub tags: Arc<TagTable>,
+    pub starts_in: StartsIn,
+}
+
+/// How a source marks where one model call ends and the next begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounds {
+    /// It says so.
+    Marked,
+    /// It does not: what the model says after a tool's result is a new round.
+    AfterResults,
+}
+
+/// Why no more input comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// The stream ended by itself.
+    EndOfInput,
+    Cancelled,
+    Stalled,
+    Interrupted,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Verdict {
+    Pending,
+    Completed(Stop),
+    Failed { reason: FailureReason, detail: String },
+    Cancelled { detail: String },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Life {
+    New,
+    Open,
+    Ended,
+}
+
+/// One run, from its first event to its ending.
+#[derive(Clone, Debug)]
+pub struct Run {
+    filter: Filter,
+    ledger: Ledger,
+}
+
+/// All of a run's state but the filter, which writes into it.
+#[derive(Clone, Debug)]
+struct Ledger {
+    life: Life,
+    rounds: Rounds,
+    round_number: u32,
+    round: Option<Round>,
+    /// A tool's result has come since the model last spoke.
+    result_seen: bool,
+    messages: u32,
+    steps: u32,
+    message: Message,
+    /// What a source that repeats itself has said in the message that is open.
+    cumulative: Option<Cumulative>,
+    /// What the source said about the message to come.
+    phase: Option<Phase>,
+    reasoning: Reasoning,
+    tools: Tools,
+    open_asks: Vec<String>,
+    declared: Option<MessageId>,
+    last_round_message: Option<MessageId>,
+    withdrawn: Vec<MessageId>,
+    unknown_fields: Vec<String>,
+    verdict: Verdict,
+}
+
+#[derive(Clone, Debug)]
+struct Round {
+    first_message: u32,
+    first_step: u32,
+    spoke: bool,
+    stop: Option<Stop>,
+    usage: Option<Usage>,
+    last_message: Option<(MessageId, Fingerprint)>,
+    last_final: Option<MessageId>,
+}
+
+impl Run {
+    pub fn new(options: &RunOptions) -> Run {
+        Run {
+            filter: Filter::new(Arc::clone(&options.tags), options.starts_in),
+            ledger: Ledger {
+                life: Life::New,
+                rounds: Rounds::Marked,
+                round_number: 0,
+                round: None,
+                result_seen: false,
+                messages: 0,
+                steps: 0,
+                message: Message::None,
+                cumulative: None,
+                phase: None,
+                reasoning: Reasoning::None,
+                tools: Tools::default(),
+                open_asks: Vec::new(),
+                declared: None,
+                last_round_message: None,
+                withdrawn: Vec::new(),
+                unknown_fields: Vec::new(),
+                verdict: Verdict::Pending,
+            },
+        }
+    }
+
+    pub fn is_ended(&self) -> bool {
+        self.ledger.life == Life::Ended
+    }
+}
+
+/// Where a ledger's events go, and the time they carry.
+struct Out<'a> {
+    sink: &'a mut dyn Sink,
+    at: Option<Millis>,
+}
+
+impl Out<'_> {
+    fn event(&mut self, event: Event<'_>) {
+        self.sink.event(self.at, event);
+    }
+}
+
+impl Ledger {
+    fn start(&mut self, dialect: &str, mode: TextMode, out: &mut Out<'_>) {
+        if self.life == Life::New {
+            self.life = Life::Open;
+            out.event(Event::RunStarted {
+                version: crate::event::EVENT_VERSION,
+                dialect: dialect.into(),
+                mode,
+            });
+        }
+    }
+
+    /// Opens a round if none is open, or if the one that is has had its tools answered.
+    fn ensure_round(&mut self, filter: &mut Filter, out: &mut Out<'_>) {
+        let answered = self.rounds == Rounds::AfterResults && self.result_seen;
+        if self.round.is_none() || answered {
+            self.start_round(None, None, filter, out);
+        }
+    }
+
+    fn start_round(
+        &mut self,
+        model: Option<&str>,
+        response: Option<&str>,
+        filter: &mut Filter,
+        out: &mut Out<'_>,
+    ) {
+        self.end_round(filter, out);
+        filter.begin_round();
+        if self.verdict != Verdict::Pending {
+            // The source had come to an end and goes on all the same: what it declared is past.
+            self.declared = None;
+        }
+        self.verdict = Verdict::Pending;
+        self.last_round_message = None;
+        self.result_seen = false;
+        self.round = Some(Round {
+            first_message: self.messages,
+            first_step: self.steps,
+            spoke: false,
+            stop: None,
+            usage: None,
+            last_message: None,
+            last_final: None,
+        });
+        out.event(Event::RoundStarted {
+            round: self.round_number,
+            model: model.map(Into::into),
+            response: response.map(Into::into),
+        });
+        self.round_number += 1;
+    }
+
+    fn end_round(&mut self, filter: &mut Filter, out: &mut Out<'_>) {
+        if self.round.is_none() {
+            return;
+        }
+        self.end_message(filter, out);
+        self.end_reasoning(out);
+        if self.round.as_ref().is_some_and(|round| round.stop.is_some()) {
+            self.tools.all_ready(out);
+        }
+        let Some(round) = self.round.take() else { return };
+        if let Some(usage) = round.usage {
+            out.event(Event::UsageReported { scope: UsageScope::Round, usage });
+        }
+        // What the reply is stays known after its round has ended.
+        self.declared = round.last_final.or(self.declared);
+        self.last_round_message = round.last_message.map(|(message, _)| message);
+        out.event(Event::RoundEnded { round: self.current_round(), stop: round.stop });
+    }
+
+    /// Number of the round that is open, or was last.
+    fn current_round(&self) -> u32 {
+        self.round_number.saturating_sub(1)
+    }
+
+    fn spoke(&mut self, out: &mut Out<'_>) {
+        let number = self.current_round();
+        if let Some(round) = &mut self.round
+            && !round.spoke
+        {
+            round.spoke = true;
+            out.sink.trace(Trace::FirstToken { round: number });
+        }
+    }
+
+    fn finish(&mut self, cut: Cut, filter: &mut Filter, out: &mut Out<'_>) {
+        if self.life == Life::Ended {
+            return;
+        }
+        self.end_round(filter, out);
+        self.tools.close_all(out);
+        for ask in std::mem::take(&mut self.open_asks) {
+            out.event(Event::AskResolved {
+                ask: ask.into(),
+                answer: "".into(),
+                by: crate::event::AnsweredBy::Nobody,
+            });
+        }
+        self.life = Life::Ended;
+        let ending = self.ending(cut);
+        out.event(Event::RunEnded { ending });
+    }
+
+    fn ending(&mut self, cut: Cut) -> Ending<'static> {
+        let verdict = std::mem::replace(&mut self.verdict, Verdict::Pending);
+        let (outcome, stop, reason, detail) = match (verdict, cut) {
+            (Verdict::Completed(stop), _) => (Outcome::Completed, Some(stop), None, None),
+            (Verdict::Failed { reason, detail }, _) => {
+                (Outcome::Failed, None, Some(reason), Some(detail))
+            }
+            (Verdict::Cancelled { detail }, _) => (Outcome::Cancelled, None, None, Some(detail)),
+            (Verdict::Pending, Cut::EndOfInput) => (Outcome::Truncated, None, None, None),
+            (Verdict::Pending, Cut::Cancelled) => (Outcome::Cancelled, None, None, None),
+            (Verdict::Pending, Cut::Stalled) => (Outcome::Stalled, None, None, None),
+            (Verdict::Pending, Cut::Interrupted) => (Outcome::Interrupted, None, None, None),
+        };
+        let message = self.reply();
+        Ending {
+            outcome,
+            stop,
+            reason,
+            detail: detail.filter(|detail| !detail.is_empty()).map(Into::into),
+            reply: if message.is_some() { Reply::Message } else { Reply::None },
+            message,
+            incomplete: outcome != Outcome::Completed || stop == Some(Stop::Length),
+        }
+    }
+
+    /// The message a source declared final, else the last of the last round.
+    fn reply(&self) -> Option<MessageId> {
+        self.declared
+            .or(self.last_round_message)
+            .filter(|message| !self.withdrawn.contains(message))
+    }
+}

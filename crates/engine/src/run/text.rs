@@ -1,0 +1,326 @@
+//! Messages and reasoning: when one is open, what is still blank, what the filter makes of text.
+
+use crate::event::{
+    DroppedReason, Event, HeldReason, MarkupClass, MessageId, ReasoningOrigin, StepId, Trace,
+};
+use crate::ingest::filter::{Class, Filter, Piece};
+use crate::limits::BLANK_BYTES_MAX;
+
+use super::fingerprint::Fingerprint;
+use super::{Ledger, Out};
+
+#[derive(Clone, Debug)]
+pub(super) enum Message {
+    None,
+    /// Text has come, but only white space: it is no message yet.
+    Blank { text: String, after_tag: AfterTag },
+    Open { id: MessageId, print: Fingerprint },
+}
+
+/// Whether a reasoning tag stood before any text of the message: the white space around it then
+/// belongs to the tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AfterTag {
+    No,
+    Yes,
+}
+
+/// What a cumulative source has said so far in the message that is open.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cumulative {
+    raw: String,
+    visible: String,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Reasoning {
+    None,
+    /// Announced, but nothing or only white space has come.
+    Blank { origin: ReasoningOrigin, text: String },
+    Open { step: StepId, origin: ReasoningOrigin },
+}
+
+impl Ledger {
+    /// Text from the source, tags and all.
+    pub(super) fn text(&mut self, text: &str, filter: &mut Filter, out: &mut Out<'_>) {
+        if text.is_empty() {
+            return;
+        }
+        self.ensure_round(filter, out);
+        self.spoke(out);
+        if !matches!(self.reasoning, Reasoning::None) && !self.is_tag_reasoning() {
+            self.end_reasoning(out);
+        }
+        filter.push(text, &mut |piece| self.piece(piece, out));
+        if 0 < filter.held_bytes() {
+            let bytes = filter.held_bytes();
+            out.sink.trace(Trace::Held { bytes, reason: HeldReason::Markup });
+        }
+    }
+
+    fn is_tag_reasoning(&self) -> bool {
+        matches!(
+            self.reasoning,
+            Reasoning::Blank { origin: ReasoningOrigin::Tag, .. }
+                | Reasoning::Open { origin: ReasoningOrigin::Tag, .. }
+        )
+    }
+
+    fn piece(&mut self, piece: Piece<'_>, out: &mut Out<'_>) {
+        match piece {
+            Piece::Visible(text) => self.visible(text, out),
+            Piece::Inside(Class::Reasoning, text) => self.tag_reasoning(text, out),
+            Piece::Inside(Class::Tool | Class::Unwrapped, text) => {
+                self.hidden(MarkupClass::Tool, text, out);
+            }
+            Piece::Markup(MarkupClass::Reasoning, text) => {
+                self.blank_before_tag(out);
+                if self.is_tag_reasoning() {
+                    self.end_reasoning(out);
+                }
+                self.hidden(MarkupClass::Reasoning, text, out);
+            }
+            Piece::Markup(class, text) => self.hidden(class, text, out),
+        }
+    }
+
+    fn hidden(&mut self, class: MarkupClass, text: &str, out: &mut Out<'_>) {
+        out.sink.trace(Trace::Hidden { bytes: text.len(), class });
+        out.event(Event::MarkupHidden { class, text: text.into() });
+    }
+
+    fn visible(&mut self, text: &str, out: &mut Out<'_>) {
+        if let Message::Open { id, print } = &mut self.message {
+            print.push(text);
+            if let Some(cumulative) = &mut self.cumulative {
+                cumulative.visible.push_str(text);
+            }
+            let message = *id;
+            out.event(Event::TextAppended { message, text: text.into() });
+            return;
+        }
+        let (mut blank, after_tag) = match std::mem::replace(&mut self.message, Message::None) {
+            Message::Blank { text, after_tag } => (text, after_tag),
+            Message::None | Message::Open { .. } => (String::new(), AfterTag::No),
+        };
+        let first = text.find(|char: char| !char.is_whitespace());
+        let Some(first) = first.filter(|_| blank.len() <= BLANK_BYTES_MAX) else {
+            if blank.len() + text.len() <= BLANK_BYTES_MAX {
+                blank.push_str(text);
+                let bytes = blank.len();
+                out.sink.trace(Trace::Held { bytes, reason: HeldReason::Blank });
+            } else {
+                // Nobody needs more than this of nothing; what came first is kept.
+                self.hidden(MarkupClass::Blank, text, out);
+            }
+            self.message = Message::Blank { text: blank, after_tag };
+            return;
+        };
+        let skipped = match after_tag {
+            AfterTag::No => 0,
+            AfterTag::Yes => first,
+        };
+        match after_tag {
+            AfterTag::Yes => {
+                blank.push_str(&text[..skipped]);
+                if !blank.is_empty() {
+                    self.hidden(MarkupClass::Blank, &blank, out);
+                }
+                self.open_message(out);
+            }
+            AfterTag::No => {
+                self.open_message(out);
+                if !blank.is_empty() {
+                    self.visible(&blank, out);
+                }
+            }
+        }
+        self.visible(&text[skipped..], out);
+    }
+
+    fn blank_before_tag(&mut self, out: &mut Out<'_>) {
+        match &mut self.message {
+            Message::Open { .. } => return,
+            Message::Blank { text, .. } => {
+                let text = std::mem::take(text);
+                if !text.is_empty() {
+                    self.hidden(MarkupClass::Blank, &text, out);
+                }
+            }
+            Message::None => {}
+        }
+        self.message = Message::Blank { text: String::new(), after_tag: AfterTag::Yes };
+    }
+
+    /// Opens a message now, whether or not there is text for it yet.
+    pub(super) fn open_message(&mut self, out: &mut Out<'_>) -> MessageId {
+        if let Message::Open { id, .. } = self.message {
+            return id;
+        }
+        let id = MessageId(self.messages);
+        self.messages += 1;
+        let phase = self.phase.take();
+        out.event(Event::MessageStarted { message: id, round: self.current_round(), phase });
+        self.message = Message::Open { id, print: Fingerprint::default() };
+        if let Some(round) = &mut self.round {
+            round.last_message = Some((id, Fingerprint::default()));
+            if phase == Some(crate::event::Phase::Final) {
+                round.last_final = Some(id);
+            }
+        }
+        id
+    }
+
+    pub(super) fn end_message(&mut self, filter: &mut Filter, out: &mut Out<'_>) {
+        filter.end_message(&mut |piece| self.piece(piece, out));
+        if self.is_tag_reasoning() {
+            self.end_reasoning(out);
+        }
+        match std::mem::replace(&mut self.message, Message::None) {
+            Message::None => {}
+            Message::Blank { text, .. } => {
+                if !text.is_empty() {
+                    let bytes = text.len();
+                    out.sink.trace(Trace::Dropped { bytes, reason: DroppedReason::Blank });
+                }
+            }
+            Message::Open { id, print } => {
+                if let Some(round) = &mut self.round {
+                    round.last_message = Some((id, print));
+                }
+                out.event(Event::MessageEnded { message: id });
+            }
+        }
+        self.phase = None;
+        self.cumulative = None;
+    }
+
+    /// The whole text of the message so far, from a source that repeats itself.
+    pub(super) fn text_so_far(&mut self, raw: &str, filter: &mut Filter, out: &mut Out<'_>) {
+        let said = self.cumulative.get_or_insert_default();
+        if let Some(fresh) = raw.strip_prefix(said.raw.as_str()) {
+            said.raw.push_str(fresh);
+            self.text(fresh, filter, out);
+            return;
+        }
+        let before = std::mem::take(said);
+        said.raw.push_str(raw);
+        filter.begin_round();
+        let Message::Open { id, .. } = self.message else {
+            // Nothing has been shown that could be wrong.
+            self.message = Message::None;
+            self.text(raw, filter, out);
+            return;
+        };
+        let mut visible = String::new();
+        filter.push(raw, &mut |piece| {
+            if let Piece::Visible(text) = piece {
+                visible.push_str(text);
+            }
+        });
+        let kept = common_prefix(&before.visible, &visible);
+        out.event(Event::TextRewritten {
+            message: id,
+            kept_bytes: kept,
+            text: visible[kept..].into(),
+        });
+        self.message = Message::Open { id, print: Fingerprint::of(&visible) };
+        self.cumulative = Some(Cumulative { raw: raw.to_owned(), visible });
+    }
+
+    fn tag_reasoning(&mut self, text: &str, out: &mut Out<'_>) {
+        if matches!(self.reasoning, Reasoning::None) {
+            self.reasoning =
+                Reasoning::Blank { origin: ReasoningOrigin::Tag, text: String::new() };
+        }
+        self.reasoning_text(text, out);
+    }
+
+    /// Reasoning that has a place of its own in the source.
+    pub(super) fn native_reasoning(
+        &mut self,
+        text: &str,
+        origin: ReasoningOrigin,
+        filter: &mut Filter,
+        out: &mut Out<'_>,
+    ) {
+        if text.is_empty() {
+            return;
+        }
+        self.ensure_round(filter, out);
+        self.spoke(out);
+        if matches!(self.reasoning, Reasoning::None) || self.is_tag_reasoning() {
+            if text.chars().all(char::is_whitespace) {
+                self.end_reasoning(out);
+                self.reasoning = Reasoning::Blank { origin, text: text.to_owned() };
+                return;
+            }
+            self.end_message(filter, out);
+            self.reasoning = Reasoning::Blank { origin, text: String::new() };
+        } else if matches!(self.reasoning, Reasoning::Blank { .. })
+            && !text.chars().all(char::is_whitespace)
+        {
+            let held = std::mem::replace(&mut self.reasoning, Reasoning::None);
+            self.end_message(filter, out);
+            self.reasoning = held;
+        }
+        self.reasoning_text(text, out);
+    }
+
+    fn reasoning_text(&mut self, text: &str, out: &mut Out<'_>) {
+        if let Reasoning::Blank { origin, text: blank } = &mut self.reasoning {
+            let origin = *origin;
+            let Some(first) = text.find(|char: char| !char.is_whitespace()) else {
+                if blank.len() + text.len() <= BLANK_BYTES_MAX {
+                    blank.push_str(text);
+                }
+                return;
+            };
+            let blank = std::mem::take(blank);
+            let step = self.open_reasoning(origin, out);
+            // White space inside a tag, before the reasoning, only sets the tag apart.
+            let (layout, text) = match origin {
+                ReasoningOrigin::Tag => (blank + &text[..first], &text[first..]),
+                _ => {
+                    if !blank.is_empty() {
+                        out.event(Event::ReasoningAppended { step, text: blank.into() });
+                    }
+                    (String::new(), text)
+                }
+            };
+            if !layout.is_empty() {
+                self.hidden(MarkupClass::Blank, &layout, out);
+            }
+            out.event(Event::ReasoningAppended { step, text: text.into() });
+        } else if let Reasoning::Open { step, .. } = self.reasoning {
+            out.event(Event::ReasoningAppended { step, text: text.into() });
+        }
+    }
+
+    pub(super) fn open_reasoning(&mut self, origin: ReasoningOrigin, out: &mut Out<'_>) -> StepId {
+        let step = StepId(self.steps);
+        self.steps += 1;
+        out.event(Event::ReasoningStarted { step, round: self.current_round(), origin });
+        self.reasoning = Reasoning::Open { step, origin };
+        step
+    }
+
+    pub(super) fn end_reasoning(&mut self, out: &mut Out<'_>) {
+        match std::mem::replace(&mut self.reasoning, Reasoning::None) {
+            Reasoning::None => {}
+            Reasoning::Blank { origin: ReasoningOrigin::Tag, text } if !text.is_empty() => {
+                self.hidden(MarkupClass::Blank, &text, out);
+            }
+            Reasoning::Blank { .. } => {}
+            Reasoning::Open { step, .. } => out.event(Event::ReasoningEnded { step }),
+        }
+    }
+}
+
+fn common_prefix(one: &str, other: &str) -> usize {
+    let mut len = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    while !one.is_char_boundary(len) {
+        len -= 1;
+    }
+    len
+}

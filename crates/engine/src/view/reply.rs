@@ -1,0 +1,57 @@
+//! Only the final message, known when the run has ended.
+
+use crate::event::{Ending, Event, MessageId, Phase};
+
+/// Keeps the messages that may still turn out to be final: those of the round that is open, and
+/// those declared.
+#[derive(Clone, Debug, Default)]
+pub struct ReplyView {
+    messages: Vec<Candidate>,
+}
+
+#[derive(Clone, Debug)]
+struct Candidate {
+    id: MessageId,
+    declared: bool,
+    text: String,
+}
+
+impl ReplyView {
+    pub fn apply(&mut self, event: &Event<'_>) {
+        match event {
+            Event::RoundStarted { .. } => self.messages.retain(|message| message.declared),
+            Event::MessageStarted { message, phase, .. } => self.messages.push(Candidate {
+                id: *message,
+                declared: *phase == Some(Phase::Final),
+                text: String::new(),
+            }),
+            Event::TextAppended { message, text } => {
+                if let Some(known) = self.find(*message) {
+                    known.text.push_str(text);
+                }
+            }
+            Event::TextRewritten { message, kept_bytes, text } => {
+                if let Some(known) = self.find(*message) {
+                    known.text.truncate(*kept_bytes);
+                    known.text.push_str(text);
+                }
+            }
+            Event::FinalDeclared { message } => {
+                if let Some(known) = self.find(*message) {
+                    known.declared = true;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn find(&mut self, id: MessageId) -> Option<&mut Candidate> {
+        self.messages.iter_mut().rev().find(|message| message.id == id)
+    }
+
+    /// The text of the message that the ending names.
+    pub fn text(&self, ending: &Ending<'_>) -> Option<&str> {
+        let id = ending.message?;
+        self.messages.iter().find(|message| message.id == id).map(|message| message.text.as_str())
+    }
+}

@@ -1,0 +1,100 @@
+//! Every stream in `fixtures/`: its events are those of its `.events` file, however it is cut, and
+//! every beginning of it ends honestly.
+
+use std::path::{Path, PathBuf};
+
+use engine::ingest::{Ingest, Options};
+use engine::run::Cut;
+
+use crate::support::{Kept, files_below, fixtures_dir, ingest, ingest_whole};
+
+fn streams() -> Vec<PathBuf> {
+    let mut files = files_below(&fixtures_dir());
+    files.retain(|path| {
+        let extension = path.extension().and_then(|name| name.to_str()).unwrap_or("");
+        matches!(extension, "sse" | "jsonl" | "json" | "txt")
+    });
+    assert!(!files.is_empty(), "no fixtures in {:?}", fixtures_dir());
+    files
+}
+
+/// Compares with the `.events` file beside the stream; `UPDATE=1` writes it instead.
+fn check_golden(stream: &Path, events: &str) {
+    let golden = stream.with_extension("events");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&golden, events).unwrap();
+        return;
+    }
+    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
+    assert!(
+        events == expected,
+        "{} differs from its .events (UPDATE=1 rewrites it); first difference:\n{}",
+        stream.display(),
+        first_difference(events, &expected)
+    );
+}
+
+fn first_difference(got: &str, expected: &str) -> String {
+    let mut expected = expected.lines();
+    for line in got.lines() {
+        let other = expected.next();
+        if other != Some(line) {
+            return format!("got      {line}\nexpected {}", other.unwrap_or("nothing"));
+        }
+    }
+    format!("got      nothing\nexpected {}", expected.next().unwrap_or("nothing"))
+}
+
+#[test]
+fn every_fixture_gives_its_events_and_is_recognised_as_its_folder_says() {
+    for stream in streams() {
+        let bytes = std::fs::read(&stream).unwrap();
+        let kept = ingest_whole(&bytes);
+        check_golden(&stream, &kept.lines());
+        let folder = stream.parent().unwrap().file_name().unwrap().to_str().unwrap();
+        let chosen = match kept.events().next() {
+            Some(engine::event::Event::RunStarted { dialect, .. }) => dialect.to_string(),
+            other => panic!("{} begins with {other:?}", stream.display()),
+        };
+        assert_eq!(chosen, folder, "{}", stream.display());
+    }
+}
+
+#[test]
+fn every_cut_of_every_fixture_gives_the_same_events() {
+    for stream in streams() {
+        let bytes = std::fs::read(&stream).unwrap();
+        let whole = ingest_whole(&bytes);
+        for cut in 0..=bytes.len() {
+            let (head, tail) = bytes.split_at(cut);
+            let cut_up = ingest(&Options::default(), [head, tail]);
+            assert!(cut_up.0 == whole.0, "{} cut at {cut}", stream.display());
+        }
+        let byte_by_byte = ingest(&Options::default(), bytes.chunks(1));
+        assert!(byte_by_byte.0 == whole.0, "{} byte by byte", stream.display());
+    }
+}
+
+#[test]
+fn every_beginning_of_every_fixture_ends_once_and_keeps_its_text() {
+    for stream in streams() {
+        let bytes = std::fs::read(&stream).unwrap();
+        let mut state = Ingest::new(&Options::default());
+        let mut so_far = Kept::default();
+        for (at, byte) in bytes.chunks(1).enumerate() {
+            let mut cut_off = state.clone();
+            let mut rest = Kept::default();
+            cut_off.finish(Cut::EndOfInput, None, &mut rest);
+            let mut all = so_far.clone();
+            all.0.append(&mut rest.0);
+            assert_eq!(all.endings(), 1, "{} ended after {at} bytes", stream.display());
+            let (before, after) = (so_far.visible(), all.visible());
+            assert!(
+                after.starts_with(&before),
+                "{} ended after {at} bytes lost {before:?}, has {after:?}",
+                stream.display()
+            );
+            state.push(byte, None, &mut so_far);
+        }
+    }
+}

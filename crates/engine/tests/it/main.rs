@@ -1,0 +1,4 @@
+//! Tests of the engine as its users see it: bytes in, events out.
+
+mod fixtures;
+mod support;
