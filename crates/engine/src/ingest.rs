@@ -10,6 +10,7 @@ pub mod frame;
 mod json;
 mod probe;
 
+pub use crate::run::Quirk;
 pub use dialect::{DialectName, UnknownDialect};
 
 use crate::event::{FailureReason, Millis, Sink, TextMode, Trace, UnrecognisedReason};
@@ -52,7 +53,11 @@ enum Input {
 #[derive(Clone, Debug)]
 enum Stage {
     /// No dialect is certain yet; what came waits.
-    Probing { waiting: Vec<Waiting>, bytes: usize, best: Option<DialectName> },
+    Probing {
+        waiting: Vec<Waiting>,
+        bytes: usize,
+        best: Option<DialectName>,
+    },
     Speaking(Box<Speaker>),
     /// No dialect knows the input; all of it is kept as unrecognised.
     Lost,
@@ -61,7 +66,11 @@ enum Stage {
 /// A [`Cutting`] that waits for its dialect.
 #[derive(Clone, Debug)]
 enum Waiting {
-    Frame { name: String, data: String, from: Direction },
+    Frame {
+        name: String,
+        data: String,
+        from: Direction,
+    },
     TooLong(String),
     Noise(String),
 }
@@ -70,11 +79,19 @@ impl Ingest {
     pub fn new(options: &Options) -> Ingest {
         let stage = match options.from {
             Some(name) => Stage::Speaking(Box::new(Speaker::new(name))),
-            None => Stage::Probing { waiting: Vec::new(), bytes: 0, best: None },
+            None => Stage::Probing {
+                waiting: Vec::new(),
+                bytes: 0,
+                best: None,
+            },
         };
         Ingest {
             cutter: Cutter::default(),
-            reader: Reader { run: Run::new(&options.run), stage, input: Input::Nothing },
+            reader: Reader {
+                run: Run::new(&options.run),
+                stage,
+                input: Input::Nothing,
+            },
         }
     }
 
@@ -113,7 +130,11 @@ impl Reader {
                 let mut out = self.run.writer(at, sink);
                 keep(cutting, &mut out);
             }
-            Stage::Probing { waiting, bytes, best } => {
+            Stage::Probing {
+                waiting,
+                bytes,
+                best,
+            } => {
                 *bytes += cutting.bytes();
                 waiting.push(Waiting::from(cutting));
                 let likeness = match cutting {
@@ -143,9 +164,14 @@ impl Reader {
             return;
         };
         let dialect = name.map_or("unknown", DialectName::as_str);
-        sink.trace(Trace::DialectChosen { dialect, frames: waiting.len() });
+        sink.trace(Trace::DialectChosen {
+            dialect,
+            frames: waiting.len(),
+        });
         if name.is_none() {
-            self.run.writer(at, sink).start(dialect, TextMode::Incremental);
+            self.run
+                .writer(at, sink)
+                .start(dialect, TextMode::Incremental);
         }
         for cutting in &waiting {
             self.take(cutting.as_cutting(), at, sink);
@@ -220,9 +246,11 @@ impl Cutting<'_> {
 impl From<Cutting<'_>> for Waiting {
     fn from(cutting: Cutting<'_>) -> Waiting {
         match cutting {
-            Cutting::Frame(Frame { name, data, from }) => {
-                Waiting::Frame { name: name.to_owned(), data: data.to_owned(), from }
-            }
+            Cutting::Frame(Frame { name, data, from }) => Waiting::Frame {
+                name: name.to_owned(),
+                data: data.to_owned(),
+                from,
+            },
             Cutting::TooLong { beginning } => Waiting::TooLong(beginning.to_owned()),
             Cutting::Noise(text) => Waiting::Noise(text.to_owned()),
         }
@@ -232,9 +260,11 @@ impl From<Cutting<'_>> for Waiting {
 impl Waiting {
     fn as_cutting(&self) -> Cutting<'_> {
         match self {
-            Waiting::Frame { name, data, from } => {
-                Cutting::Frame(Frame { name, data, from: *from })
-            }
+            Waiting::Frame { name, data, from } => Cutting::Frame(Frame {
+                name,
+                data,
+                from: *from,
+            }),
             Waiting::TooLong(beginning) => Cutting::TooLong { beginning },
             Waiting::Noise(text) => Cutting::Noise(text),
         }

@@ -15,8 +15,8 @@ mod writer;
 use std::sync::Arc;
 
 use crate::event::{
-    Ending, Event, FailureReason, MessageId, Millis, Outcome, Phase, Reply, Sink,
-    Stop, TextMode, Trace, Usage, UsageScope,
+    Ending, Event, FailureReason, MessageId, Millis, Outcome, Phase, Reply, Sink, Stop, TextMode,
+    Trace, Usage, UsageScope,
 };
 use crate::ingest::filter::{Filter, StartsIn, TagTable};
 
@@ -31,6 +31,40 @@ pub use writer::Writer;
 pub struct RunOptions {
     pub tags: Arc<TagTable>,
     pub starts_in: StartsIn,
+    pub quirks: Vec<Quirk>,
+}
+
+/// A way in which a source is known to lie. Off unless asked for; the log says when one acted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quirk {
+    /// The dialect is incremental, but this source repeats its whole text each time.
+    CumulativeText,
+}
+
+impl Quirk {
+    pub const ALL: &'static [Quirk] = &[Quirk::CumulativeText];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Quirk::CumulativeText => "cumulative-text",
+        }
+    }
+}
+
+/// A name that no quirk has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownQuirk(pub String);
+
+impl std::str::FromStr for Quirk {
+    type Err = UnknownQuirk;
+
+    fn from_str(text: &str) -> Result<Quirk, UnknownQuirk> {
+        let known = Quirk::ALL
+            .iter()
+            .copied()
+            .find(|quirk| quirk.as_str() == text);
+        known.ok_or_else(|| UnknownQuirk(text.to_owned()))
+    }
 }
 
 /// How a source marks where one model call ends and the next begins.
@@ -56,8 +90,13 @@ pub enum Cut {
 enum Verdict {
     Pending,
     Completed(Stop),
-    Failed { reason: FailureReason, detail: String },
-    Cancelled { detail: String },
+    Failed {
+        reason: FailureReason,
+        detail: String,
+    },
+    Cancelled {
+        detail: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +137,7 @@ struct Ledger {
     withdrawn: Vec<MessageId>,
     unknown_fields: Vec<String>,
     verdict: Verdict,
+    quirks: Vec<Quirk>,
 }
 
 #[derive(Clone, Debug)]
@@ -134,6 +174,7 @@ impl Run {
                 withdrawn: Vec::new(),
                 unknown_fields: Vec::new(),
                 verdict: Verdict::Pending,
+                quirks: options.quirks.clone(),
             },
         }
     }
@@ -214,17 +255,29 @@ impl Ledger {
         }
         self.end_message(filter, out);
         self.end_reasoning(out);
-        if self.round.as_ref().is_some_and(|round| round.stop.is_some()) {
+        if self
+            .round
+            .as_ref()
+            .is_some_and(|round| round.stop.is_some())
+        {
             self.tools.all_ready(out);
         }
-        let Some(round) = self.round.take() else { return };
+        let Some(round) = self.round.take() else {
+            return;
+        };
         if let Some(usage) = round.usage {
-            out.event(Event::UsageReported { scope: UsageScope::Round, usage });
+            out.event(Event::UsageReported {
+                scope: UsageScope::Round,
+                usage,
+            });
         }
         // What the reply is stays known after its round has ended.
         self.declared = round.last_final.or(self.declared);
         self.last_round_message = round.last_message.map(|(message, _)| message);
-        out.event(Event::RoundEnded { round: self.current_round(), stop: round.stop });
+        out.event(Event::RoundEnded {
+            round: self.current_round(),
+            stop: round.stop,
+        });
     }
 
     /// Number of the round that is open, or was last.
@@ -279,7 +332,11 @@ impl Ledger {
             stop,
             reason,
             detail: detail.filter(|detail| !detail.is_empty()).map(Into::into),
-            reply: if message.is_some() { Reply::Message } else { Reply::None },
+            reply: if message.is_some() {
+                Reply::Message
+            } else {
+                Reply::None
+            },
             message,
             incomplete: outcome != Outcome::Completed || stop == Some(Stop::Length),
         }

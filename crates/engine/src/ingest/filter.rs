@@ -17,8 +17,8 @@ use crate::limits::HELD_BYTES_MAX;
 
 use inline::{Inline, InlineStep};
 use markdown::{Fence, FenceStep, Found, LineStart};
-use tag::{Form, Step, Tag, TagScan};
 pub use tag::{BadTagLine, Class, TagTable};
+use tag::{Form, Step, Tag, TagScan};
 
 /// What a stretch of text turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,12 +47,18 @@ enum Mode {
     /// After a backslash.
     Escape,
     /// Counting back-ticks that may open inline code.
-    Ticks { len: usize },
+    Ticks {
+        len: usize,
+    },
     /// After back-ticks that may open inline code; a tag met here is held.
     Inline(Inline),
     Indented,
     Fence(Fence),
-    Hidden { class: Class, depth: usize, back_to_line: bool },
+    Hidden {
+        class: Class,
+        depth: usize,
+        back_to_line: bool,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -142,9 +148,11 @@ impl Filter {
         self.line = LineStart::new();
         self.mode = match self.starts_in {
             StartsIn::Text => Mode::Line,
-            StartsIn::Thinking => {
-                Mode::Hidden { class: Class::Reasoning, depth: 1, back_to_line: true }
-            }
+            StartsIn::Thinking => Mode::Hidden {
+                class: Class::Reasoning,
+                depth: 1,
+                back_to_line: true,
+            },
         };
     }
 
@@ -323,7 +331,12 @@ impl Filter {
     }
 
     fn apply(&mut self, tag: Tag, raw: &str, out: &mut impl FnMut(Piece<'_>)) {
-        if let Mode::Hidden { class, depth, back_to_line } = self.mode {
+        if let Mode::Hidden {
+            class,
+            depth,
+            back_to_line,
+        } = self.mode
+        {
             let depth = match tag.form {
                 _ if tag.class != class => depth,
                 Form::Open => depth + 1,
@@ -335,7 +348,11 @@ impl Filter {
                 self.mode = if back_to_line { Mode::Line } else { Mode::Text };
             } else {
                 out(Piece::Inside(class, raw));
-                self.mode = Mode::Hidden { class, depth, back_to_line };
+                self.mode = Mode::Hidden {
+                    class,
+                    depth,
+                    back_to_line,
+                };
             }
             return;
         }
@@ -346,7 +363,11 @@ impl Filter {
             (class, Form::SelfClosing) => out(Piece::Markup(markup(class), raw)),
             (class, Form::Open) => {
                 out(Piece::Markup(markup(class), raw));
-                self.mode = Mode::Hidden { class, depth: 1, back_to_line };
+                self.mode = Mode::Hidden {
+                    class,
+                    depth: 1,
+                    back_to_line,
+                };
             }
         }
     }

@@ -8,8 +8,8 @@ mod lines;
 mod sse;
 
 use array::ArrayCutter;
-use lines::LineCutter;
 pub(crate) use lines::Depth;
+use lines::LineCutter;
 pub use sse::SseDecoder;
 
 /// One unit of a transport.
@@ -33,14 +33,20 @@ pub enum Direction {
 pub enum Cutting<'a> {
     Frame(Frame<'a>),
     /// A frame over [`FRAME_BYTES_MAX`](crate::limits::FRAME_BYTES_MAX): its beginning; the rest is passed over.
-    TooLong { beginning: &'a str },
+    TooLong {
+        beginning: &'a str,
+    },
     /// Bytes that are no frame of this transport.
     Noise(&'a str),
 }
 
 impl<'a> Cutting<'a> {
     fn data(data: &'a str) -> Cutting<'a> {
-        Cutting::Frame(Frame { name: "", data, from: Direction::Agent })
+        Cutting::Frame(Frame {
+            name: "",
+            data,
+            from: Direction::Agent,
+        })
     }
 }
 
@@ -53,7 +59,9 @@ pub struct Cutter {
 #[derive(Clone, Debug)]
 enum Transport {
     /// Only white space, a byte-order mark or the beginning of either has come.
-    Unknown { seen: Vec<u8> },
+    Unknown {
+        seen: Vec<u8>,
+    },
     Sse(SseDecoder),
     Lines(LineCutter),
     Array(ArrayCutter),
@@ -66,7 +74,9 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl Default for Cutter {
     fn default() -> Cutter {
-        Cutter { transport: Transport::Unknown { seen: Vec::new() } }
+        Cutter {
+            transport: Transport::Unknown { seen: Vec::new() },
+        }
     }
 }
 

@@ -18,7 +18,9 @@ struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The string, if it is one.
 pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
-    serde_json::from_str::<Borrowed<'_>>(raw.get()).ok().map(|text| text.0)
+    serde_json::from_str::<Borrowed<'_>>(raw.get())
+        .ok()
+        .map(|text| text.0)
 }
 
 /// The string, or the JSON text of anything else.
@@ -57,7 +59,12 @@ impl<const N: usize> Shape<N> {
     /// The members of the object in `json`, or `None` if it is not an object.
     pub(crate) fn read<'a>(&self, json: &'a str) -> Option<Members<'a, N>> {
         let mut reader = serde_json::Deserializer::from_str(json);
-        let members = reader.deserialize_map(ShapeVisitor { shape: self, life: PhantomData }).ok()?;
+        let members = reader
+            .deserialize_map(ShapeVisitor {
+                shape: self,
+                life: PhantomData,
+            })
+            .ok()?;
         reader.end().ok()?;
         Some(members)
     }
@@ -76,7 +83,10 @@ impl<'de, const N: usize> Visitor<'de> for ShapeVisitor<'_, 'de, N> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Members { read: [None; N], unknown: Vec::new() };
+        let mut members = Members {
+            read: [None; N],
+            unknown: Vec::new(),
+        };
         while let Some(Borrowed(key)) = map.next_key::<Borrowed<'de>>()? {
             let value: &'de RawValue = map.next_value()?;
             if value.get() == "null" {
@@ -101,7 +111,10 @@ pub(crate) struct Few<T> {
 
 impl<T> Default for Few<T> {
     fn default() -> Few<T> {
-        Few { first: None, rest: Vec::new() }
+        Few {
+            first: None,
+            rest: Vec::new(),
+        }
     }
 }
 
@@ -111,12 +124,6 @@ impl<T> IntoIterator for Few<T> {
 
     fn into_iter(self) -> Self::IntoIter {
         self.first.into_iter().chain(self.rest)
-    }
-}
-
-impl<T> Few<T> {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.first.is_none()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Telling a dialect from a frame.
 
 use super::dialect::{DialectName, likenesses};
-use super::frame::{Direction, Frame};
+use super::frame::Frame;
 use super::json::{RawValue, Shape, string};
 
 /// How sure a dialect is that a frame is its own.
@@ -19,26 +19,31 @@ impl Likeness {
     }
 
     pub(crate) fn maybe_if(it_may_be: bool) -> Likeness {
-        if it_may_be { Likeness::Maybe } else { Likeness::No }
+        if it_may_be {
+            Likeness::Maybe
+        } else {
+            Likeness::No
+        }
     }
 }
 
 /// The top level of a frame.
 #[derive(Debug)]
 pub(crate) struct Probe<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) from: Direction,
     kind: String,
     members: Vec<(String, &'a RawValue)>,
 }
 
-const ANYTHING: Shape<0> = Shape { read: [], skip: &[] };
+const ANYTHING: Shape<0> = Shape {
+    read: [],
+    skip: &[],
+};
 
 impl<'a> Probe<'a> {
     /// `None` if the frame is no JSON object.
     pub(super) fn new(frame: Frame<'a>) -> Option<Probe<'a>> {
         let members = ANYTHING.read(frame.data)?.unknown;
-        let mut probe = Probe { name: frame.name, from: frame.from, kind: String::new(), members };
+        let mut probe = Probe { kind: String::new(), members };
         probe.kind = probe.text("type").unwrap_or_default();
         Some(probe)
     }
@@ -49,7 +54,10 @@ impl<'a> Probe<'a> {
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&'a RawValue> {
-        self.members.iter().find(|(name, _)| name == key).map(|&(_, value)| value)
+        self.members
+            .iter()
+            .find(|(name, _)| name == key)
+            .map(|&(_, value)| value)
     }
 
     pub(crate) fn has(&self, key: &str) -> bool {
@@ -61,7 +69,9 @@ impl<'a> Probe<'a> {
     }
 
     pub(crate) fn text(&self, key: &str) -> Option<String> {
-        self.get(key).and_then(string).map(std::borrow::Cow::into_owned)
+        self.get(key)
+            .and_then(string)
+            .map(std::borrow::Cow::into_owned)
     }
 
     /// Whether the member is an object that has this key.

@@ -32,7 +32,11 @@ impl<'a> ToolStart<'a> {
 
     /// A tool that the provider runs inside the round.
     pub fn provider(call: &'a str, name: &'a str, kind: ToolKind) -> ToolStart<'a> {
-        ToolStart { kind, executor: Executor::Provider, ..ToolStart::function(call, name) }
+        ToolStart {
+            kind,
+            executor: Executor::Provider,
+            ..ToolStart::function(call, name)
+        }
     }
 }
 
@@ -51,7 +55,13 @@ pub(super) struct Tools {
 }
 
 impl Tools {
-    pub(super) fn start(&mut self, step: StepId, round: u32, tool: ToolStart<'_>, out: &mut Out<'_>) {
+    pub(super) fn start(
+        &mut self,
+        step: StepId,
+        round: u32,
+        tool: ToolStart<'_>,
+        out: &mut Out<'_>,
+    ) {
         if OPEN_TOOLS_MAX <= self.open.len() {
             let oldest = self.open.remove(0);
             oldest.close(out);
@@ -77,7 +87,11 @@ impl Tools {
 
     /// The newest open tool of this call id.
     pub(super) fn step_of(&self, call: &str) -> Option<StepId> {
-        self.open.iter().rev().find(|tool| *tool.call == *call).map(|tool| tool.step)
+        self.open
+            .iter()
+            .rev()
+            .find(|tool| *tool.call == *call)
+            .map(|tool| tool.step)
     }
 
     pub(super) fn is_open(&self, step: StepId) -> bool {
@@ -93,7 +107,10 @@ impl Tools {
             && !text.is_empty()
         {
             tool.arguments.push(text);
-            out.event(Event::ArgumentsAppended { step, text: text.into() });
+            out.event(Event::ArgumentsAppended {
+                step,
+                text: text.into(),
+            });
         }
     }
 
@@ -107,9 +124,15 @@ impl Tools {
         let first = tool.arguments.is_empty();
         tool.arguments = whole;
         out.event(if first {
-            Event::ArgumentsAppended { step, text: text.into() }
+            Event::ArgumentsAppended {
+                step,
+                text: text.into(),
+            }
         } else {
-            Event::ArgumentsReplaced { step, text: text.into() }
+            Event::ArgumentsReplaced {
+                step,
+                text: text.into(),
+            }
         });
     }
 
@@ -136,7 +159,10 @@ impl Tools {
             && !text.is_empty()
         {
             tool.output.push(text);
-            out.event(Event::OutputAppended { step, text: text.into() });
+            out.event(Event::OutputAppended {
+                step,
+                text: text.into(),
+            });
         }
     }
 
@@ -156,9 +182,15 @@ impl Tools {
         out: &mut Out<'_>,
     ) {
         self.ready(step, out);
-        let Some(at) = self.open.iter().position(|tool| tool.step == step) else { return };
+        let Some(at) = self.open.iter().position(|tool| tool.step == step) else {
+            return;
+        };
         self.open.remove(at);
-        out.event(Event::ToolEnded { step, outcome, detail: detail.map(Into::into) });
+        out.event(Event::ToolEnded {
+            step,
+            outcome,
+            detail: detail.map(Into::into),
+        });
     }
 
     pub(super) fn close_all(&mut self, out: &mut Out<'_>) {
@@ -182,8 +214,15 @@ impl Tools {
 
 impl OpenTool {
     fn close(self, out: &mut Out<'_>) {
-        let outcome = if self.ready { ToolOutcome::NoResult } else { ToolOutcome::Cut };
-        out.event(Event::ToolEnded { step: self.step, outcome, detail: None });
+        let outcome = if self.ready {
+            ToolOutcome::NoResult
+        } else {
+            ToolOutcome::Cut
+        };
+        out.event(Event::ToolEnded {
+            step: self.step,
+            outcome,
+            detail: None,
+        });
     }
 }
-

@@ -10,10 +10,13 @@ use crate::limits::UNKNOWN_FIELDS_MAX;
 
 use super::fingerprint::Fingerprint;
 use super::tools::ToolStart;
-use super::{Cut, Ledger, Life, Out, Rounds, Run, Verdict};
+use super::{Cut, Ledger, Life, Out, Quirk, Rounds, Run, Verdict};
 
 /// A run, open for writing. Events go to the sink as they are decided.
-#[allow(missing_debug_implementations, reason = "borrows a sink that need not have one")]
+#[allow(
+    missing_debug_implementations,
+    reason = "borrows a sink that need not have one"
+)]
 pub struct Writer<'a> {
     filter: &'a mut Filter,
     ledger: &'a mut Ledger,
@@ -22,7 +25,11 @@ pub struct Writer<'a> {
 
 impl Run {
     pub fn writer<'a>(&'a mut self, at: Option<Millis>, sink: &'a mut dyn Sink) -> Writer<'a> {
-        Writer { filter: &mut self.filter, ledger: &mut self.ledger, out: Out { sink, at } }
+        Writer {
+            filter: &mut self.filter,
+            ledger: &mut self.ledger,
+            out: Out { sink, at },
+        }
     }
 }
 
@@ -46,7 +53,10 @@ impl Writer<'_> {
         if let Some(round) = &mut self.ledger.round {
             round.stop = Some(stop);
         }
-        if matches!(self.ledger.verdict, Verdict::Pending | Verdict::Completed(_)) {
+        if matches!(
+            self.ledger.verdict,
+            Verdict::Pending | Verdict::Completed(_)
+        ) {
             self.ledger.verdict = Verdict::Completed(stop);
         }
     }
@@ -54,13 +64,18 @@ impl Writer<'_> {
     pub fn fail(&mut self, reason: FailureReason, detail: &str) {
         self.flush();
         if !matches!(self.ledger.verdict, Verdict::Failed { .. }) {
-            self.ledger.verdict = Verdict::Failed { reason, detail: detail.to_owned() };
+            self.ledger.verdict = Verdict::Failed {
+                reason,
+                detail: detail.to_owned(),
+            };
         }
     }
 
     pub fn cancelled(&mut self, detail: &str) {
         self.flush();
-        self.ledger.verdict = Verdict::Cancelled { detail: detail.to_owned() };
+        self.ledger.verdict = Verdict::Cancelled {
+            detail: detail.to_owned(),
+        };
     }
 
     /// No more input comes: closes what is open and gives the run its ending.
@@ -82,7 +97,8 @@ impl Writer<'_> {
 impl Writer<'_> {
     /// A model call begins; the one before, if any, is over.
     pub fn round(&mut self, model: Option<&str>, response: Option<&str>) {
-        self.ledger.start_round(model, response, self.filter, &mut self.out);
+        self.ledger
+            .start_round(model, response, self.filter, &mut self.out);
     }
 
     pub fn ensure_round(&mut self) {
@@ -105,12 +121,18 @@ impl Writer<'_> {
     pub fn round_usage(&mut self, usage: Usage) {
         match &mut self.ledger.round {
             Some(round) => round.usage.get_or_insert_default().update(usage),
-            None => self.out.event(Event::UsageReported { scope: UsageScope::Round, usage }),
+            None => self.out.event(Event::UsageReported {
+                scope: UsageScope::Round,
+                usage,
+            }),
         }
     }
 
     pub fn run_usage(&mut self, usage: Usage) {
-        self.out.event(Event::UsageReported { scope: UsageScope::Run, usage });
+        self.out.event(Event::UsageReported {
+            scope: UsageScope::Run,
+            usage,
+        });
     }
 }
 
@@ -118,6 +140,15 @@ impl Writer<'_> {
 impl Writer<'_> {
     /// New text of the message that is open, or of a new one.
     pub fn text(&mut self, text: &str) {
+        if self.ledger.quirks.contains(&Quirk::CumulativeText) {
+            if self.ledger.cumulative.is_none() && !text.is_empty() {
+                self.note(Event::QuirkActed {
+                    quirk: Quirk::CumulativeText.as_str().into(),
+                    detail: "reads each text of this message as the whole of it so far".into(),
+                });
+            }
+            return self.text_so_far(text);
+        }
         self.ledger.text(text, self.filter, &mut self.out);
     }
 
@@ -138,7 +169,8 @@ impl Writer<'_> {
 
     /// New reasoning text; ends the message before it, unless it is blank.
     pub fn reasoning(&mut self, text: &str, origin: ReasoningOrigin) {
-        self.ledger.native_reasoning(text, origin, self.filter, &mut self.out);
+        self.ledger
+            .native_reasoning(text, origin, self.filter, &mut self.out);
     }
 
     pub fn end_reasoning(&mut self) {
@@ -148,7 +180,8 @@ impl Writer<'_> {
     /// Reasoning the provider keeps to itself.
     pub fn redacted_reasoning(&mut self) {
         self.boundary();
-        self.ledger.open_reasoning(ReasoningOrigin::Redacted, &mut self.out);
+        self.ledger
+            .open_reasoning(ReasoningOrigin::Redacted, &mut self.out);
         self.end_reasoning();
     }
 
@@ -163,7 +196,10 @@ impl Writer<'_> {
     pub fn image(&mut self, image: Image<'_>) {
         self.ensure_round();
         let message = self.ledger.open_message(&mut self.out);
-        self.out.event(Event::ImageReceived { owner: Owner::Message(message), image });
+        self.out.event(Event::ImageReceived {
+            owner: Owner::Message(message),
+            image,
+        });
     }
 
     /// The message that is open, or was last in this round.
@@ -193,7 +229,9 @@ impl Writer<'_> {
                 self.begin_message(Some(Phase::Final));
                 self.text(text);
                 self.end_message();
-                let Some(message) = self.message() else { return };
+                let Some(message) = self.message() else {
+                    return;
+                };
                 message
             }
         };
@@ -253,7 +291,10 @@ impl Writer<'_> {
 
     pub fn progress(&mut self, step: StepId, text: &str) {
         if self.is_open(step) {
-            self.out.event(Event::ToolProgressed { step, text: text.into() });
+            self.out.event(Event::ToolProgressed {
+                step,
+                text: text.into(),
+            });
         }
     }
 
@@ -268,7 +309,10 @@ impl Writer<'_> {
     }
 
     pub fn output_image(&mut self, step: StepId, image: Image<'_>) {
-        self.out.event(Event::ImageReceived { owner: Owner::Step(step), image });
+        self.out.event(Event::ImageReceived {
+            owner: Owner::Step(step),
+            image,
+        });
     }
 
     pub fn end_tool(&mut self, step: StepId, outcome: ToolOutcome, detail: Option<&str>) {
@@ -309,13 +353,22 @@ impl Writer<'_> {
 
     /// The first answer counts; an ask that is not open is left alone.
     pub fn resolve_ask(&mut self, ask: &str, answer: &str, by: AnsweredBy) {
-        let Some(at) = self.ledger.open_asks.iter().position(|open| open == ask) else { return };
+        let Some(at) = self.ledger.open_asks.iter().position(|open| open == ask) else {
+            return;
+        };
         self.ledger.open_asks.remove(at);
-        self.out.event(Event::AskResolved { ask: ask.into(), answer: answer.into(), by });
+        self.out.event(Event::AskResolved {
+            ask: ask.into(),
+            answer: answer.into(),
+            by,
+        });
     }
 
     pub fn notice(&mut self, level: Level, text: &str) {
-        self.out.event(Event::NoticeGiven { level, text: text.into() });
+        self.out.event(Event::NoticeGiven {
+            level,
+            text: text.into(),
+        });
     }
 
     /// Any other event that changes nothing about what is open.
@@ -326,9 +379,12 @@ impl Writer<'_> {
     /// Takes back all that the open round has said; what comes next is a new round.
     pub fn withdraw_round(&mut self) {
         self.flush();
-        let Some(round) = &mut self.ledger.round else { return };
-        let messages: Vec<MessageId> =
-            (round.first_message..self.ledger.messages).map(MessageId).collect();
+        let Some(round) = &mut self.ledger.round else {
+            return;
+        };
+        let messages: Vec<MessageId> = (round.first_message..self.ledger.messages)
+            .map(MessageId)
+            .collect();
         let steps: Vec<StepId> = (round.first_step..self.ledger.steps).map(StepId).collect();
         let first_step = StepId(round.first_step);
         round.last_message = None;
@@ -354,6 +410,9 @@ impl Writer<'_> {
     }
 
     pub fn unrecognised(&mut self, reason: UnrecognisedReason, raw: &str) {
-        self.out.event(Event::Unrecognised { reason, raw: raw.into() });
+        self.out.event(Event::Unrecognised {
+            reason,
+            raw: raw.into(),
+        });
     }
 }

@@ -7,7 +7,9 @@ use crate::event::{Event, MessageId};
 pub enum Patch<'a> {
     Append(&'a str),
     /// What stands there can no longer be unprinted, but does not count.
-    Withdrawn { messages: usize },
+    Withdrawn {
+        messages: usize,
+    },
     /// The text of the message changed before its end; it is appended anew.
     Rewritten,
 }
@@ -36,7 +38,11 @@ impl TextView {
                 self.turn_to(*message, out);
                 self.append(text, out);
             }
-            Event::TextRewritten { message, kept_bytes, text } => {
+            Event::TextRewritten {
+                message,
+                kept_bytes,
+                text,
+            } => {
                 self.turn_to(*message, out);
                 out(Patch::Rewritten);
                 let mut whole = self.message.take().map_or(String::new(), |(_, text)| text);
@@ -47,7 +53,9 @@ impl TextView {
                 self.append(&whole, out);
             }
             Event::Withdrawn { messages, .. } if !messages.is_empty() => {
-                out(Patch::Withdrawn { messages: messages.len() });
+                out(Patch::Withdrawn {
+                    messages: messages.len(),
+                });
             }
             Event::RunEnded { .. } => {
                 if self.page == Page::MidLine {
@@ -60,7 +68,11 @@ impl TextView {
     }
 
     fn turn_to(&mut self, message: MessageId, out: &mut impl FnMut(Patch<'_>)) {
-        if self.message.as_ref().is_none_or(|(open, _)| *open != message) {
+        if self
+            .message
+            .as_ref()
+            .is_none_or(|(open, _)| *open != message)
+        {
             self.separate(out);
             self.message = Some((message, String::new()));
         }

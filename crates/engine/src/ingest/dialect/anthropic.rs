@@ -11,7 +11,9 @@ use crate::event::{
     ToolOutcome, UnrecognisedReason, Usage,
 };
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{RawValue, Shape, Text, elements, is_true, number, object, string, string_or_json};
+use crate::ingest::json::{
+    RawValue, Shape, Text, elements, is_true, number, object, string, string_or_json,
+};
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::{ToolStart, Writer};
 
@@ -35,9 +37,13 @@ struct Block {
 enum BlockKind {
     Text,
     Thinking,
-    Tool { step: StepId },
+    Tool {
+        step: StepId,
+    },
     /// A block of the model's own memory; its text is a summary.
-    Compaction { summary: String },
+    Compaction {
+        summary: String,
+    },
     /// Nothing can follow its start.
     Closed,
 }
@@ -87,11 +93,26 @@ const BLOCK: Shape<13> = Shape {
         "from",
         "to",
     ],
-    skip: &["signature", "data", "caller", "file_id", "source", "cache_control", "toolset_version", "encrypted_content"],
+    skip: &[
+        "signature",
+        "data",
+        "caller",
+        "file_id",
+        "source",
+        "cache_control",
+        "toolset_version",
+        "encrypted_content",
+    ],
 };
 const CITATION: Shape<5> = Shape {
     read: ["url", "title", "cited_text", "document_title", "source"],
-    skip: &["type", "encrypted_index", "document_index", "start_char_index", "end_char_index"],
+    skip: &[
+        "type",
+        "encrypted_index",
+        "document_index",
+        "start_char_index",
+        "end_char_index",
+    ],
 };
 const USAGE: Shape<5> = Shape {
     read: [
@@ -110,8 +131,9 @@ impl Dialect for Anthropic {
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
         match probe.kind() {
-            "message_start" => Likeness::yes_if(probe.inner_has("message", "content")
-                || probe.inner_has("message", "usage")),
+            "message_start" => Likeness::yes_if(
+                probe.inner_has("message", "content") || probe.inner_has("message", "usage"),
+            ),
             "content_block_start" => Likeness::yes_if(probe.has("content_block")),
             "content_block_delta" => Likeness::yes_if(probe.has("delta")),
             "message" => Likeness::yes_if(probe.has_all(["content", "role"])),
@@ -154,7 +176,10 @@ impl Dialect for Anthropic {
             "message" => self.whole_message(&line, out),
             "error" => {
                 let words = line.error.or(line.message).map(error_text);
-                out.fail(FailureReason::Error, words.as_deref().unwrap_or("unnamed error"));
+                out.fail(
+                    FailureReason::Error,
+                    words.as_deref().unwrap_or("unnamed error"),
+                );
             }
             "ping" | "keepalive" => {}
             _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
@@ -172,7 +197,10 @@ impl Anthropic {
         if !again {
             self.blocks.clear();
             id.clone_into(&mut self.message);
-            out.round(message.model.as_deref(), Some(id).filter(|id| !id.is_empty()));
+            out.round(
+                message.model.as_deref(),
+                Some(id).filter(|id| !id.is_empty()),
+            );
         }
         if let Some(usage) = message.usage {
             out.round_usage(usage_of(usage));
@@ -217,8 +245,21 @@ impl Anthropic {
             return;
         };
         out.unknown_fields(&block.unknown);
-        let [kind, text, thinking, id, name, input, server, tool_use, content, is_error, citations, from, to] =
-            block.read;
+        let [
+            kind,
+            text,
+            thinking,
+            id,
+            name,
+            input,
+            server,
+            tool_use,
+            content,
+            is_error,
+            citations,
+            from,
+            to,
+        ] = block.read;
         let text_of = |raw: Option<_>| raw.and_then(string).unwrap_or_default();
         let kind = text_of(kind);
         self.blocks.retain(|block| block.index != index);
@@ -312,7 +353,9 @@ impl Anthropic {
     }
 
     fn stop_block(&mut self, index: u64, out: &mut Writer<'_>) {
-        let Some(at) = self.blocks.iter().position(|block| block.index == index) else { return };
+        let Some(at) = self.blocks.iter().position(|block| block.index == index) else {
+            return;
+        };
         match self.blocks.remove(at).kind {
             BlockKind::Thinking => out.end_reasoning(),
             BlockKind::Tool { step } => out.ready(step),
@@ -332,13 +375,15 @@ fn tool_start<'a>(
     server: Option<&'a str>,
 ) -> ToolStart<'a> {
     match block {
-        "mcp_tool_use" => {
-            ToolStart { server, ..ToolStart::provider(id, name, ToolKind::Mcp) }
-        }
+        "mcp_tool_use" => ToolStart {
+            server,
+            ..ToolStart::provider(id, name, ToolKind::Mcp)
+        },
         "server_tool_use" => ToolStart::provider(id, name, server_tool_kind(name)),
-        _ if name == "computer" => {
-            ToolStart { kind: ToolKind::Action, ..ToolStart::function(id, name) }
-        }
+        _ if name == "computer" => ToolStart {
+            kind: ToolKind::Action,
+            ..ToolStart::function(id, name)
+        },
         _ => ToolStart::function(id, name),
     }
 }
@@ -374,7 +419,11 @@ pub(super) fn tool_result(
             None => result_parts(step, content, out),
         }
     }
-    let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
+    let outcome = if failed {
+        ToolOutcome::Failed
+    } else {
+        ToolOutcome::Succeeded
+    };
     out.end_tool(step, outcome, None);
 }
 
@@ -402,36 +451,56 @@ fn result_parts(step: StepId, content: &RawValue, out: &mut Writer<'_>) {
 }
 
 fn is_error_result(content: &RawValue) -> bool {
-    const RESULT: Shape<3> = Shape { read: ["type", "error_code", "return_code"], skip: &[] };
+    const RESULT: Shape<3> = Shape {
+        read: ["type", "error_code", "return_code"],
+        skip: &[],
+    };
     RESULT.read(content.get()).is_some_and(|result| {
         let [kind, error_code, return_code] = result.read;
-        let named = kind.and_then(string).is_some_and(|kind| kind.ends_with("_error"));
+        let named = kind
+            .and_then(string)
+            .is_some_and(|kind| kind.ends_with("_error"));
         named || error_code.is_some() || return_code.is_some_and(|code| code.get() != "0")
     })
 }
 
 pub(super) fn image_of(raw: &RawValue) -> Option<Image<'_>> {
-    const IMAGE: Shape<3> = Shape { read: ["source", "data", "mimeType"], skip: &[] };
-    const SOURCE: Shape<3> = Shape { read: ["media_type", "data", "url"], skip: &[] };
+    const IMAGE: Shape<3> = Shape {
+        read: ["source", "data", "mimeType"],
+        skip: &[],
+    };
+    const SOURCE: Shape<3> = Shape {
+        read: ["media_type", "data", "url"],
+        skip: &[],
+    };
     let [source, data, mime] = IMAGE.read(raw.get())?.read;
     if let (Some(data), Some(mime)) = (data, mime) {
-        return Some(Image::Inline { media_type: string(mime)?, base64: string(data)? });
+        return Some(Image::Inline {
+            media_type: string(mime)?,
+            base64: string(data)?,
+        });
     }
     let [media_type, data, url] = SOURCE.read(source?.get())?.read;
     match (media_type, data, url) {
-        (Some(media_type), Some(data), _) => {
-            Some(Image::Inline { media_type: string(media_type)?, base64: string(data)? })
-        }
+        (Some(media_type), Some(data), _) => Some(Image::Inline {
+            media_type: string(media_type)?,
+            base64: string(data)?,
+        }),
         (_, _, Some(url)) => Some(Image::Url { url: string(url)? }),
         _ => None,
     }
 }
 
 fn cite(raw: &RawValue, out: &mut Writer<'_>) {
-    let Some(citation) = CITATION.read(raw.get()) else { return };
-    let [url, title, quote, document, source] =
-        citation.read.map(|member| member.and_then(string));
-    out.cite(Citation { url: url.or(source), title: title.or(document), quote });
+    let Some(citation) = CITATION.read(raw.get()) else {
+        return;
+    };
+    let [url, title, quote, document, source] = citation.read.map(|member| member.and_then(string));
+    out.cite(Citation {
+        url: url.or(source),
+        title: title.or(document),
+        quote,
+    });
 }
 
 pub(super) fn stop(reason: &str, details: Option<&RawValue>, out: &mut Writer<'_>) {
@@ -441,7 +510,10 @@ pub(super) fn stop(reason: &str, details: Option<&RawValue>, out: &mut Writer<'_
         "max_tokens" | "model_context_window_exceeded" => out.complete(Stop::Length),
         "pause_turn" => out.complete(Stop::Paused),
         "refusal" => {
-            const DETAILS: Shape<1> = Shape { read: ["explanation"], skip: &[] };
+            const DETAILS: Shape<1> = Shape {
+                read: ["explanation"],
+                skip: &[],
+            };
             let words = details
                 .and_then(|raw| DETAILS.read(raw.get())?.read[0])
                 .map(string_or_json)
@@ -453,9 +525,14 @@ pub(super) fn stop(reason: &str, details: Option<&RawValue>, out: &mut Writer<'_
 }
 
 pub(super) fn usage_of(raw: &RawValue) -> Usage {
-    let Some(usage) = USAGE.read(raw.get()) else { return Usage::default() };
+    let Some(usage) = USAGE.read(raw.get()) else {
+        return Usage::default();
+    };
     let [input, output, cache_read, cache_write, details] = usage.read;
-    const DETAILS: Shape<1> = Shape { read: ["thinking_tokens"], skip: &[] };
+    const DETAILS: Shape<1> = Shape {
+        read: ["thinking_tokens"],
+        skip: &[],
+    };
     Usage {
         input_tokens: input.and_then(number),
         output_tokens: output.and_then(number),

@@ -35,9 +35,13 @@ pub(super) enum InlineStep {
     /// This byte is a `<` outside a run.
     TagBegins,
     /// It was code up to this byte, which is to be read again.
-    Code { next: Next },
+    Code {
+        next: Next,
+    },
     /// It was no code. This byte is to be read again.
-    NotCode { next: Next },
+    NotCode {
+        next: Next,
+    },
     /// It was no code. This byte is the first of what comes next and has been read.
     ParagraphEnded,
 }
@@ -48,7 +52,13 @@ impl Inline {
     }
 
     pub(super) fn at_line_start(ticks: usize, fence: Option<Fence>) -> Inline {
-        Inline { runs: vec![ticks], run: 0, at_line: false, fence, holds: false }
+        Inline {
+            runs: vec![ticks],
+            run: 0,
+            at_line: false,
+            fence,
+            holds: false,
+        }
     }
 
     pub(super) fn holds(&self) -> bool {
@@ -81,7 +91,9 @@ impl Inline {
         }
         match byte {
             b'\n' => match self.fence.take() {
-                Some(fence) => InlineStep::Code { next: Next::Fence(fence) },
+                Some(fence) => InlineStep::Code {
+                    next: Next::Fence(fence),
+                },
                 None => {
                     line.after_text();
                     self.at_line = true;
@@ -98,10 +110,18 @@ impl Inline {
             Found::Blank => InlineStep::ParagraphEnded,
             Found::More if line.began_block() => InlineStep::ParagraphEnded,
             Found::More => InlineStep::Consumed,
-            Found::Fence(fence) => InlineStep::NotCode { next: Next::Fence(fence) },
-            Found::Ticks { len, fence: Some(fence) } => {
-                InlineStep::NotCode { next: Next::Ticks { len, fence: Some(fence) } }
-            }
+            Found::Fence(fence) => InlineStep::NotCode {
+                next: Next::Fence(fence),
+            },
+            Found::Ticks {
+                len,
+                fence: Some(fence),
+            } => InlineStep::NotCode {
+                next: Next::Ticks {
+                    len,
+                    fence: Some(fence),
+                },
+            },
             Found::Ticks { len, fence: None } => {
                 self.at_line = false;
                 if self.closes(len) {
@@ -161,7 +181,10 @@ fn run_end(text: &str, len: usize) -> Option<usize> {
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'`', &bytes[at..]) {
         let begin = at + found;
-        let run = bytes[begin..].iter().take_while(|&&byte| byte == b'`').count();
+        let run = bytes[begin..]
+            .iter()
+            .take_while(|&&byte| byte == b'`')
+            .count();
         at = begin + run;
         if run == len {
             return Some(at);

@@ -36,7 +36,9 @@ pub struct TagTable {
 
 impl Default for TagTable {
     fn default() -> TagTable {
-        TagTable { names: DEFAULT.map(|(name, class)| (name.into(), class)).to_vec() }
+        TagTable {
+            names: DEFAULT.map(|(name, class)| (name.into(), class)).to_vec(),
+        }
     }
 }
 
@@ -56,9 +58,10 @@ impl TagTable {
         for (at, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or("").trim();
             if !line.is_empty() {
-                table
-                    .add_line(line)
-                    .map_err(|problem| BadTagLine { line: at + 1, problem })?;
+                table.add_line(line).map_err(|problem| BadTagLine {
+                    line: at + 1,
+                    problem,
+                })?;
             }
         }
         Ok(table)
@@ -72,7 +75,11 @@ impl TagTable {
             "reasoning" => Class::Reasoning,
             "tool" => Class::Tool,
             "unwrapped" => Class::Unwrapped,
-            other => return Err(format!("unknown class `{other}`: use reasoning, tool or unwrapped")),
+            other => {
+                return Err(format!(
+                    "unknown class `{other}`: use reasoning, tool or unwrapped"
+                ));
+            }
         };
         for name in names.split_whitespace() {
             let fits = name.len() <= TAG_NAME_BYTES_MAX
@@ -186,7 +193,9 @@ impl TagScan {
                 _ if is_space(byte) => Step::More,
                 _ => self.go(State::Unquoted(class)),
             },
-            State::Quoted(class, quote) if byte == quote => self.go(State::BetweenAttributes(class)),
+            State::Quoted(class, quote) if byte == quote => {
+                self.go(State::BetweenAttributes(class))
+            }
             State::Quoted(..) => Step::More,
             State::Unquoted(class) => match byte {
                 b'>' => self.tag(class, Form::Open),

@@ -19,7 +19,9 @@ impl ArrayCutter {
     pub(super) fn push(&mut self, mut bytes: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
         while !bytes.is_empty() {
             if !self.reading {
-                let Some(begin) = memchr::memchr(b'{', bytes) else { return };
+                let Some(begin) = memchr::memchr(b'{', bytes) else {
+                    return;
+                };
                 bytes = &bytes[begin..];
                 self.reading = true;
                 self.depth = Depth::default();
@@ -56,7 +58,9 @@ impl ArrayCutter {
         let element = std::mem::take(&mut self.element);
         let all = element.iter().chain(bytes);
         let beginning: Vec<u8> = all.copied().take(UNREADABLE_BYTES_KEPT).collect();
-        out(Cutting::TooLong { beginning: &String::from_utf8_lossy(&beginning) });
+        out(Cutting::TooLong {
+            beginning: &String::from_utf8_lossy(&beginning),
+        });
     }
 
     fn hand_on(&mut self, out: &mut impl FnMut(Cutting<'_>)) {

@@ -95,7 +95,9 @@ impl SseDecoder {
             return;
         }
         // Of an overlong line only enough is kept to know which field it is.
-        let missing = UNREADABLE_BYTES_KEPT.saturating_sub(self.line.len()).min(bytes.len());
+        let missing = UNREADABLE_BYTES_KEPT
+            .saturating_sub(self.line.len())
+            .min(bytes.len());
         self.line.extend_from_slice(&bytes[..missing]);
         self.line.truncate(UNREADABLE_BYTES_KEPT);
         self.line.shrink_to(UNREADABLE_BYTES_KEPT);
@@ -109,9 +111,15 @@ impl SseDecoder {
             return;
         }
         self.event = Event::Skipping;
-        let beginning = if self.data.is_empty() { &self.line } else { self.data.as_bytes() };
+        let beginning = if self.data.is_empty() {
+            &self.line
+        } else {
+            self.data.as_bytes()
+        };
         let kept = &beginning[..beginning.len().min(UNREADABLE_BYTES_KEPT)];
-        out(Cutting::TooLong { beginning: &String::from_utf8_lossy(kept) });
+        out(Cutting::TooLong {
+            beginning: &String::from_utf8_lossy(kept),
+        });
         self.data = String::new();
     }
 
