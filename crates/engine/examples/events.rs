@@ -16,12 +16,7 @@ struct Lines {
 
 impl Sink for Lines {
     fn event(&mut self, at_ms: Option<Millis>, event: Event<'_>) {
-        let record = Record {
-            seq: self.seq,
-            at_ms,
-            run: "run".into(),
-            event,
-        };
+        let record = Record { seq: self.seq, at_ms, run: "run".into(), event };
         self.seq += 1;
         let written = serde_json::to_writer(&mut self.out, &record)
             .map_err(Into::into)
@@ -32,11 +27,7 @@ impl Sink for Lines {
 
 fn main() -> std::io::Result<()> {
     let out = std::io::BufWriter::new(std::io::stdout());
-    let mut lines = Lines {
-        seq: 0,
-        out,
-        failed: None,
-    };
+    let mut lines = Lines { seq: 0, out, failed: None };
     let mut ingest = Ingest::new(&Options::default());
     let mut input = std::io::stdin().lock();
     let mut buffer = vec![0; 16 << 10];

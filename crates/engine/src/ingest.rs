@@ -66,11 +66,7 @@ enum Stage {
 /// A [`Cutting`] that waits for its dialect.
 #[derive(Clone, Debug)]
 enum Waiting {
-    Frame {
-        name: String,
-        data: String,
-        from: Direction,
-    },
+    Frame { name: String, data: String, from: Direction },
     TooLong(String),
     Noise(String),
 }
@@ -79,19 +75,11 @@ impl Ingest {
     pub fn new(options: &Options) -> Ingest {
         let stage = match options.from {
             Some(name) => Stage::Speaking(Box::new(Speaker::new(name))),
-            None => Stage::Probing {
-                waiting: Vec::new(),
-                bytes: 0,
-                best: None,
-            },
+            None => Stage::Probing { waiting: Vec::new(), bytes: 0, best: None },
         };
         Ingest {
             cutter: Cutter::default(),
-            reader: Reader {
-                run: Run::new(&options.run),
-                stage,
-                input: Input::Nothing,
-            },
+            reader: Reader { run: Run::new(&options.run), stage, input: Input::Nothing },
         }
     }
 
@@ -130,11 +118,7 @@ impl Reader {
                 let mut out = self.run.writer(at, sink);
                 keep(cutting, &mut out);
             }
-            Stage::Probing {
-                waiting,
-                bytes,
-                best,
-            } => {
+            Stage::Probing { waiting, bytes, best } => {
                 *bytes += cutting.bytes();
                 waiting.push(Waiting::from(cutting));
                 let likeness = match cutting {
@@ -164,14 +148,9 @@ impl Reader {
             return;
         };
         let dialect = name.map_or("unknown", DialectName::as_str);
-        sink.trace(Trace::DialectChosen {
-            dialect,
-            frames: waiting.len(),
-        });
+        sink.trace(Trace::DialectChosen { dialect, frames: waiting.len() });
         if name.is_none() {
-            self.run
-                .writer(at, sink)
-                .start(dialect, TextMode::Incremental);
+            self.run.writer(at, sink).start(dialect, TextMode::Incremental);
         }
         for cutting in &waiting {
             self.take(cutting.as_cutting(), at, sink);
@@ -246,11 +225,9 @@ impl Cutting<'_> {
 impl From<Cutting<'_>> for Waiting {
     fn from(cutting: Cutting<'_>) -> Waiting {
         match cutting {
-            Cutting::Frame(Frame { name, data, from }) => Waiting::Frame {
-                name: name.to_owned(),
-                data: data.to_owned(),
-                from,
-            },
+            Cutting::Frame(Frame { name, data, from }) => {
+                Waiting::Frame { name: name.to_owned(), data: data.to_owned(), from }
+            }
             Cutting::TooLong { beginning } => Waiting::TooLong(beginning.to_owned()),
             Cutting::Noise(text) => Waiting::Noise(text.to_owned()),
         }
@@ -260,11 +237,9 @@ impl From<Cutting<'_>> for Waiting {
 impl Waiting {
     fn as_cutting(&self) -> Cutting<'_> {
         match self {
-            Waiting::Frame { name, data, from } => Cutting::Frame(Frame {
-                name,
-                data,
-                from: *from,
-            }),
+            Waiting::Frame { name, data, from } => {
+                Cutting::Frame(Frame { name, data, from: *from })
+            }
             Waiting::TooLong(beginning) => Cutting::TooLong { beginning },
             Waiting::Noise(text) => Cutting::Noise(text),
         }

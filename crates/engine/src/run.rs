@@ -59,10 +59,7 @@ impl std::str::FromStr for Quirk {
     type Err = UnknownQuirk;
 
     fn from_str(text: &str) -> Result<Quirk, UnknownQuirk> {
-        let known = Quirk::ALL
-            .iter()
-            .copied()
-            .find(|quirk| quirk.as_str() == text);
+        let known = Quirk::ALL.iter().copied().find(|quirk| quirk.as_str() == text);
         known.ok_or_else(|| UnknownQuirk(text.to_owned()))
     }
 }
@@ -90,13 +87,8 @@ pub enum Cut {
 enum Verdict {
     Pending,
     Completed(Stop),
-    Failed {
-        reason: FailureReason,
-        detail: String,
-    },
-    Cancelled {
-        detail: String,
-    },
+    Failed { reason: FailureReason, detail: String },
+    Cancelled { detail: String },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -255,29 +247,19 @@ impl Ledger {
         }
         self.end_message(filter, out);
         self.end_reasoning(out);
-        if self
-            .round
-            .as_ref()
-            .is_some_and(|round| round.stop.is_some())
-        {
+        if self.round.as_ref().is_some_and(|round| round.stop.is_some()) {
             self.tools.all_ready(out);
         }
         let Some(round) = self.round.take() else {
             return;
         };
         if let Some(usage) = round.usage {
-            out.event(Event::UsageReported {
-                scope: UsageScope::Round,
-                usage,
-            });
+            out.event(Event::UsageReported { scope: UsageScope::Round, usage });
         }
         // What the reply is stays known after its round has ended.
         self.declared = round.last_final.or(self.declared);
         self.last_round_message = round.last_message.map(|(message, _)| message);
-        out.event(Event::RoundEnded {
-            round: self.current_round(),
-            stop: round.stop,
-        });
+        out.event(Event::RoundEnded { round: self.current_round(), stop: round.stop });
     }
 
     /// Number of the round that is open, or was last.
@@ -332,11 +314,7 @@ impl Ledger {
             stop,
             reason,
             detail: detail.filter(|detail| !detail.is_empty()).map(Into::into),
-            reply: if message.is_some() {
-                Reply::Message
-            } else {
-                Reply::None
-            },
+            reply: if message.is_some() { Reply::Message } else { Reply::None },
             message,
             incomplete: outcome != Outcome::Completed || stop == Some(Stop::Length),
         }

@@ -127,9 +127,6 @@ impl ShowArgs {
     }
 
     pub(crate) fn quirks(&self) -> Vec<Quirk> {
-        self.quirk
-            .iter()
-            .filter_map(|name| name.parse().ok())
-            .collect()
+        self.quirk.iter().filter_map(|name| name.parse().ok()).collect()
     }
 }

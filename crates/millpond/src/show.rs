@@ -78,13 +78,9 @@ fn show(args: &ShowArgs) -> Result<ExitCode, Problem> {
         };
         let bytes = &chunk[..len];
         if let Some(recorder) = &mut recorder {
-            recorder
-                .push(bytes)
-                .map_err(|e| Problem::new(format!("cannot record: {e}")))?;
+            recorder.push(bytes).map_err(|e| Problem::new(format!("cannot record: {e}")))?;
         }
-        source.play(bytes, args.pace, &mut |bytes, at| {
-            ingest.push(bytes, at, &mut printer)
-        })?;
+        source.play(bytes, args.pace, &mut |bytes, at| ingest.push(bytes, at, &mut printer))?;
         if let (false, Some(dialect)) = (named, ingest.dialect()) {
             named = true;
             say(&format!("reading {}", dialect.as_str()));
@@ -93,13 +89,9 @@ fn show(args: &ShowArgs) -> Result<ExitCode, Problem> {
             return Ok(ExitCode::SUCCESS);
         }
     };
-    source.finish(args.pace, &mut |bytes, at| {
-        ingest.push(bytes, at, &mut printer)
-    })?;
+    source.finish(args.pace, &mut |bytes, at| ingest.push(bytes, at, &mut printer))?;
     if let Some(recorder) = recorder {
-        recorder
-            .finish()
-            .map_err(|e| Problem::new(format!("cannot record: {e}")))?;
+        recorder.finish().map_err(|e| Problem::new(format!("cannot record: {e}")))?;
     }
     ingest.finish(cut, None, &mut printer);
     if let (false, Some(dialect)) = (named, ingest.dialect()) {
@@ -130,11 +122,7 @@ fn options(args: &ShowArgs) -> Result<Options, Problem> {
     };
     Ok(Options {
         from: args.from(),
-        run: RunOptions {
-            tags: Arc::new(tags),
-            starts_in,
-            quirks: args.quirks(),
-        },
+        run: RunOptions { tags: Arc::new(tags), starts_in, quirks: args.quirks() },
     })
 }
 
@@ -158,10 +146,7 @@ impl Source {
                 Box::new(input.lock())
             }
         };
-        Ok(Source {
-            input,
-            player: Player::default(),
-        })
+        Ok(Source { input, player: Player::default() })
     }
 
     fn read(&mut self, chunk: &mut [u8]) -> std::io::Result<usize> {
@@ -169,15 +154,11 @@ impl Source {
     }
 
     fn play(&mut self, bytes: &[u8], pace: Pace, out: &mut PlayTo<'_>) -> Result<(), Problem> {
-        self.player
-            .push(bytes, pace, out)
-            .map_err(|words| Problem::new(words.to_string()))
+        self.player.push(bytes, pace, out).map_err(|words| Problem::new(words.to_string()))
     }
 
     fn finish(&mut self, pace: Pace, out: &mut PlayTo<'_>) -> Result<(), Problem> {
-        self.player
-            .finish(pace, out)
-            .map_err(|words| Problem::new(words.to_string()))
+        self.player.finish(pace, out).map_err(|words| Problem::new(words.to_string()))
     }
 }
 

@@ -97,12 +97,7 @@ pub struct UnknownDialect(pub String);
 impl std::fmt::Display for UnknownDialect {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names: Vec<&str> = DialectName::ALL.iter().map(|name| name.as_str()).collect();
-        write!(
-            f,
-            "unknown dialect `{}`; known are auto, {}",
-            self.0,
-            names.join(", ")
-        )
+        write!(f, "unknown dialect `{}`; known are auto, {}", self.0, names.join(", "))
     }
 }
 
@@ -112,10 +107,7 @@ impl std::str::FromStr for DialectName {
     type Err = UnknownDialect;
 
     fn from_str(text: &str) -> Result<DialectName, UnknownDialect> {
-        let known = DialectName::ALL
-            .iter()
-            .copied()
-            .find(|name| name.as_str() == text);
+        let known = DialectName::ALL.iter().copied().find(|name| name.as_str() == text);
         known.ok_or_else(|| UnknownDialect(text.to_owned()))
     }
 }

@@ -148,11 +148,9 @@ impl Filter {
         self.line = LineStart::new();
         self.mode = match self.starts_in {
             StartsIn::Text => Mode::Line,
-            StartsIn::Thinking => Mode::Hidden {
-                class: Class::Reasoning,
-                depth: 1,
-                back_to_line: true,
-            },
+            StartsIn::Thinking => {
+                Mode::Hidden { class: Class::Reasoning, depth: 1, back_to_line: true }
+            }
         };
     }
 
@@ -331,12 +329,7 @@ impl Filter {
     }
 
     fn apply(&mut self, tag: Tag, raw: &str, out: &mut impl FnMut(Piece<'_>)) {
-        if let Mode::Hidden {
-            class,
-            depth,
-            back_to_line,
-        } = self.mode
-        {
+        if let Mode::Hidden { class, depth, back_to_line } = self.mode {
             let depth = match tag.form {
                 _ if tag.class != class => depth,
                 Form::Open => depth + 1,
@@ -348,11 +341,7 @@ impl Filter {
                 self.mode = if back_to_line { Mode::Line } else { Mode::Text };
             } else {
                 out(Piece::Inside(class, raw));
-                self.mode = Mode::Hidden {
-                    class,
-                    depth,
-                    back_to_line,
-                };
+                self.mode = Mode::Hidden { class, depth, back_to_line };
             }
             return;
         }
@@ -363,11 +352,7 @@ impl Filter {
             (class, Form::SelfClosing) => out(Piece::Markup(markup(class), raw)),
             (class, Form::Open) => {
                 out(Piece::Markup(markup(class), raw));
-                self.mode = Mode::Hidden {
-                    class,
-                    depth: 1,
-                    back_to_line,
-                };
+                self.mode = Mode::Hidden { class, depth: 1, back_to_line };
             }
         }
     }

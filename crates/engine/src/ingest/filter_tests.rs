@@ -38,25 +38,15 @@ fn check_starting(starts_in: StartsIn, input: &str, visible: &str) -> Split {
     let whole = split([input], starts_in);
     assert_eq!(whole.visible, visible, "whole: {input:?}");
     assert_eq!(whole.all, input, "a byte was lost or doubled");
-    let cuts: Vec<usize> = (0..=input.len())
-        .filter(|&at| input.is_char_boundary(at))
-        .collect();
+    let cuts: Vec<usize> = (0..=input.len()).filter(|&at| input.is_char_boundary(at)).collect();
     for &first in &cuts {
         for &second in cuts.iter().filter(|&&second| first <= second) {
             let pieces = [&input[..first], &input[first..second], &input[second..]];
-            assert_eq!(
-                split(pieces, starts_in),
-                whole,
-                "cut at {first} and {second}: {input:?}"
-            );
+            assert_eq!(split(pieces, starts_in), whole, "cut at {first} and {second}: {input:?}");
         }
     }
     let chars = cuts.windows(2).map(|pair| &input[pair[0]..pair[1]]);
-    assert_eq!(
-        split(chars, starts_in),
-        whole,
-        "character by character: {input:?}"
-    );
+    assert_eq!(split(chars, starts_in), whole, "character by character: {input:?}");
     whole
 }
 
@@ -82,14 +72,7 @@ fn x4_a_stray_close_is_swallowed_and_nothing_around_it() {
 
 #[test]
 fn x4_no_clean_up_edits_the_text() {
-    for text in [
-        "Total: $100",
-        "well",
-        "Done!!",
-        "x = 1\nx = 1\n```\n",
-        "a\n\n\n\nb",
-        " lead ",
-    ] {
+    for text in ["Total: $100", "well", "Done!!", "x = 1\nx = 1\n```\n", "a\n\n\n\nb", " lead "] {
         check_stays(text);
     }
 }
@@ -111,9 +94,7 @@ fn x3_tags_in_any_spelling_are_hidden() {
         "<tool_call>",
         "<function_calls id=1>",
     ] {
-        let close = open
-            .split(['<', '>', ' ', '\t', '\n'])
-            .find(|word| !word.is_empty());
+        let close = open.split(['<', '>', ' ', '\t', '\n']).find(|word| !word.is_empty());
         let close = close.unwrap();
         check(&format!("a{open}SECRET</{close}>b"), "ab");
         check(&format!("a{open}SECRET< / {close} >b"), "ab");
@@ -141,16 +122,9 @@ fn x5_final_is_unwrapped() {
 
 #[test]
 fn a_tag_that_is_not_finished_is_text() {
-    for text in [
-        "<th",
-        "a <think",
-        "a < thin",
-        "<think foo=\"bar",
-        "</",
-        "<",
-        "<ns:thin",
-        "<think/",
-    ] {
+    for text in
+        ["<th", "a <think", "a < thin", "<think foo=\"bar", "</", "<", "<ns:thin", "<think/"]
+    {
         check_stays(text);
     }
 }
@@ -184,16 +158,10 @@ fn x4_tags_in_inline_code_stay() {
 fn x5_a_back_tick_that_opens_nothing_hides_no_tag() {
     check("a ` b <think>x</think> c\n\nd", "a ` b  c\n\nd");
     check("a ` b <think>x</think> c", "a ` b  c");
-    check(
-        "it`s <think>x</think> fine\n- and ` there",
-        "it`s  fine\n- and ` there",
-    );
+    check("it`s <think>x</think> fine\n- and ` there", "it`s  fine\n- and ` there");
     check("a ` b <think>x</think>\n# h `\n", "a ` b \n# h `\n");
     check("a ` b <think>x</think>\n> q `\n", "a ` b \n> q `\n");
-    check(
-        "a ` b <think>x</think>\n```\n`\n```\n",
-        "a ` b \n```\n`\n```\n",
-    );
+    check("a ` b <think>x</think>\n```\n`\n```\n", "a ` b \n```\n`\n```\n");
     check("a `` b <think>x</think> ` c", "a `` b  ` c");
     check("a \\` b <think>x</think> ` c", "a \\` b  ` c");
 }
@@ -208,10 +176,7 @@ fn a_run_passed_over_may_be_code_itself() {
 #[test]
 fn x4_tags_in_fenced_code_stay() {
     check_stays("```xml\n<think>x</think>\n```\nafter");
-    check(
-        "~~~\n<think>\n```\n~~~\n<think>x</think>end",
-        "~~~\n<think>\n```\n~~~\nend",
-    );
+    check("~~~\n<think>\n```\n~~~\n<think>x</think>end", "~~~\n<think>\n```\n~~~\nend");
     check_stays("````\n```\n<think>\n```\n````\n");
     check_stays("- item\n\n  ```\n  <think>\n  ```\n");
     check_stays("1. ```\n   <think>\n   ```\n");
@@ -275,20 +240,11 @@ fn held_text_at_the_limit_waits_and_one_byte_more_counts_as_a_tag() {
     let (tag, close) = ("<think>", "`");
     let filler = "x".repeat(HELD_BYTES_MAX - tag.len() - close.len());
     let code = format!("`{tag}{filler}{close} y");
-    assert!(
-        split([&*code], StartsIn::Text).visible == code,
-        "held to the limit, it is code"
-    );
+    assert!(split([&*code], StartsIn::Text).visible == code, "held to the limit, it is code");
     let longer = format!("`{tag}{filler}x{close} y");
-    assert!(
-        split([&*longer], StartsIn::Text).visible == "`",
-        "past the limit, it is a tag"
-    );
+    assert!(split([&*longer], StartsIn::Text).visible == "`", "past the limit, it is a tag");
     let (head, tail) = longer.split_at(longer.len() / 2);
-    assert!(
-        split([head, tail], StartsIn::Text).visible == "`",
-        "however it is cut"
-    );
+    assert!(split([head, tail], StartsIn::Text).visible == "`", "however it is cut");
 }
 
 #[test]
@@ -310,10 +266,7 @@ fn a_tag_file_adds_and_replaces_names() {
             visible.push_str(text);
         }
     };
-    filter.push(
-        "a<ponder>b</ponder>c<MUSE>d</muse>e<final>f</final>g<think>h</think>i",
-        &mut out,
-    );
+    filter.push("a<ponder>b</ponder>c<MUSE>d</muse>e<final>f</final>g<think>h</think>i", &mut out);
     filter.end_message(&mut out);
     assert_eq!(visible, "acegi");
     let bad = TagTable::extended("reasoning: ok\nwhat: x").unwrap_err();

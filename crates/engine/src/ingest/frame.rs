@@ -42,11 +42,7 @@ pub enum Cutting<'a> {
 
 impl<'a> Cutting<'a> {
     fn data(data: &'a str) -> Cutting<'a> {
-        Cutting::Frame(Frame {
-            name: "",
-            data,
-            from: Direction::Agent,
-        })
+        Cutting::Frame(Frame { name: "", data, from: Direction::Agent })
     }
 }
 
@@ -74,9 +70,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl Default for Cutter {
     fn default() -> Cutter {
-        Cutter {
-            transport: Transport::Unknown { seen: Vec::new() },
-        }
+        Cutter { transport: Transport::Unknown { seen: Vec::new() } }
     }
 }
 

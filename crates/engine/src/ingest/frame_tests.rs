@@ -61,22 +61,13 @@ fn server_sent_events_have_names_and_joined_data() {
 
 #[test]
 fn line_endings_are_interchangeable() {
-    check(
-        "data: a\r\n\r\ndata: b\r\rdata: c\n\n",
-        &[data("a"), data("b"), data("c")],
-    );
-    check(
-        "{\"a\":1}\r\n{\"b\":2}\r\n",
-        &[data("{\"a\":1}"), data("{\"b\":2}")],
-    );
+    check("data: a\r\n\r\ndata: b\r\rdata: c\n\n", &[data("a"), data("b"), data("c")]);
+    check("{\"a\":1}\r\n{\"b\":2}\r\n", &[data("{\"a\":1}"), data("{\"b\":2}")]);
 }
 
 #[test]
 fn comments_keepalives_and_other_fields_are_passed_over() {
-    check(
-        ": ping\n\n:\n\nretry: 5\nid: 1\ndata: é🎉\n\n",
-        &[data("é🎉")],
-    );
+    check(": ping\n\n:\n\nretry: 5\nid: 1\ndata: é🎉\n\n", &[data("é🎉")]);
 }
 
 #[test]
@@ -84,19 +75,13 @@ fn a_byte_order_mark_is_dropped_at_the_start_only() {
     check("\u{feff}data: a\n\n", &[data("a")]);
     check("\u{feff}{\"a\":1}\n", &[data("{\"a\":1}")]);
     check("\u{feff}[{\"a\":1}]", &[data("{\"a\":1}")]);
-    check(
-        "data: 1\n\n\u{feff}data: 2\n\ndata: 3\n\n",
-        &[data("1"), data("3")],
-    );
+    check("data: 1\n\n\u{feff}data: 2\n\ndata: 3\n\n", &[data("1"), data("3")]);
 }
 
 #[test]
 fn the_last_event_counts_without_its_blank_line() {
     check("data: a\n\ndata: [DONE]", &[data("a"), data("[DONE]")]);
-    check(
-        "{\"a\":1}\n{\"b\":2}",
-        &[data("{\"a\":1}"), data("{\"b\":2}")],
-    );
+    check("{\"a\":1}\n{\"b\":2}", &[data("{\"a\":1}"), data("{\"b\":2}")]);
 }
 
 #[test]
@@ -115,10 +100,7 @@ fn json_may_be_printed_over_several_lines() {
 
 #[test]
 fn a_bare_line_break_in_a_string_is_mended() {
-    check(
-        "{\"a\":\"one\ntwo\"}\n{\"b\":2}\n",
-        &[data("{\"a\":\"one\\ntwo\"}"), data("{\"b\":2}")],
-    );
+    check("{\"a\":\"one\ntwo\"}\n{\"b\":2}\n", &[data("{\"a\":\"one\\ntwo\"}"), data("{\"b\":2}")]);
 }
 
 #[test]
@@ -135,10 +117,7 @@ fn one_bad_line_costs_one_line() {
 
 #[test]
 fn lines_of_text_are_noise() {
-    check(
-        "Loading…\n{\"a\":1}\n\nbye\n",
-        &[noise("Loading…"), data("{\"a\":1}"), noise("bye")],
-    );
+    check("Loading…\n{\"a\":1}\n\nbye\n", &[noise("Loading…"), data("{\"a\":1}"), noise("bye")]);
     check("{\"a\":1}\n[DONE]\n", &[data("{\"a\":1}"), data("[DONE]")]);
     check("dat", &[noise("dat")]);
     check("", &[]);
@@ -147,10 +126,7 @@ fn lines_of_text_are_noise() {
 
 #[test]
 fn a_transcript_tells_who_sent_what() {
-    check(
-        "> {\"a\":1}\n< {\"b\":2}\n",
-        &[Got::Sent("{\"a\":1}".to_owned()), data("{\"b\":2}")],
-    );
+    check("> {\"a\":1}\n< {\"b\":2}\n", &[Got::Sent("{\"a\":1}".to_owned()), data("{\"b\":2}")]);
 }
 
 #[test]
@@ -186,18 +162,8 @@ fn check_limit(before: &str, fill: u8, after: &str, payload: usize) {
 #[test]
 fn a_frame_at_the_limit_is_kept_and_one_byte_more_is_passed_over() {
     check_limit("data: ", b'x', "", FRAME_BYTES_MAX - "data: ".len());
-    check_limit(
-        "{\"a\":\"",
-        b'x',
-        "\"}",
-        FRAME_BYTES_MAX - "{\"a\":\"\"}".len(),
-    );
-    check_limit(
-        "[{\"a\":\"",
-        b'x',
-        "\"}",
-        FRAME_BYTES_MAX - "{\"a\":\"\"}".len(),
-    );
+    check_limit("{\"a\":\"", b'x', "\"}", FRAME_BYTES_MAX - "{\"a\":\"\"}".len());
+    check_limit("[{\"a\":\"", b'x', "\"}", FRAME_BYTES_MAX - "{\"a\":\"\"}".len());
 }
 
 #[test]
@@ -205,18 +171,12 @@ fn after_a_frame_that_is_too_long_the_stream_goes_on() {
     let mut bytes = b"data: ".to_vec();
     bytes.resize(FRAME_BYTES_MAX + 7, b'x');
     bytes.extend_from_slice(b"\ndata: still the same event\n\ndata: next\n\n");
-    assert_eq!(
-        cut([&*bytes]),
-        [Got::TooLong(UNREADABLE_BYTES_KEPT), data("next")]
-    );
+    assert_eq!(cut([&*bytes]), [Got::TooLong(UNREADABLE_BYTES_KEPT), data("next")]);
     let mut bytes = b"{".to_vec();
     bytes.resize(FRAME_BYTES_MAX + 7, b' ');
     bytes.extend_from_slice(b"}\n{\"a\":1}\n");
     let got = cut([&*bytes]);
-    assert_eq!(
-        got,
-        [Got::TooLong(UNREADABLE_BYTES_KEPT), data("{\"a\":1}")]
-    );
+    assert_eq!(got, [Got::TooLong(UNREADABLE_BYTES_KEPT), data("{\"a\":1}")]);
     let half = "data: ".to_owned() + &"x".repeat(FRAME_BYTES_MAX / 2) + "\n";
     let event = half.repeat(3) + "\ndata: next\n\n";
     let got = cut([event.as_bytes()]);

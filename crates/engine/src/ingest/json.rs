@@ -18,9 +18,7 @@ struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The string, if it is one.
 pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
-    serde_json::from_str::<Borrowed<'_>>(raw.get())
-        .ok()
-        .map(|text| text.0)
+    serde_json::from_str::<Borrowed<'_>>(raw.get()).ok().map(|text| text.0)
 }
 
 /// The string, or the JSON text of anything else.
@@ -59,12 +57,8 @@ impl<const N: usize> Shape<N> {
     /// The members of the object in `json`, or `None` if it is not an object.
     pub(crate) fn read<'a>(&self, json: &'a str) -> Option<Members<'a, N>> {
         let mut reader = serde_json::Deserializer::from_str(json);
-        let members = reader
-            .deserialize_map(ShapeVisitor {
-                shape: self,
-                life: PhantomData,
-            })
-            .ok()?;
+        let members =
+            reader.deserialize_map(ShapeVisitor { shape: self, life: PhantomData }).ok()?;
         reader.end().ok()?;
         Some(members)
     }
@@ -83,10 +77,7 @@ impl<'de, const N: usize> Visitor<'de> for ShapeVisitor<'_, 'de, N> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Members {
-            read: [None; N],
-            unknown: Vec::new(),
-        };
+        let mut members = Members { read: [None; N], unknown: Vec::new() };
         while let Some(Borrowed(key)) = map.next_key::<Borrowed<'de>>()? {
             let value: &'de RawValue = map.next_value()?;
             if value.get() == "null" {
@@ -111,10 +102,7 @@ pub(crate) struct Few<T> {
 
 impl<T> Default for Few<T> {
     fn default() -> Few<T> {
-        Few {
-            first: None,
-            rest: Vec::new(),
-        }
+        Few { first: None, rest: Vec::new() }
     }
 }
 
@@ -201,7 +189,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
 /// Declares an object as a dialect reads it: every field is optional, `null` counts as missing,
 /// names after `skip` are known and mean nothing, any other field is kept in `unknown`.
 macro_rules! object {
-    ($name:ident { $($field:ident: $type:ty = $key:literal,)* ; skip $($skip:literal)|* }) => {
+    ($name:ident { $($field:ident: $type:ty = $($key:literal)|+,)* ; skip $($skip:literal)|* }) => {
         #[derive(Debug, Default)]
         struct $name<'a> {
             $($field: Option<$type>,)*
@@ -222,7 +210,7 @@ macro_rules! object {
                         }
                         fn visit_str<E>(self, key: &str) -> Result<Key, E> {
                             Ok(match key {
-                                $($key => Key::$field,)*
+                                $($($key)|+ => Key::$field,)*
                                 $($skip)|* => Key::Skip,
                                 other => Key::Other(other.to_owned()),
                             })

@@ -19,11 +19,7 @@ impl Likeness {
     }
 
     pub(crate) fn maybe_if(it_may_be: bool) -> Likeness {
-        if it_may_be {
-            Likeness::Maybe
-        } else {
-            Likeness::No
-        }
+        if it_may_be { Likeness::Maybe } else { Likeness::No }
     }
 }
 
@@ -34,10 +30,7 @@ pub(crate) struct Probe<'a> {
     members: Vec<(String, &'a RawValue)>,
 }
 
-const ANYTHING: Shape<0> = Shape {
-    read: [],
-    skip: &[],
-};
+const ANYTHING: Shape<0> = Shape { read: [], skip: &[] };
 
 impl<'a> Probe<'a> {
     /// `None` if the frame is no JSON object.
@@ -54,10 +47,7 @@ impl<'a> Probe<'a> {
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&'a RawValue> {
-        self.members
-            .iter()
-            .find(|(name, _)| name == key)
-            .map(|&(_, value)| value)
+        self.members.iter().find(|(name, _)| name == key).map(|&(_, value)| value)
     }
 
     pub(crate) fn has(&self, key: &str) -> bool {
@@ -69,9 +59,7 @@ impl<'a> Probe<'a> {
     }
 
     pub(crate) fn text(&self, key: &str) -> Option<String> {
-        self.get(key)
-            .and_then(string)
-            .map(std::borrow::Cow::into_owned)
+        self.get(key).and_then(string).map(std::borrow::Cow::into_owned)
     }
 
     /// Whether the member is an object that has this key.

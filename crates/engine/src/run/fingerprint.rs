@@ -25,9 +25,7 @@ impl Fingerprint {
             if self.len == 0 && blank {
                 continue;
             }
-            self.hash = (self.hash ^ u64::from(byte))
-                .wrapping_mul(FACTOR)
-                .rotate_left(23);
+            self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(FACTOR).rotate_left(23);
             self.len += 1;
             if !blank {
                 self.trimmed = (self.hash, self.len);

@@ -66,23 +66,15 @@ impl Ledger {
         filter.push(text, &mut |piece| self.piece(piece, out));
         if 0 < filter.held_bytes() {
             let bytes = filter.held_bytes();
-            out.sink.trace(Trace::Held {
-                bytes,
-                reason: HeldReason::Markup,
-            });
+            out.sink.trace(Trace::Held { bytes, reason: HeldReason::Markup });
         }
     }
 
     fn is_tag_reasoning(&self) -> bool {
         matches!(
             self.reasoning,
-            Reasoning::Blank {
-                origin: ReasoningOrigin::Tag,
-                ..
-            } | Reasoning::Open {
-                origin: ReasoningOrigin::Tag,
-                ..
-            }
+            Reasoning::Blank { origin: ReasoningOrigin::Tag, .. }
+                | Reasoning::Open { origin: ReasoningOrigin::Tag, .. }
         )
     }
 
@@ -105,14 +97,8 @@ impl Ledger {
     }
 
     fn hidden(&mut self, class: MarkupClass, text: &str, out: &mut Out<'_>) {
-        out.sink.trace(Trace::Hidden {
-            bytes: text.len(),
-            class,
-        });
-        out.event(Event::MarkupHidden {
-            class,
-            text: text.into(),
-        });
+        out.sink.trace(Trace::Hidden { bytes: text.len(), class });
+        out.event(Event::MarkupHidden { class, text: text.into() });
     }
 
     fn visible(&mut self, text: &str, out: &mut Out<'_>) {
@@ -122,10 +108,7 @@ impl Ledger {
                 cumulative.visible.push_str(text);
             }
             let message = *id;
-            out.event(Event::TextAppended {
-                message,
-                text: text.into(),
-            });
+            out.event(Event::TextAppended { message, text: text.into() });
             return;
         }
         let (mut blank, after_tag) = match std::mem::replace(&mut self.message, Message::None) {
@@ -137,18 +120,12 @@ impl Ledger {
             if blank.len() + text.len() <= BLANK_BYTES_MAX {
                 blank.push_str(text);
                 let bytes = blank.len();
-                out.sink.trace(Trace::Held {
-                    bytes,
-                    reason: HeldReason::Blank,
-                });
+                out.sink.trace(Trace::Held { bytes, reason: HeldReason::Blank });
             } else {
                 // Nobody needs more than this of nothing; what came first is kept.
                 self.hidden(MarkupClass::Blank, text, out);
             }
-            self.message = Message::Blank {
-                text: blank,
-                after_tag,
-            };
+            self.message = Message::Blank { text: blank, after_tag };
             return;
         };
         let skipped = match after_tag {
@@ -184,10 +161,7 @@ impl Ledger {
             }
             Message::None => {}
         }
-        self.message = Message::Blank {
-            text: String::new(),
-            after_tag: AfterTag::Yes,
-        };
+        self.message = Message::Blank { text: String::new(), after_tag: AfterTag::Yes };
     }
 
     /// Opens a message now, whether or not there is text for it yet.
@@ -198,15 +172,8 @@ impl Ledger {
         let id = MessageId(self.messages);
         self.messages += 1;
         let phase = self.phase.take();
-        out.event(Event::MessageStarted {
-            message: id,
-            round: self.current_round(),
-            phase,
-        });
-        self.message = Message::Open {
-            id,
-            print: Fingerprint::default(),
-        };
+        out.event(Event::MessageStarted { message: id, round: self.current_round(), phase });
+        self.message = Message::Open { id, print: Fingerprint::default() };
         if let Some(round) = &mut self.round {
             round.last_message = Some((id, Fingerprint::default()));
             if phase == Some(crate::event::Phase::Final) {
@@ -226,10 +193,7 @@ impl Ledger {
             Message::Blank { text, .. } => {
                 if !text.is_empty() {
                     let bytes = text.len();
-                    out.sink.trace(Trace::Dropped {
-                        bytes,
-                        reason: DroppedReason::Blank,
-                    });
+                    out.sink.trace(Trace::Dropped { bytes, reason: DroppedReason::Blank });
                 }
             }
             Message::Open { id, print } => {
@@ -272,22 +236,13 @@ impl Ledger {
             kept_bytes: kept,
             text: visible[kept..].into(),
         });
-        self.message = Message::Open {
-            id,
-            print: Fingerprint::of(&visible),
-        };
-        self.cumulative = Some(Cumulative {
-            raw: raw.to_owned(),
-            visible,
-        });
+        self.message = Message::Open { id, print: Fingerprint::of(&visible) };
+        self.cumulative = Some(Cumulative { raw: raw.to_owned(), visible });
     }
 
     fn tag_reasoning(&mut self, text: &str, out: &mut Out<'_>) {
         if matches!(self.reasoning, Reasoning::None) {
-            self.reasoning = Reasoning::Blank {
-                origin: ReasoningOrigin::Tag,
-                text: String::new(),
-            };
+            self.reasoning = Reasoning::Blank { origin: ReasoningOrigin::Tag, text: String::new() };
         }
         self.reasoning_text(text, out);
     }
@@ -308,17 +263,11 @@ impl Ledger {
         if matches!(self.reasoning, Reasoning::None) || self.is_tag_reasoning() {
             if text.chars().all(char::is_whitespace) {
                 self.end_reasoning(out);
-                self.reasoning = Reasoning::Blank {
-                    origin,
-                    text: text.to_owned(),
-                };
+                self.reasoning = Reasoning::Blank { origin, text: text.to_owned() };
                 return;
             }
             self.end_message(filter, out);
-            self.reasoning = Reasoning::Blank {
-                origin,
-                text: String::new(),
-            };
+            self.reasoning = Reasoning::Blank { origin, text: String::new() };
         } else if matches!(self.reasoning, Reasoning::Blank { .. })
             && !text.chars().all(char::is_whitespace)
         {
@@ -330,11 +279,7 @@ impl Ledger {
     }
 
     fn reasoning_text(&mut self, text: &str, out: &mut Out<'_>) {
-        if let Reasoning::Blank {
-            origin,
-            text: blank,
-        } = &mut self.reasoning
-        {
+        if let Reasoning::Blank { origin, text: blank } = &mut self.reasoning {
             let origin = *origin;
             let Some(first) = text.find(|char: char| !char.is_whitespace()) else {
                 if blank.len() + text.len() <= BLANK_BYTES_MAX {
@@ -349,10 +294,7 @@ impl Ledger {
                 ReasoningOrigin::Tag => (blank + &text[..first], &text[first..]),
                 _ => {
                     if !blank.is_empty() {
-                        out.event(Event::ReasoningAppended {
-                            step,
-                            text: blank.into(),
-                        });
+                        out.event(Event::ReasoningAppended { step, text: blank.into() });
                     }
                     (String::new(), text)
                 }
@@ -360,26 +302,16 @@ impl Ledger {
             if !layout.is_empty() {
                 self.hidden(MarkupClass::Blank, &layout, out);
             }
-            out.event(Event::ReasoningAppended {
-                step,
-                text: text.into(),
-            });
+            out.event(Event::ReasoningAppended { step, text: text.into() });
         } else if let Reasoning::Open { step, .. } = self.reasoning {
-            out.event(Event::ReasoningAppended {
-                step,
-                text: text.into(),
-            });
+            out.event(Event::ReasoningAppended { step, text: text.into() });
         }
     }
 
     pub(super) fn open_reasoning(&mut self, origin: ReasoningOrigin, out: &mut Out<'_>) -> StepId {
         let step = StepId(self.steps);
         self.steps += 1;
-        out.event(Event::ReasoningStarted {
-            step,
-            round: self.current_round(),
-            origin,
-        });
+        out.event(Event::ReasoningStarted { step, round: self.current_round(), origin });
         self.reasoning = Reasoning::Open { step, origin };
         step
     }
@@ -387,10 +319,7 @@ impl Ledger {
     pub(super) fn end_reasoning(&mut self, out: &mut Out<'_>) {
         match std::mem::replace(&mut self.reasoning, Reasoning::None) {
             Reasoning::None => {}
-            Reasoning::Blank {
-                origin: ReasoningOrigin::Tag,
-                text,
-            } if !text.is_empty() => {
+            Reasoning::Blank { origin: ReasoningOrigin::Tag, text } if !text.is_empty() => {
                 self.hidden(MarkupClass::Blank, &text, out);
             }
             Reasoning::Blank { .. } => {}
@@ -400,11 +329,7 @@ impl Ledger {
 }
 
 fn common_prefix(one: &str, other: &str) -> usize {
-    let mut len = one
-        .bytes()
-        .zip(other.bytes())
-        .take_while(|(a, b)| a == b)
-        .count();
+    let mut len = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     while !one.is_char_boundary(len) {
         len -= 1;
     }

@@ -32,11 +32,7 @@ impl<'a> ToolStart<'a> {
 
     /// A tool that the provider runs inside the round.
     pub fn provider(call: &'a str, name: &'a str, kind: ToolKind) -> ToolStart<'a> {
-        ToolStart {
-            kind,
-            executor: Executor::Provider,
-            ..ToolStart::function(call, name)
-        }
+        ToolStart { kind, executor: Executor::Provider, ..ToolStart::function(call, name) }
     }
 }
 
@@ -87,11 +83,7 @@ impl Tools {
 
     /// The newest open tool of this call id.
     pub(super) fn step_of(&self, call: &str) -> Option<StepId> {
-        self.open
-            .iter()
-            .rev()
-            .find(|tool| *tool.call == *call)
-            .map(|tool| tool.step)
+        self.open.iter().rev().find(|tool| *tool.call == *call).map(|tool| tool.step)
     }
 
     pub(super) fn is_open(&self, step: StepId) -> bool {
@@ -107,10 +99,7 @@ impl Tools {
             && !text.is_empty()
         {
             tool.arguments.push(text);
-            out.event(Event::ArgumentsAppended {
-                step,
-                text: text.into(),
-            });
+            out.event(Event::ArgumentsAppended { step, text: text.into() });
         }
     }
 
@@ -124,15 +113,9 @@ impl Tools {
         let first = tool.arguments.is_empty();
         tool.arguments = whole;
         out.event(if first {
-            Event::ArgumentsAppended {
-                step,
-                text: text.into(),
-            }
+            Event::ArgumentsAppended { step, text: text.into() }
         } else {
-            Event::ArgumentsReplaced {
-                step,
-                text: text.into(),
-            }
+            Event::ArgumentsReplaced { step, text: text.into() }
         });
     }
 
@@ -159,10 +142,7 @@ impl Tools {
             && !text.is_empty()
         {
             tool.output.push(text);
-            out.event(Event::OutputAppended {
-                step,
-                text: text.into(),
-            });
+            out.event(Event::OutputAppended { step, text: text.into() });
         }
     }
 
@@ -186,11 +166,7 @@ impl Tools {
             return;
         };
         self.open.remove(at);
-        out.event(Event::ToolEnded {
-            step,
-            outcome,
-            detail: detail.map(Into::into),
-        });
+        out.event(Event::ToolEnded { step, outcome, detail: detail.map(Into::into) });
     }
 
     pub(super) fn close_all(&mut self, out: &mut Out<'_>) {
@@ -201,9 +177,8 @@ impl Tools {
 
     /// Forgets steps that were taken back, closing them first.
     pub(super) fn close_from(&mut self, first: StepId, out: &mut Out<'_>) {
-        let (stay, go) = std::mem::take(&mut self.open)
-            .into_iter()
-            .partition(|tool| tool.step < first);
+        let (stay, go) =
+            std::mem::take(&mut self.open).into_iter().partition(|tool| tool.step < first);
         self.open = stay;
         let go: Vec<OpenTool> = go;
         for tool in go {
@@ -214,15 +189,7 @@ impl Tools {
 
 impl OpenTool {
     fn close(self, out: &mut Out<'_>) {
-        let outcome = if self.ready {
-            ToolOutcome::NoResult
-        } else {
-            ToolOutcome::Cut
-        };
-        out.event(Event::ToolEnded {
-            step: self.step,
-            outcome,
-            detail: None,
-        });
+        let outcome = if self.ready { ToolOutcome::NoResult } else { ToolOutcome::Cut };
+        out.event(Event::ToolEnded { step: self.step, outcome, detail: None });
     }
 }

@@ -13,10 +13,7 @@ use super::tools::ToolStart;
 use super::{Cut, Ledger, Life, Out, Quirk, Rounds, Run, Verdict};
 
 /// A run, open for writing. Events go to the sink as they are decided.
-#[allow(
-    missing_debug_implementations,
-    reason = "borrows a sink that need not have one"
-)]
+#[allow(missing_debug_implementations, reason = "borrows a sink that need not have one")]
 pub struct Writer<'a> {
     filter: &'a mut Filter,
     ledger: &'a mut Ledger,
@@ -25,11 +22,7 @@ pub struct Writer<'a> {
 
 impl Run {
     pub fn writer<'a>(&'a mut self, at: Option<Millis>, sink: &'a mut dyn Sink) -> Writer<'a> {
-        Writer {
-            filter: &mut self.filter,
-            ledger: &mut self.ledger,
-            out: Out { sink, at },
-        }
+        Writer { filter: &mut self.filter, ledger: &mut self.ledger, out: Out { sink, at } }
     }
 }
 
@@ -53,10 +46,7 @@ impl Writer<'_> {
         if let Some(round) = &mut self.ledger.round {
             round.stop = Some(stop);
         }
-        if matches!(
-            self.ledger.verdict,
-            Verdict::Pending | Verdict::Completed(_)
-        ) {
+        if matches!(self.ledger.verdict, Verdict::Pending | Verdict::Completed(_)) {
             self.ledger.verdict = Verdict::Completed(stop);
         }
     }
@@ -64,18 +54,13 @@ impl Writer<'_> {
     pub fn fail(&mut self, reason: FailureReason, detail: &str) {
         self.flush();
         if !matches!(self.ledger.verdict, Verdict::Failed { .. }) {
-            self.ledger.verdict = Verdict::Failed {
-                reason,
-                detail: detail.to_owned(),
-            };
+            self.ledger.verdict = Verdict::Failed { reason, detail: detail.to_owned() };
         }
     }
 
     pub fn cancelled(&mut self, detail: &str) {
         self.flush();
-        self.ledger.verdict = Verdict::Cancelled {
-            detail: detail.to_owned(),
-        };
+        self.ledger.verdict = Verdict::Cancelled { detail: detail.to_owned() };
     }
 
     /// No more input comes: closes what is open and gives the run its ending.
@@ -97,8 +82,7 @@ impl Writer<'_> {
 impl Writer<'_> {
     /// A model call begins; the one before, if any, is over.
     pub fn round(&mut self, model: Option<&str>, response: Option<&str>) {
-        self.ledger
-            .start_round(model, response, self.filter, &mut self.out);
+        self.ledger.start_round(model, response, self.filter, &mut self.out);
     }
 
     pub fn ensure_round(&mut self) {
@@ -121,18 +105,12 @@ impl Writer<'_> {
     pub fn round_usage(&mut self, usage: Usage) {
         match &mut self.ledger.round {
             Some(round) => round.usage.get_or_insert_default().update(usage),
-            None => self.out.event(Event::UsageReported {
-                scope: UsageScope::Round,
-                usage,
-            }),
+            None => self.out.event(Event::UsageReported { scope: UsageScope::Round, usage }),
         }
     }
 
     pub fn run_usage(&mut self, usage: Usage) {
-        self.out.event(Event::UsageReported {
-            scope: UsageScope::Run,
-            usage,
-        });
+        self.out.event(Event::UsageReported { scope: UsageScope::Run, usage });
     }
 }
 
@@ -169,8 +147,7 @@ impl Writer<'_> {
 
     /// New reasoning text; ends the message before it, unless it is blank.
     pub fn reasoning(&mut self, text: &str, origin: ReasoningOrigin) {
-        self.ledger
-            .native_reasoning(text, origin, self.filter, &mut self.out);
+        self.ledger.native_reasoning(text, origin, self.filter, &mut self.out);
     }
 
     pub fn end_reasoning(&mut self) {
@@ -180,8 +157,7 @@ impl Writer<'_> {
     /// Reasoning the provider keeps to itself.
     pub fn redacted_reasoning(&mut self) {
         self.boundary();
-        self.ledger
-            .open_reasoning(ReasoningOrigin::Redacted, &mut self.out);
+        self.ledger.open_reasoning(ReasoningOrigin::Redacted, &mut self.out);
         self.end_reasoning();
     }
 
@@ -196,10 +172,7 @@ impl Writer<'_> {
     pub fn image(&mut self, image: Image<'_>) {
         self.ensure_round();
         let message = self.ledger.open_message(&mut self.out);
-        self.out.event(Event::ImageReceived {
-            owner: Owner::Message(message),
-            image,
-        });
+        self.out.event(Event::ImageReceived { owner: Owner::Message(message), image });
     }
 
     /// The message that is open, or was last in this round.
@@ -291,10 +264,7 @@ impl Writer<'_> {
 
     pub fn progress(&mut self, step: StepId, text: &str) {
         if self.is_open(step) {
-            self.out.event(Event::ToolProgressed {
-                step,
-                text: text.into(),
-            });
+            self.out.event(Event::ToolProgressed { step, text: text.into() });
         }
     }
 
@@ -309,10 +279,7 @@ impl Writer<'_> {
     }
 
     pub fn output_image(&mut self, step: StepId, image: Image<'_>) {
-        self.out.event(Event::ImageReceived {
-            owner: Owner::Step(step),
-            image,
-        });
+        self.out.event(Event::ImageReceived { owner: Owner::Step(step), image });
     }
 
     pub fn end_tool(&mut self, step: StepId, outcome: ToolOutcome, detail: Option<&str>) {
@@ -357,18 +324,11 @@ impl Writer<'_> {
             return;
         };
         self.ledger.open_asks.remove(at);
-        self.out.event(Event::AskResolved {
-            ask: ask.into(),
-            answer: answer.into(),
-            by,
-        });
+        self.out.event(Event::AskResolved { ask: ask.into(), answer: answer.into(), by });
     }
 
     pub fn notice(&mut self, level: Level, text: &str) {
-        self.out.event(Event::NoticeGiven {
-            level,
-            text: text.into(),
-        });
+        self.out.event(Event::NoticeGiven { level, text: text.into() });
     }
 
     /// Any other event that changes nothing about what is open.
@@ -382,9 +342,8 @@ impl Writer<'_> {
         let Some(round) = &mut self.ledger.round else {
             return;
         };
-        let messages: Vec<MessageId> = (round.first_message..self.ledger.messages)
-            .map(MessageId)
-            .collect();
+        let messages: Vec<MessageId> =
+            (round.first_message..self.ledger.messages).map(MessageId).collect();
         let steps: Vec<StepId> = (round.first_step..self.ledger.steps).map(StepId).collect();
         let first_step = StepId(round.first_step);
         round.last_message = None;
@@ -410,9 +369,6 @@ impl Writer<'_> {
     }
 
     pub fn unrecognised(&mut self, reason: UnrecognisedReason, raw: &str) {
-        self.out.event(Event::Unrecognised {
-            reason,
-            raw: raw.into(),
-        });
+        self.out.event(Event::Unrecognised { reason, raw: raw.into() });
     }
 }

@@ -30,11 +30,7 @@ impl ReplyView {
                     known.text.push_str(text);
                 }
             }
-            Event::TextRewritten {
-                message,
-                kept_bytes,
-                text,
-            } => {
+            Event::TextRewritten { message, kept_bytes, text } => {
                 if let Some(known) = self.find(*message) {
                     known.text.truncate(*kept_bytes);
                     known.text.push_str(text);
@@ -50,18 +46,12 @@ impl ReplyView {
     }
 
     fn find(&mut self, id: MessageId) -> Option<&mut Candidate> {
-        self.messages
-            .iter_mut()
-            .rev()
-            .find(|message| message.id == id)
+        self.messages.iter_mut().rev().find(|message| message.id == id)
     }
 
     /// The text of the message that the ending names.
     pub fn text(&self, ending: &Ending<'_>) -> Option<&str> {
         let id = ending.message?;
-        self.messages
-            .iter()
-            .find(|message| message.id == id)
-            .map(|message| message.text.as_str())
+        self.messages.iter().find(|message| message.id == id).map(|message| message.text.as_str())
     }
 }

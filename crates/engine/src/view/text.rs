@@ -38,11 +38,7 @@ impl TextView {
                 self.turn_to(*message, out);
                 self.append(text, out);
             }
-            Event::TextRewritten {
-                message,
-                kept_bytes,
-                text,
-            } => {
+            Event::TextRewritten { message, kept_bytes, text } => {
                 self.turn_to(*message, out);
                 out(Patch::Rewritten);
                 let mut whole = self.message.take().map_or(String::new(), |(_, text)| text);
@@ -53,9 +49,7 @@ impl TextView {
                 self.append(&whole, out);
             }
             Event::Withdrawn { messages, .. } if !messages.is_empty() => {
-                out(Patch::Withdrawn {
-                    messages: messages.len(),
-                });
+                out(Patch::Withdrawn { messages: messages.len() });
             }
             Event::RunEnded { .. } => {
                 if self.page == Page::MidLine {
@@ -68,11 +62,7 @@ impl TextView {
     }
 
     fn turn_to(&mut self, message: MessageId, out: &mut impl FnMut(Patch<'_>)) {
-        if self
-            .message
-            .as_ref()
-            .is_none_or(|(open, _)| *open != message)
-        {
+        if self.message.as_ref().is_none_or(|(open, _)| *open != message) {
             self.separate(out);
             self.message = Some((message, String::new()));
         }

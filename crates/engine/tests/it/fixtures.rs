@@ -11,10 +11,7 @@ use crate::support::{Kept, files_below, fixtures_dir, ingest, ingest_whole};
 fn streams() -> Vec<PathBuf> {
     let mut files = files_below(&fixtures_dir());
     files.retain(|path| {
-        let extension = path
-            .extension()
-            .and_then(|name| name.to_str())
-            .unwrap_or("");
+        let extension = path.extension().and_then(|name| name.to_str()).unwrap_or("");
         matches!(extension, "sse" | "jsonl" | "json" | "txt")
     });
     assert!(!files.is_empty(), "no fixtures in {:?}", fixtures_dir());
@@ -45,10 +42,7 @@ fn first_difference(got: &str, expected: &str) -> String {
             return format!("got      {line}\nexpected {}", other.unwrap_or("nothing"));
         }
     }
-    format!(
-        "got      nothing\nexpected {}",
-        expected.next().unwrap_or("nothing")
-    )
+    format!("got      nothing\nexpected {}", expected.next().unwrap_or("nothing"))
 }
 
 #[test]
@@ -57,13 +51,7 @@ fn every_fixture_gives_its_events_and_is_recognised_as_its_folder_says() {
         let bytes = std::fs::read(&stream).unwrap();
         let kept = ingest_whole(&bytes);
         check_golden(&stream, &kept.lines());
-        let folder = stream
-            .parent()
-            .unwrap()
-            .file_name()
-            .unwrap()
-            .to_str()
-            .unwrap();
+        let folder = stream.parent().unwrap().file_name().unwrap().to_str().unwrap();
         let chosen = match kept.events().next() {
             Some(engine::event::Event::RunStarted { dialect, .. }) => dialect.to_string(),
             other => panic!("{} begins with {other:?}", stream.display()),
@@ -83,11 +71,7 @@ fn every_cut_of_every_fixture_gives_the_same_events() {
             assert!(cut_up.0 == whole.0, "{} cut at {cut}", stream.display());
         }
         let byte_by_byte = ingest(&Options::default(), bytes.chunks(1));
-        assert!(
-            byte_by_byte.0 == whole.0,
-            "{} byte by byte",
-            stream.display()
-        );
+        assert!(byte_by_byte.0 == whole.0, "{} byte by byte", stream.display());
     }
 }
 
@@ -103,12 +87,7 @@ fn every_beginning_of_every_fixture_ends_once_and_keeps_its_text() {
             cut_off.finish(Cut::EndOfInput, None, &mut rest);
             let mut all = so_far.clone();
             all.0.append(&mut rest.0);
-            assert_eq!(
-                all.endings(),
-                1,
-                "{} ended after {at} bytes",
-                stream.display()
-            );
+            assert_eq!(all.endings(), 1, "{} ended after {at} bytes", stream.display());
             let (before, after) = (so_far.visible(), all.visible());
             assert!(
                 after.starts_with(&before),

@@ -25,12 +25,8 @@ impl Kept {
     pub(crate) fn lines(&self) -> String {
         let mut lines = String::new();
         for (seq, (at_ms, event)) in self.0.iter().enumerate() {
-            let record = Record {
-                seq: seq as u64,
-                at_ms: *at_ms,
-                run: "run".into(),
-                event: event.clone(),
-            };
+            let record =
+                Record { seq: seq as u64, at_ms: *at_ms, run: "run".into(), event: event.clone() };
             lines.push_str(&serde_json::to_string(&record).unwrap());
             lines.push('\n');
         }
@@ -46,11 +42,7 @@ impl Kept {
                     Some((last, whole)) if last == message => whole.push_str(text),
                     _ => texts.push((*message, text.to_string())),
                 },
-                Event::TextRewritten {
-                    message,
-                    kept_bytes,
-                    text,
-                } => {
+                Event::TextRewritten { message, kept_bytes, text } => {
                     if let Some((_, whole)) = texts.iter_mut().find(|(id, _)| id == message) {
                         whole.truncate(*kept_bytes);
                         whole.push_str(text);
@@ -66,9 +58,7 @@ impl Kept {
     }
 
     pub(crate) fn endings(&self) -> usize {
-        self.events()
-            .filter(|event| matches!(event, Event::RunEnded { .. }))
-            .count()
+        self.events().filter(|event| matches!(event, Event::RunEnded { .. })).count()
     }
 }
 

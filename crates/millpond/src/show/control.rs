@@ -20,23 +20,12 @@ pub(super) fn neutralised(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_harmless) {
         return Cow::Borrowed(text);
     }
-    text.chars()
-        .map(|char| {
-            if is_harmless(char) {
-                char
-            } else {
-                picture(char)
-            }
-        })
-        .collect()
+    text.chars().map(|char| if is_harmless(char) { char } else { picture(char) }).collect()
 }
 
 /// The same on one line, for a message beside the output.
 pub(super) fn one_line(text: &str) -> String {
-    neutralised(text)
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
+    neutralised(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -45,10 +34,7 @@ mod tests {
 
     #[test]
     fn escape_sequences_lose_their_power() {
-        assert_eq!(
-            neutralised("a\x1b[2Jb\r\x07\u{9b}c\n\td"),
-            "a␛[2Jb␍␇\u{fffd}c\n\td"
-        );
+        assert_eq!(neutralised("a\x1b[2Jb\r\x07\u{9b}c\n\td"), "a␛[2Jb␍␇\u{fffd}c\n\td");
         assert!(matches!(neutralised("zażółć\n"), Cow::Borrowed(_)));
         assert_eq!(one_line("a\nb \x1b c"), "a b ␛ c");
     }

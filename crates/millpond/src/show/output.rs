@@ -65,17 +65,8 @@ impl Printer {
         let stdout = std::io::stdout();
         let is_terminal = stdout.is_terminal();
         let out = std::io::BufWriter::new(stdout);
-        let screen = Screen {
-            out,
-            is_terminal,
-            failed: None,
-        };
-        Printer {
-            form,
-            screen,
-            debug: args.stream_debug,
-            ending: None,
-        }
+        let screen = Screen { out, is_terminal, failed: None };
+        Printer { form, screen, debug: args.stream_debug, ending: None }
     }
 
     /// Hands on what has been printed; true if nobody reads it any more.
@@ -103,9 +94,7 @@ impl Sink for Printer {
                 Patch::Append(text) => screen.write(text),
                 Patch::Withdrawn { messages } => {
                     screen.flush();
-                    say(&format!(
-                        "the source took back {messages} message(s) shown above"
-                    ));
+                    say(&format!("the source took back {messages} message(s) shown above"));
                 }
                 Patch::Rewritten => {
                     screen.flush();
@@ -124,12 +113,7 @@ impl Sink for Printer {
                 }
             }
             Form::Events { seq } => {
-                let record = Record {
-                    seq: *seq,
-                    at_ms: at,
-                    run: RUN.into(),
-                    event: event.clone(),
-                };
+                let record = Record { seq: *seq, at_ms: at, run: RUN.into(), event: event.clone() };
                 *seq += 1;
                 match serde_json::to_vec(&record) {
                     Ok(line) => {

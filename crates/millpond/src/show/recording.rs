@@ -35,9 +35,7 @@ pub(super) struct Recorder {
 }
 
 fn now() -> Millis {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
 }
 
@@ -45,10 +43,7 @@ impl Recorder {
     pub(super) fn create(path: &Path) -> std::io::Result<Recorder> {
         let mut out = BufWriter::new(File::create(path)?);
         out.write_all(HEADER.as_bytes())?;
-        Ok(Recorder {
-            out,
-            pending: Vec::new(),
-        })
+        Ok(Recorder { out, pending: Vec::new() })
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) -> std::io::Result<()> {
@@ -110,11 +105,7 @@ pub(super) struct BadRecording {
 
 impl std::fmt::Display for BadRecording {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "the recording is damaged at line {}: {}",
-            self.line, self.problem
-        )
+        write!(f, "the recording is damaged at line {}: {}", self.line, self.problem)
     }
 }
 
@@ -147,11 +138,7 @@ impl Player {
         }
         let header = HEADER.as_bytes();
         if let Some(rest) = bytes.strip_prefix(header) {
-            self.state = State::Playing {
-                pending: rest.to_vec(),
-                last: None,
-                line: 1,
-            };
+            self.state = State::Playing { pending: rest.to_vec(), last: None, line: 1 };
             return self.play(pace, out);
         }
         if header.starts_with(&bytes) {
@@ -176,12 +163,7 @@ impl Player {
     }
 
     fn play(&mut self, pace: Pace, out: &mut PlayTo<'_>) -> Result<(), BadRecording> {
-        let State::Playing {
-            pending,
-            last,
-            line,
-        } = &mut self.state
-        else {
+        let State::Playing { pending, last, line } = &mut self.state else {
             return Ok(());
         };
         let Some(end) = pending.iter().rposition(|&byte| byte == b'\n') else {
@@ -189,15 +171,10 @@ impl Player {
         };
         let rest = pending.split_off(end + 1);
         let lines = std::mem::replace(pending, rest);
-        for text in lines
-            .split(|&byte| byte == b'\n')
-            .filter(|text| !text.is_empty())
-        {
+        for text in lines.split(|&byte| byte == b'\n').filter(|text| !text.is_empty()) {
             *line += 1;
-            let stretch: Stretch = serde_json::from_slice(text).map_err(|error| BadRecording {
-                line: *line,
-                problem: error.to_string(),
-            })?;
+            let stretch: Stretch = serde_json::from_slice(text)
+                .map_err(|error| BadRecording { line: *line, problem: error.to_string() })?;
             if let (Pace::Real, Some(last)) = (pace, *last) {
                 let pause = Duration::from_millis(stretch.at_ms.saturating_sub(last));
                 std::thread::sleep(pause.min(PAUSE_MAX));

@@ -34,12 +34,8 @@ const NAMED: &[&str] = &[
 ];
 
 static SHAPE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&SHAPES.join("|")).ok());
-static NAME: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    NAMED
-        .iter()
-        .filter_map(|pattern| Regex::new(pattern).ok())
-        .collect()
-});
+static NAME: LazyLock<Vec<Regex>> =
+    LazyLock::new(|| NAMED.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
 
 pub(super) fn redacted(text: &str) -> String {
     let mut text = match &*SHAPE {
@@ -47,11 +43,7 @@ pub(super) fn redacted(text: &str) -> String {
         None => text.to_owned(),
     };
     for named in &*NAME {
-        let tail = if named.as_str().ends_with('@') {
-            "@"
-        } else {
-            ""
-        };
+        let tail = if named.as_str().ends_with('@') { "@" } else { "" };
         let with = format!("${{1}}{REDACTED}{tail}");
         text = named.replace_all(&text, with.as_str()).into_owned();
     }
@@ -65,11 +57,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &str) {
         assert_eq!(redacted(text), expected);
-        assert_eq!(
-            redacted(expected),
-            expected,
-            "a second pass changes nothing"
-        );
+        assert_eq!(redacted(expected), expected, "a second pass changes nothing");
     }
 
     #[test]
@@ -80,30 +68,12 @@ mod tests {
 
     #[test]
     fn keys_go_and_the_rest_stays() {
-        check(
-            r#"{"text":"use sk-abcdefghijklmnop1234 now"}"#,
-            r#"{"text":"use [redacted] now"}"#,
-        );
-        check(
-            "Authorization: Bearer abc.def-ghi",
-            "Authorization: Bearer [redacted]",
-        );
-        check(
-            r#"{"api_key":"hunter2","n":1}"#,
-            r#"{"api_key":"[redacted]","n":1}"#,
-        );
-        check(
-            r#"{"a":"{\"password\":\"hunter2\"}"}"#,
-            r#"{"a":"{\"password\":\"[redacted]\"}"}"#,
-        );
-        check(
-            "https://x.example/?key=AbC123&y=1",
-            "https://x.example/?key=[redacted]&y=1",
-        );
-        check(
-            "postgres://me:secret@host/db",
-            "postgres://me:[redacted]@host/db",
-        );
+        check(r#"{"text":"use sk-abcdefghijklmnop1234 now"}"#, r#"{"text":"use [redacted] now"}"#);
+        check("Authorization: Bearer abc.def-ghi", "Authorization: Bearer [redacted]");
+        check(r#"{"api_key":"hunter2","n":1}"#, r#"{"api_key":"[redacted]","n":1}"#);
+        check(r#"{"a":"{\"password\":\"hunter2\"}"}"#, r#"{"a":"{\"password\":\"[redacted]\"}"}"#);
+        check("https://x.example/?key=AbC123&y=1", "https://x.example/?key=[redacted]&y=1");
+        check("postgres://me:secret@host/db", "postgres://me:[redacted]@host/db");
         check(
             "plain text, a task-list and a risk-free offer",
             "plain text, a task-list and a risk-free offer",

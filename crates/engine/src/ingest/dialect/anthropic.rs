@@ -106,13 +106,7 @@ const BLOCK: Shape<13> = Shape {
 };
 const CITATION: Shape<5> = Shape {
     read: ["url", "title", "cited_text", "document_title", "source"],
-    skip: &[
-        "type",
-        "encrypted_index",
-        "document_index",
-        "start_char_index",
-        "end_char_index",
-    ],
+    skip: &["type", "encrypted_index", "document_index", "start_char_index", "end_char_index"],
 };
 const USAGE: Shape<5> = Shape {
     read: [
@@ -176,10 +170,7 @@ impl Dialect for Anthropic {
             "message" => self.whole_message(&line, out),
             "error" => {
                 let words = line.error.or(line.message).map(error_text);
-                out.fail(
-                    FailureReason::Error,
-                    words.as_deref().unwrap_or("unnamed error"),
-                );
+                out.fail(FailureReason::Error, words.as_deref().unwrap_or("unnamed error"));
             }
             "ping" | "keepalive" => {}
             _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
@@ -197,10 +188,7 @@ impl Anthropic {
         if !again {
             self.blocks.clear();
             id.clone_into(&mut self.message);
-            out.round(
-                message.model.as_deref(),
-                Some(id).filter(|id| !id.is_empty()),
-            );
+            out.round(message.model.as_deref(), Some(id).filter(|id| !id.is_empty()));
         }
         if let Some(usage) = message.usage {
             out.round_usage(usage_of(usage));
@@ -375,15 +363,11 @@ fn tool_start<'a>(
     server: Option<&'a str>,
 ) -> ToolStart<'a> {
     match block {
-        "mcp_tool_use" => ToolStart {
-            server,
-            ..ToolStart::provider(id, name, ToolKind::Mcp)
-        },
+        "mcp_tool_use" => ToolStart { server, ..ToolStart::provider(id, name, ToolKind::Mcp) },
         "server_tool_use" => ToolStart::provider(id, name, server_tool_kind(name)),
-        _ if name == "computer" => ToolStart {
-            kind: ToolKind::Action,
-            ..ToolStart::function(id, name)
-        },
+        _ if name == "computer" => {
+            ToolStart { kind: ToolKind::Action, ..ToolStart::function(id, name) }
+        }
         _ => ToolStart::function(id, name),
     }
 }
@@ -419,11 +403,7 @@ pub(super) fn tool_result(
             None => result_parts(step, content, out),
         }
     }
-    let outcome = if failed {
-        ToolOutcome::Failed
-    } else {
-        ToolOutcome::Succeeded
-    };
+    let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
     out.end_tool(step, outcome, None);
 }
 
@@ -451,41 +431,26 @@ fn result_parts(step: StepId, content: &RawValue, out: &mut Writer<'_>) {
 }
 
 fn is_error_result(content: &RawValue) -> bool {
-    const RESULT: Shape<3> = Shape {
-        read: ["type", "error_code", "return_code"],
-        skip: &[],
-    };
+    const RESULT: Shape<3> = Shape { read: ["type", "error_code", "return_code"], skip: &[] };
     RESULT.read(content.get()).is_some_and(|result| {
         let [kind, error_code, return_code] = result.read;
-        let named = kind
-            .and_then(string)
-            .is_some_and(|kind| kind.ends_with("_error"));
+        let named = kind.and_then(string).is_some_and(|kind| kind.ends_with("_error"));
         named || error_code.is_some() || return_code.is_some_and(|code| code.get() != "0")
     })
 }
 
 pub(super) fn image_of(raw: &RawValue) -> Option<Image<'_>> {
-    const IMAGE: Shape<3> = Shape {
-        read: ["source", "data", "mimeType"],
-        skip: &[],
-    };
-    const SOURCE: Shape<3> = Shape {
-        read: ["media_type", "data", "url"],
-        skip: &[],
-    };
+    const IMAGE: Shape<3> = Shape { read: ["source", "data", "mimeType"], skip: &[] };
+    const SOURCE: Shape<3> = Shape { read: ["media_type", "data", "url"], skip: &[] };
     let [source, data, mime] = IMAGE.read(raw.get())?.read;
     if let (Some(data), Some(mime)) = (data, mime) {
-        return Some(Image::Inline {
-            media_type: string(mime)?,
-            base64: string(data)?,
-        });
+        return Some(Image::Inline { media_type: string(mime)?, base64: string(data)? });
     }
     let [media_type, data, url] = SOURCE.read(source?.get())?.read;
     match (media_type, data, url) {
-        (Some(media_type), Some(data), _) => Some(Image::Inline {
-            media_type: string(media_type)?,
-            base64: string(data)?,
-        }),
+        (Some(media_type), Some(data), _) => {
+            Some(Image::Inline { media_type: string(media_type)?, base64: string(data)? })
+        }
         (_, _, Some(url)) => Some(Image::Url { url: string(url)? }),
         _ => None,
     }
@@ -496,11 +461,7 @@ fn cite(raw: &RawValue, out: &mut Writer<'_>) {
         return;
     };
     let [url, title, quote, document, source] = citation.read.map(|member| member.and_then(string));
-    out.cite(Citation {
-        url: url.or(source),
-        title: title.or(document),
-        quote,
-    });
+    out.cite(Citation { url: url.or(source), title: title.or(document), quote });
 }
 
 pub(super) fn stop(reason: &str, details: Option<&RawValue>, out: &mut Writer<'_>) {
@@ -510,10 +471,7 @@ pub(super) fn stop(reason: &str, details: Option<&RawValue>, out: &mut Writer<'_
         "max_tokens" | "model_context_window_exceeded" => out.complete(Stop::Length),
         "pause_turn" => out.complete(Stop::Paused),
         "refusal" => {
-            const DETAILS: Shape<1> = Shape {
-                read: ["explanation"],
-                skip: &[],
-            };
+            const DETAILS: Shape<1> = Shape { read: ["explanation"], skip: &[] };
             let words = details
                 .and_then(|raw| DETAILS.read(raw.get())?.read[0])
                 .map(string_or_json)
@@ -529,16 +487,11 @@ pub(super) fn usage_of(raw: &RawValue) -> Usage {
         return Usage::default();
     };
     let [input, output, cache_read, cache_write, details] = usage.read;
-    const DETAILS: Shape<1> = Shape {
-        read: ["thinking_tokens"],
-        skip: &[],
-    };
+    const DETAILS: Shape<1> = Shape { read: ["thinking_tokens"], skip: &[] };
     Usage {
         input_tokens: input.and_then(number),
         output_tokens: output.and_then(number),
-        reasoning_tokens: details
-            .and_then(|raw| DETAILS.read(raw.get())?.read[0])
-            .and_then(number),
+        reasoning_tokens: details.and_then(|raw| DETAILS.read(raw.get())?.read[0]).and_then(number),
         cache_read_tokens: cache_read.and_then(number),
         cache_write_tokens: cache_write.and_then(number),
         cost_usd: None,

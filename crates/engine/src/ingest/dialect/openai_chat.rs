@@ -69,8 +69,7 @@ object! { Chunk {
 
 object! { Choice {
     index: u64 = "index",
-    delta: Delta<'a> = "delta",
-    message: Delta<'a> = "message",
+    delta: Delta<'a> = "delta" | "message",
     finish_reason: Text<'a> = "finish_reason",
     error: &'a RawValue = "error",
     ; skip "logprobs" | "native_finish_reason" | "content_filter_results" | "content_filter_offsets"
@@ -82,8 +81,8 @@ object! { Delta {
     reasoning_content: Text<'a> = "reasoning_content",
     reasoning: Text<'a> = "reasoning",
     refusal: Text<'a> = "refusal",
-    tool_calls: Few<ToolCall<'a>> = "tool_calls",
-    function_call: Function<'a> = "function_call",
+    tool_calls: Vec<ToolCall<'a>> = "tool_calls",
+    function_call: Box<Function<'a>> = "function_call",
     annotations: &'a RawValue = "annotations",
     images: &'a RawValue = "images",
     ; skip "role" | "index" | "reasoning_details" | "name" | "prefix" | "tool_call_id" | "audio"
@@ -116,26 +115,13 @@ const USAGE: Shape<6> = Shape {
     ],
     skip: &[],
 };
-const USAGE_DETAILS: Shape<3> = Shape {
-    read: ["reasoning_tokens", "cached_tokens", "cache_write_tokens"],
-    skip: &[],
-};
-const PART: Shape<5> = Shape {
-    read: ["type", "text", "thinking", "image_url", "reference_ids"],
-    skip: &["closed"],
-};
-const IMAGE_PART: Shape<2> = Shape {
-    read: ["image_url", "url"],
-    skip: &[],
-};
-const ANNOTATION: Shape<4> = Shape {
-    read: ["url_citation", "url", "title", "content"],
-    skip: &[],
-};
-const ERROR: Shape<3> = Shape {
-    read: ["message", "type", "code"],
-    skip: &[],
-};
+const USAGE_DETAILS: Shape<3> =
+    Shape { read: ["reasoning_tokens", "cached_tokens", "cache_write_tokens"], skip: &[] };
+const PART: Shape<5> =
+    Shape { read: ["type", "text", "thinking", "image_url", "reference_ids"], skip: &["closed"] };
+const IMAGE_PART: Shape<2> = Shape { read: ["image_url", "url"], skip: &[] };
+const ANNOTATION: Shape<4> = Shape { read: ["url_citation", "url", "title", "content"], skip: &[] };
+const ERROR: Shape<3> = Shape { read: ["message", "type", "code"], skip: &[] };
 
 impl Dialect for OpenAiChat {
     const NAME: &'static str = "openai-chat";
@@ -148,13 +134,8 @@ impl Dialect for OpenAiChat {
         }
         let choices = probe.get("choices").map(elements).unwrap_or_default();
         let known = choices.iter().any(|choice| {
-            const CHOICE: Shape<3> = Shape {
-                read: ["delta", "message", "index"],
-                skip: &[],
-            };
-            CHOICE
-                .read(choice.get())
-                .is_some_and(|choice| choice.read.iter().any(Option::is_some))
+            const CHOICE: Shape<3> = Shape { read: ["delta", "message", "index"], skip: &[] };
+            CHOICE.read(choice.get()).is_some_and(|choice| choice.read.iter().any(Option::is_some))
         });
         if known || (probe.has("choices") && probe.has("id")) {
             return Likeness::Yes;
@@ -209,10 +190,7 @@ impl OpenAiChat {
     fn begin(&mut self, id: &str, model: Option<&str>, out: &mut Writer<'_>) {
         let another = self.state == State::Finished && !id.is_empty() && id != self.response;
         if self.state == State::Waiting || another {
-            *self = OpenAiChat {
-                response: id.to_owned(),
-                ..OpenAiChat::default()
-            };
+            *self = OpenAiChat { response: id.to_owned(), ..OpenAiChat::default() };
             self.state = State::Replying;
             let filled = |text: &&str| !text.is_empty();
             out.round(model.filter(filled), Some(id).filter(filled));
@@ -221,7 +199,7 @@ impl OpenAiChat {
 
     fn choice(&mut self, choice: Choice<'_>, out: &mut Writer<'_>) {
         out.unknown_fields(&choice.unknown);
-        if let Some(delta) = choice.delta.or(choice.message) {
+        if let Some(delta) = choice.delta {
             self.delta(delta, out);
         }
         if let Some(error) = choice.error {
@@ -270,10 +248,7 @@ impl OpenAiChat {
             cite_annotation(annotation, out);
         }
         if let Some(function) = delta.function_call {
-            let call = ToolCall {
-                function: Some(function),
-                ..ToolCall::default()
-            };
+            let call = ToolCall { function: Some(*function), ..ToolCall::default() };
             self.tool_call(call, out);
         }
         for call in delta.tool_calls.unwrap_or_default() {
@@ -361,10 +336,7 @@ impl OpenAiChat {
         }
         let urls = elements(raw);
         for url in urls.iter().skip(self.cited) {
-            out.cite(Citation {
-                url: string(url),
-                ..Citation::default()
-            });
+            out.cite(Citation { url: string(url), ..Citation::default() });
         }
         self.cited = self.cited.max(urls.len());
     }
@@ -377,11 +349,7 @@ fn cite_annotation(raw: &RawValue, out: &mut Writer<'_>) {
     let inner = annotation.read[0].and_then(|inner| ANNOTATION.read(inner.get()));
     let [_, url, title, quote] = inner.map_or(annotation.read, |inner| inner.read);
     let text = |raw: Option<_>| raw.and_then(string);
-    out.cite(Citation {
-        url: text(url),
-        title: text(title),
-        quote: text(quote),
-    });
+    out.cite(Citation { url: text(url), title: text(title), quote: text(quote) });
 }
 
 fn part_image(raw: &RawValue, out: &mut Writer<'_>) {
@@ -397,9 +365,7 @@ fn part_image(raw: &RawValue, out: &mut Writer<'_>) {
 
 /// A picture at an address, or in it.
 pub(super) fn image_of_url(url: Cow<'_, str>) -> Image<'_> {
-    let inline = url
-        .strip_prefix("data:")
-        .and_then(|rest| rest.split_once(";base64,"));
+    let inline = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
     match inline {
         Some((media_type, base64)) => Image::Inline {
             media_type: media_type.to_owned().into(),
@@ -423,10 +389,7 @@ pub(super) fn error_text(raw: &RawValue) -> String {
 }
 
 fn groq_usage(raw: &RawValue) -> Option<&RawValue> {
-    const X_GROQ: Shape<1> = Shape {
-        read: ["usage"],
-        skip: &[],
-    };
+    const X_GROQ: Shape<1> = Shape { read: ["usage"], skip: &[] };
     X_GROQ.read(raw.get())?.read[0]
 }
 
@@ -434,14 +397,7 @@ fn usage_of(raw: &RawValue) -> Usage {
     let Some(usage) = USAGE.read(raw.get()) else {
         return Usage::default();
     };
-    let [
-        input,
-        output,
-        output_details,
-        input_details,
-        cost,
-        cache_hit,
-    ] = usage.read;
+    let [input, output, output_details, input_details, cost, cache_hit] = usage.read;
     let details = |raw: Option<&RawValue>, at: usize| {
         raw.and_then(|raw| USAGE_DETAILS.read(raw.get())?.read[at].and_then(number))
     };

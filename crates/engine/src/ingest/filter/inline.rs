@@ -9,8 +9,10 @@ use super::markdown::{Fence, Found, LineStart};
 
 #[derive(Clone, Debug)]
 pub(super) struct Inline {
-    /// Lengths of the runs since the opening one, itself included.
-    runs: Vec<usize>,
+    /// Length of the opening run.
+    ticks: usize,
+    /// Lengths of the runs since, none of which closed it.
+    passed: Vec<usize>,
     /// Length of the run being read.
     run: usize,
     /// At the start of a further line of the paragraph.
@@ -52,13 +54,7 @@ impl Inline {
     }
 
     pub(super) fn at_line_start(ticks: usize, fence: Option<Fence>) -> Inline {
-        Inline {
-            runs: vec![ticks],
-            run: 0,
-            at_line: false,
-            fence,
-            holds: false,
-        }
+        Inline { ticks, passed: Vec::new(), run: 0, at_line: false, fence, holds: false }
     }
 
     pub(super) fn holds(&self) -> bool {
@@ -91,9 +87,7 @@ impl Inline {
         }
         match byte {
             b'\n' => match self.fence.take() {
-                Some(fence) => InlineStep::Code {
-                    next: Next::Fence(fence),
-                },
+                Some(fence) => InlineStep::Code { next: Next::Fence(fence) },
                 None => {
                     line.after_text();
                     self.at_line = true;
@@ -110,18 +104,10 @@ impl Inline {
             Found::Blank => InlineStep::ParagraphEnded,
             Found::More if line.began_block() => InlineStep::ParagraphEnded,
             Found::More => InlineStep::Consumed,
-            Found::Fence(fence) => InlineStep::NotCode {
-                next: Next::Fence(fence),
-            },
-            Found::Ticks {
-                len,
-                fence: Some(fence),
-            } => InlineStep::NotCode {
-                next: Next::Ticks {
-                    len,
-                    fence: Some(fence),
-                },
-            },
+            Found::Fence(fence) => InlineStep::NotCode { next: Next::Fence(fence) },
+            Found::Ticks { len, fence: Some(fence) } => {
+                InlineStep::NotCode { next: Next::Ticks { len, fence: Some(fence) } }
+            }
             Found::Ticks { len, fence: None } => {
                 self.at_line = false;
                 if self.closes(len) {
@@ -141,11 +127,11 @@ impl Inline {
     }
 
     fn closes(&mut self, run: usize) -> bool {
-        if self.runs.first() == Some(&run) {
+        if self.ticks == run {
             return true;
         }
-        if self.runs.len() < CODE_RUNS_MAX && !self.holds {
-            self.runs.push(run);
+        if self.passed.len() < CODE_RUNS_MAX && !self.holds {
+            self.passed.push(run);
         }
         false
     }
@@ -153,7 +139,7 @@ impl Inline {
     /// The opening run opens nothing. Says where the code ends that the text held, up to the end
     /// of its paragraph, begins in, if a later run opened some.
     pub(super) fn code_end(&self, paragraph: &str) -> Option<usize> {
-        let mut rest = self.runs.get(1..).unwrap_or(&[]);
+        let mut rest = self.passed.as_slice();
         while let Some((&run, later)) = rest.split_first() {
             match later.iter().position(|&other| other == run) {
                 Some(close) => rest = &later[close + 1..],
@@ -168,7 +154,7 @@ impl Inline {
 
     /// The message ended: where the code ends that `held` begins in.
     pub(super) fn at_end(&self, held: &str) -> Option<usize> {
-        if self.fence.is_some() || self.runs.first() == Some(&self.run) {
+        if self.fence.is_some() || self.ticks == self.run {
             return Some(held.len());
         }
         self.code_end(held)
@@ -181,10 +167,7 @@ fn run_end(text: &str, len: usize) -> Option<usize> {
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'`', &bytes[at..]) {
         let begin = at + found;
-        let run = bytes[begin..]
-            .iter()
-            .take_while(|&&byte| byte == b'`')
-            .count();
+        let run = bytes[begin..].iter().take_while(|&&byte| byte == b'`').count();
         at = begin + run;
         if run == len {
             return Some(at);

@@ -105,10 +105,7 @@ impl LineStart {
                 self.state = State::Run { mark, len: len + 1 };
                 Found::More
             }
-            State::Run { mark: b'`', len } => Found::Ticks {
-                len,
-                fence: self.fence(b'`', len),
-            },
+            State::Run { mark: b'`', len } => Found::Ticks { len, fence: self.fence(b'`', len) },
             State::Run { mark, len } => match self.fence(mark, len) {
                 Some(fence) => Found::Fence(fence),
                 None => self.text(),
@@ -262,16 +259,12 @@ pub(super) enum FenceStep {
 impl Fence {
     pub(super) fn step(&mut self, byte: u8) -> FenceStep {
         self.line = match (self.line, byte) {
-            (
-                FenceLine::Start {
-                    columns,
-                    quote_seen,
-                },
-                _,
-            ) => match self.at_line_start(byte, columns, quote_seen) {
-                Some(line) => line,
-                None => return FenceStep::Left,
-            },
+            (FenceLine::Start { columns, quote_seen }, _) => {
+                match self.at_line_start(byte, columns, quote_seen) {
+                    Some(line) => line,
+                    None => return FenceStep::Left,
+                }
+            }
             (FenceLine::Run { len }, _) if byte == self.mark => FenceLine::Run { len: len + 1 },
             (FenceLine::Run { len }, b'\n') if self.len <= len => return FenceStep::Closed,
             (FenceLine::AfterRun, b'\n') => return FenceStep::Closed,
@@ -279,10 +272,7 @@ impl Fence {
                 FenceLine::AfterRun
             }
             (FenceLine::AfterRun, b' ' | b'\t' | b'\r') => FenceLine::AfterRun,
-            (_, b'\n') => FenceLine::Start {
-                columns: 0,
-                quote_seen: false,
-            },
+            (_, b'\n') => FenceLine::Start { columns: 0, quote_seen: false },
             (FenceLine::Info, _) => FenceLine::Info,
             _ => FenceLine::Code,
         };
@@ -291,23 +281,11 @@ impl Fence {
 
     fn at_line_start(&self, byte: u8, columns: usize, quote_seen: bool) -> Option<FenceLine> {
         Some(match byte {
-            b' ' => FenceLine::Start {
-                columns: columns + 1,
-                quote_seen,
-            },
-            b'\t' => FenceLine::Start {
-                columns: columns + 4 - columns % 4,
-                quote_seen,
-            },
-            b'>' if self.quoted && !quote_seen => FenceLine::Start {
-                columns: 0,
-                quote_seen: true,
-            },
+            b' ' => FenceLine::Start { columns: columns + 1, quote_seen },
+            b'\t' => FenceLine::Start { columns: columns + 4 - columns % 4, quote_seen },
+            b'>' if self.quoted && !quote_seen => FenceLine::Start { columns: 0, quote_seen: true },
             _ if self.quoted && !quote_seen => return None,
-            b'\n' => FenceLine::Start {
-                columns: 0,
-                quote_seen: false,
-            },
+            b'\n' => FenceLine::Start { columns: 0, quote_seen: false },
             _ if byte == self.mark && columns <= self.indent + 3 => FenceLine::Run { len: 1 },
             _ => FenceLine::Code,
         })

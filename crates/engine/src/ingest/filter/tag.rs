@@ -36,9 +36,7 @@ pub struct TagTable {
 
 impl Default for TagTable {
     fn default() -> TagTable {
-        TagTable {
-            names: DEFAULT.map(|(name, class)| (name.into(), class)).to_vec(),
-        }
+        TagTable { names: DEFAULT.map(|(name, class)| (name.into(), class)).to_vec() }
     }
 }
 
@@ -58,10 +56,7 @@ impl TagTable {
         for (at, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or("").trim();
             if !line.is_empty() {
-                table.add_line(line).map_err(|problem| BadTagLine {
-                    line: at + 1,
-                    problem,
-                })?;
+                table.add_line(line).map_err(|problem| BadTagLine { line: at + 1, problem })?;
             }
         }
         Ok(table)
@@ -76,9 +71,7 @@ impl TagTable {
             "tool" => Class::Tool,
             "unwrapped" => Class::Unwrapped,
             other => {
-                return Err(format!(
-                    "unknown class `{other}`: use reasoning, tool or unwrapped"
-                ));
+                return Err(format!("unknown class `{other}`: use reasoning, tool or unwrapped"));
             }
         };
         for name in names.split_whitespace() {
@@ -96,10 +89,7 @@ impl TagTable {
     }
 
     fn class(&self, name: &[u8]) -> Option<Class> {
-        self.names
-            .iter()
-            .find(|(known, _)| known.as_bytes() == name)
-            .map(|&(_, class)| class)
+        self.names.iter().find(|(known, _)| known.as_bytes() == name).map(|&(_, class)| class)
     }
 }
 

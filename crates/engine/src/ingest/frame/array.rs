@@ -58,9 +58,7 @@ impl ArrayCutter {
         let element = std::mem::take(&mut self.element);
         let all = element.iter().chain(bytes);
         let beginning: Vec<u8> = all.copied().take(UNREADABLE_BYTES_KEPT).collect();
-        out(Cutting::TooLong {
-            beginning: &String::from_utf8_lossy(&beginning),
-        });
+        out(Cutting::TooLong { beginning: &String::from_utf8_lossy(&beginning) });
     }
 
     fn hand_on(&mut self, out: &mut impl FnMut(Cutting<'_>)) {

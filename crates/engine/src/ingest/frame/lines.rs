@@ -101,9 +101,7 @@ impl LineCutter {
         let line = std::mem::take(&mut self.line);
         let all = value.iter().chain(&line).chain(bytes);
         let beginning: Vec<u8> = all.copied().take(UNREADABLE_BYTES_KEPT).collect();
-        out(Cutting::TooLong {
-            beginning: &String::from_utf8_lossy(&beginning),
-        });
+        out(Cutting::TooLong { beginning: &String::from_utf8_lossy(&beginning) });
         self.depth = Depth::default();
     }
 
@@ -139,11 +137,7 @@ impl LineCutter {
         if !trimmed.starts_with(b"{") {
             // `[DONE]`, and whatever a program prints beside its stream.
             let text = String::from_utf8_lossy(trimmed);
-            out(if trimmed == b"[DONE]" {
-                Cutting::data(&text)
-            } else {
-                Cutting::Noise(&text)
-            });
+            out(if trimmed == b"[DONE]" { Cutting::data(&text) } else { Cutting::Noise(&text) });
             return;
         }
         self.depth = Depth::default();
@@ -175,18 +169,10 @@ impl LineCutter {
     fn hand_on(&mut self, value: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
         let from = self.direction.unwrap_or(Direction::Agent);
         match std::str::from_utf8(value) {
-            Ok(data) => out(Cutting::Frame(Frame {
-                name: "",
-                data,
-                from,
-            })),
+            Ok(data) => out(Cutting::Frame(Frame { name: "", data, from })),
             Err(_) => {
                 let data = &String::from_utf8_lossy(value);
-                out(Cutting::Frame(Frame {
-                    name: "",
-                    data,
-                    from,
-                }));
+                out(Cutting::Frame(Frame { name: "", data, from }));
             }
         }
     }

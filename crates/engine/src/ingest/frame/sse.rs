@@ -95,9 +95,7 @@ impl SseDecoder {
             return;
         }
         // Of an overlong line only enough is kept to know which field it is.
-        let missing = UNREADABLE_BYTES_KEPT
-            .saturating_sub(self.line.len())
-            .min(bytes.len());
+        let missing = UNREADABLE_BYTES_KEPT.saturating_sub(self.line.len()).min(bytes.len());
         self.line.extend_from_slice(&bytes[..missing]);
         self.line.truncate(UNREADABLE_BYTES_KEPT);
         self.line.shrink_to(UNREADABLE_BYTES_KEPT);
@@ -111,15 +109,9 @@ impl SseDecoder {
             return;
         }
         self.event = Event::Skipping;
-        let beginning = if self.data.is_empty() {
-            &self.line
-        } else {
-            self.data.as_bytes()
-        };
+        let beginning = if self.data.is_empty() { &self.line } else { self.data.as_bytes() };
         let kept = &beginning[..beginning.len().min(UNREADABLE_BYTES_KEPT)];
-        out(Cutting::TooLong {
-            beginning: &String::from_utf8_lossy(kept),
-        });
+        out(Cutting::TooLong { beginning: &String::from_utf8_lossy(kept) });
         self.data = String::new();
     }
 
@@ -144,7 +136,7 @@ impl SseDecoder {
             b"data" => self.add_data(value, out),
             b"event" => {
                 self.name.clear();
-                self.name.push_str(&String::from_utf8_lossy(value));
+                self.name.push_str(&text_of(value));
             }
             // Comments have an empty field name; `id` and `retry` mean nothing to ingest.
             _ => {}
@@ -152,10 +144,7 @@ impl SseDecoder {
     }
 
     fn add_data(&mut self, value: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
-        let value = match std::str::from_utf8(value) {
-            Ok(value) => Cow::Borrowed(value),
-            Err(_) => String::from_utf8_lossy(value),
-        };
+        let value = text_of(value);
         if FRAME_BYTES_MAX < self.data.len() + value.len() {
             self.skip(out);
         }
@@ -179,5 +168,13 @@ impl SseDecoder {
         self.data.clear();
         self.data.shrink_to(BUFFER_BYTES_KEPT);
         self.name.clear();
+    }
+}
+
+/// As text, with replacement characters for what is none; nearly always there is nothing to do.
+fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
     }
 }
