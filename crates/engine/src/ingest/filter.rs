@@ -97,8 +97,11 @@ impl Filter {
         self.held.len()
     }
 
-    pub fn push<'t>(&mut self, text: &'t str, out: &mut impl FnMut(Piece<'_>)) {
+    pub fn push(&mut self, text: &str, out: &mut impl FnMut(Piece<'_>)) {
         if self.held.is_empty() {
+            if matches!(self.mode, Mode::Text) && !text.bytes().any(interrupts_text) {
+                return out_visible(text, out);
+            }
             if let Some(again) = self.scan(text, 0, out) {
                 self.push_again(again, out);
             }

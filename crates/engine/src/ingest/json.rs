@@ -220,32 +220,46 @@ macro_rules! object {
                 }
             }
 
-            impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {
-                fn deserialize<D: serde::Deserializer<'de>>(de: D) -> Result<Self, D::Error> {
-                    struct ObjectVisitor<'a>(std::marker::PhantomData<&'a ()>);
-                    impl<'de: 'a, 'a> serde::de::Visitor<'de> for ObjectVisitor<'a> {
-                        type Value = $name<'a>;
-                        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                            f.write_str("an object")
-                        }
-                        fn visit_map<A: serde::de::MapAccess<'de>>(
-                            self,
-                            mut map: A,
-                        ) -> Result<Self::Value, A::Error> {
-                            let mut object = $name::default();
-                            while let Some(key) = map.next_key::<Key>()? {
-                                match key {
-                                    $(Key::$field => object.$field = map.next_value()?,)*
-                                    Key::Skip => {
-                                        map.next_value::<serde::de::IgnoredAny>()?;
-                                    }
-                                    Key::Other(key) => object.unknown.push((key, map.next_value()?)),
-                                }
+            /// Fills an object where it stands: moving it would cost more than reading it.
+            struct Filler<'o, 'a>(&'o mut $name<'a>);
+
+            impl<'de: 'a, 'a> serde::de::Visitor<'de> for Filler<'_, 'a> {
+                type Value = ();
+                fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    f.write_str("an object")
+                }
+                fn visit_map<A: serde::de::MapAccess<'de>>(
+                    self,
+                    mut map: A,
+                ) -> Result<(), A::Error> {
+                    while let Some(key) = map.next_key::<Key>()? {
+                        match key {
+                            $(Key::$field => self.0.$field = map.next_value()?,)*
+                            Key::Skip => {
+                                map.next_value::<serde::de::IgnoredAny>()?;
                             }
-                            Ok(object)
+                            Key::Other(key) => self.0.unknown.push((key, map.next_value()?)),
                         }
                     }
-                    de.deserialize_map(ObjectVisitor(std::marker::PhantomData))
+                    Ok(())
+                }
+            }
+
+            impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {
+                fn deserialize<D: serde::Deserializer<'de>>(de: D) -> Result<Self, D::Error> {
+                    let mut object = $name::default();
+                    de.deserialize_map(Filler(&mut object))?;
+                    Ok(object)
+                }
+            }
+
+            impl<'a> $name<'a> {
+                #[allow(dead_code, reason = "objects inside others are not read on their own")]
+                fn read(&mut self, json: &'a str) -> Result<(), $crate::ingest::dialect::Unreadable> {
+                    let mut reader = serde_json::Deserializer::from_str(json);
+                    let read = serde::Deserializer::deserialize_map(&mut reader, Filler(self));
+                    read.and_then(|()| reader.end())
+                        .map_err(|_| $crate::ingest::dialect::Unreadable)
                 }
             }
         };

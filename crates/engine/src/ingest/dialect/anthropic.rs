@@ -138,7 +138,8 @@ impl Dialect for Anthropic {
     }
 
     fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let line: Line<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+        let mut line = Line::default();
+        line.read(frame.data)?;
         out.unknown_fields(&line.unknown);
         match line.kind.as_deref().unwrap_or("") {
             "content_block_delta" => {
@@ -181,7 +182,8 @@ impl Dialect for Anthropic {
 
 impl Anthropic {
     fn start_message(&mut self, raw: &RawValue, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let message: Line<'_> = serde_json::from_str(raw.get()).map_err(|_| Unreadable)?;
+        let mut message = Line::default();
+        message.read(raw.get())?;
         let id = message.id.as_deref().unwrap_or("");
         // A proxy may send the same start twice, before anything else has come.
         let again = out.in_round() && !id.is_empty() && id == self.message;

@@ -144,7 +144,8 @@ impl Dialect for OpenAiChat {
     }
 
     fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let chunk: Chunk<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+        let mut chunk = Chunk::default();
+        chunk.read(frame.data)?;
         out.unknown_fields(&chunk.unknown);
         if let Some(raw) = self.error_of(&chunk) {
             out.fail(FailureReason::Error, &error_text(raw));
