@@ -22,7 +22,7 @@ use frame::{Cutter, Cutting, Direction, Frame};
 use probe::{Likeness, Probe};
 
 /// What is known about a source before its first byte.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// The dialect it speaks; found out from its first frames if not given.
     pub from: Option<DialectName>,
@@ -30,14 +30,14 @@ pub struct Options {
 }
 
 /// One source on its way to becoming events.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Ingest {
     cutter: Cutter,
     reader: Reader,
 }
 
 /// All but the cutter, which hands frames to it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Reader {
     run: Run,
     stage: Stage,
@@ -50,7 +50,7 @@ enum Input {
     Something,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Stage {
     /// No dialect is certain yet; what came waits.
     Probing {
@@ -64,7 +64,7 @@ enum Stage {
 }
 
 /// A [`Cutting`] that waits for its dialect.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Waiting {
     Frame { name: String, data: String, from: Direction },
     TooLong(String),

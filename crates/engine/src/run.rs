@@ -27,7 +27,7 @@ use tools::Tools;
 pub use writer::Writer;
 
 /// What a profile says about a source.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunOptions {
     pub tags: Arc<TagTable>,
     pub starts_in: StartsIn,
@@ -99,14 +99,14 @@ enum Life {
 }
 
 /// One run, from its first event to its ending.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     filter: Filter,
     ledger: Ledger,
 }
 
 /// All of a run's state but the filter, which writes into it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Ledger {
     life: Life,
     rounds: Rounds,
@@ -132,7 +132,7 @@ struct Ledger {
     quirks: Vec<Quirk>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Round {
     first_message: u32,
     first_step: u32,

@@ -39,7 +39,7 @@ pub enum StartsIn {
     Thinking,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Mode {
     /// At the start of a line, as `line` tells.
     Line,
@@ -61,7 +61,7 @@ enum Mode {
     },
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
     table: Arc<TagTable>,
     starts_in: StartsIn,

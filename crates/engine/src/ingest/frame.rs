@@ -47,12 +47,12 @@ impl<'a> Cutting<'a> {
 }
 
 /// A stream of frames over a stream of bytes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Cutter {
     transport: Transport,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Transport {
     /// Only white space, a byte-order mark or the beginning of either has come.
     Unknown {

@@ -9,7 +9,7 @@ use crate::limits::BLANK_BYTES_MAX;
 use super::fingerprint::Fingerprint;
 use super::{Ledger, Out};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Message {
     None,
     /// Text has come, but only white space: it is no message yet.
@@ -32,13 +32,13 @@ pub(super) enum AfterTag {
 }
 
 /// What a cumulative source has said so far in the message that is open.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Cumulative {
     raw: String,
     visible: String,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Reasoning {
     None,
     /// Announced, but nothing or only white space has come.

@@ -7,7 +7,7 @@ use super::Out;
 use super::fingerprint::Fingerprint;
 
 /// What a source says when it calls a tool.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ToolStart<'a> {
     pub call: &'a str,
     pub name: &'a str,
@@ -36,7 +36,7 @@ impl<'a> ToolStart<'a> {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct OpenTool {
     step: StepId,
     call: Box<str>,
@@ -45,7 +45,7 @@ struct OpenTool {
     output: Fingerprint,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Tools {
     open: Vec<OpenTool>,
 }

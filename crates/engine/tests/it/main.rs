@@ -1,4 +1,6 @@
 //! Tests of the engine as its users see it: bytes in, events out.
 
+mod corpus;
+mod extractor;
 mod fixtures;
 mod support;

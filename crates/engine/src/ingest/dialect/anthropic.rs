@@ -20,20 +20,20 @@ use crate::run::{ToolStart, Writer};
 use super::openai_chat::error_text;
 use super::{Dialect, Unreadable};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Anthropic {
     message: String,
     blocks: Vec<Block>,
 }
 
 /// A block that is open.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Block {
     index: u64,
     kind: BlockKind,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum BlockKind {
     Text,
     Thinking,

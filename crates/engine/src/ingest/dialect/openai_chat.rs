@@ -20,7 +20,7 @@ use crate::run::{ToolStart, Writer};
 
 use super::{Dialect, Unreadable};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct OpenAiChat {
     response: String,
     state: State,
@@ -39,7 +39,7 @@ enum State {
 }
 
 /// A tool call of the round, as later deltas may name it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Call {
     id: String,
     index: Option<u64>,

@@ -7,7 +7,7 @@ use crate::limits::CODE_RUNS_MAX;
 
 use super::markdown::{Fence, Found, LineStart};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Inline {
     /// Length of the opening run.
     ticks: usize,
@@ -24,14 +24,14 @@ pub(super) struct Inline {
 }
 
 /// How the filter goes on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Next {
     Text,
     Fence(Fence),
     Ticks { len: usize, fence: Option<Fence> },
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum InlineStep {
     Consumed,
     /// This byte is a `<` outside a run.

@@ -42,7 +42,7 @@ enum Previous {
     Paragraph,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct LineStart {
     state: State,
     /// Columns of white space since the line or its last container mark began.

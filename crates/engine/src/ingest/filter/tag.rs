@@ -140,7 +140,7 @@ enum State {
 }
 
 /// A tag in the making. It begins after its `<`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct TagScan {
     state: State,
     closing: bool,

@@ -6,7 +6,7 @@ use crate::limits::{FRAME_BYTES_MAX, UNREADABLE_BYTES_KEPT};
 use super::Cutting;
 use super::lines::Depth;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ArrayCutter {
     /// The element being read.
     element: Vec<u8>,

@@ -9,7 +9,7 @@ use crate::limits::{FRAME_BYTES_MAX, UNREADABLE_BYTES_KEPT};
 
 use super::{BUFFER_BYTES_KEPT, BYTE_ORDER_MARK, Cutting, Direction, Frame};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SseDecoder {
     /// A line that has not ended; empty while lines come whole.
     line: Vec<u8>,
