@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use engine::ingest::{Ingest, Options};
 use engine::run::Cut;
 
+use crate::rules::check_well_formed;
 use crate::support::{Kept, files_below, fixtures_dir, ingest, ingest_whole};
 
 fn streams() -> Vec<PathBuf> {
@@ -51,6 +52,7 @@ fn every_fixture_gives_its_events_and_is_recognised_as_its_folder_says() {
         let bytes = std::fs::read(&stream).unwrap();
         let kept = ingest_whole(&bytes);
         check_golden(&stream, &kept.lines());
+        check_well_formed(&kept, &stream.display().to_string());
         let folder = stream.parent().unwrap().file_name().unwrap().to_str().unwrap();
         let chosen = match kept.events().next() {
             Some(engine::event::Event::RunStarted { dialect, .. }) => dialect.to_string(),

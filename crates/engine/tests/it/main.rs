@@ -3,4 +3,7 @@
 mod corpus;
 mod extractor;
 mod fixtures;
+mod rules;
+mod sse;
 mod support;
+mod thinking;
