@@ -52,6 +52,8 @@ pub(super) enum Kind {
     Output(StepId),
     /// Nothing is said until its end.
     Quiet,
+    /// Of a type nobody has seen.
+    Unknown,
     Closed,
 }
 
@@ -168,7 +170,7 @@ impl OpenAiResponses {
             "additional_tools" => Kind::Closed,
             kind => self.begin_tool(kind, body, out).unwrap_or_else(|| {
                 out.unrecognised(UnrecognisedReason::Frame, raw.get());
-                Kind::Closed
+                Kind::Unknown
             }),
         };
         let id = body.id.as_deref().unwrap_or("");
@@ -192,7 +194,12 @@ impl OpenAiResponses {
             id: body.id.as_deref().unwrap_or(""),
         };
         let at = match self.position(key) {
-            Some(at) => at,
+            Some(at) => {
+                if let Kind::Unknown = self.items[at].kind {
+                    out.unrecognised(UnrecognisedReason::Frame, raw.get());
+                }
+                at
+            }
             None if unseen == Unseen::PassOver => return,
             None => self.begin_item(index, &body, raw, out),
         };
@@ -202,7 +209,7 @@ impl OpenAiResponses {
             Kind::Tool(tool) => tool.done(&body, out),
             Kind::Output(step) => output_done(step, &body, out),
             Kind::Quiet => self.quiet_done(&body, out),
-            Kind::Closed => {}
+            Kind::Unknown | Kind::Closed => {}
         }
         self.items[at].kind = Kind::Closed;
     }

@@ -74,6 +74,7 @@ impl Quoted {
     fn close(&mut self, step: StepId, out: &mut Writer<'_>) {
         if let QuotedState::Open { .. } = self.state {
             out.arguments(step, self.after);
+            out.ready(step);
             self.state = QuotedState::Closed;
         }
     }
