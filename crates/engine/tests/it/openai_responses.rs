@@ -293,7 +293,7 @@ fn tools_the_client_runs_are_left_to_it() {
     assert_eq!(patch.0, ToolKind::Edit);
     assert_eq!(
         patch.2,
-        r##"{"type":"create_file","path":"pond.md","diff":"+# Pond\n"}"##
+        r#"{"type":"create_file","path":"pond.md","diff":"+# Pond\n"}"#
     );
     assert_eq!(tool(&kept, "query").2, "FROM ponds");
 }
