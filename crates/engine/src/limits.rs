@@ -32,3 +32,6 @@ pub const OPEN_TOOLS_MAX: usize = 1 << 10;
 
 /// Names of unrecognised fields remembered, so that each is recorded once.
 pub const UNKNOWN_FIELDS_MAX: usize = 256;
+
+/// Items of one response remembered, so that what a source repeats is told from what is new.
+pub const RESPONSE_ITEMS_MAX: usize = 1 << 10;

@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod openai_chat;
+mod openai_responses;
 
 use crate::event::TextMode;
 use crate::run::Writer;
@@ -88,6 +89,7 @@ macro_rules! dialects {
 dialects! {
     OpenAiChat => openai_chat,
     Anthropic => anthropic,
+    OpenAiResponses => openai_responses,
 }
 
 /// A name that no dialect has.

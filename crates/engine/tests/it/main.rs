@@ -5,5 +5,6 @@ mod extractor;
 mod fixtures;
 mod rules;
 mod sse;
+mod openai_responses;
 mod support;
 mod thinking;
