@@ -1,6 +1,10 @@
 //! The dialects: one file for each, one line here.
 
 mod anthropic;
+mod bedrock;
+mod cohere;
+mod gemini;
+mod ollama;
 mod openai_chat;
 
 use crate::event::TextMode;
@@ -88,6 +92,10 @@ macro_rules! dialects {
 dialects! {
     OpenAiChat => openai_chat,
     Anthropic => anthropic,
+    Gemini => gemini,
+    Ollama => ollama,
+    Cohere => cohere,
+    Bedrock => bedrock,
 }
 
 /// A name that no dialect has.
