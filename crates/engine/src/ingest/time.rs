@@ -21,9 +21,11 @@ pub(crate) fn iso_millis(text: &str) -> Option<Millis> {
     }
     let seconds = days_since_epoch(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second
         - offset_minutes * 60;
-    let millis: i64 = fraction.bytes().chain(*b"000").take(3).fold(0, |millis, digit| {
-        millis * 10 + i64::from(digit - b'0')
-    });
+    let millis: i64 = fraction
+        .bytes()
+        .chain(*b"000")
+        .take(3)
+        .fold(0, |millis, digit| millis * 10 + i64::from(digit - b'0'));
     Millis::try_from(seconds * 1_000 + millis).ok()
 }
 
@@ -42,7 +44,9 @@ fn split_offset(time: &str) -> Option<(&str, i64)> {
     if let Some(time) = time.strip_suffix(['Z', 'z']) {
         return Some((time, 0));
     }
-    let Some(at) = time.rfind(['+', '-']) else { return Some((time, 0)) };
+    let Some(at) = time.rfind(['+', '-']) else {
+        return Some((time, 0));
+    };
     let (time, offset) = time.split_at(at);
     let sign = if offset.starts_with('-') { -1 } else { 1 };
     let digits: String = offset.chars().filter(char::is_ascii_digit).collect();
@@ -83,8 +87,17 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_none() {
-        for text in ["", "T", "2026-13-01T00:00:00Z", "2026-01-01", "x-1-1T1:1:1", "2026-01-01T00:00:0é",
-            "1960-01-01T00:00:00Z", "2026-01-01T00:00:00.x", "99999999999-01-01T00:00:00Z"] {
+        for text in [
+            "",
+            "T",
+            "2026-13-01T00:00:00Z",
+            "2026-01-01",
+            "x-1-1T1:1:1",
+            "2026-01-01T00:00:0é",
+            "1960-01-01T00:00:00Z",
+            "2026-01-01T00:00:00.x",
+            "99999999999-01-01T00:00:00Z",
+        ] {
             assert_eq!(iso_millis(text), None, "{text}");
         }
     }

@@ -5,18 +5,21 @@
 //! or after. `messageStart` may be missing, and so may the start of a block of text. Exceptions are
 //! events too. Whole replies have `output` and `stopReason`.
 
+mod pieces;
+
 use crate::event::{
-    Citation, FailureReason, Image, ReasoningOrigin, StepId, Stop, TextMode, ToolKind, ToolOutcome,
-    UnrecognisedReason, Usage,
+    FailureReason, ReasoningOrigin, StepId, TextMode, ToolOutcome, UnrecognisedReason,
 };
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{
-    RawValue, Shape, Text, elements, number, object, string, string_or_json,
-};
+use crate::ingest::json::{RawValue, Shape, Text, elements, object, string, string_or_json};
 use crate::ingest::probe::{Likeness, Probe};
+use crate::limits::OPEN_TOOLS_MAX;
 use crate::run::{ToolStart, Writer};
 
 use super::{Dialect, Unreadable};
+use pieces::{
+    cite, cited_content, end, exception_words, image_of, metadata_usage, server_tool, usage_of,
+};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bedrock {
@@ -41,8 +44,13 @@ struct Block {
 
 #[derive(Clone, Copy, Debug)]
 enum BlockKind {
-    Call { step: StepId },
-    Result { step: StepId, outcome: ToolOutcome },
+    Call {
+        step: StepId,
+    },
+    Result {
+        step: StepId,
+        outcome: ToolOutcome,
+    },
     /// Reasoning of which there is no text, said once.
     Redacted,
 }
@@ -58,12 +66,6 @@ object! { Line {
     stop_reason: Text<'a> = "stopReason",
     usage: &'a RawValue = "usage",
     message: Text<'a> = "message",
-    throttled: &'a RawValue = "throttlingException",
-    broken: &'a RawValue = "modelStreamErrorException",
-    internal: &'a RawValue = "internalServerException",
-    invalid: &'a RawValue = "validationException",
-    unavailable: &'a RawValue = "serviceUnavailableException",
-    late: &'a RawValue = "modelTimeoutException",
     ; skip "metrics" | "trace" | "additionalModelResponseFields" | "performanceConfig"
         | "serviceTier" | "__type" | "p" | "$metadata" | "ResponseMetadata"
 } }
@@ -103,7 +105,9 @@ impl Dialect for Bedrock {
             "serviceUnavailableException",
             "modelTimeoutException",
         ];
-        let sure = blocks.iter().any(|key| probe.inner_has(key, "contentBlockIndex"))
+        let sure = blocks
+            .iter()
+            .any(|key| probe.inner_has(key, "contentBlockIndex"))
             || exceptions.iter().any(|key| probe.has(key))
             || probe.inner_has("messageStart", "role")
             || probe.inner_has("messageStop", "stopReason")
@@ -118,11 +122,16 @@ impl Dialect for Bedrock {
 
     fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
         let line: Line<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-        out.unknown_fields(&line.unknown);
-        if let Some(event) = line.block_delta {
-            self.delta(&event, out)?;
-        } else if let Some(event) = line.block_start {
-            self.start_block(&event, out)?;
+        let exception = line
+            .unknown
+            .iter()
+            .find(|(name, _)| name.ends_with("Exception"));
+        if let Some((_, exception)) = exception {
+            self.exception(exception, out);
+            return Ok(());
+        }
+        if let Some(event) = line.block_delta.or(line.block_start) {
+            self.block_content(&event, out)?;
         } else if let Some(event) = line.block_stop {
             self.stop_block(event.index.unwrap_or(0), out);
         } else if line.message_start.is_some() {
@@ -131,31 +140,17 @@ impl Dialect for Bedrock {
         } else if let Some(stop) = line.message_stop {
             self.stop_message(stop, out);
         } else if let Some(metadata) = line.metadata {
-            const METADATA: Shape<1> = Shape { read: ["usage"], skip: &[] };
-            let usage = METADATA.read(metadata.get()).and_then(|metadata| metadata.read[0]);
-            if let Some(usage) = usage {
-                out.round_usage(usage_of(usage));
-            }
+            out.round_usage(metadata_usage(metadata));
         } else if let Some(output) = line.output {
             self.whole(output, line.usage, out)?;
             end(line.stop_reason.as_deref().unwrap_or(""), out);
         } else if let Some(words) = line.message {
             out.fail(FailureReason::Error, &words);
         } else {
-            let exceptions = [
-                line.throttled,
-                line.broken,
-                line.internal,
-                line.invalid,
-                line.unavailable,
-                line.late,
-            ];
-            match exceptions.into_iter().flatten().next() {
-                Some(exception) => self.exception(exception, out),
-                None if line.unknown.is_empty() => {}
-                None => out.unrecognised(UnrecognisedReason::Frame, frame.data),
-            }
+            out.unrecognised(UnrecognisedReason::Frame, frame.data);
+            return Ok(());
         }
+        out.unknown_fields(&line.unknown);
         Ok(())
     }
 }
@@ -170,21 +165,20 @@ impl Bedrock {
     }
 
     fn exception(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        const EXCEPTION: Shape<2> = Shape { read: ["message", "originalMessage"], skip: &[] };
-        let words = EXCEPTION.read(raw.get()).and_then(|exception| {
-            let [message, original] = exception.read;
-            message.or(original)
-        });
-        out.fail(FailureReason::Error, &string_or_json(words.unwrap_or(raw)));
+        out.fail(FailureReason::Error, &exception_words(raw));
         self.state = State::Waiting;
     }
 
     fn stop_message(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        const STOP: Shape<1> =
-            Shape { read: ["stopReason"], skip: &["additionalModelResponseFields", "p"] };
+        const STOP: Shape<1> = Shape {
+            read: ["stopReason"],
+            skip: &["additionalModelResponseFields", "p"],
+        };
         self.begin(out);
         self.state = State::Waiting;
-        let Some(stop) = STOP.read(raw.get()) else { return };
+        let Some(stop) = STOP.read(raw.get()) else {
+            return;
+        };
         out.unknown_fields(&stop.unknown);
         end(&stop.read[0].and_then(string).unwrap_or_default(), out);
     }
@@ -195,11 +189,19 @@ impl Bedrock {
         usage: Option<&RawValue>,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
-        const OUTPUT: Shape<1> = Shape { read: ["message"], skip: &[] };
-        const MESSAGE: Shape<1> = Shape { read: ["content"], skip: &["role"] };
+        const OUTPUT: Shape<1> = Shape {
+            read: ["message"],
+            skip: &[],
+        };
+        const MESSAGE: Shape<1> = Shape {
+            read: ["content"],
+            skip: &["role"],
+        };
         const WHOLE: u64 = u64::MAX;
         let message = OUTPUT.read(output.get()).and_then(|output| output.read[0]);
-        let message = message.and_then(|message| MESSAGE.read(message.get())).ok_or(Unreadable)?;
+        let message = message
+            .and_then(|message| MESSAGE.read(message.get()))
+            .ok_or(Unreadable)?;
         out.unknown_fields(&message.unknown);
         self.state = State::Waiting;
         self.begin(out);
@@ -214,7 +216,8 @@ impl Bedrock {
         Ok(())
     }
 
-    fn start_block(
+    /// What a block starts with, or goes on with; either may come without the other.
+    fn block_content(
         &mut self,
         event: &BlockEvent<'_>,
         out: &mut Writer<'_>,
@@ -222,18 +225,11 @@ impl Bedrock {
         out.unknown_fields(&event.unknown);
         self.begin(out);
         let index = event.index.unwrap_or(0);
-        self.blocks.retain(|block| block.index != index);
-        match event.start {
-            Some(start) => self.content(index, start, out),
-            None => Ok(()),
+        if event.start.is_some() {
+            self.blocks.retain(|block| block.index != index);
         }
-    }
-
-    fn delta(&mut self, event: &BlockEvent<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        out.unknown_fields(&event.unknown);
-        self.begin(out);
-        match event.delta {
-            Some(delta) => self.content(event.index.unwrap_or(0), delta, out),
+        match event.start.or(event.delta) {
+            Some(content) => self.content(index, content, out),
             None => Ok(()),
         }
     }
@@ -246,7 +242,15 @@ impl Bedrock {
     ) -> Result<(), Unreadable> {
         let content = CONTENT.read(raw.get()).ok_or(Unreadable)?;
         out.unknown_fields(&content.unknown);
-        let [text, reasoning, tool_use, tool_result, citation, cited, image] = content.read;
+        let [
+            text,
+            reasoning,
+            tool_use,
+            tool_result,
+            citation,
+            cited,
+            image,
+        ] = content.read;
         if let Some(text) = text.and_then(string) {
             out.text(&text);
         }
@@ -263,7 +267,7 @@ impl Bedrock {
             cite(citation, out);
         }
         if let Some(cited) = cited {
-            self.cited_content(cited, out);
+            cited_content(cited, out);
         }
         if let Some(image) = image {
             match image_of(image) {
@@ -280,8 +284,10 @@ impl Bedrock {
         raw: &RawValue,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
-        const REASONING: Shape<3> =
-            Shape { read: ["text", "redactedContent", "reasoningText"], skip: &["signature"] };
+        const REASONING: Shape<3> = Shape {
+            read: ["text", "redactedContent", "reasoningText"],
+            skip: &["signature"],
+        };
         let reasoning = REASONING.read(raw.get()).ok_or(Unreadable)?;
         out.unknown_fields(&reasoning.unknown);
         let [text, redacted, whole] = reasoning.read;
@@ -293,7 +299,7 @@ impl Bedrock {
         }
         if redacted.is_some() && !self.blocks.iter().any(|block| block.index == index) {
             out.redacted_reasoning();
-            self.blocks.push(Block { index, kind: BlockKind::Redacted });
+            self.open_block(index, BlockKind::Redacted);
         }
         Ok(())
     }
@@ -305,8 +311,10 @@ impl Bedrock {
         raw: &RawValue,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
-        const TOOL_USE: Shape<4> =
-            Shape { read: ["toolUseId", "name", "input", "type"], skip: &["signature"] };
+        const TOOL_USE: Shape<4> = Shape {
+            read: ["toolUseId", "name", "input", "type"],
+            skip: &["signature"],
+        };
         let tool_use = TOOL_USE.read(raw.get()).ok_or(Unreadable)?;
         out.unknown_fields(&tool_use.unknown);
         let [id, name, input, kind] = tool_use.read;
@@ -316,7 +324,7 @@ impl Bedrock {
                 _ => ToolStart::function(&id, &name),
             };
             let step = out.tool(tool);
-            self.blocks.push(Block { index, kind: BlockKind::Call { step } });
+            self.open_block(index, BlockKind::Call { step });
         }
         if let (Some(&mut BlockKind::Call { step }), Some(input)) = (self.block(index), input) {
             out.arguments(step, &string_or_json(input));
@@ -326,8 +334,14 @@ impl Bedrock {
 
     /// The start of a result, or an array with more of it.
     fn tool_result(&mut self, index: u64, raw: &RawValue, out: &mut Writer<'_>) {
-        const RESULT: Shape<3> = Shape { read: ["toolUseId", "status", "content"], skip: &["type"] };
-        const PIECE: Shape<2> = Shape { read: ["text", "json"], skip: &[] };
+        const RESULT: Shape<3> = Shape {
+            read: ["toolUseId", "status", "content"],
+            skip: &["type"],
+        };
+        const PIECE: Shape<2> = Shape {
+            read: ["text", "json"],
+            skip: &[],
+        };
         let mut pieces = Vec::new();
         if let Some(result) = RESULT.read(raw.get()) {
             out.unknown_fields(&result.unknown);
@@ -340,30 +354,28 @@ impl Bedrock {
                 Some("error") => ToolOutcome::Failed,
                 _ => ToolOutcome::Succeeded,
             };
-            self.blocks.push(Block { index, kind: BlockKind::Result { step, outcome } });
+            self.open_block(index, BlockKind::Result { step, outcome });
             pieces.extend(content.map(elements).unwrap_or_default());
         } else {
             pieces.extend(elements(raw));
         }
-        let Some(&mut BlockKind::Result { step, .. }) = self.block(index) else { return };
+        let Some(&mut BlockKind::Result { step, .. }) = self.block(index) else {
+            return;
+        };
         for piece in pieces {
-            let [text, json] = PIECE.read(piece.get()).map(|piece| piece.read).unwrap_or_default();
+            let [text, json] = PIECE
+                .read(piece.get())
+                .map(|piece| piece.read)
+                .unwrap_or_default();
             out.output(step, &string_or_json(text.or(json).unwrap_or(piece)));
         }
     }
 
-    /// Text with its sources, in a whole reply.
-    fn cited_content(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        const CITED: Shape<2> = Shape { read: ["content", "citations"], skip: &[] };
-        let [content, citations] = CITED.read(raw.get()).map(|cited| cited.read).unwrap_or_default();
-        for piece in content.map(elements).unwrap_or_default() {
-            if let Some(text) = CONTENT.read(piece.get()).and_then(|piece| piece.read[0]) {
-                out.text(&string(text).unwrap_or_default());
-            }
+    fn open_block(&mut self, index: u64, kind: BlockKind) {
+        if OPEN_TOOLS_MAX <= self.blocks.len() {
+            self.blocks.remove(0);
         }
-        for citation in citations.map(elements).unwrap_or_default() {
-            cite(citation, out);
-        }
+        self.blocks.push(Block { index, kind });
     }
 
     fn block(&mut self, index: u64) -> Option<&mut BlockKind> {
@@ -373,79 +385,13 @@ impl Bedrock {
 
     fn stop_block(&mut self, index: u64, out: &mut Writer<'_>) {
         out.end_reasoning();
-        let Some(at) = self.blocks.iter().position(|block| block.index == index) else { return };
+        let Some(at) = self.blocks.iter().position(|block| block.index == index) else {
+            return;
+        };
         match self.blocks.remove(at).kind {
             BlockKind::Call { step } => out.ready(step),
             BlockKind::Result { step, outcome } => out.end_tool(step, outcome, None),
             BlockKind::Redacted => {}
         }
-    }
-}
-
-fn server_tool(name: &str) -> ToolKind {
-    match name {
-        "nova_code_interpreter" => ToolKind::CodeInterpreter,
-        "nova_grounding" => ToolKind::WebSearch,
-        _ => ToolKind::Builtin,
-    }
-}
-
-fn cite(raw: &RawValue, out: &mut Writer<'_>) {
-    const CITATION: Shape<4> =
-        Shape { read: ["title", "source", "sourceContent", "location"], skip: &[] };
-    const LOCATION: Shape<1> = Shape { read: ["web"], skip: &[] };
-    const PIECE: Shape<2> = Shape { read: ["url", "text"], skip: &[] };
-    let Some([title, source, quoted, location]) = CITATION.read(raw.get()).map(|it| it.read) else {
-        return;
-    };
-    let web = location.and_then(|location| LOCATION.read(location.get())?.read[0]);
-    let url = web.and_then(|web| PIECE.read(web.get())?.read[0]).or(source).and_then(string);
-    let quote: String = quoted
-        .map(elements)
-        .unwrap_or_default()
-        .into_iter()
-        .filter_map(|piece| PIECE.read(piece.get())?.read[1].and_then(string))
-        .collect();
-    let quote = (!quote.is_empty()).then(|| quote.into());
-    out.cite(Citation { url, title: title.and_then(string), quote });
-}
-
-fn image_of(raw: &RawValue) -> Option<Image<'_>> {
-    const IMAGE: Shape<2> = Shape { read: ["format", "source"], skip: &[] };
-    const SOURCE: Shape<1> = Shape { read: ["bytes"], skip: &[] };
-    let [format, source] = IMAGE.read(raw.get())?.read;
-    let base64 = SOURCE.read(source?.get())?.read[0].and_then(string)?;
-    let format = format.and_then(string);
-    let media_type = format!("image/{}", format.as_deref().unwrap_or("png")).into();
-    Some(Image::Inline { media_type, base64 })
-}
-
-fn end(reason: &str, out: &mut Writer<'_>) {
-    match reason {
-        "end_turn" | "stop_sequence" => out.complete(Stop::End),
-        "tool_use" => out.complete(Stop::Tools),
-        "max_tokens" | "model_context_window_exceeded" => out.complete(Stop::Length),
-        "guardrail_intervened" => out.fail(FailureReason::Refused, "a guardrail intervened"),
-        "content_filtered" => out.fail(FailureReason::Refused, "stopped by a content filter"),
-        "refusal" => out.fail(FailureReason::Refused, "the model refused"),
-        "malformed_model_output" | "malformed_tool_use" => out.fail(FailureReason::Error, reason),
-        _ => out.complete(Stop::Other),
-    }
-}
-
-fn usage_of(raw: &RawValue) -> Usage {
-    const USAGE: Shape<4> = Shape {
-        read: ["inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"],
-        skip: &[],
-    };
-    let Some(usage) = USAGE.read(raw.get()) else { return Usage::default() };
-    let [input, output, cache_read, cache_write] =
-        usage.read.map(|member| member.and_then(number));
-    Usage {
-        input_tokens: input,
-        output_tokens: output,
-        cache_read_tokens: cache_read,
-        cache_write_tokens: cache_write,
-        ..Usage::default()
     }
 }

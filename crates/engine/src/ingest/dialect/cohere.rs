@@ -7,8 +7,11 @@ use crate::event::{
     Citation, FailureReason, ReasoningOrigin, StepId, Stop, TextMode, UnrecognisedReason, Usage,
 };
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{RawValue, Shape, Text, elements, number, object, string, string_or_json};
+use crate::ingest::json::{
+    RawValue, Shape, Text, elements, number, object, string, string_or_json,
+};
 use crate::ingest::probe::{Likeness, Probe};
+use crate::limits::OPEN_TOOLS_MAX;
 use crate::run::{ToolStart, Writer};
 
 use super::{Dialect, Unreadable};
@@ -91,31 +94,20 @@ impl Dialect for Cohere {
 
     fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
         let line: Line<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-        out.unknown_fields(&line.unknown);
         let index = line.index.unwrap_or(0);
         let delta = line.delta.unwrap_or_default();
-        out.unknown_fields(&delta.unknown);
         let message = delta.message.unwrap_or_default();
-        out.unknown_fields(&message.unknown);
         match line.kind.as_deref().unwrap_or("") {
             "content-delta" | "content-start" => content(message.content, out)?,
             "content-end" => out.end_reasoning(),
             "tool-plan-delta" => {
-                out.reasoning(message.tool_plan.as_deref().unwrap_or(""), ReasoningOrigin::Native);
+                out.reasoning(
+                    message.tool_plan.as_deref().unwrap_or(""),
+                    ReasoningOrigin::Native,
+                );
             }
-            "tool-call-start" => {
-                let call = message.tool_calls.ok_or(Unreadable)?;
-                let step = start_call(call, out)?;
-                self.calls.retain(|call| call.index != index);
-                self.calls.push(Call { index, step });
-            }
-            "tool-call-delta" => {
-                let call: ToolCall<'_> = read(message.tool_calls.ok_or(Unreadable)?)?;
-                let arguments = call.function.unwrap_or_default().arguments;
-                if let Some(call) = self.calls.iter().find(|call| call.index == index) {
-                    out.arguments(call.step, arguments.as_deref().unwrap_or(""));
-                }
-            }
+            "tool-call-start" => self.start_call(index, message.tool_calls, out)?,
+            "tool-call-delta" => self.continue_call(index, message.tool_calls, out)?,
             "tool-call-end" => {
                 if let Some(at) = self.calls.iter().position(|call| call.index == index) {
                     out.ready(self.calls.remove(at).step);
@@ -132,13 +124,54 @@ impl Dialect for Cohere {
                 if let Some(usage) = delta.usage {
                     out.round_usage(usage_of(usage));
                 }
-                end(delta.finish_reason.as_deref().unwrap_or(""), delta.error, out);
+                end(
+                    delta.finish_reason.as_deref().unwrap_or(""),
+                    delta.error,
+                    out,
+                );
             }
             "" if let Some(message) = line.message => {
                 let reason = line.finish_reason.as_deref();
                 whole(message, line.id.as_deref(), reason, line.usage, out)?;
             }
-            _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
+            _ => {
+                out.unrecognised(UnrecognisedReason::Frame, frame.data);
+                return Ok(());
+            }
+        }
+        for unknown in [&line.unknown, &delta.unknown, &message.unknown] {
+            out.unknown_fields(unknown);
+        }
+        Ok(())
+    }
+}
+
+impl Cohere {
+    fn start_call(
+        &mut self,
+        index: u64,
+        call: Option<&RawValue>,
+        out: &mut Writer<'_>,
+    ) -> Result<(), Unreadable> {
+        let step = start_call(call.ok_or(Unreadable)?, out)?;
+        self.calls.retain(|call| call.index != index);
+        if OPEN_TOOLS_MAX <= self.calls.len() {
+            self.calls.remove(0);
+        }
+        self.calls.push(Call { index, step });
+        Ok(())
+    }
+
+    fn continue_call(
+        &self,
+        index: u64,
+        delta: Option<&RawValue>,
+        out: &mut Writer<'_>,
+    ) -> Result<(), Unreadable> {
+        let delta: ToolCall<'_> = read(delta.ok_or(Unreadable)?)?;
+        let arguments = delta.function.unwrap_or_default().arguments;
+        if let Some(call) = self.calls.iter().find(|call| call.index == index) {
+            out.arguments(call.step, arguments.as_deref().unwrap_or(""));
         }
         Ok(())
     }
@@ -163,7 +196,10 @@ fn whole(
     let message: Message<'_> = read(message)?;
     out.unknown_fields(&message.unknown);
     out.round(None, id);
-    out.reasoning(message.tool_plan.as_deref().unwrap_or(""), ReasoningOrigin::Native);
+    out.reasoning(
+        message.tool_plan.as_deref().unwrap_or(""),
+        ReasoningOrigin::Native,
+    );
     for piece in message.content.map(elements).unwrap_or_default() {
         content(Some(piece), out)?;
     }
@@ -197,7 +233,10 @@ fn start_call(raw: &RawValue, out: &mut Writer<'_>) -> Result<StepId, Unreadable
     out.unknown_fields(&call.unknown);
     let function = call.function.unwrap_or_default();
     out.unknown_fields(&function.unknown);
-    let (id, name) = (call.id.unwrap_or_default(), function.name.unwrap_or_default());
+    let (id, name) = (
+        call.id.unwrap_or_default(),
+        function.name.unwrap_or_default(),
+    );
     let step = out.tool(ToolStart::function(&id, &name));
     out.arguments(step, function.arguments.as_deref().unwrap_or(""));
     Ok(step)
@@ -205,24 +244,45 @@ fn start_call(raw: &RawValue, out: &mut Writer<'_>) -> Result<StepId, Unreadable
 
 /// One citation, or an array of them. Each of its sources is one of ours.
 fn cite(raw: Option<&RawValue>, out: &mut Writer<'_>) {
-    const CITATION: Shape<1> = Shape { read: ["sources"], skip: &[] };
-    const SOURCE: Shape<3> = Shape { read: ["id", "document", "tool_output"], skip: &[] };
-    const DOCUMENT: Shape<4> = Shape { read: ["url", "title", "snippet", "text"], skip: &[] };
+    const CITATION: Shape<1> = Shape {
+        read: ["sources"],
+        skip: &[],
+    };
+    const SOURCE: Shape<3> = Shape {
+        read: ["id", "document", "tool_output"],
+        skip: &[],
+    };
+    const DOCUMENT: Shape<4> = Shape {
+        read: ["url", "title", "snippet", "text"],
+        skip: &[],
+    };
     let Some(raw) = raw else { return };
-    let citations = if raw.get().starts_with('[') { elements(raw) } else { vec![raw] };
+    let citations = if raw.get().starts_with('[') {
+        elements(raw)
+    } else {
+        vec![raw]
+    };
     for raw in citations {
-        let sources = CITATION.read(raw.get()).and_then(|citation| citation.read[0]);
+        let sources = CITATION
+            .read(raw.get())
+            .and_then(|citation| citation.read[0]);
         for source in sources.map(elements).unwrap_or_default() {
             let Some([id, document, output]) = SOURCE.read(source.get()).map(|source| source.read)
             else {
                 continue;
             };
-            let known = document.or(output).and_then(|known| DOCUMENT.read(known.get()));
+            let known = document
+                .or(output)
+                .and_then(|known| DOCUMENT.read(known.get()));
             let [url, title, snippet, text] = known
                 .map(|known| known.read.map(|member| member.and_then(string)))
                 .unwrap_or_default();
             let title = title.or_else(|| id.and_then(string));
-            out.cite(Citation { url, title, quote: snippet.or(text) });
+            out.cite(Citation {
+                url,
+                title,
+                quote: snippet.or(text),
+            });
         }
     }
 }
@@ -232,7 +292,10 @@ fn end(reason: &str, error: Option<&RawValue>, out: &mut Writer<'_>) {
         "COMPLETE" | "STOP_SEQUENCE" => out.complete(Stop::End),
         "MAX_TOKENS" | "ERROR_LIMIT" => out.complete(Stop::Length),
         "TOOL_CALL" => out.complete(Stop::Tools),
-        "ERROR_TOXIC" => out.fail(FailureReason::Refused, "the reply was stopped (ERROR_TOXIC)"),
+        "ERROR_TOXIC" => out.fail(
+            FailureReason::Refused,
+            "the reply was stopped (ERROR_TOXIC)",
+        ),
         "USER_CANCEL" => out.cancelled("the reply was cancelled"),
         "ERROR" | "TIMEOUT" => {
             let words = error.map(string_or_json);
@@ -244,12 +307,20 @@ fn end(reason: &str, error: Option<&RawValue>, out: &mut Writer<'_>) {
 
 /// What the model read and wrote; what is billed may be less.
 fn usage_of(raw: &RawValue) -> Usage {
-    const USAGE: Shape<3> = Shape { read: ["tokens", "billed_units", "cached_tokens"], skip: &[] };
-    const TOKENS: Shape<2> = Shape { read: ["input_tokens", "output_tokens"], skip: &[] };
+    const USAGE: Shape<3> = Shape {
+        read: ["tokens", "billed_units", "cached_tokens"],
+        skip: &[],
+    };
+    const TOKENS: Shape<2> = Shape {
+        read: ["input_tokens", "output_tokens"],
+        skip: &[],
+    };
     let Some([tokens, billed, cached]) = USAGE.read(raw.get()).map(|usage| usage.read) else {
         return Usage::default();
     };
-    let tokens = tokens.or(billed).and_then(|tokens| TOKENS.read(tokens.get()));
+    let tokens = tokens
+        .or(billed)
+        .and_then(|tokens| TOKENS.read(tokens.get()));
     let [input, output] = tokens
         .map(|tokens| tokens.read.map(|member| member.and_then(whole_number)))
         .unwrap_or_default();

@@ -89,7 +89,9 @@ impl Dialect for Ollama {
         }
         if self.state == State::Waiting {
             out.round(line.model.as_deref(), None);
-            self.state = State::Replying { asks_for_tools: false };
+            self.state = State::Replying {
+                asks_for_tools: false,
+            };
         }
         if let Some(thinking) = line.thinking {
             out.reasoning(&thinking, ReasoningOrigin::Native);
@@ -99,11 +101,14 @@ impl Dialect for Ollama {
             self.message(message, out);
         }
         if line.done == Some(true) {
-            out.round_usage(Usage {
+            let usage = Usage {
                 input_tokens: line.input_tokens,
                 output_tokens: line.output_tokens,
                 ..Usage::default()
-            });
+            };
+            if usage != Usage::default() {
+                out.round_usage(usage);
+            }
             self.end(line.done_reason.as_deref().unwrap_or("stop"), out);
         }
         Ok(())
@@ -120,7 +125,10 @@ impl Ollama {
         for image in message.images.map(elements).unwrap_or_default() {
             if let Some(base64) = string(image) {
                 // It does not say of what kind its pictures are; it makes PNG.
-                out.image(Image::Inline { media_type: "image/png".into(), base64 });
+                out.image(Image::Inline {
+                    media_type: "image/png".into(),
+                    base64,
+                });
             }
         }
         for call in message.tool_calls.unwrap_or_default() {
@@ -132,32 +140,43 @@ impl Ollama {
         out.unknown_fields(&call.unknown);
         let function = call.function.unwrap_or_default();
         out.unknown_fields(&function.unknown);
-        let made;
-        let id = match call.id.as_deref().filter(|id| !id.is_empty()) {
-            Some(id) => id,
-            None => {
+        let id = call
+            .id
+            .map(|id| id.0)
+            .filter(|id| !id.is_empty())
+            .unwrap_or_else(|| {
                 self.unnamed += 1;
-                made = format!("call_{}", self.unnamed);
-                &made
-            }
-        };
-        let step = out.tool(ToolStart::function(id, function.name.as_deref().unwrap_or("")));
+                format!("call_{}", self.unnamed).into()
+            });
+        let step = out.tool(ToolStart::function(
+            &id,
+            function.name.as_deref().unwrap_or(""),
+        ));
         if let Some(arguments) = function.arguments {
             out.whole_arguments(step, &string_or_json(arguments));
         }
         out.ready(step);
-        self.state = State::Replying { asks_for_tools: true };
+        self.state = State::Replying {
+            asks_for_tools: true,
+        };
     }
 
     fn end(&mut self, reason: &str, out: &mut Writer<'_>) {
         let stop = match (reason, self.state) {
-            ("stop", State::Replying { asks_for_tools: true }) => Stop::Tools,
+            (
+                "stop",
+                State::Replying {
+                    asks_for_tools: true,
+                },
+            ) => Stop::Tools,
             ("stop", _) => Stop::End,
             ("length", _) => Stop::Length,
             // `load` and `unload`: the model came or went and said nothing.
             _ => Stop::Other,
         };
         out.complete(stop);
+        // Nothing follows, so the round ends at the time of its last object.
+        out.end_round(Some(stop));
         self.state = State::Waiting;
     }
 }

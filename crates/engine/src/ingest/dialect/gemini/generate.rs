@@ -1,22 +1,20 @@
 //! `streamGenerateContent`: every frame is a whole response that holds only what is new.
 
 use std::borrow::Cow;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::event::{
-    Citation, FailureReason, Image, ReasoningOrigin, StepId, Stop, ToolKind, ToolOutcome,
-    UnrecognisedReason, Usage,
+    FailureReason, ReasoningOrigin, StepId, Stop, ToolKind, ToolOutcome, UnrecognisedReason, Usage,
 };
 use crate::ingest::dialect::Unreadable;
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{
-    Few, RawValue, Shape, Text, elements, number, object, string, string_or_json,
-};
-use crate::limits::CITED_MAX;
+use crate::ingest::json::{Few, RawValue, Shape, Text, elements, object, string, string_or_json};
 use crate::run::{ToolStart, Writer};
 
 use super::fail_with;
-use super::partial_args::{PartialArgs, Value};
+use super::partial_args::PartialArgs;
+use super::reasons::{end, words};
+use super::sources::{Cited, image_of};
+use super::usage::reply_usage;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Generate {
@@ -28,7 +26,7 @@ pub(crate) struct Generate {
     open: Option<OpenCall>,
     /// Code that runs and has no result yet.
     code: Option<StepId>,
-    cited: Vec<u64>,
+    cited: Cited,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,18 +91,9 @@ object! { FunctionCall {
     id: Text<'a> = "id",
     name: Text<'a> = "name",
     args: &'a RawValue = "args",
-    partial_args: Few<PartialArg<'a>> = "partialArgs",
+    partial_args: &'a RawValue = "partialArgs",
     will_continue: bool = "willContinue",
     ; skip ""
-} }
-
-object! { PartialArg {
-    path: Text<'a> = "jsonPath",
-    text: Text<'a> = "stringValue",
-    number: &'a RawValue = "numberValue",
-    boolean: &'a RawValue = "boolValue",
-    will_continue: bool = "willContinue",
-    ; skip "nullValue"
 } }
 
 impl Generate {
@@ -115,7 +104,10 @@ impl Generate {
     ) -> Result<(), Unreadable> {
         let chunk: Chunk<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
         out.unknown_fields(&chunk.unknown);
-        let (response, model) = (chunk.response.as_deref().unwrap_or(""), chunk.model.as_deref());
+        let (response, model) = (
+            chunk.response.as_deref().unwrap_or(""),
+            chunk.model.as_deref(),
+        );
         for candidate in chunk.candidates.unwrap_or_default() {
             if candidate.index.unwrap_or(0) == 0 {
                 self.begin(response, model, out);
@@ -125,13 +117,15 @@ impl Generate {
             }
         }
         if let Some(feedback) = chunk.prompt_feedback {
-            self.prompt_feedback(feedback, out);
+            self.prompt_feedback(feedback, response, model, out);
         }
         if let Some(error) = chunk.error {
             fail_with(error, out);
-            self.state = State::Finished { asks_for_tools: false };
+            self.state = State::Finished {
+                asks_for_tools: false,
+            };
         }
-        let usage = chunk.usage.map(usage_of).unwrap_or_default();
+        let usage = chunk.usage.map(reply_usage).unwrap_or_default();
         if usage != Usage::default() {
             out.round_usage(usage);
         }
@@ -155,11 +149,16 @@ impl Generate {
             State::Finished { .. } => !response.is_empty() && response != self.response,
         };
         if another {
-            self.state = State::Replying { asks_for_tools: false };
+            self.state = State::Replying {
+                asks_for_tools: false,
+            };
             response.clone_into(&mut self.response);
-            self.cited.clear();
+            self.cited = Cited::default();
             self.code = None;
-            out.round(model, Some(response).filter(|response| !response.is_empty()));
+            out.round(
+                model,
+                Some(response).filter(|response| !response.is_empty()),
+            );
         }
     }
 
@@ -171,10 +170,10 @@ impl Generate {
             self.part(part, out);
         }
         if let Some(grounding) = candidate.grounding {
-            self.cite_grounding(grounding, out);
+            self.cited.grounding(grounding, out);
         }
         if let Some(citations) = candidate.citations {
-            self.cite_sources(citations, out);
+            self.cited.citations(citations, out);
         }
         if let Some(reason) = candidate.finish_reason {
             self.close_call(out);
@@ -185,21 +184,38 @@ impl Generate {
                 }
             };
             self.state = State::Finished { asks_for_tools };
-            let stop = if asks_for_tools { Stop::Tools } else { Stop::End };
+            let stop = if asks_for_tools {
+                Stop::Tools
+            } else {
+                Stop::End
+            };
             end(&reason, candidate.finish_message.as_deref(), stop, out);
         }
     }
 
-    fn prompt_feedback(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        const FEEDBACK: Shape<2> =
-            Shape { read: ["blockReason", "blockReasonMessage"], skip: &["safetyRatings"] };
-        let Some(feedback) = FEEDBACK.read(raw.get()) else { return };
+    fn prompt_feedback(
+        &mut self,
+        raw: &RawValue,
+        response: &str,
+        model: Option<&str>,
+        out: &mut Writer<'_>,
+    ) {
+        const FEEDBACK: Shape<2> = Shape {
+            read: ["blockReason", "blockReasonMessage"],
+            skip: &["safetyRatings"],
+        };
+        let Some(feedback) = FEEDBACK.read(raw.get()) else {
+            return;
+        };
         out.unknown_fields(&feedback.unknown);
         let [reason, message] = feedback.read.map(|member| member.and_then(string));
         if let Some(reason) = reason {
+            self.begin(response, model, out);
             let words = words("the prompt was blocked", &reason, message.as_deref());
             out.fail(FailureReason::Refused, &words);
-            self.state = State::Finished { asks_for_tools: false };
+            self.state = State::Finished {
+                asks_for_tools: false,
+            };
         }
     }
 
@@ -214,7 +230,7 @@ impl Generate {
             }
         }
         if let Some(call) = part.function_call {
-            self.function_call(call, out);
+            self.function_call(&call, out);
         }
         if let Some(code) = part.code {
             self.run_code(code, out);
@@ -238,36 +254,40 @@ impl Generate {
     }
 
     fn call_id<'a>(&mut self, id: Option<&'a str>) -> Cow<'a, str> {
-        match id.filter(|id| !id.is_empty()) {
-            Some(id) => Cow::Borrowed(id),
-            None => {
-                self.unnamed += 1;
-                Cow::Owned(format!("call_{}", self.unnamed))
-            }
-        }
+        let id = id.filter(|id| !id.is_empty()).map(Cow::Borrowed);
+        id.unwrap_or_else(|| {
+            self.unnamed += 1;
+            Cow::Owned(format!("call_{}", self.unnamed))
+        })
     }
 
     /// A call with a name is a new one; one without goes on with the call that is open, and ends
     /// it unless it says that more comes.
-    fn function_call(&mut self, call: FunctionCall<'_>, out: &mut Writer<'_>) {
+    fn function_call(&mut self, call: &FunctionCall<'_>, out: &mut Writer<'_>) {
         out.unknown_fields(&call.unknown);
         if let Some(name) = call.name.as_deref().filter(|name| !name.is_empty()) {
             self.close_call(out);
             let id = self.call_id(call.id.as_deref());
             let step = out.tool(ToolStart::function(&id, name));
-            self.open = Some(OpenCall { step, arguments: PartialArgs::default() });
+            self.open = Some(OpenCall {
+                step,
+                arguments: PartialArgs::default(),
+            });
             self.state = match self.state {
-                State::Finished { .. } => State::Finished { asks_for_tools: true },
-                State::Waiting | State::Replying { .. } => State::Replying { asks_for_tools: true },
+                State::Finished { .. } => State::Finished {
+                    asks_for_tools: true,
+                },
+                State::Waiting | State::Replying { .. } => State::Replying {
+                    asks_for_tools: true,
+                },
             };
         }
         let Some(open) = &mut self.open else { return };
         if let Some(args) = call.args {
             out.whole_arguments(open.step, args.get());
         }
-        for value in call.partial_args.unwrap_or_default() {
-            out.unknown_fields(&value.unknown);
-            put(&mut open.arguments, &value, out);
+        for value in call.partial_args.map(elements).unwrap_or_default() {
+            open.arguments.take(value, out);
         }
         if !call.will_continue.unwrap_or(false) {
             self.close_call(out);
@@ -283,8 +303,14 @@ impl Generate {
     }
 
     fn run_code(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        const CODE: Shape<1> = Shape { read: ["id"], skip: &[] };
-        let id = CODE.read(raw.get()).and_then(|code| code.read[0]).and_then(string);
+        const CODE: Shape<1> = Shape {
+            read: ["id"],
+            skip: &[],
+        };
+        let id = CODE
+            .read(raw.get())
+            .and_then(|code| code.read[0])
+            .and_then(string);
         let id = self.call_id(id.as_deref());
         let tool = ToolStart::provider(&id, "code_execution", ToolKind::CodeInterpreter);
         let step = out.tool(tool);
@@ -294,13 +320,18 @@ impl Generate {
     }
 
     fn code_result(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        const RESULT: Shape<3> = Shape { read: ["id", "outcome", "output"], skip: &[] };
+        const RESULT: Shape<3> = Shape {
+            read: ["id", "outcome", "output"],
+            skip: &[],
+        };
         let result = RESULT.read(raw.get());
         let [id, outcome, output] = result
             .map(|result| result.read.map(|member| member.and_then(string)))
             .unwrap_or_default();
         let named = id.and_then(|id| out.step_of(&id));
-        let Some(step) = named.or_else(|| self.code.take()).filter(|step| out.is_open(*step))
+        let Some(step) = named
+            .or_else(|| self.code.take())
+            .filter(|step| out.is_open(*step))
         else {
             out.unrecognised(UnrecognisedReason::Late, raw.get());
             return;
@@ -314,8 +345,13 @@ impl Generate {
 
     /// A tool of Google's own, where the caller asked to see them.
     fn provider_call(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        const CALL: Shape<3> = Shape { read: ["id", "toolType", "args"], skip: &[] };
-        let Some(call) = CALL.read(raw.get()) else { return };
+        const CALL: Shape<3> = Shape {
+            read: ["id", "toolType", "args"],
+            skip: &[],
+        };
+        let Some(call) = CALL.read(raw.get()) else {
+            return;
+        };
         out.unknown_fields(&call.unknown);
         let [id, kind, args] = call.read;
         let id = id.and_then(string);
@@ -327,67 +363,16 @@ impl Generate {
         }
         out.ready(step);
     }
-
-    fn cite_grounding(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        const GROUNDING: Shape<1> = Shape { read: ["groundingChunks"], skip: &[] };
-        const CHUNK: Shape<4> =
-            Shape { read: ["web", "retrievedContext", "maps", "image"], skip: &[] };
-        const SOURCE: Shape<4> = Shape { read: ["uri", "title", "text", "sourceUri"], skip: &[] };
-        let chunks = GROUNDING.read(raw.get()).and_then(|grounding| grounding.read[0]);
-        for raw in chunks.map(elements).unwrap_or_default() {
-            let source = CHUNK.read(raw.get()).and_then(|chunk| {
-                let source = chunk.read.into_iter().flatten().next()?;
-                SOURCE.read(source.get())
-            });
-            if let Some(source) = source {
-                let [url, title, quote, page] = source.read.map(|member| member.and_then(string));
-                self.cite(raw, Citation { url: page.or(url), title, quote }, out);
-            }
-        }
-    }
-
-    fn cite_sources(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        const CITATIONS: Shape<2> = Shape { read: ["citationSources", "citations"], skip: &[] };
-        const SOURCE: Shape<2> = Shape { read: ["uri", "title"], skip: &[] };
-        let Some(citations) = CITATIONS.read(raw.get()) else { return };
-        for raw in citations.read.into_iter().flatten().flat_map(elements) {
-            if let Some(source) = SOURCE.read(raw.get()) {
-                let [url, title] = source.read.map(|member| member.and_then(string));
-                self.cite(raw, Citation { url, title, quote: None }, out);
-            }
-        }
-    }
-
-    /// Later frames may repeat the sources of earlier ones.
-    fn cite(&mut self, raw: &RawValue, citation: Citation<'_>, out: &mut Writer<'_>) {
-        let mut hasher = DefaultHasher::new();
-        raw.get().hash(&mut hasher);
-        let print = hasher.finish();
-        if out.message().is_some() && !self.cited.contains(&print) && self.cited.len() < CITED_MAX {
-            self.cited.push(print);
-            out.cite(citation);
-        }
-    }
-}
-
-fn put(arguments: &mut PartialArgs, value: &PartialArg<'_>, out: &mut Writer<'_>) {
-    let path = value.path.as_deref().unwrap_or("");
-    let plain = value.number.or(value.boolean).map(RawValue::get);
-    let result = match (&value.text, plain) {
-        (Some(text), _) => arguments.put(path, Value::Text(text)),
-        (None, Some(plain)) => arguments.put(path, Value::Plain(plain)),
-        // A null is spelt as the lack of any value; so is the end of a text.
-        (None, None) if value.will_continue.unwrap_or(false) || arguments.has(path) => Ok(()),
-        (None, None) => arguments.put(path, Value::Plain("null")),
-    };
-    if result.is_err() {
-        out.unrecognised(UnrecognisedReason::Frame, path);
-    }
 }
 
 fn provider_response(raw: &RawValue, out: &mut Writer<'_>) {
-    const RESPONSE: Shape<3> = Shape { read: ["id", "response", "toolType"], skip: &[] };
-    let Some(response) = RESPONSE.read(raw.get()) else { return };
+    const RESPONSE: Shape<3> = Shape {
+        read: ["id", "response", "toolType"],
+        skip: &[],
+    };
+    let Some(response) = RESPONSE.read(raw.get()) else {
+        return;
+    };
     out.unknown_fields(&response.unknown);
     let [id, output, _] = response.read;
     let Some(step) = id.and_then(string).and_then(|id| out.step_of(&id)) else {
@@ -404,74 +389,5 @@ fn tool_kind(kind: &str) -> ToolKind {
         "URL_CONTEXT" => ToolKind::WebFetch,
         "FILE_SEARCH" => ToolKind::FileSearch,
         _ => ToolKind::Builtin,
-    }
-}
-
-fn image_of(raw: &RawValue) -> Option<Image<'_>> {
-    const DATA: Shape<3> = Shape { read: ["mimeType", "data", "fileUri"], skip: &[] };
-    let [media_type, data, url] = DATA.read(raw.get())?.read.map(|member| member.and_then(string));
-    let media_type = media_type.filter(|media_type| media_type.starts_with("image/"))?;
-    match (data, url) {
-        (Some(base64), _) => Some(Image::Inline { media_type, base64 }),
-        (None, Some(url)) => Some(Image::Url { url }),
-        (None, None) => None,
-    }
-}
-
-/// What a `finishReason` means; `stop` is what it means if all went well.
-fn end(reason: &str, message: Option<&str>, stop: Stop, out: &mut Writer<'_>) {
-    match reason {
-        "STOP" => out.complete(stop),
-        "MAX_TOKENS" => out.complete(Stop::Length),
-        "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "MODEL_ARMOR"
-        | "LANGUAGE" => {
-            out.fail(FailureReason::Refused, &words("the reply was stopped", reason, message));
-        }
-        _ if reason.starts_with("IMAGE_") => {
-            out.fail(FailureReason::Refused, &words("the picture was stopped", reason, message));
-        }
-        "MALFORMED_FUNCTION_CALL" | "MALFORMED_RESPONSE" | "UNEXPECTED_TOOL_CALL"
-        | "TOO_MANY_TOOL_CALLS" | "MISSING_THOUGHT_SIGNATURE" | "NO_IMAGE" => {
-            out.fail(FailureReason::Error, &words("the reply broke off", reason, message));
-        }
-        _ => out.complete(Stop::Other),
-    }
-}
-
-fn words(what: &str, reason: &str, message: Option<&str>) -> String {
-    match message.filter(|message| !message.is_empty()) {
-        Some(message) => format!("{what} ({reason}): {message}"),
-        None => format!("{what} ({reason})"),
-    }
-}
-
-/// Thoughts count as output, and what tools read counts as input, as elsewhere.
-fn usage_of(raw: &RawValue) -> Usage {
-    const USAGE: Shape<5> = Shape {
-        read: [
-            "promptTokenCount",
-            "toolUsePromptTokenCount",
-            "candidatesTokenCount",
-            "thoughtsTokenCount",
-            "cachedContentTokenCount",
-        ],
-        skip: &[],
-    };
-    let Some(usage) = USAGE.read(raw.get()) else { return Usage::default() };
-    let [prompt, tools, reply, thoughts, cached] =
-        usage.read.map(|member| member.and_then(number::<u64>));
-    Usage {
-        input_tokens: sum(prompt, tools),
-        output_tokens: sum(reply, thoughts),
-        reasoning_tokens: thoughts,
-        cache_read_tokens: cached,
-        ..Usage::default()
-    }
-}
-
-pub(super) fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
-    match (one, other) {
-        (None, None) => None,
-        _ => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
     }
 }

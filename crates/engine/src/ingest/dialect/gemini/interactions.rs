@@ -2,19 +2,18 @@
 //!
 //! A whole interaction lists its steps (or `outputs`, as it used to) in one object.
 
-use crate::event::{
-    Citation, FailureReason, Image, ReasoningOrigin, StepId, Stop, ToolKind, ToolOutcome,
-    UnrecognisedReason, Usage,
-};
+use crate::event::{FailureReason, StepId, Stop, ToolOutcome, UnrecognisedReason};
 use crate::ingest::dialect::Unreadable;
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
-    RawValue, Shape, Text, elements, is_true, number, object, string, string_or_json,
+    RawValue, Shape, Text, elements, is_true, object, string, string_or_json,
 };
-use crate::run::{ToolStart, Writer};
+use crate::limits::OPEN_TOOLS_MAX;
+use crate::run::Writer;
 
+use super::content::{ITEM, cite, content_piece, prompt, start_call, think, think_piece};
 use super::fail_with;
-use super::generate::sum;
+use super::usage::interaction_usage;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interactions {
@@ -31,10 +30,17 @@ struct OpenStep {
 
 #[derive(Clone, Copy, Debug)]
 enum StepKind {
-    Thought { said: bool },
+    Thought {
+        said: bool,
+    },
     Output,
-    Call { step: StepId },
-    Result { step: StepId, outcome: ToolOutcome },
+    Call {
+        step: StepId,
+    },
+    Result {
+        step: StepId,
+        outcome: ToolOutcome,
+    },
     /// Nothing that it says counts.
     Closed,
 }
@@ -55,31 +61,10 @@ object! { Line {
 } }
 
 const INTERACTION: Shape<8> = Shape {
-    read: ["id", "model", "agent", "status", "usage", "steps", "outputs", "error"],
-    skip: &[],
-};
-
-/// A step, a delta of one, and a piece of content: what is in them has the same names.
-const ITEM: Shape<16> = Shape {
     read: [
-        "type",
-        "text",
-        "content",
-        "summary",
-        "annotations",
-        "id",
-        "call_id",
-        "name",
-        "server_name",
-        "arguments",
-        "partial_arguments",
-        "result",
-        "is_error",
-        "data",
-        "mime_type",
-        "uri",
+        "id", "model", "agent", "status", "usage", "steps", "outputs", "error",
     ],
-    skip: &["signature", "resolution", "status"],
+    skip: &[],
 };
 
 impl Interactions {
@@ -89,7 +74,6 @@ impl Interactions {
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
         let line: Line<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-        out.unknown_fields(&line.unknown);
         let index = line.index.unwrap_or(0);
         match line.event.as_deref().unwrap_or("") {
             "step.delta" | "content.delta" => {
@@ -124,8 +108,12 @@ impl Interactions {
                 self.complete(whole, out)?;
             }
             "" if let Some(error) = line.error => fail_with(error, out),
-            _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
+            _ => {
+                out.unrecognised(UnrecognisedReason::Frame, frame.data);
+                return Ok(());
+            }
         }
+        out.unknown_fields(&line.unknown);
         Ok(())
     }
 
@@ -134,7 +122,10 @@ impl Interactions {
         *self = Interactions::default();
         let [id, model] = [id, model.or(agent)].map(|member| member.and_then(string));
         let filled = |text: &&str| !text.is_empty();
-        out.round(model.as_deref().filter(filled), id.as_deref().filter(filled));
+        out.round(
+            model.as_deref().filter(filled),
+            id.as_deref().filter(filled),
+        );
         Ok(())
     }
 
@@ -150,7 +141,7 @@ impl Interactions {
         }
         self.open.clear();
         if let Some(usage) = usage {
-            out.round_usage(usage_of(usage));
+            out.round_usage(interaction_usage(usage));
         }
         end(&status.and_then(string).unwrap_or_default(), error, out);
         Ok(())
@@ -164,9 +155,20 @@ impl Interactions {
     ) -> Result<(), Unreadable> {
         let item = ITEM.read(raw.get()).ok_or(Unreadable)?;
         out.unknown_fields(&item.unknown);
-        let [kind, _, content, summary, _, id, call, name, server, arguments, ..] = item.read;
+        let [
+            kind,
+            _,
+            content,
+            summary,
+            _,
+            id,
+            call,
+            name,
+            server,
+            arguments,
+            ..,
+        ] = item.read;
         let kind = kind.and_then(string).unwrap_or_default();
-        self.open.retain(|step| step.index != index);
         let kind = match kind.as_ref() {
             "thought" => {
                 out.end_reasoning();
@@ -188,28 +190,16 @@ impl Interactions {
                 StepKind::Closed
             }
             _ if kind.ends_with("_call") => {
-                let [id, name, server] = [id, name, server].map(|member| member.and_then(string));
-                let id = id.unwrap_or_default();
-                let step = out.tool(tool_start(&kind, &id, name.as_deref(), server.as_deref()));
-                if let Some(arguments) = arguments.filter(|arguments| arguments.get() != "{}") {
-                    out.whole_arguments(step, arguments.get());
-                }
+                let step = start_call(&kind, [id, name, server, arguments], out);
                 StepKind::Call { step }
             }
-            _ if kind.ends_with("_result") => {
-                let step = call.and_then(string).and_then(|call| out.step_of(&call));
-                let kind = step.map(|step| StepKind::Result { step, outcome: ToolOutcome::Succeeded });
-                if kind.is_none() {
-                    out.unrecognised(UnrecognisedReason::Late, raw.get());
-                }
-                kind.unwrap_or(StepKind::Closed)
-            }
+            _ if kind.ends_with("_result") => start_result(call, raw, out),
             _ => {
                 out.unrecognised(UnrecognisedReason::Frame, raw.get());
                 StepKind::Closed
             }
         };
-        self.open.push(OpenStep { index, kind });
+        self.open_step(index, kind);
         if let StepKind::Result { .. } = kind {
             self.result(index, item.read[11], item.read[12], out);
         }
@@ -224,8 +214,22 @@ impl Interactions {
     ) -> Result<(), Unreadable> {
         let item = ITEM.read(raw.get()).ok_or(Unreadable)?;
         out.unknown_fields(&item.unknown);
-        let [kind, _, content, _, annotations, _, _, _, _, arguments, partial, result, is_error, ..] =
-            item.read;
+        let [
+            kind,
+            _,
+            content,
+            _,
+            annotations,
+            _,
+            _,
+            _,
+            _,
+            arguments,
+            partial,
+            result,
+            is_error,
+            ..,
+        ] = item.read;
         let kind = kind.and_then(string).unwrap_or_default();
         match kind.as_ref() {
             "text" | "image" => content_piece(raw, out)?,
@@ -264,7 +268,9 @@ impl Interactions {
         is_error: Option<&RawValue>,
         out: &mut Writer<'_>,
     ) {
-        let Some(StepKind::Result { step, outcome }) = self.step(index) else { return };
+        let Some(StepKind::Result { step, outcome }) = self.step(index) else {
+            return;
+        };
         if is_error.is_some_and(is_true) {
             *outcome = ToolOutcome::Failed;
         }
@@ -273,13 +279,23 @@ impl Interactions {
         }
     }
 
+    fn open_step(&mut self, index: u64, kind: StepKind) {
+        self.open.retain(|step| step.index != index);
+        if OPEN_TOOLS_MAX <= self.open.len() {
+            self.open.remove(0);
+        }
+        self.open.push(OpenStep { index, kind });
+    }
+
     fn step(&mut self, index: u64) -> Option<&mut StepKind> {
         let step = self.open.iter_mut().find(|step| step.index == index)?;
         Some(&mut step.kind)
     }
 
     fn stop_step(&mut self, index: u64, out: &mut Writer<'_>) {
-        let Some(at) = self.open.iter().position(|step| step.index == index) else { return };
+        let Some(at) = self.open.iter().position(|step| step.index == index) else {
+            return;
+        };
         match self.open.remove(at).kind {
             StepKind::Thought { said: true } => out.end_reasoning(),
             StepKind::Thought { said: false } => out.redacted_reasoning(),
@@ -290,77 +306,13 @@ impl Interactions {
     }
 }
 
-fn tool_start<'a>(
-    kind: &'a str,
-    id: &'a str,
-    name: Option<&'a str>,
-    server: Option<&'a str>,
-) -> ToolStart<'a> {
-    let own = kind.strip_suffix("_call").unwrap_or(kind);
-    let name = name.unwrap_or(own);
-    let kind = match own {
-        "function" => return ToolStart::function(id, name),
-        "code_execution" => ToolKind::CodeInterpreter,
-        "google_search" => ToolKind::WebSearch,
-        "url_context" => ToolKind::WebFetch,
-        "file_search" => ToolKind::FileSearch,
-        "mcp_server_tool" => ToolKind::Mcp,
-        _ => ToolKind::Builtin,
-    };
-    ToolStart { server, ..ToolStart::provider(id, name, kind) }
-}
-
-/// Text or a picture of the reply.
-fn content_piece(raw: &RawValue, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-    let [kind, text, _, _, annotations, .., data, mime_type, uri] =
-        ITEM.read(raw.get()).ok_or(Unreadable)?.read;
-    let image = match [data, mime_type, uri].map(|member| member.and_then(string)) {
-        [Some(base64), Some(media_type), _] => Some(Image::Inline { media_type, base64 }),
-        [_, _, Some(url)] => Some(Image::Url { url }),
-        _ => None,
-    };
-    match (kind.and_then(string).as_deref(), image) {
-        (Some("text"), _) => {
-            out.text(&text.and_then(string).unwrap_or_default());
-            cite(annotations, out);
-        }
-        (Some("image"), Some(image)) => out.image(image),
-        _ => out.unrecognised(UnrecognisedReason::Frame, raw.get()),
+fn start_result(call: Option<&RawValue>, raw: &RawValue, out: &mut Writer<'_>) -> StepKind {
+    let step = call.and_then(string).and_then(|call| out.step_of(&call));
+    if step.is_none() {
+        out.unrecognised(UnrecognisedReason::Late, raw.get());
     }
-    Ok(())
-}
-
-/// Whether there was anything to say.
-fn think(summary: &RawValue, out: &mut Writer<'_>) -> bool {
-    elements(summary).into_iter().fold(false, |said, piece| think_piece(piece, out) || said)
-}
-
-fn think_piece(raw: &RawValue, out: &mut Writer<'_>) -> bool {
-    let text = ITEM.read(raw.get()).and_then(|item| item.read[1]).and_then(string);
-    let text = text.unwrap_or_default();
-    out.reasoning(&text, ReasoningOrigin::Summary);
-    !text.is_empty()
-}
-
-fn prompt(content: Option<&RawValue>, out: &mut Writer<'_>) {
-    for piece in content.map(elements).unwrap_or_default() {
-        if let Some(text) = ITEM.read(piece.get()).and_then(|item| item.read[1]).and_then(string) {
-            out.prompt(&text);
-        }
-    }
-}
-
-fn cite(annotations: Option<&RawValue>, out: &mut Writer<'_>) {
-    const ANNOTATION: Shape<5> =
-        Shape { read: ["url", "title", "name", "document_uri", "file_name"], skip: &[] };
-    for raw in annotations.map(elements).unwrap_or_default() {
-        if let Some(annotation) = ANNOTATION.read(raw.get()) {
-            let [url, title, name, document, file] =
-                annotation.read.map(|member| member.and_then(string));
-            let title = title.or(name).or(file);
-            out.cite(Citation { url: url.or(document), title, quote: None });
-        }
-    }
+    let outcome = ToolOutcome::Succeeded;
+    step.map_or(StepKind::Closed, |step| StepKind::Result { step, outcome })
 }
 
 fn end(status: &str, error: Option<&RawValue>, out: &mut Writer<'_>) {
@@ -376,28 +328,5 @@ fn end(status: &str, error: Option<&RawValue>, out: &mut Writer<'_>) {
         },
         "in_progress" => {}
         _ => out.complete(Stop::Other),
-    }
-}
-
-fn usage_of(raw: &RawValue) -> Usage {
-    const USAGE: Shape<5> = Shape {
-        read: [
-            "total_input_tokens",
-            "total_tool_use_tokens",
-            "total_output_tokens",
-            "total_thought_tokens",
-            "total_cached_tokens",
-        ],
-        skip: &[],
-    };
-    let Some(usage) = USAGE.read(raw.get()) else { return Usage::default() };
-    let [input, tools, output, thoughts, cached] =
-        usage.read.map(|member| member.and_then(number::<u64>));
-    Usage {
-        input_tokens: sum(input, tools),
-        output_tokens: sum(output, thoughts),
-        reasoning_tokens: thoughts,
-        cache_read_tokens: cached,
-        ..Usage::default()
     }
 }

@@ -5,9 +5,12 @@
 
 use std::borrow::Cow;
 
+use crate::event::UnrecognisedReason;
+use crate::ingest::json::{RawValue, Shape, is_true, string};
 use crate::limits::{
     PARTIAL_ARGUMENTS_BYTES_MAX, PARTIAL_ARGUMENTS_DEPTH_MAX, PARTIAL_ARGUMENTS_VALUES_MAX,
 };
+use crate::run::Writer;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct PartialArgs {
@@ -29,7 +32,7 @@ enum Node {
 
 /// What is put at a path.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Value<'a> {
+enum Value<'a> {
     Text(&'a str),
     /// JSON that is neither text, array nor object.
     Plain(&'a str),
@@ -37,7 +40,7 @@ pub(super) enum Value<'a> {
 
 /// The path is none, does not fit what is there already, or there is too much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Misfit;
+struct Misfit;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Turn<'a> {
@@ -50,7 +53,38 @@ impl PartialArgs {
         matches!(self.root, Node::Missing)
     }
 
-    pub(super) fn put(&mut self, path: &str, value: Value<'_>) -> Result<(), Misfit> {
+    /// Takes one of the source's values; one that fits nowhere is kept as it came.
+    pub(super) fn take(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
+        const VALUE: Shape<5> = Shape {
+            read: [
+                "jsonPath",
+                "stringValue",
+                "numberValue",
+                "boolValue",
+                "willContinue",
+            ],
+            skip: &["nullValue"],
+        };
+        let Some(value) = VALUE.read(raw.get()) else {
+            out.unrecognised(UnrecognisedReason::Frame, raw.get());
+            return;
+        };
+        out.unknown_fields(&value.unknown);
+        let [path, text, number, boolean, will_continue] = value.read;
+        let path = path.and_then(string).unwrap_or_default();
+        let put = match (text.and_then(string), number.or(boolean)) {
+            (Some(text), _) => self.put(&path, Value::Text(&text)),
+            (None, Some(plain)) => self.put(&path, Value::Plain(plain.get())),
+            // A null is spelt as the lack of any value; so is the end of a text.
+            (None, None) if will_continue.is_some_and(is_true) || self.has(&path) => Ok(()),
+            (None, None) => self.put(&path, Value::Plain("null")),
+        };
+        if put.is_err() {
+            out.unrecognised(UnrecognisedReason::Frame, raw.get());
+        }
+    }
+
+    fn put(&mut self, path: &str, value: Value<'_>) -> Result<(), Misfit> {
         let turns = turns(path)?;
         let text = match value {
             Value::Text(text) | Value::Plain(text) => text,
@@ -82,14 +116,15 @@ impl PartialArgs {
     }
 
     /// Whether there is anything at this path.
-    pub(super) fn has(&self, path: &str) -> bool {
+    fn has(&self, path: &str) -> bool {
         let Ok(turns) = turns(path) else { return false };
         let mut node = &self.root;
         for turn in turns {
             let child = match (node, turn) {
-                (Node::Object(members), Turn::Key(key)) => {
-                    members.iter().rfind(|(name, _)| *name == key).map(|(_, child)| child)
-                }
+                (Node::Object(members), Turn::Key(key)) => members
+                    .iter()
+                    .rfind(|(name, _)| *name == key)
+                    .map(|(_, child)| child),
                 (Node::Array(elements), Turn::Index(at)) => elements.get(at),
                 _ => None,
             };
@@ -248,7 +283,9 @@ mod tests {
     fn a_path_that_does_not_fit_changes_nothing_that_is_there() {
         let mut args = PartialArgs::default();
         args.put("$.a", Value::Text("x")).unwrap();
-        for path in ["", "a", "$.a.b", "$.a[0]", "$.b[7]", "$[", "$['x", "$[-1]", "$x"] {
+        for path in [
+            "", "a", "$.a.b", "$.a[0]", "$.b[7]", "$[", "$['x", "$[-1]", "$x",
+        ] {
             assert_eq!(args.put(path, Value::Text("y")), Err(Misfit), "{path}");
         }
         assert!(args.to_json().starts_with(r#"{"a":"x""#));
