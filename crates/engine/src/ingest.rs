@@ -9,6 +9,7 @@ pub mod filter;
 pub mod frame;
 mod json;
 mod probe;
+mod time;
 
 pub use crate::run::Quirk;
 pub use dialect::{DialectName, UnknownDialect};

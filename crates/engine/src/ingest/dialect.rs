@@ -1,6 +1,10 @@
 //! The dialects: one file for each, one line here.
 
 mod anthropic;
+mod bedrock;
+mod cohere;
+mod gemini;
+mod ollama;
 mod openai_chat;
 mod openai_responses;
 
@@ -90,6 +94,10 @@ dialects! {
     OpenAiChat => openai_chat,
     Anthropic => anthropic,
     OpenAiResponses => openai_responses,
+    Gemini => gemini,
+    Ollama => ollama,
+    Cohere => cohere,
+    Bedrock => bedrock,
 }
 
 /// A name that no dialect has.

@@ -1,10 +1,15 @@
 //! Tests of the engine as its users see it: bytes in, events out.
 
+mod bedrock;
+mod cohere;
 mod corpus;
 mod extractor;
+mod fixture;
 mod fixtures;
+mod gemini;
+mod ollama;
+mod openai_responses;
 mod rules;
 mod sse;
-mod openai_responses;
 mod support;
 mod thinking;

@@ -41,44 +41,27 @@ fn reasoning(kept: &Kept) -> Vec<String> {
 fn tools(kept: &Kept) -> Vec<(String, ToolKind, Executor, String, String, ToolOutcome)> {
     let mut found: Vec<(StepId, _)> = Vec::new();
     for event in kept.events() {
-        if let Event::ToolStarted {
-            step,
-            name,
-            kind,
-            executor,
-            ..
-        } = event
-        {
+        if let Event::ToolStarted { step, name, kind, executor, .. } = event {
             let (arguments, output) = (String::new(), String::new());
             let outcome = ToolOutcome::Cut;
-            found.push((
-                *step,
-                (
-                    name.to_string(),
-                    *kind,
-                    *executor,
-                    arguments,
-                    output,
-                    outcome,
-                ),
-            ));
+            found.push((*step, (name.to_string(), *kind, *executor, arguments, output, outcome)));
         }
-        let (step, write): (
-            _,
-            Box<dyn Fn(&mut (String, _, _, String, String, ToolOutcome))>,
-        ) = match event.clone() {
-            Event::ArgumentsAppended { step, text } => {
-                (step, Box::new(move |tool| tool.3.push_str(&text)))
-            }
-            Event::ArgumentsReplaced { step, .. } => panic!("{step:?} said its arguments twice"),
-            Event::OutputAppended { step, text } => {
-                (step, Box::new(move |tool| tool.4.push_str(&text)))
-            }
-            Event::ToolEnded { step, outcome, .. } => {
-                (step, Box::new(move |tool| tool.5 = outcome))
-            }
-            _ => continue,
-        };
+        let (step, write): (_, Box<dyn Fn(&mut (String, _, _, String, String, ToolOutcome))>) =
+            match event.clone() {
+                Event::ArgumentsAppended { step, text } => {
+                    (step, Box::new(move |tool| tool.3.push_str(&text)))
+                }
+                Event::ArgumentsReplaced { step, .. } => {
+                    panic!("{step:?} said its arguments twice")
+                }
+                Event::OutputAppended { step, text } => {
+                    (step, Box::new(move |tool| tool.4.push_str(&text)))
+                }
+                Event::ToolEnded { step, outcome, .. } => {
+                    (step, Box::new(move |tool| tool.5 = outcome))
+                }
+                _ => continue,
+            };
         write(&mut found.iter_mut().find(|(id, _)| *id == step).unwrap().1);
     }
     found.into_iter().map(|(_, tool)| tool).collect()
@@ -94,16 +77,10 @@ fn tool(kept: &Kept, name: &str) -> (ToolKind, Executor, String, String, ToolOut
 #[test]
 fn each_summary_part_is_a_step_and_a_second_response_is_a_second_round() {
     let kept = run("thinking-text-tool.sse");
-    assert_eq!(
-        reasoning(&kept),
-        ["**Weighing** the herons", "Two ponds, one boat"]
-    );
+    assert_eq!(reasoning(&kept), ["**Weighing** the herons", "Two ponds, one boat"]);
     assert_eq!(kept.visible(), "Let me count.There are three herons.\n");
     let ending = ending(&kept);
-    assert_eq!(
-        (ending.stop, ending.message),
-        (Some(Stop::End), Some(MessageId(1)))
-    );
+    assert_eq!((ending.stop, ending.message), (Some(Stop::End), Some(MessageId(1))));
 }
 
 #[test]
@@ -127,19 +104,13 @@ fn an_item_is_known_by_its_id_where_it_has_no_index() {
 #[test]
 fn deltas_that_name_no_item_are_of_the_one_that_is_open() {
     let kept = run("deltas-name-no-item.sse");
-    assert_eq!(
-        (kept.visible().as_str(), messages(&kept)),
-        ("Still water.", 1)
-    );
+    assert_eq!((kept.visible().as_str(), messages(&kept)), ("Still water.", 1));
 }
 
 #[test]
 fn a_source_without_deltas_shows_its_text_once() {
     let kept = run("only-done-events.sse");
-    assert_eq!(
-        (kept.visible().as_str(), messages(&kept)),
-        ("Four ducks. And a goose.", 1)
-    );
+    assert_eq!((kept.visible().as_str(), messages(&kept)), ("Four ducks. And a goose.", 1));
     assert_eq!(reasoning(&kept), ["Counting ducks"]);
     assert_eq!(tool(&kept, "feed").2, r#"{"bird":"goose"}"#);
 }
@@ -149,13 +120,7 @@ fn output_that_only_the_end_carries_is_shown() {
     let kept = run("only-the-end-carries-output.sse");
     assert_eq!(kept.visible(), "Still water.");
     let redacted = |event: &Event<'_>| {
-        matches!(
-            event,
-            Event::ReasoningStarted {
-                origin: ReasoningOrigin::Redacted,
-                ..
-            }
-        )
+        matches!(event, Event::ReasoningStarted { origin: ReasoningOrigin::Redacted, .. })
     };
     assert!(kept.events().any(redacted));
 }
@@ -179,15 +144,8 @@ fn parts_of_an_item_are_one_message_and_the_final_answer_is_the_reply() {
 fn deltas_are_trusted_over_a_done_text_that_differs_and_a_warning_is_given() {
     let kept = run("done-text-differs-from-deltas.sse");
     assert_eq!(kept.visible(), "The pond");
-    let warning = |event: &&Event<'_>| {
-        matches!(
-            event,
-            Event::NoticeGiven {
-                level: Level::Warning,
-                ..
-            }
-        )
-    };
+    let warning =
+        |event: &&Event<'_>| matches!(event, Event::NoticeGiven { level: Level::Warning, .. });
     assert_eq!(kept.events().filter(warning).count(), 1);
 }
 
@@ -198,10 +156,7 @@ fn a_source_is_cited_once_whether_it_came_with_the_text_or_after_it() {
     assert_eq!(kept.events().filter(cited).count(), 2);
     let (kind, executor, _, _, outcome) = tool(&kept, "web_search");
     assert_eq!(kind, ToolKind::WebSearch);
-    assert_eq!(
-        (executor, outcome),
-        (Executor::Provider, ToolOutcome::Succeeded)
-    );
+    assert_eq!((executor, outcome), (Executor::Provider, ToolOutcome::Succeeded));
 }
 
 #[test]
@@ -215,10 +170,7 @@ fn a_refusal_is_shown_and_ends_the_run_as_refused() {
 fn an_incomplete_response_was_cut_by_length_or_stopped_by_a_filter() {
     let length = ending(&run("cut-by-length.sse"));
     assert_eq!((length.stop, length.incomplete), (Some(Stop::Length), true));
-    assert_eq!(
-        ending(&run("content-filter.sse")).reason,
-        Some(FailureReason::Refused)
-    );
+    assert_eq!(ending(&run("content-filter.sse")).reason, Some(FailureReason::Refused));
 }
 
 #[test]
@@ -250,10 +202,7 @@ fn a_stream_joined_in_its_middle_shows_what_came_and_nothing_twice() {
 
 #[test]
 fn a_response_sent_again_from_its_beginning_takes_back_its_first_half() {
-    assert_eq!(
-        run("stream-sent-again-from-its-beginning.sse").visible(),
-        "Ripples"
-    );
+    assert_eq!(run("stream-sent-again-from-its-beginning.sse").visible(), "Ripples");
 }
 
 #[test]
@@ -264,10 +213,7 @@ fn arguments_built_from_pieces_of_code_and_commands_are_json() {
     assert_eq!(code.3, "2\n");
     let shell = tool(&kept, "shell");
     assert_eq!(shell.2, r#"{"commands":["ls \"a\"","pwd"]}"#);
-    assert_eq!(
-        (shell.3.as_str(), shell.4),
-        ("no such pond\n/pond\n", ToolOutcome::Failed)
-    );
+    assert_eq!((shell.3.as_str(), shell.4), ("no such pond\n/pond\n", ToolOutcome::Failed));
     let images = |event: &&Event<'_>| matches!(event, Event::ImageReceived { .. });
     assert_eq!(kept.events().filter(images).count(), 2);
 }
@@ -291,10 +237,7 @@ fn tools_the_client_runs_are_left_to_it() {
     assert!(tools(&kept).iter().all(|tool| tool.2 == Executor::Client));
     let patch = tool(&kept, "apply_patch");
     assert_eq!(patch.0, ToolKind::Edit);
-    assert_eq!(
-        patch.2,
-        r#"{"type":"create_file","path":"pond.md","diff":"+# Pond\n"}"#
-    );
+    assert_eq!(patch.2, r#"{"type":"create_file","path":"pond.md","diff":"+# Pond\n"}"#);
     assert_eq!(tool(&kept, "query").2, "FROM ponds");
 }
 
@@ -310,18 +253,9 @@ fn a_program_is_answered_in_a_later_response_and_the_unknown_is_kept() {
     let kept = run("search-program-compaction-and-the-unknown.sse");
     assert_eq!(tool(&kept, "program").4, ToolOutcome::Succeeded);
     assert_eq!(tool(&kept, "tool_search").4, ToolOutcome::Succeeded);
-    assert!(
-        kept.events()
-            .any(|event| matches!(event, Event::HistoryCompacted { .. }))
-    );
+    assert!(kept.events().any(|event| matches!(event, Event::HistoryCompacted { .. })));
     let unknown = |event: &&Event<'_>| {
-        matches!(
-            event,
-            Event::Unrecognised {
-                reason: UnrecognisedReason::Frame,
-                ..
-            }
-        )
+        matches!(event, Event::Unrecognised { reason: UnrecognisedReason::Frame, .. })
     };
     assert_eq!(kept.events().filter(unknown).count(), 3);
     assert_eq!(kept.visible(), "Two fish.");

@@ -26,7 +26,7 @@ use super::{Dialect, Unreadable};
 use item::{Item, Key, Unseen};
 use response::fail;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct OpenAiResponses {
     stage: Stage,
     /// The id of the response that is open, or was last.
@@ -182,10 +182,7 @@ impl<'de: 'a, 'a> serde::Deserialize<'de> for DeltaOf<'a> {
 
 impl Line<'_> {
     fn key(&self) -> Key<'_> {
-        Key {
-            index: self.output_index,
-            id: self.item_id.as_deref().unwrap_or(""),
-        }
+        Key { index: self.output_index, id: self.item_id.as_deref().unwrap_or("") }
     }
 
     fn delta(&self) -> &str {

@@ -13,7 +13,7 @@ use super::tool::Tool;
 use super::{Body, LeftOpen, OpenAiResponses, Stage};
 
 /// How an event names its item.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Key<'a> {
     pub(super) index: Option<u64>,
     /// Empty where there is none.
@@ -27,7 +27,7 @@ pub(super) enum Unseen {
     PassOver,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Item {
     pub(super) index: Option<u64>,
     id: String,
@@ -36,7 +36,7 @@ pub(super) struct Item {
     pub(super) kind: Kind,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     Message {
         phase: Option<Phase>,
@@ -59,18 +59,11 @@ pub(super) enum Kind {
 
 impl Kind {
     fn message(phase: Option<Phase>) -> Kind {
-        Kind::Message {
-            phase,
-            part: Part::default(),
-        }
+        Kind::Message { phase, part: Part::default() }
     }
 
     fn reasoning() -> Kind {
-        Kind::Reasoning {
-            text: Part::default(),
-            summary: Part::default(),
-            last: None,
-        }
+        Kind::Reasoning { text: Part::default(), summary: Part::default(), last: None }
     }
 }
 
@@ -92,9 +85,7 @@ impl OpenAiResponses {
             return self.items.len().checked_sub(1);
         }
         let newest = |is_it: &dyn Fn(&Item) -> bool| self.items.iter().rposition(is_it);
-        let by_index = key
-            .index
-            .and_then(|_| newest(&|item| item.index == key.index));
+        let by_index = key.index.and_then(|_| newest(&|item| item.index == key.index));
         by_index
             .or_else(|| newest(&|item| !key.id.is_empty() && item.id == key.id))
             .or_else(|| newest(&Item::has_no_name))
@@ -130,12 +121,7 @@ impl OpenAiResponses {
         }
         let number = self.items_begun;
         self.items_begun = number.wrapping_add(1);
-        self.items.push(Item {
-            index: key.index,
-            id: key.id.to_owned(),
-            number,
-            kind,
-        });
+        self.items.push(Item { index: key.index, id: key.id.to_owned(), number, kind });
         self.items.len() - 1
     }
 }
@@ -189,10 +175,7 @@ impl OpenAiResponses {
             return out.unrecognised(UnrecognisedReason::Unreadable, raw.get());
         };
         out.unknown_fields(&body.unknown);
-        let key = Key {
-            index,
-            id: body.id.as_deref().unwrap_or(""),
-        };
+        let key = Key { index, id: body.id.as_deref().unwrap_or("") };
         let at = match self.position(key) {
             Some(at) => {
                 if let Kind::Unknown = self.items[at].kind {
@@ -237,16 +220,8 @@ fn ask_approval(body: &Body<'_>, out: &mut Writer<'_>) {
     let server = body.server_label.as_deref().unwrap_or("");
     let arguments = body.arguments.map(string_or_json).unwrap_or_default();
     let text = format!("{name} on {server}: {arguments}");
-    let option = |id: &'static str, label: &'static str| AskOption {
-        id: id.into(),
-        label: label.into(),
-    };
+    let option =
+        |id: &'static str, label: &'static str| AskOption { id: id.into(), label: label.into() };
     let options = vec![option("approve", "Approve"), option("deny", "Deny")];
-    out.ask(
-        body.id.as_deref().unwrap_or(""),
-        AskKind::Mcp,
-        &text,
-        options,
-        None,
-    );
+    out.ask(body.id.as_deref().unwrap_or(""), AskKind::Mcp, &text, options, None);
 }

@@ -43,13 +43,8 @@ fn result(step: StepId, body: &Body<'_>, out: &mut Writer<'_>) {
         }
         Some("code_interpreter_call") => {
             for raw in body.outputs.map(elements).unwrap_or_default() {
-                const OUTPUT: Shape<2> = Shape {
-                    read: ["logs", "url"],
-                    skip: &["type"],
-                };
-                let [logs, url] = OUTPUT
-                    .read(raw.get())
-                    .map_or([None; 2], |output| output.read);
+                const OUTPUT: Shape<2> = Shape { read: ["logs", "url"], skip: &["type"] };
+                let [logs, url] = OUTPUT.read(raw.get()).map_or([None; 2], |output| output.read);
                 match (logs.and_then(string), url.and_then(string)) {
                     (Some(logs), _) => out.output(step, &logs),
                     (None, Some(url)) => out.output_image(step, image_of_url(url)),
@@ -68,11 +63,8 @@ fn result(step: StepId, body: &Body<'_>, out: &mut Writer<'_>) {
 fn end(step: StepId, body: &Body<'_>, out: &mut Writer<'_>) {
     let error = body.error.map(error_text);
     let failed = matches!(body.status.as_deref(), Some("failed" | "incomplete"));
-    let outcome = if failed || error.is_some() {
-        ToolOutcome::Failed
-    } else {
-        ToolOutcome::Succeeded
-    };
+    let outcome =
+        if failed || error.is_some() { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
     out.end_tool(step, outcome, error.as_deref());
 }
 
@@ -87,24 +79,16 @@ fn image_of<'a>(image: Cow<'a, str>, format: Option<&str>) -> Image<'a> {
         None if image.starts_with("UklGR") => "image/webp".into(),
         None => "image/png".into(),
     };
-    Image::Inline {
-        media_type,
-        base64: image,
-    }
+    Image::Inline { media_type, base64: image }
 }
 
 /// The end of an item that holds what a tool of another item put out.
 pub(super) fn output_done(step: StepId, body: &Body<'_>, out: &mut Writer<'_>) {
-    const SCREENSHOT: Shape<1> = Shape {
-        read: ["image_url"],
-        skip: &[],
-    };
+    const SCREENSHOT: Shape<1> = Shape { read: ["image_url"], skip: &[] };
     if body.kind.as_deref() == Some("shell_call_output") {
         return shell_output_done(step, body, out);
     }
-    let screenshot = body
-        .output
-        .and_then(|raw| SCREENSHOT.read(raw.get())?.read[0]);
+    let screenshot = body.output.and_then(|raw| SCREENSHOT.read(raw.get())?.read[0]);
     match screenshot.and_then(string) {
         Some(url) => out.output_image(step, image_of_url(url)),
         None => {
@@ -117,14 +101,8 @@ pub(super) fn output_done(step: StepId, body: &Body<'_>, out: &mut Writer<'_>) {
 }
 
 fn shell_output_done(step: StepId, body: &Body<'_>, out: &mut Writer<'_>) {
-    const OUTPUT: Shape<3> = Shape {
-        read: ["stdout", "stderr", "outcome"],
-        skip: &[],
-    };
-    const OUTCOME: Shape<2> = Shape {
-        read: ["type", "exit_code"],
-        skip: &[],
-    };
+    const OUTPUT: Shape<3> = Shape { read: ["stdout", "stderr", "outcome"], skip: &[] };
+    const OUTCOME: Shape<2> = Shape { read: ["type", "exit_code"], skip: &[] };
     let mut text = String::new();
     let mut failure = None;
     for raw in body.output.map(elements).unwrap_or_default() {
@@ -144,10 +122,6 @@ fn shell_output_done(step: StepId, body: &Body<'_>, out: &mut Writer<'_>) {
         }
     }
     out.whole_output(step, &text);
-    let outcome = if failure.is_some() {
-        ToolOutcome::Failed
-    } else {
-        ToolOutcome::Succeeded
-    };
+    let outcome = if failure.is_some() { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
     out.end_tool(step, outcome, failure.as_deref());
 }

@@ -20,10 +20,8 @@ impl OpenAiResponses {
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
         let response = line.response.map(|raw| serde_json::from_str(raw.get()));
-        let response: Response<'_> = response
-            .transpose()
-            .map_err(|_| Unreadable)?
-            .unwrap_or_default();
+        let response: Response<'_> =
+            response.transpose().map_err(|_| Unreadable)?.unwrap_or_default();
         match event {
             "created" => self.created(&response, out),
             "queued" | "in_progress" => {
@@ -61,10 +59,7 @@ impl OpenAiResponses {
             ..OpenAiResponses::default()
         };
         let filled = |text: &&str| !text.is_empty();
-        out.round(
-            response.model.as_deref().filter(filled),
-            Some(id).filter(filled),
-        );
+        out.round(response.model.as_deref().filter(filled), Some(id).filter(filled));
     }
 
     /// The end, with all items once more: those that are open or were never seen count.
@@ -126,31 +121,18 @@ impl OpenAiResponses {
 }
 
 pub(super) fn fail(error: Option<&RawValue>, out: &mut Writer<'_>) {
-    const ERROR: Shape<1> = Shape {
-        read: ["code"],
-        skip: &[],
-    };
-    let code = error
-        .and_then(|raw| ERROR.read(raw.get())?.read[0])
-        .map(string_or_json);
+    const ERROR: Shape<1> = Shape { read: ["code"], skip: &[] };
+    let code = error.and_then(|raw| ERROR.read(raw.get())?.read[0]).map(string_or_json);
     let reason = match code.as_deref() {
         Some("content_filter" | "content_policy_violation") => FailureReason::Refused,
         _ => FailureReason::Error,
     };
     let words = error.map(error_text);
-    out.fail(
-        reason,
-        words
-            .as_deref()
-            .unwrap_or("the provider reported a failure"),
-    );
+    out.fail(reason, words.as_deref().unwrap_or("the provider reported a failure"));
 }
 
 fn incomplete_reason<'a>(response: &Response<'a>) -> Option<Cow<'a, str>> {
-    const DETAILS: Shape<1> = Shape {
-        read: ["reason"],
-        skip: &[],
-    };
+    const DETAILS: Shape<1> = Shape { read: ["reason"], skip: &[] };
     DETAILS.read(response.incomplete_details?.get())?.read[0].and_then(string)
 }
 
@@ -165,10 +147,8 @@ fn usage_of(raw: &RawValue) -> Usage {
         ],
         skip: &[],
     };
-    const DETAILS: Shape<3> = Shape {
-        read: ["reasoning_tokens", "cached_tokens", "cache_write_tokens"],
-        skip: &[],
-    };
+    const DETAILS: Shape<3> =
+        Shape { read: ["reasoning_tokens", "cached_tokens", "cache_write_tokens"], skip: &[] };
     let Some(usage) = USAGE.read(raw.get()) else {
         return Usage::default();
     };

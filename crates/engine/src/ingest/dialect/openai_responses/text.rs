@@ -10,7 +10,7 @@ use super::item::{Key, Kind};
 use super::{Body, LeftOpen, OpenAiResponses};
 
 /// How far the parts of an item are. They come one after another.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Part {
     index: u64,
     bytes: usize,
@@ -29,10 +29,7 @@ enum Whole {
 impl Part {
     fn reach(&mut self, index: u64) {
         if self.index < index {
-            *self = Part {
-                index,
-                ..Part::default()
-            };
+            *self = Part { index, ..Part::default() };
         }
     }
 
@@ -110,8 +107,7 @@ impl OpenAiResponses {
     }
 
     pub(super) fn is_closed(&self, key: Key<'_>) -> bool {
-        self.position(key)
-            .is_some_and(|at| matches!(self.items[at].kind, Kind::Closed))
+        self.position(key).is_some_and(|at| matches!(self.items[at].kind, Kind::Closed))
     }
 
     pub(super) fn annotation(
@@ -230,11 +226,7 @@ impl OpenAiResponses {
         let Kind::Reasoning { text, summary, .. } = &mut self.items[at].kind else {
             return None;
         };
-        Some(if origin == ReasoningOrigin::Summary {
-            summary
-        } else {
-            text
-        })
+        Some(if origin == ReasoningOrigin::Summary { summary } else { text })
     }
 
     /// Each part is a step of its own.
@@ -289,10 +281,8 @@ impl OpenAiResponses {
     }
 
     pub(super) fn reasoning_done(&mut self, at: usize, body: &Body<'_>, out: &mut Writer<'_>) {
-        let parts = [
-            (ReasoningOrigin::Summary, body.summary),
-            (ReasoningOrigin::Native, body.content),
-        ];
+        let parts =
+            [(ReasoningOrigin::Summary, body.summary), (ReasoningOrigin::Native, body.content)];
         for (origin, parts) in parts {
             for (part, raw) in (0..).zip(parts.map(elements).unwrap_or_default()) {
                 let text = part_text(raw);
@@ -310,10 +300,7 @@ impl OpenAiResponses {
 }
 
 fn part_text(raw: &RawValue) -> Cow<'_, str> {
-    PART.read(raw.get())
-        .and_then(|part| part.read[1])
-        .and_then(string)
-        .unwrap_or_default()
+    PART.read(raw.get()).and_then(|part| part.read[1]).and_then(string).unwrap_or_default()
 }
 
 fn warn(what: &str, streamed: usize, whole: usize, out: &mut Writer<'_>) {
@@ -322,17 +309,10 @@ fn warn(what: &str, streamed: usize, whole: usize, out: &mut Writer<'_>) {
 }
 
 fn cite(raw: &RawValue, out: &mut Writer<'_>) {
-    const ANNOTATION: Shape<4> = Shape {
-        read: ["url", "title", "filename", "file_id"],
-        skip: &[],
-    };
+    const ANNOTATION: Shape<4> = Shape { read: ["url", "title", "filename", "file_id"], skip: &[] };
     let Some(annotation) = ANNOTATION.read(raw.get()) else {
         return;
     };
     let [url, title, filename, file] = annotation.read.map(|member| member.and_then(string));
-    out.cite(Citation {
-        url,
-        title: title.or(filename).or(file),
-        quote: None,
-    });
+    out.cite(Citation { url, title: title.or(filename).or(file), quote: None });
 }

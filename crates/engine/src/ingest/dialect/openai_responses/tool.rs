@@ -11,14 +11,14 @@ use super::item::{Key, Kind};
 use super::output::result_in_item;
 use super::{Body, LeftOpen, OpenAiResponses, ShellDelta};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tool {
     step: StepId,
     input: Input,
 }
 
 /// What the deltas of a tool's arguments are.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Input {
     /// The arguments themselves.
     Plain,
@@ -26,7 +26,7 @@ enum Input {
     Quoted(Quoted),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Quoted {
     before: String,
     after: &'static str,
@@ -65,9 +65,7 @@ impl Quoted {
             QuotedState::Closed => return,
         }
         let quoted = serde_json::to_string(text).unwrap_or_default();
-        let inner = quoted
-            .strip_prefix('"')
-            .and_then(|rest| rest.strip_suffix('"'));
+        let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         out.arguments(step, inner.unwrap_or(""));
     }
 
@@ -82,11 +80,7 @@ impl Quoted {
 
 impl Input {
     fn quoted(before: impl Into<String>, after: &'static str) -> Input {
-        Input::Quoted(Quoted {
-            before: before.into(),
-            after,
-            state: QuotedState::Waiting,
-        })
+        Input::Quoted(Quoted { before: before.into(), after, state: QuotedState::Waiting })
     }
 
     fn of(body: &Body<'_>) -> Input {
@@ -94,18 +88,12 @@ impl Input {
             Some("code_interpreter_call" | "program") => Input::quoted(r#"{"code":""#, r#""}"#),
             Some("shell_call") => Input::quoted(r#"{"commands":[""#, r#""]}"#),
             Some("apply_patch_call") => {
-                const OPERATION: Shape<2> = Shape {
-                    read: ["type", "path"],
-                    skip: &[],
-                };
+                const OPERATION: Shape<2> = Shape { read: ["type", "path"], skip: &[] };
                 let operation = body.operation.and_then(|raw| OPERATION.read(raw.get()));
                 let [kind, path] = operation.map_or([None; 2], |operation| operation.read);
                 let json = |raw: Option<&RawValue>| raw.map_or("null", RawValue::get).to_owned();
                 let (kind, path) = (json(kind), json(path));
-                Input::quoted(
-                    format!(r#"{{"type":{kind},"path":{path},"diff":""#),
-                    r#""}"#,
-                )
+                Input::quoted(format!(r#"{{"type":{kind},"path":{path},"diff":""#), r#""}"#)
             }
             _ => Input::Plain,
         }
@@ -156,10 +144,7 @@ impl OpenAiResponses {
         if kind == "tool_search_call" {
             self.tool_search = Some(step);
         }
-        Some(Kind::Tool(Tool {
-            step,
-            input: Input::of(body),
-        }))
+        Some(Kind::Tool(Tool { step, input: Input::of(body) }))
     }
 
     /// The step that put this out: of this response, or of one before, which may not be known.
@@ -170,11 +155,7 @@ impl OpenAiResponses {
         out: &mut Writer<'_>,
     ) -> Option<StepId> {
         let call = body.call_id.as_deref().unwrap_or("");
-        let asked = if tool == "tool_search" {
-            self.tool_search.take()
-        } else {
-            None
-        };
+        let asked = if tool == "tool_search" { self.tool_search.take() } else { None };
         let known = asked.or_else(|| out.step_of(call));
         known.or_else(|| {
             let kind = match tool {
@@ -261,32 +242,20 @@ fn tool_start<'b>(kind: &str, body: &'b Body<'_>) -> Option<ToolStart<'b>> {
     let call = Some(text(&body.call_id)).filter(|id| !id.is_empty());
     let call = call.unwrap_or_else(|| text(&body.id));
     let name = text(&body.name);
-    let client = |name, kind| ToolStart {
-        kind,
-        ..ToolStart::function(call, name)
-    };
+    let client = |name, kind| ToolStart { kind, ..ToolStart::function(call, name) };
     let provider = |name, kind| ToolStart::provider(call, name, kind);
     let server = body.server_label.as_deref();
     let container = body.container_id.as_deref();
     Some(match kind {
         "custom_tool_call" if XAI_SEARCHES.contains(&name) => provider(name, ToolKind::WebSearch),
         "function_call" | "custom_tool_call" => ToolStart::function(call, name),
-        "mcp_call" => ToolStart {
-            server,
-            ..provider(name, ToolKind::Mcp)
-        },
-        "mcp_list_tools" => ToolStart {
-            server,
-            ..provider("list_tools", ToolKind::Mcp)
-        },
+        "mcp_call" => ToolStart { server, ..provider(name, ToolKind::Mcp) },
+        "mcp_list_tools" => ToolStart { server, ..provider("list_tools", ToolKind::Mcp) },
         "web_search_call" => provider("web_search", ToolKind::WebSearch),
         "file_search_call" => provider("file_search", ToolKind::FileSearch),
         "code_interpreter_call" => {
             let tool = provider("code_interpreter", ToolKind::CodeInterpreter);
-            ToolStart {
-                server: container,
-                ..tool
-            }
+            ToolStart { server: container, ..tool }
         }
         "program" => provider("program", ToolKind::CodeInterpreter),
         "image_generation_call" => provider("image_generation", ToolKind::ImageGeneration),
@@ -304,23 +273,14 @@ fn tool_start<'b>(kind: &str, body: &'b Body<'_>) -> Option<ToolStart<'b>> {
 }
 
 fn is_in_container(body: &Body<'_>) -> bool {
-    const ENVIRONMENT: Shape<1> = Shape {
-        read: ["type"],
-        skip: &[],
-    };
-    let kind = body
-        .environment
-        .and_then(|raw| ENVIRONMENT.read(raw.get())?.read[0]);
-    kind.and_then(string)
-        .is_some_and(|kind| kind.starts_with("container"))
+    const ENVIRONMENT: Shape<1> = Shape { read: ["type"], skip: &[] };
+    let kind = body.environment.and_then(|raw| ENVIRONMENT.read(raw.get())?.read[0]);
+    kind.and_then(string).is_some_and(|kind| kind.starts_with("container"))
 }
 
 /// The program that calls this function, where it is not the model itself.
 fn caller_of<'a>(body: &Body<'a>) -> Option<Cow<'a, str>> {
-    const CALLER: Shape<1> = Shape {
-        read: ["caller_id"],
-        skip: &[],
-    };
+    const CALLER: Shape<1> = Shape { read: ["caller_id"], skip: &[] };
     CALLER.read(body.caller?.get())?.read[0].and_then(string)
 }
 
@@ -339,10 +299,7 @@ fn arguments_of<'a>(body: &Body<'a>) -> Option<Cow<'a, str>> {
         "computer_call" => body.action.or(body.actions).map(json),
         "local_shell_call" => body.action.map(json),
         "shell_call" => {
-            const ACTION: Shape<1> = Shape {
-                read: ["commands"],
-                skip: &[],
-            };
+            const ACTION: Shape<1> = Shape { read: ["commands"], skip: &[] };
             member("commands", ACTION.read(body.action?.get())?.read[0])
         }
         "apply_patch_call" => body.operation.map(json),
