@@ -9,6 +9,7 @@ use engine::event::Event;
 use engine::ingest::{Ingest, Options};
 use engine::run::Cut;
 
+use crate::cuts::check_cuts;
 use crate::extractor;
 use crate::rules::check_well_formed;
 use crate::support::{Kept, files_below, ingest_whole};
@@ -87,7 +88,15 @@ fn every_stream_is_recognised_and_ends_once() {
 }
 
 /// Recordings whose ending is not `completed`, and what it is. All others are complete.
-const ENDINGS: &[(&str, &str)] = &[];
+const ENDINGS: &[(&str, &str)] = &[
+    ("anthropic/anthropic-refusal.chunks.txt", "failed"),
+    ("groq/chat/test_tool_use_failed_error_streaming.0.sse", "failed"),
+    ("groq/chat/test_tool_use_failed_error_streaming_with_text.0.sse", "failed"),
+    ("openai/responses/openai-error.1.chunks.txt", "failed"),
+    ("openrouter/chat/test_openrouter_stream_error.0.sse", "failed"),
+    // Its first and last lines are not JSON (a brace is missing), so its end cannot be seen.
+    ("openai/responses/parallel-tool-call-wrapper.1.chunks.txt", "truncated"),
+];
 
 #[test]
 fn every_stream_has_a_right_ending() {
@@ -126,6 +135,36 @@ fn a_second_extractor_agrees_on_the_visible_text_of_every_stream() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// Recordings that their authors edited: the final text is not what the deltas say.
+const EDITED: &[(&str, &str)] = &[
+    ("openai/responses/openai-phase.1.chunks.txt", "most deltas were cut out, the whole text left"),
+    ("openai/responses/openai-shell-container.1.chunks.txt", "most deltas were cut out too"),
+];
+
+#[test]
+fn where_a_provider_sends_deltas_and_a_final_text_they_are_the_same() {
+    let Some(corpus) = corpus("final texts") else { return };
+    assert!(EDITED.len() <= 5);
+    let mut compared = 0;
+    let mut wrong = Vec::new();
+    for path in streams(&corpus) {
+        let name = path.to_string_lossy().replace('\\', "/");
+        let bytes = std::fs::read(&path).unwrap();
+        let Some(expected) = extractor::final_texts(expected_dialect(&name), &bytes) else {
+            continue;
+        };
+        compared += 1;
+        let edited = EDITED.iter().any(|(file, _)| name.ends_with(file));
+        let visible = ingest_whole(&bytes).visible();
+        let squeeze = |text: &str| text.split_whitespace().collect::<String>();
+        if (squeeze(&visible) != squeeze(&expected)) != edited {
+            wrong.push(format!("{name}:\n  got      {visible:.300?}\n  expected {expected:.300?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(70 <= compared, "only {compared} streams have final texts");
+}
+
 #[test]
 fn nothing_in_the_corpus_is_unrecognised() {
     let Some(corpus) = corpus("what is unrecognised") else { return };
@@ -133,66 +172,15 @@ fn nothing_in_the_corpus_is_unrecognised() {
     for path in streams(&corpus) {
         let kept = ingest_whole(&std::fs::read(&path).unwrap());
         for event in kept.events() {
-            if let Event::Unrecognised { reason, raw } = event {
+            let broken = path.ends_with("parallel-tool-call-wrapper.1.chunks.txt");
+            if let Event::Unrecognised { reason, raw } = event
+                && !broken
+            {
                 found.push(format!("{}: {reason:?} {raw:.200}", path.display()));
             }
         }
     }
     assert!(found.is_empty(), "{}:\n{}", found.len(), found.join("\n"));
-}
-
-/// Positions just after each line feed, which is where frames end.
-fn frame_ends(bytes: &[u8]) -> Vec<usize> {
-    let mut ends: Vec<usize> = bytes
-        .iter()
-        .enumerate()
-        .filter(|(_, byte)| **byte == b'\n')
-        .map(|(at, _)| at + 1)
-        .collect();
-    ends.insert(0, 0);
-    ends.push(bytes.len());
-    ends.dedup();
-    ends
-}
-
-/// A source at some point of a stream.
-#[derive(Clone)]
-struct At {
-    ingest: Ingest,
-    kept: Kept,
-}
-
-impl At {
-    fn push(&self, chunks: &[&[u8]]) -> At {
-        let mut next = At { ingest: self.ingest.clone(), kept: Kept::default() };
-        for chunk in chunks {
-            next.ingest.push(chunk, None, &mut next.kept);
-        }
-        next
-    }
-}
-
-/// Cuts within each stretch of two lines: in two at each of `cuts`, and byte by byte. The events of
-/// the stretch and the state after it must be those of the stretch in one piece. Because a stream is
-/// its stretches one after the other, this is every cut of the whole stream, in linear time.
-fn check_cuts(name: &str, bytes: &[u8], cuts: impl Fn(usize) -> bool) {
-    let ends = frame_ends(bytes);
-    let mut at = At { ingest: Ingest::new(&Options::default()), kept: Kept::default() };
-    for (line, &begin) in ends.iter().enumerate() {
-        let end = ends[(line + 2).min(ends.len() - 1)];
-        let whole = at.push(&[&bytes[begin..end]]);
-        for cut in (begin..end).filter(|&cut| cuts(cut)) {
-            let cut_up = at.push(&[&bytes[begin..cut], &bytes[cut..end]]);
-            assert!(cut_up.kept.0 == whole.kept.0, "{name} cut at {cut}: other events");
-            assert!(cut_up.ingest == whole.ingest, "{name} cut at {cut}: other state");
-        }
-        let bytewise: Vec<&[u8]> = bytes[begin..end].chunks(1).collect();
-        let bytewise = at.push(&bytewise);
-        assert!(bytewise.kept.0 == whole.kept.0, "{name} byte by byte from {begin}");
-        assert!(bytewise.ingest == whole.ingest, "{name} byte by byte from {begin}: state");
-        let next = ends[(line + 1).min(ends.len() - 1)];
-        at = at.push(&[&bytes[begin..next]]);
-    }
 }
 
 #[test]

@@ -3,9 +3,8 @@
 
 use serde_json::Value;
 
-pub(crate) fn visible_text(dialect: &str, bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    let payloads: Vec<Value> = text
+fn payloads(bytes: &[u8]) -> Vec<Value> {
+    String::from_utf8_lossy(bytes)
         .lines()
         .filter_map(|line| {
             let line = line.trim_start_matches('\u{feff}');
@@ -13,7 +12,41 @@ pub(crate) fn visible_text(dialect: &str, bytes: &[u8]) -> String {
             let line = line.strip_prefix("< ").unwrap_or(line);
             serde_json::from_str(line.trim()).ok()
         })
+        .collect()
+}
+
+/// The whole texts that a provider sends after its deltas, if it sends any.
+pub(crate) fn final_texts(dialect: &str, bytes: &[u8]) -> Option<String> {
+    let texts: Vec<String> = payloads(bytes)
+        .iter()
+        .filter_map(|payload| {
+            let item = &payload["params"]["item"];
+            let whole = match dialect {
+                "openai-responses" if payload["type"] == "response.output_text.done" => {
+                    &payload["text"]
+                }
+                "openai-responses" if payload["type"] == "response.refusal.done" => {
+                    &payload["refusal"]
+                }
+                "codex-app-server"
+                    if payload["method"] == "item/completed" && item["type"] == "agentMessage" =>
+                {
+                    &item["text"]
+                }
+                "copilot" if payload["type"] == "assistant.message" => &payload["data"]["content"],
+                "pi" if payload["assistantMessageEvent"]["type"] == "text_end" => {
+                    &payload["assistantMessageEvent"]["content"]
+                }
+                _ => return None,
+            };
+            Some(text(whole).to_owned())
+        })
         .collect();
+    (!texts.is_empty()).then(|| without_tags(&texts.concat()))
+}
+
+pub(crate) fn visible_text(dialect: &str, bytes: &[u8]) -> String {
+    let payloads = payloads(bytes);
     let said: String = match dialect {
         "claude-code" | "qwen-code" => claude(&payloads),
         "cursor-agent" => cursor(&payloads),

@@ -3,6 +3,7 @@
 mod bedrock;
 mod cohere;
 mod corpus;
+mod cuts;
 mod extractor;
 mod fixture;
 mod fixtures;
