@@ -22,7 +22,7 @@ use crate::ingest::filter::{Filter, StartsIn, TagTable};
 
 use fingerprint::Fingerprint;
 use text::{Cumulative, Message, Reasoning};
-pub use tools::ToolStart;
+pub use tools::{Growth, ToolStart};
 use tools::Tools;
 pub use writer::Writer;
 

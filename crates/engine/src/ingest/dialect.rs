@@ -1,7 +1,12 @@
 //! The dialects: one file for each, one line here.
 
 mod anthropic;
+mod codex;
+mod codex_app_server;
+mod copilot;
+mod gemini_cli;
 mod openai_chat;
+mod pi;
 
 use crate::event::TextMode;
 use crate::run::Writer;
@@ -88,6 +93,11 @@ macro_rules! dialects {
 dialects! {
     OpenAiChat => openai_chat,
     Anthropic => anthropic,
+    Codex => codex,
+    CodexAppServer => codex_app_server,
+    GeminiCli => gemini_cli,
+    Copilot => copilot,
+    Pi => pi,
 }
 
 /// A name that no dialect has.
