@@ -171,7 +171,10 @@ impl Ledger {
     fn ensure_round(&mut self, filter: &mut Filter, out: &mut Out<'_>) {
         let answered = self.rounds == Rounds::AfterResults && self.result_seen;
         if self.round.is_none() || answered {
+            // What was said about the message to come holds in the round it opens.
+            let phase = self.phase.take();
             self.start_round(None, None, filter, out);
+            self.phase = phase;
         }
     }
 

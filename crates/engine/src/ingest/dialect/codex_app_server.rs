@@ -31,6 +31,7 @@ pub(crate) struct CodexAppServer {
     model: Option<String>,
     /// The thread whose words are the reply; empty until one is known.
     thread: String,
+    turn: Turn,
     /// Items of which deltas have come.
     streamed: Vec<String>,
     asks: Vec<OpenAsk>,
@@ -42,6 +43,13 @@ pub(crate) struct CodexAppServer {
     compaction: Compaction,
     plan: String,
     voice: Voice,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Turn {
+    #[default]
+    Idle,
+    Running,
 }
 
 /// How this server tells of a shortened history; some say it twice.
@@ -96,7 +104,8 @@ object! { Params {
     questions: &'a RawValue = "questions",
     server_name: &'a RawValue = "serverName",
     call_id: Text<'a> = "callId",
-    ; skip "turnId" | "startedAtMs" | "completedAtMs" | "contentIndex" | "details" | "path"
+    started_at: u64 = "startedAtMs",
+    ; skip "turnId" | "completedAtMs" | "contentIndex" | "details" | "path"
         | "range" | "cwd" | "commandActions" | "approvalId" | "grantRoot" | "proposedExecpolicyAmendment"
         | "proposedNetworkPolicyAmendments" | "networkApprovalContext" | "additionalPermissions"
         | "permissions" | "conversationId" | "fileChanges" | "parsedCmd" | "mode" | "requestedSchema"
@@ -142,6 +151,11 @@ impl Dialect for CodexAppServer {
             return Ok(());
         }
         match message.id {
+            Some(id) if let Some(at) = params.started_at => {
+                // Requests carry no other time than this.
+                out.at(message.at.unwrap_or(at));
+                self.request(method, &string_or_json(id), &params, frame.data, out);
+            }
             Some(id) => self.request(method, &string_or_json(id), &params, frame.data, out),
             None => self.notification(method, &params, frame.data, out),
         }
@@ -175,7 +189,9 @@ impl CodexAppServer {
     }
 
     fn notification(&mut self, method: &str, params: &Params<'_>, raw: &str, out: &mut Writer<'_>) {
-        out.unknown_fields(&params.unknown);
+        if !params.unknown.is_empty() && !is_boring(method) {
+            out.unknown_fields(&params.unknown);
+        }
         let delta = params.delta.as_deref().unwrap_or("");
         match method {
             "item/agentMessage/delta" | "item/plan/delta" => self.text(params, delta, raw, out),
@@ -212,7 +228,13 @@ impl CodexAppServer {
         }
     }
 
-    fn turn_or_thread(&mut self, method: &str, params: &Params<'_>, raw: &str, out: &mut Writer<'_>) {
+    fn turn_or_thread(
+        &mut self,
+        method: &str,
+        params: &Params<'_>,
+        raw: &str,
+        out: &mut Writer<'_>,
+    ) {
         match method {
             "thread/started" => {
                 let thread = params.thread.and_then(|raw| THREAD.read(raw.get()));
@@ -233,7 +255,9 @@ impl CodexAppServer {
                 out.notice(Level::Warning, &words_of(params));
             }
             "model/rerouted" => {
-                let name = |raw: Option<&RawValue>| raw.map(string_or_json).unwrap_or_default().into_owned();
+                let name = |raw: Option<&RawValue>| {
+                    raw.map(string_or_json).unwrap_or_default().into_owned()
+                };
                 let (from, to) = (name(params.from_model), name(params.to_model));
                 out.notice(Level::Info, &format!("the provider went from {from} to {to}"));
             }
@@ -247,11 +271,12 @@ impl CodexAppServer {
         if self.is_agent(thread) {
             return;
         }
-        if !out.in_round() || out.is_settled() {
-            thread.clone_into(&mut self.thread);
-        } else if !self.is_main(params) {
-            return;
+        match self.turn {
+            Turn::Idle => thread.clone_into(&mut self.thread),
+            Turn::Running if self.is_main(params) => {}
+            Turn::Running => return,
         }
+        self.turn = Turn::Running;
         self.streamed.clear();
         self.plan.clear();
         self.error = None;
@@ -263,6 +288,7 @@ impl CodexAppServer {
         if !self.is_main(params) {
             return;
         }
+        self.turn = Turn::Idle;
         if let Some(total) = self.total.take() {
             out.run_usage(total);
         }
@@ -307,12 +333,21 @@ impl CodexAppServer {
     fn error(&mut self, params: &Params<'_>, out: &mut Writer<'_>) {
         let words = params.error.map(error_text).unwrap_or_else(|| words_of(params).into_owned());
         if params.will_retry.is_some_and(is_true) {
+            self.take_back_unfinished(params, out);
             Retry::of(&words).unwrap_or_default().note(&words, out);
         } else {
             out.notice(Level::Error, &words);
             if self.is_main(params) {
                 self.error = Some(words);
             }
+        }
+    }
+
+    /// The call is made anew: an item that was cut off comes again under another id.
+    fn take_back_unfinished(&mut self, params: &Params<'_>, out: &mut Writer<'_>) {
+        if self.is_main(params) && !self.streamed.is_empty() {
+            self.streamed.clear();
+            out.withdraw_round();
         }
     }
 

@@ -115,7 +115,8 @@ impl Dialect for Copilot {
     const MODE: TextMode = TextMode::Incremental;
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
-        const GROUPS: [&str; 6] = ["session.", "assistant.", "tool.", "user.", "model.", "permission."];
+        const GROUPS: [&str; 6] =
+            ["session.", "assistant.", "tool.", "user.", "model.", "permission."];
         let ours = GROUPS.iter().any(|group| probe.kind().starts_with(group));
         let end = probe.kind() == "result" && probe.has_all(["sessionId", "exitCode"]);
         Likeness::yes_if(end || (ours && probe.has_all(["data", "id", "timestamp"])))
@@ -237,7 +238,9 @@ impl Copilot {
     }
 
     fn whole_reasoning(&mut self, text: Option<&str>, out: &mut Writer<'_>) {
-        let Some(text) = text.filter(|text| !text.is_empty() && !self.turn.reasoned) else { return };
+        let Some(text) = text.filter(|text| !text.is_empty() && !self.turn.reasoned) else {
+            return;
+        };
         self.turn.reasoned = true;
         self.begin(out);
         out.reasoning(text, ReasoningOrigin::Native);

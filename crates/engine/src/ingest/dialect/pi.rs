@@ -147,9 +147,17 @@ impl Dialect for Pi {
             "extension_error" => {
                 out.notice(Level::Warning, &line.error.map(string_or_json).unwrap_or_default());
             }
-            "session" | "agent_start" | "turn_start" | "turn_end" | "compaction_start"
-            | "auto_compaction_start" | "auto_retry_end" | "queue_update"
-            | "session_info_changed" | "thinking_level_changed" | "entry_appended" => {}
+            "session"
+            | "agent_start"
+            | "turn_start"
+            | "turn_end"
+            | "compaction_start"
+            | "auto_compaction_start"
+            | "auto_retry_end"
+            | "queue_update"
+            | "session_info_changed"
+            | "thinking_level_changed"
+            | "entry_appended" => {}
             _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
         }
         Ok(())
@@ -239,7 +247,9 @@ impl Pi {
 
     fn whole_call(&mut self, index: u64, call: &ToolCall<'_>, out: &mut Writer<'_>) {
         self.start_call(index, call, out);
-        let Part { step: Some(step), streamed, .. } = self.part(index) else { return };
+        let Part { step: Some(step), streamed, .. } = self.part(index) else {
+            return;
+        };
         if let Some(arguments) = call.arguments.filter(|_| !*streamed) {
             out.whole_arguments(*step, arguments.get());
         }
@@ -262,7 +272,9 @@ impl Pi {
     fn assistant_end(&mut self, message: &Message<'_>, out: &mut Writer<'_>) {
         let content = message.content.map(elements).unwrap_or_default();
         for (index, raw) in (0..).zip(content) {
-            let Ok(part) = serde_json::from_str::<ToolCall<'_>>(raw.get()) else { continue };
+            let Ok(part) = serde_json::from_str::<ToolCall<'_>>(raw.get()) else {
+                continue;
+            };
             out.unknown_fields(&part.unknown);
             match part.kind.as_deref().unwrap_or("") {
                 "text" => self.whole_text(index, part.text.as_deref(), out),
@@ -342,7 +354,9 @@ fn content_of(raw: Option<&RawValue>) -> Option<&RawValue> {
 /// Content is text, or parts of which the text counts.
 fn text_of(content: Option<&RawValue>) -> String {
     const PART: Shape<1> = Shape { read: ["text"], skip: &[] };
-    let Some(content) = content else { return String::new() };
+    let Some(content) = content else {
+        return String::new();
+    };
     if let Some(text) = string(content) {
         return text.into_owned();
     }
@@ -357,7 +371,9 @@ fn tool_result(
     is_error: Option<&RawValue>,
     out: &mut Writer<'_>,
 ) {
-    let Some(step) = out.step_of(call) else { return };
+    let Some(step) = out.step_of(call) else {
+        return;
+    };
     out.settled_output(step, &text_of(content));
     for image in content.map(elements).unwrap_or_default().into_iter().filter_map(image_of) {
         out.output_image(step, image);

@@ -39,7 +39,7 @@ impl CodexAppServer {
             }
             "mcpServer/elicitation/request" => (AskKind::Mcp, Some(words_of(params))),
             "item/tool/requestUserInput" => (AskKind::Followup, None),
-            "item/tool/call" | "account/chatgptAuthTokens/refresh" => return,
+            _ if is_boring(method) => return,
             _ => {
                 out.unrecognised(UnrecognisedReason::Frame, raw);
                 return;
@@ -89,6 +89,25 @@ impl CodexAppServer {
             !over
         });
     }
+}
+
+/// Requests that ask nothing of a person, and those of a client whose lines are not marked as its.
+fn is_boring(method: &str) -> bool {
+    const METHODS: [&str; 12] = [
+        "account/chatgptAuthTokens/refresh",
+        "initialize",
+        "item/tool/call",
+        "model/list",
+        "thread/fork",
+        "thread/list",
+        "thread/read",
+        "thread/resume",
+        "thread/start",
+        "turn/interrupt",
+        "turn/start",
+        "turn/steer",
+    ];
+    METHODS.contains(&method)
 }
 
 /// The choices the server offers; a choice with parameters is named by its only key.

@@ -56,7 +56,13 @@ object! { Item {
 } }
 
 impl CodexAppServer {
-    pub(super) fn item(&mut self, stage: Stage, params: &Params<'_>, raw: &str, out: &mut Writer<'_>) {
+    pub(super) fn item(
+        &mut self,
+        stage: Stage,
+        params: &Params<'_>,
+        raw: &str,
+        out: &mut Writer<'_>,
+    ) {
         let item = params.item.map(|raw| serde_json::from_str::<Item<'_>>(raw.get()));
         let Some(Ok(item)) = item else {
             out.unrecognised(UnrecognisedReason::Frame, raw);
@@ -187,7 +193,9 @@ impl CodexAppServer {
     fn adopt(&mut self, step: StepId, item: &Item<'_>) {
         let several = item.receiver_threads.map(elements).unwrap_or_default();
         for thread in several.into_iter().chain(item.receiver_thread) {
-            let Some(thread) = string(thread) else { continue };
+            let Some(thread) = string(thread) else {
+                continue;
+            };
             if thread != self.thread {
                 self.agents.retain(|(known, _)| *known != thread);
                 remember(&mut self.agents, (thread.into_owned(), step));
@@ -229,9 +237,7 @@ fn tool_of<'a>(item: &'a Item<'_>) -> Option<ToolStart<'a>> {
         }
         "webSearch" => ToolStart::provider("", "web_search", ToolKind::WebSearch),
         "imageView" => agent_tool("image_view", ToolKind::Builtin),
-        "imageGeneration" => {
-            ToolStart::provider("", "image_generation", ToolKind::ImageGeneration)
-        }
+        "imageGeneration" => ToolStart::provider("", "image_generation", ToolKind::ImageGeneration),
         _ => return None,
     };
     Some(ToolStart { call, ..tool })
