@@ -1,5 +1,6 @@
 //! The dialects: one file for each, one line here.
 
+mod agents;
 mod anthropic;
 mod codex;
 mod codex_app_server;

@@ -5,20 +5,22 @@
 //! the end: only if no turn ends after it has the run failed. An *item* of type `error` is a warning.
 //! Model calls are not marked: what the model says after a tool's result is a new round.
 
+pub(super) mod results;
+
 use crate::event::{
-    Event, Executor, FailureReason, Level, ReasoningOrigin, StepId, Stop, TextMode, ToolKind,
-    ToolOutcome, UnrecognisedReason, Usage,
+    FailureReason, Level, ReasoningOrigin, StepId, Stop, TextMode, ToolKind, ToolOutcome,
+    UnrecognisedReason, Usage,
 };
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{
-    RawValue, Shape, Text, elements, number, object, object_text, string, string_or_json,
-};
+use crate::ingest::json::{RawValue, Shape, Text, number, object, object_text, string_or_json};
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::{Rounds, ToolStart, Writer};
 
-use super::anthropic::image_of;
+use super::agents::{Voice, agent_tool};
 use super::openai_chat::error_text;
 use super::{Dialect, Unreadable};
+
+use results::{Retry, agents_words, end_command, end_mcp, outcome_of};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Codex {
@@ -35,26 +37,6 @@ pub(crate) struct Codex {
 struct Writing {
     item: String,
     bytes: usize,
-}
-
-/// Whether the model has said anything since it last called a tool.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Voice {
-    #[default]
-    Heard,
-    CalledTool,
-}
-
-impl Voice {
-    /// The run is over. If all that came after the last call was its result, then the model's
-    /// last round had nothing to say, and the words before the call are not its reply.
-    pub(super) fn complete(self, stop: Stop, out: &mut Writer<'_>) {
-        if self == Voice::CalledTool {
-            out.ensure_round();
-        }
-        out.end_message();
-        out.complete(stop);
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,12 +146,11 @@ impl Dialect for Codex {
 
 impl Codex {
     fn error(&mut self, words: &str, out: &mut Writer<'_>) {
-        match Retry::of(words) {
-            Some(retry) => retry.note(words, out),
-            None => {
-                out.notice(Level::Error, words);
-                self.error = Some(words.to_owned());
-            }
+        if let Some(retry) = Retry::of(words) {
+            retry.note(words, out);
+        } else {
+            out.notice(Level::Error, words);
+            self.error = Some(words.to_owned());
         }
     }
 
@@ -307,99 +288,6 @@ impl Codex {
         out.whole_arguments(step, &items);
         out.end_tool(step, ToolOutcome::Succeeded, None);
         self.todo = items;
-    }
-}
-
-/// A tool that Codex itself runs.
-pub(super) fn agent_tool(name: &str, kind: ToolKind) -> ToolStart<'_> {
-    ToolStart { kind, executor: Executor::Client, ..ToolStart::function("", name) }
-}
-
-pub(super) fn outcome_of(status: Option<&str>) -> ToolOutcome {
-    match status {
-        Some("failed") => ToolOutcome::Failed,
-        Some("declined") => ToolOutcome::Denied,
-        _ => ToolOutcome::Succeeded,
-    }
-}
-
-pub(super) fn end_command(
-    step: StepId,
-    status: Option<&str>,
-    exit_code: Option<i64>,
-    out: &mut Writer<'_>,
-) {
-    let failure = exit_code.filter(|&code| code != 0);
-    let outcome = match outcome_of(status) {
-        ToolOutcome::Succeeded if failure.is_some() => ToolOutcome::Failed,
-        outcome => outcome,
-    };
-    out.end_tool(step, outcome, failure.map(|code| format!("exit code {code}")).as_deref());
-}
-
-pub(super) fn end_mcp(
-    step: StepId,
-    status: Option<&str>,
-    result: Option<&RawValue>,
-    error: Option<&RawValue>,
-    out: &mut Writer<'_>,
-) {
-    const RESULT: Shape<1> = Shape { read: ["content"], skip: &[] };
-    if let Some(content) = result.and_then(|raw| RESULT.read(raw.get())?.read[0]) {
-        for part in elements(content) {
-            content_part(step, part, out);
-        }
-    }
-    let words = error.map(error_text);
-    let outcome = if words.is_some() { ToolOutcome::Failed } else { outcome_of(status) };
-    out.end_tool(step, outcome, words.as_deref());
-}
-
-/// Text or a picture of a result; anything else as the JSON it is.
-pub(super) fn content_part(step: StepId, raw: &RawValue, out: &mut Writer<'_>) {
-    const PART: Shape<2> = Shape { read: ["type", "text"], skip: &[] };
-    let [kind, text] = PART.read(raw.get()).map(|part| part.read).unwrap_or_default();
-    match kind.and_then(string).as_deref() {
-        Some("text" | "inputText") => {
-            out.output(step, &text.map(string_or_json).unwrap_or_default());
-        }
-        Some("image") if let Some(image) = image_of(raw) => out.output_image(step, image),
-        _ => out.output(step, raw.get()),
-    }
-}
-
-/// What sub-agents said last, by their own account.
-pub(super) fn agents_words(step: StepId, states: &RawValue, out: &mut Writer<'_>) {
-    const AGENTS: Shape<0> = Shape { read: [], skip: &[] };
-    const STATE: Shape<1> = Shape { read: ["message"], skip: &[] };
-    let agents = AGENTS.read(states.get()).map(|agents| agents.unknown).unwrap_or_default();
-    for (_, state) in agents {
-        let words = STATE.read(state.get()).and_then(|state| state.read[0]).and_then(string);
-        out.output(step, &words.unwrap_or_default());
-    }
-}
-
-/// "Reconnecting... 2/5 (why)".
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Retry {
-    attempt: Option<u32>,
-    attempts_max: Option<u32>,
-}
-
-impl Retry {
-    pub(super) fn of(words: &str) -> Option<Retry> {
-        let rest = words.strip_prefix("Reconnecting")?;
-        let fraction = rest.trim_start_matches(['.', '…', ' ']);
-        let (attempt, max) = fraction.split_once('/').unwrap_or_default();
-        let end = max.find(|char: char| !char.is_ascii_digit()).unwrap_or(max.len());
-        let attempts_max = max.get(..end).and_then(|max| max.parse().ok());
-        Some(Retry { attempt: attempt.parse().ok(), attempts_max })
-    }
-
-    pub(super) fn note(self, words: &str, out: &mut Writer<'_>) {
-        let Retry { attempt, attempts_max } = self;
-        let reason = words.into();
-        out.note(Event::RetryScheduled { attempt, attempts_max, delay_ms: None, reason });
     }
 }
 

@@ -14,7 +14,7 @@ use crate::ingest::probe::{Likeness, Probe};
 use crate::ingest::time::iso_millis;
 use crate::run::{Rounds, ToolStart, Writer};
 
-use super::codex::{Voice, agent_tool};
+use super::agents::{Voice, agent_tool};
 use super::openai_chat::error_text;
 use super::{Dialect, Unreadable};
 

@@ -5,20 +5,21 @@
 //! `agent_end`; shortening the history after it does not open the run again. An attempt that is
 //! made anew takes back what the failed one had said.
 
+mod tools;
+
 use crate::event::{
-    Event, FailureReason, Level, ReasoningOrigin, StepId, Stop, TextMode, ToolKind, ToolOutcome,
-    UnrecognisedReason, Usage,
+    Event, FailureReason, Level, ReasoningOrigin, StepId, Stop, TextMode, UnrecognisedReason, Usage,
 };
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
     RawValue, Shape, Text, elements, is_true, number, object, string, string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
-use crate::run::{ToolStart, Writer};
+use crate::run::Writer;
 
-use super::anthropic::image_of;
-use super::codex::agent_tool;
 use super::{Dialect, Unreadable};
+
+use tools::{content_of, text_of, tool_result, tool_start};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pi {
@@ -335,52 +336,6 @@ fn part_of(partial: &RawValue, index: u64) -> Option<ToolCall<'_>> {
     let index = usize::try_from(index).ok()?;
     let part = content_of(Some(partial)).map(elements)?.get(index).copied()?;
     serde_json::from_str(part.get()).ok()
-}
-
-fn tool_start<'a>(call: &'a str, name: &'a str) -> ToolStart<'a> {
-    let kind = match name {
-        "bash" => ToolKind::Command,
-        "edit" | "write" => ToolKind::Edit,
-        _ => ToolKind::Function,
-    };
-    ToolStart { call, ..agent_tool(name, kind) }
-}
-
-fn content_of(raw: Option<&RawValue>) -> Option<&RawValue> {
-    const RESULT: Shape<1> = Shape { read: ["content"], skip: &[] };
-    RESULT.read(raw?.get())?.read[0]
-}
-
-/// Content is text, or parts of which the text counts.
-fn text_of(content: Option<&RawValue>) -> String {
-    const PART: Shape<1> = Shape { read: ["text"], skip: &[] };
-    let Some(content) = content else {
-        return String::new();
-    };
-    if let Some(text) = string(content) {
-        return text.into_owned();
-    }
-    let parts = elements(content).into_iter();
-    parts.filter_map(|raw| PART.read(raw.get())?.read[0].and_then(string)).collect()
-}
-
-/// Told at the end of the execution, and again as a message; the second finds the tool closed.
-fn tool_result(
-    call: &str,
-    content: Option<&RawValue>,
-    is_error: Option<&RawValue>,
-    out: &mut Writer<'_>,
-) {
-    let Some(step) = out.step_of(call) else {
-        return;
-    };
-    out.settled_output(step, &text_of(content));
-    for image in content.map(elements).unwrap_or_default().into_iter().filter_map(image_of) {
-        out.output_image(step, image);
-    }
-    let failed = is_error.is_some_and(is_true);
-    let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
-    out.end_tool(step, outcome, None);
 }
 
 fn compacted(line: &Line<'_>, out: &mut Writer<'_>) {

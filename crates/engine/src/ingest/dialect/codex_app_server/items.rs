@@ -8,9 +8,8 @@ use crate::ingest::json::{
 };
 use crate::run::{ToolStart, Writer};
 
-use super::super::codex::{
-    Voice, agent_tool, agents_words, content_part, end_command, end_mcp, outcome_of,
-};
+use super::super::agents::{Voice, agent_tool};
+use super::super::codex::results::{agents_words, content_part, end_command, end_mcp, outcome_of};
 use super::super::openai_chat::image_of_url;
 use super::{CodexAppServer, Compaction, Params, remember};
 

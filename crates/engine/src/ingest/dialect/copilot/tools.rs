@@ -6,7 +6,7 @@ use crate::ingest::json::{
 };
 use crate::run::{ToolStart, Writer};
 
-use super::super::codex::agent_tool;
+use super::super::agents::agent_tool;
 use super::super::openai_chat::error_text;
 use super::{Copilot, Data, remember};
 
@@ -32,12 +32,12 @@ impl Copilot {
         let server = data.mcp_server.as_deref();
         match kind {
             "assistant.tool_call_delta" => {
-                let step = self.step(call, name, server, parent, out);
+                let step = step_of(call, name, server, parent, out);
                 remember(&mut self.turn.streamed, call.to_owned());
                 out.arguments(step, data.input_delta.as_deref().unwrap_or(""));
             }
             "tool.execution_start" => {
-                let step = self.step(call, name, server, parent, out);
+                let step = step_of(call, name, server, parent, out);
                 self.whole_arguments(step, call, data.arguments, out);
             }
             "tool.user_requested" => {}
@@ -82,24 +82,9 @@ impl Copilot {
             }
             let call = request.call.as_deref().unwrap_or("");
             let name = request.name.as_deref().unwrap_or("");
-            let step = self.step(call, name, request.mcp_server.as_deref(), parent, out);
+            let step = step_of(call, name, request.mcp_server.as_deref(), parent, out);
             self.whole_arguments(step, call, request.arguments, out);
         }
-    }
-
-    /// The call's step, which begins when the call is first seen.
-    fn step(
-        &mut self,
-        call: &str,
-        name: &str,
-        server: Option<&str>,
-        parent: Option<StepId>,
-        out: &mut Writer<'_>,
-    ) -> StepId {
-        out.step_of(call).unwrap_or_else(|| {
-            let kind = if server.is_some() { ToolKind::Mcp } else { kind_of(name) };
-            out.tool(ToolStart { call, server, parent, ..agent_tool(name, kind) })
-        })
     }
 
     /// Arguments that came piece by piece are spelt otherwise when they come whole.
@@ -161,6 +146,20 @@ impl Copilot {
             _ => {}
         }
     }
+}
+
+/// The call's step, which begins when the call is first seen.
+fn step_of(
+    call: &str,
+    name: &str,
+    server: Option<&str>,
+    parent: Option<StepId>,
+    out: &mut Writer<'_>,
+) -> StepId {
+    out.step_of(call).unwrap_or_else(|| {
+        let kind = if server.is_some() { ToolKind::Mcp } else { kind_of(name) };
+        out.tool(ToolStart { call, server, parent, ..agent_tool(name, kind) })
+    })
 }
 
 fn kind_of(tool: &str) -> ToolKind {
