@@ -3,6 +3,7 @@
 use crate::event::Millis;
 
 const DAY_MS: u64 = 86_400_000;
+const DAYS_BEFORE_1970: u64 = 719_468;
 
 /// Milliseconds since the epoch of an ISO 8601 time such as `2026-01-31T09:30:00.250Z`.
 pub(crate) fn iso_millis(text: &str) -> Option<Millis> {
@@ -67,8 +68,7 @@ fn days_since_epoch(year: u64, month: u64, day: u64) -> u64 {
     let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
     let leap_days = year / 4 - year / 100 + year / 400;
     let days = year * 365 + leap_days + (month * 153 + 2) / 5 + day - 1;
-    const BEFORE_1970: u64 = 719_468;
-    days.saturating_sub(BEFORE_1970)
+    days.saturating_sub(DAYS_BEFORE_1970)
 }
 
 #[cfg(test)]

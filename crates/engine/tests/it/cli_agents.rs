@@ -6,7 +6,7 @@ use crate::support::{Kept, fixtures_dir, ingest_whole};
 
 fn read(fixture: &str) -> Kept {
     let path = fixtures_dir().join(fixture).with_extension("jsonl");
-    ingest_whole(&std::fs::read(&path).unwrap_or_else(|error| panic!("{path:?}: {error}")))
+    ingest_whole(&std::fs::read(&path).unwrap_or_else(|error| panic!("{fixture}: {error}")))
 }
 
 fn ending(kept: &Kept) -> &Ending<'static> {

@@ -61,7 +61,7 @@ object! { Line {
     attempts_max: u32 = "maxAttempts",
     delay_ms: u64 = "delayMs",
     error: &'a RawValue = "error",
-    error_message: Text<'a> = "errorMessage",
+    error_words: Text<'a> = "errorMessage",
     ; skip "version" | "id" | "timestamp" | "cwd" | "parentSession" | "messages" | "toolResults"
         | "reason" | "willRetry" | "success" | "finalError" | "steering" | "followUp" | "name"
         | "level" | "extensionPath" | "event" | "entry"
@@ -83,7 +83,7 @@ object! { Message {
     model: Text<'a> = "model",
     usage: &'a RawValue = "usage",
     stop_reason: Text<'a> = "stopReason",
-    error_message: Text<'a> = "errorMessage",
+    error_words: Text<'a> = "errorMessage",
     call: Text<'a> = "toolCallId",
     is_error: &'a RawValue = "isError",
     ; skip "api" | "provider" | "timestamp" | "responseId" | "responseModel" | "toolName" | "details"
@@ -123,7 +123,7 @@ impl Dialect for Pi {
             "message_update" => self.update(line.event.unwrap_or_default(), frame.data, out),
             "message_start" => self.message_start(&message_of(&line)?, frame.data, out),
             "message_end" => self.message_end(&message_of(&line)?, out),
-            "tool_execution_start" => self.execution_start(&line, out),
+            "tool_execution_start" => execution_start(&line, out),
             "tool_execution_update" => {
                 if let Some(step) = line.call.as_deref().and_then(|call| out.step_of(call)) {
                     let content = content_of(line.partial_result);
@@ -142,7 +142,7 @@ impl Dialect for Pi {
                     attempt: line.attempt,
                     attempts_max: line.attempts_max,
                     delay_ms: line.delay_ms,
-                    reason: line.error_message.as_deref().unwrap_or("").into(),
+                    reason: line.error_words.as_deref().unwrap_or("").into(),
                 });
             }
             "extension_error" => {
@@ -287,7 +287,7 @@ impl Pi {
         if let Some(usage) = message.usage {
             out.round_usage(usage_of(usage));
         }
-        let words = message.error_message.as_deref().unwrap_or("").to_owned();
+        let words = message.error_words.as_deref().unwrap_or("").to_owned();
         self.ending = match message.stop_reason.as_deref() {
             Some("stop") => Ending::Stopped(Stop::End),
             Some("toolUse") => Ending::Stopped(Stop::Tools),
@@ -299,17 +299,6 @@ impl Pi {
         // The round of a failure stays open: a new attempt takes it back.
         if let Ending::Stopped(stop) = self.ending {
             out.end_round(Some(stop));
-        }
-    }
-
-    fn execution_start(&mut self, line: &Line<'_>, out: &mut Writer<'_>) {
-        let call = line.call.as_deref().unwrap_or("");
-        if out.step_of(call).is_none() {
-            let step = out.tool(tool_start(call, line.tool.as_deref().unwrap_or("")));
-            if let Some(args) = line.args {
-                out.whole_arguments(step, args.get());
-            }
-            out.ready(step);
         }
     }
 
@@ -338,6 +327,17 @@ fn part_of(partial: &RawValue, index: u64) -> Option<ToolCall<'_>> {
     serde_json::from_str(part.get()).ok()
 }
 
+fn execution_start(line: &Line<'_>, out: &mut Writer<'_>) {
+    let call = line.call.as_deref().unwrap_or("");
+    if out.step_of(call).is_none() {
+        let step = out.tool(tool_start(call, line.tool.as_deref().unwrap_or("")));
+        if let Some(args) = line.args {
+            out.whole_arguments(step, args.get());
+        }
+        out.ready(step);
+    }
+}
+
 fn compacted(line: &Line<'_>, out: &mut Writer<'_>) {
     const RESULT: Shape<1> = Shape { read: ["summary"], skip: &[] };
     if line.aborted.is_some_and(is_true) {
@@ -348,7 +348,7 @@ fn compacted(line: &Line<'_>, out: &mut Writer<'_>) {
             let summary = result.read[0].and_then(string);
             out.note(Event::HistoryCompacted { summary });
         }
-        None => out.notice(Level::Warning, line.error_message.as_deref().unwrap_or("")),
+        None => out.notice(Level::Warning, line.error_words.as_deref().unwrap_or("")),
     }
 }
 
