@@ -199,8 +199,8 @@ fn codex_app_server_retry_takes_back_half_a_message() {
 #[test]
 fn codex_app_server_sub_agents_speak_in_the_tool_that_waits_for_them() {
     let kept = read("codex-app-server/sub-agent-speaks-in-its-tool");
-    assert_eq!(kept.visible(), "The helper is back.");
-    assert_eq!(output(&kept), "I am the helper.tall\n");
+    assert_eq!(kept.visible(), "The heron is back.");
+    assert_eq!(output(&kept), "Reeds here.tall\n");
     assert_eq!(ending(&kept).outcome, Outcome::Completed);
 }
 
