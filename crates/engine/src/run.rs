@@ -22,8 +22,8 @@ use crate::ingest::filter::{Filter, StartsIn, TagTable};
 
 use fingerprint::Fingerprint;
 use text::{Cumulative, Message, Reasoning};
-pub use tools::ToolStart;
 use tools::Tools;
+pub use tools::{Growth, ToolStart};
 pub use writer::Writer;
 
 /// What a profile says about a source.
@@ -204,7 +204,10 @@ impl Ledger {
     fn ensure_round(&mut self, filter: &mut Filter, out: &mut Out<'_>) {
         let answered = self.rounds == Rounds::AfterResults && self.result_seen;
         if self.round.is_none() || answered {
+            // What was said about the message to come holds in the round it opens.
+            let phase = self.phase.take();
             self.start_round(None, None, filter, out);
+            self.phase = phase;
         }
     }
 

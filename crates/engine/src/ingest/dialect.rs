@@ -1,12 +1,18 @@
 //! The dialects: one file for each, one line here.
 
+mod agents;
 mod anthropic;
 mod bedrock;
+mod codex;
+mod codex_app_server;
 mod cohere;
+mod copilot;
 mod gemini;
+mod gemini_cli;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
+mod pi;
 
 use crate::event::TextMode;
 use crate::run::Writer;
@@ -98,6 +104,11 @@ dialects! {
     Ollama => ollama,
     Cohere => cohere,
     Bedrock => bedrock,
+    Codex => codex,
+    CodexAppServer => codex_app_server,
+    GeminiCli => gemini_cli,
+    Copilot => copilot,
+    Pi => pi,
 }
 
 /// A name that no dialect has.

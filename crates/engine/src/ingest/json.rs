@@ -39,6 +39,20 @@ pub(crate) fn elements(raw: &RawValue) -> Vec<&RawValue> {
     serde_json::from_str(raw.get()).unwrap_or_default()
 }
 
+/// The JSON text of an object of these members; missing ones are left out.
+pub(crate) fn object_text(members: &[(&str, Option<&RawValue>)]) -> String {
+    let mut text = String::from("{");
+    for (name, value) in members {
+        let Some(value) = value else { continue };
+        if 1 < text.len() {
+            text.push(',');
+        }
+        text.push_str(&format!("\"{name}\":{value}"));
+    }
+    text.push('}');
+    text
+}
+
 /// Which members of an object a dialect reads, and which it knows to mean nothing to it.
 #[derive(Debug)]
 pub(crate) struct Shape<const N: usize> {

@@ -43,6 +43,16 @@ struct OpenTool {
     ready: bool,
     arguments: Fingerprint,
     output: Fingerprint,
+    output_bytes: usize,
+    executor: Executor,
+}
+
+/// Whether a whole output goes on from what had been sent of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growth {
+    GoesOn,
+    /// It begins otherwise: the source cut or rewrote it. Nothing was recorded.
+    Changed,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,6 +78,8 @@ impl Tools {
             ready: false,
             arguments: Fingerprint::default(),
             output: Fingerprint::default(),
+            output_bytes: 0,
+            executor: tool.executor,
         });
         out.event(Event::ToolStarted {
             step,
@@ -142,6 +154,7 @@ impl Tools {
             && !text.is_empty()
         {
             tool.output.push(text);
+            tool.output_bytes += text.len();
             out.event(Event::OutputAppended { step, text: text.into() });
         }
     }
@@ -154,19 +167,31 @@ impl Tools {
         }
     }
 
+    /// The output so far, from a source that repeats it: records what is new.
+    pub(super) fn output_so_far(&mut self, step: StepId, whole: &str, out: &mut Out<'_>) -> Growth {
+        let Some(tool) = self.get(step) else { return Growth::GoesOn };
+        match whole.split_at_checked(tool.output_bytes) {
+            Some((sent, new)) if Fingerprint::of(sent).same_text(&tool.output) => {
+                self.output(step, new, out);
+                Growth::GoesOn
+            }
+            _ => Growth::Changed,
+        }
+    }
+
+    /// Closes the tool; tells who ran it.
     pub(super) fn end(
         &mut self,
         step: StepId,
         outcome: ToolOutcome,
         detail: Option<&str>,
         out: &mut Out<'_>,
-    ) {
+    ) -> Option<Executor> {
         self.ready(step, out);
-        let Some(at) = self.open.iter().position(|tool| tool.step == step) else {
-            return;
-        };
-        self.open.remove(at);
+        let at = self.open.iter().position(|tool| tool.step == step)?;
+        let tool = self.open.remove(at);
         out.event(Event::ToolEnded { step, outcome, detail: detail.map(Into::into) });
+        Some(tool.executor)
     }
 
     pub(super) fn close_all(&mut self, out: &mut Out<'_>) {

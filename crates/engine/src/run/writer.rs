@@ -1,15 +1,15 @@
 //! What a dialect can say.
 
 use crate::event::{
-    AnsweredBy, AskKind, AskOption, Citation, Event, FailureReason, Image, Level, MessageId,
-    Millis, Owner, Phase, ReasoningOrigin, Sink, StepId, Stop, TextMode, ToolOutcome,
+    AnsweredBy, AskKind, AskOption, Citation, Event, Executor, FailureReason, Image, Level,
+    MessageId, Millis, Owner, Phase, ReasoningOrigin, Sink, StepId, Stop, TextMode, ToolOutcome,
     UnrecognisedReason, Usage, UsageScope,
 };
 use crate::ingest::filter::Filter;
 use crate::limits::UNKNOWN_FIELDS_MAX;
 
 use super::fingerprint::Fingerprint;
-use super::tools::ToolStart;
+use super::tools::{Growth, ToolStart};
 use super::{Cut, Ledger, Life, Out, Quirk, Rounds, Run, Verdict};
 
 /// A run, open for writing. Events go to the sink as they are decided.
@@ -278,15 +278,26 @@ impl Writer<'_> {
         self.ledger.tools.whole_output(step, text, &mut self.out);
     }
 
+    /// A tool's output so far, from a source that repeats it; only what is new is recorded.
+    pub fn output_so_far(&mut self, step: StepId, whole: &str) -> Growth {
+        self.ledger.tools.output_so_far(step, whole, &mut self.out)
+    }
+
+    /// A tool's final output, from a source that repeated it; recorded anew if it has changed.
+    pub fn settled_output(&mut self, step: StepId, whole: &str) {
+        if self.output_so_far(step, whole) == Growth::Changed {
+            self.output(step, whole);
+        }
+    }
+
     pub fn output_image(&mut self, step: StepId, image: Image<'_>) {
         self.out.event(Event::ImageReceived { owner: Owner::Step(step), image });
     }
 
     pub fn end_tool(&mut self, step: StepId, outcome: ToolOutcome, detail: Option<&str>) {
-        if self.is_open(step) {
-            self.ledger.tools.end(step, outcome, detail, &mut self.out);
-            self.ledger.result_seen = true;
-        }
+        let executor = self.ledger.tools.end(step, outcome, detail, &mut self.out);
+        // What the provider ran stays inside its round.
+        self.ledger.result_seen |= executor == Some(Executor::Client);
     }
 }
 

@@ -97,13 +97,16 @@ fn every_beginning_of_every_fixture_ends_once_and_keeps_its_text() {
             let mut cut_off = state.clone();
             let mut rest = Kept::default();
             cut_off.finish(Cut::EndOfInput, None, &mut rest);
-            let withdrew = rest.events().any(|event| matches!(event, Event::Withdrawn { .. }));
+            // The last line may lack only its line break, and may take text back.
+            let taken_back = rest.events().any(|event| {
+                matches!(event, Event::TextRewritten { .. } | Event::Withdrawn { .. })
+            });
             let mut all = so_far.clone();
             all.0.append(&mut rest.0);
             assert_eq!(all.endings(), 1, "{} ended after {at} bytes", stream.display());
             let (before, after) = (so_far.visible(), all.visible());
             assert!(
-                withdrew || after.starts_with(&before),
+                taken_back || after.starts_with(&before),
                 "{} ended after {at} bytes lost {before:?}, has {after:?}",
                 stream.display()
             );

@@ -1,6 +1,7 @@
 //! Tests of the engine as its users see it: bytes in, events out.
 
 mod bedrock;
+mod cli_agents;
 mod cohere;
 mod corpus;
 mod cuts;

@@ -1,0 +1,151 @@
+//! What the server asks of a person, and the answers.
+
+use crate::event::{AnsweredBy, AskKind, AskOption, UnrecognisedReason};
+use crate::ingest::frame::Direction;
+use crate::ingest::json::{RawValue, Shape, elements, string, string_or_json};
+use crate::run::Writer;
+
+use super::{CodexAppServer, Params, remember, words_of};
+
+/// An ask whose answer has not been seen; the item tells it, if nobody else does.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct OpenAsk {
+    id: String,
+    item: String,
+}
+
+const APPROVAL_DECISIONS: [&str; 4] = ["accept", "acceptForSession", "decline", "cancel"];
+
+impl CodexAppServer {
+    /// A request from the server.
+    pub(super) fn request(
+        &mut self,
+        method: &str,
+        id: &str,
+        params: &Params<'_>,
+        raw: &str,
+        out: &mut Writer<'_>,
+    ) {
+        let (kind, text) = match method {
+            "item/commandExecution/requestApproval" | "execCommandApproval" => {
+                (AskKind::Command, params.command.or(params.reason).map(string_or_json))
+            }
+            "item/fileChange/requestApproval" | "applyPatchApproval" => {
+                let words = params.reason.map(string_or_json);
+                (AskKind::Tool, words.or(Some("apply the changes to the files".into())))
+            }
+            "item/permissions/requestApproval" => {
+                (AskKind::Tool, params.reason.map(string_or_json))
+            }
+            "mcpServer/elicitation/request" => (AskKind::Mcp, Some(words_of(params))),
+            "item/tool/requestUserInput" => (AskKind::Followup, None),
+            _ if is_boring(method) => return,
+            _ => {
+                out.unrecognised(UnrecognisedReason::Frame, raw);
+                return;
+            }
+        };
+        out.unknown_fields(&params.unknown);
+        let item = params.item_id.as_deref().or(params.call_id.as_deref()).unwrap_or("");
+        let step = out.step_of(item);
+        let (text, options) = match kind {
+            AskKind::Followup => questions(params.questions),
+            _ => (text.unwrap_or_default().into_owned(), decisions(params.decisions)),
+        };
+        out.ask(id, kind, &text, options, step);
+        remember(&mut self.asks, OpenAsk { id: id.to_owned(), item: item.to_owned() });
+    }
+
+    /// Ids of both sides overlap: without a direction, only what looks like an answer is one.
+    pub(super) fn answer(
+        &mut self,
+        id: &str,
+        result: &RawValue,
+        from: Direction,
+        out: &mut Writer<'_>,
+    ) {
+        const ANSWER: Shape<4> =
+            Shape { read: ["decision", "answers", "permissions", "action"], skip: &[] };
+        let said = ANSWER.read(result.get()).map(|answer| answer.read).unwrap_or_default();
+        let said = said.into_iter().flatten().next();
+        if from == Direction::Agent && said.is_none() {
+            return;
+        }
+        if let Some(at) = self.asks.iter().position(|ask| ask.id == id) {
+            self.asks.remove(at);
+            let answer = string_or_json(said.unwrap_or(result));
+            out.resolve_ask(id, &answer, AnsweredBy::Person);
+        }
+    }
+
+    /// The item is over, so what was asked about it has been answered.
+    pub(super) fn answered_by_item(&mut self, item: &str, declined: bool, out: &mut Writer<'_>) {
+        let answer = if declined { "decline" } else { "accept" };
+        self.asks.retain(|ask| {
+            let over = !item.is_empty() && ask.item == item;
+            if over {
+                out.resolve_ask(&ask.id, answer, AnsweredBy::Person);
+            }
+            !over
+        });
+    }
+}
+
+/// Requests that ask nothing of a person, and those of a client whose lines are not marked as its.
+fn is_boring(method: &str) -> bool {
+    const METHODS: [&str; 12] = [
+        "account/chatgptAuthTokens/refresh",
+        "initialize",
+        "item/tool/call",
+        "model/list",
+        "thread/fork",
+        "thread/list",
+        "thread/read",
+        "thread/resume",
+        "thread/start",
+        "turn/interrupt",
+        "turn/start",
+        "turn/steer",
+    ];
+    METHODS.contains(&method)
+}
+
+/// The choices the server offers; a choice with parameters is named by its only key.
+fn decisions(raw: Option<&RawValue>) -> Vec<AskOption<'_>> {
+    const CHOICE: Shape<0> = Shape { read: [], skip: &[] };
+    let Some(raw) = raw else {
+        let all = APPROVAL_DECISIONS.into_iter();
+        return all.map(|id| AskOption { id: id.into(), label: id.into() }).collect();
+    };
+    let name = |choice| {
+        string(choice).or_else(|| {
+            let members = CHOICE.read(choice.get())?.unknown;
+            members.into_iter().next().map(|(name, _)| name.into())
+        })
+    };
+    let names = elements(raw).into_iter().filter_map(name);
+    names.map(|id| AskOption { id: id.clone(), label: id }).collect()
+}
+
+/// The questions, and the choices of the only one.
+fn questions(raw: Option<&RawValue>) -> (String, Vec<AskOption<'_>>) {
+    const QUESTION: Shape<2> = Shape { read: ["question", "options"], skip: &[] };
+    const OPTION: Shape<1> = Shape { read: ["label"], skip: &[] };
+    let questions: Vec<_> = raw
+        .map(elements)
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|raw| QUESTION.read(raw.get()))
+        .map(|question| question.read)
+        .collect();
+    let texts: Vec<_> = questions.iter().filter_map(|[text, _]| text.map(string_or_json)).collect();
+    let options = match questions.as_slice() {
+        [[_, Some(options)]] => elements(options)
+            .into_iter()
+            .filter_map(|raw| string(OPTION.read(raw.get())?.read[0]?))
+            .map(|label| AskOption { id: label.clone(), label })
+            .collect(),
+        _ => Vec::new(),
+    };
+    (texts.join("\n"), options)
+}
