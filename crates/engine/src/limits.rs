@@ -32,3 +32,6 @@ pub const OPEN_TOOLS_MAX: usize = 1 << 10;
 
 /// Names of unrecognised fields remembered, so that each is recorded once.
 pub const UNKNOWN_FIELDS_MAX: usize = 256;
+
+/// Items of a source that repeats itself remembered, so that none is shown twice.
+pub const ITEMS_REMEMBERED_MAX: usize = 1 << 12;

@@ -1,7 +1,9 @@
 //! The dialects: one file for each, one line here.
 
+mod acp;
 mod anthropic;
 mod openai_chat;
+mod repeated;
 
 use crate::event::TextMode;
 use crate::run::Writer;
@@ -88,6 +90,7 @@ macro_rules! dialects {
 dialects! {
     OpenAiChat => openai_chat,
     Anthropic => anthropic,
+    Acp => acp,
 }
 
 /// A name that no dialect has.
