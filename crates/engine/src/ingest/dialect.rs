@@ -3,6 +3,7 @@
 mod acp;
 mod anthropic;
 mod openai_chat;
+mod opencode;
 mod repeated;
 
 use crate::event::TextMode;
@@ -91,6 +92,7 @@ dialects! {
     OpenAiChat => openai_chat,
     Anthropic => anthropic,
     Acp => acp,
+    Opencode => opencode,
 }
 
 /// A name that no dialect has.

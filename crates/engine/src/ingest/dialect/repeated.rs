@@ -5,8 +5,8 @@
 
 use std::collections::VecDeque;
 
-use crate::event::{ReasoningOrigin, UnrecognisedReason};
-use crate::limits::ITEMS_REMEMBERED_MAX;
+use crate::event::{ReasoningOrigin, StepId, UnrecognisedReason};
+use crate::limits::{ITEMS_REMEMBERED_MAX, OPEN_TOOLS_MAX};
 use crate::run::{Fingerprint, Writer};
 
 /// The texts, or the thoughts, of one source.
@@ -77,7 +77,7 @@ impl Repeated {
         }
     }
 
-    /// What a tool has put out so far: the part of it that is new.
+    /// All that something has said so far, for whoever shows it elsewhere: the part that is new.
     pub(super) fn rest<'a>(&mut self, id: &str, whole: &'a str) -> &'a str {
         match self.news(id, whole) {
             News::First => {
@@ -88,6 +88,16 @@ impl Repeated {
             News::More(rest) => rest,
             News::Nothing | News::Changed(_) | News::Late => "",
         }
+    }
+
+    /// Takes note of new text; says whether its item is known.
+    pub(super) fn more(&mut self, id: &str, delta: &str) -> bool {
+        let known = self.knows(id);
+        if known {
+            self.begin(id);
+            self.say(delta);
+        }
+        known
     }
 
     pub(super) fn knows(&self, id: &str) -> bool {
@@ -107,7 +117,7 @@ impl Repeated {
     }
 
     /// The item that is open is over.
-    pub(super) fn close(&mut self) {
+    fn close(&mut self) {
         let Some(item) = self.open.take() else { return };
         if ITEMS_REMEMBERED_MAX <= self.past.len() {
             self.past.pop_front();
@@ -138,5 +148,78 @@ impl Repeated {
             return News::More(rest);
         }
         News::Changed(std::mem::replace(&mut item.said, whole.to_owned()))
+    }
+}
+
+/// Ids of things that are over, the newest of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Recent(VecDeque<String>);
+
+impl Recent {
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.0.iter().rev().any(|recent| recent == id)
+    }
+
+    /// Remembers the id; says whether it is new.
+    pub(super) fn add(&mut self, id: &str) -> bool {
+        if self.has(id) {
+            return false;
+        }
+        if ITEMS_REMEMBERED_MAX <= self.0.len() {
+            self.0.pop_front();
+        }
+        self.0.push_back(id.to_owned());
+        true
+    }
+}
+
+/// What tools that run have put out, from a source that repeats it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outputs(Vec<Output>);
+
+#[derive(Clone, Debug)]
+struct Output {
+    step: StepId,
+    bytes: usize,
+    print: Fingerprint,
+}
+
+impl Outputs {
+    /// All that a running tool has put out so far.
+    pub(super) fn so_far(&mut self, step: StepId, whole: &str, out: &mut Writer<'_>) {
+        let Some(known) = self.0.iter_mut().find(|output| output.step == step) else {
+            if self.0.len() < OPEN_TOOLS_MAX && !whole.is_empty() {
+                let print = Fingerprint::of(whole);
+                self.0.push(Output { step, bytes: whole.len(), print });
+                out.output(step, whole);
+            }
+            return;
+        };
+        // What does not go on from before is left for the end, which has it all.
+        if let Some(rest) = known.rest(whole) {
+            *known = Output { step, bytes: whole.len(), print: Fingerprint::of(whole) };
+            out.output(step, rest);
+        }
+    }
+
+    /// All that a tool has put out: it is over.
+    pub(super) fn whole(&mut self, step: StepId, whole: &str, out: &mut Writer<'_>) {
+        let at = self.0.iter().position(|output| output.step == step);
+        let Some(known) = at.map(|at| self.0.swap_remove(at)) else {
+            out.whole_output(step, whole);
+            return;
+        };
+        out.output(step, known.rest(whole).unwrap_or(whole));
+    }
+
+    pub(super) fn forget(&mut self, step: StepId) {
+        self.0.retain(|output| output.step != step);
+    }
+}
+
+impl Output {
+    fn rest<'a>(&self, whole: &'a str) -> Option<&'a str> {
+        let (before, rest) = whole.split_at_checked(self.bytes)?;
+        Fingerprint::of(before).same_text(&self.print).then_some(rest)
     }
 }

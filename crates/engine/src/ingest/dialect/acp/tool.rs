@@ -1,20 +1,17 @@
 //! Tool calls: started, updated, asked about.
 
-use std::collections::VecDeque;
-
 use crate::event::{AskKind, StepId, ToolKind, ToolOutcome};
 use crate::ingest::json::{RawValue, Text, object, string};
-use crate::limits::OPEN_TOOLS_MAX;
 use crate::run::{ToolStart, Writer};
 
-use super::super::repeated::Repeated;
+use super::super::repeated::{Outputs, Recent};
 use super::content::{self, Meta};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tools {
     /// Calls that are over: what is still said about them starts nothing.
-    past: VecDeque<String>,
-    outputs: Repeated,
+    past: Recent,
+    outputs: Outputs,
 }
 
 /// A call that a person has to allow.
@@ -43,7 +40,7 @@ impl Tools {
         let Ok(call) = serde_json::from_str::<Call<'_>>(raw.get()) else { return };
         out.unknown_fields(&call.unknown);
         let id = call.id.as_deref().unwrap_or("");
-        let over = update == "tool_call_update" && self.past.iter().any(|past| past == id);
+        let over = update == "tool_call_update" && self.past.has(id);
         let Some(step) = out.step_of(id).or_else(|| (!over).then(|| start(&call, out))) else {
             return;
         };
@@ -51,7 +48,7 @@ impl Tools {
         let status = call.status.as_deref().unwrap_or("");
         match status {
             "completed" | "failed" => {
-                self.result(id, step, &call, out);
+                self.result(step, &call, out);
                 let failed = status == "failed";
                 let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
                 self.end(id, step, outcome, out);
@@ -59,9 +56,7 @@ impl Tools {
             "in_progress" => {
                 out.ready(step);
                 let whole = call.content.map(content::shown).unwrap_or_default();
-                if !whole.is_empty() {
-                    out.output(step, self.outputs.rest(id, &whole));
-                }
+                self.outputs.so_far(step, &whole, out);
             }
             _ => {}
         }
@@ -99,17 +94,15 @@ impl Tools {
     }
 
     /// The tool's own words where they are given, else what it shows.
-    fn result(&mut self, id: &str, step: StepId, call: &Call<'_>, out: &mut Writer<'_>) {
+    fn result(&mut self, step: StepId, call: &Call<'_>, out: &mut Writer<'_>) {
         for image in call.content.map(content::shown_images).unwrap_or_default() {
             out.output_image(step, image);
         }
         let shown = call.content.map(content::shown).filter(|text| !text.is_empty());
-        if self.outputs.knows(id) {
-            out.output(step, self.outputs.rest(id, &shown.unwrap_or_default()));
-        } else if let Some(text) = call.output.and_then(string) {
+        if let Some(text) = call.output.and_then(string) {
             out.whole_output(step, &text);
         } else if let Some(text) = shown {
-            out.whole_output(step, &text);
+            self.outputs.whole(step, &text, out);
         } else if let Some(raw) = call.output {
             out.whole_output(step, &content::result_text(raw));
         }
@@ -117,10 +110,8 @@ impl Tools {
 
     pub(super) fn end(&mut self, id: &str, step: StepId, how: ToolOutcome, out: &mut Writer<'_>) {
         out.end_tool(step, how, None);
-        if OPEN_TOOLS_MAX <= self.past.len() {
-            self.past.pop_front();
-        }
-        self.past.push_back(id.to_owned());
+        self.outputs.forget(step);
+        self.past.add(id);
     }
 }
 

@@ -1,0 +1,118 @@
+//! Tools and pictures among the parts of a message.
+
+use crate::event::{Image, StepId, ToolKind, ToolOutcome};
+use crate::ingest::json::{RawValue, Text, elements, object, string, string_or_json};
+use crate::ingest::json::Shape;
+use crate::run::{ToolStart, Writer};
+
+use super::super::openai_chat::image_of_url;
+use super::{Opencode, Part};
+
+object! { State {
+    status: Text<'a> = "status",
+    input: &'a RawValue = "input",
+    output: &'a RawValue = "output",
+    error: &'a RawValue = "error",
+    metadata: &'a RawValue = "metadata",
+    attachments: &'a RawValue = "attachments",
+    ; skip "raw" | "title" | "time"
+} }
+
+const METADATA: Shape<3> = Shape { read: ["output", "sessionId", "sessionID"], skip: &[] };
+
+impl Part<'_> {
+    pub(super) fn has_ended(&self) -> bool {
+        const TIME: Shape<1> = Shape { read: ["end"], skip: &[] };
+        let time = self.time.and_then(|time| TIME.read(time.get()));
+        time.is_some_and(|time| time.read[0].is_some())
+    }
+
+    pub(super) fn image(&self) -> Option<Image<'_>> {
+        let url = self.url.as_ref()?;
+        let is_image = self.mime.as_ref()?.starts_with("image/");
+        is_image.then(|| image_of_url(url.0.clone()))
+    }
+}
+
+impl Opencode {
+    /// A tool as it stands; `parent` is the tool whose sub-agent called it.
+    pub(super) fn tool(&mut self, part: &Part<'_>, parent: Option<StepId>, out: &mut Writer<'_>) {
+        let id = part.id.as_deref().unwrap_or("");
+        let call = part.call.as_deref().unwrap_or(id);
+        let state = part.state.map(|raw| serde_json::from_str::<State<'_>>(raw.get()));
+        let Some(Ok(state)) = state else { return };
+        out.unknown_fields(&state.unknown);
+        if self.calls_over.has(id) {
+            return;
+        }
+        let name = part.tool.as_deref().unwrap_or("");
+        let kind = kind_of(name);
+        let step = out.step_of(call).unwrap_or_else(|| {
+            out.tool(ToolStart { kind, parent, ..ToolStart::function(call, name) })
+        });
+        let status = state.status.as_deref().unwrap_or("");
+        if let Some(input) = state.input.filter(|input| input.get() != "{}") {
+            out.whole_arguments(step, input.get());
+        }
+        let metadata = state.metadata.and_then(|raw| METADATA.read(raw.get()));
+        let [output, session, older] = metadata.map(|metadata| metadata.read).unwrap_or_default();
+        if kind == ToolKind::Agent && let Some(session) = session.or(older).and_then(string) {
+            self.serve.child_of(&session, step);
+        }
+        match status {
+            "running" => {
+                out.ready(step);
+                self.outputs.so_far(step, &output.and_then(string).unwrap_or_default(), out);
+            }
+            "completed" => {
+                let text = state.output.map(string_or_json).unwrap_or_default();
+                self.outputs.whole(step, &text, out);
+                attachments(step, state.attachments, out);
+                self.end_tool(id, step, ToolOutcome::Succeeded, None, out);
+            }
+            "error" => {
+                let error = state.error.map(string_or_json);
+                let outcome = match self.serve.was_denied(call) {
+                    true => ToolOutcome::Denied,
+                    false => ToolOutcome::Failed,
+                };
+                self.end_tool(id, step, outcome, error.as_deref(), out);
+            }
+            _ => {}
+        }
+    }
+
+    fn end_tool(
+        &mut self,
+        part: &str,
+        step: StepId,
+        outcome: ToolOutcome,
+        detail: Option<&str>,
+        out: &mut Writer<'_>,
+    ) {
+        out.end_tool(step, outcome, detail);
+        self.outputs.forget(step);
+        self.serve.forget(step);
+        self.calls_over.add(part);
+    }
+}
+
+fn attachments(step: StepId, raw: Option<&RawValue>, out: &mut Writer<'_>) {
+    for raw in raw.map(elements).unwrap_or_default() {
+        let Ok(file) = serde_json::from_str::<Part<'_>>(raw.get()) else { continue };
+        if let Some(image) = file.image() {
+            out.output_image(step, image);
+        }
+    }
+}
+
+fn kind_of(name: &str) -> ToolKind {
+    match name {
+        "bash" => ToolKind::Command,
+        "edit" | "write" | "patch" | "multiedit" | "apply_patch" => ToolKind::Edit,
+        "webfetch" => ToolKind::WebFetch,
+        "websearch" => ToolKind::WebSearch,
+        "task" => ToolKind::Agent,
+        _ => ToolKind::Function,
+    }
+}
