@@ -2,9 +2,12 @@
 
 mod acp;
 mod anthropic;
+mod cline;
+mod kilo;
 mod openai_chat;
 mod opencode;
 mod repeated;
+mod say_ask;
 
 use crate::event::TextMode;
 use crate::run::Writer;
@@ -93,6 +96,8 @@ dialects! {
     Anthropic => anthropic,
     Acp => acp,
     Opencode => opencode,
+    Cline => cline,
+    Kilo => kilo,
 }
 
 /// A name that no dialect has.

@@ -28,6 +28,8 @@ pub(crate) struct Opencode {
     calls_over: Recent,
     outputs: Outputs,
     serve: serve::Serve,
+    /// The latest time the source has told.
+    clock: u64,
 }
 
 /// How far the end of a step is the end of the run.
@@ -101,13 +103,14 @@ impl Dialect for Opencode {
         if let Some(properties) = line.properties {
             return self.event(kind, properties, frame, out);
         }
-        if let Some(at) = line.timestamp {
-            out.at(at);
-        }
         match (kind, line.part, line.error) {
-            ("error", _, Some(error)) => fail(error, out),
+            ("error", _, Some(error)) => {
+                self.at(line.timestamp, out);
+                fail(error, out);
+            }
             (_, Some(raw), _) => {
                 let part: Part<'_> = serde_json::from_str(raw.get()).map_err(|_| Unreadable)?;
+                self.told(&part, line.timestamp, out);
                 self.part(&part, raw, Ends::Run, out);
             }
             _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
@@ -123,6 +126,21 @@ impl Opencode {
         }
     }
 
+    /// Parts tell when they began and ended, some of it before what others have told already.
+    fn at(&mut self, at: Option<u64>, out: &mut Writer<'_>) {
+        if let Some(at) = at {
+            self.clock = self.clock.max(at);
+            out.at(self.clock);
+        }
+    }
+
+    /// When a part was told; where it says itself when it began and ended, that counts.
+    fn told(&mut self, part: &Part<'_>, at: Option<u64>, out: &mut Writer<'_>) {
+        if !matches!(part.kind.as_deref(), Some("reasoning" | "tool")) {
+            self.at(at, out);
+        }
+    }
+
     /// A part of what the model says.
     fn part(&mut self, part: &Part<'_>, raw: &RawValue, ends: Ends, out: &mut Writer<'_>) {
         out.unknown_fields(&part.unknown);
@@ -133,8 +151,11 @@ impl Opencode {
         match part.kind.as_deref().unwrap_or("") {
             "text" => self.texts.text(id, text, out),
             "reasoning" => {
+                let (start, end) = part::times(part.time);
+                self.at(start, out);
                 self.thoughts.thought(id, text, out);
-                if part.has_ended() {
+                if end.is_some() {
+                    self.at(end, out);
                     out.end_reasoning();
                 }
             }

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use crate::event::{ReasoningOrigin, StepId, UnrecognisedReason};
+use crate::event::{Phase, ReasoningOrigin, StepId, UnrecognisedReason};
 use crate::limits::{ITEMS_REMEMBERED_MAX, OPEN_TOOLS_MAX};
 use crate::run::{Fingerprint, Writer};
 
@@ -37,8 +37,12 @@ enum News<'a> {
 impl Repeated {
     /// New text of a message.
     pub(super) fn text_delta(&mut self, id: &str, delta: &str, out: &mut Writer<'_>) {
+        self.phased_delta(id, None, delta, out);
+    }
+
+    fn phased_delta(&mut self, id: &str, phase: Option<Phase>, delta: &str, out: &mut Writer<'_>) {
         if self.begin(id) {
-            out.begin_message(None);
+            out.begin_message(phase);
         }
         self.say(delta);
         out.text_kept(delta);
@@ -46,8 +50,19 @@ impl Repeated {
 
     /// All that a message says so far.
     pub(super) fn text(&mut self, id: &str, whole: &str, out: &mut Writer<'_>) {
+        self.phased_text(id, None, whole, out);
+    }
+
+    /// The same, of a message whose part the source tells.
+    pub(super) fn phased_text(
+        &mut self,
+        id: &str,
+        phase: Option<Phase>,
+        whole: &str,
+        out: &mut Writer<'_>,
+    ) {
         match self.news(id, whole) {
-            News::First => self.text_delta(id, whole, out),
+            News::First => self.phased_delta(id, phase, whole, out),
             News::Nothing => {}
             News::More(rest) => out.text_kept(rest),
             News::Changed(said) if out.has_said(&said) => out.text_so_far(whole),

@@ -1,8 +1,9 @@
 //! Tools and pictures among the parts of a message.
 
 use crate::event::{Image, StepId, ToolKind, ToolOutcome};
-use crate::ingest::json::{RawValue, Text, elements, object, string, string_or_json};
-use crate::ingest::json::Shape;
+use crate::ingest::json::{
+    RawValue, Shape, Text, elements, number, object, string, string_or_json,
+};
 use crate::run::{ToolStart, Writer};
 
 use super::super::openai_chat::image_of_url;
@@ -15,18 +16,21 @@ object! { State {
     error: &'a RawValue = "error",
     metadata: &'a RawValue = "metadata",
     attachments: &'a RawValue = "attachments",
-    ; skip "raw" | "title" | "time"
+    time: &'a RawValue = "time",
+    ; skip "raw" | "title"
 } }
 
 const METADATA: Shape<3> = Shape { read: ["output", "sessionId", "sessionID"], skip: &[] };
 
-impl Part<'_> {
-    pub(super) fn has_ended(&self) -> bool {
-        const TIME: Shape<1> = Shape { read: ["end"], skip: &[] };
-        let time = self.time.and_then(|time| TIME.read(time.get()));
-        time.is_some_and(|time| time.read[0].is_some())
-    }
+/// When something began and ended.
+pub(super) fn times(raw: Option<&RawValue>) -> (Option<u64>, Option<u64>) {
+    const TIMES: Shape<2> = Shape { read: ["start", "end"], skip: &[] };
+    let times = raw.and_then(|raw| TIMES.read(raw.get())).map(|times| times.read);
+    let [start, end] = times.unwrap_or_default();
+    (start.and_then(number), end.and_then(number))
+}
 
+impl Part<'_> {
     pub(super) fn image(&self) -> Option<Image<'_>> {
         let url = self.url.as_ref()?;
         let is_image = self.mime.as_ref()?.starts_with("image/");
@@ -45,6 +49,8 @@ impl Opencode {
         if self.calls_over.has(id) {
             return;
         }
+        let (start, end) = times(state.time);
+        self.at(start, out);
         let name = part.tool.as_deref().unwrap_or("");
         let kind = kind_of(name);
         let step = out.step_of(call).unwrap_or_else(|| {
@@ -59,6 +65,7 @@ impl Opencode {
         if kind == ToolKind::Agent && let Some(session) = session.or(older).and_then(string) {
             self.serve.child_of(&session, step);
         }
+        self.at(end, out);
         match status {
             "running" => {
                 out.ready(step);

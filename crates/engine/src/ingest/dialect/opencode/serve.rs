@@ -5,7 +5,7 @@ use crate::event::{
     AnsweredBy, AskKind, AskOption, Event, StepId, Stop, UnrecognisedReason,
 };
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{RawValue, Shape, Text, elements, object, string, string_or_json};
+use crate::ingest::json::{RawValue, Shape, Text, elements, number, object, string, string_or_json};
 use crate::limits::OPEN_TOOLS_MAX;
 use crate::run::Writer;
 
@@ -101,9 +101,6 @@ impl Opencode {
         let event: Properties<'_> =
             serde_json::from_str(properties.get()).map_err(|_| Unreadable)?;
         out.unknown_fields(&event.unknown);
-        if let Some(at) = event.time.and_then(crate::ingest::json::number) {
-            out.at(at);
-        }
         let session = event.session.as_deref().unwrap_or("");
         let other = self.serve.is_other(session);
         match kind {
@@ -155,6 +152,7 @@ impl Opencode {
     fn updated(&mut self, event: &Properties<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
         let Some(raw) = event.part else { return Err(Unreadable) };
         let part: Part<'_> = serde_json::from_str(raw.get()).map_err(|_| Unreadable)?;
+        self.told(&part, event.time.and_then(number), out);
         let message = part.message.as_deref().unwrap_or("");
         let session = part.session.as_deref().or(event.session.as_deref()).unwrap_or("");
         if self.serve.is_other(session) {
