@@ -32,12 +32,18 @@ fn split_offset(time: &str) -> Option<(&str, i64)> {
     if let Some(clock) = time.strip_suffix(['Z', 'z']) {
         return Some((clock, 0));
     }
-    let Some(at) = time.find(['+', '-']) else { return Some((time, 0)) };
+    let Some(at) = time.find(['+', '-']) else {
+        return Some((time, 0));
+    };
     let (clock, zone) = time.split_at(at);
     let sign = if zone.starts_with('-') { -1 } else { 1 };
     let digits = zone[1..].replace(':', "");
     let (hours, minutes) = digits.split_at_checked(2)?;
-    let minutes: i64 = if minutes.is_empty() { 0 } else { minutes.parse().ok()? };
+    let minutes: i64 = if minutes.is_empty() {
+        0
+    } else {
+        minutes.parse().ok()?
+    };
     Some((clock, sign * (hours.parse::<i64>().ok()? * 60 + minutes)))
 }
 
@@ -53,7 +59,11 @@ fn fraction_millis(digits: &str) -> Option<i64> {
 /// Days from the epoch to a date of the Gregorian calendar.
 fn days_before(year: i64, month: i64, day: i64) -> Option<i64> {
     // Years begin in March, so that the leap day is the last.
-    let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
+    let (year, month) = if month <= 2 {
+        (year - 1, month + 9)
+    } else {
+        (year, month - 3)
+    };
     let leap_days = year / 4 - year / 100 + year / 400;
     let days = year * 365 + leap_days + (month * 153 + 2) / 5 + day - 1;
     days.checked_sub(719_468)

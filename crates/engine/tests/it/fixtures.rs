@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use engine::event::Event;
 use engine::ingest::{Ingest, Options};
 use engine::run::Cut;
 
@@ -85,12 +86,16 @@ fn every_beginning_of_every_fixture_ends_once_and_keeps_its_text() {
             let mut cut_off = state.clone();
             let mut rest = Kept::default();
             cut_off.finish(Cut::EndOfInput, None, &mut rest);
+            // The last frame may be whole without its line end, and take something back.
+            let takes_back = rest.events().any(|event| {
+                matches!(event, Event::TextRewritten { .. } | Event::Withdrawn { .. })
+            });
             let mut all = so_far.clone();
             all.0.append(&mut rest.0);
             assert_eq!(all.endings(), 1, "{} ended after {at} bytes", stream.display());
             let (before, after) = (so_far.visible(), all.visible());
             assert!(
-                after.starts_with(&before),
+                takes_back || after.starts_with(&before),
                 "{} ended after {at} bytes lost {before:?}, has {after:?}",
                 stream.display()
             );

@@ -92,9 +92,15 @@ impl Dialect for Cline {
     }
 
     fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        const KIND: Shape<1> = Shape { read: ["type"], skip: &[] };
+        const KIND: Shape<1> = Shape {
+            read: ["type"],
+            skip: &[],
+        };
         let kind = KIND.read(frame.data).ok_or(Unreadable)?.read[0].and_then(string);
-        if !matches!(kind.as_deref(), Some("agent_event" | "run_result" | "error")) {
+        if !matches!(
+            kind.as_deref(),
+            Some("agent_event" | "run_result" | "error")
+        ) {
             return self.messages.frame(frame, out);
         }
         let line: Line<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
@@ -103,8 +109,7 @@ impl Dialect for Cline {
             out.at(at);
         }
         if let Some(raw) = line.event {
-            let event: AgentEvent<'_> =
-                serde_json::from_str(raw.get()).map_err(|_| Unreadable)?;
+            let event: AgentEvent<'_> = serde_json::from_str(raw.get()).map_err(|_| Unreadable)?;
             self.event(&event, raw, out);
             return Ok(());
         }
@@ -116,7 +121,10 @@ impl Dialect for Cline {
             self.tell_totals(out);
         } else {
             let words = line.error.or(line.message).map(error_text);
-            out.fail(FailureReason::Error, words.as_deref().unwrap_or("unnamed error"));
+            out.fail(
+                FailureReason::Error,
+                words.as_deref().unwrap_or("unnamed error"),
+            );
         }
         Ok(())
     }
@@ -173,7 +181,11 @@ impl Cline {
                 self.end(reason, event.text.as_deref().unwrap_or(""), out);
             }
             ("error", _) => {
-                let words = event.error.or(event.message).map(error_text).unwrap_or_default();
+                let words = event
+                    .error
+                    .or(event.message)
+                    .map(error_text)
+                    .unwrap_or_default();
                 match event.recoverable {
                     Some(true) => out.notice(Level::Warning, &words),
                     _ => out.fail(FailureReason::Error, &words),
@@ -216,15 +228,25 @@ fn tool(step: &str, event: &AgentEvent<'_>, out: &mut Writer<'_>) {
     let call = event.call.as_deref().unwrap_or("");
     let name = event.tool.as_deref().unwrap_or("");
     let id = out.step_of(call).unwrap_or_else(|| {
-        out.tool(ToolStart { kind: kind_of(name), ..ToolStart::function(call, name) })
+        out.tool(ToolStart {
+            kind: kind_of(name),
+            ..ToolStart::function(call, name)
+        })
     });
     if let Some(input) = event.input {
         out.whole_arguments(id, &string_or_json(input));
         out.ready(id);
     }
     if let Some(update) = event.update {
-        const UPDATE: Shape<1> = Shape { read: ["chunk"], skip: &[] };
-        match UPDATE.read(update.get()).and_then(|update| update.read[0]).and_then(string) {
+        const UPDATE: Shape<1> = Shape {
+            read: ["chunk"],
+            skip: &[],
+        };
+        match UPDATE
+            .read(update.get())
+            .and_then(|update| update.read[0])
+            .and_then(string)
+        {
             Some(chunk) => out.output(id, &chunk),
             None => out.progress(id, &string_or_json(update)),
         }
@@ -234,26 +256,38 @@ fn tool(step: &str, event: &AgentEvent<'_>, out: &mut Writer<'_>) {
         out.whole_output(id, &output);
         let error = event.error.map(error_text);
         let failed = error.is_some() || succeeded == Some(false);
-        let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
+        let outcome = if failed {
+            ToolOutcome::Failed
+        } else {
+            ToolOutcome::Succeeded
+        };
         out.end_tool(id, outcome, error.as_deref());
     }
 }
 
 /// What a tool put out, and whether it says that it succeeded. Some tools do several things.
 fn result(raw: &RawValue) -> (Cow<'_, str>, Option<bool>) {
-    const RESULT: Shape<3> = Shape { read: ["result", "success", "error"], skip: &[] };
+    const RESULT: Shape<3> = Shape {
+        read: ["result", "success", "error"],
+        skip: &[],
+    };
     let mut text = String::new();
     let mut succeeded = true;
     for part in elements(raw) {
-        let Some(part) = RESULT.read(part.get()) else { return (raw.get().into(), None) };
+        let Some(part) = RESULT.read(part.get()) else {
+            return (raw.get().into(), None);
+        };
         let [result, success, error] = part.read;
-        let Some(words) = result.or(error) else { return (raw.get().into(), None) };
+        let Some(words) = result.or(error) else {
+            return (raw.get().into(), None);
+        };
         text += &string_or_json(words);
         succeeded &= success.is_none_or(|success| success.get() != "false");
     }
-    match text.is_empty() {
-        true => (string_or_json(raw), None),
-        false => (text.into(), Some(succeeded)),
+    if text.is_empty() {
+        (string_or_json(raw), None)
+    } else {
+        (text.into(), Some(succeeded))
     }
 }
 
@@ -282,8 +316,19 @@ fn usage_of(raw: &RawValue) -> Usage {
         ],
         skip: &[],
     };
-    let read = USAGE.read(raw.get()).map(|usage| usage.read).unwrap_or_default();
-    let [input, output, cache_read, cache_write, cost, total, total_input] = read;
+    let read = USAGE
+        .read(raw.get())
+        .map(|usage| usage.read)
+        .unwrap_or_default();
+    let [
+        input,
+        output,
+        cache_read,
+        cache_write,
+        cost,
+        total,
+        total_input,
+    ] = read;
     // Beside the tokens of one call stand the totals so far: its own cost is then not told.
     let total = total.filter(|_| total_input.is_none());
     Usage {

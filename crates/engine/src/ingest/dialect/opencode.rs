@@ -8,9 +8,7 @@
 mod part;
 mod serve;
 
-use crate::event::{
-    Event, FailureReason, Stop, TextMode, UnrecognisedReason, Usage,
-};
+use crate::event::{Event, FailureReason, Stop, TextMode, UnrecognisedReason, Usage};
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{RawValue, Shape, Text, number, object, string, string_or_json};
 use crate::ingest::probe::{Likeness, Probe};
@@ -30,6 +28,8 @@ pub(crate) struct Opencode {
     serve: serve::Serve,
     /// The latest time the source has told.
     clock: u64,
+    /// When the part at hand was told.
+    told: Option<u64>,
 }
 
 /// How far the end of a step is the end of the run.
@@ -85,9 +85,19 @@ impl Dialect for Opencode {
             }
             "error" => Likeness::yes_if(probe.has_all(["sessionID", "error"])),
             kind if probe.has("properties") => {
-                let families = ["server.", "session.", "message.", "permission.", "question."];
+                let families = [
+                    "server.",
+                    "session.",
+                    "message.",
+                    "permission.",
+                    "question.",
+                ];
                 let ours = families.iter().any(|family| kind.starts_with(family));
-                if ours { Likeness::Yes } else { Likeness::maybe_if(kind.contains('.')) }
+                if ours {
+                    Likeness::Yes
+                } else {
+                    Likeness::maybe_if(kind.contains('.'))
+                }
             }
             _ => Likeness::No,
         }
@@ -110,7 +120,7 @@ impl Dialect for Opencode {
             }
             (_, Some(raw), _) => {
                 let part: Part<'_> = serde_json::from_str(raw.get()).map_err(|_| Unreadable)?;
-                self.told(&part, line.timestamp, out);
+                self.told = line.timestamp;
                 self.part(&part, raw, Ends::Run, out);
             }
             _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
@@ -134,25 +144,21 @@ impl Opencode {
         }
     }
 
-    /// When a part was told; where it says itself when it began and ended, that counts.
-    fn told(&mut self, part: &Part<'_>, at: Option<u64>, out: &mut Writer<'_>) {
-        if !matches!(part.kind.as_deref(), Some("reasoning" | "tool")) {
-            self.at(at, out);
-        }
-    }
-
     /// A part of what the model says.
     fn part(&mut self, part: &Part<'_>, raw: &RawValue, ends: Ends, out: &mut Writer<'_>) {
         out.unknown_fields(&part.unknown);
         let id = part.id.as_deref().unwrap_or("");
         let message = part.message.as_deref().unwrap_or("");
         let text = part.text.as_deref().unwrap_or("");
+        if !matches!(part.kind.as_deref(), Some("reasoning" | "tool")) {
+            self.at(self.told, out);
+        }
         self.begin_round(message, None, out);
         match part.kind.as_deref().unwrap_or("") {
             "text" => self.texts.text(id, text, out),
             "reasoning" => {
                 let (start, end) = part::times(part.time);
-                self.at(start, out);
+                self.at(start.or(self.told), out);
                 self.thoughts.thought(id, text, out);
                 if end.is_some() {
                     self.at(end, out);
@@ -201,16 +207,34 @@ impl Opencode {
 
 /// An error by name, with its words in `data`.
 fn fail(raw: &RawValue, out: &mut Writer<'_>) {
-    const ERROR: Shape<3> = Shape { read: ["name", "data", "message"], skip: &[] };
-    const DATA: Shape<1> = Shape { read: ["message"], skip: &[] };
-    let [name, data, message] = ERROR.read(raw.get()).map(|error| error.read).unwrap_or_default();
-    let inner = data.and_then(|data| DATA.read(data.get())).and_then(|data| data.read[0]);
+    const ERROR: Shape<3> = Shape {
+        read: ["name", "data", "message"],
+        skip: &[],
+    };
+    const DATA: Shape<1> = Shape {
+        read: ["message"],
+        skip: &[],
+    };
+    let [name, data, message] = ERROR
+        .read(raw.get())
+        .map(|error| error.read)
+        .unwrap_or_default();
+    let inner = data
+        .and_then(|data| DATA.read(data.get()))
+        .and_then(|data| data.read[0]);
     let name = name.and_then(string).unwrap_or_default();
-    let words = inner.or(message).and_then(string).filter(|words| !words.is_empty());
-    let words = words.unwrap_or_else(|| match name.is_empty() {
-        true => string_or_json(raw),
-        false => name.clone(),
-    });
+    let words = inner
+        .or(message)
+        .and_then(string)
+        .filter(|words| !words.is_empty());
+    let unnamed = || {
+        if name.is_empty() {
+            string_or_json(raw)
+        } else {
+            name.clone()
+        }
+    };
+    let words = words.unwrap_or_else(unnamed);
     match name.as_ref() {
         "MessageAbortedError" => out.cancelled(&words),
         "MessageOutputLengthError" => out.complete(Stop::Length),
@@ -220,9 +244,14 @@ fn fail(raw: &RawValue, out: &mut Writer<'_>) {
 }
 
 fn retry(raw: &RawValue, out: &mut Writer<'_>) {
-    const RETRY: Shape<3> = Shape { read: ["attempt", "message", "error"], skip: &[] };
-    let [attempt, message, error] =
-        RETRY.read(raw.get()).map(|retry| retry.read).unwrap_or_default();
+    const RETRY: Shape<3> = Shape {
+        read: ["attempt", "message", "error"],
+        skip: &[],
+    };
+    let [attempt, message, error] = RETRY
+        .read(raw.get())
+        .map(|retry| retry.read)
+        .unwrap_or_default();
     out.note(Event::RetryScheduled {
         attempt: attempt.and_then(number),
         attempts_max: None,
@@ -232,11 +261,19 @@ fn retry(raw: &RawValue, out: &mut Writer<'_>) {
 }
 
 fn usage_of(tokens: &RawValue, cost: Option<f64>) -> Usage {
-    const TOKENS: Shape<4> = Shape { read: ["input", "output", "reasoning", "cache"], skip: &[] };
-    const CACHE: Shape<2> = Shape { read: ["read", "write"], skip: &[] };
+    const TOKENS: Shape<4> = Shape {
+        read: ["input", "output", "reasoning", "cache"],
+        skip: &[],
+    };
+    const CACHE: Shape<2> = Shape {
+        read: ["read", "write"],
+        skip: &[],
+    };
     let read = TOKENS.read(tokens.get()).map(|tokens| tokens.read);
     let [input, output, reasoning, cache] = read.unwrap_or_default();
-    let cache = cache.and_then(|cache| CACHE.read(cache.get())).map(|cache| cache.read);
+    let cache = cache
+        .and_then(|cache| CACHE.read(cache.get()))
+        .map(|cache| cache.read);
     let [cache_read, cache_write] = cache.unwrap_or_default();
     Usage {
         input_tokens: input.and_then(number),

@@ -127,7 +127,10 @@ impl Repeated {
         }
         self.close();
         self.past.retain(|(past, _)| past != id);
-        self.open = Some(Item { id: id.to_owned(), said: String::new() });
+        self.open = Some(Item {
+            id: id.to_owned(),
+            said: String::new(),
+        });
         true
     }
 
@@ -205,14 +208,22 @@ impl Outputs {
         let Some(known) = self.0.iter_mut().find(|output| output.step == step) else {
             if self.0.len() < OPEN_TOOLS_MAX && !whole.is_empty() {
                 let print = Fingerprint::of(whole);
-                self.0.push(Output { step, bytes: whole.len(), print });
+                self.0.push(Output {
+                    step,
+                    bytes: whole.len(),
+                    print,
+                });
                 out.output(step, whole);
             }
             return;
         };
         // What does not go on from before is left for the end, which has it all.
         if let Some(rest) = known.rest(whole) {
-            *known = Output { step, bytes: whole.len(), print: Fingerprint::of(whole) };
+            *known = Output {
+                step,
+                bytes: whole.len(),
+                print: Fingerprint::of(whole),
+            };
             out.output(step, rest);
         }
     }
@@ -235,6 +246,8 @@ impl Outputs {
 impl Output {
     fn rest<'a>(&self, whole: &'a str) -> Option<&'a str> {
         let (before, rest) = whole.split_at_checked(self.bytes)?;
-        Fingerprint::of(before).same_text(&self.print).then_some(rest)
+        Fingerprint::of(before)
+            .same_text(&self.print)
+            .then_some(rest)
     }
 }

@@ -37,7 +37,10 @@ pub(super) struct SayAsk {
 enum First {
     #[default]
     Awaited,
-    Held { key: String, text: String },
+    Held {
+        key: String,
+        text: String,
+    },
     Passed,
 }
 
@@ -67,19 +70,36 @@ impl Message<'_> {
     }
 
     fn text(&self) -> &str {
-        self.text.as_deref().or(self.content.as_deref()).unwrap_or("")
+        self.text
+            .as_deref()
+            .or(self.content.as_deref())
+            .unwrap_or("")
     }
 
     /// What tells a message from others: a time alone may be that of two.
     fn key(&self) -> String {
-        let kind = [&self.say, &self.ask, &self.kind].into_iter().flatten().next();
-        let id = self.id.filter(|_| self.say.is_none() && self.ask.is_none()).or(self.ts);
-        format!("{}:{}", id.map_or("", RawValue::get), kind.map_or("", |kind| kind))
+        let kind = [&self.say, &self.ask, &self.kind]
+            .into_iter()
+            .flatten()
+            .next();
+        let id = self
+            .id
+            .filter(|_| self.say.is_none() && self.ask.is_none())
+            .or(self.ts);
+        format!(
+            "{}:{}",
+            id.map_or("", RawValue::get),
+            kind.map_or("", |kind| kind)
+        )
     }
 }
 
 impl SayAsk {
-    pub(super) fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+    pub(super) fn frame(
+        &mut self,
+        frame: Frame<'_>,
+        out: &mut Writer<'_>,
+    ) -> Result<(), Unreadable> {
         let message: Message<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
         out.unknown_fields(&message.unknown);
         let key = message.key();
@@ -89,7 +109,11 @@ impl SayAsk {
             self.clock = self.clock.max(ts);
             out.at(self.clock);
         }
-        match (message.kind.as_deref().unwrap_or(""), &message.say, &message.ask) {
+        match (
+            message.kind.as_deref().unwrap_or(""),
+            &message.say,
+            &message.ask,
+        ) {
             ("say", Some(say), _) => self.say(say, &key, &message, frame, out),
             ("ask", _, Some(ask)) => self.ask(ask, &key, &message, out),
             (kind, _, _) => self.plain(kind, &key, &message, frame, out),
@@ -222,12 +246,18 @@ impl SayAsk {
     fn hold_first(&mut self, key: &str, message: &Message<'_>) -> bool {
         let hold = matches!(self.first, First::Awaited) && message.partial.is_none();
         if hold {
-            self.first = First::Held { key: key.to_owned(), text: message.text().to_owned() };
+            self.first = First::Held {
+                key: key.to_owned(),
+                text: message.text().to_owned(),
+            };
         }
         hold
     }
 
     fn release_first(&mut self, key: &str, request: bool, out: &mut Writer<'_>) {
+        if matches!(self.first, First::Held { .. }) && self.clock != 0 {
+            out.at(self.clock);
+        }
         match std::mem::replace(&mut self.first, First::Passed) {
             First::Held { key: held, .. } if held == key => {}
             First::Held { key: held, text } if request => {
@@ -243,7 +273,10 @@ impl SayAsk {
 
 fn notice_level(say: &str) -> Option<Level> {
     match say {
-        "error" | "diff_error" | "condense_context_error" | "clineignore_error"
+        "error"
+        | "diff_error"
+        | "condense_context_error"
+        | "clineignore_error"
         | "rooignore_error" => Some(Level::Error),
         "shell_integration_warning" | "too_many_tools_warning" => Some(Level::Warning),
         "info" => Some(Level::Info),
@@ -255,8 +288,15 @@ fn notice_level(say: &str) -> Option<Level> {
 fn is_quiet(say: &str) -> bool {
     matches!(
         say,
-        "api_req_finished" | "api_req_deleted" | "deleted_api_reqs" | "load_mcp_documentation"
-            | "task_progress" | "mcp_server_request_started" | "api_req_rate_limit_wait"
-            | "user_edit_todos" | "mcp_notification" | "sliding_window_truncation"
+        "api_req_finished"
+            | "api_req_deleted"
+            | "deleted_api_reqs"
+            | "load_mcp_documentation"
+            | "task_progress"
+            | "mcp_server_request_started"
+            | "api_req_rate_limit_wait"
+            | "user_edit_todos"
+            | "mcp_notification"
+            | "sliding_window_truncation"
     )
 }

@@ -6,7 +6,9 @@ use crate::event::{Image, Usage};
 use crate::ingest::json::{RawValue, Shape, elements, number, string, string_or_json};
 
 const BLOCK: Shape<8> = Shape {
-    read: ["type", "text", "content", "uri", "data", "mimeType", "resource", "name"],
+    read: [
+        "type", "text", "content", "uri", "data", "mimeType", "resource", "name",
+    ],
     skip: &[],
 };
 
@@ -38,9 +40,14 @@ fn image(raw: &RawValue) -> Option<Image<'_>> {
     if kind.and_then(string)? != "image" {
         return None;
     }
-    match (data.and_then(string).filter(|data| !data.is_empty()), mime.and_then(string)) {
+    match (
+        data.and_then(string).filter(|data| !data.is_empty()),
+        mime.and_then(string),
+    ) {
         (Some(base64), Some(media_type)) => Some(Image::Inline { media_type, base64 }),
-        _ => Some(Image::Url { url: uri.and_then(string)? }),
+        _ => Some(Image::Url {
+            url: uri.and_then(string)?,
+        }),
     }
 }
 
@@ -48,7 +55,9 @@ fn image(raw: &RawValue) -> Option<Image<'_>> {
 pub(super) fn shown(raw: &RawValue) -> String {
     let mut text = String::new();
     for part in elements(raw) {
-        let Some(block) = BLOCK.read(part.get()) else { continue };
+        let Some(block) = BLOCK.read(part.get()) else {
+            continue;
+        };
         let [kind, _, inner, ..] = block.read;
         match (kind.and_then(string).as_deref(), inner) {
             (Some("content"), Some(inner)) if images(inner).is_empty() => text += &plain(inner),
@@ -62,7 +71,9 @@ pub(super) fn shown(raw: &RawValue) -> String {
 /// The pictures a tool shows.
 pub(super) fn shown_images(raw: &RawValue) -> Vec<Image<'_>> {
     let parts = elements(raw).into_iter();
-    parts.filter_map(|part| image(BLOCK.read(part.get())?.read[2]?)).collect()
+    parts
+        .filter_map(|part| image(BLOCK.read(part.get())?.read[2]?))
+        .collect()
 }
 
 pub(super) fn has_diff(raw: &RawValue) -> bool {
@@ -75,20 +86,31 @@ pub(super) fn has_diff(raw: &RawValue) -> bool {
 /// The output in a result that is no text, where an agent names it.
 pub(super) fn result_text(raw: &RawValue) -> Cow<'_, str> {
     const RESULT: Shape<5> = Shape {
-        read: ["formatted_output", "aggregated_output", "output", "text", "stdout"],
+        read: [
+            "formatted_output",
+            "aggregated_output",
+            "output",
+            "text",
+            "stdout",
+        ],
         skip: &[],
     };
-    let named = RESULT.read(raw.get()).and_then(|result| {
-        result.read.into_iter().flatten().find_map(|member| string(member))
-    });
+    let named = RESULT
+        .read(raw.get())
+        .and_then(|result| result.read.into_iter().flatten().find_map(string));
     named.unwrap_or_else(|| string_or_json(raw))
 }
 
 pub(super) fn plan(entries: &RawValue) -> String {
-    const ENTRY: Shape<2> = Shape { read: ["content", "status"], skip: &[] };
+    const ENTRY: Shape<2> = Shape {
+        read: ["content", "status"],
+        skip: &[],
+    };
     let mut lines = vec!["plan:".to_owned()];
     for raw in elements(entries) {
-        let Some(entry) = ENTRY.read(raw.get()) else { continue };
+        let Some(entry) = ENTRY.read(raw.get()) else {
+            continue;
+        };
         let [content, status] = entry.read.map(|member| member.and_then(string));
         let mark = match status.as_deref() {
             Some("completed") => "[x]",
@@ -101,17 +123,28 @@ pub(super) fn plan(entries: &RawValue) -> String {
 }
 
 pub(super) fn dollars(cost: &RawValue) -> Option<f64> {
-    const COST: Shape<2> = Shape { read: ["amount", "currency"], skip: &[] };
+    const COST: Shape<2> = Shape {
+        read: ["amount", "currency"],
+        skip: &[],
+    };
     let [amount, currency] = COST.read(cost.get())?.read;
     (currency.and_then(string)? == "USD").then(|| amount.and_then(number))?
 }
 
 /// The answer to a permission request: the option chosen.
 pub(super) fn choice(outcome: &RawValue) -> String {
-    const OUTCOME: Shape<2> = Shape { read: ["outcome", "optionId"], skip: &[] };
+    const OUTCOME: Shape<2> = Shape {
+        read: ["outcome", "optionId"],
+        skip: &[],
+    };
     let read = OUTCOME.read(outcome.get()).map(|outcome| outcome.read);
-    let [outcome, option] = read.unwrap_or_default().map(|member| member.and_then(string));
-    option.or(outcome).unwrap_or(Cow::Borrowed("cancelled")).into_owned()
+    let [outcome, option] = read
+        .unwrap_or_default()
+        .map(|member| member.and_then(string));
+    option
+        .or(outcome)
+        .unwrap_or(Cow::Borrowed("cancelled"))
+        .into_owned()
 }
 
 /// What agents say beside the protocol.
@@ -125,15 +158,24 @@ pub(super) struct Meta<'a> {
 
 impl<'a> Meta<'a> {
     pub(super) fn read(raw: &'a RawValue) -> Meta<'a> {
-        const META: Shape<3> =
-            Shape { read: ["toolName", "parentToolUseId", "usage"], skip: &[] };
-        let Some(members) = META.read(raw.get()) else { return Meta::default() };
+        const META: Shape<3> = Shape {
+            read: ["toolName", "parentToolUseId", "usage"],
+            skip: &[],
+        };
+        let Some(members) = META.read(raw.get()) else {
+            return Meta::default();
+        };
         let [tool, parent, usage] = members.read;
-        let mut meta =
-            Meta { tool: tool.and_then(string), parent: parent.and_then(string), usage };
+        let mut meta = Meta {
+            tool: tool.and_then(string),
+            parent: parent.and_then(string),
+            usage,
+        };
         // An agent may put them one level down, under its own name.
         for (_, inner) in members.unknown {
-            let Some(members) = META.read(inner.get()) else { continue };
+            let Some(members) = META.read(inner.get()) else {
+                continue;
+            };
             let [tool, parent, _] = members.read;
             meta.tool = meta.tool.or(tool.and_then(string));
             meta.parent = meta.parent.or(parent.and_then(string));
@@ -144,9 +186,18 @@ impl<'a> Meta<'a> {
 
 /// Tokens of the turn, as Gemini reports them.
 pub(super) fn quota(meta: &RawValue) -> Option<Usage> {
-    const META: Shape<1> = Shape { read: ["quota"], skip: &[] };
-    const QUOTA: Shape<1> = Shape { read: ["token_count"], skip: &[] };
-    const COUNT: Shape<2> = Shape { read: ["input_tokens", "output_tokens"], skip: &[] };
+    const META: Shape<1> = Shape {
+        read: ["quota"],
+        skip: &[],
+    };
+    const QUOTA: Shape<1> = Shape {
+        read: ["token_count"],
+        skip: &[],
+    };
+    const COUNT: Shape<2> = Shape {
+        read: ["input_tokens", "output_tokens"],
+        skip: &[],
+    };
     let quota = META.read(meta.get())?.read[0]?;
     let count = QUOTA.read(quota.get())?.read[0]?;
     let [input, output] = COUNT.read(count.get())?.read;

@@ -20,12 +20,20 @@ object! { State {
     ; skip "raw" | "title"
 } }
 
-const METADATA: Shape<3> = Shape { read: ["output", "sessionId", "sessionID"], skip: &[] };
+const METADATA: Shape<3> = Shape {
+    read: ["output", "sessionId", "sessionID"],
+    skip: &[],
+};
 
 /// When something began and ended.
 pub(super) fn times(raw: Option<&RawValue>) -> (Option<u64>, Option<u64>) {
-    const TIMES: Shape<2> = Shape { read: ["start", "end"], skip: &[] };
-    let times = raw.and_then(|raw| TIMES.read(raw.get())).map(|times| times.read);
+    const TIMES: Shape<2> = Shape {
+        read: ["start", "end"],
+        skip: &[],
+    };
+    let times = raw
+        .and_then(|raw| TIMES.read(raw.get()))
+        .map(|times| times.read);
     let [start, end] = times.unwrap_or_default();
     (start.and_then(number), end.and_then(number))
 }
@@ -43,18 +51,25 @@ impl Opencode {
     pub(super) fn tool(&mut self, part: &Part<'_>, parent: Option<StepId>, out: &mut Writer<'_>) {
         let id = part.id.as_deref().unwrap_or("");
         let call = part.call.as_deref().unwrap_or(id);
-        let state = part.state.map(|raw| serde_json::from_str::<State<'_>>(raw.get()));
+        let state = part
+            .state
+            .map(|raw| serde_json::from_str::<State<'_>>(raw.get()));
         let Some(Ok(state)) = state else { return };
         out.unknown_fields(&state.unknown);
         if self.calls_over.has(id) {
             return;
         }
         let (start, end) = times(state.time);
-        self.at(start, out);
+        let known = out.step_of(call);
+        self.at(start.filter(|_| known.is_none()).or(self.told), out);
         let name = part.tool.as_deref().unwrap_or("");
         let kind = kind_of(name);
-        let step = out.step_of(call).unwrap_or_else(|| {
-            out.tool(ToolStart { kind, parent, ..ToolStart::function(call, name) })
+        let step = known.unwrap_or_else(|| {
+            out.tool(ToolStart {
+                kind,
+                parent,
+                ..ToolStart::function(call, name)
+            })
         });
         let status = state.status.as_deref().unwrap_or("");
         if let Some(input) = state.input.filter(|input| input.get() != "{}") {
@@ -62,14 +77,17 @@ impl Opencode {
         }
         let metadata = state.metadata.and_then(|raw| METADATA.read(raw.get()));
         let [output, session, older] = metadata.map(|metadata| metadata.read).unwrap_or_default();
-        if kind == ToolKind::Agent && let Some(session) = session.or(older).and_then(string) {
+        if kind == ToolKind::Agent
+            && let Some(session) = session.or(older).and_then(string)
+        {
             self.serve.child_of(&session, step);
         }
         self.at(end, out);
         match status {
             "running" => {
                 out.ready(step);
-                self.outputs.so_far(step, &output.and_then(string).unwrap_or_default(), out);
+                self.outputs
+                    .so_far(step, &output.and_then(string).unwrap_or_default(), out);
             }
             "completed" => {
                 let text = state.output.map(string_or_json).unwrap_or_default();
@@ -79,9 +97,11 @@ impl Opencode {
             }
             "error" => {
                 let error = state.error.map(string_or_json);
-                let outcome = match self.serve.was_denied(call) {
-                    true => ToolOutcome::Denied,
-                    false => ToolOutcome::Failed,
+                let denied = self.serve.was_denied(call);
+                let outcome = if denied {
+                    ToolOutcome::Denied
+                } else {
+                    ToolOutcome::Failed
                 };
                 self.end_tool(id, step, outcome, error.as_deref(), out);
             }
@@ -106,7 +126,9 @@ impl Opencode {
 
 fn attachments(step: StepId, raw: Option<&RawValue>, out: &mut Writer<'_>) {
     for raw in raw.map(elements).unwrap_or_default() {
-        let Ok(file) = serde_json::from_str::<Part<'_>>(raw.get()) else { continue };
+        let Ok(file) = serde_json::from_str::<Part<'_>>(raw.get()) else {
+            continue;
+        };
         if let Some(image) = file.image() {
             out.output_image(step, image);
         }

@@ -1,11 +1,11 @@
 //! Events of the server: one session is followed, its sub-sessions belong to the tools that
 //! started them.
 
-use crate::event::{
-    AnsweredBy, AskKind, AskOption, Event, StepId, Stop, UnrecognisedReason,
-};
+mod ask;
+
+use crate::event::{Event, StepId, Stop, UnrecognisedReason};
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{RawValue, Shape, Text, elements, number, object, string, string_or_json};
+use crate::ingest::json::{RawValue, Shape, Text, number, object, string};
 use crate::limits::OPEN_TOOLS_MAX;
 use crate::run::Writer;
 
@@ -59,8 +59,10 @@ object! { Properties {
     ; skip "messageID" | "diff" | "metadata" | "always"
 } }
 
-const INFO: Shape<6> =
-    Shape { read: ["id", "role", "modelID", "error", "parentID", "sessionID"], skip: &[] };
+const INFO: Shape<6> = Shape {
+    read: ["id", "role", "modelID", "error", "parentID", "sessionID"],
+    skip: &[],
+};
 
 impl Serve {
     pub(super) fn child_of(&mut self, session: &str, step: StepId) {
@@ -79,7 +81,10 @@ impl Serve {
     }
 
     fn parent(&self, session: &str) -> Option<StepId> {
-        self.children.iter().find(|(child, _)| child == session).map(|&(_, step)| step)
+        self.children
+            .iter()
+            .find(|(child, _)| child == session)
+            .map(|&(_, step)| step)
     }
 
     fn is_other(&self, session: &str) -> bool {
@@ -117,7 +122,7 @@ impl Opencode {
             }
             "session.compacted" => out.note(Event::HistoryCompacted { summary: None }),
             "permission.asked" | "permission.updated" => self.permission(&event, out),
-            "question.asked" => question(&event, out),
+            "question.asked" => ask::question(&event, out),
             "permission.replied" | "question.replied" | "question.rejected" => {
                 self.replied(&event, out);
             }
@@ -127,10 +132,15 @@ impl Opencode {
     }
 
     fn message(&mut self, event: &Properties<'_>, out: &mut Writer<'_>) {
-        let Some(info) = event.info.and_then(|raw| INFO.read(raw.get())) else { return };
+        let Some(info) = event.info.and_then(|raw| INFO.read(raw.get())) else {
+            return;
+        };
         let [id, role, model, error, _, session] = info.read;
         let text = |raw: Option<_>| raw.and_then(string).unwrap_or_default();
-        let session = event.session.as_deref().map_or_else(|| text(session), Into::into);
+        let session = event
+            .session
+            .as_deref()
+            .map_or_else(|| text(session), Into::into);
         if self.serve.main.is_empty() {
             session.as_ref().clone_into(&mut self.serve.main);
         }
@@ -150,11 +160,17 @@ impl Opencode {
     }
 
     fn updated(&mut self, event: &Properties<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let Some(raw) = event.part else { return Err(Unreadable) };
+        let Some(raw) = event.part else {
+            return Err(Unreadable);
+        };
         let part: Part<'_> = serde_json::from_str(raw.get()).map_err(|_| Unreadable)?;
-        self.told(&part, event.time.and_then(number), out);
+        self.told = event.time.and_then(number);
         let message = part.message.as_deref().unwrap_or("");
-        let session = part.session.as_deref().or(event.session.as_deref()).unwrap_or("");
+        let session = part
+            .session
+            .as_deref()
+            .or(event.session.as_deref())
+            .unwrap_or("");
         if self.serve.is_other(session) {
             if let Some(parent) = self.serve.parent(session)
                 && !self.serve.persons.has(message)
@@ -173,6 +189,7 @@ impl Opencode {
         let id = part.id.as_deref().unwrap_or("");
         let written = part.kind.as_deref() == Some("text") && part.synthetic != Some(true);
         if written && self.serve.prompts.add(id) {
+            self.at(self.told, out);
             out.prompt(part.text.as_deref().unwrap_or(""));
         }
     }
@@ -209,9 +226,15 @@ impl Opencode {
     }
 
     fn status(&mut self, event: &Properties<'_>, out: &mut Writer<'_>) {
-        const STATUS: Shape<1> = Shape { read: ["type"], skip: &[] };
+        const STATUS: Shape<1> = Shape {
+            read: ["type"],
+            skip: &[],
+        };
         let Some(raw) = event.status else { return };
-        let kind = STATUS.read(raw.get()).and_then(|status| status.read[0]).and_then(string);
+        let kind = STATUS
+            .read(raw.get())
+            .and_then(|status| status.read[0])
+            .and_then(string);
         match kind.as_deref() {
             Some("idle") => self.idle(out),
             Some("retry") => retry(raw, out),
@@ -221,91 +244,41 @@ impl Opencode {
 
     /// The session is at rest. One that has not begun yet is, too.
     fn idle(&mut self, out: &mut Writer<'_>) {
-        if !self.serve.main.is_empty() {
+        if !self.serve.main.is_empty() && !out.is_settled() {
             out.complete(self.serve.stop.unwrap_or(Stop::End));
-            out.end_round(None);
         }
+        out.end_round(None);
     }
-
-    fn permission(&mut self, event: &Properties<'_>, out: &mut Writer<'_>) {
-        const TOOL: Shape<1> = Shape { read: ["callID"], skip: &[] };
-        let id = event.id.as_deref().unwrap_or("");
-        let kind = event.permission.as_deref().or(event.permission_kind.as_deref()).unwrap_or("");
-        let tool = event.tool.and_then(|raw| TOOL.read(raw.get())).and_then(|tool| tool.read[0]);
-        let call = event.call.as_deref().map(Into::into).or(tool.and_then(string));
-        let call = call.unwrap_or_default();
-        let patterns = event.patterns.or(event.pattern);
-        let text = match event.title.as_deref() {
-            Some(title) => title.to_owned(),
-            None => {
-                let patterns = patterns.map(list).unwrap_or_default();
-                format!("{kind}: {patterns}")
-            }
-        };
-        let ask = if kind == "bash" { AskKind::Command } else { AskKind::Tool };
-        let options = [("once", "Allow once"), ("always", "Allow always"), ("reject", "Reject")];
-        let options = options.map(|(id, label)| AskOption { id: id.into(), label: label.into() });
-        out.ask(id, ask, &text, options.into(), out.step_of(&call));
-        if self.serve.asks.len() < OPEN_TOOLS_MAX {
-            self.serve.asks.push((id.to_owned(), call.into_owned()));
-        }
-    }
-
-    fn replied(&mut self, event: &Properties<'_>, out: &mut Writer<'_>) {
-        let ids = [&event.request, &event.permission_id, &event.id];
-        let id = ids.into_iter().flatten().next().map_or("", |id| id.as_ref());
-        let reply = event.reply.as_deref().or(event.response.as_deref()).map(str::to_owned);
-        let answers = || event.answers.map(list).unwrap_or_else(|| "reject".to_owned());
-        let reply = reply.unwrap_or_else(answers);
-        if let Some(at) = self.serve.asks.iter().position(|(ask, _)| ask == id) {
-            let (_, call) = self.serve.asks.swap_remove(at);
-            if reply == "reject" {
-                self.serve.denied.add(&call);
-            }
-        }
-        out.resolve_ask(id, &reply, AnsweredBy::Person);
-    }
-}
-
-fn question(event: &Properties<'_>, out: &mut Writer<'_>) {
-    const QUESTION: Shape<2> = Shape { read: ["question", "options"], skip: &[] };
-    const OPTION: Shape<1> = Shape { read: ["label"], skip: &[] };
-    let mut text = Vec::new();
-    let mut labels = Vec::new();
-    for raw in event.questions.map(elements).unwrap_or_default() {
-        let Some(question) = QUESTION.read(raw.get()) else { continue };
-        let [words, options] = question.read;
-        text.extend(words.and_then(string));
-        for option in options.map(elements).unwrap_or_default() {
-            labels.extend(OPTION.read(option.get()).and_then(|option| option.read[0]));
-        }
-    }
-    let options = labels.into_iter().filter_map(string);
-    let options = options.map(|label| AskOption { id: label.clone(), label }).collect();
-    let id = event.id.as_deref().unwrap_or("");
-    out.ask(id, AskKind::Followup, &text.join("\n"), options, None);
-}
-
-/// Texts of an array, however deep, or the text itself.
-fn list(raw: &RawValue) -> String {
-    let parts = elements(raw);
-    if parts.is_empty() {
-        return string_or_json(raw).into_owned();
-    }
-    let parts: Vec<String> = parts.into_iter().map(list).collect();
-    parts.join(", ")
 }
 
 /// Events that say nothing about what an agent does.
 fn is_about_the_server(kind: &str) -> bool {
     const FAMILIES: [&str; 16] = [
-        "server.", "plugin.", "catalog.", "reference.", "integration.", "lsp.", "file.", "vcs.",
-        "installation.", "tui.", "pty.", "mcp.", "project.", "ide.", "command.", "worktree.",
+        "server.",
+        "plugin.",
+        "catalog.",
+        "reference.",
+        "integration.",
+        "lsp.",
+        "file.",
+        "vcs.",
+        "installation.",
+        "tui.",
+        "pty.",
+        "mcp.",
+        "project.",
+        "ide.",
+        "command.",
+        "worktree.",
     ];
     FAMILIES.iter().any(|family| kind.starts_with(family))
         || matches!(
             kind,
-            "session.created" | "session.updated" | "session.deleted" | "session.diff"
-                | "todo.updated" | "global.disposed"
+            "session.created"
+                | "session.updated"
+                | "session.deleted"
+                | "session.diff"
+                | "todo.updated"
+                | "global.disposed"
         )
 }

@@ -77,19 +77,35 @@ impl SayAsk {
 
 /// A question is plain text, or JSON with the answers it suggests.
 fn question(text: &str) -> (Cow<'_, str>, Vec<AskOption<'_>>) {
-    const QUESTION: Shape<4> =
-        Shape { read: ["question", "response", "suggest", "options"], skip: &[] };
-    let read = QUESTION.read(text).map(|question| question.read).unwrap_or_default();
+    const QUESTION: Shape<4> = Shape {
+        read: ["question", "response", "suggest", "options"],
+        skip: &[],
+    };
+    let read = QUESTION
+        .read(text)
+        .map(|question| question.read)
+        .unwrap_or_default();
     let [question, response, suggest, options] = read;
     let Some(words) = question.or(response).and_then(string) else {
         return (text.into(), Vec::new());
     };
     let answers = suggest.or(options).map(elements).unwrap_or_default();
     let answers = answers.into_iter().filter_map(answer);
-    (words, answers.map(|label| AskOption { id: label.clone(), label }).collect())
+    (
+        words,
+        answers
+            .map(|label| AskOption {
+                id: label.clone(),
+                label,
+            })
+            .collect(),
+    )
 }
 
 fn answer(raw: &RawValue) -> Option<Cow<'_, str>> {
-    const ANSWER: Shape<1> = Shape { read: ["answer"], skip: &[] };
+    const ANSWER: Shape<1> = Shape {
+        read: ["answer"],
+        skip: &[],
+    };
     string(raw).or_else(|| ANSWER.read(raw.get())?.read[0].and_then(string))
 }

@@ -46,7 +46,15 @@ impl Requests {
             }
             return;
         };
-        let [input, output, cache_read, cache_write, cost, failure, cancel] = request.read;
+        let [
+            input,
+            output,
+            cache_read,
+            cache_write,
+            cost,
+            failure,
+            cancel,
+        ] = request.read;
         if key == self.current && input.or(output).or(cost).is_some() {
             out.round_usage(Usage {
                 input_tokens: input.and_then(number),
@@ -73,23 +81,33 @@ impl Requests {
 }
 
 pub(super) fn is_retry(say: &str) -> bool {
-    matches!(say, "api_req_retried" | "api_req_retry_delayed" | "error_retry")
+    matches!(
+        say,
+        "api_req_retried" | "api_req_retry_delayed" | "error_retry"
+    )
 }
 
 pub(super) fn retry(text: &str, out: &mut Writer<'_>) {
-    const RETRY: Shape<4> =
-        Shape { read: ["attempt", "maxAttempts", "delaySeconds", "errorMessage"], skip: &[] };
+    const RETRY: Shape<4> = Shape {
+        read: ["attempt", "maxAttempts", "delaySeconds", "errorMessage"],
+        skip: &[],
+    };
     let read = RETRY.read(text).map(|retry| retry.read).unwrap_or_default();
     let [attempt, attempts_max, delay, reason] = read;
     out.note(Event::RetryScheduled {
         attempt: attempt.and_then(number),
         attempts_max: attempts_max.and_then(number),
-        delay_ms: delay.and_then(number::<u64>).map(|seconds| seconds.saturating_mul(1000)),
+        delay_ms: delay
+            .and_then(number::<u64>)
+            .map(|seconds| seconds.saturating_mul(1000)),
         reason: reason.map_or(Cow::Borrowed(text), string_or_json),
     });
 }
 
 pub(super) fn summary(condensed: &RawValue) -> Option<Cow<'_, str>> {
-    const CONDENSED: Shape<1> = Shape { read: ["summary"], skip: &[] };
+    const CONDENSED: Shape<1> = Shape {
+        read: ["summary"],
+        skip: &[],
+    };
     CONDENSED.read(condensed.get())?.read[0].and_then(string)
 }

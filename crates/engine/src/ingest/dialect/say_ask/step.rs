@@ -34,8 +34,10 @@ enum Asked {
     Answered,
 }
 
-const CALL: Shape<5> =
-    Shape { read: ["tool", "action", "toolName", "serverName", "uri"], skip: &[] };
+const CALL: Shape<5> = Shape {
+    read: ["tool", "action", "toolName", "serverName", "uri"],
+    skip: &[],
+};
 
 impl Steps {
     /// A message that belongs to a step; says whether it does.
@@ -90,14 +92,20 @@ impl Steps {
         let step = self.begin(kind, key, message, out)?;
         if let Some(open) = &mut self.open {
             let answered = message.is_answered == Some(true);
-            open.asked = if answered { Asked::Answered } else { Asked::Waiting };
+            open.asked = if answered {
+                Asked::Answered
+            } else {
+                Asked::Waiting
+            };
         }
         Some(step)
     }
 
     /// What follows shows that the step is over; one that waits for a person is not.
     pub(super) fn end(&mut self, out: &mut Writer<'_>) {
-        let Some(open) = self.open.take_if(|open| open.asked != Asked::Waiting) else { return };
+        let Some(open) = self.open.take_if(|open| open.asked != Asked::Waiting) else {
+            return;
+        };
         out.end_tool(open.step, ToolOutcome::Succeeded, None);
         self.past.add(&open.key);
     }
@@ -128,9 +136,12 @@ impl Steps {
             return None;
         }
         let text = message.text();
+        let nameless = kind != ToolKind::Command && name_of(text).is_none();
         let open = self.open.as_ref().filter(|open| open.key == key);
         let step = match open {
             Some(open) => open.step,
+            // Its name may be among what is still to come.
+            None if message.is_partial() && nameless => return None,
             None => self.start(kind, key, text, out),
         };
         if !message.is_partial() {
@@ -153,9 +164,20 @@ impl Steps {
             _ => name_of(text),
         };
         let name = name.unwrap_or_else(|| fallback.to_owned());
-        let kind = if kind == ToolKind::Function { kind_of(&name) } else { kind };
-        let server = CALL.read(text).and_then(|call| call.read[3]).and_then(string);
-        let call = ToolStart { kind, server: server.as_deref(), ..ToolStart::function(key, &name) };
+        let kind = if kind == ToolKind::Function {
+            kind_of(&name)
+        } else {
+            kind
+        };
+        let server = CALL
+            .read(text)
+            .and_then(|call| call.read[3])
+            .and_then(string);
+        let call = ToolStart {
+            kind,
+            server: server.as_deref(),
+            ..ToolStart::function(key, &name)
+        };
         let step = out.tool(call);
         self.open = Some(OpenStep {
             key: key.to_owned(),
@@ -173,9 +195,10 @@ impl Steps {
         if self.past.has(key) {
             return;
         }
-        let fits = self.open.as_ref().is_some_and(|open| {
-            kind == ToolKind::Function || open.kind == kind
-        });
+        let fits = self
+            .open
+            .as_ref()
+            .is_some_and(|open| kind == ToolKind::Function || open.kind == kind);
         if !fits {
             self.start(kind, key, "", out);
         }
@@ -197,14 +220,24 @@ impl Steps {
     }
 
     fn browser_result(&mut self, key: &str, message: &Message<'_>, out: &mut Writer<'_>) {
-        const RESULT: Shape<2> = Shape { read: ["screenshot", "logs"], skip: &[] };
+        const RESULT: Shape<2> = Shape {
+            read: ["screenshot", "logs"],
+            skip: &[],
+        };
         if message.is_partial() || self.past.has(key) {
             return;
         }
-        let Some(open) = self.open.as_ref().filter(|open| open.kind == ToolKind::Action) else {
+        let Some(open) = self
+            .open
+            .as_ref()
+            .filter(|open| open.kind == ToolKind::Action)
+        else {
             return;
         };
-        let read = RESULT.read(message.text()).map(|result| result.read).unwrap_or_default();
+        let read = RESULT
+            .read(message.text())
+            .map(|result| result.read)
+            .unwrap_or_default();
         let [screenshot, logs] = read.map(|member| member.map(string_or_json));
         if let Some(url) = screenshot.filter(|url| !url.is_empty()) {
             out.output_image(open.step, image_of_url(url));
