@@ -146,31 +146,7 @@ impl Cline {
                 (self.text, self.reasoning) = (Streamed::No, Streamed::No);
             }
             ("iteration_end", _) => self.tools = event.had_tools == Some(true),
-            ("content_start" | "content_update", "text") => {
-                self.text = Streamed::Yes;
-                out.text(event.text.as_deref().unwrap_or(""));
-            }
-            ("content_start" | "content_update", "reasoning") => {
-                self.reasoning = Streamed::Yes;
-                match event.reasoning.as_deref() {
-                    Some(text) if !text.is_empty() => out.reasoning(text, ReasoningOrigin::Native),
-                    _ if event.redacted == Some(true) => out.redacted_reasoning(),
-                    _ => {}
-                }
-            }
-            ("content_end", "text") => {
-                if std::mem::take(&mut self.text) == Streamed::No {
-                    out.text(event.text.as_deref().unwrap_or(""));
-                }
-                out.end_message();
-            }
-            ("content_end", "reasoning") => {
-                if std::mem::take(&mut self.reasoning) == Streamed::No {
-                    let text = event.reasoning.as_deref().unwrap_or("");
-                    out.reasoning(text, ReasoningOrigin::Native);
-                }
-                out.end_reasoning();
-            }
+            (step, "text" | "reasoning") => self.said(step, content, event, out),
             (step, "tool") => tool(step, event, out),
             ("usage", _) => out.round_usage(usage_of(raw)),
             ("done", _) => {
@@ -196,6 +172,37 @@ impl Cline {
                 out.notice(Level::Info, &words);
             }
             _ => out.unrecognised(UnrecognisedReason::Frame, raw.get()),
+        }
+    }
+
+    fn said(&mut self, step: &str, content: &str, event: &AgentEvent<'_>, out: &mut Writer<'_>) {
+        match (step, content) {
+            ("content_start" | "content_update", "text") => {
+                self.text = Streamed::Yes;
+                out.text(event.text.as_deref().unwrap_or(""));
+            }
+            ("content_start" | "content_update", "reasoning") => {
+                self.reasoning = Streamed::Yes;
+                match event.reasoning.as_deref() {
+                    Some(text) if !text.is_empty() => out.reasoning(text, ReasoningOrigin::Native),
+                    _ if event.redacted == Some(true) => out.redacted_reasoning(),
+                    _ => {}
+                }
+            }
+            ("content_end", "text") => {
+                if std::mem::take(&mut self.text) == Streamed::No {
+                    out.text(event.text.as_deref().unwrap_or(""));
+                }
+                out.end_message();
+            }
+            ("content_end", "reasoning") => {
+                if std::mem::take(&mut self.reasoning) == Streamed::No {
+                    let text = event.reasoning.as_deref().unwrap_or("");
+                    out.reasoning(text, ReasoningOrigin::Native);
+                }
+                out.end_reasoning();
+            }
+            _ => {}
         }
     }
 

@@ -71,7 +71,6 @@ impl Opencode {
                 ..ToolStart::function(call, name)
             })
         });
-        let status = state.status.as_deref().unwrap_or("");
         if let Some(input) = state.input.filter(|input| input.get() != "{}") {
             out.whole_arguments(step, input.get());
         }
@@ -83,11 +82,25 @@ impl Opencode {
             self.serve.child_of(&session, step);
         }
         self.at(end, out);
-        match status {
+        let so_far = output.and_then(string).unwrap_or_default();
+        self.settle(step, part, &state, &so_far, out);
+    }
+
+    /// Runs, is done, or has failed.
+    fn settle(
+        &mut self,
+        step: StepId,
+        part: &Part<'_>,
+        state: &State<'_>,
+        so_far: &str,
+        out: &mut Writer<'_>,
+    ) {
+        let id = part.id.as_deref().unwrap_or("");
+        let call = part.call.as_deref().unwrap_or(id);
+        match state.status.as_deref().unwrap_or("") {
             "running" => {
                 out.ready(step);
-                self.outputs
-                    .so_far(step, &output.and_then(string).unwrap_or_default(), out);
+                self.outputs.so_far(step, so_far, out);
             }
             "completed" => {
                 let text = state.output.map(string_or_json).unwrap_or_default();
