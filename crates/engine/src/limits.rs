@@ -35,6 +35,7 @@ pub const UNKNOWN_FIELDS_MAX: usize = 256;
 
 /// Items of one response remembered, so that what a source repeats is told from what is new.
 pub const RESPONSE_ITEMS_MAX: usize = 1 << 10;
+
 /// Bytes of one tool call's arguments held while they come as values at JSON paths.
 pub const PARTIAL_ARGUMENTS_BYTES_MAX: usize = 4 << 20;
 
@@ -46,3 +47,6 @@ pub const PARTIAL_ARGUMENTS_DEPTH_MAX: usize = 64;
 
 /// Sources remembered in a round, so that each is cited once.
 pub const CITED_MAX: usize = 1 << 10;
+
+/// Items of a source that repeats itself remembered, so that none is shown twice.
+pub const ITEMS_REMEMBERED_MAX: usize = 1 << 12;

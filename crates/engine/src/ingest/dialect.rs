@@ -1,18 +1,24 @@
 //! The dialects: one file for each, one line here.
 
+mod acp;
 mod agents;
 mod anthropic;
 mod bedrock;
+mod cline;
 mod codex;
 mod codex_app_server;
 mod cohere;
 mod copilot;
 mod gemini;
 mod gemini_cli;
+mod kilo;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
+mod opencode;
 mod pi;
+mod repeated;
+mod say_ask;
 
 use crate::event::TextMode;
 use crate::run::Writer;
@@ -109,6 +115,10 @@ dialects! {
     GeminiCli => gemini_cli,
     Copilot => copilot,
     Pi => pi,
+    Acp => acp,
+    Opencode => opencode,
+    Cline => cline,
+    Kilo => kilo,
 }
 
 /// A name that no dialect has.

@@ -38,6 +38,16 @@ pub(super) struct Cumulative {
     visible: String,
 }
 
+impl Cumulative {
+    pub(super) fn keep(&mut self, text: &str) {
+        self.raw.push_str(text);
+    }
+
+    pub(super) fn is(&self, text: &str) -> bool {
+        self.raw == text
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Reasoning {
     None,
@@ -209,6 +219,10 @@ impl Ledger {
 
     /// The whole text of the message so far, from a source that repeats itself.
     pub(super) fn text_so_far(&mut self, raw: &str, filter: &mut Filter, out: &mut Out<'_>) {
+        // First of all: a new round forgets what the message before it said.
+        if !raw.is_empty() {
+            self.ensure_round(filter, out);
+        }
         let said = self.cumulative.get_or_insert_default();
         if let Some(fresh) = raw.strip_prefix(said.raw.as_str()) {
             said.raw.push_str(fresh);

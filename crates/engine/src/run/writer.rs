@@ -135,6 +135,21 @@ impl Writer<'_> {
         self.ledger.text_so_far(text, self.filter, &mut self.out);
     }
 
+    /// New text of a message whose whole text may come too: it is kept, to tell what is new then.
+    pub fn text_kept(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.ensure_round();
+            self.ledger.cumulative.get_or_insert_default().keep(text);
+            self.text(text);
+        }
+    }
+
+    /// Whether this is what the open message has said, by [`Writer::text_kept`] or
+    /// [`Writer::text_so_far`].
+    pub fn has_said(&self, text: &str) -> bool {
+        self.ledger.cumulative.as_ref().is_some_and(|said| said.is(text))
+    }
+
     /// What follows is a message of its own; `phase` says which part it plays, if the source does.
     pub fn begin_message(&mut self, phase: Option<Phase>) {
         self.end_message();

@@ -1,5 +1,6 @@
 //! Tests of the engine as its users see it: bytes in, events out.
 
+mod agents;
 mod bedrock;
 mod cli_agents;
 mod cohere;

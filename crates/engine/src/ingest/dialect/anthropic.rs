@@ -130,7 +130,7 @@ impl Dialect for Anthropic {
             ),
             "content_block_start" => Likeness::yes_if(probe.has("content_block")),
             "content_block_delta" => Likeness::yes_if(probe.has("delta")),
-            "message" => Likeness::yes_if(probe.has_all(["content", "role"])),
+            "message" => Likeness::yes_if(probe.has_all(["content", "role", "model"])),
             "error" => Likeness::maybe_if(probe.inner_has("error", "type")),
             "ping" => Likeness::Maybe,
             _ => Likeness::No,

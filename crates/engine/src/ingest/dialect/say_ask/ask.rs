@@ -1,0 +1,95 @@
+//! Asks: what only a person can settle.
+
+use std::borrow::Cow;
+
+use crate::event::{AnsweredBy, AskKind, AskOption, FailureReason, Stop, ToolKind};
+use crate::ingest::json::{RawValue, Shape, elements, string};
+use crate::run::Writer;
+
+use super::{Message, SayAsk};
+
+impl SayAsk {
+    pub(super) fn ask(
+        &mut self,
+        ask: &str,
+        key: &str,
+        message: &Message<'_>,
+        out: &mut Writer<'_>,
+    ) {
+        let tool = match ask {
+            "tool" => Some((AskKind::Tool, ToolKind::Function)),
+            "command" => Some((AskKind::Command, ToolKind::Command)),
+            "use_mcp_server" => Some((AskKind::Mcp, ToolKind::Mcp)),
+            "browser_action_launch" => Some((AskKind::Browser, ToolKind::Action)),
+            _ => None,
+        };
+        match (ask, tool) {
+            // Their ask is only a place to answer at.
+            ("command_output", _) => {}
+            ("completion_result", _) => {
+                if !message.is_partial() {
+                    self.steps.end(out);
+                    out.complete(Stop::End);
+                }
+            }
+            (_, Some((kind, tool))) => {
+                let step = self.steps.asked(tool, key, message, out);
+                self.open_ask(key, kind, message, step, out);
+            }
+            ("followup" | "plan_mode_respond", None) => {
+                self.steps.end(out);
+                self.open_ask(key, AskKind::Followup, message, None, out);
+            }
+            ("api_req_failed", None) => {
+                self.open_ask(key, AskKind::Other, message, None, out);
+                if !message.is_partial() && message.is_answered != Some(true) {
+                    out.fail(FailureReason::Error, message.text());
+                }
+            }
+            (_, None) => self.open_ask(key, AskKind::Other, message, None, out),
+        }
+    }
+
+    fn open_ask(
+        &mut self,
+        key: &str,
+        kind: AskKind,
+        message: &Message<'_>,
+        step: Option<crate::event::StepId>,
+        out: &mut Writer<'_>,
+    ) {
+        if message.is_partial() {
+            return;
+        }
+        if self.told.add(key) {
+            let (text, options) = match kind {
+                AskKind::Followup => question(message.text()),
+                _ => (Cow::Borrowed(message.text()), Vec::new()),
+            };
+            out.ask(key, kind, &text, options, step);
+        }
+        if message.is_answered == Some(true) {
+            // What the answer was comes as the person's feedback, if at all.
+            out.resolve_ask(key, "answered", AnsweredBy::Person);
+        }
+    }
+}
+
+/// A question is plain text, or JSON with the answers it suggests.
+fn question(text: &str) -> (Cow<'_, str>, Vec<AskOption<'_>>) {
+    const QUESTION: Shape<4> =
+        Shape { read: ["question", "response", "suggest", "options"], skip: &[] };
+    let read = QUESTION.read(text).map(|question| question.read).unwrap_or_default();
+    let [question, response, suggest, options] = read;
+    let Some(words) = question.or(response).and_then(string) else {
+        return (text.into(), Vec::new());
+    };
+    let answers = suggest.or(options).map(elements).unwrap_or_default();
+    let answers = answers.into_iter().filter_map(answer);
+    (words, answers.map(|label| AskOption { id: label.clone(), label }).collect())
+}
+
+fn answer(raw: &RawValue) -> Option<Cow<'_, str>> {
+    const ANSWER: Shape<1> = Shape { read: ["answer"], skip: &[] };
+    string(raw).or_else(|| ANSWER.read(raw.get())?.read[0].and_then(string))
+}
