@@ -51,6 +51,82 @@ pub(crate) fn visible_text(dialect: &str, bytes: &[u8]) -> String {
         "claude-code" | "qwen-code" => claude(&payloads),
         "cursor-agent" => cursor(&payloads),
         "codex" => codex(&payloads),
+        "cline" => cline(&payloads),
+        "opencode" => opencode(&payloads),
+        _ => payloads.iter().map(|payload| one(dialect, payload)).collect(),
+    };
+    without_tags(&said)
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or("")
+}
+
+fn each<'a>(value: &'a Value) -> impl Iterator<Item = &'a Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn one(dialect: &str, payload: &Value) -> String {
+    let kind = text(&payload["type"]);
+    match dialect {
+        "openai-chat" => each(&payload["choices"])
+            .filter(|choice| choice["index"].as_u64().unwrap_or(0) == 0)
+            .map(|choice| match &choice["delta"]["content"] {
+                Value::Array(parts) => parts.iter().map(|part| text(&part["text"])).collect(),
+                content => text(content).to_owned(),
+            })
+            .collect(),
+        "openai-responses" => match kind {
+            "response.output_text.delta" | "response.refusal.delta" => {
+                text(&payload["delta"]).to_owned()
+            }
+            _ => String::new(),
+        },
+        "anthropic" => match kind {
+            "content_block_delta" => text(&payload["delta"]["text"]).to_owned(),
+            "content_block_start" if payload["content_block"]["type"] == "text" => {
+                text(&payload["content_block"]["text"]).to_owned()
+            }
+            _ => String::new(),
+        },
+        "gemini" if payload["event_type"] == "step.delta" => {
+            match text(&payload["delta"]["type"]) {
+                "text" => text(&payload["delta"]["text"]).to_owned(),
+                _ => String::new(),
+            }
+        }
+        "gemini" => each(&payload["candidates"][0]["content"]["parts"])
+            .filter(|part| part["thought"] != true)
+            .map(|part| text(&part["text"]))
+            .collect(),
+        "bedrock" => text(&payload["contentBlockDelta"]["delta"]["text"]).to_owned(),
+        "cohere" => text(&payload["delta"]["message"]["content"]["text"]).to_owned(),
+        "gemini-cli" if payload["role"] == "assistant" => text(&payload["content"]).to_owned(),
+        "copilot" if kind == "assistant.message_delta" => {
+            text(&payload["data"]["deltaContent"]).to_owned()
+        }
+        "codex-app-server" if payload["method"] == "item/agentMessage/delta" => {
+            text(&payload["params"]["delta"]).to_owned()
+        }
+        "pi" if payload["assistantMessageEvent"]["type"] == "text_end" => {
+                    &payload["assistantMessageEvent"]["content"]
+                }
+                _ => return None,
+            };
+            Some(text(whole).to_owned())
+        })
+        .collect();
+    (!texts.is_empty()).then(|| without_tags(&texts.concat()))
+}
+
+pub(crate) fn visible_text(dialect: &str, bytes: &[u8]) -> String {
+    let payloads = payloads(bytes);
+    let said: String = match dialect {
+        "claude-code" | "qwen-code" => claude(&payloads),
+        "cursor-agent" => cursor(&payloads),
+        "codex" => codex(&payloads),
+        "cline" => cline(&payloads),
+        "opencode" => opencode(&payloads),
         _ => payloads.iter().map(|payload| one(dialect, payload)).collect(),
     };
     without_tags(&said)
@@ -156,6 +232,36 @@ fn codex(payloads: &[Value]) -> String {
         .filter(|payload| payload["type"] == "item.completed")
         .filter(|payload| payload["item"]["type"] == "agent_message")
         .map(|payload| text(&payload["item"]["text"]))
+        .collect()
+}
+
+/// Text deltas, then the final message that came through a tool.
+fn cline(payloads: &[Value]) -> String {
+    let events = payloads.iter().map(|payload| &payload["event"]);
+    events
+        .map(|event| match text(&event["type"]) {
+            "content_start" if event["contentType"] == "text" => text(&event["text"]),
+            "done" => text(&event["text"]).trim_start_matches("Submission recorded (verified): "),
+            _ => "",
+        })
+        .collect()
+}
+
+/// Whole text parts of `run`; of `serve` the deltas of parts that are text.
+fn opencode(payloads: &[Value]) -> String {
+    let part_of = |payload: &Value| payload["properties"]["part"].clone();
+    let is_text = |id: &Value| {
+        payloads.iter().map(part_of).any(|part| part["id"] == *id && part["type"] == "text")
+    };
+    payloads
+        .iter()
+        .map(|payload| match text(&payload["type"]) {
+            "text" => text(&payload["part"]["text"]),
+            "message.part.delta" if is_text(&payload["properties"]["partID"]) => {
+                text(&payload["properties"]["delta"])
+            }
+            _ => "",
+        })
         .collect()
 }
 
