@@ -9,6 +9,7 @@ pub mod filter;
 pub mod frame;
 mod json;
 mod probe;
+mod time;
 
 pub use dialect::{DialectName, UnknownDialect};
 

@@ -20,7 +20,7 @@ use crate::event::{
 };
 use crate::ingest::filter::{Filter, StartsIn, TagTable};
 
-use fingerprint::Fingerprint;
+pub(crate) use fingerprint::Fingerprint;
 use text::{Cumulative, Message, Reasoning};
 pub use tools::ToolStart;
 use tools::Tools;

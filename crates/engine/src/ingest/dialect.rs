@@ -1,7 +1,11 @@
 //! The dialects: one file for each, one line here.
 
 mod anthropic;
+mod claude_code;
+mod cursor_agent;
 mod openai_chat;
+mod qwen_code;
+mod stream_json;
 
 use crate::event::TextMode;
 use crate::run::Writer;
@@ -88,6 +92,9 @@ macro_rules! dialects {
 dialects! {
     OpenAiChat => openai_chat,
     Anthropic => anthropic,
+    ClaudeCode => claude_code,
+    QwenCode => qwen_code,
+    CursorAgent => cursor_agent,
 }
 
 /// A name that no dialect has.

@@ -2,7 +2,7 @@
 
 /// Length and hash of a text without the white space around it; how it was cut does not matter.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Fingerprint {
+pub(crate) struct Fingerprint {
     hash: u64,
     len: usize,
     /// The same, up to the last byte that was not white space.
@@ -13,13 +13,13 @@ pub(super) struct Fingerprint {
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Fingerprint {
-    pub(super) fn of(text: &str) -> Fingerprint {
+    pub(crate) fn of(text: &str) -> Fingerprint {
         let mut print = Fingerprint::default();
         print.push(text);
         print
     }
 
-    pub(super) fn push(&mut self, text: &str) {
+    pub(crate) fn push(&mut self, text: &str) {
         for &byte in text.as_bytes() {
             let blank = byte.is_ascii_whitespace();
             if self.len == 0 && blank {
@@ -33,11 +33,11 @@ impl Fingerprint {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.trimmed.1 == 0
     }
 
-    pub(super) fn same_text(&self, other: &Fingerprint) -> bool {
+    pub(crate) fn same_text(&self, other: &Fingerprint) -> bool {
         self.trimmed == other.trimmed
     }
 }
