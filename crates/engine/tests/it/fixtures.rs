@@ -89,8 +89,10 @@ fn every_beginning_of_every_fixture_ends_once_and_keeps_its_text() {
             all.0.append(&mut rest.0);
             assert_eq!(all.endings(), 1, "{} ended after {at} bytes", stream.display());
             let (before, after) = (so_far.visible(), all.visible());
+            // A last line that lacks its line end may still take text back.
+            let taken_back = so_far.withdrawals() < all.withdrawals();
             assert!(
-                after.starts_with(&before),
+                taken_back || after.starts_with(&before),
                 "{} ended after {at} bytes lost {before:?}, has {after:?}",
                 stream.display()
             );

@@ -1,4 +1,7 @@
 //! Tests of the engine as its users see it: bytes in, events out.
 
+mod claude_code;
+mod cursor_agent;
 mod fixtures;
+mod qwen_code;
 mod support;

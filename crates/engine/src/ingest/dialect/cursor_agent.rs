@@ -2,8 +2,9 @@
 //!
 //! Text is incremental with partial output, else whole messages. Which of the two it is, a line
 //! tells that has a time and no model call: only deltas do. With partial output every other
-//! `assistant` line repeats deltas. Rounds are not marked. The run ends at its `result` line, whose
-//! text is all messages run together and so not the final one; without that line it was cut.
+//! `assistant` line repeats deltas. A round ends with its tools' results, unless the next call is of
+//! the same model call. The run ends at its `result` line, whose text is all messages run together
+//! and so not the final one; without that line it was cut.
 
 use std::borrow::Cow;
 
@@ -16,7 +17,7 @@ use crate::ingest::json::{
     RawValue, Shape, Text, Unknown, elements, is_true, number, object, string, string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
-use crate::run::{Rounds, ToolStart, Writer};
+use crate::run::{ToolStart, Writer};
 
 use super::{Dialect, Unreadable};
 
@@ -24,6 +25,9 @@ use super::{Dialect, Unreadable};
 pub(crate) struct CursorAgent {
     output: Output,
     said: Said,
+    /// The model call that the last tool was of.
+    model_call: String,
+    tools: Tools,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,11 +45,20 @@ enum Said {
     Something,
 }
 
+/// The tools of the round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Tools {
+    #[default]
+    Pending,
+    /// One has been answered: what the model says next is a new round.
+    Answered,
+}
+
 object! { Line {
     kind: Text<'a> = "type",
     subtype: Text<'a> = "subtype",
     message: &'a RawValue = "message",
-    model_call: &'a RawValue = "model_call_id",
+    model_call: Text<'a> = "model_call_id",
     at: u64 = "timestamp_ms",
     text: Text<'a> = "text",
     call: Text<'a> = "call_id",
@@ -89,7 +102,6 @@ impl Dialect for CursorAgent {
     fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
         let line: Line<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
         out.unknown_fields(&line.unknown);
-        out.rounds(Rounds::AfterResults);
         if let Some(at) = line.at {
             out.at(at);
         }
@@ -102,11 +114,12 @@ impl Dialect for CursorAgent {
             }
             ("thinking", "completed") => out.end_reasoning(),
             ("thinking", _) => {
+                self.begin_round(out);
                 let text = line.text.as_deref().unwrap_or("");
                 out.reasoning(text, ReasoningOrigin::Native);
             }
             ("assistant", _) => self.assistant(&line, out)?,
-            ("tool_call", "started" | "completed") => tool_call(&line, frame, out)?,
+            ("tool_call", "started" | "completed") => self.tool_call(&line, frame, out)?,
             ("result", _) => self.result(&line, out),
             _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
         }
@@ -115,15 +128,25 @@ impl Dialect for CursorAgent {
 }
 
 impl CursorAgent {
+    /// The model speaks: after a tool's result that is a new round.
+    fn begin_round(&mut self, out: &mut Writer<'_>) {
+        if self.tools == Tools::Answered {
+            self.tools = Tools::Pending;
+            out.end_round(Some(Stop::Tools));
+        }
+    }
+
     fn assistant(&mut self, line: &Line<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
         let text = message_text(line, out)?;
         if line.at.is_some() && line.model_call.is_none() {
             self.output = Output::Partial;
+            self.begin_round(out);
             out.text(&text);
         } else {
             // Either a message, or what its deltas said; both end the one that is open.
             out.end_message();
             if self.output == Output::Whole {
+                self.begin_round(out);
                 out.text(&text);
                 out.end_message();
             }
@@ -146,12 +169,43 @@ impl CursorAgent {
             out.fail(FailureReason::Error, if words.is_empty() { subtype } else { &words });
         } else {
             if self.said == Said::Nothing {
+                self.begin_round(out);
                 // `--output-format json` prints nothing but this line.
                 out.text(&text);
             }
             out.complete(Stop::End);
         }
         out.end_round(None);
+        self.tools = Tools::Pending;
+    }
+
+    fn tool_call(
+        &mut self,
+        line: &Line<'_>,
+        frame: Frame<'_>,
+        out: &mut Writer<'_>,
+    ) -> Result<(), Unreadable> {
+        let id = line.call.as_deref().unwrap_or("");
+        let Some(call) = Call::read(line.tool_call.ok_or(Unreadable)?) else {
+            out.unrecognised(UnrecognisedReason::Frame, frame.data);
+            return Ok(());
+        };
+        let step = match out.step_of(id) {
+            Some(step) => step,
+            None => {
+                let model_call = line.model_call.as_deref().unwrap_or("");
+                if model_call.is_empty() || model_call != self.model_call {
+                    self.begin_round(out);
+                }
+                model_call.clone_into(&mut self.model_call);
+                call.start(id, out)
+            }
+        };
+        if line.subtype.as_deref() == Some("completed") {
+            self.tools = Tools::Answered;
+            end_call(step, call.result, out);
+        }
+        Ok(())
     }
 }
 
@@ -208,6 +262,19 @@ impl<'a> Call<'a> {
         Some(call)
     }
 
+    fn start(&self, id: &str, out: &mut Writer<'_>) -> StepId {
+        let step = out.tool(ToolStart {
+            kind: self.kind,
+            server: self.server.as_deref(),
+            ..ToolStart::function(id, &self.name)
+        });
+        if let Some(arguments) = &self.arguments {
+            out.whole_arguments(step, arguments);
+        }
+        out.ready(step);
+        step
+    }
+
     fn read_mcp(&mut self, args: &'a RawValue) {
         const MCP: Shape<4> =
             Shape { read: ["providerIdentifier", "toolName", "name", "args"], skip: &[] };
@@ -234,66 +301,57 @@ fn kind_of(name: &str) -> ToolKind {
     }
 }
 
-fn tool_call(
-    line: &Line<'_>,
-    frame: Frame<'_>,
-    out: &mut Writer<'_>,
-) -> Result<(), Unreadable> {
-    let id = line.call.as_deref().unwrap_or("");
-    let Some(call) = Call::read(line.tool_call.ok_or(Unreadable)?) else {
-        out.unrecognised(UnrecognisedReason::Frame, frame.data);
-        return Ok(());
-    };
-    let step = out.step_of(id).unwrap_or_else(|| {
-        let step = out.tool(ToolStart {
-            kind: call.kind,
-            server: call.server.as_deref(),
-            ..ToolStart::function(id, &call.name)
-        });
-        if let Some(arguments) = &call.arguments {
-            out.whole_arguments(step, arguments);
-        }
-        out.ready(step);
-        step
-    });
-    if line.subtype.as_deref() == Some("completed") {
-        end_call(step, call.result, out);
-    }
-    Ok(())
-}
-
 /// The one key of a result is how the call ended.
 fn end_call(step: StepId, result: Option<&RawValue>, out: &mut Writer<'_>) {
     const ANY: Shape<0> = Shape { read: [], skip: &[] };
     let members: Unknown<'_> =
         result.and_then(|raw| ANY.read(raw.get())).map(|any| any.unknown).unwrap_or_default();
-    let Some((outcome, body)) = members.first() else {
+    let Some((key, body)) = members.first() else {
         out.end_tool(step, ToolOutcome::Succeeded, None);
         return;
     };
-    out.whole_output(step, &output_of(body));
-    match outcome.as_str() {
-        "success" => out.end_tool(step, ToolOutcome::Succeeded, None),
-        "rejected" | "permissionDenied" => {
-            out.end_tool(step, ToolOutcome::Denied, Some(outcome));
+    const BODY: Shape<6> = Shape {
+        read: ["content", "stdout", "stderr", "errorMessage", "reason", "isError"],
+        skip: &[],
+    };
+    let body_members = BODY.read(body.get()).map_or([None; 6], |members| members.read);
+    out.whole_output(step, &output_of(body, body_members));
+    match key.as_str() {
+        // An MCP tool can fail and still be answered.
+        "success" if body_members[5].is_some_and(is_true) => {
+            out.end_tool(step, ToolOutcome::Failed, None);
         }
-        _ => out.end_tool(step, ToolOutcome::Failed, Some(outcome)),
+        "success" => out.end_tool(step, ToolOutcome::Succeeded, None),
+        "rejected" | "permissionDenied" => out.end_tool(step, ToolOutcome::Denied, Some(key)),
+        _ => out.end_tool(step, ToolOutcome::Failed, Some(key)),
     }
 }
 
 /// What a tool put out: a file's text, a command's two outputs, an error's words; else the JSON.
-fn output_of(body: &RawValue) -> Cow<'_, str> {
-    const BODY: Shape<5> =
-        Shape { read: ["content", "stdout", "stderr", "errorMessage", "reason"], skip: &[] };
-    let Some(members) = BODY.read(body.get()) else { return string_or_json(body) };
+fn output_of<'a>(body: &'a RawValue, members: [Option<&'a RawValue>; 6]) -> Cow<'a, str> {
+    let [content, stdout, stderr, error, reason, _] = members;
+    if let Some(texts) = content.and_then(content_texts) {
+        return texts.into();
+    }
     let [content, stdout, stderr, error, reason] =
-        members.read.map(|member| member.and_then(string));
+        [content, stdout, stderr, error, reason].map(|member| member.and_then(string));
     match (content.or(error).or(reason), stdout, stderr) {
         (Some(text), ..) => text,
         (None, Some(stdout), Some(stderr)) => stdout + stderr,
         (None, Some(text), None) | (None, None, Some(text)) => text,
-        (None, None, None) => Cow::Borrowed(body.get()),
+        (None, None, None) => string_or_json(body),
     }
+}
+
+/// The texts of an MCP result, `[{"text":{"text":"..."}}]`, if it has nothing else.
+fn content_texts(content: &RawValue) -> Option<String> {
+    const TEXT: Shape<1> = Shape { read: ["text"], skip: &["type"] };
+    let parts = elements(content);
+    let texts = parts.iter().map(|raw| {
+        let outer = TEXT.read(raw.get())?.read[0]?;
+        string(outer).or_else(|| string(TEXT.read(outer.get())?.read[0]?))
+    });
+    texts.collect::<Option<Vec<_>>>().filter(|texts| !texts.is_empty()).map(|texts| texts.concat())
 }
 
 fn usage_of(raw: &RawValue, out: &mut Writer<'_>) -> Usage {

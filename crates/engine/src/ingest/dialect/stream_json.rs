@@ -211,6 +211,12 @@ impl StreamJson {
             }
             "content_block_start" => self.block_start("", &event, out),
             "content_block_delta" => self.block_delta("", &event),
+            "content_block_stop" => {
+                if self.heard.streaming("").is_text(event.index.unwrap_or(0)) {
+                    out.end_message();
+                }
+                Show::Yes
+            }
             _ => Show::Yes,
         };
         if show == Show::Yes {
@@ -234,7 +240,7 @@ impl StreamJson {
     /// The round before is over; whoever calls this opens the next.
     fn begin_round(&mut self, id: &str, out: &mut Writer<'_>) {
         let before = std::mem::take(&mut self.round);
-        out.end_round(before.stop.or(before.answered.then_some(Stop::Tools)));
+        out.end_round(before.stop());
         id.clone_into(&mut self.round.id);
     }
 

@@ -176,6 +176,12 @@ impl Message {
         }
     }
 
+    /// Whether the block that is streamed at `index` is a text.
+    pub(super) fn is_text(&self, index: u64) -> bool {
+        let block = self.blocks.iter().rev().find(|block| block.index() == Some(index));
+        block.is_some_and(|block| *block.kind == *"text")
+    }
+
     /// A block comes whole.
     pub(super) fn whole(&mut self, kind: &str, call: &str) -> Show {
         let streamed = self

@@ -2,6 +2,7 @@
 
 use crate::event::{Event, FailureReason, Level, UnrecognisedReason, Usage};
 use crate::ingest::dialect::anthropic::{refuse, stop_of, usage_of};
+use crate::ingest::dialect::openai_chat::error_text;
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{RawValue, elements, is_true, number, string, string_or_json};
 use crate::run::Writer;
@@ -59,8 +60,9 @@ impl StreamJson {
         let subtype = line.subtype.as_deref().unwrap_or("");
         let reason = line.stop_reason.as_deref();
         let terminal = line.terminal_reason.as_deref().unwrap_or("");
-        if terminal.starts_with("aborted") {
+        let stop = if terminal.starts_with("aborted") {
             out.cancelled(&failure_words(line));
+            self.round.stop()
         } else if line.is_error.is_some_and(is_true) || subtype.starts_with("error") {
             let kind = match subtype {
                 "error_max_turns" | "error_max_budget_usd" => FailureReason::Limit,
@@ -68,6 +70,7 @@ impl StreamJson {
                 _ => FailureReason::Error,
             };
             out.fail(kind, &failure_words(line));
+            self.round.stop()
         } else {
             // Most results repeat the last message; one that does not is all there is of it.
             out.declare_final(&line.result.map(string_or_json).unwrap_or_default());
@@ -76,8 +79,9 @@ impl StreamJson {
                 Some(None) => refuse(None, out),
                 None => out.complete(self.round.stop_or_end()),
             }
-        }
-        out.end_round(None);
+            None
+        };
+        out.end_round(stop);
         self.round = super::Round::default();
     }
 }
@@ -89,6 +93,9 @@ fn failure_words(line: &Line<'_>) -> String {
     }
     let errors = line.errors.map(elements).unwrap_or_default();
     if errors.is_empty() {
+        if let Some(error) = line.error {
+            return error_text(error);
+        }
         let subtype = line.subtype.as_deref().unwrap_or("unnamed error");
         return subtype.to_owned();
     }

@@ -103,6 +103,9 @@ impl StreamJson {
                     out.begin_message(None);
                 }
                 self.reply.whole_block(raw, out);
+                if kind == "text" {
+                    out.end_message();
+                }
             }
         }
     }
@@ -207,6 +210,11 @@ impl StreamJson {
 }
 
 impl Round {
+    /// Why it stopped, as far as its lines tell.
+    pub(super) fn stop(&self) -> Option<Stop> {
+        self.stop.or(self.answered.then_some(Stop::Tools))
+    }
+
     /// How it ended, where nothing more is said about it.
     pub(super) fn stop_or_end(&self) -> Stop {
         self.stop.filter(|stop| *stop != Stop::Tools).unwrap_or(Stop::End)
