@@ -296,13 +296,8 @@ pub enum Owner {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Image<'a> {
-    Url {
-        url: Cow<'a, str>,
-    },
-    Inline {
-        media_type: Cow<'a, str>,
-        base64: Cow<'a, str>,
-    },
+    Url { url: Cow<'a, str> },
+    Inline { media_type: Cow<'a, str>, base64: Cow<'a, str> },
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,6 +11,7 @@ mod json;
 mod probe;
 mod time;
 
+pub use crate::run::Quirk;
 pub use dialect::{DialectName, UnknownDialect};
 
 use crate::event::{FailureReason, Millis, Sink, TextMode, Trace, UnrecognisedReason};
@@ -22,7 +23,7 @@ use frame::{Cutter, Cutting, Direction, Frame};
 use probe::{Likeness, Probe};
 
 /// What is known about a source before its first byte.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// The dialect it speaks; found out from its first frames if not given.
     pub from: Option<DialectName>,
@@ -30,14 +31,14 @@ pub struct Options {
 }
 
 /// One source on its way to becoming events.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Ingest {
     cutter: Cutter,
     reader: Reader,
 }
 
 /// All but the cutter, which hands frames to it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Reader {
     run: Run,
     stage: Stage,
@@ -50,17 +51,21 @@ enum Input {
     Something,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Stage {
     /// No dialect is certain yet; what came waits.
-    Probing { waiting: Vec<Waiting>, bytes: usize, best: Option<DialectName> },
+    Probing {
+        waiting: Vec<Waiting>,
+        bytes: usize,
+        best: Option<DialectName>,
+    },
     Speaking(Box<Speaker>),
     /// No dialect knows the input; all of it is kept as unrecognised.
     Lost,
 }
 
 /// A [`Cutting`] that waits for its dialect.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Waiting {
     Frame { name: String, data: String, from: Direction },
     TooLong(String),

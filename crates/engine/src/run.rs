@@ -15,8 +15,8 @@ mod writer;
 use std::sync::Arc;
 
 use crate::event::{
-    Ending, Event, FailureReason, MessageId, Millis, Outcome, Phase, Reply, Sink,
-    Stop, TextMode, Trace, Usage, UsageScope,
+    Ending, Event, FailureReason, MessageId, Millis, Outcome, Phase, Reply, Sink, Stop, TextMode,
+    Trace, Usage, UsageScope,
 };
 use crate::ingest::filter::{Filter, StartsIn, TagTable};
 
@@ -27,10 +27,41 @@ use tools::Tools;
 pub use writer::Writer;
 
 /// What a profile says about a source.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunOptions {
     pub tags: Arc<TagTable>,
     pub starts_in: StartsIn,
+    pub quirks: Vec<Quirk>,
+}
+
+/// A way in which a source is known to lie. Off unless asked for; the log says when one acted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quirk {
+    /// The dialect is incremental, but this source repeats its whole text each time.
+    CumulativeText,
+}
+
+impl Quirk {
+    pub const ALL: &'static [Quirk] = &[Quirk::CumulativeText];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Quirk::CumulativeText => "cumulative-text",
+        }
+    }
+}
+
+/// A name that no quirk has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownQuirk(pub String);
+
+impl std::str::FromStr for Quirk {
+    type Err = UnknownQuirk;
+
+    fn from_str(text: &str) -> Result<Quirk, UnknownQuirk> {
+        let known = Quirk::ALL.iter().copied().find(|quirk| quirk.as_str() == text);
+        known.ok_or_else(|| UnknownQuirk(text.to_owned()))
+    }
 }
 
 /// How a source marks where one model call ends and the next begins.
@@ -68,14 +99,14 @@ enum Life {
 }
 
 /// One run, from its first event to its ending.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     filter: Filter,
     ledger: Ledger,
 }
 
 /// All of a run's state but the filter, which writes into it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Ledger {
     life: Life,
     rounds: Rounds,
@@ -98,9 +129,10 @@ struct Ledger {
     withdrawn: Vec<MessageId>,
     unknown_fields: Vec<String>,
     verdict: Verdict,
+    quirks: Vec<Quirk>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Round {
     first_message: u32,
     first_step: u32,
@@ -134,6 +166,7 @@ impl Run {
                 withdrawn: Vec::new(),
                 unknown_fields: Vec::new(),
                 verdict: Verdict::Pending,
+                quirks: options.quirks.clone(),
             },
         }
     }
@@ -217,7 +250,9 @@ impl Ledger {
         if self.round.as_ref().is_some_and(|round| round.stop.is_some()) {
             self.tools.all_ready(out);
         }
-        let Some(round) = self.round.take() else { return };
+        let Some(round) = self.round.take() else {
+            return;
+        };
         if let Some(usage) = round.usage {
             out.event(Event::UsageReported { scope: UsageScope::Round, usage });
         }

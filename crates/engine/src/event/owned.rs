@@ -21,11 +21,9 @@ impl Event<'_> {
                 Event::RunStarted { version, dialect: own(dialect), mode }
             }
             Event::PromptReceived { text } => Event::PromptReceived { text: own(text) },
-            Event::RoundStarted { round, model, response } => Event::RoundStarted {
-                round,
-                model: own_some(model),
-                response: own_some(response),
-            },
+            Event::RoundStarted { round, model, response } => {
+                Event::RoundStarted { round, model: own_some(model), response: own_some(response) }
+            }
             Event::RoundEnded { round, stop } => Event::RoundEnded { round, stop },
             Event::MessageStarted { message, round, phase } => {
                 Event::MessageStarted { message, round, phase }

@@ -18,7 +18,7 @@ use super::probe::{Likeness, Probe};
 pub(crate) struct Unreadable;
 
 /// One provider's or agent's way of streaming. Its field names are known in its file only.
-pub(crate) trait Dialect: Clone + std::fmt::Debug + Default {
+pub(crate) trait Dialect: Clone + std::fmt::Debug + Default + PartialEq {
     const NAME: &'static str;
     const MODE: TextMode;
 
@@ -49,7 +49,7 @@ macro_rules! dialects {
         }
 
         /// A dialect and where it is in its stream.
-        #[derive(Clone, Debug)]
+        #[derive(Clone, Debug, PartialEq)]
         pub(super) enum Speaker { $($variant($module::$variant),)* }
 
         impl Speaker {

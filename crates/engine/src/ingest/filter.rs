@@ -17,8 +17,8 @@ use crate::limits::HELD_BYTES_MAX;
 
 use inline::{Inline, InlineStep};
 use markdown::{Fence, FenceStep, Found, LineStart};
-use tag::{Form, Step, Tag, TagScan};
 pub use tag::{BadTagLine, Class, TagTable};
+use tag::{Form, Step, Tag, TagScan};
 
 /// What a stretch of text turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub enum StartsIn {
     Thinking,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Mode {
     /// At the start of a line, as `line` tells.
     Line,
@@ -47,15 +47,21 @@ enum Mode {
     /// After a backslash.
     Escape,
     /// Counting back-ticks that may open inline code.
-    Ticks { len: usize },
+    Ticks {
+        len: usize,
+    },
     /// After back-ticks that may open inline code; a tag met here is held.
     Inline(Inline),
     Indented,
     Fence(Fence),
-    Hidden { class: Class, depth: usize, back_to_line: bool },
+    Hidden {
+        class: Class,
+        depth: usize,
+        back_to_line: bool,
+    },
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
     table: Arc<TagTable>,
     starts_in: StartsIn,
@@ -91,8 +97,11 @@ impl Filter {
         self.held.len()
     }
 
-    pub fn push<'t>(&mut self, text: &'t str, out: &mut impl FnMut(Piece<'_>)) {
+    pub fn push(&mut self, text: &str, out: &mut impl FnMut(Piece<'_>)) {
         if self.held.is_empty() {
+            if matches!(self.mode, Mode::Text) && !text.bytes().any(interrupts_text) {
+                return out_visible(text, out);
+            }
             if let Some(again) = self.scan(text, 0, out) {
                 self.push_again(again, out);
             }

@@ -8,8 +8,8 @@ mod lines;
 mod sse;
 
 use array::ArrayCutter;
-use lines::LineCutter;
 pub(crate) use lines::Depth;
+use lines::LineCutter;
 pub use sse::SseDecoder;
 
 /// One unit of a transport.
@@ -33,7 +33,9 @@ pub enum Direction {
 pub enum Cutting<'a> {
     Frame(Frame<'a>),
     /// A frame over [`FRAME_BYTES_MAX`](crate::limits::FRAME_BYTES_MAX): its beginning; the rest is passed over.
-    TooLong { beginning: &'a str },
+    TooLong {
+        beginning: &'a str,
+    },
     /// Bytes that are no frame of this transport.
     Noise(&'a str),
 }
@@ -45,15 +47,17 @@ impl<'a> Cutting<'a> {
 }
 
 /// A stream of frames over a stream of bytes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Cutter {
     transport: Transport,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Transport {
     /// Only white space, a byte-order mark or the beginning of either has come.
-    Unknown { seen: Vec<u8> },
+    Unknown {
+        seen: Vec<u8>,
+    },
     Sse(SseDecoder),
     Lines(LineCutter),
     Array(ArrayCutter),

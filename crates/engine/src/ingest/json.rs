@@ -57,7 +57,8 @@ impl<const N: usize> Shape<N> {
     /// The members of the object in `json`, or `None` if it is not an object.
     pub(crate) fn read<'a>(&self, json: &'a str) -> Option<Members<'a, N>> {
         let mut reader = serde_json::Deserializer::from_str(json);
-        let members = reader.deserialize_map(ShapeVisitor { shape: self, life: PhantomData }).ok()?;
+        let members =
+            reader.deserialize_map(ShapeVisitor { shape: self, life: PhantomData }).ok()?;
         reader.end().ok()?;
         Some(members)
     }
@@ -111,12 +112,6 @@ impl<T> IntoIterator for Few<T> {
 
     fn into_iter(self) -> Self::IntoIter {
         self.first.into_iter().chain(self.rest)
-    }
-}
-
-impl<T> Few<T> {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.first.is_none()
     }
 }
 
@@ -194,7 +189,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
 /// Declares an object as a dialect reads it: every field is optional, `null` counts as missing,
 /// names after `skip` are known and mean nothing, any other field is kept in `unknown`.
 macro_rules! object {
-    ($name:ident { $($field:ident: $type:ty = $key:literal,)* ; skip $($skip:literal)|* }) => {
+    ($name:ident { $($field:ident: $type:ty = $($key:literal)|+,)* ; skip $($skip:literal)|* }) => {
         #[derive(Debug, Default)]
         struct $name<'a> {
             $($field: Option<$type>,)*
@@ -215,7 +210,7 @@ macro_rules! object {
                         }
                         fn visit_str<E>(self, key: &str) -> Result<Key, E> {
                             Ok(match key {
-                                $($key => Key::$field,)*
+                                $($($key)|+ => Key::$field,)*
                                 $($skip)|* => Key::Skip,
                                 other => Key::Other(other.to_owned()),
                             })
@@ -225,32 +220,46 @@ macro_rules! object {
                 }
             }
 
-            impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {
-                fn deserialize<D: serde::Deserializer<'de>>(de: D) -> Result<Self, D::Error> {
-                    struct ObjectVisitor<'a>(std::marker::PhantomData<&'a ()>);
-                    impl<'de: 'a, 'a> serde::de::Visitor<'de> for ObjectVisitor<'a> {
-                        type Value = $name<'a>;
-                        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                            f.write_str("an object")
-                        }
-                        fn visit_map<A: serde::de::MapAccess<'de>>(
-                            self,
-                            mut map: A,
-                        ) -> Result<Self::Value, A::Error> {
-                            let mut object = $name::default();
-                            while let Some(key) = map.next_key::<Key>()? {
-                                match key {
-                                    $(Key::$field => object.$field = map.next_value()?,)*
-                                    Key::Skip => {
-                                        map.next_value::<serde::de::IgnoredAny>()?;
-                                    }
-                                    Key::Other(key) => object.unknown.push((key, map.next_value()?)),
-                                }
+            /// Fills an object where it stands: moving it would cost more than reading it.
+            struct Filler<'o, 'a>(&'o mut $name<'a>);
+
+            impl<'de: 'a, 'a> serde::de::Visitor<'de> for Filler<'_, 'a> {
+                type Value = ();
+                fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    f.write_str("an object")
+                }
+                fn visit_map<A: serde::de::MapAccess<'de>>(
+                    self,
+                    mut map: A,
+                ) -> Result<(), A::Error> {
+                    while let Some(key) = map.next_key::<Key>()? {
+                        match key {
+                            $(Key::$field => self.0.$field = map.next_value()?,)*
+                            Key::Skip => {
+                                map.next_value::<serde::de::IgnoredAny>()?;
                             }
-                            Ok(object)
+                            Key::Other(key) => self.0.unknown.push((key, map.next_value()?)),
                         }
                     }
-                    de.deserialize_map(ObjectVisitor(std::marker::PhantomData))
+                    Ok(())
+                }
+            }
+
+            impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {
+                fn deserialize<D: serde::Deserializer<'de>>(de: D) -> Result<Self, D::Error> {
+                    let mut object = $name::default();
+                    de.deserialize_map(Filler(&mut object))?;
+                    Ok(object)
+                }
+            }
+
+            impl<'a> $name<'a> {
+                #[allow(dead_code, reason = "objects inside others are not read on their own")]
+                fn read(&mut self, json: &'a str) -> Result<(), $crate::ingest::dialect::Unreadable> {
+                    let mut reader = serde_json::Deserializer::from_str(json);
+                    let read = serde::Deserializer::deserialize_map(&mut reader, Filler(self));
+                    read.and_then(|()| reader.end())
+                        .map_err(|_| $crate::ingest::dialect::Unreadable)
                 }
             }
         };

@@ -1,7 +1,7 @@
 //! Telling a dialect from a frame.
 
 use super::dialect::{DialectName, likenesses};
-use super::frame::{Direction, Frame};
+use super::frame::Frame;
 use super::json::{RawValue, Shape, string};
 
 /// How sure a dialect is that a frame is its own.
@@ -26,8 +26,6 @@ impl Likeness {
 /// The top level of a frame.
 #[derive(Debug)]
 pub(crate) struct Probe<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) from: Direction,
     kind: String,
     members: Vec<(String, &'a RawValue)>,
 }
@@ -38,7 +36,7 @@ impl<'a> Probe<'a> {
     /// `None` if the frame is no JSON object.
     pub(super) fn new(frame: Frame<'a>) -> Option<Probe<'a>> {
         let members = ANYTHING.read(frame.data)?.unknown;
-        let mut probe = Probe { name: frame.name, from: frame.from, kind: String::new(), members };
+        let mut probe = Probe { kind: String::new(), members };
         probe.kind = probe.text("type").unwrap_or_default();
         Some(probe)
     }

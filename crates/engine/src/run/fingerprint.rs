@@ -1,7 +1,7 @@
 //! Recognising a text that comes a second time, without keeping it.
 
 /// Length and hash of a text without the white space around it; how it was cut does not matter.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Fingerprint {
     hash: u64,
     len: usize,

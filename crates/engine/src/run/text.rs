@@ -9,12 +9,18 @@ use crate::limits::BLANK_BYTES_MAX;
 use super::fingerprint::Fingerprint;
 use super::{Ledger, Out};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Message {
     None,
     /// Text has come, but only white space: it is no message yet.
-    Blank { text: String, after_tag: AfterTag },
-    Open { id: MessageId, print: Fingerprint },
+    Blank {
+        text: String,
+        after_tag: AfterTag,
+    },
+    Open {
+        id: MessageId,
+        print: Fingerprint,
+    },
 }
 
 /// Whether a reasoning tag stood before any text of the message: the white space around it then
@@ -26,18 +32,24 @@ pub(super) enum AfterTag {
 }
 
 /// What a cumulative source has said so far in the message that is open.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Cumulative {
     raw: String,
     visible: String,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Reasoning {
     None,
     /// Announced, but nothing or only white space has come.
-    Blank { origin: ReasoningOrigin, text: String },
-    Open { step: StepId, origin: ReasoningOrigin },
+    Blank {
+        origin: ReasoningOrigin,
+        text: String,
+    },
+    Open {
+        step: StepId,
+        origin: ReasoningOrigin,
+    },
 }
 
 impl Ledger {
@@ -230,8 +242,7 @@ impl Ledger {
 
     fn tag_reasoning(&mut self, text: &str, out: &mut Out<'_>) {
         if matches!(self.reasoning, Reasoning::None) {
-            self.reasoning =
-                Reasoning::Blank { origin: ReasoningOrigin::Tag, text: String::new() };
+            self.reasoning = Reasoning::Blank { origin: ReasoningOrigin::Tag, text: String::new() };
         }
         self.reasoning_text(text, out);
     }

@@ -7,7 +7,7 @@ use super::Out;
 use super::fingerprint::Fingerprint;
 
 /// What a source says when it calls a tool.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ToolStart<'a> {
     pub call: &'a str,
     pub name: &'a str,
@@ -36,7 +36,7 @@ impl<'a> ToolStart<'a> {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct OpenTool {
     step: StepId,
     call: Box<str>,
@@ -45,13 +45,19 @@ struct OpenTool {
     output: Fingerprint,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Tools {
     open: Vec<OpenTool>,
 }
 
 impl Tools {
-    pub(super) fn start(&mut self, step: StepId, round: u32, tool: ToolStart<'_>, out: &mut Out<'_>) {
+    pub(super) fn start(
+        &mut self,
+        step: StepId,
+        round: u32,
+        tool: ToolStart<'_>,
+        out: &mut Out<'_>,
+    ) {
         if OPEN_TOOLS_MAX <= self.open.len() {
             let oldest = self.open.remove(0);
             oldest.close(out);
@@ -156,7 +162,9 @@ impl Tools {
         out: &mut Out<'_>,
     ) {
         self.ready(step, out);
-        let Some(at) = self.open.iter().position(|tool| tool.step == step) else { return };
+        let Some(at) = self.open.iter().position(|tool| tool.step == step) else {
+            return;
+        };
         self.open.remove(at);
         out.event(Event::ToolEnded { step, outcome, detail: detail.map(Into::into) });
     }
@@ -169,9 +177,8 @@ impl Tools {
 
     /// Forgets steps that were taken back, closing them first.
     pub(super) fn close_from(&mut self, first: StepId, out: &mut Out<'_>) {
-        let (stay, go) = std::mem::take(&mut self.open)
-            .into_iter()
-            .partition(|tool| tool.step < first);
+        let (stay, go) =
+            std::mem::take(&mut self.open).into_iter().partition(|tool| tool.step < first);
         self.open = stay;
         let go: Vec<OpenTool> = go;
         for tool in go {
@@ -186,4 +193,3 @@ impl OpenTool {
         out.event(Event::ToolEnded { step: self.step, outcome, detail: None });
     }
 }
-

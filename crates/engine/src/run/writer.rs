@@ -10,7 +10,7 @@ use crate::limits::UNKNOWN_FIELDS_MAX;
 
 use super::fingerprint::Fingerprint;
 use super::tools::ToolStart;
-use super::{Cut, Ledger, Life, Out, Rounds, Run, Verdict};
+use super::{Cut, Ledger, Life, Out, Quirk, Rounds, Run, Verdict};
 
 /// A run, open for writing. Events go to the sink as they are decided.
 #[allow(missing_debug_implementations, reason = "borrows a sink that need not have one")]
@@ -118,6 +118,15 @@ impl Writer<'_> {
 impl Writer<'_> {
     /// New text of the message that is open, or of a new one.
     pub fn text(&mut self, text: &str) {
+        if self.ledger.quirks.contains(&Quirk::CumulativeText) {
+            if self.ledger.cumulative.is_none() && !text.is_empty() {
+                self.note(Event::QuirkActed {
+                    quirk: Quirk::CumulativeText.as_str().into(),
+                    detail: "reads each text of this message as the whole of it so far".into(),
+                });
+            }
+            return self.text_so_far(text);
+        }
         self.ledger.text(text, self.filter, &mut self.out);
     }
 
@@ -193,7 +202,9 @@ impl Writer<'_> {
                 self.begin_message(Some(Phase::Final));
                 self.text(text);
                 self.end_message();
-                let Some(message) = self.message() else { return };
+                let Some(message) = self.message() else {
+                    return;
+                };
                 message
             }
         };
@@ -324,7 +335,9 @@ impl Writer<'_> {
 
     /// The first answer counts; an ask that is not open is left alone.
     pub fn resolve_ask(&mut self, ask: &str, answer: &str, by: AnsweredBy) {
-        let Some(at) = self.ledger.open_asks.iter().position(|open| open == ask) else { return };
+        let Some(at) = self.ledger.open_asks.iter().position(|open| open == ask) else {
+            return;
+        };
         self.ledger.open_asks.remove(at);
         self.out.event(Event::AskResolved { ask: ask.into(), answer: answer.into(), by });
     }
@@ -341,7 +354,9 @@ impl Writer<'_> {
     /// Takes back all that the open round has said; what comes next is a new round.
     pub fn withdraw_round(&mut self) {
         self.flush();
-        let Some(round) = &mut self.ledger.round else { return };
+        let Some(round) = &mut self.ledger.round else {
+            return;
+        };
         let messages: Vec<MessageId> =
             (round.first_message..self.ledger.messages).map(MessageId).collect();
         let steps: Vec<StepId> = (round.first_step..self.ledger.steps).map(StepId).collect();

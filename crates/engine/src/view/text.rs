@@ -7,7 +7,9 @@ use crate::event::{Event, MessageId};
 pub enum Patch<'a> {
     Append(&'a str),
     /// What stands there can no longer be unprinted, but does not count.
-    Withdrawn { messages: usize },
+    Withdrawn {
+        messages: usize,
+    },
     /// The text of the message changed before its end; it is appended anew.
     Rewritten,
 }

@@ -11,14 +11,16 @@ use crate::event::{
     ToolOutcome, UnrecognisedReason, Usage,
 };
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{RawValue, Shape, Text, elements, is_true, number, object, string, string_or_json};
+use crate::ingest::json::{
+    RawValue, Shape, Text, elements, is_true, number, object, string, string_or_json,
+};
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::{ToolStart, Writer};
 
 use super::openai_chat::error_text;
 use super::{Dialect, Unreadable};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Anthropic {
     message: String,
     blocks: Vec<Block>,
@@ -26,22 +28,33 @@ pub(crate) struct Anthropic {
 }
 
 /// How an agent that has tools of its own tells what they are.
-pub(super) type ClientTool = for<'a> fn(call: &'a str, name: &'a str) -> ToolStart<'a>;
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ClientTool(pub(super) for<'a> fn(call: &'a str, name: &'a str) -> ToolStart<'a>);
+
+impl PartialEq for ClientTool {
+    fn eq(&self, other: &ClientTool) -> bool {
+        std::ptr::fn_addr_eq(self.0, other.0)
+    }
+}
 
 /// A block that is open.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Block {
     index: u64,
     kind: BlockKind,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum BlockKind {
     Text,
     Thinking,
-    Tool { step: StepId },
+    Tool {
+        step: StepId,
+    },
     /// A block of the model's own memory; its text is a summary.
-    Compaction { summary: String },
+    Compaction {
+        summary: String,
+    },
     /// Nothing can follow its start.
     Closed,
 }
@@ -91,7 +104,16 @@ const BLOCK: Shape<13> = Shape {
         "from",
         "to",
     ],
-    skip: &["signature", "data", "caller", "file_id", "source", "cache_control", "toolset_version", "encrypted_content"],
+    skip: &[
+        "signature",
+        "data",
+        "caller",
+        "file_id",
+        "source",
+        "cache_control",
+        "toolset_version",
+        "encrypted_content",
+    ],
 };
 const CITATION: Shape<5> = Shape {
     read: ["url", "title", "cited_text", "document_title", "source"],
@@ -114,8 +136,9 @@ impl Dialect for Anthropic {
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
         match probe.kind() {
-            "message_start" => Likeness::yes_if(probe.inner_has("message", "content")
-                || probe.inner_has("message", "usage")),
+            "message_start" => Likeness::yes_if(
+                probe.inner_has("message", "content") || probe.inner_has("message", "usage"),
+            ),
             "content_block_start" => Likeness::yes_if(probe.has("content_block")),
             "content_block_delta" => Likeness::yes_if(probe.has("delta")),
             "message" => Likeness::yes_if(probe.has_all(["content", "role"])),
@@ -126,7 +149,8 @@ impl Dialect for Anthropic {
     }
 
     fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let line: Line<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+        let mut line = Line::default();
+        line.read(frame.data)?;
         out.unknown_fields(&line.unknown);
         match line.kind.as_deref().unwrap_or("") {
             "content_block_delta" => {
@@ -174,7 +198,8 @@ impl Anthropic {
     }
 
     fn start_message(&mut self, raw: &RawValue, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let message: Line<'_> = serde_json::from_str(raw.get()).map_err(|_| Unreadable)?;
+        let mut message = Line::default();
+        message.read(raw.get())?;
         let id = message.id.as_deref().unwrap_or("");
         // A proxy may send the same start twice, before anything else has come.
         let again = out.in_round() && !id.is_empty() && id == self.message;
@@ -226,8 +251,21 @@ impl Anthropic {
             return;
         };
         out.unknown_fields(&block.unknown);
-        let [kind, text, thinking, id, name, input, server, tool_use, content, is_error, citations, from, to] =
-            block.read;
+        let [
+            kind,
+            text,
+            thinking,
+            id,
+            name,
+            input,
+            server,
+            tool_use,
+            content,
+            is_error,
+            citations,
+            from,
+            to,
+        ] = block.read;
         let text_of = |raw: Option<_>| raw.and_then(string).unwrap_or_default();
         let kind = text_of(kind);
         self.blocks.retain(|block| block.index != index);
@@ -251,7 +289,7 @@ impl Anthropic {
             "tool_use" | "server_tool_use" | "mcp_tool_use" => {
                 let (id, name, server) = (text_of(id), text_of(name), server.and_then(string));
                 let tool = match self.client_tool {
-                    Some(client_tool) if kind == "tool_use" => client_tool(&id, &name),
+                    Some(ClientTool(tool)) if kind == "tool_use" => tool(&id, &name),
                     _ => tool_start(&kind, &id, &name, server.as_deref()),
                 };
                 let step = out.tool(tool);
@@ -324,7 +362,9 @@ impl Anthropic {
     }
 
     fn stop_block(&mut self, index: u64, out: &mut Writer<'_>) {
-        let Some(at) = self.blocks.iter().position(|block| block.index == index) else { return };
+        let Some(at) = self.blocks.iter().position(|block| block.index == index) else {
+            return;
+        };
         match self.blocks.remove(at).kind {
             BlockKind::Thinking => out.end_reasoning(),
             BlockKind::Tool { step } => out.ready(step),
@@ -344,9 +384,7 @@ fn tool_start<'a>(
     server: Option<&'a str>,
 ) -> ToolStart<'a> {
     match block {
-        "mcp_tool_use" => {
-            ToolStart { server, ..ToolStart::provider(id, name, ToolKind::Mcp) }
-        }
+        "mcp_tool_use" => ToolStart { server, ..ToolStart::provider(id, name, ToolKind::Mcp) },
         "server_tool_use" => ToolStart::provider(id, name, server_tool_kind(name)),
         _ if name == "computer" => {
             ToolStart { kind: ToolKind::Action, ..ToolStart::function(id, name) }
@@ -445,9 +483,10 @@ pub(super) fn image_of(raw: &RawValue) -> Option<Image<'_>> {
 }
 
 fn cite(raw: &RawValue, out: &mut Writer<'_>) {
-    let Some(citation) = CITATION.read(raw.get()) else { return };
-    let [url, title, quote, document, source] =
-        citation.read.map(|member| member.and_then(string));
+    let Some(citation) = CITATION.read(raw.get()) else {
+        return;
+    };
+    let [url, title, quote, document, source] = citation.read.map(|member| member.and_then(string));
     out.cite(Citation { url: url.or(source), title: title.or(document), quote });
 }
 
@@ -480,15 +519,15 @@ pub(super) fn refuse(details: Option<&RawValue>, out: &mut Writer<'_>) {
 }
 
 pub(super) fn usage_of(raw: &RawValue) -> Usage {
-    let Some(usage) = USAGE.read(raw.get()) else { return Usage::default() };
+    let Some(usage) = USAGE.read(raw.get()) else {
+        return Usage::default();
+    };
     let [input, output, cache_read, cache_write, details] = usage.read;
     const DETAILS: Shape<1> = Shape { read: ["thinking_tokens"], skip: &[] };
     Usage {
         input_tokens: input.and_then(number),
         output_tokens: output.and_then(number),
-        reasoning_tokens: details
-            .and_then(|raw| DETAILS.read(raw.get())?.read[0])
-            .and_then(number),
+        reasoning_tokens: details.and_then(|raw| DETAILS.read(raw.get())?.read[0]).and_then(number),
         cache_read_tokens: cache_read.and_then(number),
         cache_write_tokens: cache_write.and_then(number),
         cost_usd: None,

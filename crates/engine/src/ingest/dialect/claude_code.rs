@@ -9,17 +9,18 @@ use crate::ingest::frame::Frame;
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::{ToolStart, Writer};
 
+use super::anthropic::ClientTool;
 use super::stream_json::{Habits, Repeats, StreamJson, inner_text};
 use super::{Dialect, Unreadable};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ClaudeCode {
     stream: StreamJson,
 }
 
 static HABITS: Habits = Habits {
     repeats: Repeats::ById,
-    tool,
+    tool: ClientTool(tool),
     fields: &[
         "additional_directories",
         "analytics_disabled",

@@ -21,7 +21,7 @@ use crate::run::{ToolStart, Writer};
 
 use super::{Dialect, Unreadable};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CursorAgent {
     output: Output,
     said: Said,
@@ -100,7 +100,8 @@ impl Dialect for CursorAgent {
     }
 
     fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let line: Line<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+        let mut line = Line::default();
+        line.read(frame.data)?;
         out.unknown_fields(&line.unknown);
         if let Some(at) = line.at {
             out.at(at);
@@ -165,7 +166,7 @@ impl CursorAgent {
         let text = line.result.map(string_or_json).unwrap_or_default();
         let subtype = line.subtype.as_deref().unwrap_or("");
         if line.is_error.is_some_and(is_true) || subtype.starts_with("error") {
-            let words = line.error.map(string_or_json).unwrap_or(text);
+            let words = line.error.map_or(text, string_or_json);
             out.fail(FailureReason::Error, if words.is_empty() { subtype } else { &words });
         } else {
             if self.said == Said::Nothing {
@@ -190,16 +191,15 @@ impl CursorAgent {
             out.unrecognised(UnrecognisedReason::Frame, frame.data);
             return Ok(());
         };
-        let step = match out.step_of(id) {
-            Some(step) => step,
-            None => {
-                let model_call = line.model_call.as_deref().unwrap_or("");
-                if model_call.is_empty() || model_call != self.model_call {
-                    self.begin_round(out);
-                }
-                model_call.clone_into(&mut self.model_call);
-                call.start(id, out)
+        let step = if let Some(step) = out.step_of(id) {
+            step
+        } else {
+            let model_call = line.model_call.as_deref().unwrap_or("");
+            if model_call.is_empty() || model_call != self.model_call {
+                self.begin_round(out);
             }
+            model_call.clone_into(&mut self.model_call);
+            call.start(id, out)
         };
         if line.subtype.as_deref() == Some("completed") {
             self.tools = Tools::Answered;
@@ -304,15 +304,15 @@ fn kind_of(name: &str) -> ToolKind {
 /// The one key of a result is how the call ended.
 fn end_call(step: StepId, result: Option<&RawValue>, out: &mut Writer<'_>) {
     const ANY: Shape<0> = Shape { read: [], skip: &[] };
+    const BODY: Shape<6> = Shape {
+        read: ["content", "stdout", "stderr", "errorMessage", "reason", "isError"],
+        skip: &[],
+    };
     let members: Unknown<'_> =
         result.and_then(|raw| ANY.read(raw.get())).map(|any| any.unknown).unwrap_or_default();
     let Some((key, body)) = members.first() else {
         out.end_tool(step, ToolOutcome::Succeeded, None);
         return;
-    };
-    const BODY: Shape<6> = Shape {
-        read: ["content", "stdout", "stderr", "errorMessage", "reason", "isError"],
-        skip: &[],
     };
     let body_members = BODY.read(body.get()).map_or([None; 6], |members| members.read);
     out.whole_output(step, &output_of(body, body_members));
@@ -336,9 +336,8 @@ fn output_of<'a>(body: &'a RawValue, members: [Option<&'a RawValue>; 6]) -> Cow<
     let [content, stdout, stderr, error, reason] =
         [content, stdout, stderr, error, reason].map(|member| member.and_then(string));
     match (content.or(error).or(reason), stdout, stderr) {
-        (Some(text), ..) => text,
         (None, Some(stdout), Some(stderr)) => stdout + stderr,
-        (None, Some(text), None) | (None, None, Some(text)) => text,
+        (Some(text), ..) | (None, Some(text), None) | (None, None, Some(text)) => text,
         (None, None, None) => string_or_json(body),
     }
 }
@@ -357,8 +356,7 @@ fn content_texts(content: &RawValue) -> Option<String> {
 fn usage_of(raw: &RawValue, out: &mut Writer<'_>) -> Usage {
     let Some(usage) = USAGE.read(raw.get()) else { return Usage::default() };
     out.unknown_fields(&usage.unknown);
-    let [input, output, cache_read, cache_write] =
-        usage.read.map(|member| member.and_then(number));
+    let [input, output, cache_read, cache_write] = usage.read.map(|member| member.and_then(number));
     Usage {
         input_tokens: input,
         output_tokens: output,

@@ -20,7 +20,7 @@ use crate::run::{ToolStart, Writer};
 
 use super::{Dialect, Unreadable};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct OpenAiChat {
     response: String,
     state: State,
@@ -39,7 +39,7 @@ enum State {
 }
 
 /// A tool call of the round, as later deltas may name it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Call {
     id: String,
     index: Option<u64>,
@@ -69,8 +69,7 @@ object! { Chunk {
 
 object! { Choice {
     index: u64 = "index",
-    delta: Delta<'a> = "delta",
-    message: Delta<'a> = "message",
+    delta: Delta<'a> = "delta" | "message",
     finish_reason: Text<'a> = "finish_reason",
     error: &'a RawValue = "error",
     ; skip "logprobs" | "native_finish_reason" | "content_filter_results" | "content_filter_offsets"
@@ -82,8 +81,8 @@ object! { Delta {
     reasoning_content: Text<'a> = "reasoning_content",
     reasoning: Text<'a> = "reasoning",
     refusal: Text<'a> = "refusal",
-    tool_calls: Few<ToolCall<'a>> = "tool_calls",
-    function_call: Function<'a> = "function_call",
+    tool_calls: Vec<ToolCall<'a>> = "tool_calls",
+    function_call: Box<Function<'a>> = "function_call",
     annotations: &'a RawValue = "annotations",
     images: &'a RawValue = "images",
     ; skip "role" | "index" | "reasoning_details" | "name" | "prefix" | "tool_call_id" | "audio"
@@ -145,7 +144,8 @@ impl Dialect for OpenAiChat {
     }
 
     fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let chunk: Chunk<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+        let mut chunk = Chunk::default();
+        chunk.read(frame.data)?;
         out.unknown_fields(&chunk.unknown);
         if let Some(raw) = self.error_of(&chunk) {
             out.fail(FailureReason::Error, &error_text(raw));
@@ -200,7 +200,7 @@ impl OpenAiChat {
 
     fn choice(&mut self, choice: Choice<'_>, out: &mut Writer<'_>) {
         out.unknown_fields(&choice.unknown);
-        if let Some(delta) = choice.delta.or(choice.message) {
+        if let Some(delta) = choice.delta {
             self.delta(delta, out);
         }
         if let Some(error) = choice.error {
@@ -249,7 +249,7 @@ impl OpenAiChat {
             cite_annotation(annotation, out);
         }
         if let Some(function) = delta.function_call {
-            let call = ToolCall { function: Some(function), ..ToolCall::default() };
+            let call = ToolCall { function: Some(*function), ..ToolCall::default() };
             self.tool_call(call, out);
         }
         for call in delta.tool_calls.unwrap_or_default() {
@@ -259,7 +259,9 @@ impl OpenAiChat {
 
     /// A part of a content array, as Mistral sends it.
     fn part(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        let Some(part) = PART.read(raw.get()) else { return };
+        let Some(part) = PART.read(raw.get()) else {
+            return;
+        };
         let [kind, text, thinking, image, _] = part.read;
         match kind.and_then(string).as_deref() {
             Some("text" | "output_text") => {
@@ -342,7 +344,9 @@ impl OpenAiChat {
 }
 
 fn cite_annotation(raw: &RawValue, out: &mut Writer<'_>) {
-    let Some(annotation) = ANNOTATION.read(raw.get()) else { return };
+    let Some(annotation) = ANNOTATION.read(raw.get()) else {
+        return;
+    };
     let inner = annotation.read[0].and_then(|inner| ANNOTATION.read(inner.get()));
     let [_, url, title, quote] = inner.map_or(annotation.read, |inner| inner.read);
     let text = |raw: Option<_>| raw.and_then(string);
@@ -391,7 +395,9 @@ fn groq_usage(raw: &RawValue) -> Option<&RawValue> {
 }
 
 fn usage_of(raw: &RawValue) -> Usage {
-    let Some(usage) = USAGE.read(raw.get()) else { return Usage::default() };
+    let Some(usage) = USAGE.read(raw.get()) else {
+        return Usage::default();
+    };
     let [input, output, output_details, input_details, cost, cache_hit] = usage.read;
     let details = |raw: Option<&RawValue>, at: usize| {
         raw.and_then(|raw| USAGE_DETAILS.read(raw.get())?.read[at].and_then(number))

@@ -9,18 +9,19 @@ use crate::ingest::frame::Frame;
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::{ToolStart, Writer};
 
+use super::anthropic::ClientTool;
 use super::claude_code::mcp_tool;
 use super::stream_json::{Habits, Repeats, StreamJson, inner_text};
 use super::{Dialect, Unreadable};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct QwenCode {
     stream: StreamJson,
 }
 
 static HABITS: Habits = Habits {
     repeats: Repeats::ByPlace,
-    tool,
+    tool: ClientTool(tool),
     fields: &["permission_mode", "qwen_code_version", "stats", "data"],
     events: &["goal_state"],
 };
@@ -38,7 +39,9 @@ impl Dialect for QwenCode {
     fn likeness(probe: &Probe<'_>) -> Likeness {
         let of_qwen = match probe.kind() {
             "system" => probe.has("qwen_code_version"),
-            "stream_event" => inner_text(probe, "event", "type").is_some_and(|it| it == "goal_state"),
+            "stream_event" => {
+                inner_text(probe, "event", "type").is_some_and(|it| it == "goal_state")
+            }
             "assistant" => {
                 let id = inner_text(probe, "message", "id");
                 id.is_some() && id == probe.text("uuid")

@@ -26,7 +26,7 @@ use asks::Asks;
 use heard::{Heard, Said, Show};
 
 /// What one agent does in its own way.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Habits {
     pub(super) repeats: Repeats,
     pub(super) tool: ClientTool,
@@ -45,7 +45,7 @@ pub(super) enum Repeats {
     ByPlace,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct StreamJson {
     habits: &'static Habits,
     reply: Anthropic,
@@ -56,7 +56,7 @@ pub(super) struct StreamJson {
 }
 
 /// The model call that is open, or was last.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Round {
     id: String,
     stop: Option<Stop>,
@@ -134,7 +134,12 @@ const MESSAGE: Shape<6> = Shape {
     read: ["id", "model", "content", "usage", "stop_reason", "stop_details"],
     skip: &["type", "role", "stop_sequence", "context_management", "container", "diagnostics"],
 };
-const BLOCK: Shape<5> = Shape { read: ["type", "id", "text", "name", "input"], skip: &[] };
+
+/// A string without content, as JSON.
+const EMPTY: &str = "\"\"";
+
+const BLOCK: Shape<6> =
+    Shape { read: ["type", "id", "text", "name", "input", "thinking"], skip: &[] };
 
 impl StreamJson {
     pub(super) fn new(habits: &'static Habits) -> StreamJson {
@@ -153,7 +158,8 @@ impl StreamJson {
         frame: Frame<'_>,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
-        let mut line: Line<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+        let mut line = Line::default();
+        line.read(frame.data)?;
         line.unknown.retain(|(name, _)| !self.habits.fields.contains(&name.as_str()));
         out.unknown_fields(&line.unknown);
         if let Some(at) = line.timestamp.as_deref().and_then(iso_millis) {
@@ -189,7 +195,8 @@ impl StreamJson {
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
         let raw = line.event.ok_or(Unreadable)?;
-        let event: Event<'_> = serde_json::from_str(raw.get()).map_err(|_| Unreadable)?;
+        let mut event = Event::default();
+        event.read(raw.get())?;
         let kind = event.kind.as_deref().unwrap_or("");
         if self.habits.events.contains(&kind) {
             return Ok(());
@@ -286,13 +293,13 @@ impl StreamJson {
         let Some(block) = event.block.and_then(|raw| BLOCK.read(raw.get())) else {
             return Show::Yes;
         };
-        let [kind, call, text, _, input] = block.read;
+        let [kind, call, text, _, input, thinking] = block.read;
         let kind = kind.and_then(string).unwrap_or_default();
         let call = call.and_then(string).unwrap_or_default();
         let said = match kind.as_ref() {
-            "text" => text.is_some_and(|text| text.get() != "\"\""),
+            "text" => text.is_some_and(|text| text.get() != EMPTY),
+            "thinking" => thinking.is_some_and(|text| text.get() != EMPTY),
             "tool_use" => input.is_some_and(|input| input.get() != "{}"),
-            "thinking" => false,
             _ => true,
         };
         let said = if said { Said::Something } else { Said::Nothing };

@@ -7,10 +7,12 @@ use crate::limits::CODE_RUNS_MAX;
 
 use super::markdown::{Fence, Found, LineStart};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Inline {
-    /// Lengths of the runs since the opening one, itself included.
-    runs: Vec<usize>,
+    /// Length of the opening run.
+    ticks: usize,
+    /// Lengths of the runs since, none of which closed it.
+    passed: Vec<usize>,
     /// Length of the run being read.
     run: usize,
     /// At the start of a further line of the paragraph.
@@ -22,22 +24,26 @@ pub(super) struct Inline {
 }
 
 /// How the filter goes on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Next {
     Text,
     Fence(Fence),
     Ticks { len: usize, fence: Option<Fence> },
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum InlineStep {
     Consumed,
     /// This byte is a `<` outside a run.
     TagBegins,
     /// It was code up to this byte, which is to be read again.
-    Code { next: Next },
+    Code {
+        next: Next,
+    },
     /// It was no code. This byte is to be read again.
-    NotCode { next: Next },
+    NotCode {
+        next: Next,
+    },
     /// It was no code. This byte is the first of what comes next and has been read.
     ParagraphEnded,
 }
@@ -48,7 +54,7 @@ impl Inline {
     }
 
     pub(super) fn at_line_start(ticks: usize, fence: Option<Fence>) -> Inline {
-        Inline { runs: vec![ticks], run: 0, at_line: false, fence, holds: false }
+        Inline { ticks, passed: Vec::new(), run: 0, at_line: false, fence, holds: false }
     }
 
     pub(super) fn holds(&self) -> bool {
@@ -121,11 +127,11 @@ impl Inline {
     }
 
     fn closes(&mut self, run: usize) -> bool {
-        if self.runs.first() == Some(&run) {
+        if self.ticks == run {
             return true;
         }
-        if self.runs.len() < CODE_RUNS_MAX && !self.holds {
-            self.runs.push(run);
+        if self.passed.len() < CODE_RUNS_MAX && !self.holds {
+            self.passed.push(run);
         }
         false
     }
@@ -133,7 +139,7 @@ impl Inline {
     /// The opening run opens nothing. Says where the code ends that the text held, up to the end
     /// of its paragraph, begins in, if a later run opened some.
     pub(super) fn code_end(&self, paragraph: &str) -> Option<usize> {
-        let mut rest = self.runs.get(1..).unwrap_or(&[]);
+        let mut rest = self.passed.as_slice();
         while let Some((&run, later)) = rest.split_first() {
             match later.iter().position(|&other| other == run) {
                 Some(close) => rest = &later[close + 1..],
@@ -148,7 +154,7 @@ impl Inline {
 
     /// The message ended: where the code ends that `held` begins in.
     pub(super) fn at_end(&self, held: &str) -> Option<usize> {
-        if self.fence.is_some() || self.runs.first() == Some(&self.run) {
+        if self.fence.is_some() || self.ticks == self.run {
             return Some(held.len());
         }
         self.code_end(held)

@@ -42,7 +42,7 @@ enum Previous {
     Paragraph,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct LineStart {
     state: State,
     /// Columns of white space since the line or its last container mark began.
@@ -235,8 +235,13 @@ pub(super) struct Fence {
 enum FenceLine {
     /// The opening line, after its marks.
     Info,
-    Start { columns: usize, quote_seen: bool },
-    Run { len: usize },
+    Start {
+        columns: usize,
+        quote_seen: bool,
+    },
+    Run {
+        len: usize,
+    },
     /// Nothing but white space after a run that closes.
     AfterRun,
     Code,
@@ -278,9 +283,7 @@ impl Fence {
         Some(match byte {
             b' ' => FenceLine::Start { columns: columns + 1, quote_seen },
             b'\t' => FenceLine::Start { columns: columns + 4 - columns % 4, quote_seen },
-            b'>' if self.quoted && !quote_seen => {
-                FenceLine::Start { columns: 0, quote_seen: true }
-            }
+            b'>' if self.quoted && !quote_seen => FenceLine::Start { columns: 0, quote_seen: true },
             _ if self.quoted && !quote_seen => return None,
             b'\n' => FenceLine::Start { columns: 0, quote_seen: false },
             _ if byte == self.mark && columns <= self.indent + 3 => FenceLine::Run { len: 1 },

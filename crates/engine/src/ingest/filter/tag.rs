@@ -56,9 +56,7 @@ impl TagTable {
         for (at, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or("").trim();
             if !line.is_empty() {
-                table
-                    .add_line(line)
-                    .map_err(|problem| BadTagLine { line: at + 1, problem })?;
+                table.add_line(line).map_err(|problem| BadTagLine { line: at + 1, problem })?;
             }
         }
         Ok(table)
@@ -72,7 +70,9 @@ impl TagTable {
             "reasoning" => Class::Reasoning,
             "tool" => Class::Tool,
             "unwrapped" => Class::Unwrapped,
-            other => return Err(format!("unknown class `{other}`: use reasoning, tool or unwrapped")),
+            other => {
+                return Err(format!("unknown class `{other}`: use reasoning, tool or unwrapped"));
+            }
         };
         for name in names.split_whitespace() {
             let fits = name.len() <= TAG_NAME_BYTES_MAX
@@ -89,10 +89,7 @@ impl TagTable {
     }
 
     fn class(&self, name: &[u8]) -> Option<Class> {
-        self.names
-            .iter()
-            .find(|(known, _)| known.as_bytes() == name)
-            .map(|&(_, class)| class)
+        self.names.iter().find(|(known, _)| known.as_bytes() == name).map(|&(_, class)| class)
     }
 }
 
@@ -143,7 +140,7 @@ enum State {
 }
 
 /// A tag in the making. It begins after its `<`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct TagScan {
     state: State,
     closing: bool,
@@ -186,7 +183,9 @@ impl TagScan {
                 _ if is_space(byte) => Step::More,
                 _ => self.go(State::Unquoted(class)),
             },
-            State::Quoted(class, quote) if byte == quote => self.go(State::BetweenAttributes(class)),
+            State::Quoted(class, quote) if byte == quote => {
+                self.go(State::BetweenAttributes(class))
+            }
             State::Quoted(..) => Step::More,
             State::Unquoted(class) => match byte {
                 b'>' => self.tag(class, Form::Open),

@@ -6,7 +6,7 @@ use crate::limits::{FRAME_BYTES_MAX, UNREADABLE_BYTES_KEPT};
 use super::Cutting;
 use super::lines::Depth;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ArrayCutter {
     /// The element being read.
     element: Vec<u8>,
@@ -19,7 +19,9 @@ impl ArrayCutter {
     pub(super) fn push(&mut self, mut bytes: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
         while !bytes.is_empty() {
             if !self.reading {
-                let Some(begin) = memchr::memchr(b'{', bytes) else { return };
+                let Some(begin) = memchr::memchr(b'{', bytes) else {
+                    return;
+                };
                 bytes = &bytes[begin..];
                 self.reading = true;
                 self.depth = Depth::default();

@@ -11,7 +11,7 @@ use crate::limits::{FRAME_BYTES_MAX, UNREADABLE_BYTES_KEPT};
 
 use super::{BUFFER_BYTES_KEPT, BYTE_ORDER_MARK, Cutting, Direction, Frame};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct LineCutter {
     /// The line being read, without what is known to be whole before it.
     line: Vec<u8>,

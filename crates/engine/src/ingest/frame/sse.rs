@@ -9,7 +9,7 @@ use crate::limits::{FRAME_BYTES_MAX, UNREADABLE_BYTES_KEPT};
 
 use super::{BUFFER_BYTES_KEPT, BYTE_ORDER_MARK, Cutting, Direction, Frame};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SseDecoder {
     /// A line that has not ended; empty while lines come whole.
     line: Vec<u8>,
@@ -136,7 +136,7 @@ impl SseDecoder {
             b"data" => self.add_data(value, out),
             b"event" => {
                 self.name.clear();
-                self.name.push_str(&String::from_utf8_lossy(value));
+                self.name.push_str(&text_of(value));
             }
             // Comments have an empty field name; `id` and `retry` mean nothing to ingest.
             _ => {}
@@ -144,10 +144,7 @@ impl SseDecoder {
     }
 
     fn add_data(&mut self, value: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
-        let value = match std::str::from_utf8(value) {
-            Ok(value) => Cow::Borrowed(value),
-            Err(_) => String::from_utf8_lossy(value),
-        };
+        let value = text_of(value);
         if FRAME_BYTES_MAX < self.data.len() + value.len() {
             self.skip(out);
         }
@@ -171,5 +168,13 @@ impl SseDecoder {
         self.data.clear();
         self.data.shrink_to(BUFFER_BYTES_KEPT);
         self.name.clear();
+    }
+}
+
+/// As text, with replacement characters for what is none; nearly always there is nothing to do.
+fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
     }
 }

@@ -10,12 +10,12 @@ use super::whole::block_text;
 use super::{BLOCK, Event, StreamJson};
 
 /// The sub-agents whose tool is open.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Agents {
     open: Vec<Agent>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Agent {
     step: StepId,
     /// The last text it said: the tool's result is usually the same.
@@ -132,7 +132,7 @@ impl StreamJson {
             return;
         };
         for &raw in blocks {
-            let [kind, call, ..] = BLOCK.read(raw.get()).map_or([None; 5], |block| block.read);
+            let [kind, call, ..] = BLOCK.read(raw.get()).map_or([None; 6], |block| block.read);
             let kind = kind.and_then(string).unwrap_or_default();
             let call = call.and_then(string).unwrap_or_default();
             let known = match self.habits.repeats {
@@ -158,7 +158,7 @@ impl StreamJson {
         out: &mut Writer<'_>,
     ) {
         let Some(block) = BLOCK.read(raw.get()) else { return };
-        let [kind, call, _, name, input] = block.read;
+        let [kind, call, _, name, input, _] = block.read;
         let text_of = |raw: Option<_>| raw.and_then(string).unwrap_or_default();
         let agent = self.agents.of(step, out);
         match text_of(kind).as_ref() {
@@ -168,7 +168,7 @@ impl StreamJson {
             }
             "tool_use" => {
                 let (call, name) = (text_of(call), text_of(name));
-                let tool = (self.habits.tool)(&call, &name);
+                let tool = (self.habits.tool.0)(&call, &name);
                 let nested = out
                     .step_of(&call)
                     .unwrap_or_else(|| out.tool(ToolStart { parent: Some(step), ..tool }));

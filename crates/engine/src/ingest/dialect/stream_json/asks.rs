@@ -9,7 +9,7 @@ use super::{Line, StreamJson};
 /// Questions and refusals remembered until they are settled.
 const OPEN_MAX: usize = 256;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Asks {
     /// Open questions: their id and the call they are about.
     asked: Vec<(String, String)>,
@@ -76,17 +76,15 @@ impl StreamJson {
     }
 
     fn request(&mut self, id: &str, request: &RawValue, out: &mut Writer<'_>) {
-        const REQUEST: Shape<5> = Shape {
-            read: ["subtype", "tool_name", "input", "tool_use_id", "message"],
-            skip: &[],
-        };
+        const REQUEST: Shape<5> =
+            Shape { read: ["subtype", "tool_name", "input", "tool_use_id", "message"], skip: &[] };
         let Some(request) = REQUEST.read(request.get()) else { return };
         let [subtype, tool, input, call, message] = request.read;
         let text_of = |raw: Option<_>| raw.and_then(string).unwrap_or_default();
         match text_of(subtype).as_ref() {
             "can_use_tool" => {
                 let (tool, call) = (text_of(tool), text_of(call));
-                let kind = match (self.habits.tool)(&call, &tool).kind {
+                let kind = match (self.habits.tool.0)(&call, &tool).kind {
                     ToolKind::Command => AskKind::Command,
                     ToolKind::Mcp => AskKind::Mcp,
                     _ => AskKind::Tool,
@@ -105,8 +103,7 @@ impl StreamJson {
     }
 
     fn response(&mut self, response: &RawValue, out: &mut Writer<'_>) {
-        const RESPONSE: Shape<3> =
-            Shape { read: ["request_id", "response", "error"], skip: &[] };
+        const RESPONSE: Shape<3> = Shape { read: ["request_id", "response", "error"], skip: &[] };
         const ANSWER: Shape<2> = Shape { read: ["behavior", "action"], skip: &[] };
         let Some(response) = RESPONSE.read(response.get()) else { return };
         let [id, answer, error] = response.read;
@@ -126,12 +123,11 @@ impl StreamJson {
     /// A call that a rule of the agent's refused; its result is still to come.
     pub(super) fn permission_denied(&mut self, line: &Line<'_>, out: &mut Writer<'_>) {
         let call = line.call.as_deref().unwrap_or("");
-        match out.step_of(call) {
-            Some(_) => self.asks.deny(call),
-            None => {
-                let words = line.message.map(string_or_json).unwrap_or_default();
-                out.notice(Level::Warning, &words);
-            }
+        if out.step_of(call).is_some() {
+            self.asks.deny(call);
+        } else {
+            let words = line.message.map(string_or_json).unwrap_or_default();
+            out.notice(Level::Warning, &words);
         }
     }
 }

@@ -7,12 +7,12 @@ const MESSAGES_MAX: usize = 16;
 /// Blocks of one message that have come one way and not yet the other.
 const BLOCKS_MAX: usize = 256;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Heard {
     messages: Vec<Message>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Message {
     /// Empty where the stream began in its middle.
     id: String,
@@ -30,7 +30,7 @@ enum Stream {
     Stopped,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Block {
     kind: Box<str>,
     call: Box<str>,
@@ -39,11 +39,18 @@ struct Block {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Came {
-    Streamed { index: u64, said: Said },
+    Streamed {
+        index: u64,
+        said: Said,
+    },
     /// Streamed, then whole; pieces that come late still count.
-    Both { index: u64 },
+    Both {
+        index: u64,
+    },
     /// Whole and shown; `index` is where it is streamed as well.
-    Whole { index: Option<u64> },
+    Whole {
+        index: Option<u64>,
+    },
 }
 
 /// Whether a streamed block had any content.
@@ -66,9 +73,10 @@ pub(super) enum Show {
 impl Heard {
     /// A message begins to stream.
     pub(super) fn start(&mut self, parent: &str, id: &str) -> &mut Message {
-        let known = self.messages.iter().position(|message| {
-            message.parent == parent && message.id == id && !id.is_empty()
-        });
+        let known = self
+            .messages
+            .iter()
+            .position(|message| message.parent == parent && message.id == id && !id.is_empty());
         let message = match known {
             Some(at) => self.messages.remove(at),
             None => Message::new(parent, id, Stream::Open),
@@ -148,9 +156,10 @@ impl Message {
 
     /// A block begins to stream.
     pub(super) fn begin(&mut self, index: u64, kind: &str, call: &str, said: Said) -> Show {
-        let whole = self.blocks.iter_mut().find(|block| {
-            block.is(kind, call) && block.came == Came::Whole { index: None }
-        });
+        let whole = self
+            .blocks
+            .iter_mut()
+            .find(|block| block.is(kind, call) && block.came == Came::Whole { index: None });
         if let Some(block) = whole {
             block.came = Came::Whole { index: Some(index) };
             return Show::No;
@@ -184,25 +193,18 @@ impl Message {
 
     /// A block comes whole.
     pub(super) fn whole(&mut self, kind: &str, call: &str) -> Show {
-        let streamed = self
-            .blocks
-            .iter_mut()
-            .find(|block| block.awaits_whole(kind) && *block.call == *call);
-        match streamed {
-            Some(block) => {
-                let Came::Streamed { index, said } = block.came else { return Show::No };
+        for block in self.blocks.iter_mut().filter(|block| block.is(kind, call)) {
+            if let Came::Streamed { index, said } = block.came {
                 let (came, show) = match said {
                     Said::Nothing => (Came::Whole { index: Some(index) }, Show::Content),
                     Said::Something => (Came::Both { index }, Show::No),
                 };
                 block.came = came;
-                show
-            }
-            None => {
-                self.push(kind, call, Came::Whole { index: None });
-                Show::Yes
+                return show;
             }
         }
+        self.push(kind, call, Came::Whole { index: None });
+        Show::Yes
     }
 
     fn push(&mut self, kind: &str, call: &str, came: Came) {

@@ -41,11 +41,24 @@ impl StreamJson {
             "session_writes_lost" | "mirror_error" => {
                 words(Level::Warning, line.error.or(line.content), out);
             }
-            "init" | "status" | "thinking_tokens" | "session_state_changed" | "hook_started"
-            | "hook_progress" | "hook_response" | "task_started" | "task_updated"
-            | "background_tasks_changed" | "files_persisted" | "memory_recall"
-            | "commands_changed" | "plugin_install" | "elicitation_complete"
-            | "control_request_progress" | "worker_shutting_down" | "session_start" => {}
+            "init"
+            | "status"
+            | "thinking_tokens"
+            | "session_state_changed"
+            | "hook_started"
+            | "hook_progress"
+            | "hook_response"
+            | "task_started"
+            | "task_updated"
+            | "background_tasks_changed"
+            | "files_persisted"
+            | "memory_recall"
+            | "commands_changed"
+            | "plugin_install"
+            | "elicitation_complete"
+            | "control_request_progress"
+            | "worker_shutting_down"
+            | "session_start" => {}
             _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
         }
     }

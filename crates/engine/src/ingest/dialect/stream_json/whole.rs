@@ -18,8 +18,7 @@ const NO_MODEL: &str = "<synthetic>";
 /// What the agent writes in the person's place when the person stops it.
 const INTERRUPTION: &str = "[Request interrupted by user";
 
-const RESULT: Shape<4> =
-    Shape { read: ["type", "tool_use_id", "content", "is_error"], skip: &[] };
+const RESULT: Shape<4> = Shape { read: ["type", "tool_use_id", "content", "is_error"], skip: &[] };
 
 impl StreamJson {
     pub(super) fn assistant(
@@ -68,26 +67,20 @@ impl StreamJson {
         })
     }
 
-    fn whole_block(
-        &mut self,
-        id: &str,
-        model: Option<&str>,
-        raw: &RawValue,
-        out: &mut Writer<'_>,
-    ) {
-        let [kind, call, _, _, input] = BLOCK.read(raw.get()).map_or([None; 5], |block| block.read);
+    fn whole_block(&mut self, id: &str, model: Option<&str>, raw: &RawValue, out: &mut Writer<'_>) {
+        let [kind, call, _, _, input, _] =
+            BLOCK.read(raw.get()).map_or([None; 6], |block| block.read);
         let kind = kind.and_then(string).unwrap_or_default();
         let call = call.and_then(string).unwrap_or_default();
         let known = match self.habits.repeats {
             Repeats::ById => self.heard.of_id("", id),
             Repeats::ByPlace => self.heard.of_stream("", &kind),
         };
-        let show = match known {
-            Some(message) => message.whole(&kind, &call),
-            None => {
-                self.whole_round(id, model, out);
-                self.heard.start_whole("", id).whole(&kind, &call)
-            }
+        let show = if let Some(message) = known {
+            message.whole(&kind, &call)
+        } else {
+            self.whole_round(id, model, out);
+            self.heard.start_whole("", id).whole(&kind, &call)
         };
         match show {
             Show::No => {}
@@ -132,7 +125,9 @@ impl StreamJson {
     ) {
         let Some(usage) = usage.map(usage_of) else { return };
         let usage = match self.habits.repeats {
-            Repeats::ById if self.heard.of_id("", id).is_some_and(|message| message.is_streamed()) => {
+            Repeats::ById
+                if self.heard.of_id("", id).is_some_and(|message| message.is_streamed()) =>
+            {
                 return;
             }
             // Before the reply has stopped its tokens are not counted.

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Instructions per payload (valgrind), ours beside the floor, and growth from 10,000 to 100,000
+# deltas. The same on every machine, however busy it is.
+#   bench/instructions.sh [FOLDER WITH STREAMS]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cargo build -q --release -p millpond-bench
+bench=target/release/millpond-bench
+data=()
+[ $# -ge 1 ] && data=(--data "$1")
+count() { # provider deltas job
+  valgrind --tool=none --version >/dev/null
+  valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+    "$bench" once "$1" --deltas "$2" --job "$3" "${data[@]}" 2>&1 >/dev/null |
+    sed -n 's/.*Collected : //p'
+}
+echo "| stream | floor | ingest | rate of the floor | 10,000 -> 100,000 |"
+echo "| --- | --- | --- | --- | --- |"
+for provider in chat responses anthropic; do
+  base=$(count "$provider" 10000 nothing)
+  floor=$(($(count "$provider" 10000 floor) - base))
+  small=$(($(count "$provider" 10000 ingest) - base))
+  large=$(($(count "$provider" 100000 ingest) - $(count "$provider" 100000 nothing)))
+  awk -v p="$provider" -v f="$floor" -v s="$small" -v l="$large" \
+    'BEGIN { printf "| %s | %d | %d | %.0f %% | x %.2f |\n", p, f, s, 100 * f / s, l / s }'
+done

@@ -1,0 +1,83 @@
+//! What Millpond costs, beside a floor measured in the same run. Prints ratios; asserts nothing,
+//! because machines are noisy.
+#![allow(clippy::print_stdout, reason = "printing is what it is for")]
+
+mod floor;
+mod ingest;
+mod streams;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Bytes to events, beside a bare line split and typed parse of the same bytes
+    Ingest {
+        /// Text deltas in each stream
+        #[arg(long, default_value_t = 100_000)]
+        deltas: usize,
+        /// Folder with `chat_N.sse`, `responses_N.sse` and `anthropic_N.sse`; made up if not given
+        #[arg(long)]
+        data: Option<PathBuf>,
+        #[arg(long, default_value_t = 15)]
+        repeats: usize,
+    },
+    /// One stream once, for a profiler that counts instructions
+    Once {
+        provider: streams::Provider,
+        #[arg(long, default_value_t = 10_000)]
+        deltas: usize,
+        /// What to do with the stream
+        #[arg(long, value_enum, default_value_t = Job::Ingest)]
+        job: Job,
+        /// Folder with the streams; made up if not given
+        #[arg(long)]
+        data: Option<PathBuf>,
+    },
+    /// Write the made-up streams to a folder, for the peers
+    Streams {
+        folder: PathBuf,
+        #[arg(long, default_value_t = 100_000)]
+        deltas: usize,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Job {
+    /// Only get the stream: to be subtracted from the others
+    Nothing,
+    Floor,
+    Ingest,
+}
+
+fn main() -> std::io::Result<()> {
+    match Args::parse().command {
+        Command::Ingest { deltas, data, repeats } => ingest::run(deltas, data.as_deref(), repeats),
+        Command::Once { provider, deltas, job, data } => {
+            let stream = ingest::stream_of(provider, deltas, data.as_deref())?;
+            let events = match job {
+                Job::Nothing => 0,
+                Job::Floor => floor::read(provider, &stream).0,
+                Job::Ingest => ingest::events(provider, &stream).events,
+            };
+            println!("{events} events");
+            Ok(())
+        }
+        Command::Streams { folder, deltas } => {
+            std::fs::create_dir_all(&folder)?;
+            for provider in streams::Provider::ALL {
+                let path = folder.join(format!("{}_{deltas}.sse", provider.name()));
+                std::fs::write(&path, streams::make(provider, deltas))?;
+                println!("{}", path.display());
+            }
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Streams that this project did not record: every one is read without loss, however it is cut.
+//!
+//! The corpus lies beside the project (`MILLPOND_CORPUS` overrides where); without it these tests
+//! say in one line that they are skipped.
+
+use std::path::{Path, PathBuf};
+
+use engine::event::Event;
+use engine::ingest::{Ingest, Options};
+use engine::run::Cut;
+
+use crate::extractor;
+use crate::support::{Kept, files_below, ingest_whole};
+
+/// The corpus, or a line that says it is not there.
+pub(crate) fn corpus(test: &str) -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
+    let place = std::env::var_os("MILLPOND_CORPUS").map_or(beside, PathBuf::from);
+    if place.is_dir() {
+        return Some(place);
+    }
+    println!("skipped: {test} needs the corpus, and {} is not there", place.display());
+    None
+}
+
+fn streams(corpus: &Path) -> Vec<PathBuf> {
+    let mut files = files_below(&corpus.join("recordings"));
+    files.extend(files_below(&corpus.join("cli")));
+    files.retain(|path| path.file_name().is_some_and(|name| name != "README.txt"));
+    files
+}
+
+/// The dialect that a file's place in the corpus says it is of.
+fn expected_dialect(path: &str) -> &'static str {
+    let by_name = [
+        ("acp_", "acp"),
+        ("codex_app_server", "codex-app-server"),
+        ("codex", "codex"),
+        ("claude", "claude-code"),
+        ("cursor", "cursor-agent"),
+        ("gemini", "gemini-cli"),
+        ("qwen", "qwen-code"),
+        ("opencode", "opencode"),
+        ("copilot", "copilot"),
+        ("cline", "cline"),
+        ("pi", "pi"),
+    ];
+    if let Some((_, name)) = path.split_once("/cli/") {
+        let file = name.rsplit('/').next().unwrap_or(name);
+        let known = by_name.iter().find(|(prefix, _)| file.starts_with(prefix));
+        return known.map_or("?", |(_, dialect)| dialect);
+    }
+    if path.contains("/responses/") || path.contains("responses_") {
+        return "openai-responses";
+    }
+    let responses_in_azure = path.contains("/azure/") && !path.contains("deepseek");
+    match path {
+        _ if responses_in_azure => "openai-responses",
+        _ if path.contains("/anthropic/") => "anthropic",
+        _ if path.contains("messages_round") || path.contains("anthropic_stream") => "anthropic",
+        _ if path.contains("/google/") || path.contains("/vertex/") => "gemini",
+        _ if path.contains("/cohere/") => "cohere",
+        _ if path.contains("/amazon-bedrock/") => "bedrock",
+        _ => "openai-chat",
+    }
+}
+
+#[test]
+fn every_stream_is_recognised_and_ends_once() {
+    let Some(corpus) = corpus("recognition of every stream") else { return };
+    let mut wrong = Vec::new();
+    for path in streams(&corpus) {
+        let name = path.to_string_lossy().replace('\\', "/");
+        let kept = ingest_whole(&std::fs::read(&path).unwrap());
+        let chosen = match kept.events().next() {
+            Some(Event::RunStarted { dialect, .. }) => dialect.to_string(),
+            other => format!("{other:?}"),
+        };
+        if chosen != expected_dialect(&name) {
+            wrong.push(format!("{name}: {chosen}, not {}", expected_dialect(&name)));
+        }
+        assert_eq!(kept.endings(), 1, "{name}");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Recordings whose ending is not `completed`, and what it is. All others are complete.
+const ENDINGS: &[(&str, &str)] = &[];
+
+#[test]
+fn every_stream_has_a_right_ending() {
+    let Some(corpus) = corpus("the ending of every stream") else { return };
+    let mut wrong = Vec::new();
+    for path in streams(&corpus) {
+        let name = path.to_string_lossy().replace('\\', "/");
+        let kept = ingest_whole(&std::fs::read(&path).unwrap());
+        let Some(Event::RunEnded { ending }) = kept.events().last() else {
+            panic!("{name} does not end")
+        };
+        let outcome = format!("{:?}", ending.outcome).to_lowercase();
+        let listed = ENDINGS.iter().find(|(file, _)| name.ends_with(file));
+        let expected = listed.map_or("completed", |(_, outcome)| outcome);
+        if outcome != expected {
+            wrong.push(format!("{name}: {outcome} ({:?})", ending.detail));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_second_extractor_agrees_on_the_visible_text_of_every_stream() {
+    let Some(corpus) = corpus("the second extractor") else { return };
+    let mut wrong = Vec::new();
+    for path in streams(&corpus) {
+        let name = path.to_string_lossy().replace('\\', "/");
+        let bytes = std::fs::read(&path).unwrap();
+        let visible = ingest_whole(&bytes).visible();
+        let expected = extractor::visible_text(expected_dialect(&name), &bytes);
+        let squeeze = |text: &str| text.split_whitespace().collect::<String>();
+        if squeeze(&visible) != squeeze(&expected) {
+            wrong.push(format!("{name}:\n  got      {visible:.300?}\n  expected {expected:.300?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn nothing_in_the_corpus_is_unrecognised() {
+    let Some(corpus) = corpus("what is unrecognised") else { return };
+    let mut found = Vec::new();
+    for path in streams(&corpus) {
+        let kept = ingest_whole(&std::fs::read(&path).unwrap());
+        for event in kept.events() {
+            if let Event::Unrecognised { reason, raw } = event {
+                found.push(format!("{}: {reason:?} {raw:.200}", path.display()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}:\n{}", found.len(), found.join("\n"));
+}
+
+/// Positions just after each line feed, which is where frames end.
+fn frame_ends(bytes: &[u8]) -> Vec<usize> {
+    let mut ends: Vec<usize> = bytes
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| **byte == b'\n')
+        .map(|(at, _)| at + 1)
+        .collect();
+    ends.insert(0, 0);
+    ends.push(bytes.len());
+    ends.dedup();
+    ends
+}
+
+/// A source at some point of a stream.
+#[derive(Clone)]
+struct At {
+    ingest: Ingest,
+    kept: Kept,
+}
+
+impl At {
+    fn push(&self, chunks: &[&[u8]]) -> At {
+        let mut next = At { ingest: self.ingest.clone(), kept: Kept::default() };
+        for chunk in chunks {
+            next.ingest.push(chunk, None, &mut next.kept);
+        }
+        next
+    }
+}
+
+/// Cuts within each stretch of two lines: in two at each of `cuts`, and byte by byte. The events of
+/// the stretch and the state after it must be those of the stretch in one piece. Because a stream is
+/// its stretches one after the other, this is every cut of the whole stream, in linear time.
+fn check_cuts(name: &str, bytes: &[u8], cuts: impl Fn(usize) -> bool) {
+    let ends = frame_ends(bytes);
+    let mut at = At { ingest: Ingest::new(&Options::default()), kept: Kept::default() };
+    for (line, &begin) in ends.iter().enumerate() {
+        let end = ends[(line + 2).min(ends.len() - 1)];
+        let whole = at.push(&[&bytes[begin..end]]);
+        for cut in (begin..end).filter(|&cut| cuts(cut)) {
+            let cut_up = at.push(&[&bytes[begin..cut], &bytes[cut..end]]);
+            assert!(cut_up.kept.0 == whole.kept.0, "{name} cut at {cut}: other events");
+            assert!(cut_up.ingest == whole.ingest, "{name} cut at {cut}: other state");
+        }
+        let bytewise: Vec<&[u8]> = bytes[begin..end].chunks(1).collect();
+        let bytewise = at.push(&bytewise);
+        assert!(bytewise.kept.0 == whole.kept.0, "{name} byte by byte from {begin}");
+        assert!(bytewise.ingest == whole.ingest, "{name} byte by byte from {begin}: state");
+        let next = ends[(line + 1).min(ends.len() - 1)];
+        at = at.push(&[&bytes[begin..next]]);
+    }
+}
+
+#[test]
+fn every_cut_of_every_stream_gives_the_same_events() {
+    let Some(corpus) = corpus("every cut of every stream") else { return };
+    for path in streams(&corpus) {
+        let name = path.to_string_lossy();
+        let bytes = std::fs::read(&path).unwrap();
+        let whole = ingest_whole(&bytes);
+        let mut line_by_line = Kept::default();
+        let mut ingest = Ingest::new(&Options::default());
+        for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+            ingest.push(line, None, &mut line_by_line);
+        }
+        ingest.finish(Cut::EndOfInput, None, &mut line_by_line);
+        assert!(line_by_line.0 == whole.0, "{name} line by line");
+        if bytes.len() <= 64 << 10 {
+            check_cuts(&name, &bytes, |_| true);
+        } else {
+            let edges = near_edges(&bytes);
+            let stride = bytes.len() / 2000 + 1;
+            check_cuts(&name, &bytes, |cut| edges[cut] || cut % stride == cut / stride % stride);
+        }
+    }
+}
+
+/// Bytes within eight of a frame, tag or character edge.
+fn near_edges(bytes: &[u8]) -> Vec<bool> {
+    let mut near = vec![false; bytes.len()];
+    for (at, byte) in bytes.iter().enumerate() {
+        if matches!(byte, b'\n' | b'<' | b'>') || !byte.is_ascii() {
+            for near in &mut near[at.saturating_sub(8)..(at + 9).min(bytes.len())] {
+                *near = true;
+            }
+        }
+    }
+    near
+}
+
+#[test]
+fn every_beginning_of_every_stream_ends_once_and_loses_nothing() {
+    let Some(corpus) = corpus("every beginning of every stream") else { return };
+    for path in streams(&corpus) {
+        let bytes = std::fs::read(&path).unwrap();
+        let stride = bytes.len() / (64 << 10) + 1;
+        let mut ingest = Ingest::new(&Options::default());
+        let mut before = Kept::default();
+        for (at, chunk) in bytes.chunks(stride).enumerate() {
+            let mut rest = Kept::default();
+            ingest.clone().finish(Cut::EndOfInput, None, &mut rest);
+            let lost = rest.events().any(|event| {
+                matches!(event, Event::Withdrawn { .. } | Event::TextRewritten { .. })
+            });
+            assert!(
+                rest.endings() == 1 && !lost,
+                "{} ended after {} bytes: {:?}",
+                path.display(),
+                at * stride,
+                rest.0
+            );
+            ingest.push(chunk, None, &mut before);
+        }
+        assert_eq!(before.endings(), 0, "{} ended before its end", path.display());
+    }
+}

@@ -1,0 +1,132 @@
+//! The arguments, which are also the manual.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Parser, Subcommand, ValueEnum};
+use engine::ingest::{DialectName, Quirk};
+
+/// One calm, true picture of any AI agent.
+///
+/// Agents think, call tools, retry, stream and fail. Millpond takes any agent's or model's raw
+/// stream and shows it without losing, doubling or leaking a character.
+#[derive(Debug, Parser)]
+#[command(name = "millpond", version, max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Show(ShowArgs),
+    /// Print a completion script for your shell
+    ///
+    /// For bash: millpond completions bash > ~/.local/share/bash-completion/completions/millpond
+    Completions {
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual as a man page
+    ///
+    /// Try: millpond man show | man -l -
+    Man {
+        /// The command whose manual to print; the whole program's if none is given
+        page: Option<String>,
+    },
+}
+
+/// Show a model's or agent's stream as a person would want to read it
+///
+/// Reads what a provider's API or an agent's command line prints, recognises it, and prints what
+/// the agent said: every message once, thinking and tool calls left out. Examples:
+///
+///   claude -p "..." --output-format stream-json --verbose | millpond show
+///
+///   curl -N https://.../v1/chat/completions -d '{"stream":true,...}' | millpond show
+///
+///   millpond show --output events recorded.sse
+///
+/// Exit status: 0 the reply is complete; 1 it failed or was refused, or the input is empty or of
+/// no known kind; 2 wrong usage; 3 it was cut off, cancelled or ran into a length limit. The
+/// reason is one line on standard error.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ShowArgs {
+    /// The stream to read; standard input if none is given, or `-`
+    pub(crate) file: Option<PathBuf>,
+
+    /// What the stream is; `auto` recognises it from its first lines
+    #[arg(long, default_value = "auto", value_name = "DIALECT",
+          value_parser = PossibleValuesParser::new(dialects()))]
+    from: String,
+
+    /// What to print
+    #[arg(short, long, value_enum, default_value_t = Output::Text)]
+    pub(crate) output: Output,
+
+    /// The model's template has already opened the thinking tag
+    #[arg(long)]
+    pub(crate) starts_in_thinking: bool,
+
+    /// More tags to hide: lines of `reasoning: NAME...`, `tool: NAME...` or `unwrapped: NAME...`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tags: Option<PathBuf>,
+
+    /// Mend a source that is known to lie; may be given more than once
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(quirks()))]
+    quirk: Vec<String>,
+
+    /// Keep the raw stream with its times in FILE, secrets blacked out; `show` plays it back
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+
+    /// How fast to play a recording back
+    #[arg(long, value_enum, default_value_t = Pace::Fast)]
+    pub(crate) pace: Pace,
+
+    /// Write what was held back, hidden and dropped to standard error, one JSON line each
+    #[arg(long, env = "STREAM_DEBUG", value_parser = clap::builder::FalseyValueParser::new())]
+    pub(crate) stream_debug: bool,
+
+    /// Do not say which dialect was recognised
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    /// All messages as they come, a blank line between them
+    Text,
+    /// Only the final message, when it is known
+    Final,
+    /// The whole log, one JSON record per line
+    Events,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Pace {
+    /// As it came
+    Real,
+    /// At once
+    Fast,
+}
+
+fn dialects() -> Vec<&'static str> {
+    let known = DialectName::ALL.iter().map(|name| name.as_str());
+    std::iter::once("auto").chain(known).collect()
+}
+
+fn quirks() -> Vec<&'static str> {
+    Quirk::ALL.iter().map(|quirk| quirk.as_str()).collect()
+}
+
+impl ShowArgs {
+    /// The dialect named; none if it is to be recognised.
+    pub(crate) fn from(&self) -> Option<DialectName> {
+        self.from.parse().ok()
+    }
+
+    pub(crate) fn quirks(&self) -> Vec<Quirk> {
+        self.quirk.iter().filter_map(|name| name.parse().ok()).collect()
+    }
+}

@@ -1,0 +1,56 @@
+//! The binary: arguments, wiring, exit status.
+
+mod args;
+mod show;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use args::{Args, Command};
+
+fn main() -> ExitCode {
+    match Args::parse().command {
+        Command::Show(show) => show::run(&show),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Args::command(), "millpond", &mut script);
+            print(&script)
+        }
+        Command::Man { page } => man(page.as_deref()),
+    }
+}
+
+/// The manual of the whole program, or of one of its commands.
+fn man(page: Option<&str>) -> ExitCode {
+    let mut command = Args::command();
+    command.build();
+    let command = match page {
+        None => command,
+        Some(page) => match command.find_subcommand(page) {
+            Some(found) => found.clone(),
+            None => {
+                show::say(&format!("no command `{page}`: see millpond --help"));
+                return ExitCode::from(2);
+            }
+        },
+    };
+    let mut manual = Vec::new();
+    match clap_mangen::Man::new(command).render(&mut manual) {
+        Ok(()) => print(&manual),
+        Err(error) => {
+            show::say(&format!("cannot make the manual: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A reader that has gone away has read enough.
+fn print(bytes: &[u8]) -> ExitCode {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => ExitCode::FAILURE,
+        _ => ExitCode::SUCCESS,
+    }
+}

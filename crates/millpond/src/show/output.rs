@@ -1,0 +1,140 @@
+//! Printing events as text, as the final message, or as they are.
+
+use std::io::{IsTerminal, Write};
+
+use engine::event::{Ending, Event, Millis, Record, Sink, Trace};
+use engine::view::reply::ReplyView;
+use engine::view::text::{Patch, TextView};
+
+use super::{control, say};
+use crate::args::{Output, ShowArgs};
+
+/// The run of a stream that is only shown; a gateway gives runs names of their own.
+const RUN: &str = "r1";
+
+/// A sink that prints. It remembers the first thing that went wrong and prints no more.
+pub(super) struct Printer {
+    form: Form,
+    screen: Screen,
+    debug: bool,
+    ending: Option<Ending<'static>>,
+}
+
+enum Form {
+    Text(TextView),
+    Final(ReplyView),
+    Events { seq: u64 },
+}
+
+/// Standard output, and how it is doing.
+struct Screen {
+    out: std::io::BufWriter<std::io::Stdout>,
+    is_terminal: bool,
+    failed: Option<std::io::Error>,
+}
+
+impl Screen {
+    fn write(&mut self, text: &str) {
+        if self.is_terminal {
+            self.write_bytes(control::neutralised(text).as_bytes());
+        } else {
+            self.write_bytes(text.as_bytes());
+        }
+    }
+
+    fn write_bytes(&mut self, bytes: &[u8]) {
+        if self.failed.is_none() {
+            self.failed = self.out.write_all(bytes).err();
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.failed.is_none() {
+            self.failed = self.out.flush().err();
+        }
+    }
+}
+
+impl Printer {
+    pub(super) fn new(args: &ShowArgs) -> Printer {
+        let form = match args.output {
+            Output::Text => Form::Text(TextView::default()),
+            Output::Final => Form::Final(ReplyView::default()),
+            Output::Events => Form::Events { seq: 0 },
+        };
+        let stdout = std::io::stdout();
+        let is_terminal = stdout.is_terminal();
+        let out = std::io::BufWriter::new(stdout);
+        let screen = Screen { out, is_terminal, failed: None };
+        Printer { form, screen, debug: args.stream_debug, ending: None }
+    }
+
+    /// Hands on what has been printed; true if nobody reads it any more.
+    pub(super) fn is_closed(&mut self) -> bool {
+        self.screen.flush();
+        self.screen.failed.is_some()
+    }
+
+    /// The ending, or nothing if the reader went away before it.
+    pub(super) fn finish(mut self) -> std::io::Result<Option<Ending<'static>>> {
+        self.screen.flush();
+        match self.screen.failed {
+            None => Ok(self.ending),
+            Some(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(None),
+            Some(error) => Err(error),
+        }
+    }
+}
+
+impl Sink for Printer {
+    fn event(&mut self, at: Option<Millis>, event: Event<'_>) {
+        let screen = &mut self.screen;
+        match &mut self.form {
+            Form::Text(view) => view.apply(&event, &mut |patch| match patch {
+                Patch::Append(text) => screen.write(text),
+                Patch::Withdrawn { messages } => {
+                    screen.flush();
+                    say(&format!("the source took back {messages} message(s) shown above"));
+                }
+                Patch::Rewritten => {
+                    screen.flush();
+                    say("the source changed the message above; it follows anew");
+                }
+            }),
+            Form::Final(view) => {
+                view.apply(&event);
+                if let Event::RunEnded { ending } = &event
+                    && let Some(text) = view.text(ending)
+                {
+                    screen.write(text);
+                    if !text.ends_with('\n') {
+                        screen.write("\n");
+                    }
+                }
+            }
+            Form::Events { seq } => {
+                let record = Record { seq: *seq, at_ms: at, run: RUN.into(), event: event.clone() };
+                *seq += 1;
+                match serde_json::to_vec(&record) {
+                    Ok(line) => {
+                        screen.write_bytes(&line);
+                        screen.write_bytes(b"\n");
+                    }
+                    Err(error) => screen.failed = Some(error.into()),
+                }
+            }
+        }
+        if let Event::RunEnded { ending } = event {
+            self.ending = Some(ending.into_owned());
+        }
+    }
+
+    #[allow(clippy::print_stderr, reason = "asked for with --stream-debug")]
+    fn trace(&mut self, trace: Trace<'_>) {
+        if self.debug
+            && let Ok(line) = serde_json::to_string(&trace)
+        {
+            eprintln!("{line}");
+        }
+    }
+}
