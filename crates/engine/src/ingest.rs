@@ -14,7 +14,9 @@ mod time;
 pub use crate::run::Quirk;
 pub use dialect::{DialectName, UnknownDialect};
 
-use crate::event::{FailureReason, Millis, Sink, TextMode, Trace, UnrecognisedReason};
+use crate::event::{
+    DroppedReason, FailureReason, Millis, Sink, TextMode, Trace, UnrecognisedReason,
+};
 use crate::limits::{PROBE_BYTES_MAX, PROBE_FRAMES_MAX, UNREADABLE_BYTES_KEPT};
 use crate::run::{Cut, Run, RunOptions, Writer};
 
@@ -108,6 +110,10 @@ impl Ingest {
 
 impl Reader {
     fn take(&mut self, cutting: Cutting<'_>, at: Option<Millis>, sink: &mut dyn Sink) {
+        if self.run.is_ended() {
+            let reason = DroppedReason::Late;
+            return sink.trace(Trace::Dropped { bytes: cutting.bytes(), reason });
+        }
         self.input = Input::Something;
         match &mut self.stage {
             Stage::Speaking(speaker) => {
@@ -159,6 +165,9 @@ impl Reader {
     }
 
     fn finish(&mut self, cut: Cut, at: Option<Millis>, sink: &mut dyn Sink) {
+        if self.run.is_ended() {
+            return;
+        }
         if let Stage::Probing { best, .. } = &self.stage {
             let best = *best;
             self.choose(best, at, sink);

@@ -32,3 +32,17 @@ pub const OPEN_TOOLS_MAX: usize = 1 << 10;
 
 /// Names of unrecognised fields remembered, so that each is recorded once.
 pub const UNKNOWN_FIELDS_MAX: usize = 256;
+
+/// Items of one response remembered, so that what a source repeats is told from what is new.
+pub const RESPONSE_ITEMS_MAX: usize = 1 << 10;
+/// Bytes of one tool call's arguments held while they come as values at JSON paths.
+pub const PARTIAL_ARGUMENTS_BYTES_MAX: usize = 4 << 20;
+
+/// Values in arguments that come at JSON paths.
+pub const PARTIAL_ARGUMENTS_VALUES_MAX: usize = 1 << 14;
+
+/// Depth of arguments that come at JSON paths.
+pub const PARTIAL_ARGUMENTS_DEPTH_MAX: usize = 64;
+
+/// Sources remembered in a round, so that each is cited once.
+pub const CITED_MAX: usize = 1 << 10;

@@ -247,7 +247,9 @@ impl Ledger {
         }
         self.end_message(filter, out);
         self.end_reasoning(out);
-        if self.round.as_ref().is_some_and(|round| round.stop.is_some()) {
+        // A limit on length may have cut the last call short; any other stop has not.
+        let stop = self.round.as_ref().and_then(|round| round.stop);
+        if stop.is_some_and(|stop| stop != Stop::Length) {
             self.tools.all_ready(out);
         }
         let Some(round) = self.round.take() else {

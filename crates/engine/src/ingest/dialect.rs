@@ -1,9 +1,14 @@
 //! The dialects: one file for each, one line here.
 
 mod anthropic;
+mod bedrock;
 mod claude_code;
+mod cohere;
 mod cursor_agent;
+mod gemini;
+mod ollama;
 mod openai_chat;
+mod openai_responses;
 mod qwen_code;
 mod stream_json;
 
@@ -92,6 +97,11 @@ macro_rules! dialects {
 dialects! {
     OpenAiChat => openai_chat,
     Anthropic => anthropic,
+    OpenAiResponses => openai_responses,
+    Gemini => gemini,
+    Ollama => ollama,
+    Cohere => cohere,
+    Bedrock => bedrock,
     ClaudeCode => claude_code,
     QwenCode => qwen_code,
     CursorAgent => cursor_agent,

@@ -4,17 +4,17 @@ use engine::event::{
     Event, FailureReason, Level, MessageId, Outcome, StepId, ToolOutcome, UnrecognisedReason,
 };
 
-use crate::support::{Kept, fixture};
+use crate::fixture::{Told, told};
 
-fn claude(name: &str) -> Kept {
-    fixture("claude-code", name)
+fn claude(name: &str) -> Told {
+    told(&format!("claude-code/{name}"))
 }
 
 #[test]
 fn a_block_that_is_streamed_and_sent_whole_is_shown_once() {
     let kept = claude("partial-messages.jsonl");
     assert_eq!(kept.visible(), "I will count.There are 12 reeds.");
-    assert_eq!(kept.arguments(StepId(1)), "{\"command\": \"wc -l reeds\"}");
+    assert_eq!(kept.tools()[0].1, "{\"command\": \"wc -l reeds\"}");
     assert_eq!(kept.ending().outcome, Outcome::Completed);
     assert_eq!(kept.ending().message, Some(MessageId(1)));
 }
@@ -24,7 +24,7 @@ fn a_whole_block_may_come_before_or_after_its_pieces_or_instead_of_them() {
     let kept = claude("repeats-in-any-order.jsonl");
     assert_eq!(kept.visible(), "Whole first.Whole late.");
     assert_eq!(kept.reasoning(), "Never streamed.");
-    assert_eq!(kept.arguments(StepId(0)), "{\"file_path\":\"c\"}");
+    assert_eq!(kept.tools()[0].1, "{\"file_path\":\"c\"}");
     assert_eq!(kept.rounds(), 2);
 }
 
@@ -33,7 +33,7 @@ fn without_partial_messages_whole_blocks_of_one_id_are_one_round() {
     let kept = claude("whole-messages.jsonl");
     assert_eq!(kept.visible(), "Reading both.Only b is there: 3 m.");
     assert_eq!(kept.rounds(), 2);
-    assert_eq!(kept.tool_outcomes(), [ToolOutcome::Succeeded, ToolOutcome::Failed]);
+    assert_eq!(kept.outcomes(), [ToolOutcome::Succeeded, ToolOutcome::Failed]);
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn text_blocks_in_a_row_are_messages_and_the_last_is_final() {
 fn abandoned_blocks_are_withdrawn_and_the_retry_is_a_new_round() {
     let kept = claude("abandoned-blocks.jsonl");
     assert_eq!(kept.visible(), "The whole answer.");
-    assert_eq!(kept.withdrawals(), 2);
+    assert_eq!(kept.count(|event| matches!(event, Event::Withdrawn { .. })), 2);
     assert_eq!(kept.rounds(), 3);
     assert_eq!(kept.ending().message, Some(MessageId(2)));
 }
@@ -75,7 +75,7 @@ fn a_second_user_message_goes_on_with_the_run() {
 #[test]
 fn a_second_result_ends_the_same_run() {
     let kept = claude("two-results.jsonl");
-    assert_eq!(kept.endings(), 1);
+    assert_eq!(kept.count(|event| matches!(event, Event::RunEnded { .. })), 1);
     assert_eq!(kept.ending().message, Some(MessageId(1)));
 }
 
@@ -106,7 +106,7 @@ fn a_sub_agent_speaks_in_the_output_of_its_tool() {
 fn a_call_that_a_person_or_a_rule_refused_is_denied() {
     let kept = claude("permissions.jsonl");
     let denied = ToolOutcome::Denied;
-    assert_eq!(kept.tool_outcomes(), [denied, ToolOutcome::Succeeded, denied, denied]);
+    assert_eq!(kept.outcomes(), [denied, ToolOutcome::Succeeded, denied, denied]);
     assert_eq!(kept.visible(), "I was not allowed to.");
 }
 

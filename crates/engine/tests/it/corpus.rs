@@ -10,6 +10,7 @@ use engine::ingest::{Ingest, Options};
 use engine::run::Cut;
 
 use crate::extractor;
+use crate::rules::check_well_formed;
 use crate::support::{Kept, files_below, ingest_whole};
 
 /// The corpus, or a line that says it is not there.
@@ -80,6 +81,7 @@ fn every_stream_is_recognised_and_ends_once() {
             wrong.push(format!("{name}: {chosen}, not {}", expected_dialect(&name)));
         }
         assert_eq!(kept.endings(), 1, "{name}");
+        check_well_formed(&kept, &name);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

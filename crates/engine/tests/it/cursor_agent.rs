@@ -2,10 +2,10 @@
 
 use engine::event::{Event, MessageId, Outcome, StepId, ToolOutcome};
 
-use crate::support::{Kept, fixture};
+use crate::fixture::{Told, told};
 
-fn cursor(name: &str) -> Kept {
-    fixture("cursor-agent", name)
+fn cursor(name: &str) -> Told {
+    told(&format!("cursor-agent/{name}"))
 }
 
 #[test]
@@ -20,7 +20,7 @@ fn with_partial_output_replays_and_the_last_flush_are_not_shown_again() {
 fn without_partial_output_every_message_is_shown() {
     let kept = cursor("whole-output.jsonl");
     assert_eq!(kept.visible(), "I will read it.It says slippery.");
-    assert_eq!(kept.message(kept.ending().message), "It says slippery.");
+    assert_eq!(kept.reply(), "It says slippery.");
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn equal_deltas_are_all_shown() {
 #[test]
 fn the_result_is_not_the_final_message() {
     let kept = cursor("partial-output.jsonl");
-    assert_eq!(kept.message(kept.ending().message), "It says slippery.");
+    assert_eq!(kept.reply(), "It says slippery.");
     assert!(!kept.events().any(|event| matches!(event, Event::FinalDeclared { .. })));
 }
 
@@ -42,7 +42,7 @@ fn a_call_id_may_contain_a_newline() {
         event,
         Event::ToolStarted { call, .. } if call == "call_a\nfc_b"
     )));
-    assert_eq!(kept.tool_outcomes(), [ToolOutcome::Succeeded]);
+    assert_eq!(kept.outcomes(), [ToolOutcome::Succeeded]);
     assert_eq!(kept.output(StepId(1)), "slippery");
 }
 
@@ -58,7 +58,7 @@ fn the_key_of_a_result_is_the_outcome_of_its_tool() {
         ToolOutcome::Succeeded,
         ToolOutcome::NoResult,
     ];
-    assert_eq!(kept.tool_outcomes(), outcomes);
+    assert_eq!(kept.outcomes(), outcomes);
     assert_eq!(kept.output(StepId(0)), "eel\nwarn\n");
     assert_eq!(kept.output(StepId(3)), "3 m");
 }

@@ -1,9 +1,18 @@
 //! Tests of the engine as its users see it: bytes in, events out.
 
+mod bedrock;
 mod claude_code;
+mod cohere;
 mod corpus;
 mod cursor_agent;
 mod extractor;
+mod fixture;
 mod fixtures;
+mod gemini;
+mod ollama;
+mod openai_responses;
 mod qwen_code;
+mod rules;
+mod sse;
 mod support;
+mod thinking;

@@ -1,11 +1,11 @@
 //! Traps of Qwen Code's stream.
 
-use engine::event::{Event, MessageId, Outcome, StepId};
+use engine::event::{MessageId, Outcome};
 
-use crate::support::{Kept, fixture};
+use crate::fixture::{Told, told};
 
-fn qwen(name: &str) -> Kept {
-    fixture("qwen-code", name)
+fn qwen(name: &str) -> Told {
+    told(&format!("qwen-code/{name}"))
 }
 
 #[test]
@@ -13,9 +13,9 @@ fn blocks_that_are_all_at_index_0_and_repeated_under_other_ids_are_shown_once() 
     let kept = qwen("index-always-0.jsonl");
     assert_eq!(kept.visible(), "Looking.One carp.");
     assert_eq!(kept.reasoning(), "Look first.");
-    assert_eq!(kept.arguments(StepId(1)), "{\"command\":\"ls\"}");
+    assert_eq!(kept.tools()[0].1, "{\"command\":\"ls\"}");
     assert_eq!(kept.rounds(), 2);
-    assert!(!kept.events().any(|event| matches!(event, Event::Unrecognised { .. })));
+    assert_eq!(kept.unrecognised(), 0);
 }
 
 #[test]
@@ -48,5 +48,5 @@ fn a_stream_without_its_result_is_truncated() {
 #[test]
 fn a_stream_whose_beginning_was_missed_still_declares_its_whole_reply() {
     let kept = qwen("begins-in-the-middle.jsonl");
-    assert_eq!(kept.message(kept.ending().message), "All ears.");
+    assert_eq!(kept.reply(), "All ears.");
 }

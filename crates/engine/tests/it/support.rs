@@ -1,9 +1,8 @@
 //! Feeding streams and comparing what comes of them.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use engine::event::{Ending, Event, MessageId, Millis, Record, Sink, StepId, ToolOutcome};
+use engine::event::{Event, Millis, Record, Sink};
 use engine::ingest::{Ingest, Options};
 use engine::run::Cut;
 
@@ -36,7 +35,7 @@ impl Kept {
 
     /// The text of every message, joined.
     pub(crate) fn visible(&self) -> String {
-        let mut texts: Vec<(MessageId, String)> = Vec::new();
+        let mut texts: Vec<(engine::event::MessageId, String)> = Vec::new();
         for event in self.events() {
             match event {
                 Event::TextAppended { message, text } => match texts.last_mut() {
@@ -58,78 +57,6 @@ impl Kept {
         texts.into_iter().map(|(_, text)| text).collect()
     }
 
-    pub(crate) fn withdrawals(&self) -> usize {
-        self.events().filter(|event| matches!(event, Event::Withdrawn { .. })).count()
-    }
-
-    /// The text of one message.
-    pub(crate) fn message(&self, id: Option<MessageId>) -> String {
-        self.joined(|event| match event {
-            Event::TextAppended { message, text } if Some(*message) == id => Some(text),
-            _ => None,
-        })
-    }
-
-    pub(crate) fn reasoning(&self) -> String {
-        self.joined(|event| match event {
-            Event::ReasoningAppended { text, .. } => Some(text),
-            _ => None,
-        })
-    }
-
-    pub(crate) fn arguments(&self, of: StepId) -> String {
-        self.joined(|event| match event {
-            Event::ArgumentsAppended { step, text } | Event::ArgumentsReplaced { step, text }
-                if *step == of =>
-            {
-                Some(text)
-            }
-            _ => None,
-        })
-    }
-
-    pub(crate) fn output(&self, of: StepId) -> String {
-        self.joined(|event| match event {
-            Event::OutputAppended { step, text } if *step == of => Some(text),
-            _ => None,
-        })
-    }
-
-    fn joined<'a>(
-        &'a self,
-        text: impl Fn(&'a Event<'static>) -> Option<&'a Cow<'static, str>>,
-    ) -> String {
-        self.events().filter_map(text).map(AsRef::as_ref).collect()
-    }
-
-    pub(crate) fn prompts(&self) -> Vec<&str> {
-        let prompts = self.events().filter_map(|event| match event {
-            Event::PromptReceived { text } => Some(text.as_ref()),
-            _ => None,
-        });
-        prompts.collect()
-    }
-
-    /// How the tools ended, in the order they did.
-    pub(crate) fn tool_outcomes(&self) -> Vec<ToolOutcome> {
-        let outcomes = self.events().filter_map(|event| match event {
-            Event::ToolEnded { outcome, .. } => Some(*outcome),
-            _ => None,
-        });
-        outcomes.collect()
-    }
-
-    pub(crate) fn rounds(&self) -> usize {
-        self.events().filter(|event| matches!(event, Event::RoundStarted { .. })).count()
-    }
-
-    pub(crate) fn ending(&self) -> &Ending<'static> {
-        match self.events().last() {
-            Some(Event::RunEnded { ending }) => ending,
-            other => panic!("ends with {other:?}"),
-        }
-    }
-
     pub(crate) fn endings(&self) -> usize {
         self.events().filter(|event| matches!(event, Event::RunEnded { .. })).count()
     }
@@ -147,11 +74,6 @@ pub(crate) fn ingest<'a>(options: &Options, chunks: impl IntoIterator<Item = &'a
 
 pub(crate) fn ingest_whole(bytes: &[u8]) -> Kept {
     ingest(&Options::default(), [bytes])
-}
-
-/// What comes of a stream in `fixtures/`.
-pub(crate) fn fixture(dialect: &str, name: &str) -> Kept {
-    ingest_whole(&std::fs::read(fixtures_dir().join(dialect).join(name)).unwrap())
 }
 
 pub(crate) fn fixtures_dir() -> PathBuf {

@@ -48,6 +48,14 @@ impl Screen {
         }
     }
 
+    fn write_json(&mut self, record: &Record<'_>) {
+        if self.failed.is_none() {
+            let written = serde_json::to_writer(&mut self.out, record);
+            self.failed = written.err().map(Into::into);
+        }
+        self.write_bytes(b"\n");
+    }
+
     fn flush(&mut self) {
         if self.failed.is_none() {
             self.failed = self.out.flush().err();
@@ -113,15 +121,15 @@ impl Sink for Printer {
                 }
             }
             Form::Events { seq } => {
-                let record = Record { seq: *seq, at_ms: at, run: RUN.into(), event: event.clone() };
+                let ending = match &event {
+                    Event::RunEnded { ending } => Some(ending.clone().into_owned()),
+                    _ => None,
+                };
+                let record = Record { seq: *seq, at_ms: at, run: RUN.into(), event };
                 *seq += 1;
-                match serde_json::to_vec(&record) {
-                    Ok(line) => {
-                        screen.write_bytes(&line);
-                        screen.write_bytes(b"\n");
-                    }
-                    Err(error) => screen.failed = Some(error.into()),
-                }
+                screen.write_json(&record);
+                self.ending = ending.or(self.ending.take());
+                return;
             }
         }
         if let Event::RunEnded { ending } = event {

@@ -317,7 +317,7 @@ impl Anthropic {
             }
             _ if tool_use.is_some() => {
                 let failed = is_error.is_some_and(is_true);
-                tool_result(&text_of(tool_use), content, failed, out);
+                tool_result(&kind, &text_of(tool_use), content, failed, out);
                 BlockKind::Closed
             }
             _ => {
@@ -406,17 +406,17 @@ fn server_tool_kind(name: &str) -> ToolKind {
 
 /// A result that comes as a block: of a server tool in the same reply, or of a tool the client ran.
 pub(super) fn tool_result(
+    block: &str,
     call: &str,
     content: Option<&RawValue>,
     failed: bool,
     out: &mut Writer<'_>,
 ) {
-    let Some(step) = out.step_of(call) else {
-        if let Some(content) = content {
-            out.unrecognised(UnrecognisedReason::Late, content.get());
-        }
-        return;
-    };
+    // A turn that was paused goes on in another stream: its result comes without its call.
+    let step = out.step_of(call).unwrap_or_else(|| {
+        let name = block.strip_suffix("_tool_result").unwrap_or(block);
+        out.tool(ToolStart::provider(call, name, server_tool_kind(name)))
+    });
     let failed = failed || content.is_some_and(is_error_result);
     if let Some(content) = content {
         result_output(step, content, out);

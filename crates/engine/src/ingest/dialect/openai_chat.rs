@@ -86,7 +86,7 @@ object! { Delta {
     annotations: &'a RawValue = "annotations",
     images: &'a RawValue = "images",
     ; skip "role" | "index" | "reasoning_details" | "name" | "prefix" | "tool_call_id" | "audio"
-        | "token_ids"
+        | "token_ids" | "channel"
 } }
 
 object! { ToolCall {

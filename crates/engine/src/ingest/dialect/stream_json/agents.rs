@@ -1,6 +1,6 @@
 //! Sub-agents: what they say is output of the tool that started them, what they call is below it.
 
-use crate::event::{StepId, ToolOutcome, UnrecognisedReason};
+use crate::event::{StepId, UnrecognisedReason};
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{RawValue, elements, string};
 use crate::run::{Fingerprint, ToolStart, Writer};
@@ -34,26 +34,23 @@ impl Agents {
         &mut self.open[at]
     }
 
-    /// Ends the tool of a sub-agent that has spoken, without repeating its last words.
-    pub(super) fn end(
+    /// Puts out what a sub-agent's tool reports, without repeating its last words; `false` if the
+    /// tool has no sub-agent that spoke.
+    pub(super) fn report(
         &mut self,
         step: StepId,
-        content: Option<&RawValue>,
-        failed: bool,
+        content: &RawValue,
         out: &mut Writer<'_>,
     ) -> bool {
         let Some(at) = self.open.iter().position(|agent| agent.step == step) else { return false };
         let mut agent = self.open.remove(at);
-        let whole = content.and_then(string);
-        let parts = content.map(elements).unwrap_or_default();
-        for text in whole.into_iter().chain(parts.into_iter().map(block_text)) {
+        let parts = elements(content).into_iter().map(block_text);
+        for text in string(content).into_iter().chain(parts) {
             if !Fingerprint::of(&text).same_text(&agent.said) {
                 agent.begin_text(out);
                 out.output(step, &text);
             }
         }
-        let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
-        out.end_tool(step, outcome, None);
         true
     }
 }

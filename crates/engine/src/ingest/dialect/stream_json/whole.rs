@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Level, Stop, ToolOutcome, Usage};
+use crate::event::{Level, Stop, ToolOutcome, UnrecognisedReason, Usage};
 use crate::ingest::dialect::Unreadable;
-use crate::ingest::dialect::anthropic::{result_output, tool_result, usage_of};
+use crate::ingest::dialect::anthropic::{result_output, usage_of};
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{RawValue, Shape, elements, is_true, string};
 use crate::run::Writer;
@@ -156,7 +156,7 @@ impl StreamJson {
         if let Some(parent) = line.parent.as_deref()
             && out.step_of(parent).is_none()
         {
-            out.unrecognised(crate::event::UnrecognisedReason::Late, frame.data);
+            out.unrecognised(UnrecognisedReason::Late, frame.data);
             return Ok(());
         }
         let refused = line.result_meta.map(refused_calls).unwrap_or_default();
@@ -190,17 +190,22 @@ impl StreamJson {
         out: &mut Writer<'_>,
     ) {
         let Some(step) = out.step_of(call) else {
-            tool_result(call, content, failed, out);
+            if let Some(content) = content {
+                out.unrecognised(UnrecognisedReason::Late, content.get());
+            }
             return;
         };
-        if denied {
-            if let Some(content) = content {
-                result_output(step, content, out);
-            }
-            out.end_tool(step, ToolOutcome::Denied, None);
-        } else if !self.agents.end(step, content, failed, out) {
-            tool_result(call, content, failed, out);
+        let outcome = match (denied, failed) {
+            (true, _) => ToolOutcome::Denied,
+            (false, true) => ToolOutcome::Failed,
+            (false, false) => ToolOutcome::Succeeded,
+        };
+        if let Some(content) = content
+            && !self.agents.report(step, content, out)
+        {
+            result_output(step, content, out);
         }
+        out.end_tool(step, outcome, None);
     }
 }
 

@@ -1,0 +1,345 @@
+//! The rules of the run machine, each through a small stream. A test's name begins with the label
+//! of the rule it shows.
+
+use engine::event::{Event, Outcome, Reply};
+use engine::ingest::{Ingest, Options, Quirk};
+use engine::run::{Cut, RunOptions};
+use serde_json::{Value, json};
+
+use crate::support::{Kept, ingest, ingest_whole};
+
+fn sse(payloads: &[Value]) -> String {
+    payloads.iter().map(|payload| format!("data: {payload}\n\n")).collect()
+}
+
+fn delta(delta: Value) -> Value {
+    json!({"id": "c1", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]})
+}
+
+fn text(text: &str) -> Value {
+    delta(json!({"content": text}))
+}
+
+fn finish(reason: &str) -> Value {
+    json!({"id": "c1", "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+}
+
+fn chat(payloads: &[Value]) -> Kept {
+    ingest_whole(sse(payloads).as_bytes())
+}
+
+fn texts(increments: &[&str]) -> Kept {
+    let mut payloads: Vec<Value> = increments.iter().map(|increment| text(increment)).collect();
+    payloads.push(finish("stop"));
+    chat(&payloads)
+}
+
+/// The text of each message.
+fn messages(kept: &Kept) -> Vec<String> {
+    let mut messages: Vec<String> = Vec::new();
+    for event in kept.events() {
+        match event {
+            Event::MessageStarted { .. } => messages.push(String::new()),
+            Event::TextAppended { message, text } => messages[message.0 as usize].push_str(text),
+            Event::TextRewritten { message, kept_bytes, text } => {
+                let whole = &mut messages[message.0 as usize];
+                whole.truncate(*kept_bytes);
+                whole.push_str(text);
+            }
+            _ => {}
+        }
+    }
+    messages
+}
+
+fn ending(kept: &Kept) -> engine::event::Ending<'static> {
+    match kept.events().last() {
+        Some(Event::RunEnded { ending }) => ending.clone(),
+        other => panic!("the last event is {other:?}"),
+    }
+}
+
+fn reply(kept: &Kept) -> Option<String> {
+    ending(kept).message.map(|message| messages(kept)[message.0 as usize].clone())
+}
+
+#[test]
+fn x2_increments_are_never_taken_for_repeats() {
+    for (increments, expected) in [
+        (&["Hel", "l", "o"][..], "Hello"),
+        (&["ha", "ha", "ha"], "hahaha"),
+        (&["1", "0", "0", "0"], "1000"),
+        (&["a", "\n", "\n", "b"], "a\n\nb"),
+    ] {
+        assert_eq!(messages(&texts(increments)), [expected]);
+    }
+}
+
+#[test]
+fn x2_thinking_does_not_eat_the_reply() {
+    let kept = chat(&[
+        delta(json!({"reasoning_content": "I should help"})),
+        text("I"),
+        text(" can help."),
+        finish("stop"),
+    ]);
+    assert_eq!(messages(&kept), ["I can help."]);
+}
+
+fn cumulative(reports: &[&str]) -> Kept {
+    let run = RunOptions { quirks: vec![Quirk::CumulativeText], ..RunOptions::default() };
+    let mut payloads: Vec<Value> = reports.iter().map(|report| text(report)).collect();
+    payloads.push(finish("stop"));
+    ingest(&Options { run, ..Options::default() }, [sse(&payloads).as_bytes()])
+}
+
+fn increments(kept: &Kept) -> Vec<String> {
+    let texts = kept.events().filter_map(|event| match event {
+        Event::TextAppended { text, .. } => Some(text.to_string()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+#[test]
+fn x2_a_cumulative_source_gives_increments() {
+    let kept = cumulative(&["A", "AB", "ABC"]);
+    assert_eq!(increments(&kept), ["A", "B", "C"]);
+    assert_eq!(messages(&kept), ["ABC"]);
+    assert!(kept.events().any(|event| matches!(event, Event::QuirkActed { .. })));
+}
+
+#[test]
+fn x2_a_cumulative_source_that_rewrites_gives_a_replace() {
+    let kept = cumulative(&["Hello wrld", "Hello world", "Hello world!"]);
+    assert_eq!(messages(&kept), ["Hello world!"]);
+    let rewritten = kept.events().find_map(|event| match event {
+        Event::TextRewritten { kept_bytes, text, .. } => Some((*kept_bytes, text.to_string())),
+        _ => None,
+    });
+    assert_eq!(rewritten, Some(("Hello w".len(), "orld".to_owned())));
+}
+
+#[test]
+fn x2_a_rewrite_hides_what_it_must() {
+    let kept = cumulative(&["a b <think>x</think>c", "a B <think>y</think>d"]);
+    assert_eq!(messages(&kept), ["a B d"]);
+    let kept = cumulative(&["<think>x", "<think>yz</think>done"]);
+    assert_eq!(messages(&kept), ["done"]);
+}
+
+#[test]
+fn x4_blank_text_before_a_tool_is_no_message() {
+    let call = json!({"tool_calls": [{"index": 0, "id": "t", "function": {"name": "f", "arguments": "{}"}}]});
+    let kept = chat(&[text("\n\n"), delta(call.clone()), finish("tool_calls")]);
+    assert_eq!(messages(&kept), Vec::<String>::new());
+    assert_eq!(ending(&kept).reply, Reply::None);
+    let kept = chat(&[text("\n\n"), text("So"), delta(call), finish("tool_calls")]);
+    assert_eq!(messages(&kept), ["\n\nSo"]);
+}
+
+#[test]
+fn x4_text_before_and_after_a_tool_are_two_messages() {
+    let call = json!({"tool_calls": [{"index": 0, "id": "t", "function": {"name": "f", "arguments": "{}"}}]});
+    let kept = chat(&[text("one"), delta(call), text("two"), finish("stop")]);
+    assert_eq!(messages(&kept), ["one", "two"]);
+}
+
+#[test]
+fn x6_text_held_back_comes_before_the_tool() {
+    let call = json!({"tool_calls": [{"index": 0, "id": "t", "function": {"name": "f", "arguments": "{}"}}]});
+    let kept = chat(&[text("see <th"), delta(call), finish("tool_calls")]);
+    assert_eq!(messages(&kept), ["see <th"]);
+    let order: Vec<&str> = kept
+        .events()
+        .filter_map(|event| match event {
+            Event::TextAppended { .. } => Some("text"),
+            Event::MessageEnded { .. } => Some("message ended"),
+            Event::ToolStarted { .. } => Some("tool"),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(order, ["text", "text", "message ended", "tool"]);
+}
+
+#[test]
+fn x7_there_is_one_ending_and_it_is_last() {
+    for stream in ["", "nonsense", "data: {\"choices\":[]}\n\n", "{\"error\":\"x\"}"] {
+        let kept = ingest_whole(stream.as_bytes());
+        assert_eq!(kept.endings(), 1, "{stream:?}");
+        assert!(matches!(kept.events().last(), Some(Event::RunEnded { .. })));
+    }
+}
+
+#[test]
+fn x7_finishing_twice_or_feeding_after_the_end_changes_nothing() {
+    let mut ingest = Ingest::new(&Options::default());
+    let mut kept = Kept::default();
+    ingest.push(sse(&[text("a"), finish("stop")]).as_bytes(), None, &mut kept);
+    ingest.finish(Cut::EndOfInput, None, &mut kept);
+    let before = kept.clone();
+    ingest.finish(Cut::Cancelled, None, &mut kept);
+    ingest.push(sse(&[text("late")]).as_bytes(), None, &mut kept);
+    ingest.finish(Cut::EndOfInput, None, &mut kept);
+    assert_eq!(kept.0, before.0);
+}
+
+#[test]
+fn x7_why_no_more_came_is_the_ending_unless_the_source_had_ended() {
+    for (cut, outcome) in [
+        (Cut::EndOfInput, Outcome::Truncated),
+        (Cut::Cancelled, Outcome::Cancelled),
+        (Cut::Stalled, Outcome::Stalled),
+        (Cut::Interrupted, Outcome::Interrupted),
+    ] {
+        let mut ingest = Ingest::new(&Options::default());
+        let mut kept = Kept::default();
+        ingest.push(sse(&[text("half")]).as_bytes(), None, &mut kept);
+        let mut ended = ingest.clone();
+        ingest.finish(cut, None, &mut kept);
+        assert_eq!(ending(&kept).outcome, outcome);
+        assert!(ending(&kept).incomplete);
+        assert_eq!(reply(&kept).as_deref(), Some("half"), "X8: the partial survives");
+        let mut kept = Kept::default();
+        ended.push(sse(&[finish("stop")]).as_bytes(), None, &mut kept);
+        ended.finish(cut, None, &mut kept);
+        assert_eq!(ending(&kept).outcome, Outcome::Completed);
+    }
+}
+
+#[test]
+fn e_a_stream_that_asks_for_tools_is_completed() {
+    let call = json!({"tool_calls": [{"index": 0, "id": "t", "function": {"name": "f", "arguments": "{}"}}]});
+    let kept = chat(&[delta(call), finish("tool_calls")]);
+    assert_eq!(ending(&kept).outcome, Outcome::Completed);
+}
+
+#[test]
+fn e_a_finish_reason_without_done_is_completed() {
+    assert_eq!(ending(&texts(&["a"])).outcome, Outcome::Completed);
+}
+
+#[test]
+fn e_a_further_response_is_a_new_round_of_the_same_run() {
+    let other = |mut payload: Value| {
+        payload["id"] = json!("c2");
+        payload
+    };
+    let kept = chat(&[text("one"), finish("stop"), other(text("two")), other(finish("stop"))]);
+    let rounds = kept.events().filter(|event| matches!(event, Event::RoundStarted { .. })).count();
+    assert_eq!((rounds, kept.endings()), (2, 1));
+    assert_eq!(reply(&kept).as_deref(), Some("two"));
+}
+
+#[test]
+fn l5_a_last_round_without_a_message_has_no_reply() {
+    let other = |mut payload: Value| {
+        payload["id"] = json!("c2");
+        payload
+    };
+    let kept = chat(&[text("one"), finish("stop"), other(finish("stop"))]);
+    assert_eq!((ending(&kept).reply, reply(&kept)), (Reply::None, None));
+}
+
+#[test]
+fn x12_bad_json_in_one_frame_ends_nothing() {
+    let mut stream = sse(&[text("a")]);
+    stream.push_str("data: {\"choices\":[{\"delta\n\n");
+    stream.push_str(&sse(&[text("b"), finish("stop")]));
+    let kept = ingest_whole(stream.as_bytes());
+    assert_eq!(messages(&kept), ["ab"]);
+    assert_eq!(ending(&kept).outcome, Outcome::Completed);
+    assert!(kept.events().any(|event| matches!(event, Event::Unrecognised { .. })));
+}
+
+#[test]
+fn x12_an_unknown_field_is_kept_once() {
+    let mut odd = text("a");
+    odd["shiny"] = json!({"new": 1});
+    let kept = chat(&[odd.clone(), odd, finish("stop")]);
+    let kept_fields: Vec<String> = kept
+        .events()
+        .filter_map(|event| match event {
+            Event::Unrecognised { raw, .. } => Some(raw.to_string()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(kept_fields, ["\"shiny\":{\"new\":1}"]);
+}
+
+#[test]
+fn x18_only_choice_0_is_shown() {
+    let mut second = text("other");
+    second["choices"][0]["index"] = json!(1);
+    let kept = chat(&[text("a"), second, text("b"), finish("stop")]);
+    assert_eq!(messages(&kept), ["ab"]);
+}
+
+#[test]
+fn x18_images_and_citations_belong_to_their_message() {
+    let kept = chat(&[
+        text("Look:"),
+        delta(
+            json!({"images": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]}),
+        ),
+        delta(
+            json!({"annotations": [{"type": "url_citation", "url_citation": {"url": "https://a.example", "title": "A"}}]}),
+        ),
+        finish("stop"),
+    ]);
+    let owned = kept
+        .events()
+        .filter(|event| matches!(event, Event::ImageReceived { .. } | Event::SourceCited { .. }));
+    assert_eq!(owned.count(), 2);
+    assert_eq!(messages(&kept), ["Look:"]);
+}
+
+/// Every `*_started` has exactly one `*_ended`, and nothing of a thing comes outside of it.
+pub(crate) fn check_well_formed(kept: &Kept, name: &str) {
+    let mut open_messages = std::collections::BTreeSet::new();
+    let mut open_steps = std::collections::BTreeSet::new();
+    let mut open_round = None;
+    let mut asks = std::collections::BTreeSet::new();
+    for (at, event) in kept.events().enumerate() {
+        let place = format!("{name}, event {at}: {event:?}");
+        match event {
+            Event::RunStarted { .. } => assert_eq!(at, 0, "{place}"),
+            Event::RoundStarted { round, .. } => {
+                assert_eq!(open_round.replace(*round), None, "{place}");
+            }
+            Event::RoundEnded { round, .. } => {
+                assert_eq!(open_round.take(), Some(*round), "{place}")
+            }
+            Event::MessageStarted { message, round, .. } => {
+                assert!(open_messages.is_empty() && open_messages.insert(*message), "{place}");
+                assert_eq!(open_round, Some(*round), "{place}");
+            }
+            Event::TextAppended { message, text } => {
+                assert!(open_messages.contains(message) && !text.is_empty(), "{place}");
+            }
+            Event::TextRewritten { message, .. } => {
+                assert!(open_messages.contains(message), "{place}");
+            }
+            Event::MessageEnded { message } => assert!(open_messages.remove(message), "{place}"),
+            Event::ReasoningStarted { step, .. } | Event::ToolStarted { step, .. } => {
+                assert!(open_steps.insert(*step), "{place}");
+            }
+            Event::ReasoningAppended { step, .. }
+            | Event::ArgumentsAppended { step, .. }
+            | Event::ArgumentsReplaced { step, .. }
+            | Event::ToolReady { step }
+            | Event::OutputAppended { step, .. }
+            | Event::ToolProgressed { step, .. } => assert!(open_steps.contains(step), "{place}"),
+            Event::ReasoningEnded { step } | Event::ToolEnded { step, .. } => {
+                assert!(open_steps.remove(step), "{place}");
+            }
+            Event::AskOpened { ask, .. } => assert!(asks.insert(ask.to_string()), "{place}"),
+            Event::AskResolved { ask, .. } => assert!(asks.remove(&ask.to_string()), "{place}"),
+            Event::RunEnded { .. } => {
+                assert!(open_messages.is_empty() && open_steps.is_empty(), "{place}");
+                assert!(open_round.is_none() && asks.is_empty(), "{place}");
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Tests of the binary as a person or a script uses it.
+
+mod bounded;
+mod recording;
+mod show;
+mod support;

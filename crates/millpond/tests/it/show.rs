@@ -1,0 +1,177 @@
+//! What `millpond show` prints and how it ends.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::Stdio;
+
+use crate::support::{chat, chat_without_end, fixture, millpond, run, run_with};
+
+#[test]
+fn text_is_all_visible_messages_with_a_blank_line_between_them_and_nothing_else() {
+    let stream = fixture("anthropic/two-messages.sse");
+    let ran = run(&["show", stream.to_str().unwrap()]);
+    assert_eq!(ran.stdout, "I look first.\n\nThere is one file.\n");
+    assert_eq!(ran.status, 0);
+    assert_eq!(ran.stderr, "millpond: reading anthropic\n");
+}
+
+#[test]
+fn final_is_only_the_final_message() {
+    let stream = fixture("anthropic/two-messages.sse");
+    let ran = run(&["show", "-q", "--output", "final", stream.to_str().unwrap()]);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("There is one file.\n", ""));
+}
+
+#[test]
+fn events_are_one_record_per_line() {
+    let ran = run_with(&["show", "-o", "events", "-q"], &chat(&["Hi"]));
+    for (seq, line) in ran.stdout.lines().enumerate() {
+        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(record["seq"], seq);
+        assert!(record["at_ms"].is_null(), "the reading machine's time is not the stream's");
+        assert!(record["run"].is_string() && record["type"].is_string());
+    }
+    assert!(ran.stdout.lines().last().unwrap().contains("\"type\":\"run_ended\""));
+}
+
+#[test]
+fn text_comes_as_it_arrives() {
+    let mut child =
+        millpond(&["show", "-q"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    stdin.write_all(&chat_without_end(&["one\n"])).unwrap();
+    stdin.flush().unwrap();
+    let mut line = [0; 4];
+    stdout.read_exact(&mut line).unwrap();
+    assert_eq!(&line, b"one\n");
+    drop(stdin);
+    child.wait().unwrap();
+}
+
+#[test]
+fn the_exit_status_says_how_it_ended() {
+    let length =
+        b"data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"length\"}]}\n\n";
+    let refused = b"data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"content_filter\"}]}\n\n";
+    let nothing = b"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+    for (input, status, words) in [
+        (chat(&["a"]), 0, ""),
+        (chat_without_end(&["a"]), 3, "cut off before its end"),
+        (length.to_vec(), 3, "length limit"),
+        (refused.to_vec(), 1, "refused"),
+        (nothing.to_vec(), 0, "nothing to show"),
+        (b"{\"error\":{\"message\":\"no quota\"}}".to_vec(), 1, "failed: no quota"),
+        (b"".to_vec(), 1, "the input is empty"),
+        (b"hello\nworld\n".to_vec(), 1, "not recognised"),
+        (b"{\"some\":\"json\"}\n".to_vec(), 1, "not recognised"),
+    ] {
+        let ran = run_with(&["show", "-q"], &input);
+        assert_eq!(ran.status, status, "{ran:?}");
+        let lines = usize::from(!words.is_empty());
+        assert!(ran.stderr.contains(words) && ran.stderr.lines().count() == lines, "{ran:?}");
+    }
+}
+
+#[test]
+fn wrong_usage_is_2() {
+    assert_eq!(run(&["show", "--output", "nonsense"]).status, 2);
+    let ran = run(&["show", "--from", "nonsense"]);
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("openai-chat"), "it says what there is: {}", ran.stderr);
+    let tags = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(tags.path(), "reasoning: ok\nnonsense").unwrap();
+    let ran = run(&["show", "--tags", tags.path().to_str().unwrap()]);
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("line 2"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let ran = run(&["show", "no-such-file"]);
+    assert_eq!(ran.status, 1);
+    assert!(ran.stderr.contains("no-such-file"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_closed_output_ends_it_quietly() {
+    let mut child = millpond(&["show", "-q"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdin.write_all(&chat_without_end(&["one\n"])).unwrap();
+    let mut line = String::new();
+    stdout.read_line(&mut line).unwrap();
+    drop(stdout);
+    let deltas = vec!["more text\n"; 10_000];
+    // The program may end before it has read all of this: then the pipe is closed here too.
+    let _ = stdin.write_all(&chat(&deltas));
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn thinking_can_be_declared_open_and_tags_can_be_added() {
+    let ran = run_with(&["show", "-q", "--starts-in-thinking"], &chat(&["hm</thi", "nk>Yes."]));
+    assert_eq!(ran.stdout, "Yes.\n");
+    let tags = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(tags.path(), "reasoning: ponder\n").unwrap();
+    let args = ["show", "-q", "--tags", tags.path().to_str().unwrap()];
+    let ran = run_with(&args, &chat(&["<ponder>hm</ponder>", "Yes."]));
+    assert_eq!(ran.stdout, "Yes.\n");
+}
+
+#[test]
+fn x2_a_source_that_lies_is_mended_only_when_asked() {
+    let cumulative = chat(&["A", "AB", "ABC"]);
+    assert_eq!(run_with(&["show", "-q"], &cumulative).stdout, "AABABC\n");
+    let args = ["show", "-q", "--quirk", "cumulative-text"];
+    assert_eq!(run_with(&args, &cumulative).stdout, "ABC\n");
+    let args = ["show", "-q", "-o", "events", "--quirk", "cumulative-text"];
+    assert!(run_with(&args, &cumulative).stdout.contains("\"type\":\"quirk_acted\""));
+}
+
+#[test]
+fn x17_stream_debug_tells_what_was_held_and_hidden() {
+    let stream = chat(&["a <th", "ink>b</think>c"]);
+    for ran in [run_with(&["show", "-q", "--stream-debug"], &stream), {
+        let mut child = millpond(&["show", "-q"])
+            .env("STREAM_DEBUG", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(&stream).unwrap();
+        child.wait_with_output().unwrap().into()
+    }] {
+        for line in ran.stderr.lines() {
+            let _: serde_json::Value = serde_json::from_str(line).unwrap();
+        }
+        for words in ["first_token", "\"held\",\"bytes\":3", "hidden"] {
+            assert!(ran.stderr.contains(words), "no {words} in {}", ran.stderr);
+        }
+        assert_eq!(ran.stdout, "a c\n");
+    }
+}
+
+#[test]
+fn x16_withdrawn_text_cannot_be_unprinted_but_is_named() {
+    let stream = fixture("claude-code/cut-and-retried.jsonl");
+    let ran = run(&["show", "-q", stream.to_str().unwrap()]);
+    assert!(ran.stderr.contains("took back"), "{ran:?}");
+}
+
+#[test]
+fn completions_and_the_manual_come_from_the_arguments() {
+    let ran = run(&["completions", "bash"]);
+    assert!(ran.stdout.contains("--starts-in-thinking"));
+    let ran = run(&["man", "show"]);
+    assert!(ran.stdout.contains("starts\\-in\\-thinking"), "{}", ran.stdout);
+    assert_eq!(run(&["man", "nonsense"]).status, 2);
+}
