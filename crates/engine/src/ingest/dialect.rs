@@ -4,11 +4,13 @@ mod acp;
 mod agents;
 mod anthropic;
 mod bedrock;
+mod claude_code;
 mod cline;
 mod codex;
 mod codex_app_server;
 mod cohere;
 mod copilot;
+mod cursor_agent;
 mod gemini;
 mod gemini_cli;
 mod kilo;
@@ -17,8 +19,10 @@ mod openai_chat;
 mod openai_responses;
 mod opencode;
 mod pi;
+mod qwen_code;
 mod repeated;
 mod say_ask;
+mod stream_json;
 
 use crate::event::TextMode;
 use crate::run::Writer;
@@ -119,6 +123,9 @@ dialects! {
     Opencode => opencode,
     Cline => cline,
     Kilo => kilo,
+    ClaudeCode => claude_code,
+    QwenCode => qwen_code,
+    CursorAgent => cursor_agent,
 }
 
 /// A name that no dialect has.

@@ -5,7 +5,7 @@ use crate::event::{
     MessageId, Millis, Owner, Phase, ReasoningOrigin, Sink, StepId, Stop, TextMode, ToolOutcome,
     UnrecognisedReason, Usage, UsageScope,
 };
-use crate::ingest::filter::Filter;
+use crate::ingest::filter::{Filter, Piece};
 use crate::limits::UNKNOWN_FIELDS_MAX;
 
 use super::fingerprint::Fingerprint;
@@ -205,7 +205,7 @@ impl Writer<'_> {
     /// not becomes a message.
     pub fn declare_final(&mut self, text: &str) {
         self.end_message();
-        let print = Fingerprint::of(text);
+        let print = self.visible_print(text);
         if print.is_empty() {
             return;
         }
@@ -225,6 +225,21 @@ impl Writer<'_> {
         };
         self.ledger.declared = Some(message);
         self.out.event(Event::FinalDeclared { message });
+    }
+
+    /// Fingerprint of what the filter would leave of a text: what has been shown is compared with it.
+    fn visible_print(&self, text: &str) -> Fingerprint {
+        let mut filter = self.filter.clone();
+        let mut print = Fingerprint::default();
+        let mut visible = |piece: Piece<'_>| {
+            if let Piece::Visible(text) = piece {
+                print.push(text);
+            }
+        };
+        filter.begin_round();
+        filter.push(text, &mut visible);
+        filter.end_message(&mut visible);
+        print
     }
 
     /// Delivers all text that has come, before something else is said.

@@ -233,9 +233,9 @@ fn near_edges(bytes: &[u8]) -> Vec<bool> {
 /// The end of input takes no text back, unless it completes a line in which the source does so.
 fn keeps_text(rest: &Kept) -> bool {
     let by_the_end = rest.events().skip_while(|event| !matches!(event, Event::RoundEnded { .. }));
-    !by_the_end.into_iter().any(|event| {
-        matches!(event, Event::Withdrawn { .. } | Event::TextRewritten { .. })
-    })
+    !by_the_end
+        .into_iter()
+        .any(|event| matches!(event, Event::Withdrawn { .. } | Event::TextRewritten { .. }))
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Asking what came of one stream in `fixtures/`.
 
-use engine::event::{Ending, Event, FailureReason, Outcome, Stop, ToolOutcome};
+use engine::event::{Ending, Event, FailureReason, Outcome, StepId, Stop, ToolOutcome};
 
 use crate::support::{Kept, fixtures_dir, ingest_whole};
 
@@ -29,6 +29,34 @@ impl Told {
             _ => None,
         });
         texts.collect()
+    }
+
+    /// The text of the final message.
+    pub(crate) fn reply(&self) -> String {
+        let texts = self.events().filter_map(|event| match event {
+            Event::TextAppended { message, text } if Some(*message) == self.ending().message => {
+                Some(text.as_ref())
+            }
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    /// What one tool put out.
+    pub(crate) fn output(&self, of: StepId) -> String {
+        let texts = self.events().filter_map(|event| match event {
+            Event::OutputAppended { step, text } if *step == of => Some(text.as_ref()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    pub(crate) fn prompts(&self) -> Vec<&str> {
+        let prompts = self.events().filter_map(|event| match event {
+            Event::PromptReceived { text } => Some(text.as_ref()),
+            _ => None,
+        });
+        prompts.collect()
     }
 
     pub(crate) fn rounds(&self) -> usize {

@@ -2,9 +2,11 @@
 
 mod agents;
 mod bedrock;
+mod claude_code;
 mod cli_agents;
 mod cohere;
 mod corpus;
+mod cursor_agent;
 mod cuts;
 mod extractor;
 mod fixture;
@@ -12,6 +14,7 @@ mod fixtures;
 mod gemini;
 mod ollama;
 mod openai_responses;
+mod qwen_code;
 mod rules;
 mod sse;
 mod support;

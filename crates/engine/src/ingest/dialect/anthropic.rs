@@ -24,6 +24,17 @@ use super::{Dialect, Unreadable};
 pub(crate) struct Anthropic {
     message: String,
     blocks: Vec<Block>,
+    client_tool: Option<ClientTool>,
+}
+
+/// How an agent that has tools of its own tells what they are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ClientTool(pub(super) for<'a> fn(call: &'a str, name: &'a str) -> ToolStart<'a>);
+
+impl PartialEq for ClientTool {
+    fn eq(&self, other: &ClientTool) -> bool {
+        std::ptr::fn_addr_eq(self.0, other.0)
+    }
 }
 
 /// A block that is open.
@@ -181,6 +192,11 @@ impl Dialect for Anthropic {
 }
 
 impl Anthropic {
+    /// The replies an agent with tools of its own passes on.
+    pub(super) fn of_agent(client_tool: ClientTool) -> Anthropic {
+        Anthropic { client_tool: Some(client_tool), ..Anthropic::default() }
+    }
+
     fn start_message(&mut self, raw: &RawValue, out: &mut Writer<'_>) -> Result<(), Unreadable> {
         let mut message = Line::default();
         message.read(raw.get())?;
@@ -272,7 +288,10 @@ impl Anthropic {
             }
             "tool_use" | "server_tool_use" | "mcp_tool_use" => {
                 let (id, name, server) = (text_of(id), text_of(name), server.and_then(string));
-                let tool = tool_start(&kind, &id, &name, server.as_deref());
+                let tool = match self.client_tool {
+                    Some(ClientTool(tool)) if kind == "tool_use" => tool(&id, &name),
+                    _ => tool_start(&kind, &id, &name, server.as_deref()),
+                };
                 let step = out.tool(tool);
                 if let Some(input) = input.filter(|input| input.get() != "{}") {
                     out.whole_arguments(step, input.get());
@@ -400,13 +419,18 @@ pub(super) fn tool_result(
     });
     let failed = failed || content.is_some_and(is_error_result);
     if let Some(content) = content {
-        match string(content) {
-            Some(text) => out.whole_output(step, &text),
-            None => result_parts(step, content, out),
-        }
+        result_output(step, content, out);
     }
     let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
     out.end_tool(step, outcome, None);
+}
+
+/// What a tool put out, as a text or in parts.
+pub(super) fn result_output(step: StepId, content: &RawValue, out: &mut Writer<'_>) {
+    match string(content) {
+        Some(text) => out.whole_output(step, &text),
+        None => result_parts(step, content, out),
+    }
 }
 
 /// Text and pictures of a result; anything else as the JSON it is.
@@ -467,21 +491,31 @@ fn cite(raw: &RawValue, out: &mut Writer<'_>) {
 }
 
 pub(super) fn stop(reason: &str, details: Option<&RawValue>, out: &mut Writer<'_>) {
-    match reason {
-        "end_turn" | "stop_sequence" => out.complete(Stop::End),
-        "tool_use" => out.complete(Stop::Tools),
-        "max_tokens" | "model_context_window_exceeded" => out.complete(Stop::Length),
-        "pause_turn" => out.complete(Stop::Paused),
-        "refusal" => {
-            const DETAILS: Shape<1> = Shape { read: ["explanation"], skip: &[] };
-            let words = details
-                .and_then(|raw| DETAILS.read(raw.get())?.read[0])
-                .map(string_or_json)
-                .unwrap_or(Cow::Borrowed("the model refused"));
-            out.fail(FailureReason::Refused, &words);
-        }
-        _ => out.complete(Stop::Other),
+    match stop_of(reason) {
+        Some(stop) => out.complete(stop),
+        None => refuse(details, out),
     }
+}
+
+/// What a stop reason means; `None` for a refusal.
+pub(super) fn stop_of(reason: &str) -> Option<Stop> {
+    match reason {
+        "end_turn" | "stop_sequence" => Some(Stop::End),
+        "tool_use" => Some(Stop::Tools),
+        "max_tokens" | "model_context_window_exceeded" => Some(Stop::Length),
+        "pause_turn" => Some(Stop::Paused),
+        "refusal" => None,
+        _ => Some(Stop::Other),
+    }
+}
+
+pub(super) fn refuse(details: Option<&RawValue>, out: &mut Writer<'_>) {
+    const DETAILS: Shape<1> = Shape { read: ["explanation"], skip: &[] };
+    let words = details
+        .and_then(|raw| DETAILS.read(raw.get())?.read[0])
+        .map(string_or_json)
+        .unwrap_or(Cow::Borrowed("the model refused"));
+    out.fail(FailureReason::Refused, &words);
 }
 
 pub(super) fn usage_of(raw: &RawValue) -> Usage {

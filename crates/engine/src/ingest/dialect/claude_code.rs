@@ -1,0 +1,166 @@
+//! Claude Code: `claude -p --output-format stream-json --verbose [--include-partial-messages]`.
+//!
+//! Text is incremental with partial messages, whole without. The run ends at its `result` line,
+//! whose text is the final message; without one it was cut. A `result` alone is what
+//! `--output-format json` prints.
+
+use crate::event::{TextMode, ToolKind};
+use crate::ingest::frame::Frame;
+use crate::ingest::probe::{Likeness, Probe};
+use crate::run::{ToolStart, Writer};
+
+use super::anthropic::ClientTool;
+use super::stream_json::{Habits, Repeats, StreamJson, inner_text};
+use super::{Dialect, Unreadable};
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ClaudeCode {
+    stream: StreamJson,
+}
+
+static HABITS: Habits = Habits {
+    repeats: Repeats::ById,
+    tool: ClientTool(tool),
+    fields: &[
+        "additional_directories",
+        "analytics_disabled",
+        "apiKeySource",
+        "api_error_status",
+        "api_error_type",
+        "api_message_id",
+        "aborted",
+        "betas",
+        "capabilities",
+        "claude_code_version",
+        "compact_metadata",
+        "decision_reason",
+        "decision_reason_type",
+        "direction",
+        "estimated_tokens",
+        "estimated_tokens_delta",
+        "fallback_model",
+        "fast_mode_disabled_reason",
+        "fast_mode_state",
+        "first_content_frame_ms",
+        "heartbeat",
+        "hook_event",
+        "hook_id",
+        "hook_name",
+        "exit_code",
+        "outcome",
+        "output",
+        "stderr",
+        "stdout",
+        "memory_paths",
+        "messaging_socket_path",
+        "modelUsage",
+        "model_usage_since_last_result",
+        "new_conversation_id",
+        "original_cwd",
+        "original_model",
+        "output_file",
+        "output_style",
+        "patch",
+        "per_turn_effort_active",
+        "permissionMode",
+        "plugins",
+        "preceding_tool_use_ids",
+        "priority",
+        "product_feedback_disabled",
+        "queued_turn_count",
+        "rate_limit_info",
+        "refused_user_message_uuid",
+        "api_refusal_category",
+        "api_refusal_explanation",
+        "result_index",
+        "safety_stops",
+        "scope",
+        "skills",
+        "state",
+        "structured_output",
+        "subagent_stats",
+        "suggestion",
+        "task_id",
+        "task_type",
+        "tasks",
+        "terminal_slash_commands",
+        "thinking_display",
+        "thinking_duration_ms",
+        "time_to_request_ms",
+        "trigger",
+        "ttft_ms",
+        "ttft_stream_ms",
+        "ultrathink_available",
+        "ultrathink_typed_raises",
+        "view_mode",
+        "isAuthenticating",
+    ],
+    events: &[],
+};
+
+impl Default for ClaudeCode {
+    fn default() -> ClaudeCode {
+        ClaudeCode { stream: StreamJson::new(&HABITS) }
+    }
+}
+
+impl Dialect for ClaudeCode {
+    const NAME: &'static str = "claude-code";
+    const MODE: TextMode = TextMode::Incremental;
+
+    fn likeness(probe: &Probe<'_>) -> Likeness {
+        let of_claude = match probe.kind() {
+            "system" => {
+                probe.has("claude_code_version")
+                    || (probe.has_all(["tools", "mcp_servers"]) && !probe.has("qwen_code_version"))
+                    || probe.text("subtype").is_some_and(|it| it == "thinking_tokens")
+            }
+            "stream_event" => probe.has("api_message_id") || probe.has("ttft_ms"),
+            "assistant" => {
+                let id = inner_text(probe, "message", "id");
+                id.is_some() && probe.has("uuid") && id != probe.text("uuid")
+            }
+            "user" => probe.has("tool_use_result") || probe.has("tool_result_meta"),
+            "result" => probe.has_all(["subtype", "total_cost_usd"]),
+            "control_request" => probe.inner_has("request", "subtype"),
+            _ => return Likeness::No,
+        };
+        if of_claude { Likeness::Yes } else { Likeness::maybe_if(may_be(probe)) }
+    }
+
+    fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+        self.stream.frame(frame, out)
+    }
+
+    fn finish(&mut self, out: &mut Writer<'_>) {
+        self.stream.finish(out);
+    }
+}
+
+fn may_be(probe: &Probe<'_>) -> bool {
+    match probe.kind() {
+        "stream_event" => probe.has("event"),
+        "assistant" | "user" => probe.inner_has("message", "content"),
+        "system" | "result" => probe.has("subtype"),
+        _ => false,
+    }
+}
+
+fn tool<'a>(call: &'a str, name: &'a str) -> ToolStart<'a> {
+    let kind = match name {
+        "Bash" | "BashOutput" | "KillShell" | "PowerShell" | "Monitor" => ToolKind::Command,
+        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => ToolKind::Edit,
+        "Task" | "Agent" => ToolKind::Agent,
+        "WebFetch" => ToolKind::WebFetch,
+        "WebSearch" => ToolKind::WebSearch,
+        _ => ToolKind::Builtin,
+    };
+    mcp_tool(call, name).unwrap_or(ToolStart { kind, ..ToolStart::function(call, name) })
+}
+
+/// A tool of an MCP server, which is named in the tool's name: `mcp__server__tool`.
+pub(super) fn mcp_tool<'a>(call: &'a str, name: &'a str) -> Option<ToolStart<'a>> {
+    let (server, _) = name.strip_prefix("mcp__")?.split_once("__")?;
+    let tool = ToolStart::function(call, name);
+    Some(ToolStart { kind: ToolKind::Mcp, server: Some(server), ..tool })
+}

@@ -1,0 +1,133 @@
+//! Permissions: what a person is asked, and which calls were refused.
+
+use crate::event::{AnsweredBy, AskKind, AskOption, Level, ToolKind, ToolOutcome};
+use crate::ingest::json::{RawValue, Shape, string, string_or_json};
+use crate::run::Writer;
+
+use super::{Line, StreamJson};
+
+/// Questions and refusals remembered until they are settled.
+const OPEN_MAX: usize = 256;
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Asks {
+    /// Open questions: their id and the call they are about.
+    asked: Vec<(String, String)>,
+    /// Calls that were refused and whose result has not come.
+    denied: Vec<String>,
+}
+
+impl Asks {
+    fn ask(&mut self, id: &str, call: &str) {
+        if OPEN_MAX <= self.asked.len() {
+            self.asked.remove(0);
+        }
+        self.asked.push((id.to_owned(), call.to_owned()));
+    }
+
+    fn take_call(&mut self, id: &str) -> Option<String> {
+        let at = self.asked.iter().position(|(asked, _)| asked == id)?;
+        Some(self.asked.remove(at).1)
+    }
+
+    pub(super) fn deny(&mut self, call: &str) {
+        if OPEN_MAX <= self.denied.len() {
+            self.denied.remove(0);
+        }
+        if !call.is_empty() {
+            self.denied.push(call.to_owned());
+        }
+    }
+
+    pub(super) fn take_denied(&mut self, call: &str) -> bool {
+        let at = self.denied.iter().position(|denied| denied == call);
+        at.map(|at| self.denied.swap_remove(at)).is_some()
+    }
+
+    /// Ends the calls that were refused and never answered.
+    pub(super) fn end_denied(&mut self, out: &mut Writer<'_>) {
+        for call in std::mem::take(&mut self.denied) {
+            if let Some(step) = out.step_of(&call) {
+                out.end_tool(step, ToolOutcome::Denied, None);
+            }
+        }
+    }
+}
+
+impl StreamJson {
+    pub(super) fn control(&mut self, line: &Line<'_>, out: &mut Writer<'_>) {
+        let id = line.request_id.as_deref().unwrap_or("");
+        match line.kind.as_deref().unwrap_or("") {
+            "control_request" => {
+                if let Some(request) = line.request {
+                    self.request(id, request, out);
+                }
+            }
+            "control_response" => {
+                if let Some(response) = line.response {
+                    self.response(response, out);
+                }
+            }
+            _ => {
+                self.asks.take_call(id);
+                out.resolve_ask(id, "cancelled", AnsweredBy::Policy);
+            }
+        }
+    }
+
+    fn request(&mut self, id: &str, request: &RawValue, out: &mut Writer<'_>) {
+        const REQUEST: Shape<5> =
+            Shape { read: ["subtype", "tool_name", "input", "tool_use_id", "message"], skip: &[] };
+        let Some(request) = REQUEST.read(request.get()) else { return };
+        let [subtype, tool, input, call, message] = request.read;
+        let text_of = |raw: Option<_>| raw.and_then(string).unwrap_or_default();
+        match text_of(subtype).as_ref() {
+            "can_use_tool" => {
+                let (tool, call) = (text_of(tool), text_of(call));
+                let kind = match (self.habits.tool.0)(&call, &tool).kind {
+                    ToolKind::Command => AskKind::Command,
+                    ToolKind::Mcp => AskKind::Mcp,
+                    _ => AskKind::Tool,
+                };
+                let text = format!("{tool} {}", input.map_or("", RawValue::get));
+                let options = vec![
+                    AskOption { id: "allow".into(), label: "Allow".into() },
+                    AskOption { id: "deny".into(), label: "Deny".into() },
+                ];
+                self.asks.ask(id, &call);
+                out.ask(id, kind, text.trim_end(), options, out.step_of(&call));
+            }
+            "elicitation" => out.ask(id, AskKind::Followup, &text_of(message), Vec::new(), None),
+            _ => {}
+        }
+    }
+
+    fn response(&mut self, response: &RawValue, out: &mut Writer<'_>) {
+        const RESPONSE: Shape<3> = Shape { read: ["request_id", "response", "error"], skip: &[] };
+        const ANSWER: Shape<2> = Shape { read: ["behavior", "action"], skip: &[] };
+        let Some(response) = RESPONSE.read(response.get()) else { return };
+        let [id, answer, error] = response.read;
+        let id = id.and_then(string).unwrap_or_default();
+        let answer = answer.and_then(|raw| {
+            let [behavior, action] = ANSWER.read(raw.get())?.read;
+            behavior.or(action)
+        });
+        let answer = answer.or(error).map(string_or_json).unwrap_or_default();
+        let call = self.asks.take_call(&id);
+        if answer == "deny" {
+            self.asks.deny(&call.unwrap_or_default());
+        }
+        out.resolve_ask(&id, &answer, AnsweredBy::Person);
+    }
+
+    /// A call that a rule of the agent's refused; its result is still to come.
+    pub(super) fn permission_denied(&mut self, line: &Line<'_>, out: &mut Writer<'_>) {
+        let call = line.call.as_deref().unwrap_or("");
+        if out.step_of(call).is_some() {
+            self.asks.deny(call);
+        } else {
+            let words = line.message.map(string_or_json).unwrap_or_default();
+            out.notice(Level::Warning, &words);
+        }
+    }
+}

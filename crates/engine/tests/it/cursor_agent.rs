@@ -1,0 +1,94 @@
+//! Traps of Cursor's stream.
+
+use engine::event::{Event, MessageId, Outcome, StepId, ToolOutcome};
+
+use crate::fixture::{Told, told};
+
+fn cursor(name: &str) -> Told {
+    told(&format!("cursor-agent/{name}"))
+}
+
+#[test]
+fn with_partial_output_replays_and_the_last_flush_are_not_shown_again() {
+    let kept = cursor("partial-output.jsonl");
+    assert_eq!(kept.visible(), "I will read it.It says slippery.");
+    assert_eq!(kept.ending().message, Some(MessageId(1)));
+    assert_eq!(kept.reasoning(), "Easy.");
+}
+
+#[test]
+fn without_partial_output_every_message_is_shown() {
+    let kept = cursor("whole-output.jsonl");
+    assert_eq!(kept.visible(), "I will read it.It says slippery.");
+    assert_eq!(kept.reply(), "It says slippery.");
+}
+
+#[test]
+fn equal_deltas_are_all_shown() {
+    assert_eq!(cursor("repeated-deltas.jsonl").visible(), "hahaha");
+}
+
+#[test]
+fn the_result_is_not_the_final_message() {
+    let kept = cursor("partial-output.jsonl");
+    assert_eq!(kept.reply(), "It says slippery.");
+    assert!(!kept.events().any(|event| matches!(event, Event::FinalDeclared { .. })));
+}
+
+#[test]
+fn a_call_id_may_contain_a_newline() {
+    let kept = cursor("partial-output.jsonl");
+    assert!(kept.events().any(|event| matches!(
+        event,
+        Event::ToolStarted { call, .. } if call == "call_a\nfc_b"
+    )));
+    assert_eq!(kept.outcomes(), [ToolOutcome::Succeeded]);
+    assert_eq!(kept.output(StepId(1)), "slippery");
+}
+
+#[test]
+fn the_key_of_a_result_is_the_outcome_of_its_tool() {
+    let kept = cursor("tool-outcomes.jsonl");
+    let outcomes = [
+        ToolOutcome::Succeeded,
+        ToolOutcome::Denied,
+        ToolOutcome::Failed,
+        ToolOutcome::Succeeded,
+        ToolOutcome::Failed,
+        ToolOutcome::Succeeded,
+        ToolOutcome::NoResult,
+    ];
+    assert_eq!(kept.outcomes(), outcomes);
+    assert_eq!(kept.output(StepId(0)), "eel\nwarn\n");
+    assert_eq!(kept.output(StepId(3)), "3 m");
+}
+
+#[test]
+fn tools_of_one_model_call_are_of_one_round() {
+    let kept = cursor("tool-outcomes.jsonl");
+    assert_eq!(kept.rounds(), 4);
+}
+
+#[test]
+fn a_stream_without_its_result_is_truncated() {
+    let kept = cursor("no-result.jsonl");
+    assert_eq!(kept.ending().outcome, Outcome::Truncated);
+    assert_eq!(kept.visible(), "I am going");
+}
+
+#[test]
+fn an_error_fails_with_its_words() {
+    let kept = cursor("failed.jsonl");
+    assert_eq!(kept.ending().outcome, Outcome::Failed);
+    assert_eq!(kept.ending().detail.as_deref(), Some("usage limit reached"));
+}
+
+#[test]
+fn a_result_alone_is_a_reply() {
+    assert_eq!(cursor("result-alone.json").visible(), "Only this.");
+}
+
+#[test]
+fn a_stream_whose_beginning_was_missed_does_not_double_its_text() {
+    assert_eq!(cursor("begins-in-the-middle.jsonl").visible(), "of the eel.Slippery.");
+}
