@@ -162,7 +162,7 @@ fn x17_stream_debug_tells_what_was_held_and_hidden() {
 
 #[test]
 fn x16_withdrawn_text_cannot_be_unprinted_but_is_named() {
-    let stream = fixture("claude-code/cut-and-retried.jsonl");
+    let stream = fixture("claude-code/abandoned-blocks.jsonl");
     let ran = run(&["show", "-q", stream.to_str().unwrap()]);
     assert!(ran.stderr.contains("took back"), "{ran:?}");
 }

@@ -28,7 +28,7 @@ pub(crate) struct Anthropic {
 }
 
 /// How an agent that has tools of its own tells what they are.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct ClientTool(pub(super) for<'a> fn(call: &'a str, name: &'a str) -> ToolStart<'a>);
 
 impl PartialEq for ClientTool {
