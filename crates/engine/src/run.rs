@@ -8,6 +8,7 @@
 //! well formed.
 
 mod fingerprint;
+pub mod grammar;
 mod text;
 mod tools;
 mod writer;

@@ -64,7 +64,6 @@ fn show(args: &ShowArgs) -> Result<ExitCode, Problem> {
     let mut source = Source::open(args)?;
     let mut ingest = Ingest::new(&options);
     let mut printer = Printer::new(args);
-    let mut named = args.quiet || args.from().is_some();
     let mut chunk = vec![0; CHUNK_BYTES];
     let cut = loop {
         let len = match source.read(&mut chunk) {
@@ -81,10 +80,6 @@ fn show(args: &ShowArgs) -> Result<ExitCode, Problem> {
             recorder.push(bytes).map_err(|e| Problem::new(format!("cannot record: {e}")))?;
         }
         source.play(bytes, args.pace, &mut |bytes, at| ingest.push(bytes, at, &mut printer))?;
-        if let (false, Some(dialect)) = (named, ingest.dialect()) {
-            named = true;
-            say(&format!("reading {}", dialect.as_str()));
-        }
         if printer.is_closed() {
             return Ok(ExitCode::SUCCESS);
         }
@@ -94,9 +89,6 @@ fn show(args: &ShowArgs) -> Result<ExitCode, Problem> {
         recorder.finish().map_err(|e| Problem::new(format!("cannot record: {e}")))?;
     }
     ingest.finish(cut, None, &mut printer);
-    if let (false, Some(dialect)) = (named, ingest.dialect()) {
-        say(&format!("reading {}", dialect.as_str()));
-    }
     match printer.finish() {
         Ok(Some(ending)) => Ok(status_of(&ending, args)),
         Ok(None) => Ok(ExitCode::SUCCESS),

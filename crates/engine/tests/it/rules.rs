@@ -3,6 +3,7 @@
 
 use engine::event::{Event, Outcome, Reply};
 use engine::ingest::{Ingest, Options, Quirk};
+use engine::run::grammar::Grammar;
 use engine::run::{Cut, RunOptions};
 use serde_json::{Value, json};
 
@@ -295,51 +296,13 @@ fn x18_images_and_citations_belong_to_their_message() {
 }
 
 /// Every `*_started` has exactly one `*_ended`, and nothing of a thing comes outside of it.
+#[track_caller]
 pub(crate) fn check_well_formed(kept: &Kept, name: &str) {
-    let mut open_messages = std::collections::BTreeSet::new();
-    let mut open_steps = std::collections::BTreeSet::new();
-    let mut open_round = None;
-    let mut asks = std::collections::BTreeSet::new();
+    let mut grammar = Grammar::default();
     for (at, event) in kept.events().enumerate() {
-        let place = format!("{name}, event {at}: {event:?}");
-        match event {
-            Event::RunStarted { .. } => assert_eq!(at, 0, "{place}"),
-            Event::RoundStarted { round, .. } => {
-                assert_eq!(open_round.replace(*round), None, "{place}");
-            }
-            Event::RoundEnded { round, .. } => {
-                assert_eq!(open_round.take(), Some(*round), "{place}")
-            }
-            Event::MessageStarted { message, round, .. } => {
-                assert!(open_messages.is_empty() && open_messages.insert(*message), "{place}");
-                assert_eq!(open_round, Some(*round), "{place}");
-            }
-            Event::TextAppended { message, text } => {
-                assert!(open_messages.contains(message) && !text.is_empty(), "{place}");
-            }
-            Event::TextRewritten { message, .. } => {
-                assert!(open_messages.contains(message), "{place}");
-            }
-            Event::MessageEnded { message } => assert!(open_messages.remove(message), "{place}"),
-            Event::ReasoningStarted { step, .. } | Event::ToolStarted { step, .. } => {
-                assert!(open_steps.insert(*step), "{place}");
-            }
-            Event::ReasoningAppended { step, .. }
-            | Event::ArgumentsAppended { step, .. }
-            | Event::ArgumentsReplaced { step, .. }
-            | Event::ToolReady { step }
-            | Event::OutputAppended { step, .. }
-            | Event::ToolProgressed { step, .. } => assert!(open_steps.contains(step), "{place}"),
-            Event::ReasoningEnded { step } | Event::ToolEnded { step, .. } => {
-                assert!(open_steps.remove(step), "{place}");
-            }
-            Event::AskOpened { ask, .. } => assert!(asks.insert(ask.to_string()), "{place}"),
-            Event::AskResolved { ask, .. } => assert!(asks.remove(&ask.to_string()), "{place}"),
-            Event::RunEnded { .. } => {
-                assert!(open_messages.is_empty() && open_steps.is_empty(), "{place}");
-                assert!(open_round.is_none() && asks.is_empty(), "{place}");
-            }
-            _ => {}
+        if let Err(broken) = grammar.apply(event) {
+            panic!("{name}, event {at}, {broken:?}: {event:?}");
         }
     }
+    assert!(grammar.is_ended(), "{name} has no ending");
 }

@@ -17,6 +17,7 @@ pub(super) struct Printer {
     form: Form,
     screen: Screen,
     debug: bool,
+    tells_dialect: bool,
     ending: Option<Ending<'static>>,
 }
 
@@ -74,7 +75,8 @@ impl Printer {
         let is_terminal = stdout.is_terminal();
         let out = std::io::BufWriter::new(stdout);
         let screen = Screen { out, is_terminal, failed: None };
-        Printer { form, screen, debug: args.stream_debug, ending: None }
+        let tells_dialect = !args.quiet && args.from().is_none();
+        Printer { form, screen, debug: args.stream_debug, tells_dialect, ending: None }
     }
 
     /// Hands on what has been printed; true if nobody reads it any more.
@@ -139,6 +141,11 @@ impl Sink for Printer {
 
     #[allow(clippy::print_stderr, reason = "asked for with --stream-debug")]
     fn trace(&mut self, trace: Trace<'_>) {
+        if let (true, Trace::DialectChosen { dialect, .. }) = (self.tells_dialect, &trace)
+            && *dialect != "unknown"
+        {
+            say(&format!("reading {dialect}"));
+        }
         if self.debug
             && let Ok(line) = serde_json::to_string(&trace)
         {
