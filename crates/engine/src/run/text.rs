@@ -39,10 +39,6 @@ pub(super) struct Cumulative {
 }
 
 impl Cumulative {
-    pub(super) fn keep(&mut self, text: &str) {
-        self.raw.push_str(text);
-    }
-
     pub(super) fn is(&self, text: &str) -> bool {
         self.raw == text
     }
@@ -223,7 +219,7 @@ impl Ledger {
         if !raw.is_empty() {
             self.ensure_round(filter, out);
         }
-        let said = self.cumulative.get_or_insert_default();
+        let said = self.remembered(filter, out);
         if let Some(fresh) = raw.strip_prefix(said.raw.as_str()) {
             said.raw.push_str(fresh);
             self.text(fresh, filter, out);
@@ -232,6 +228,7 @@ impl Ledger {
         let before = std::mem::take(said);
         said.raw.push_str(raw);
         filter.begin_round();
+        self.end_reasoning(out);
         let Message::Open { id, .. } = self.message else {
             // Nothing has been shown that could be wrong.
             self.message = Message::None;
@@ -252,6 +249,21 @@ impl Ledger {
         });
         self.message = Message::Open { id, print: Fingerprint::of(&visible) };
         self.cumulative = Some(Cumulative { raw: raw.to_owned(), visible });
+    }
+
+    /// What the open message has said; one that was not remembered from its start is over.
+    fn remembered(&mut self, filter: &mut Filter, out: &mut Out<'_>) -> &mut Cumulative {
+        if self.cumulative.is_none() && matches!(self.message, Message::Open { .. }) {
+            self.end_message(filter, out);
+        }
+        self.cumulative.get_or_insert_default()
+    }
+
+    /// New text of a message that is remembered.
+    pub(super) fn text_kept(&mut self, text: &str, filter: &mut Filter, out: &mut Out<'_>) {
+        self.ensure_round(filter, out);
+        self.remembered(filter, out).raw.push_str(text);
+        self.text(text, filter, out);
     }
 
     fn tag_reasoning(&mut self, text: &str, out: &mut Out<'_>) {

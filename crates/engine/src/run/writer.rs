@@ -138,9 +138,7 @@ impl Writer<'_> {
     /// New text of a message whose whole text may come too: it is kept, to tell what is new then.
     pub fn text_kept(&mut self, text: &str) {
         if !text.is_empty() {
-            self.ensure_round();
-            self.ledger.cumulative.get_or_insert_default().keep(text);
-            self.text(text);
+            self.ledger.text_kept(text, self.filter, &mut self.out);
         }
     }
 
@@ -347,6 +345,9 @@ impl Writer<'_> {
         step: Option<StepId>,
     ) {
         self.flush();
+        if self.ledger.open_asks.iter().any(|open| open == ask) {
+            return;
+        }
         self.ledger.open_asks.push(ask.to_owned());
         self.out.event(Event::AskOpened {
             ask: ask.into(),
