@@ -30,6 +30,15 @@ pub const BLANK_BYTES_MAX: usize = 64 << 10;
 /// Tools that may be open at once; the oldest is closed when one more starts.
 pub const OPEN_TOOLS_MAX: usize = 1 << 10;
 
+/// Asks that may be open at once; the oldest counts as answered by nobody when one more opens.
+pub const OPEN_ASKS_MAX: usize = 1 << 10;
+
+/// Content blocks of a reply that may be open at once.
+pub const OPEN_BLOCKS_MAX: usize = 1 << 10;
+
+/// Tool calls of a round that later deltas may still name.
+pub const ROUND_CALLS_MAX: usize = 1 << 10;
+
 /// Names of unrecognised fields remembered, so that each is recorded once.
 pub const UNKNOWN_FIELDS_MAX: usize = 256;
 

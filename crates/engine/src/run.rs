@@ -16,8 +16,8 @@ mod writer;
 use std::sync::Arc;
 
 use crate::event::{
-    Ending, Event, FailureReason, MessageId, Millis, Outcome, Phase, Reply, Sink, Stop, TextMode,
-    Trace, Usage, UsageScope,
+    Ending, Event, FailureReason, MarkupClass, MessageId, Millis, Outcome, Phase, Reply, Sink,
+    Stop, TextMode, Trace, Usage, UsageScope,
 };
 use crate::ingest::filter::{Filter, StartsIn, TagTable};
 
@@ -186,6 +186,12 @@ struct Out<'a> {
 impl Out<'_> {
     fn event(&mut self, event: Event<'_>) {
         self.sink.event(self.at, event);
+    }
+
+    /// Records markup that was taken out of the text.
+    fn hidden(&mut self, class: MarkupClass, text: &str) {
+        self.sink.trace(Trace::Hidden { bytes: text.len(), class });
+        self.event(Event::MarkupHidden { class, text: text.into() });
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) enum Command {
 ///
 ///   claude -p "..." --output-format stream-json --verbose | millpond show
 ///
-///   curl -N https://.../v1/chat/completions -d '{"stream":true,...}' | millpond show
+///   curl -N <https://.../v1/chat/completions> -d '{"stream":true,...}' | millpond show
 ///
 ///   millpond show --output events recorded.sse
 ///

@@ -28,13 +28,14 @@ fn man(page: Option<&str>) -> ExitCode {
     command.build();
     let command = match page {
         None => command,
-        Some(page) => match command.find_subcommand(page) {
-            Some(found) => found.clone(),
-            None => {
+        Some(page) => {
+            if let Some(found) = command.find_subcommand(page) {
+                found.clone()
+            } else {
                 show::say(&format!("no command `{page}`: see millpond --help"));
                 return ExitCode::from(2);
             }
-        },
+        }
     };
     let mut manual = Vec::new();
     match clap_mangen::Man::new(command).render(&mut manual) {

@@ -108,10 +108,7 @@ fn options(args: &ShowArgs) -> Result<Options, Problem> {
             })?
         }
     };
-    let starts_in = match args.starts_in_thinking {
-        true => StartsIn::Thinking,
-        false => StartsIn::Text,
-    };
+    let starts_in = if args.starts_in_thinking { StartsIn::Thinking } else { StartsIn::Text };
     Ok(Options {
         from: args.from(),
         run: RunOptions { tags: Arc::new(tags), starts_in, quirks: args.quirks() },

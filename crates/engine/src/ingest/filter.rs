@@ -73,6 +73,15 @@ pub struct Filter {
     held: String,
 }
 
+/// How far a text has been read.
+struct Place {
+    at: usize,
+    /// Up to here it has been handed on.
+    emitted: usize,
+    /// From here on it may be a tag, or stand in code.
+    undecided: Option<usize>,
+}
+
 /// Bytes that matter in the middle of a line of text; all others are passed over.
 const fn interrupts_text(byte: u8) -> bool {
     matches!(byte, b'<' | b'`' | b'\n' | b'\\')
@@ -160,83 +169,92 @@ impl Filter {
     /// Reads `text` from `from` on; what is before was read when it was held. Returns text that
     /// has to be read again because what it was turned out otherwise.
     fn scan(&mut self, text: &str, from: usize, out: &mut impl FnMut(Piece<'_>)) -> Option<String> {
-        let bytes = text.as_bytes();
-        let mut at = from;
-        // Start of what is not yet emitted; where a tag or held text begins, if one does.
-        let mut start = 0;
-        let mut undecided = (0 < from).then_some(0);
-        while at < bytes.len() {
-            if let (Some(tag), Some(begin)) = (&mut self.tag, undecided) {
-                match tag.step(bytes[at], &self.table) {
-                    Step::More => at += 1,
-                    Step::NotATag => {
-                        self.tag = None;
-                        undecided = None;
-                        self.lone_bracket();
-                        at = begin + 1;
-                    }
-                    Step::Tag(tag) => {
-                        self.tag = None;
-                        at += 1;
-                        if let Mode::Inline(inline) = &mut self.mode {
-                            inline.hold();
-                        } else {
-                            undecided = None;
-                            self.emit(&text[start..begin], out);
-                            self.apply(tag, &text[begin..at], out);
-                            start = at;
-                        }
+        let undecided = (0 < from).then_some(0);
+        let mut place = Place { at: from, emitted: 0, undecided };
+        while place.at < text.len() {
+            match (&self.tag, &self.mode) {
+                (Some(_), _) => self.step_tag(text, &mut place, out),
+                (None, Mode::Inline(_)) => {
+                    if let Some(again_from) = self.step_inline(text, &mut place) {
+                        self.emit(&text[place.emitted..again_from], out);
+                        self.mode = Mode::Text;
+                        return Some(text[again_from..].to_owned());
                     }
                 }
-                continue;
-            }
-            let Mode::Inline(inline) = &mut self.mode else {
-                at = self.step(bytes, at);
-                if self.tag.is_some() {
-                    undecided = Some(at - 1);
+                (None, _) => {
+                    place.at = self.step(text.as_bytes(), place.at);
+                    if self.tag.is_some() {
+                        place.undecided = Some(place.at - 1);
+                    }
                 }
-                continue;
-            };
-            match inline.step(bytes[at], &mut self.line) {
-                InlineStep::Consumed => at += 1,
-                InlineStep::TagBegins => {
-                    self.tag = Some(TagScan::new());
-                    undecided = Some(at);
-                    at += 1;
-                }
-                InlineStep::Code { next } => {
-                    undecided = None;
-                    self.mode = next.into();
-                }
-                InlineStep::NotCode { .. } | InlineStep::ParagraphEnded
-                    if let Some(begin) = undecided =>
-                {
-                    let held = &text[begin..at];
-                    let paragraph = held.rfind('\n').map_or(held, |end| &held[..end]);
-                    let end = begin + inline.code_end(paragraph).unwrap_or(0);
-                    self.emit(&text[start..end], out);
-                    self.mode = Mode::Text;
-                    return Some(text[end..].to_owned());
-                }
-                InlineStep::NotCode { next } => self.mode = next.into(),
-                InlineStep::ParagraphEnded => {
-                    self.mode = Mode::Line;
-                    at += 1;
-                }
-            }
-            if let Some(begin) = undecided
-                && self.tag.is_none()
-                && HELD_BYTES_MAX < at - begin
-            {
-                self.emit(&text[start..begin], out);
-                self.mode = Mode::Text;
-                return Some(text[begin..].to_owned());
             }
         }
-        let end = undecided.unwrap_or(text.len());
-        self.emit(&text[start..end], out);
+        let end = place.undecided.unwrap_or(text.len());
+        self.emit(&text[place.emitted..end], out);
         self.held.push_str(&text[end..]);
         None
+    }
+
+    /// Reads one more byte of what may be a tag.
+    fn step_tag(&mut self, text: &str, place: &mut Place, out: &mut impl FnMut(Piece<'_>)) {
+        let (Some(tag), Some(begin)) = (&mut self.tag, place.undecided) else {
+            return;
+        };
+        match tag.step(text.as_bytes()[place.at], &self.table) {
+            Step::More => place.at += 1,
+            Step::NotATag => {
+                self.tag = None;
+                self.lone_bracket();
+                place.undecided = None;
+                place.at = begin + 1;
+            }
+            Step::Tag(tag) => {
+                self.tag = None;
+                place.at += 1;
+                if let Mode::Inline(inline) = &mut self.mode {
+                    inline.hold();
+                } else {
+                    self.emit(&text[place.emitted..begin], out);
+                    self.apply(tag, &text[begin..place.at], out);
+                    place.undecided = None;
+                    place.emitted = place.at;
+                }
+            }
+        }
+    }
+
+    /// Reads one more byte of what may be inline code. Returns from where to read again, if what
+    /// was held turned out to be no code, or only its beginning.
+    fn step_inline(&mut self, text: &str, place: &mut Place) -> Option<usize> {
+        let Mode::Inline(inline) = &mut self.mode else {
+            return None;
+        };
+        match inline.step(text.as_bytes()[place.at], &mut self.line) {
+            InlineStep::Consumed => place.at += 1,
+            InlineStep::TagBegins => {
+                self.tag = Some(TagScan::new());
+                place.undecided = Some(place.at);
+                place.at += 1;
+            }
+            InlineStep::Code { next } => {
+                place.undecided = None;
+                self.mode = next.into();
+            }
+            InlineStep::NotCode { .. } | InlineStep::ParagraphEnded
+                if let Some(begin) = place.undecided =>
+            {
+                let held = &text[begin..place.at];
+                let paragraph = held.rfind('\n').map_or(held, |end| &held[..end]);
+                return Some(begin + inline.code_end(paragraph).unwrap_or(0));
+            }
+            InlineStep::NotCode { next } => self.mode = next.into(),
+            InlineStep::ParagraphEnded => {
+                self.mode = Mode::Line;
+                place.at += 1;
+            }
+        }
+        let begin = place.undecided.filter(|_| self.tag.is_none())?;
+        (HELD_BYTES_MAX < place.at - begin).then_some(begin)
     }
 
     /// Reads one byte, or a stretch that does not matter. Leaves the byte where it is when only

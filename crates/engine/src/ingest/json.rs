@@ -47,7 +47,7 @@ pub(crate) fn object_text(members: &[(&str, Option<&RawValue>)]) -> String {
         if 1 < text.len() {
             text.push(',');
         }
-        text.push_str(&format!("\"{name}\":{value}"));
+        text.extend(["\"", name, "\":", value.get()]);
     }
     text.push('}');
     text

@@ -89,22 +89,17 @@ impl Ledger {
             Piece::Visible(text) => self.visible(text, out),
             Piece::Inside(Class::Reasoning, text) => self.tag_reasoning(text, out),
             Piece::Inside(Class::Tool | Class::Unwrapped, text) => {
-                self.hidden(MarkupClass::Tool, text, out);
+                out.hidden(MarkupClass::Tool, text);
             }
             Piece::Markup(MarkupClass::Reasoning, text) => {
                 self.blank_before_tag(out);
                 if self.is_tag_reasoning() {
                     self.end_reasoning(out);
                 }
-                self.hidden(MarkupClass::Reasoning, text, out);
+                out.hidden(MarkupClass::Reasoning, text);
             }
-            Piece::Markup(class, text) => self.hidden(class, text, out),
+            Piece::Markup(class, text) => out.hidden(class, text),
         }
-    }
-
-    fn hidden(&mut self, class: MarkupClass, text: &str, out: &mut Out<'_>) {
-        out.sink.trace(Trace::Hidden { bytes: text.len(), class });
-        out.event(Event::MarkupHidden { class, text: text.into() });
     }
 
     fn visible(&mut self, text: &str, out: &mut Out<'_>) {
@@ -129,7 +124,7 @@ impl Ledger {
                 out.sink.trace(Trace::Held { bytes, reason: HeldReason::Blank });
             } else {
                 // Nobody needs more than this of nothing; what came first is kept.
-                self.hidden(MarkupClass::Blank, text, out);
+                out.hidden(MarkupClass::Blank, text);
             }
             self.message = Message::Blank { text: blank, after_tag };
             return;
@@ -142,7 +137,7 @@ impl Ledger {
             AfterTag::Yes => {
                 blank.push_str(&text[..skipped]);
                 if !blank.is_empty() {
-                    self.hidden(MarkupClass::Blank, &blank, out);
+                    out.hidden(MarkupClass::Blank, &blank);
                 }
                 self.open_message(out);
             }
@@ -162,7 +157,7 @@ impl Ledger {
             Message::Blank { text, .. } => {
                 let text = std::mem::take(text);
                 if !text.is_empty() {
-                    self.hidden(MarkupClass::Blank, &text, out);
+                    out.hidden(MarkupClass::Blank, &text);
                 }
             }
             Message::None => {}
@@ -316,17 +311,16 @@ impl Ledger {
             let blank = std::mem::take(blank);
             let step = self.open_reasoning(origin, out);
             // White space inside a tag, before the reasoning, only sets the tag apart.
-            let (layout, text) = match origin {
-                ReasoningOrigin::Tag => (blank + &text[..first], &text[first..]),
-                _ => {
-                    if !blank.is_empty() {
-                        out.event(Event::ReasoningAppended { step, text: blank.into() });
-                    }
-                    (String::new(), text)
+            let (layout, text) = if origin == ReasoningOrigin::Tag {
+                (blank + &text[..first], &text[first..])
+            } else {
+                if !blank.is_empty() {
+                    out.event(Event::ReasoningAppended { step, text: blank.into() });
                 }
+                (String::new(), text)
             };
             if !layout.is_empty() {
-                self.hidden(MarkupClass::Blank, &layout, out);
+                out.hidden(MarkupClass::Blank, &layout);
             }
             out.event(Event::ReasoningAppended { step, text: text.into() });
         } else if let Reasoning::Open { step, .. } = self.reasoning {
@@ -344,11 +338,10 @@ impl Ledger {
 
     pub(super) fn end_reasoning(&mut self, out: &mut Out<'_>) {
         match std::mem::replace(&mut self.reasoning, Reasoning::None) {
-            Reasoning::None => {}
             Reasoning::Blank { origin: ReasoningOrigin::Tag, text } if !text.is_empty() => {
-                self.hidden(MarkupClass::Blank, &text, out);
+                out.hidden(MarkupClass::Blank, &text);
             }
-            Reasoning::Blank { .. } => {}
+            Reasoning::None | Reasoning::Blank { .. } => {}
             Reasoning::Open { step, .. } => out.event(Event::ReasoningEnded { step }),
         }
     }

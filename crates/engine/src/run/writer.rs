@@ -6,7 +6,7 @@ use crate::event::{
     UnrecognisedReason, Usage, UsageScope,
 };
 use crate::ingest::filter::{Filter, Piece};
-use crate::limits::UNKNOWN_FIELDS_MAX;
+use crate::limits::{OPEN_ASKS_MAX, UNKNOWN_FIELDS_MAX};
 
 use super::fingerprint::Fingerprint;
 use super::tools::{Growth, ToolStart};
@@ -190,12 +190,11 @@ impl Writer<'_> {
 
     /// The message that is open, or was last in this round.
     pub fn message(&self) -> Option<MessageId> {
-        match self.ledger.message {
-            super::text::Message::Open { id, .. } => Some(id),
-            _ => {
-                let round = self.ledger.round.as_ref()?;
-                round.last_message.map(|(message, _)| message)
-            }
+        if let super::text::Message::Open { id, .. } = self.ledger.message {
+            Some(id)
+        } else {
+            let round = self.ledger.round.as_ref()?;
+            round.last_message.map(|(message, _)| message)
         }
     }
 
@@ -347,6 +346,10 @@ impl Writer<'_> {
         self.flush();
         if self.ledger.open_asks.iter().any(|open| open == ask) {
             return;
+        }
+        if OPEN_ASKS_MAX <= self.ledger.open_asks.len() {
+            let oldest = self.ledger.open_asks[0].clone();
+            self.resolve_ask(&oldest, "", AnsweredBy::Nobody);
         }
         self.ledger.open_asks.push(ask.to_owned());
         self.out.event(Event::AskOpened {

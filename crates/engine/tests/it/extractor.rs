@@ -62,7 +62,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or("")
 }
 
-fn each<'a>(value: &'a Value) -> impl Iterator<Item = &'a Value> {
+fn each(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 

@@ -17,7 +17,7 @@ fn streams() -> Vec<PathBuf> {
         let extension = path.extension().and_then(|name| name.to_str()).unwrap_or("");
         matches!(extension, "sse" | "jsonl" | "json" | "txt")
     });
-    assert!(!files.is_empty(), "no fixtures in {:?}", fixtures_dir());
+    assert!(!files.is_empty(), "no fixtures in {}", fixtures_dir().display());
     files
 }
 

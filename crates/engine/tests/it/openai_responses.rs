@@ -37,32 +37,37 @@ fn reasoning(kept: &Kept) -> Vec<String> {
     steps
 }
 
-/// Name, kind, who runs it, arguments, output and outcome of every tool.
-fn tools(kept: &Kept) -> Vec<(String, ToolKind, Executor, String, String, ToolOutcome)> {
-    let mut found: Vec<(StepId, _)> = Vec::new();
+/// Name, kind, who runs it, arguments, output and outcome of a tool.
+type Tool = (String, ToolKind, Executor, String, String, ToolOutcome);
+
+fn tools(kept: &Kept) -> Vec<Tool> {
+    let mut found: Vec<(StepId, Tool)> = Vec::new();
+    let tool_of = |found: &mut Vec<(StepId, Tool)>, step: StepId| {
+        found.iter().position(|(id, _)| *id == step).unwrap()
+    };
     for event in kept.events() {
-        if let Event::ToolStarted { step, name, kind, executor, .. } = event {
-            let (arguments, output) = (String::new(), String::new());
-            let outcome = ToolOutcome::Cut;
-            found.push((*step, (name.to_string(), *kind, *executor, arguments, output, outcome)));
+        match event {
+            Event::ToolStarted { step, name, kind, executor, .. } => {
+                let nothing = (String::new(), String::new());
+                let tool =
+                    (name.to_string(), *kind, *executor, nothing.0, nothing.1, ToolOutcome::Cut);
+                found.push((*step, tool));
+            }
+            Event::ArgumentsAppended { step, text } => {
+                let at = tool_of(&mut found, *step);
+                found[at].1.3.push_str(text);
+            }
+            Event::ArgumentsReplaced { step, .. } => panic!("{step:?} said its arguments twice"),
+            Event::OutputAppended { step, text } => {
+                let at = tool_of(&mut found, *step);
+                found[at].1.4.push_str(text);
+            }
+            Event::ToolEnded { step, outcome, .. } => {
+                let at = tool_of(&mut found, *step);
+                found[at].1.5 = *outcome;
+            }
+            _ => {}
         }
-        let (step, write): (_, Box<dyn Fn(&mut (String, _, _, String, String, ToolOutcome))>) =
-            match event.clone() {
-                Event::ArgumentsAppended { step, text } => {
-                    (step, Box::new(move |tool| tool.3.push_str(&text)))
-                }
-                Event::ArgumentsReplaced { step, .. } => {
-                    panic!("{step:?} said its arguments twice")
-                }
-                Event::OutputAppended { step, text } => {
-                    (step, Box::new(move |tool| tool.4.push_str(&text)))
-                }
-                Event::ToolEnded { step, outcome, .. } => {
-                    (step, Box::new(move |tool| tool.5 = outcome))
-                }
-                _ => continue,
-            };
-        write(&mut found.iter_mut().find(|(id, _)| *id == step).unwrap().1);
     }
     found.into_iter().map(|(_, tool)| tool).collect()
 }

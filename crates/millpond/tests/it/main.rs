@@ -1,4 +1,9 @@
 //! Tests of the binary as a person or a script uses it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may fail, and says what it skips"
+)]
 
 mod bounded;
 mod recording;

@@ -4,21 +4,24 @@
 //! Blocks of text that follow each other are one message, because the provider cuts text where its
 //! citations change. Whole replies are one object of type `message`.
 
+mod block;
+mod result;
+
 use std::borrow::Cow;
 
-use crate::event::{
-    Citation, Event, FailureReason, Image, ReasoningOrigin, StepId, Stop, TextMode, ToolKind,
-    ToolOutcome, UnrecognisedReason, Usage,
-};
+use crate::event::{FailureReason, ReasoningOrigin, Stop, TextMode, UnrecognisedReason, Usage};
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
-    RawValue, Shape, Text, elements, is_true, number, object, string, string_or_json,
+    RawValue, Shape, Text, elements, number, object, string, string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::{ToolStart, Writer};
 
 use super::openai_chat::error_text;
 use super::{Dialect, Unreadable};
+use block::{Block, BlockKind};
+use result::cite;
+pub(super) use result::{image_of, result_output};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Anthropic {
@@ -35,28 +38,6 @@ impl PartialEq for ClientTool {
     fn eq(&self, other: &ClientTool) -> bool {
         std::ptr::fn_addr_eq(self.0, other.0)
     }
-}
-
-/// A block that is open.
-#[derive(Clone, Debug, PartialEq)]
-struct Block {
-    index: u64,
-    kind: BlockKind,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum BlockKind {
-    Text,
-    Thinking,
-    Tool {
-        step: StepId,
-    },
-    /// A block of the model's own memory; its text is a summary.
-    Compaction {
-        summary: String,
-    },
-    /// Nothing can follow its start.
-    Closed,
 }
 
 object! { Line {
@@ -88,37 +69,6 @@ object! { DeltaOf {
     ; skip "signature" | "stop_sequence" | "container" | "estimated_tokens" | "encrypted_content"
 } }
 
-const BLOCK: Shape<13> = Shape {
-    read: [
-        "type",
-        "text",
-        "thinking",
-        "id",
-        "name",
-        "input",
-        "server_name",
-        "tool_use_id",
-        "content",
-        "is_error",
-        "citations",
-        "from",
-        "to",
-    ],
-    skip: &[
-        "signature",
-        "data",
-        "caller",
-        "file_id",
-        "source",
-        "cache_control",
-        "toolset_version",
-        "encrypted_content",
-    ],
-};
-const CITATION: Shape<5> = Shape {
-    read: ["url", "title", "cited_text", "document_title", "source"],
-    skip: &["type", "encrypted_index", "document_index", "start_char_index", "end_char_index"],
-};
 const USAGE: Shape<5> = Shape {
     read: [
         "input_tokens",
@@ -155,7 +105,7 @@ impl Dialect for Anthropic {
         match line.kind.as_deref().unwrap_or("") {
             "content_block_delta" => {
                 let delta = line.delta.unwrap_or_default();
-                self.delta(line.index.unwrap_or(0), delta, frame.data, out);
+                self.delta(line.index.unwrap_or(0), &delta, frame.data, out);
             }
             "content_block_start" => {
                 if let Some(block) = line.content_block {
@@ -238,97 +188,7 @@ impl Anthropic {
         }
     }
 
-    /// A block that comes in one piece.
-    pub(super) fn whole_block(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        const WHOLE: u64 = u64::MAX;
-        self.start_block(WHOLE, raw, out);
-        self.stop_block(WHOLE, out);
-    }
-
-    fn start_block(&mut self, index: u64, raw: &RawValue, out: &mut Writer<'_>) {
-        let Some(block) = BLOCK.read(raw.get()) else {
-            out.unrecognised(UnrecognisedReason::Frame, raw.get());
-            return;
-        };
-        out.unknown_fields(&block.unknown);
-        let [
-            kind,
-            text,
-            thinking,
-            id,
-            name,
-            input,
-            server,
-            tool_use,
-            content,
-            is_error,
-            citations,
-            from,
-            to,
-        ] = block.read;
-        let text_of = |raw: Option<_>| raw.and_then(string).unwrap_or_default();
-        let kind = text_of(kind);
-        self.blocks.retain(|block| block.index != index);
-        let kind = match kind.as_ref() {
-            "text" => {
-                out.text(&text_of(text));
-                for citation in citations.map(elements).unwrap_or_default() {
-                    cite(citation, out);
-                }
-                BlockKind::Text
-            }
-            "thinking" => {
-                out.end_reasoning();
-                out.reasoning(&text_of(thinking), ReasoningOrigin::Native);
-                BlockKind::Thinking
-            }
-            "redacted_thinking" => {
-                out.redacted_reasoning();
-                BlockKind::Closed
-            }
-            "tool_use" | "server_tool_use" | "mcp_tool_use" => {
-                let (id, name, server) = (text_of(id), text_of(name), server.and_then(string));
-                let tool = match self.client_tool {
-                    Some(ClientTool(tool)) if kind == "tool_use" => tool(&id, &name),
-                    _ => tool_start(&kind, &id, &name, server.as_deref()),
-                };
-                let step = out.tool(tool);
-                if let Some(input) = input.filter(|input| input.get() != "{}") {
-                    out.whole_arguments(step, input.get());
-                }
-                BlockKind::Tool { step }
-            }
-            "compaction" => {
-                let mut summary = String::new();
-                summary.push_str(&text_of(content));
-                BlockKind::Compaction { summary }
-            }
-            "fallback" => {
-                let json = |raw: Option<&RawValue>| raw.map_or("?", RawValue::get).to_owned();
-                let text = format!("the provider went from {} to {}", json(from), json(to));
-                out.notice(crate::event::Level::Info, &text);
-                BlockKind::Closed
-            }
-            "image" => {
-                if let Some(image) = image_of(raw) {
-                    out.image(image);
-                }
-                BlockKind::Closed
-            }
-            _ if tool_use.is_some() => {
-                let failed = is_error.is_some_and(is_true);
-                tool_result(&kind, &text_of(tool_use), content, failed, out);
-                BlockKind::Closed
-            }
-            _ => {
-                out.unrecognised(UnrecognisedReason::Frame, raw.get());
-                BlockKind::Closed
-            }
-        };
-        self.blocks.push(Block { index, kind });
-    }
-
-    fn delta(&mut self, index: u64, delta: DeltaOf<'_>, raw: &str, out: &mut Writer<'_>) {
+    fn delta(&mut self, index: u64, delta: &DeltaOf<'_>, raw: &str, out: &mut Writer<'_>) {
         out.unknown_fields(&delta.unknown);
         match delta.kind.as_deref().unwrap_or("") {
             "text_delta" => out.text(delta.text.as_deref().unwrap_or("")),
@@ -355,139 +215,6 @@ impl Anthropic {
             _ => out.unrecognised(UnrecognisedReason::Frame, raw),
         }
     }
-
-    fn block(&mut self, index: u64) -> Option<&mut BlockKind> {
-        let block = self.blocks.iter_mut().find(|block| block.index == index)?;
-        Some(&mut block.kind)
-    }
-
-    fn stop_block(&mut self, index: u64, out: &mut Writer<'_>) {
-        let Some(at) = self.blocks.iter().position(|block| block.index == index) else {
-            return;
-        };
-        match self.blocks.remove(at).kind {
-            BlockKind::Thinking => out.end_reasoning(),
-            BlockKind::Tool { step } => out.ready(step),
-            BlockKind::Compaction { summary } => {
-                let summary = (!summary.is_empty()).then(|| summary.into());
-                out.note(Event::HistoryCompacted { summary });
-            }
-            BlockKind::Text | BlockKind::Closed => {}
-        }
-    }
-}
-
-fn tool_start<'a>(
-    block: &str,
-    id: &'a str,
-    name: &'a str,
-    server: Option<&'a str>,
-) -> ToolStart<'a> {
-    match block {
-        "mcp_tool_use" => ToolStart { server, ..ToolStart::provider(id, name, ToolKind::Mcp) },
-        "server_tool_use" => ToolStart::provider(id, name, server_tool_kind(name)),
-        _ if name == "computer" => {
-            ToolStart { kind: ToolKind::Action, ..ToolStart::function(id, name) }
-        }
-        _ => ToolStart::function(id, name),
-    }
-}
-
-fn server_tool_kind(name: &str) -> ToolKind {
-    match name {
-        "web_search" => ToolKind::WebSearch,
-        "web_fetch" => ToolKind::WebFetch,
-        "code_execution" | "bash_code_execution" | "text_editor_code_execution" => {
-            ToolKind::CodeInterpreter
-        }
-        _ => ToolKind::Builtin,
-    }
-}
-
-/// A result that comes as a block: of a server tool in the same reply, or of a tool the client ran.
-pub(super) fn tool_result(
-    block: &str,
-    call: &str,
-    content: Option<&RawValue>,
-    failed: bool,
-    out: &mut Writer<'_>,
-) {
-    // A turn that was paused goes on in another stream: its result comes without its call.
-    let step = out.step_of(call).unwrap_or_else(|| {
-        let name = block.strip_suffix("_tool_result").unwrap_or(block);
-        out.tool(ToolStart::provider(call, name, server_tool_kind(name)))
-    });
-    let failed = failed || content.is_some_and(is_error_result);
-    if let Some(content) = content {
-        result_output(step, content, out);
-    }
-    let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
-    out.end_tool(step, outcome, None);
-}
-
-/// What a tool put out, as a text or in parts.
-pub(super) fn result_output(step: StepId, content: &RawValue, out: &mut Writer<'_>) {
-    match string(content) {
-        Some(text) => out.whole_output(step, &text),
-        None => result_parts(step, content, out),
-    }
-}
-
-/// Text and pictures of a result; anything else as the JSON it is.
-fn result_parts(step: StepId, content: &RawValue, out: &mut Writer<'_>) {
-    let parts = elements(content);
-    if parts.is_empty() {
-        if content.get() != "[]" {
-            out.output(step, content.get());
-        }
-        return;
-    }
-    for raw in parts {
-        let part = BLOCK.read(raw.get());
-        let kind = part.as_ref().and_then(|part| part.read[0]).and_then(string);
-        match kind.as_deref() {
-            Some("text") => {
-                let text = part.and_then(|part| part.read[1]).and_then(string);
-                out.output(step, &text.unwrap_or_default());
-            }
-            Some("image") if let Some(image) = image_of(raw) => out.output_image(step, image),
-            _ => out.output(step, raw.get()),
-        }
-    }
-}
-
-fn is_error_result(content: &RawValue) -> bool {
-    const RESULT: Shape<3> = Shape { read: ["type", "error_code", "return_code"], skip: &[] };
-    RESULT.read(content.get()).is_some_and(|result| {
-        let [kind, error_code, return_code] = result.read;
-        let named = kind.and_then(string).is_some_and(|kind| kind.ends_with("_error"));
-        named || error_code.is_some() || return_code.is_some_and(|code| code.get() != "0")
-    })
-}
-
-pub(super) fn image_of(raw: &RawValue) -> Option<Image<'_>> {
-    const IMAGE: Shape<3> = Shape { read: ["source", "data", "mimeType"], skip: &[] };
-    const SOURCE: Shape<3> = Shape { read: ["media_type", "data", "url"], skip: &[] };
-    let [source, data, mime] = IMAGE.read(raw.get())?.read;
-    if let (Some(data), Some(mime)) = (data, mime) {
-        return Some(Image::Inline { media_type: string(mime)?, base64: string(data)? });
-    }
-    let [media_type, data, url] = SOURCE.read(source?.get())?.read;
-    match (media_type, data, url) {
-        (Some(media_type), Some(data), _) => {
-            Some(Image::Inline { media_type: string(media_type)?, base64: string(data)? })
-        }
-        (_, _, Some(url)) => Some(Image::Url { url: string(url)? }),
-        _ => None,
-    }
-}
-
-fn cite(raw: &RawValue, out: &mut Writer<'_>) {
-    let Some(citation) = CITATION.read(raw.get()) else {
-        return;
-    };
-    let [url, title, quote, document, source] = citation.read.map(|member| member.and_then(string));
-    out.cite(Citation { url: url.or(source), title: title.or(document), quote });
 }
 
 pub(super) fn stop(reason: &str, details: Option<&RawValue>, out: &mut Writer<'_>) {
@@ -513,17 +240,16 @@ pub(super) fn refuse(details: Option<&RawValue>, out: &mut Writer<'_>) {
     const DETAILS: Shape<1> = Shape { read: ["explanation"], skip: &[] };
     let words = details
         .and_then(|raw| DETAILS.read(raw.get())?.read[0])
-        .map(string_or_json)
-        .unwrap_or(Cow::Borrowed("the model refused"));
+        .map_or(Cow::Borrowed("the model refused"), string_or_json);
     out.fail(FailureReason::Refused, &words);
 }
 
 pub(super) fn usage_of(raw: &RawValue) -> Usage {
+    const DETAILS: Shape<1> = Shape { read: ["thinking_tokens"], skip: &[] };
     let Some(usage) = USAGE.read(raw.get()) else {
         return Usage::default();
     };
     let [input, output, cache_read, cache_write, details] = usage.read;
-    const DETAILS: Shape<1> = Shape { read: ["thinking_tokens"], skip: &[] };
     Usage {
         input_tokens: input.and_then(number),
         output_tokens: output.and_then(number),

@@ -16,6 +16,7 @@ use crate::ingest::json::{
     Few, RawValue, Shape, Text, TextOrParts, elements, number, object, string, string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
+use crate::limits::ROUND_CALLS_MAX;
 use crate::run::{ToolStart, Writer};
 
 use super::{Dialect, Unreadable};
@@ -232,8 +233,8 @@ impl OpenAiChat {
         match delta.content {
             Some(TextOrParts::Text(text)) => out.text(&text),
             Some(TextOrParts::Parts(parts)) => {
-                for part in parts {
-                    self.part(part, out);
+                for raw in parts {
+                    part(raw, out);
                 }
             }
             None => {}
@@ -257,34 +258,6 @@ impl OpenAiChat {
         }
     }
 
-    /// A part of a content array, as Mistral sends it.
-    fn part(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        let Some(part) = PART.read(raw.get()) else {
-            return;
-        };
-        let [kind, text, thinking, image, _] = part.read;
-        match kind.and_then(string).as_deref() {
-            Some("text" | "output_text") => {
-                if let Some(text) = text.and_then(string) {
-                    out.text(&text);
-                }
-            }
-            Some("thinking") => {
-                for piece in thinking.map(elements).unwrap_or_default() {
-                    if let Some(text) = PART.read(piece.get()).and_then(|piece| piece.read[1]) {
-                        out.reasoning(&string_or_json(text), ReasoningOrigin::Native);
-                    }
-                }
-                if let Some(text) = thinking.and_then(string) {
-                    out.reasoning(&text, ReasoningOrigin::Native);
-                }
-            }
-            Some("image_url") if image.is_some() => part_image(raw, out),
-            Some("reference") => {}
-            _ => out.unrecognised(UnrecognisedReason::Frame, raw.get()),
-        }
-    }
-
     fn tool_call(&mut self, call: ToolCall<'_>, out: &mut Writer<'_>) {
         out.unknown_fields(&call.unknown);
         let function = call.function.or(call.custom).unwrap_or_default();
@@ -300,6 +273,9 @@ impl OpenAiChat {
                 id
             };
             let step = out.tool(ToolStart::function(id, name));
+            if ROUND_CALLS_MAX <= self.calls.len() {
+                self.calls.remove(0);
+            }
             self.calls.push(Call {
                 id: id.to_owned(),
                 index: call.index,
@@ -340,6 +316,34 @@ impl OpenAiChat {
             out.cite(Citation { url: string(url), ..Citation::default() });
         }
         self.cited = self.cited.max(urls.len());
+    }
+}
+
+/// A part of a content array, as Mistral sends it.
+fn part(raw: &RawValue, out: &mut Writer<'_>) {
+    let Some(part) = PART.read(raw.get()) else {
+        return;
+    };
+    let [kind, text, thinking, image, _] = part.read;
+    match kind.and_then(string).as_deref() {
+        Some("text" | "output_text") => {
+            if let Some(text) = text.and_then(string) {
+                out.text(&text);
+            }
+        }
+        Some("thinking") => {
+            for piece in thinking.map(elements).unwrap_or_default() {
+                if let Some(text) = PART.read(piece.get()).and_then(|piece| piece.read[1]) {
+                    out.reasoning(&string_or_json(text), ReasoningOrigin::Native);
+                }
+            }
+            if let Some(text) = thinking.and_then(string) {
+                out.reasoning(&text, ReasoningOrigin::Native);
+            }
+        }
+        Some("image_url") if image.is_some() => part_image(raw, out),
+        Some("reference") => {}
+        _ => out.unrecognised(UnrecognisedReason::Frame, raw.get()),
     }
 }
 

@@ -86,14 +86,15 @@ impl Inline {
             }
         }
         match byte {
-            b'\n' => match self.fence.take() {
-                Some(fence) => InlineStep::Code { next: Next::Fence(fence) },
-                None => {
+            b'\n' => {
+                if let Some(fence) = self.fence.take() {
+                    InlineStep::Code { next: Next::Fence(fence) }
+                } else {
                     line.after_text();
                     self.at_line = true;
                     InlineStep::Consumed
                 }
-            },
+            }
             b'<' if !self.holds => InlineStep::TagBegins,
             _ => InlineStep::Consumed,
         }

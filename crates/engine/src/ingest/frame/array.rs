@@ -26,16 +26,13 @@ impl ArrayCutter {
                 self.reading = true;
                 self.depth = Depth::default();
             }
-            match self.depth.read(bytes) {
-                Some(end) => {
-                    self.hold(&bytes[..end], out);
-                    self.hand_on(out);
-                    bytes = &bytes[end..];
-                }
-                None => {
-                    self.hold(bytes, out);
-                    return;
-                }
+            if let Some(end) = self.depth.read(bytes) {
+                self.hold(&bytes[..end], out);
+                self.hand_on(out);
+                bytes = &bytes[end..];
+            } else {
+                self.hold(bytes, out);
+                return;
             }
         }
     }

@@ -168,12 +168,11 @@ impl LineCutter {
 
     fn hand_on(&mut self, value: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
         let from = self.direction.unwrap_or(Direction::Agent);
-        match std::str::from_utf8(value) {
-            Ok(data) => out(Cutting::Frame(Frame { name: "", data, from })),
-            Err(_) => {
-                let data = &String::from_utf8_lossy(value);
-                out(Cutting::Frame(Frame { name: "", data, from }));
-            }
+        if let Ok(data) = std::str::from_utf8(value) {
+            out(Cutting::Frame(Frame { name: "", data, from }));
+        } else {
+            let data = &String::from_utf8_lossy(value);
+            out(Cutting::Frame(Frame { name: "", data, from }));
         }
     }
 }
