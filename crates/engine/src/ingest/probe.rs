@@ -69,6 +69,16 @@ impl<'a> Probe<'a> {
             .is_some_and(|inner| inner.unknown.iter().any(|(name, _)| name == key))
     }
 
+    /// The text of a member's member; empty where there is none.
+    pub(crate) fn inner_text(&self, member: &str, key: &str) -> String {
+        let inner = self.get(member).and_then(|raw| ANYTHING.read(raw.get()));
+        let found = inner.and_then(|inner| {
+            let value = inner.unknown.iter().find(|(name, _)| name == key)?.1;
+            string(value).map(std::borrow::Cow::into_owned)
+        });
+        found.unwrap_or_default()
+    }
+
     /// The dialect that is surest, and how sure it is.
     pub(super) fn likeness(&self) -> (DialectName, Likeness) {
         let mut best = (DialectName::ALL[0], Likeness::No);

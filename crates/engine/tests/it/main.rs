@@ -6,6 +6,7 @@
 )]
 
 mod agents;
+mod anthropic;
 mod bedrock;
 mod claude_code;
 mod cli_agents;
@@ -18,9 +19,11 @@ mod fixture;
 mod fixtures;
 mod gemini;
 mod ollama;
+mod openai_chat;
 mod openai_responses;
 mod qwen_code;
 mod rules;
+mod schema;
 mod sse;
 mod support;
 mod thinking;

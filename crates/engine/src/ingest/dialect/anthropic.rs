@@ -92,7 +92,8 @@ impl Dialect for Anthropic {
             "content_block_start" => Likeness::yes_if(probe.has("content_block")),
             "content_block_delta" => Likeness::yes_if(probe.has("delta")),
             "message" => Likeness::yes_if(probe.has_all(["content", "role", "model"])),
-            "error" => Likeness::maybe_if(probe.inner_has("error", "type")),
+            "error" if probe.has("sequence_number") => Likeness::No,
+            "error" => Likeness::yes_if(probe.inner_text("error", "type").ends_with("_error")),
             "ping" => Likeness::Maybe,
             _ => Likeness::No,
         }

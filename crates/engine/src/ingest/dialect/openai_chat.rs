@@ -148,19 +148,29 @@ impl Dialect for OpenAiChat {
         let mut chunk = Chunk::default();
         chunk.read(frame.data)?;
         out.unknown_fields(&chunk.unknown);
-        if let Some(raw) = self.error_of(&chunk) {
-            out.fail(FailureReason::Error, &error_text(raw));
-            self.state = State::Finished;
-        }
+        let mut error = self.error_of(&chunk);
+        let mut finish_reason = None;
         let id = chunk.id.as_deref().unwrap_or("");
         let model = chunk.model.as_deref();
         for choice in chunk.choices.unwrap_or_default() {
             if choice.index.unwrap_or(0) == 0 {
                 self.begin(id, model, out);
-                self.choice(choice, out);
+                out.unknown_fields(&choice.unknown);
+                if let Some(delta) = choice.delta {
+                    self.delta(delta, out);
+                }
+                error = error.or(choice.error);
+                finish_reason = choice.finish_reason;
             } else {
                 out.unrecognised(UnrecognisedReason::OtherChoice, frame.data);
             }
+        }
+        if let Some(raw) = error {
+            out.fail(FailureReason::Error, &error_text(raw));
+            self.state = State::Finished;
+        }
+        if let Some(reason) = finish_reason {
+            self.finish_reason(&reason, out);
         }
         if let Some(citations) = chunk.citations {
             self.cite(citations, out);
@@ -199,21 +209,8 @@ impl OpenAiChat {
         }
     }
 
-    fn choice(&mut self, choice: Choice<'_>, out: &mut Writer<'_>) {
-        out.unknown_fields(&choice.unknown);
-        if let Some(delta) = choice.delta {
-            self.delta(delta, out);
-        }
-        if let Some(error) = choice.error {
-            out.fail(FailureReason::Error, &error_text(error));
-        }
-        if let Some(reason) = choice.finish_reason {
-            self.state = State::Finished;
-            self.finish_reason(&reason, out);
-        }
-    }
-
     fn finish_reason(&mut self, reason: &str, out: &mut Writer<'_>) {
+        self.state = State::Finished;
         match reason {
             "content_filter" => out.fail(FailureReason::Refused, "stopped by a content filter"),
             "error" => out.fail(FailureReason::Error, "the provider reported an error"),

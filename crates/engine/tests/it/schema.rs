@@ -1,0 +1,30 @@
+//! The schema of the log that is committed is the one the types have.
+#![cfg(feature = "schema")]
+
+use std::path::Path;
+
+use engine::event::Record;
+
+#[test]
+fn the_committed_schema_is_the_generated_one() {
+    let schema = schemars::schema_for!(Record<'static>);
+    let generated = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/events.schema.json");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, &generated).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(committed == generated, "docs/events.schema.json is old: run the tests with UPDATE=1");
+}
+
+#[test]
+fn decoding_after_encoding_gives_the_same_record() {
+    for file in crate::support::files_below(&crate::support::fixtures_dir()) {
+        if file.extension().is_some_and(|extension| extension == "events") {
+            for line in std::fs::read_to_string(&file).unwrap().lines() {
+                let record: Record<'static> = serde_json::from_str(line).unwrap();
+                assert_eq!(serde_json::to_string(&record).unwrap(), line, "{}", file.display());
+            }
+        }
+    }
+}
