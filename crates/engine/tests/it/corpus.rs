@@ -12,7 +12,7 @@ use engine::run::Cut;
 use crate::cuts::check_cuts;
 use crate::extractor;
 use crate::rules::check_well_formed;
-use crate::support::{Kept, files_below, ingest_whole};
+use crate::support::{self, Kept, files_below, ingest_whole};
 
 /// The corpus, or a line that says it is not there.
 pub(crate) fn corpus(test: &str) -> Option<PathBuf> {
@@ -207,6 +207,15 @@ fn every_cut_of_every_stream_gives_the_same_events() {
         }
         ingest.finish(Cut::EndOfInput, None, &mut line_by_line);
         assert!(line_by_line.0 == whole.0, "{name} line by line");
+        if std::env::var_os("MILLPOND_EVERY_CUT").is_some() {
+            println!("{name}: {} cuts", bytes.len());
+            for cut in 0..=bytes.len() {
+                let (head, tail) = bytes.split_at(cut);
+                let cut_up = support::ingest(&Options::default(), [head, tail]);
+                assert!(cut_up.0 == whole.0, "{name} cut at {cut}");
+            }
+            continue;
+        }
         if bytes.len() <= 64 << 10 {
             check_cuts(&name, &bytes, |_| true);
         } else {

@@ -6,6 +6,7 @@
 )]
 
 mod bounded;
+mod documents;
 mod recording;
 mod show;
 mod support;

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Everything that must pass: formatting, lints, all tests. Installs what it needs.
+#   scripts/test.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if ! command -v cc >/dev/null; then
+  echo "installing a C linker, which Rust needs"
+  if [ "$(id -u)" = 0 ]; then as_root=(); else as_root=(sudo); fi
+  "${as_root[@]}" apt-get update -q
+  "${as_root[@]}" apt-get install -y -q --no-install-recommends gcc libc6-dev
+fi
+if ! command -v cargo >/dev/null; then
+  echo "no cargo found: install Rust 1.95 or newer (https://rustup.rs), then run this again" >&2
+  exit 1
+fi
+
+step() { printf '\n== %s\n' "$*"; }
+
+step "format"
+cargo fmt --all --check
+
+step "lints"
+cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
+
+step "tests"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+status=0
+# Output is shown also of tests that pass: those that are skipped say so.
+cargo test --workspace --all-features --locked -- --show-output 2>&1 | tee "$log" || status=$?
+
+skipped=$(grep -c '^skipped: ' "$log" || true)
+awk -v skipped="$skipped" '/^test result:/ { passed += $4; failed += $6 }
+  END { printf "\n%d passed, %d failed, %d skipped\n", passed, failed, skipped }' "$log"
+exit "$status"
