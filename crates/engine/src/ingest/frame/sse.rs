@@ -58,6 +58,10 @@ impl SseDecoder {
                 return;
             };
             let ending = bytes[end];
+            if let Some(rest) = self.whole_event(bytes, end, out) {
+                bytes = rest;
+                continue;
+            }
             if self.line.is_empty() && end <= FRAME_BYTES_MAX {
                 self.end_line(&bytes[..end], out);
             } else {
@@ -74,6 +78,27 @@ impl SseDecoder {
             };
             bytes = &bytes[end + 1..];
         }
+    }
+
+    /// An event of one data line that lies in the chunk with its blank line, as nearly all do, is
+    /// handed on where it is. Returns what follows it.
+    fn whole_event<'b>(
+        &mut self,
+        bytes: &'b [u8],
+        end: usize,
+        out: &mut impl FnMut(Cutting<'_>),
+    ) -> Option<&'b [u8]> {
+        let fresh = self.line.is_empty() && self.event == Event::Empty && !self.overlong;
+        if !fresh || self.position == Position::Start || FRAME_BYTES_MAX < end {
+            return None;
+        }
+        let value = bytes[..end].strip_prefix(b"data:")?;
+        let rest = bytes[end..].strip_prefix(b"\n\n")?;
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        let frame = Frame { name: &self.name, data: &text_of(value), from: Direction::Agent };
+        out(Cutting::Frame(frame));
+        self.name.clear();
+        Some(rest)
     }
 
     /// The stream ended. The grammar drops an event that was not closed; a provider's last words
