@@ -340,6 +340,8 @@ pub enum MarkupClass {
     Stray,
     /// White space that only set reasoning tags apart from the text.
     Blank,
+    /// All that is hidden in a message that its source rewrote, reasoning included.
+    Rewritten,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -557,7 +559,7 @@ pub trait Sink {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "debug", rename_all = "snake_case")]
 pub enum Trace<'a> {
-    DialectChosen { dialect: &'a str, frames: usize },
+    DialectChosen { dialect: &'a str, frames_before: usize },
     FirstToken { round: u32 },
     Held { bytes: usize, reason: HeldReason },
     Hidden { bytes: usize, class: MarkupClass },

@@ -125,23 +125,31 @@ impl Reader {
                 let mut out = self.run.writer(at, sink);
                 keep(cutting, &mut out);
             }
-            Stage::Probing { waiting, bytes, best } => {
-                *bytes += cutting.bytes();
-                waiting.push(Waiting::from(cutting));
-                let likeness = match cutting {
-                    Cutting::Frame(frame) => Probe::new(frame).map(|probe| probe.likeness()),
-                    Cutting::TooLong { .. } | Cutting::Noise(_) => None,
-                };
-                match likeness {
-                    Some((name, Likeness::Yes)) => return self.choose(Some(name), at, sink),
-                    Some((name, Likeness::Maybe)) => *best = best.or(Some(name)),
-                    Some((_, Likeness::No)) | None => {}
-                }
-                if PROBE_FRAMES_MAX <= waiting.len() || PROBE_BYTES_MAX < *bytes {
-                    let best = *best;
-                    self.choose(best, at, sink);
-                }
-            }
+            Stage::Probing { .. } => self.probe(cutting, at, sink),
+        }
+    }
+
+    /// Looks whose frame this is; keeps it until that is certain.
+    fn probe(&mut self, cutting: Cutting<'_>, at: Option<Millis>, sink: &mut dyn Sink) {
+        let likeness = match cutting {
+            Cutting::Frame(frame) => Probe::new(frame).map(|probe| probe.likeness()),
+            Cutting::TooLong { .. } | Cutting::Noise(_) => None,
+        };
+        if let Some((name, Likeness::Yes)) = likeness {
+            self.choose(Some(name), at, sink);
+            return self.take(cutting, at, sink);
+        }
+        let Stage::Probing { waiting, bytes, best } = &mut self.stage else {
+            return;
+        };
+        if let Some((name, Likeness::Maybe)) = likeness {
+            *best = best.or(Some(name));
+        }
+        *bytes += cutting.bytes();
+        waiting.push(Waiting::from(cutting));
+        if PROBE_FRAMES_MAX <= waiting.len() || PROBE_BYTES_MAX < *bytes {
+            let best = *best;
+            self.choose(best, at, sink);
         }
     }
 
@@ -155,7 +163,7 @@ impl Reader {
             return;
         };
         let dialect = name.map_or("unknown", DialectName::as_str);
-        sink.trace(Trace::DialectChosen { dialect, frames: waiting.len() });
+        sink.trace(Trace::DialectChosen { dialect, frames_before: waiting.len() });
         if name.is_none() {
             self.run.writer(at, sink).start(dialect, TextMode::Incremental);
         }

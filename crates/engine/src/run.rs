@@ -126,9 +126,10 @@ struct Ledger {
     tools: Tools,
     open_asks: Vec<String>,
     declared: Option<MessageId>,
-    last_round_message: Option<MessageId>,
+    /// The last message of the last round that ended.
+    last_round_message: Option<(MessageId, Fingerprint)>,
     withdrawn: Vec<MessageId>,
-    unknown_fields: Vec<String>,
+    unknown_fields: Vec<Fingerprint>,
     verdict: Verdict,
     quirks: Vec<Quirk>,
 }
@@ -270,7 +271,7 @@ impl Ledger {
         }
         // What the reply is stays known after its round has ended.
         self.declared = round.last_final.or(self.declared);
-        self.last_round_message = round.last_message.map(|(message, _)| message);
+        self.last_round_message = round.last_message;
         out.event(Event::RoundEnded { round: self.current_round(), stop: round.stop });
     }
 
@@ -335,7 +336,7 @@ impl Ledger {
     /// The message a source declared final, else the last of the last round.
     fn reply(&self) -> Option<MessageId> {
         self.declared
-            .or(self.last_round_message)
+            .or(self.last_round_message.map(|(message, _)| message))
             .filter(|message| !self.withdrawn.contains(message))
     }
 }

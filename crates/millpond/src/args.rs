@@ -76,7 +76,10 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(quirks()))]
     quirk: Vec<String>,
 
-    /// Keep the raw stream with its times in FILE, secrets blacked out; `show` plays it back
+    /// Keep the raw stream with its times in FILE, which must not be there yet; `show` plays it back
+    ///
+    /// What looks like a key, a token or a password in one piece is blacked out. A secret that the
+    /// model itself spells out over several pieces is not: look before you share it.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 

@@ -18,7 +18,7 @@ use engine::run::{Cut, RunOptions};
 
 use crate::args::{Output, Pace, ShowArgs};
 use output::Printer;
-use recording::{PlayTo, Player, Recorder};
+use recording::{BadRecording, PlayTo, Player, Recorder};
 
 /// Bytes read at once.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -57,42 +57,45 @@ impl Problem {
 
 fn show(args: &ShowArgs) -> Result<ExitCode, Problem> {
     let options = options(args)?;
+    let mut source = Source::open(args)?;
     let mut recorder = match &args.record {
-        Some(path) => Some(Recorder::create(path).map_err(|e| Problem::file("write", path, &e))?),
+        Some(path) => {
+            Some(Recorder::create(path).map_err(|error| Problem::file("record to", path, &error))?)
+        }
         None => None,
     };
-    let mut source = Source::open(args)?;
     let mut ingest = Ingest::new(&options);
     let mut printer = Printer::new(args);
-    let mut chunk = vec![0; CHUNK_BYTES];
-    let cut = loop {
-        let len = match source.read(&mut chunk) {
-            Ok(0) => break Cut::EndOfInput,
-            Ok(len) => len,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => {
-                say(&format!("the input broke off: {error}"));
-                break Cut::EndOfInput;
+    let mut trouble = None;
+    loop {
+        let more = source.play(args.pace, &mut |bytes, at| {
+            if let Some(open) = &mut recorder
+                && let Err(error) = open.push(bytes)
+            {
+                say(&format!("the recording stops here: {error}"));
+                recorder = None;
             }
-        };
-        let bytes = &chunk[..len];
-        if let Some(recorder) = &mut recorder {
-            recorder.push(bytes).map_err(|e| Problem::new(format!("cannot record: {e}")))?;
+            ingest.push(bytes, at, &mut printer);
+        });
+        match more {
+            Ok(More::Yes) if printer.is_closed() => break,
+            Ok(More::Yes) => {}
+            Ok(More::No) => break,
+            Err(words) => {
+                trouble = Some(words);
+                break;
+            }
         }
-        source.play(bytes, args.pace, &mut |bytes, at| ingest.push(bytes, at, &mut printer))?;
-        if printer.is_closed() {
-            return Ok(ExitCode::SUCCESS);
-        }
-    };
-    source.finish(args.pace, &mut |bytes, at| ingest.push(bytes, at, &mut printer))?;
-    if let Some(recorder) = recorder {
-        recorder.finish().map_err(|e| Problem::new(format!("cannot record: {e}")))?;
     }
-    ingest.finish(cut, None, &mut printer);
-    match printer.finish() {
-        Ok(Some(ending)) => Ok(status_of(&ending, args)),
-        Ok(None) => Ok(ExitCode::SUCCESS),
-        Err(error) => Err(Problem::new(format!("cannot write: {error}"))),
+    if let Some(recorder) = recorder {
+        recorder.finish().map_err(|error| Problem::new(format!("cannot record: {error}")))?;
+    }
+    ingest.finish(Cut::EndOfInput, None, &mut printer);
+    let ending = printer.finish().map_err(|e| Problem::new(format!("cannot write: {e}")))?;
+    match (trouble, ending) {
+        (Some(words), _) => Err(Problem { words, status: 3 }),
+        (None, Some(ending)) => Ok(status_of(&ending, args)),
+        (None, None) => Ok(ExitCode::SUCCESS),
     }
 }
 
@@ -119,12 +122,22 @@ fn options(args: &ShowArgs) -> Result<Options, Problem> {
 struct Source {
     input: Box<dyn Read>,
     player: Player,
+    chunk: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum More {
+    Yes,
+    No,
 }
 
 impl Source {
     fn open(args: &ShowArgs) -> Result<Source, Problem> {
         let input: Box<dyn Read> = match &args.file {
             Some(path) if path.as_os_str() != "-" => {
+                if path.is_dir() {
+                    return Err(Problem::new(format!("{} is a folder", path.display())));
+                }
                 Box::new(File::open(path).map_err(|e| Problem::file("read", path, &e))?)
             }
             _ => {
@@ -135,19 +148,21 @@ impl Source {
                 Box::new(input.lock())
             }
         };
-        Ok(Source { input, player: Player::default() })
+        Ok(Source { input, player: Player::default(), chunk: vec![0; CHUNK_BYTES] })
     }
 
-    fn read(&mut self, chunk: &mut [u8]) -> std::io::Result<usize> {
-        self.input.read(chunk)
-    }
-
-    fn play(&mut self, bytes: &[u8], pace: Pace, out: &mut PlayTo<'_>) -> Result<(), Problem> {
-        self.player.push(bytes, pace, out).map_err(|words| Problem::new(words.to_string()))
-    }
-
-    fn finish(&mut self, pace: Pace, out: &mut PlayTo<'_>) -> Result<(), Problem> {
-        self.player.finish(pace, out).map_err(|words| Problem::new(words.to_string()))
+    /// Hands on what comes next; what is recorded is played.
+    fn play(&mut self, pace: Pace, out: &mut PlayTo<'_>) -> Result<More, String> {
+        let damaged = |bad: BadRecording| bad.to_string();
+        match self.input.read(&mut self.chunk) {
+            Ok(0) => self.player.finish(pace, out).map(|()| More::No).map_err(damaged),
+            Ok(len) => {
+                let bytes = &self.chunk[..len];
+                self.player.push(bytes, pace, out).map(|()| More::Yes).map_err(damaged)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Ok(More::Yes),
+            Err(error) => Err(format!("the input broke off: {error}")),
+        }
     }
 }
 

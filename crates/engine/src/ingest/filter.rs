@@ -101,32 +101,36 @@ impl Filter {
         filter
     }
 
+    /// One with the same table, outside of everything.
+    pub fn fresh(&self) -> Filter {
+        Filter::new(Arc::clone(&self.table), StartsIn::Text)
+    }
+
     /// Bytes held back because they may be markup.
     pub fn held_bytes(&self) -> usize {
         self.held.len()
     }
 
     pub fn push(&mut self, text: &str, out: &mut impl FnMut(Piece<'_>)) {
-        if self.held.is_empty() {
-            if matches!(self.mode, Mode::Text) && !text.bytes().any(interrupts_text) {
-                return out_visible(text, out);
-            }
-            if let Some(again) = self.scan(text, 0, out) {
-                self.push_again(again, out);
-            }
-            return;
-        }
-        let mut joined = std::mem::take(&mut self.held);
-        let from = joined.len();
-        joined.push_str(text);
-        if let Some(again) = self.scan(&joined, from, out) {
-            self.push_again(again, out);
+        if !self.held.is_empty() {
+            let mut joined = std::mem::take(&mut self.held);
+            let from = joined.len();
+            joined.push_str(text);
+            self.read(&joined, from, out);
+        } else if matches!(self.mode, Mode::Text) && !text.bytes().any(interrupts_text) {
+            out_visible(text, out);
+        } else {
+            self.read(text, 0, out);
         }
     }
 
-    fn push_again(&mut self, mut text: String, out: &mut impl FnMut(Piece<'_>)) {
-        while let Some(again) = self.scan(&text, 0, out) {
-            text = again;
+    /// Reads `text` from `from` on, and again what turned out otherwise than it looked.
+    fn read(&mut self, text: &str, from: usize, out: &mut impl FnMut(Piece<'_>)) {
+        let mut rest = text;
+        let mut again = self.scan(rest, from, out);
+        while let Some(at) = again {
+            rest = &rest[at..];
+            again = self.scan(rest, 0, out);
         }
     }
 
@@ -140,9 +144,7 @@ impl Filter {
             let end = inline.at_end(&held).unwrap_or(0);
             out_visible(&held[..end], out);
             self.mode = Mode::Text;
-            if end < held.len() {
-                self.push_again(held[end..].to_owned(), out);
-            }
+            self.read(&held[end..], 0, out);
         }
         self.tag = None;
         let held = std::mem::take(&mut self.held);
@@ -166,9 +168,9 @@ impl Filter {
         };
     }
 
-    /// Reads `text` from `from` on; what is before was read when it was held. Returns text that
+    /// Reads `text` from `from` on; what is before was read when it was held. Returns from where it
     /// has to be read again because what it was turned out otherwise.
-    fn scan(&mut self, text: &str, from: usize, out: &mut impl FnMut(Piece<'_>)) -> Option<String> {
+    fn scan(&mut self, text: &str, from: usize, out: &mut impl FnMut(Piece<'_>)) -> Option<usize> {
         let undecided = (0 < from).then_some(0);
         let mut place = Place { at: from, emitted: 0, undecided };
         while place.at < text.len() {
@@ -178,7 +180,7 @@ impl Filter {
                     if let Some(again_from) = self.step_inline(text, &mut place) {
                         self.emit(&text[place.emitted..again_from], out);
                         self.mode = Mode::Text;
-                        return Some(text[again_from..].to_owned());
+                        return Some(again_from);
                     }
                 }
                 (None, _) => {
@@ -278,8 +280,9 @@ impl Filter {
             },
             Mode::Escape => {
                 self.mode = Mode::Text;
-                // Only a back-tick loses its meaning; a tag after a backslash is still hidden.
-                return if byte == b'`' { at + 1 } else { at };
+                // Marks lose their meaning, but for tags: one after a backslash is still hidden.
+                let escaped = byte.is_ascii_punctuation() && byte != b'<';
+                return if escaped { at + 1 } else { at };
             }
             Mode::Ticks { len } if byte == b'`' => *len += 1,
             Mode::Ticks { len } => {

@@ -90,6 +90,9 @@ fn x3_tags_in_any_spelling_are_hidden() {
         "<think foo=\"a>b\" bar='c' baz=d qux>",
         "<thought>",
         "<reasoning effort=high>",
+        "<think 1>",
+        "<think\u{b}>",
+        "<a:b:think>",
         "<antThinking>",
         "<tool_call>",
         "<function_calls id=1>",
@@ -140,7 +143,6 @@ fn what_only_looks_like_a_tag_is_text() {
         "Vec<Thought<T>>",
         "<|think|>",
         "<:think>",
-        "<a:b:think>",
     ] {
         check_stays(text);
     }
@@ -164,6 +166,15 @@ fn x5_a_back_tick_that_opens_nothing_hides_no_tag() {
     check("a ` b <think>x</think>\n```\n`\n```\n", "a ` b \n```\n`\n```\n");
     check("a `` b <think>x</think> ` c", "a `` b  ` c");
     check("a \\` b <think>x</think> ` c", "a \\` b  ` c");
+    check("a ` b\n---\n<think>x</think> ` c", "a ` b\n---\n ` c");
+    check("a ` b\n===\n<think>x</think> ` c", "a ` b\n===\n ` c");
+    check("| ` | <think>x</think> |\n| ` | y |", "| ` |  |\n| ` | y |");
+    check("``x \\` <think>y</think> ` z", "``x \\`  ` z");
+}
+
+#[test]
+fn x4_a_backslash_before_a_backslash_escapes_nothing_after_it() {
+    check_stays("Path C:\\\\`<think>`!");
 }
 
 #[test]
@@ -185,6 +196,7 @@ fn x4_tags_in_fenced_code_stay() {
     check_stays("```\nnever closed <think>");
     check("```\ncode\n```\n<think>x</think>y", "```\ncode\n```\ny");
     check("```a``` <think>x</think>y", "```a``` y");
+    check("- ```\n  code\nafter <think>x</think>y", "- ```\n  code\nafter y");
 }
 
 #[test]
@@ -195,6 +207,10 @@ fn x4_tags_in_indented_code_stay() {
     check("a\n    <think>x</think>b", "a\n    b");
     check_stays("- a\n\n      <think>\n");
     check("- a\n\n    <think>x</think>b", "- a\n\n    b");
+    check("- a\nb\n\n    <think>x</think>c", "- a\nb\n\n    c");
+    check("-   a\n\n      <think>x</think>b", "-   a\n\n      b");
+    check_stays("# T\n    <think>x</think>\nend");
+    check_stays("---\n    <think>x</think>\nend");
 }
 
 #[test]
@@ -248,12 +264,15 @@ fn held_text_at_the_limit_waits_and_one_byte_more_counts_as_a_tag() {
 }
 
 #[test]
-fn a_tag_at_the_limit_is_a_tag_and_one_byte_more_is_text() {
+fn a_tag_whose_end_is_too_far_off_is_a_tag_all_the_same() {
     use crate::limits::TAG_BYTES_MAX;
-    let tag = |len: usize| format!("<think a=\"{}\">", "x".repeat(len - "<think a=\"\">".len()));
-    assert_eq!(split([&*tag(TAG_BYTES_MAX)], StartsIn::Text).visible, "");
-    let longer = tag(TAG_BYTES_MAX + 1);
-    assert_eq!(split([&*longer], StartsIn::Text).visible, longer);
+    for len in [TAG_BYTES_MAX, TAG_BYTES_MAX + 1, 3 * TAG_BYTES_MAX] {
+        let filler = "x".repeat(len - "<think a=\"\">".len());
+        let text = format!("a<think a=\"{filler}\">SECRET</think>b");
+        assert_eq!(split([&*text], StartsIn::Text).visible, "ab", "{len} bytes");
+    }
+    let word = format!("a <{} b", "x".repeat(3 * TAG_BYTES_MAX));
+    assert!(split([&*word], StartsIn::Text).visible == word, "no name of the table");
 }
 
 #[test]

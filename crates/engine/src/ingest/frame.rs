@@ -78,10 +78,15 @@ impl Cutter {
     pub fn push(&mut self, bytes: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
         match &mut self.transport {
             Transport::Sse(decoder) => decoder.push(bytes, out),
-            Transport::Lines(lines) => lines.push(bytes, out),
+            Transport::Lines(lines) => {
+                if let Some(events) = lines.push(bytes, out) {
+                    self.turn_to_sse(&events, out);
+                }
+            }
             Transport::Array(array) => array.push(bytes, out),
             Transport::Unknown { seen } => {
                 seen.extend_from_slice(bytes);
+                drop_lead(seen);
                 if let Some(transport) = recognise(seen) {
                     self.begin(transport, out);
                 }
@@ -96,10 +101,21 @@ impl Cutter {
         }
         match &mut self.transport {
             Transport::Sse(decoder) => decoder.finish(out),
-            Transport::Lines(lines) => lines.finish(out),
+            Transport::Lines(lines) => {
+                if let Some(events) = lines.finish(out) {
+                    self.turn_to_sse(&events, out);
+                    self.finish(out);
+                }
+            }
             Transport::Array(array) => array.finish(out),
             Transport::Unknown { .. } => {}
         }
+    }
+
+    /// What looked like lines of text was only said before the events began.
+    fn turn_to_sse(&mut self, events: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
+        self.transport = Transport::Sse(SseDecoder::default());
+        self.push(events, out);
     }
 
     fn begin(&mut self, transport: Transport, out: &mut impl FnMut(Cutting<'_>)) {
@@ -110,13 +126,18 @@ impl Cutter {
     }
 }
 
-/// Tells the transport from its first bytes, or that more are needed.
-fn recognise(seen: &[u8]) -> Option<Transport> {
+/// Forgets a byte-order mark and white space before the first frame.
+fn drop_lead(seen: &mut Vec<u8>) {
     let body = seen.strip_prefix(BYTE_ORDER_MARK).unwrap_or(seen);
-    if body.len() < BYTE_ORDER_MARK.len() && BYTE_ORDER_MARK.starts_with(body) && !body.is_empty() {
+    let lead = seen.len() - body.trim_ascii_start().len();
+    seen.drain(..lead);
+}
+
+/// Tells the transport from its first bytes, or that more are needed.
+fn recognise(body: &[u8]) -> Option<Transport> {
+    if body.len() < BYTE_ORDER_MARK.len() && BYTE_ORDER_MARK.starts_with(body) {
         return None;
     }
-    let body = body.trim_ascii_start();
     match body.first()? {
         b'{' => return Some(Transport::Lines(LineCutter::default())),
         b'[' => return Some(Transport::Array(ArrayCutter::default())),

@@ -125,6 +125,27 @@ fn lines_of_text_are_noise() {
 }
 
 #[test]
+fn events_may_begin_after_lines_of_text() {
+    check(
+        "HTTP/1.1 200 OK\ncontent-type: x\n\nevent: a\ndata: b\n\n",
+        &[noise("HTTP/1.1 200 OK"), noise("content-type: x"), named("a", "b")],
+    );
+    check("warming up\ndata: [DONE]", &[noise("warming up"), data("[DONE]")]);
+    check(
+        "{\"a\":1}\ndata: no event\n{\"b\":2}\n",
+        &[data("{\"a\":1}"), noise("data: no event"), data("{\"b\":2}")],
+    );
+}
+
+#[test]
+fn a_line_may_hold_several_values() {
+    check(
+        "{\"a\":1}{\"b\":2} {\"c\":\n3} x\n",
+        &[data("{\"a\":1}"), data("{\"b\":2}"), data("{\"c\":\n3}"), noise("x")],
+    );
+}
+
+#[test]
 fn a_transcript_tells_who_sent_what() {
     check("> {\"a\":1}\n< {\"b\":2}\n", &[Got::Sent("{\"a\":1}".to_owned()), data("{\"b\":2}")]);
 }

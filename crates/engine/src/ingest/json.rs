@@ -183,7 +183,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for TextOrParts<'a> {
     }
 }
 
-/// A string field of an [`object!`]: borrowed unless it has escapes.
+/// A string field of an [`object!`]: borrowed unless it has escapes. A number or a truth value is
+/// taken for its text, so that an id of an odd type costs no frame.
 #[derive(Debug, Default)]
 pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
 
@@ -196,7 +197,69 @@ impl std::ops::Deref for Text<'_> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text<'a>, D::Error> {
-        Borrowed::deserialize(deserializer).map(|text| Text(text.0))
+        struct ScalarVisitor;
+        impl<'de> Visitor<'de> for ScalarVisitor {
+            type Value = Text<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string or another scalar")
+            }
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+            fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(number.to_string())))
+            }
+            fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(number.to_string())))
+            }
+            fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(number.to_string())))
+            }
+            fn visit_bool<E>(self, truth: bool) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(truth.to_string())))
+            }
+        }
+        deserializer.deserialize_any(ScalarVisitor)
+    }
+}
+
+/// A count or index of an [`object!`]; what is no whole number counts as 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Index(pub(crate) u64);
+
+impl<'de> Deserialize<'de> for Index {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Index, D::Error> {
+        struct IndexVisitor;
+        impl Visitor<'_> for IndexVisitor {
+            type Value = Index;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number")
+            }
+            fn visit_u64<E>(self, number: u64) -> Result<Index, E> {
+                Ok(Index(number))
+            }
+            fn visit_i64<E>(self, _: i64) -> Result<Index, E> {
+                Ok(Index(0))
+            }
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "saturates, and 1.0 is 1"
+            )]
+            fn visit_f64<E>(self, number: f64) -> Result<Index, E> {
+                Ok(Index(number as u64))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Index, E> {
+                Ok(Index(text.parse().unwrap_or(0)))
+            }
+            fn visit_bool<E>(self, _: bool) -> Result<Index, E> {
+                Ok(Index(0))
+            }
+        }
+        deserializer.deserialize_any(IndexVisitor)
     }
 }
 
@@ -248,7 +311,12 @@ macro_rules! object {
                 ) -> Result<(), A::Error> {
                     while let Some(key) = map.next_key::<Key>()? {
                         match key {
-                            $(Key::$field => self.0.$field = map.next_value()?,)*
+                            $(Key::$field => {
+                                // What is null says nothing, also where it comes second.
+                                if let Some(value) = map.next_value()? {
+                                    self.0.$field = Some(value);
+                                }
+                            })*
                             Key::Skip => {
                                 map.next_value::<serde::de::IgnoredAny>()?;
                             }

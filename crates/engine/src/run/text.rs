@@ -36,6 +36,7 @@ pub(super) enum AfterTag {
 pub(super) struct Cumulative {
     raw: String,
     visible: String,
+    hidden: String,
 }
 
 impl Cumulative {
@@ -85,6 +86,11 @@ impl Ledger {
     }
 
     fn piece(&mut self, piece: Piece<'_>, out: &mut Out<'_>) {
+        if let (Some(said), Piece::Inside(_, text) | Piece::Markup(_, text)) =
+            (&mut self.cumulative, piece)
+        {
+            said.hidden.push_str(text);
+        }
         match piece {
             Piece::Visible(text) => self.visible(text, out),
             Piece::Inside(Class::Reasoning, text) => self.tag_reasoning(text, out),
@@ -129,26 +135,20 @@ impl Ledger {
             self.message = Message::Blank { text: blank, after_tag };
             return;
         };
-        let skipped = match after_tag {
+        self.open_message(out);
+        let kept = match after_tag {
             AfterTag::No => 0,
-            AfterTag::Yes => first,
+            AfterTag::Yes => layout_len(&blank, &text[..first]),
         };
-        match after_tag {
-            AfterTag::Yes => {
-                blank.push_str(&text[..skipped]);
-                if !blank.is_empty() {
-                    out.hidden(MarkupClass::Blank, &blank);
-                }
-                self.open_message(out);
-            }
-            AfterTag::No => {
-                self.open_message(out);
-                if !blank.is_empty() {
-                    self.visible(&blank, out);
-                }
+        let (layout, rest) = split_joined(&blank, text, kept);
+        if !layout.is_empty() {
+            out.hidden(MarkupClass::Blank, &layout);
+        }
+        for piece in rest {
+            if !piece.is_empty() {
+                self.visible(piece, out);
             }
         }
-        self.visible(&text[skipped..], out);
     }
 
     fn blank_before_tag(&mut self, out: &mut Out<'_>) {
@@ -230,12 +230,10 @@ impl Ledger {
             self.text(raw, filter, out);
             return;
         };
-        let mut visible = String::new();
-        filter.push(raw, &mut |piece| {
-            if let Piece::Visible(text) = piece {
-                visible.push_str(text);
-            }
-        });
+        let (visible, hidden) = self.reread(raw, filter);
+        if hidden != before.hidden {
+            out.hidden(MarkupClass::Rewritten, &hidden);
+        }
         let kept = common_prefix(&before.visible, &visible);
         out.event(Event::TextRewritten {
             message: id,
@@ -243,7 +241,30 @@ impl Ledger {
             text: visible[kept..].into(),
         });
         self.message = Message::Open { id, print: Fingerprint::of(&visible) };
-        self.cumulative = Some(Cumulative { raw: raw.to_owned(), visible });
+        self.cumulative = Some(Cumulative { raw: raw.to_owned(), visible, hidden });
+    }
+
+    /// What the filter shows and hides of a text, by the same rules as when it came piece by piece.
+    fn reread(&self, raw: &str, filter: &mut Filter) -> (String, String) {
+        let (mut visible, mut hidden) = (String::new(), String::new());
+        let mut after_tag = AfterTag::No;
+        filter.push(raw, &mut |piece| match piece {
+            Piece::Visible(text) => visible.push_str(text),
+            Piece::Inside(_, text) | Piece::Markup(_, text) => {
+                if matches!(piece, Piece::Markup(MarkupClass::Reasoning, _))
+                    && visible.chars().all(char::is_whitespace)
+                {
+                    after_tag = AfterTag::Yes;
+                    visible.clear();
+                }
+                hidden.push_str(text);
+            }
+        });
+        if after_tag == AfterTag::Yes {
+            let lead = visible.len() - visible.trim_start().len();
+            visible.drain(..layout_len("", &visible[..lead]));
+        }
+        (visible, hidden)
     }
 
     /// What the open message has said; one that was not remembered from its start is over.
@@ -344,6 +365,24 @@ impl Ledger {
             Reasoning::None | Reasoning::Blank { .. } => {}
             Reasoning::Open { step, .. } => out.event(Event::ReasoningEnded { step }),
         }
+    }
+}
+
+/// How much of the white space before a text only sets a tag apart: all of it up to its last line
+/// end, because what follows that is the text's own indentation; all of it where there is none.
+fn layout_len(blank: &str, lead: &str) -> usize {
+    match (lead.rfind('\n'), blank.rfind('\n')) {
+        (Some(end), _) => blank.len() + end + 1,
+        (None, Some(end)) => end + 1,
+        (None, None) => blank.len() + lead.len(),
+    }
+}
+
+/// Cuts two texts, taken as one, after `len` bytes.
+fn split_joined<'t>(first: &'t str, second: &'t str, len: usize) -> (String, [&'t str; 2]) {
+    match len.checked_sub(first.len()) {
+        None => (first[..len].to_owned(), [&first[len..], second]),
+        Some(more) => (format!("{first}{}", &second[..more]), ["", &second[more..]]),
     }
 }
 

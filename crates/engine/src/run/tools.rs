@@ -39,7 +39,8 @@ impl<'a> ToolStart<'a> {
 #[derive(Clone, Debug, PartialEq)]
 struct OpenTool {
     step: StepId,
-    call: Box<str>,
+    /// Of its call id, which may be as long as a frame.
+    call: Fingerprint,
     ready: bool,
     arguments: Fingerprint,
     output: Fingerprint,
@@ -74,7 +75,7 @@ impl Tools {
         }
         self.open.push(OpenTool {
             step,
-            call: tool.call.into(),
+            call: Fingerprint::of(tool.call),
             ready: false,
             arguments: Fingerprint::default(),
             output: Fingerprint::default(),
@@ -95,7 +96,8 @@ impl Tools {
 
     /// The newest open tool of this call id.
     pub(super) fn step_of(&self, call: &str) -> Option<StepId> {
-        self.open.iter().rev().find(|tool| *tool.call == *call).map(|tool| tool.step)
+        let call = Fingerprint::of(call);
+        self.open.iter().rev().find(|tool| tool.call == call).map(|tool| tool.step)
     }
 
     pub(super) fn is_open(&self, step: StepId) -> bool {

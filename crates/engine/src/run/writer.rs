@@ -41,8 +41,11 @@ impl Writer<'_> {
         self.ledger.rounds = rounds;
     }
 
-    /// The source came to its end. A failure it reported before stands.
+    /// The source came to its end. A failure it reported before stands, and so does a limit.
     pub fn complete(&mut self, stop: Stop) {
+        if self.ledger.verdict == Verdict::Completed(Stop::Length) {
+            return;
+        }
         if let Some(round) = &mut self.ledger.round {
             round.stop = Some(stop);
         }
@@ -206,8 +209,10 @@ impl Writer<'_> {
         if print.is_empty() {
             return;
         }
-        let round = self.ledger.round.as_ref();
-        let last = round.and_then(|round| round.last_message);
+        let last = match &self.ledger.round {
+            Some(round) => round.last_message,
+            None => self.ledger.last_round_message,
+        };
         let message = match last {
             Some((message, shown)) if shown.same_text(&print) => message,
             _ => {
@@ -226,14 +231,13 @@ impl Writer<'_> {
 
     /// Fingerprint of what the filter would leave of a text: what has been shown is compared with it.
     fn visible_print(&self, text: &str) -> Fingerprint {
-        let mut filter = self.filter.clone();
+        let mut filter = self.filter.fresh();
         let mut print = Fingerprint::default();
         let mut visible = |piece: Piece<'_>| {
             if let Piece::Visible(text) = piece {
                 print.push(text);
             }
         };
-        filter.begin_round();
         filter.push(text, &mut visible);
         filter.end_message(&mut visible);
         print
@@ -405,8 +409,9 @@ impl Writer<'_> {
     pub(crate) fn unknown_fields(&mut self, fields: &[(String, &serde_json::value::RawValue)]) {
         for (name, value) in fields {
             let known = &mut self.ledger.unknown_fields;
-            if known.len() < UNKNOWN_FIELDS_MAX && !known.contains(name) {
-                known.push(name.clone());
+            let print = Fingerprint::of(name);
+            if known.len() < UNKNOWN_FIELDS_MAX && !known.contains(&print) {
+                known.push(print);
                 let raw = format!("{name:?}:{value}");
                 self.unrecognised(UnrecognisedReason::Field, &raw);
             }

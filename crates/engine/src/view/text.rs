@@ -1,6 +1,6 @@
 //! All visible messages as they come, a blank line between them, and nothing else.
 
-use crate::event::{Event, MessageId};
+use crate::event::{Event, MessageId, TextMode};
 
 /// What to do to an append-only page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,9 @@ pub enum Patch<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct TextView {
     page: Page,
-    /// The message being written and its text, kept in case it is rewritten.
-    message: Option<(MessageId, String)>,
+    message: Option<MessageId>,
+    /// The text of the message being written, of a source that may rewrite it.
+    kept: Option<String>,
 }
 
 /// How the page ends, as far as the next message cares.
@@ -34,45 +35,46 @@ enum Page {
 impl TextView {
     pub fn apply(&mut self, event: &Event<'_>, out: &mut impl FnMut(Patch<'_>)) {
         match event {
-            Event::TextAppended { message, text } => {
-                self.turn_to(*message, out);
-                self.append(text, out);
+            Event::RunStarted { mode: TextMode::Cumulative, .. } | Event::QuirkActed { .. } => {
+                self.kept.get_or_insert_default();
             }
+            Event::TextAppended { message, text } => self.append(*message, text, out),
             Event::TextRewritten { message, kept_bytes, text } => {
-                self.turn_to(*message, out);
                 out(Patch::Rewritten);
-                let mut whole = self.message.take().map_or(String::new(), |(_, text)| text);
+                let mut whole = self.kept.take().unwrap_or_default();
                 whole.truncate(*kept_bytes);
                 whole.push_str(text);
-                self.message = Some((*message, String::new()));
-                self.separate(out);
-                self.append(&whole, out);
+                self.message = None;
+                self.kept = Some(String::new());
+                self.append(*message, &whole, out);
             }
             Event::Withdrawn { messages, .. } if !messages.is_empty() => {
                 out(Patch::Withdrawn { messages: messages.len() });
             }
-            Event::RunEnded { .. } if self.page == Page::MidLine => {
-                out(Patch::Append("\n"));
-                self.page = Page::LineEnd;
+            Event::RunEnded { .. } => {
+                if self.page == Page::MidLine {
+                    out(Patch::Append("\n"));
+                    self.page = Page::LineEnd;
+                }
             }
             _ => {}
         }
     }
 
-    fn turn_to(&mut self, message: MessageId, out: &mut impl FnMut(Patch<'_>)) {
-        if self.message.as_ref().is_none_or(|(open, _)| *open != message) {
-            self.separate(out);
-            self.message = Some((message, String::new()));
+    fn append(&mut self, message: MessageId, text: &str, out: &mut impl FnMut(Patch<'_>)) {
+        if self.message.replace(message) != Some(message) {
+            if let Some(kept) = &mut self.kept {
+                kept.clear();
+            }
+            self.separate(text, out);
         }
-    }
-
-    fn append(&mut self, text: &str, out: &mut impl FnMut(Patch<'_>)) {
+        if let Some(kept) = &mut self.kept {
+            kept.push_str(text);
+        }
         out(Patch::Append(text));
-        if let Some((_, whole)) = &mut self.message {
-            whole.push_str(text);
-        }
         for byte in text.bytes() {
             self.page = match (byte, self.page) {
+                (b'\r', page) => page,
                 (b'\n', Page::Empty | Page::LineEnd | Page::BlankLine) => Page::BlankLine,
                 (b'\n', Page::MidLine) => Page::LineEnd,
                 _ => Page::MidLine,
@@ -80,14 +82,46 @@ impl TextView {
         }
     }
 
-    fn separate(&mut self, out: &mut impl FnMut(Patch<'_>)) {
-        match self.page {
-            Page::Empty | Page::BlankLine => {}
-            Page::LineEnd => out(Patch::Append("\n")),
-            Page::MidLine => out(Patch::Append("\n\n")),
-        }
-        if self.page != Page::Empty {
+    /// Makes a blank line before a new message, as far as its own first bytes do not.
+    fn separate(&mut self, text: &str, out: &mut impl FnMut(Patch<'_>)) {
+        let missing = match self.page {
+            Page::Empty | Page::BlankLine => 0,
+            Page::LineEnd => 1,
+            Page::MidLine => 2,
+        };
+        let own = text.bytes().take_while(u8::is_ascii_whitespace).filter(|&byte| byte == b'\n');
+        for _ in own.count()..missing {
+            out(Patch::Append("\n"));
             self.page = Page::BlankLine;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(messages: &[&[&str]]) -> String {
+        let mut view = TextView::default();
+        let mut page = String::new();
+        for (id, texts) in (0..).zip(messages) {
+            for text in *texts {
+                let event = Event::TextAppended { message: MessageId(id), text: (*text).into() };
+                view.apply(&event, &mut |patch| match patch {
+                    Patch::Append(text) => page.push_str(text),
+                    other => panic!("{other:?}"),
+                });
+            }
+        }
+        page
+    }
+
+    #[test]
+    fn one_blank_line_stands_between_messages() {
+        assert_eq!(page(&[&["A"], &["B"]]), "A\n\nB");
+        assert_eq!(page(&[&["A\n"], &["B"]]), "A\n\nB");
+        assert_eq!(page(&[&["A\r\n\r\n"], &["B"]]), "A\r\n\r\nB");
+        assert_eq!(page(&[&["A"], &["\n\nB"]]), "A\n\nB");
+        assert_eq!(page(&[&["A", "a"], &["\n", "B", "b"], &["C"]]), "Aa\n\nBb\n\nC");
     }
 }

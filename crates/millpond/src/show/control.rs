@@ -15,11 +15,13 @@ fn picture(char: char) -> char {
     }
 }
 
-/// The text with every control character but line ends and tabs replaced by its picture.
+/// The text with every control character but line ends and tabs replaced by its picture. A return
+/// before a line end is part of it.
 pub(super) fn neutralised(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_harmless) {
         return Cow::Borrowed(text);
     }
+    let text = text.replace("\r\n", "\n");
     text.chars().map(|char| if is_harmless(char) { char } else { picture(char) }).collect()
 }
 

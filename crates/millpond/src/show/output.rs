@@ -50,10 +50,15 @@ impl Screen {
     }
 
     fn write_json(&mut self, record: &Record<'_>) {
-        if self.failed.is_none() {
-            let written = serde_json::to_writer(&mut self.out, record);
-            self.failed = written.err().map(Into::into);
+        if self.failed.is_some() {
+            return;
         }
+        let written = if self.is_terminal {
+            serde_json::to_string(record).map(|line| self.write(&line))
+        } else {
+            serde_json::to_writer(&mut self.out, record)
+        };
+        self.failed = self.failed.take().or(written.err().map(Into::into));
         self.write_bytes(b"\n");
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A recording is JSON lines: a header, then one line for each stretch of bytes that came together,
 //! with the time of its arrival. Stretches end at line ends, so that no secret is cut in two before
-//! it is blacked out.
+//! it is blacked out; only a line that is longer than any sane one is cut elsewhere.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -17,8 +17,11 @@ use crate::args::Pace;
 
 const HEADER: &str = "{\"millpond_recording\":1}\n";
 
-/// Longest line kept back for its end; a longer one is written in parts.
+/// Longest line kept back for its end; a longer one is written in parts, cut between words.
 const LINE_BYTES_MAX: usize = 4 << 20;
+
+/// Longest line of a recording: a stretch, escaped.
+const RECORDED_LINE_BYTES_MAX: usize = 8 * LINE_BYTES_MAX;
 
 /// Longest pause that is played back.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
@@ -41,16 +44,17 @@ fn now() -> Millis {
 
 impl Recorder {
     pub(super) fn create(path: &Path) -> std::io::Result<Recorder> {
-        let mut out = BufWriter::new(File::create(path)?);
+        let mut out = BufWriter::new(File::create_new(path)?);
         out.write_all(HEADER.as_bytes())?;
         Ok(Recorder { out, pending: Vec::new() })
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        let before = self.pending.len();
         self.pending.extend_from_slice(bytes);
-        let end = match self.pending.iter().rposition(|&byte| byte == b'\n') {
-            Some(last) => last + 1,
-            None if LINE_BYTES_MAX < self.pending.len() => self.pending.len(),
+        let end = match bytes.iter().rposition(|&byte| byte == b'\n') {
+            Some(last) => before + last + 1,
+            None if LINE_BYTES_MAX < self.pending.len() => cut_of(&self.pending),
             None => return Ok(()),
         };
         let rest = self.pending.split_off(end);
@@ -74,6 +78,16 @@ impl Recorder {
     }
 }
 
+/// Where a line that is too long can be cut: between words, else between characters.
+fn cut_of(bytes: &[u8]) -> usize {
+    let between = bytes.iter().rposition(|byte| matches!(byte, b' ' | b'"' | b','));
+    match (between, std::str::from_utf8(bytes)) {
+        (Some(at), _) => at + 1,
+        (None, Err(error)) if error.error_len().is_none() => error.valid_up_to(),
+        (None, _) => bytes.len(),
+    }
+}
+
 /// Where played bytes go, with the time they first came.
 pub(super) type PlayTo<'a> = dyn FnMut(&[u8], Option<Millis>) + 'a;
 
@@ -91,6 +105,8 @@ enum State {
     PassingThrough,
     Playing {
         pending: Vec<u8>,
+        /// No line ends before this.
+        searched: usize,
         last: Option<Millis>,
         line: usize,
     },
@@ -138,7 +154,8 @@ impl Player {
         }
         let header = HEADER.as_bytes();
         if let Some(rest) = bytes.strip_prefix(header) {
-            self.state = State::Playing { pending: rest.to_vec(), last: None, line: 1 };
+            self.state =
+                State::Playing { pending: rest.to_vec(), searched: 0, last: None, line: 1 };
             return self.play(pace, out);
         }
         if header.starts_with(&bytes) {
@@ -163,15 +180,25 @@ impl Player {
     }
 
     fn play(&mut self, pace: Pace, out: &mut PlayTo<'_>) -> Result<(), BadRecording> {
-        let State::Playing { pending, last, line } = &mut self.state else {
+        let State::Playing { pending, searched, last, line } = &mut self.state else {
             return Ok(());
         };
-        let Some(end) = pending.iter().rposition(|&byte| byte == b'\n') else {
+        let Some(end) = pending[*searched..].iter().rposition(|&byte| byte == b'\n') else {
+            *searched = pending.len();
+            if RECORDED_LINE_BYTES_MAX < pending.len() {
+                let problem = "it is too long".to_owned();
+                return Err(BadRecording { line: *line + 1, problem });
+            }
             return Ok(());
         };
+        let end = *searched + end;
+        *searched = 0;
         let rest = pending.split_off(end + 1);
         let lines = std::mem::replace(pending, rest);
-        for text in lines.split(|&byte| byte == b'\n').filter(|text| !text.is_empty()) {
+        for text in lines.split(|&byte| byte == b'\n') {
+            if text.is_empty() {
+                continue;
+            }
             *line += 1;
             let stretch: Stretch = serde_json::from_slice(text)
                 .map_err(|error| BadRecording { line: *line, problem: error.to_string() })?;

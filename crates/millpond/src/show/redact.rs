@@ -6,30 +6,31 @@ use regex::Regex;
 
 const REDACTED: &str = "[redacted]";
 
-/// Whole secrets, known by their shape.
+/// Whole secrets, known by their shape. Each begins at a word's beginning.
 const SHAPES: &[&str] = &[
-    r"sk-[A-Za-z0-9_-]{16,}",
-    r"AIza[A-Za-z0-9_-]{30,}",
-    r"gh[pousr]_[A-Za-z0-9]{20,}",
-    r"github_pat_[A-Za-z0-9_]{20,}",
-    r"glpat-[A-Za-z0-9_-]{16,}",
-    r"xox[abeprs]-[A-Za-z0-9-]{10,}",
-    r"(?:AKIA|ASIA)[A-Z0-9]{16}",
-    r"hf_[A-Za-z0-9]{20,}",
-    r"npm_[A-Za-z0-9]{30,}",
-    r"gsk_[A-Za-z0-9]{20,}",
-    r"xai-[A-Za-z0-9]{20,}",
-    r"eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}",
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^-]|-[^-])*(?:-----END [A-Z ]*PRIVATE KEY-----)?",
+    r"\bsk-(?:[A-Za-z]+-)*[A-Za-z0-9_]{16,}[A-Za-z0-9_-]*",
+    r"\bAIza[A-Za-z0-9_-]{30,}",
+    r"\bgh[pousr]_[A-Za-z0-9]{20,}",
+    r"\bgithub_pat_[A-Za-z0-9_]{20,}",
+    r"\bglpat-[A-Za-z0-9_-]{16,}",
+    r"\bxox[abeprs]-[A-Za-z0-9-]{10,}",
+    r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+    r"\bhf_[A-Za-z0-9]{20,}",
+    r"\bnpm_[A-Za-z0-9]{30,}",
+    r"\bgsk_[A-Za-z0-9]{20,}",
+    r"\bxai-[A-Za-z0-9]{20,}",
+    r"\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}",
+    // Base64, escaped line ends and spaces; never a quote or a bare line end, which end the frame.
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[A-Za-z0-9+/=: ,]|\\[nr])+",
 ];
 
 /// A name that says so, then a secret; only the secret goes.
 const NAMED: &[&str] = &[
-    r"(?i)(bearer\s+)[A-Za-z0-9._~+/=-]{8,}",
-    r"(?i)(basic\s+)[A-Za-z0-9+/=]{8,}",
-    r#"(?i)(\\?"(?:api[_-]?key|x-api-key|access[_-]?token|refresh[_-]?token|id[_-]?token|auth[_-]?token|client[_-]?secret|secret|password|passwd|authorization|private[_-]?key)\\?"\s*:\s*\\?")[^"\\]+"#,
+    r"(?i)(authorization\S{0,4}\s{0,4}(?:bearer|basic|token)\s+)[A-Za-z0-9._~+/=-]{4,}",
+    r"(?i)(\bbearer\s+)[A-Za-z0-9._~+/-]*[0-9._~+/=][A-Za-z0-9._~+/=-]{8,}",
+    r#"(?i)(\\?"(?:api[_-]?key|x-api-key|access[_-]?token|refresh[_-]?token|id[_-]?token|auth[_-]?token|client[_-]?secret|secret|password|passwd|authorization|private[_-]?key)\\?"\s*:\s*)(?:\\"(?:\\\\\\"|[^"\\]|\\[^"])*\\"|"(?:[^"\\]|\\.)*")"#,
     r"(?i)([?&](?:key|api_key|token|access_token|sig|signature)=)[^&\s\x22\\]+",
-    r"(?i)((?:api[_-]?key|token|secret|password)=)[^&\s\x22'\\]{6,}",
+    r"(?i)(\b(?:api[_-]?key|token|secret|password)=)[^&\s\x22'\\]{6,}",
     r"(://[^/\s:@\x22]+:)[^/\s:@\x22]+@",
 ];
 
@@ -43,9 +44,21 @@ pub(super) fn redacted(text: &str) -> String {
         None => text.to_owned(),
     };
     for named in &*NAME {
-        let tail = if named.as_str().ends_with('@') { "@" } else { "" };
-        let with = format!("${{1}}{REDACTED}{tail}");
-        text = named.replace_all(&text, with.as_str()).into_owned();
+        let replaced = named.replace_all(&text, |found: &regex::Captures<'_>| {
+            let name = &found[1];
+            let secret = &found[0][name.len()..];
+            // Quotes around a secret stay, so that what was JSON is still JSON.
+            let quote = if secret.starts_with("\\\"") {
+                "\\\""
+            } else if secret.starts_with('"') {
+                "\""
+            } else {
+                ""
+            };
+            let tail = if secret.ends_with('@') { "@" } else { quote };
+            format!("{name}{quote}{REDACTED}{tail}")
+        });
+        text = replaced.into_owned();
     }
     text
 }
@@ -70,13 +83,20 @@ mod tests {
     fn keys_go_and_the_rest_stays() {
         check(r#"{"text":"use sk-abcdefghijklmnop1234 now"}"#, r#"{"text":"use [redacted] now"}"#);
         check("Authorization: Bearer abc.def-ghi", "Authorization: Bearer [redacted]");
+        check("bearer eyab12.cd34-ef56gh", "bearer [redacted]");
+        check(r#"{"password":"hun\"ter2secret","n":1}"#, r#"{"password":"[redacted]","n":1}"#);
+        check("a -----BEGIN PRIVATE KEY-----\\nMIIabc=\\n-----END", "a [redacted]-----END");
         check(r#"{"api_key":"hunter2","n":1}"#, r#"{"api_key":"[redacted]","n":1}"#);
         check(r#"{"a":"{\"password\":\"hunter2\"}"}"#, r#"{"a":"{\"password\":\"[redacted]\"}"}"#);
         check("https://x.example/?key=AbC123&y=1", "https://x.example/?key=[redacted]&y=1");
         check("postgres://me:secret@host/db", "postgres://me:[redacted]@host/db");
-        check(
+        for prose in [
             "plain text, a task-list and a risk-free offer",
-            "plain text, a task-list and a risk-free offer",
-        );
+            "A basic understanding of the bearer certificates and task-based-language-teaching.",
+            "Look for -----BEGIN PRIVATE KEY-----\"}\n\ndata: {\"lines\":1}",
+        ] {
+            let kept = redacted(prose);
+            assert!(kept == prose || kept.ends_with("\"}\n\ndata: {\"lines\":1}"), "{kept}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Recordings: what is kept, what is blacked out, and that playing one is like being there.
 
-use crate::support::{chat, run, run_with};
+use crate::support::{chat, chat_without_end, run, run_with};
 
 #[test]
 fn a_recording_plays_back_as_the_stream_did() {
@@ -39,8 +39,58 @@ fn secrets_are_blacked_out_in_a_recording() {
 }
 
 #[test]
-fn a_damaged_recording_is_named_with_its_line() {
-    let ran = run_with(&["show"], b"{\"millpond_recording\":1}\nnonsense\n");
+fn a_secret_with_an_escape_in_it_and_a_long_line_are_kept_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("stream.rec");
+    let long = "é".repeat(3 << 20);
+    let stream = chat(&["{\"password\": \"hun\\\"ter2secret\"} ", &long]);
+    let live = run_with(&["show", "-q", "--record", path.to_str().unwrap()], &stream);
+    assert!(!std::fs::read_to_string(&path).unwrap().contains("ter2secret"));
+    let played = run(&["show", "-q", path.to_str().unwrap()]);
+    assert!(played.stdout.ends_with(&format!("{long}\n")), "no character is cut in two");
+    assert_eq!(live.status, 0);
+}
+
+#[test]
+fn a_recording_never_overwrites_and_a_wrong_input_makes_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("stream.sse");
+    std::fs::write(&path, chat(&["Keep me."])).unwrap();
+    let path = path.to_str().unwrap();
+    let ran = run(&["show", "--record", path, path]);
     assert_eq!(ran.status, 1);
-    assert!(ran.stderr.contains("damaged at line 2"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(path), "{}", ran.stderr);
+    assert_eq!(std::fs::read(path).unwrap(), chat(&["Keep me."]));
+    let other = folder.path().join("other.rec");
+    run(&["show", "--record", other.to_str().unwrap(), "no-such-file"]);
+    assert!(!other.exists());
+}
+
+#[test]
+fn a_recording_of_a_recording_plays_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = ["one.rec", "two.rec"].map(|name| folder.path().join(name));
+    let [one, two] = names.each_ref().map(|name| name.to_str().unwrap());
+    run_with(&["show", "-q", "--record", one], &chat(&["Twice."]));
+    run(&["show", "-q", "--record", two, one]);
+    assert_eq!(run(&["show", "-q", two]).stdout, "Twice.\n");
+}
+
+#[test]
+fn a_recording_goes_on_when_nobody_reads_the_output_to_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("stream.rec");
+    let ran = run_with(&["show", "-q", "--record", path.to_str().unwrap()], &chat(&["All."]));
+    assert_eq!(ran.status, 0);
+    assert!(std::fs::read_to_string(&path).unwrap().contains("[DONE]"));
+}
+
+#[test]
+fn a_damaged_recording_is_named_with_its_line_and_the_run_still_ends() {
+    let stretch = serde_json::json!({"at_ms": 1, "text": String::from_utf8(chat_without_end(&["Hi"])).unwrap()});
+    let recording = format!("{{\"millpond_recording\":1}}\n{stretch}\n{{\"at_ms\":2,\"te");
+    let ran = run_with(&["show", "-q", "-o", "events"], recording.as_bytes());
+    assert_eq!(ran.status, 3);
+    assert!(ran.stderr.contains("damaged at line 3"), "{}", ran.stderr);
+    assert!(ran.stdout.lines().last().unwrap().contains("truncated"), "{}", ran.stdout);
 }

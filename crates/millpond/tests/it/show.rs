@@ -116,6 +116,54 @@ fn a_closed_output_ends_it_quietly() {
 }
 
 #[test]
+fn an_output_that_cannot_be_written_is_a_failure() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+    let Ok(full) = full else {
+        println!("skipped: there is no /dev/full here");
+        return;
+    };
+    let stream = fixture("anthropic/two-messages.sse");
+    let args = ["show", "-q", stream.to_str().unwrap()];
+    let output = millpond(&args).stdout(full).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("cannot write"));
+}
+
+#[test]
+fn two_replies_with_one_id_are_two_rounds() {
+    let both = [chat(&["First."]), chat(&["Second."])].concat();
+    assert_eq!(run_with(&["show", "-q"], &both).stdout, "First.\n\nSecond.\n");
+    assert_eq!(run_with(&["show", "-q", "-o", "final"], &both).stdout, "Second.\n");
+}
+
+#[test]
+fn events_after_a_line_of_text_and_ids_of_odd_types_are_read() {
+    let stream = [b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), chat(&["Hi."])].concat();
+    assert_eq!(run_with(&["show", "-q"], &stream).stdout, "Hi.\n");
+    let odd = b"data: {\"id\":1,\"choices\":[{\"index\":\"0\",\"delta\":{\"content\":\"Hi.\"},\"message\":null,\"finish_reason\":\"stop\"}]}\n\n";
+    let ran = run_with(&["show", "-q"], odd);
+    assert_eq!((ran.stdout.as_str(), ran.status), ("Hi.\n", 0));
+}
+
+#[test]
+fn a_message_sent_whole_beside_each_delta_is_not_doubled() {
+    let chunk = |delta: &str, message: &str| {
+        format!(
+            "data: {{\"choices\":[{{\"delta\":{{\"content\":\"{delta}\"}},\"message\":{{\"content\":\"{message}\"}}}}]}}\n\n"
+        )
+    };
+    let stream = chunk("Hi", "Hi") + &chunk(" you", "Hi you");
+    assert_eq!(run_with(&["show", "-q"], stream.as_bytes()).stdout, "Hi you\n");
+}
+
+#[test]
+fn indentation_after_thinking_stays() {
+    let stream = chat(&["<think>x</think>\n\n    let a = 1;\n    let b = 2;"]);
+    let ran = run_with(&["show", "-q"], &stream);
+    assert_eq!(ran.stdout, "    let a = 1;\n    let b = 2;\n");
+}
+
+#[test]
 fn thinking_can_be_declared_open_and_tags_can_be_added() {
     let ran = run_with(&["show", "-q", "--starts-in-thinking"], &chat(&["hm</thi", "nk>Yes."]));
     assert_eq!(ran.stdout, "Yes.\n");

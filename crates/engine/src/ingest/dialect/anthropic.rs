@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use crate::event::{FailureReason, ReasoningOrigin, Stop, TextMode, UnrecognisedReason, Usage};
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
-    RawValue, Shape, Text, elements, number, object, string, string_or_json,
+    Index, RawValue, Shape, Text, elements, number, object, string, string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::{ToolStart, Writer};
@@ -42,7 +42,7 @@ impl PartialEq for ClientTool {
 
 object! { Line {
     kind: Text<'a> = "type",
-    index: u64 = "index",
+    index: Index = "index",
     delta: DeltaOf<'a> = "delta",
     content_block: &'a RawValue = "content_block",
     message: &'a RawValue = "message",
@@ -86,8 +86,11 @@ impl Dialect for Anthropic {
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
         match probe.kind() {
+            // Others say `message_start` too, of messages that have no type of their own.
             "message_start" => Likeness::yes_if(
-                probe.inner_has("message", "content") || probe.inner_has("message", "usage"),
+                probe.inner_text("message", "type") == "message"
+                    || (probe.inner_text("message", "role") == "assistant"
+                        && !probe.inner_has("message", "timestamp")),
             ),
             "content_block_start" => Likeness::yes_if(probe.has("content_block")),
             "content_block_delta" => Likeness::yes_if(probe.has("delta")),
@@ -106,14 +109,14 @@ impl Dialect for Anthropic {
         match line.kind.as_deref().unwrap_or("") {
             "content_block_delta" => {
                 let delta = line.delta.unwrap_or_default();
-                self.delta(line.index.unwrap_or(0), &delta, frame.data, out);
+                self.delta(line.index.unwrap_or_default().0, &delta, frame.data, out);
             }
             "content_block_start" => {
                 if let Some(block) = line.content_block {
-                    self.start_block(line.index.unwrap_or(0), block, out);
+                    self.start_block(line.index.unwrap_or_default().0, block, out);
                 }
             }
-            "content_block_stop" => self.stop_block(line.index.unwrap_or(0), out),
+            "content_block_stop" => self.stop_block(line.index.unwrap_or_default().0, out),
             "message_start" => {
                 if let Some(message) = line.message {
                     self.start_message(message, out)?;

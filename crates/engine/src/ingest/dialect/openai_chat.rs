@@ -13,11 +13,12 @@ use crate::event::{
 };
 use crate::ingest::frame::{Depth, Frame};
 use crate::ingest::json::{
-    Few, RawValue, Shape, Text, TextOrParts, elements, number, object, string, string_or_json,
+    Few, Index, RawValue, Shape, Text, TextOrParts, elements, number, object, string,
+    string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
 use crate::limits::ROUND_CALLS_MAX;
-use crate::run::{ToolStart, Writer};
+use crate::run::{Fingerprint, ToolStart, Writer};
 
 use super::{Dialect, Unreadable};
 
@@ -35,15 +36,18 @@ enum State {
     #[default]
     Waiting,
     Replying,
-    /// A `finish_reason` has come.
+    /// A `finish_reason` has come; usage may follow.
     Finished,
+    /// The stream said that it is done: whatever comes is another response.
+    Done,
 }
 
 /// A tool call of the round, as later deltas may name it.
 #[derive(Clone, Debug, PartialEq)]
 struct Call {
-    id: String,
-    index: Option<u64>,
+    /// Of its id, which may be as long as a frame.
+    id: Fingerprint,
+    index: Option<Index>,
     step: StepId,
     /// How far the arguments are: a closed value takes no more.
     depth: Depth,
@@ -69,8 +73,9 @@ object! { Chunk {
 } }
 
 object! { Choice {
-    index: u64 = "index",
-    delta: Delta<'a> = "delta" | "message",
+    index: Index = "index",
+    delta: Delta<'a> = "delta",
+    message: Box<Delta<'a>> = "message",
     finish_reason: Text<'a> = "finish_reason",
     error: &'a RawValue = "error",
     ; skip "logprobs" | "native_finish_reason" | "content_filter_results" | "content_filter_offsets"
@@ -91,7 +96,7 @@ object! { Delta {
 } }
 
 object! { ToolCall {
-    index: u64 = "index",
+    index: Index = "index",
     id: Text<'a> = "id",
     function: Function<'a> = "function",
     custom: Function<'a> = "custom",
@@ -153,10 +158,11 @@ impl Dialect for OpenAiChat {
         let id = chunk.id.as_deref().unwrap_or("");
         let model = chunk.model.as_deref();
         for choice in chunk.choices.unwrap_or_default() {
-            if choice.index.unwrap_or(0) == 0 {
+            if choice.index.unwrap_or_default() == Index(0) {
                 self.begin(id, model, out);
                 out.unknown_fields(&choice.unknown);
-                if let Some(delta) = choice.delta {
+                // Some send the message so far beside each delta: the delta is what is new.
+                if let Some(delta) = choice.delta.or_else(|| choice.message.map(|whole| *whole)) {
                     self.delta(delta, out);
                 }
                 error = error.or(choice.error);
@@ -182,16 +188,16 @@ impl Dialect for OpenAiChat {
     }
 
     fn done(&mut self, _out: &mut Writer<'_>) {
-        self.state = match self.state {
-            State::Waiting => State::Waiting,
-            State::Replying | State::Finished => State::Finished,
-        };
+        if self.state != State::Waiting {
+            self.state = State::Done;
+        }
     }
 }
 
 impl OpenAiChat {
     fn error_of<'a>(&self, chunk: &Chunk<'a>) -> Option<&'a RawValue> {
-        chunk.error.or_else(|| {
+        let says_something = |error: &&RawValue| !matches!(error.get(), "false" | "\"\"" | "{}");
+        chunk.error.filter(says_something).or_else(|| {
             let flat = chunk.object.as_deref() == Some("error") || chunk.choices.is_none();
             let words = chunk.message.or(chunk.detail);
             words.filter(|_| flat && self.state == State::Waiting)
@@ -200,8 +206,13 @@ impl OpenAiChat {
 
     /// Opens the round; a response after a finished one is a new round.
     fn begin(&mut self, id: &str, model: Option<&str>, out: &mut Writer<'_>) {
-        let another = self.state == State::Finished && !id.is_empty() && id != self.response;
-        if self.state == State::Waiting || another {
+        let other_id = !id.is_empty() && id != self.response;
+        let begins = match self.state {
+            State::Waiting | State::Done => true,
+            State::Finished => other_id,
+            State::Replying => false,
+        };
+        if begins {
             *self = OpenAiChat { response: id.to_owned(), ..OpenAiChat::default() };
             self.state = State::Replying;
             let filled = |text: &&str| !text.is_empty();
@@ -224,7 +235,8 @@ impl OpenAiChat {
 
     fn delta(&mut self, delta: Delta<'_>, out: &mut Writer<'_>) {
         out.unknown_fields(&delta.unknown);
-        if let Some(text) = delta.reasoning_content.or(delta.reasoning) {
+        let filled = |text: &Text<'_>| !text.is_empty();
+        if let Some(text) = delta.reasoning_content.filter(filled).or(delta.reasoning) {
             out.reasoning(&text, ReasoningOrigin::Native);
         }
         match delta.content {
@@ -274,7 +286,7 @@ impl OpenAiChat {
                 self.calls.remove(0);
             }
             self.calls.push(Call {
-                id: id.to_owned(),
+                id: Fingerprint::of(id),
                 index: call.index,
                 step,
                 depth: Depth::default(),
@@ -291,8 +303,9 @@ impl OpenAiChat {
     }
 
     /// Which call a delta goes on with. Ids count most; an index may be missing, or always 0.
-    fn find_call(&self, id: &str, name: &str, index: Option<u64>) -> Option<usize> {
+    fn find_call(&self, id: &str, name: &str, index: Option<Index>) -> Option<usize> {
         if !id.is_empty() {
+            let id = Fingerprint::of(id);
             return self.calls.iter().rposition(|call| call.id == id);
         }
         let at = match index {

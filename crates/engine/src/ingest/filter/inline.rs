@@ -15,6 +15,8 @@ pub(super) struct Inline {
     passed: Vec<usize>,
     /// Length of the run being read.
     run: usize,
+    /// A backslash stands before the run or byte being read; it matters only if this is no code.
+    escaped: bool,
     /// At the start of a further line of the paragraph.
     at_line: bool,
     /// The opening run stands where a fence may: if its line holds no other back-tick, it is one.
@@ -54,7 +56,15 @@ impl Inline {
     }
 
     pub(super) fn at_line_start(ticks: usize, fence: Option<Fence>) -> Inline {
-        Inline { ticks, passed: Vec::new(), run: 0, at_line: false, fence, holds: false }
+        Inline {
+            ticks,
+            passed: Vec::new(),
+            run: 0,
+            escaped: false,
+            at_line: false,
+            fence,
+            holds: false,
+        }
     }
 
     pub(super) fn holds(&self) -> bool {
@@ -85,6 +95,7 @@ impl Inline {
                 return InlineStep::Code { next: Next::Text };
             }
         }
+        self.escaped = byte == b'\\' && !self.escaped;
         match byte {
             b'\n' => {
                 if let Some(fence) = self.fence.take() {
@@ -131,8 +142,10 @@ impl Inline {
         if self.ticks == run {
             return true;
         }
-        if self.passed.len() < CODE_RUNS_MAX && !self.holds {
-            self.passed.push(run);
+        // Where this is no code, a backslash takes the first back-tick out of its run.
+        let opens = run - usize::from(std::mem::take(&mut self.escaped));
+        if 0 < opens && self.passed.len() < CODE_RUNS_MAX && !self.holds {
+            self.passed.push(opens);
         }
         false
     }

@@ -26,10 +26,24 @@ pub(super) enum Found {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Indent,
-    Run { mark: u8, len: usize },
-    Bullet,
-    Digits { count: usize },
-    AfterNumber { count: usize },
+    Run {
+        mark: u8,
+        len: usize,
+    },
+    Bullet {
+        mark: u8,
+    },
+    /// A line of nothing but the same mark: a rule, or the underline of a heading.
+    Rule {
+        mark: u8,
+    },
+    Hashes,
+    Digits {
+        count: usize,
+    },
+    AfterNumber {
+        count: usize,
+    },
 }
 
 /// What the line before was, as far as the next one cares.
@@ -53,6 +67,10 @@ pub(super) struct LineStart {
     base: usize,
     previous: Previous,
     quoted: bool,
+    /// A list marker stood on this line, and its content has not begun.
+    after_marker: bool,
+    /// The line is a heading: whatever comes next is a new block.
+    heading: bool,
     /// A quote mark, list marker or heading stood on this line: whatever came before has ended.
     new_block: bool,
 }
@@ -66,6 +84,8 @@ impl LineStart {
             base: 0,
             previous: Previous::Blank,
             quoted: false,
+            after_marker: false,
+            heading: false,
             new_block: false,
         }
     }
@@ -76,7 +96,7 @@ impl LineStart {
 
     /// Begins the next line; the last one was text.
     pub(super) fn after_text(&mut self) {
-        self.next_line(Previous::Paragraph);
+        self.next_line(if self.heading { Previous::Blank } else { Previous::Paragraph });
     }
 
     /// Begins the next line; the last one was indented code.
@@ -95,6 +115,8 @@ impl LineStart {
         self.offset = 0;
         self.previous = previous;
         self.quoted = false;
+        self.after_marker = false;
+        self.heading = false;
         self.new_block = false;
     }
 
@@ -110,9 +132,28 @@ impl LineStart {
                 Some(fence) => Found::Fence(fence),
                 None => self.text(),
             },
-            State::Bullet => match byte {
-                b' ' | b'\t' => self.list_item(1, byte),
-                b'\n' => self.blank(),
+            State::Bullet { mark } => match byte {
+                b' ' | b'\t' if mark != b'_' && mark != b'=' => self.list_item(1, byte),
+                b'\n' => self.rule(),
+                _ if byte == mark => {
+                    self.state = State::Rule { mark };
+                    Found::More
+                }
+                _ => self.text(),
+            },
+            State::Rule { mark } => match byte {
+                b'\n' => self.rule(),
+                b' ' | b'\t' | b'\r' => Found::More,
+                _ if byte == mark => Found::More,
+                _ => self.text(),
+            },
+            State::Hashes => match byte {
+                b'#' => Found::More,
+                b' ' | b'\t' | b'\r' | b'\n' => {
+                    self.new_block = true;
+                    self.heading = true;
+                    self.text()
+                }
                 _ => self.text(),
             },
             State::Digits { count } => match byte {
@@ -159,8 +200,8 @@ impl LineStart {
                 self.state = State::Run { mark: byte, len: 1 };
                 Found::More
             }
-            b'-' | b'*' | b'+' => {
-                self.state = State::Bullet;
+            b'-' | b'*' | b'+' | b'_' | b'=' => {
+                self.state = State::Bullet { mark: byte };
                 Found::More
             }
             b'0'..=b'9' => {
@@ -168,6 +209,11 @@ impl LineStart {
                 Found::More
             }
             b'#' => {
+                self.state = State::Hashes;
+                Found::More
+            }
+            // A row of a table: its cells hold no code that began in another.
+            b'|' => {
                 self.new_block = true;
                 self.text()
             }
@@ -180,6 +226,7 @@ impl LineStart {
             mark,
             len,
             indent: self.offset + self.columns,
+            base: self.base,
             quoted: self.quoted,
             line: FenceLine::Info,
         })
@@ -202,13 +249,28 @@ impl LineStart {
         Found::Blank
     }
 
+    /// A line of marks has ended; nothing goes on across it.
+    fn rule(&mut self) -> Found {
+        self.next_line(Previous::Blank);
+        Found::Blank
+    }
+
     fn text(&mut self) -> Found {
         self.leave_list();
         Found::Text
     }
 
     fn leave_list(&mut self) {
-        self.base = self.base.min(self.offset + self.columns);
+        let begins = self.offset + self.columns;
+        if self.after_marker {
+            // Up to four spaces after a marker belong to it; with more, code begins.
+            if self.columns < 4 {
+                self.base = begins;
+            }
+        } else if self.previous != Previous::Paragraph {
+            // A line that only goes on with a paragraph stays in its item, wherever it begins.
+            self.base = self.base.min(begins);
+        }
     }
 
     fn list_item(&mut self, marker: usize, byte: u8) -> Found {
@@ -216,6 +278,7 @@ impl LineStart {
         self.offset += self.columns + marker + 1;
         self.columns = if byte == b'\t' { 3 } else { 0 };
         self.base = self.offset;
+        self.after_marker = true;
         self.state = State::Indent;
         Found::More
     }
@@ -227,6 +290,8 @@ pub(super) struct Fence {
     mark: u8,
     len: usize,
     indent: usize,
+    /// Where the content of the list item around it begins.
+    base: usize,
     quoted: bool,
     line: FenceLine,
 }
@@ -252,7 +317,7 @@ pub(super) enum FenceStep {
     Inside,
     /// This byte ended the closing line.
     Closed,
-    /// The quote around the fence ended before this byte.
+    /// The quote or list item around the fence ended before this byte.
     Left,
 }
 
@@ -286,6 +351,8 @@ impl Fence {
             b'>' if self.quoted && !quote_seen => FenceLine::Start { columns: 0, quote_seen: true },
             _ if self.quoted && !quote_seen => return None,
             b'\n' => FenceLine::Start { columns: 0, quote_seen: false },
+            b'\r' => FenceLine::Start { columns, quote_seen },
+            _ if columns < self.base && !self.quoted => return None,
             _ if byte == self.mark && columns <= self.indent + 3 => FenceLine::Run { len: 1 },
             _ => FenceLine::Code,
         })

@@ -102,7 +102,12 @@ fn starts_name(byte: u8) -> bool {
 }
 
 fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
+}
+
+/// As browsers have it: nearly anything may be part of an attribute's name.
+fn is_attribute_byte(byte: u8) -> bool {
+    !is_space(byte) && !matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'/' | b'=' | b'`')
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +144,22 @@ enum State {
     Slash(Class),
 }
 
+impl State {
+    /// What the tag is of, once its name is known.
+    fn class(self) -> Option<Class> {
+        match self {
+            State::BeforeName | State::Name => None,
+            State::BetweenAttributes(class)
+            | State::AttributeName(class)
+            | State::AfterAttributeName(class)
+            | State::BeforeValue(class)
+            | State::Quoted(class, _)
+            | State::Unquoted(class)
+            | State::Slash(class) => Some(class),
+        }
+    }
+}
+
 /// A tag in the making. It begins after its `<`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TagScan {
@@ -147,7 +168,6 @@ pub(super) struct TagScan {
     /// White space after the `<`: prose such as `a < final and b > c` looks like that, so
     /// attributes then need a value.
     spaced: bool,
-    namespaced: bool,
     name: [u8; TAG_NAME_BYTES_MAX],
     name_len: usize,
     bytes: usize,
@@ -159,7 +179,6 @@ impl TagScan {
             state: State::BeforeName,
             closing: false,
             spaced: false,
-            namespaced: false,
             name: [0; TAG_NAME_BYTES_MAX],
             name_len: 0,
             bytes: 1,
@@ -169,7 +188,11 @@ impl TagScan {
     pub(super) fn step(&mut self, byte: u8, table: &TagTable) -> Step {
         self.bytes += 1;
         if TAG_BYTES_MAX < self.bytes {
-            return Step::NotATag;
+            // A name of the table and then no end: hidden rather than leaked.
+            return match self.state.class() {
+                Some(class) => self.tag(class, Form::Open),
+                None => Step::NotATag,
+            };
         }
         match self.state {
             State::BeforeName => self.before_name(byte),
@@ -236,8 +259,8 @@ impl TagScan {
 
     fn in_name(&mut self, byte: u8, table: &TagTable) -> Step {
         match byte {
-            b':' if !self.namespaced => {
-                self.namespaced = true;
+            // What came so far was a namespace.
+            b':' => {
                 self.name_len = 0;
                 Step::More
             }
@@ -245,7 +268,7 @@ impl TagScan {
                 self.push_name(byte);
                 Step::More
             }
-            b'>' | b'/' | b' ' | b'\t' | b'\n' | b'\r' => {
+            _ if matches!(byte, b'>' | b'/') || is_space(byte) => {
                 let Some(class) = table.class(&self.name[..self.name_len]) else {
                     return Step::NotATag;
                 };
@@ -264,7 +287,7 @@ impl TagScan {
             b'>' => self.tag(class, Form::Open),
             b'/' => self.go(State::Slash(class)),
             _ if is_space(byte) => Step::More,
-            _ if starts_name(byte) => self.go(State::AttributeName(class)),
+            _ if is_attribute_byte(byte) => self.go(State::AttributeName(class)),
             _ => Step::NotATag,
         }
     }
@@ -275,7 +298,7 @@ impl TagScan {
             b'>' if !self.spaced => self.tag(class, Form::Open),
             b'/' if !self.spaced => self.go(State::Slash(class)),
             _ if is_space(byte) => self.go(State::AfterAttributeName(class)),
-            _ if is_name_byte(byte) || byte == b':' => Step::More,
+            _ if is_attribute_byte(byte) => Step::More,
             _ => Step::NotATag,
         }
     }

@@ -20,6 +20,8 @@ pub(super) struct LineCutter {
     depth: Depth,
     direction: Option<Direction>,
     started: bool,
+    /// A value has been handed on: this is a stream of values, whatever else is in it.
+    seen_value: bool,
     skipping: bool,
 }
 
@@ -62,30 +64,53 @@ impl Depth {
 }
 
 impl LineCutter {
-    pub(super) fn push(&mut self, mut bytes: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
+    /// Returns the bytes from where on these are server-sent events, if they turn out to be.
+    pub(super) fn push(
+        &mut self,
+        mut bytes: &[u8],
+        out: &mut impl FnMut(Cutting<'_>),
+    ) -> Option<Vec<u8>> {
         while let Some(end) = memchr::memchr(b'\n', bytes) {
             let whole = self.line.is_empty() && !self.skipping;
             if whole && self.value.len() + end <= FRAME_BYTES_MAX {
+                if self.begins_events(&bytes[..end]) {
+                    return Some(bytes.to_vec());
+                }
                 self.end_line(&bytes[..end], out);
             } else {
                 self.hold(&bytes[..end], out);
-                let line = std::mem::take(&mut self.line);
+                let mut line = std::mem::take(&mut self.line);
+                if self.begins_events(&line) {
+                    line.extend_from_slice(&bytes[end..]);
+                    return Some(line);
+                }
                 self.end_line(&line, out);
+                line.clear();
+                line.shrink_to(BUFFER_BYTES_KEPT);
                 self.line = line;
-                self.line.clear();
-                self.line.shrink_to(BUFFER_BYTES_KEPT);
             }
             bytes = &bytes[end + 1..];
         }
         self.hold(bytes, out);
+        None
     }
 
-    pub(super) fn finish(&mut self, out: &mut impl FnMut(Cutting<'_>)) {
+    pub(super) fn finish(&mut self, out: &mut impl FnMut(Cutting<'_>)) -> Option<Vec<u8>> {
         let line = std::mem::take(&mut self.line);
+        if self.begins_events(&line) {
+            return Some(line);
+        }
         if !line.is_empty() || self.skipping {
             self.end_line(&line, out);
         }
         self.give_up(out);
+        None
+    }
+
+    /// A program or a proxy may have said something before the events began.
+    fn begins_events(&self, line: &[u8]) -> bool {
+        let between = !self.seen_value && self.value.is_empty() && !self.skipping;
+        between && (line.starts_with(b"data:") || line.starts_with(b"event:"))
     }
 
     fn hold(&mut self, bytes: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
@@ -130,21 +155,21 @@ impl LineCutter {
     }
 
     fn begin_value(&mut self, line: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
-        let trimmed = line.trim_ascii();
-        if trimmed.is_empty() {
-            return;
-        }
-        if !trimmed.starts_with(b"{") {
-            // `[DONE]`, and whatever a program prints beside its stream.
-            let text = String::from_utf8_lossy(trimmed);
-            out(if trimmed == b"[DONE]" { Cutting::data(&text) } else { Cutting::Noise(&text) });
-            return;
-        }
-        self.depth = Depth::default();
-        match self.depth.read(trimmed) {
-            // What follows a closed value on its line makes it unreadable; the reader says so.
-            Some(_) => self.hand_on(trimmed, out),
-            None => self.value.extend_from_slice(trimmed),
+        let mut rest = line.trim_ascii();
+        while !rest.is_empty() {
+            if !rest.starts_with(b"{") {
+                // `[DONE]`, and whatever a program prints beside its stream.
+                let text = String::from_utf8_lossy(rest);
+                out(if rest == b"[DONE]" { Cutting::data(&text) } else { Cutting::Noise(&text) });
+                return;
+            }
+            self.depth = Depth::default();
+            let Some(end) = self.depth.read(rest) else {
+                self.value.extend_from_slice(rest);
+                return;
+            };
+            self.hand_on(&rest[..end], out);
+            rest = rest[end..].trim_ascii_start();
         }
     }
 
@@ -152,11 +177,14 @@ impl LineCutter {
         // A bare line break cannot stand in a string; the escape it should have been can.
         let joint: &[u8] = if self.depth.in_string { b"\\n" } else { b"\n" };
         self.value.extend_from_slice(joint);
-        self.value.extend_from_slice(line);
-        if self.depth.read(line).is_some() {
-            let value = std::mem::take(&mut self.value);
-            self.hand_on(&value, out);
-        }
+        let Some(end) = self.depth.read(line) else {
+            self.value.extend_from_slice(line);
+            return;
+        };
+        self.value.extend_from_slice(&line[..end]);
+        let value = std::mem::take(&mut self.value);
+        self.hand_on(&value, out);
+        self.begin_value(&line[end..], out);
     }
 
     fn give_up(&mut self, out: &mut impl FnMut(Cutting<'_>)) {
@@ -167,6 +195,7 @@ impl LineCutter {
     }
 
     fn hand_on(&mut self, value: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
+        self.seen_value = true;
         let from = self.direction.unwrap_or(Direction::Agent);
         if let Ok(data) = std::str::from_utf8(value) {
             out(Cutting::Frame(Frame { name: "", data, from }));
