@@ -14,9 +14,6 @@ mkdir -p data
 : >data/results.jsonl
 for count in 1000 "$deltas"; do # 1,000 is the warm-up
   "$bin/millpond-bench" streams data --deltas "$count" >/dev/null
-  for stream in chat responses anthropic; do
-    python3 complete.py "data/${stream}_$count.sse" "$stream"
-  done
 done
 
 skip() { echo "skipped: $1" >&2; }

@@ -64,6 +64,7 @@ impl Dice {
 enum Delta<'a> {
     Start,
     Reasoning(&'a str),
+    TextStart,
     Text(&'a str),
     ToolStart,
     Arguments(&'a str),
@@ -71,160 +72,195 @@ enum Delta<'a> {
 }
 
 pub(crate) fn make(provider: Provider, deltas: usize) -> Vec<u8> {
-    let mut out = String::new();
+    let mut out = Stream { provider, text: String::new(), number: 0 };
     let mut dice = Dice(deltas as u64);
-    let mut at = 0;
-    let mut say = |delta: Delta<'_>| {
-        let payload = payload(provider, &delta, at);
-        at += 1;
-        for (name, data) in payload {
-            if provider != Provider::Chat {
-                let _ = writeln!(out, "event: {name}");
-            }
-            let _ = write!(out, "data: {data}\n\n");
-        }
-    };
-    say(Delta::Start);
+    out.say(&Delta::Start);
     for _ in 0..deltas / 5 {
-        say(Delta::Reasoning(dice.word()));
+        out.say(&Delta::Reasoning(dice.word()));
     }
+    out.say(&Delta::TextStart);
     for _ in 0..deltas {
-        say(Delta::Text(dice.word()));
+        out.say(&Delta::Text(dice.word()));
     }
-    say(Delta::ToolStart);
-    say(Delta::Arguments("{\"list\":["));
+    out.say(&Delta::ToolStart);
+    out.say(&Delta::Arguments("{\"list\":["));
     for _ in 0..deltas / 50 {
-        say(Delta::Arguments("12345,"));
+        out.say(&Delta::Arguments("12345,"));
     }
-    say(Delta::Arguments("0]}"));
-    say(Delta::End);
-    out.into_bytes()
+    out.say(&Delta::Arguments("0]}"));
+    out.say(&Delta::End);
+    out.text.into_bytes()
 }
 
-type Payload = Vec<(&'static str, serde_json::Value)>;
-
-fn payload(provider: Provider, delta: &Delta<'_>, at: usize) -> Payload {
-    match provider {
-        Provider::Chat => chat(delta),
-        Provider::Responses => responses(delta, at),
-        Provider::Anthropic => anthropic(delta),
-    }
+/// A stream being written, as its provider writes it: the type of an event comes first.
+struct Stream {
+    provider: Provider,
+    text: String,
+    number: usize,
 }
 
-fn chat(delta: &Delta<'_>) -> Payload {
-    use serde_json::json;
-    let (delta, finish) = match delta {
-        Delta::Start => (json!({"role": "assistant", "content": "", "refusal": null}), None),
-        Delta::Reasoning(text) => (json!({"reasoning_content": text}), None),
-        Delta::Text(text) => (json!({"content": text}), None),
-        Delta::ToolStart => (
-            json!({"tool_calls": [{"index": 0, "id": "call_1", "type": "function",
-                "function": {"name": "sum", "arguments": ""}}]}),
-            None,
-        ),
-        Delta::Arguments(text) => {
-            (json!({"tool_calls": [{"index": 0, "function": {"arguments": text}}]}), None)
+impl Stream {
+    fn say(&mut self, delta: &Delta<'_>) {
+        match self.provider {
+            Provider::Chat => self.chat(delta),
+            Provider::Responses => self.responses(delta),
+            Provider::Anthropic => self.anthropic(delta),
         }
-        Delta::End => (json!({}), Some("tool_calls")),
-    };
-    let chunk = json!({
-        "id": "chatcmpl-A1b2C3d4E5f6G7h8I9j0K1l2M3n4O", "object": "chat.completion.chunk",
-        "created": 1_794_000_000, "model": "pond-large-2026-11-01", "service_tier": "default",
-        "system_fingerprint": "fp_0123456789",
-        "choices": [{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}],
-        "usage": null, "obfuscation": "aZ3k9",
-    });
-    vec![("", chunk)]
-}
+    }
 
-fn responses(delta: &Delta<'_>, at: usize) -> Payload {
-    use serde_json::json;
-    let id = "msg_0123456789abcdef0123456789abcdef0123456789abcdef";
-    let event = |name: &'static str, mut rest: serde_json::Value| {
-        rest["type"] = json!(name);
-        rest["sequence_number"] = json!(at);
-        (name, rest)
-    };
-    let delta_of = |name, index: u32, text: &str| {
-        event(
-            name,
-            json!({"item_id": id, "output_index": index, "content_index": 0,
-            "summary_index": 0, "delta": text, "logprobs": [], "obfuscation": "aZ3k9"}),
-        )
-    };
-    match delta {
-        Delta::Start => vec![
-            event(
-                "response.created",
-                json!({"response": {"id": "resp_1", "object": "response",
-                "status": "in_progress", "model": "pond-large", "output": []}}),
+    fn chat(&mut self, delta: &Delta<'_>) {
+        const HEAD: &str = r#"{"id":"chatcmpl-A1b2C3d4E5f6G7h8I9j0K1l2M3n4O","object":"chat.completion.chunk","created":1794000000,"model":"pond-large-2026-11-01","service_tier":"default","system_fingerprint":"fp_0123456789","choices":[{"index":0,"delta":{"#;
+        const MIDDLE: &str = r#"},"logprobs":null,"finish_reason":"#;
+        const TAIL: &str = r#"}],"usage":null,"obfuscation":"aZ3k9"}"#;
+        let (delta, finish) = match delta {
+            Delta::Start => (r#""role":"assistant","content":"","refusal":null"#.to_owned(), "null"),
+            Delta::TextStart => return,
+            Delta::Reasoning(text) => (format!(r#""reasoning_content":{}"#, json(text)), "null"),
+            Delta::Text(text) => (format!(r#""content":{}"#, json(text)), "null"),
+            Delta::ToolStart => (
+                r#""tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"sum","arguments":""}}]"#.to_owned(),
+                "null",
             ),
-            event(
-                "response.output_item.added",
-                json!({"output_index": 0,
-                "item": {"id": "rs_1", "type": "reasoning", "summary": []}}),
+            Delta::Arguments(text) => (
+                format!(r#""tool_calls":[{{"index":0,"function":{{"arguments":{}}}}}]"#, json(text)),
+                "null",
             ),
-        ],
-        Delta::Reasoning(text) => vec![delta_of("response.reasoning_summary_text.delta", 0, text)],
-        Delta::Text(text) => vec![delta_of("response.output_text.delta", 1, text)],
-        Delta::ToolStart => vec![event(
-            "response.output_item.added",
-            json!({"output_index": 2,
-            "item": {"id": "fc_1", "type": "function_call", "call_id": "call_1", "name": "sum",
-            "arguments": "", "status": "in_progress"}}),
-        )],
-        Delta::Arguments(text) => vec![delta_of("response.function_call_arguments.delta", 2, text)],
-        Delta::End => vec![event(
-            "response.completed",
-            json!({"response": {"id": "resp_1",
-            "object": "response", "status": "completed", "model": "pond-large", "output": []}}),
-        )],
+            Delta::End => (String::new(), r#""tool_calls""#),
+        };
+        let _ = write!(self.text, "data: {HEAD}{delta}{MIDDLE}{finish}{TAIL}\n\n");
+        if finish != "null" {
+            self.text.push_str("data: [DONE]\n\n");
+        }
+    }
+
+    /// An event of the other two, named and numbered.
+    fn event(&mut self, name: &str, rest: &str) {
+        let number = match self.provider {
+            Provider::Responses => format!(r#","sequence_number":{}"#, self.number),
+            Provider::Chat | Provider::Anthropic => String::new(),
+        };
+        self.number += 1;
+        let _ = write!(self.text, "event: {name}\ndata: {{\"type\":\"{name}\"{number}{rest}}}\n\n");
+    }
+
+    fn responses(&mut self, delta: &Delta<'_>) {
+        const RESPONSE: &str = r#""id":"resp_1","object":"response","created_at":1794000000,"model":"pond-large","output":[]"#;
+        let delta_of = |item: &str, index: u32, text: &str| {
+            format!(
+                r#","item_id":"{item}_0123456789abcdef0123456789abcdef0123456789abcdef","output_index":{index},"content_index":0,"summary_index":0,"delta":{},"logprobs":[],"obfuscation":"aZ3k9""#,
+                json(text)
+            )
+        };
+        let item = |index: u32, rest: &str| format!(r#","output_index":{index},"item":{{{rest}}}"#);
+        let id = |item: &str| {
+            format!(r#""id":"{item}_0123456789abcdef0123456789abcdef0123456789abcdef""#)
+        };
+        match delta {
+            Delta::Start => {
+                self.event(
+                    "response.created",
+                    &format!(r#","response":{{{RESPONSE},"status":"in_progress"}}"#),
+                );
+                let body = format!(r#"{},"type":"reasoning","summary":[]"#, id("rs"));
+                self.event("response.output_item.added", &item(0, &body));
+                let part = r#""part":{"type":"summary_text","text":""}"#;
+                let place = format!(
+                    r#",{},"output_index":0,"summary_index":0,{part}"#,
+                    id("rs").replace("\"id\"", "\"item_id\"")
+                );
+                self.event("response.reasoning_summary_part.added", &place);
+            }
+            Delta::Reasoning(text) => {
+                self.event("response.reasoning_summary_text.delta", &delta_of("rs", 0, text));
+            }
+            Delta::TextStart => {
+                let body = format!(r#"{},"type":"reasoning","summary":[]"#, id("rs"));
+                self.event("response.output_item.done", &item(0, &body));
+                let body = format!(
+                    r#"{},"type":"message","status":"in_progress","role":"assistant","content":[]"#,
+                    id("msg")
+                );
+                self.event("response.output_item.added", &item(1, &body));
+                let part = r#""part":{"type":"output_text","text":"","annotations":[]}"#;
+                let place = format!(
+                    r#",{},"output_index":1,"content_index":0,{part}"#,
+                    id("msg").replace("\"id\"", "\"item_id\"")
+                );
+                self.event("response.content_part.added", &place);
+            }
+            Delta::Text(text) => {
+                self.event("response.output_text.delta", &delta_of("msg", 1, text))
+            }
+            Delta::ToolStart => {
+                let body = format!(
+                    r#"{},"type":"message","status":"completed","role":"assistant","content":[]"#,
+                    id("msg")
+                );
+                self.event("response.output_item.done", &item(1, &body));
+                let body = format!(
+                    r#"{},"type":"function_call","call_id":"call_1","name":"sum","arguments":"","status":"in_progress""#,
+                    id("fc")
+                );
+                self.event("response.output_item.added", &item(2, &body));
+            }
+            Delta::Arguments(text) => {
+                self.event("response.function_call_arguments.delta", &delta_of("fc", 2, text));
+            }
+            Delta::End => {
+                let body = format!(
+                    r#"{},"type":"function_call","call_id":"call_1","name":"sum","arguments":"{{}}","status":"completed""#,
+                    id("fc")
+                );
+                self.event("response.output_item.done", &item(2, &body));
+                self.event("response.completed", &format!(r#","response":{{{RESPONSE},"status":"completed","usage":{{"input_tokens":1,"output_tokens":9}}}}"#));
+            }
+        }
+    }
+
+    fn anthropic(&mut self, delta: &Delta<'_>) {
+        match delta {
+            Delta::Start => {
+                self.event("message_start", r#","message":{"id":"msg_1","type":"message","role":"assistant","model":"pond-large","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}"#);
+                self.event("content_block_start", r#","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}"#);
+            }
+            Delta::Reasoning(text) => self.event(
+                "content_block_delta",
+                &format!(
+                    r#","index":0,"delta":{{"type":"thinking_delta","thinking":{}}}"#,
+                    json(text)
+                ),
+            ),
+            Delta::TextStart => {
+                self.event("content_block_stop", r#","index":0"#);
+                self.event(
+                    "content_block_start",
+                    r#","index":1,"content_block":{"type":"text","text":""}"#,
+                );
+            }
+            Delta::Text(text) => self.event(
+                "content_block_delta",
+                &format!(r#","index":1,"delta":{{"type":"text_delta","text":{}}}"#, json(text)),
+            ),
+            Delta::ToolStart => {
+                self.event("content_block_stop", r#","index":1"#);
+                self.event("content_block_start", r#","index":2,"content_block":{"type":"tool_use","id":"toolu_1","name":"sum","input":{}}"#);
+            }
+            Delta::Arguments(text) => self.event(
+                "content_block_delta",
+                &format!(
+                    r#","index":2,"delta":{{"type":"input_json_delta","partial_json":{}}}"#,
+                    json(text)
+                ),
+            ),
+            Delta::End => {
+                self.event("content_block_stop", r#","index":2"#);
+                self.event("message_delta", r#","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":9}"#);
+                self.event("message_stop", "");
+            }
+        }
     }
 }
 
-fn anthropic(delta: &Delta<'_>) -> Payload {
-    use serde_json::json;
-    let block = |name: &'static str, index: u32, rest: serde_json::Value| {
-        let mut value = rest;
-        value["type"] = json!(name);
-        value["index"] = json!(index);
-        (name, value)
-    };
-    match delta {
-        Delta::Start => vec![(
-            "message_start",
-            json!({"type": "message_start", "message": {"id": "msg_1", "type": "message",
-                "role": "assistant", "model": "pond-large", "content": [], "stop_reason": null,
-                "usage": {"input_tokens": 1, "output_tokens": 1}}}),
-        )],
-        Delta::Reasoning(text) => vec![block(
-            "content_block_delta",
-            0,
-            json!({"delta": {"type": "thinking_delta", "thinking": text}}),
-        )],
-        Delta::Text(text) => vec![block(
-            "content_block_delta",
-            1,
-            json!({"delta": {"type": "text_delta", "text": text}}),
-        )],
-        Delta::ToolStart => vec![block(
-            "content_block_start",
-            2,
-            json!({"content_block": {"type": "tool_use", "id": "toolu_1", "name": "sum",
-                "input": {}}}),
-        )],
-        Delta::Arguments(text) => vec![block(
-            "content_block_delta",
-            2,
-            json!({"delta": {"type": "input_json_delta", "partial_json": text}}),
-        )],
-        Delta::End => vec![
-            (
-                "message_delta",
-                json!({"type": "message_delta", "delta": {"stop_reason": "tool_use",
-                "stop_sequence": null}, "usage": {"output_tokens": 9}}),
-            ),
-            ("message_stop", json!({"type": "message_stop"})),
-        ],
-    }
+fn json(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }

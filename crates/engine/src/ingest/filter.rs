@@ -102,6 +102,7 @@ impl Filter {
     }
 
     /// One with the same table, outside of everything.
+    #[must_use]
     pub fn fresh(&self) -> Filter {
         Filter::new(Arc::clone(&self.table), StartsIn::Text)
     }

@@ -230,7 +230,7 @@ impl Ledger {
             self.text(raw, filter, out);
             return;
         };
-        let (visible, hidden) = self.reread(raw, filter);
+        let (visible, hidden) = reread(raw, filter);
         if hidden != before.hidden {
             out.hidden(MarkupClass::Rewritten, &hidden);
         }
@@ -242,29 +242,6 @@ impl Ledger {
         });
         self.message = Message::Open { id, print: Fingerprint::of(&visible) };
         self.cumulative = Some(Cumulative { raw: raw.to_owned(), visible, hidden });
-    }
-
-    /// What the filter shows and hides of a text, by the same rules as when it came piece by piece.
-    fn reread(&self, raw: &str, filter: &mut Filter) -> (String, String) {
-        let (mut visible, mut hidden) = (String::new(), String::new());
-        let mut after_tag = AfterTag::No;
-        filter.push(raw, &mut |piece| match piece {
-            Piece::Visible(text) => visible.push_str(text),
-            Piece::Inside(_, text) | Piece::Markup(_, text) => {
-                if matches!(piece, Piece::Markup(MarkupClass::Reasoning, _))
-                    && visible.chars().all(char::is_whitespace)
-                {
-                    after_tag = AfterTag::Yes;
-                    visible.clear();
-                }
-                hidden.push_str(text);
-            }
-        });
-        if after_tag == AfterTag::Yes {
-            let lead = visible.len() - visible.trim_start().len();
-            visible.drain(..layout_len("", &visible[..lead]));
-        }
-        (visible, hidden)
     }
 
     /// What the open message has said; one that was not remembered from its start is over.
@@ -366,6 +343,29 @@ impl Ledger {
             Reasoning::Open { step, .. } => out.event(Event::ReasoningEnded { step }),
         }
     }
+}
+
+/// What the filter shows and hides of a text, by the same rules as when it came piece by piece.
+fn reread(raw: &str, filter: &mut Filter) -> (String, String) {
+    let (mut visible, mut hidden) = (String::new(), String::new());
+    let mut after_tag = AfterTag::No;
+    filter.push(raw, &mut |piece| match piece {
+        Piece::Visible(text) => visible.push_str(text),
+        Piece::Inside(_, text) | Piece::Markup(_, text) => {
+            if matches!(piece, Piece::Markup(MarkupClass::Reasoning, _))
+                && visible.chars().all(char::is_whitespace)
+            {
+                after_tag = AfterTag::Yes;
+                visible.clear();
+            }
+            hidden.push_str(text);
+        }
+    });
+    if after_tag == AfterTag::Yes {
+        let lead = visible.len() - visible.trim_start().len();
+        visible.drain(..layout_len("", &visible[..lead]));
+    }
+    (visible, hidden)
 }
 
 /// How much of the white space before a text only sets a tag apart: all of it up to its last line

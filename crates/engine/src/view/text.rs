@@ -51,11 +51,9 @@ impl TextView {
             Event::Withdrawn { messages, .. } if !messages.is_empty() => {
                 out(Patch::Withdrawn { messages: messages.len() });
             }
-            Event::RunEnded { .. } => {
-                if self.page == Page::MidLine {
-                    out(Patch::Append("\n"));
-                    self.page = Page::LineEnd;
-                }
+            Event::RunEnded { .. } if self.page == Page::MidLine => {
+                out(Patch::Append("\n"));
+                self.page = Page::LineEnd;
             }
             _ => {}
         }

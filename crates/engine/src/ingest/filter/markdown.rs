@@ -69,10 +69,17 @@ pub(super) struct LineStart {
     quoted: bool,
     /// A list marker stood on this line, and its content has not begun.
     after_marker: bool,
-    /// The line is a heading: whatever comes next is a new block.
-    heading: bool,
-    /// A quote mark, list marker or heading stood on this line: whatever came before has ended.
-    new_block: bool,
+    opens: Opens,
+}
+
+/// What begins on a line, as far as what was before it cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opens {
+    Nothing,
+    /// A quote, list item or table row: whatever came before has ended.
+    Block,
+    /// A heading: what comes after it is a new block too.
+    Heading,
 }
 
 impl LineStart {
@@ -85,18 +92,21 @@ impl LineStart {
             previous: Previous::Blank,
             quoted: false,
             after_marker: false,
-            heading: false,
-            new_block: false,
+            opens: Opens::Nothing,
         }
     }
 
     pub(super) fn began_block(&self) -> bool {
-        self.new_block
+        self.opens != Opens::Nothing
     }
 
     /// Begins the next line; the last one was text.
     pub(super) fn after_text(&mut self) {
-        self.next_line(if self.heading { Previous::Blank } else { Previous::Paragraph });
+        self.next_line(if self.opens == Opens::Heading {
+            Previous::Blank
+        } else {
+            Previous::Paragraph
+        });
     }
 
     /// Begins the next line; the last one was indented code.
@@ -116,8 +126,7 @@ impl LineStart {
         self.previous = previous;
         self.quoted = false;
         self.after_marker = false;
-        self.heading = false;
-        self.new_block = false;
+        self.opens = Opens::Nothing;
     }
 
     pub(super) fn step(&mut self, byte: u8) -> Found {
@@ -150,8 +159,7 @@ impl LineStart {
             State::Hashes => match byte {
                 b'#' => Found::More,
                 b' ' | b'\t' | b'\r' | b'\n' => {
-                    self.new_block = true;
-                    self.heading = true;
+                    self.opens = Opens::Heading;
                     self.text()
                 }
                 _ => self.text(),
@@ -188,7 +196,7 @@ impl LineStart {
             b'\n' => self.blank(),
             _ if self.is_indented_code() => Found::Indented,
             b'>' => {
-                self.new_block = true;
+                self.opens = Opens::Block;
                 self.quoted = true;
                 self.offset = 0;
                 self.columns = 0;
@@ -214,7 +222,7 @@ impl LineStart {
             }
             // A row of a table: its cells hold no code that began in another.
             b'|' => {
-                self.new_block = true;
+                self.opens = Opens::Block;
                 self.text()
             }
             _ => self.text(),
@@ -235,7 +243,7 @@ impl LineStart {
     fn is_indented_code(&self) -> bool {
         let may_begin = match self.previous {
             Previous::Blank | Previous::Indented => true,
-            Previous::Paragraph => self.new_block,
+            Previous::Paragraph => self.began_block(),
         };
         may_begin && self.base + 4 <= self.offset + self.columns
     }
@@ -274,7 +282,7 @@ impl LineStart {
     }
 
     fn list_item(&mut self, marker: usize, byte: u8) -> Found {
-        self.new_block = true;
+        self.opens = Opens::Block;
         self.offset += self.columns + marker + 1;
         self.columns = if byte == b'\t' { 3 } else { 0 };
         self.base = self.offset;
