@@ -143,6 +143,7 @@ impl Stream {
         let _ = write!(self.text, "event: {name}\ndata: {{\"type\":\"{name}\"{number}{rest}}}\n\n");
     }
 
+    #[allow(clippy::too_many_lines, reason = "one arm per delta, nothing but text")]
     fn responses(&mut self, delta: &Delta<'_>) {
         const RESPONSE: &str = r#""id":"resp_1","object":"response","created_at":1794000000,"model":"pond-large","output":[]"#;
         let delta_of = |item: &str, index: u32, text: &str| {
@@ -189,7 +190,7 @@ impl Stream {
                 self.event("response.content_part.added", &place);
             }
             Delta::Text(text) => {
-                self.event("response.output_text.delta", &delta_of("msg", 1, text))
+                self.event("response.output_text.delta", &delta_of("msg", 1, text));
             }
             Delta::ToolStart => {
                 let body = format!(
