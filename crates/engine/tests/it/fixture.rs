@@ -42,6 +42,25 @@ impl Told {
         texts.collect()
     }
 
+    /// The text of each message, as it was in the end.
+    pub(crate) fn messages(&self) -> Vec<String> {
+        let mut messages: Vec<String> = Vec::new();
+        for event in self.events() {
+            match event {
+                Event::MessageStarted { .. } => messages.push(String::new()),
+                Event::TextAppended { message, text } => {
+                    messages[message.0 as usize].push_str(text);
+                }
+                Event::TextRewritten { message, kept_bytes, text } => {
+                    messages[message.0 as usize].truncate(*kept_bytes);
+                    messages[message.0 as usize].push_str(text);
+                }
+                _ => {}
+            }
+        }
+        messages
+    }
+
     /// What one tool put out.
     pub(crate) fn output(&self, of: StepId) -> String {
         let texts = self.events().filter_map(|event| match event {
