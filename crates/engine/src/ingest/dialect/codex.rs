@@ -280,7 +280,7 @@ impl Codex {
     ) -> StepId {
         let tool = ToolStart { call: id_of(item), ..tool };
         let known = match stage {
-            Stage::Started => self.calls.started(tool, out),
+            Stage::Started => Calls::started(tool, out),
             Stage::Updated | Stage::Completed => self.calls.step_of(tool, arguments, out),
         };
         let step = known.unwrap_or_else(|| {

@@ -2,6 +2,7 @@
 
 use crate::event::{Event, MessageId, StepId};
 use crate::run::Rounds;
+use crate::run::fingerprint::Fingerprint;
 use crate::run::text::{Message, Reasoning};
 
 use super::Writer;
@@ -53,10 +54,10 @@ impl Writer<'_> {
         let gone = |id: &MessageId| ledger.withdrawn.contains(id);
         round.last_final = round.last_final.filter(|id| !gone(id));
         if round.last_message.is_some_and(|(id, _)| gone(&id)) {
-            let standing = (round.first_message..ledger.messages).rev().map(MessageId);
+            let mut standing = (round.first_message..ledger.messages).rev().map(MessageId);
             // Its text is not known any more.
             round.last_message =
-                standing.into_iter().find(|id| !gone(id)).map(|id| (id, Default::default()));
+                standing.find(|id| !gone(id)).map(|id| (id, Fingerprint::default()));
         }
     }
 }

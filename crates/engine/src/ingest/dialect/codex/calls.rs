@@ -29,11 +29,7 @@ impl Calls {
     }
 
     /// The open step of a call that starts: without an id there is none.
-    pub(in super::super) fn started(
-        &self,
-        tool: ToolStart<'_>,
-        out: &Writer<'_>,
-    ) -> Option<StepId> {
+    pub(in super::super) fn started(tool: ToolStart<'_>, out: &Writer<'_>) -> Option<StepId> {
         if tool.call.is_empty() { None } else { out.step_of(tool.call) }
     }
 

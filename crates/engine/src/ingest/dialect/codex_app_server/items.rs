@@ -9,6 +9,7 @@ use crate::ingest::json::{
 use crate::run::{Fingerprint, ToolStart, Writer};
 
 use super::super::agents::{Voice, agent_tool};
+use super::super::codex::calls::Calls;
 use super::super::codex::results::{agents_words, content_part, end_command, end_mcp, outcome_of};
 use super::super::openai_chat::image_of_url;
 use super::{CodexAppServer, Compaction, Params, remember};
@@ -165,7 +166,7 @@ impl CodexAppServer {
         let arguments = arguments_of(item);
         let parent = if self.is_main(params) { None } else { self.agent_step(params) };
         let known = match stage {
-            Stage::Started => self.calls.started(tool, out),
+            Stage::Started => Calls::started(tool, out),
             Stage::Completed => self.calls.step_of(tool, &arguments, out),
         };
         let step = known.unwrap_or_else(|| {
