@@ -52,12 +52,7 @@ fn a_to_do_list_after_the_reply_does_not_take_the_reply_away() {
 fn a_whole_text_that_says_more_than_its_deltas_is_not_lost() {
     let told = told("codex-app-server/whole-text-longer-than-its-deltas.jsonl");
     assert_eq!(told.messages(), ["The mill", "Half ", "a wheel", "Gone", "Same \n"]);
-    let warnings = told.events().filter_map(|event| match event {
-        Event::NoticeGiven { level: Level::Warning, text } => Some(text.as_ref()),
-        _ => None,
-    });
-    let warnings: Vec<&str> = warnings.collect();
-    assert_eq!(warnings, ["a message is not what was shown: Other words"]);
+    assert_eq!(told.notices(Level::Warning), ["a message is not what was shown: Other words"]);
 }
 
 #[test]
