@@ -1,5 +1,7 @@
 //! What a dialect can say.
 
+mod open;
+
 use crate::event::{
     AnsweredBy, AskKind, AskOption, Citation, Event, Executor, FailureReason, Image, Level,
     MessageId, Millis, Owner, Phase, ReasoningOrigin, Sink, StepId, Stop, TextMode, ToolOutcome,

@@ -1,72 +1,14 @@
 //! What the output of CLI agents gets wrong in other readers: one test for each trap.
 
-use engine::event::{AnsweredBy, Ending, Event, FailureReason, Level, Outcome, Reply, ToolOutcome};
+use engine::event::{AnsweredBy, Event, FailureReason, Level, Outcome, Reply, ToolOutcome};
 
-use crate::support::{Kept, fixtures_dir, ingest_whole};
-
-fn read(fixture: &str) -> Kept {
-    let path = fixtures_dir().join(fixture).with_extension("jsonl");
-    ingest_whole(&std::fs::read(&path).unwrap_or_else(|error| panic!("{fixture}: {error}")))
-}
-
-fn ending(kept: &Kept) -> &Ending<'static> {
-    match kept.events().last() {
-        Some(Event::RunEnded { ending }) => ending,
-        other => panic!("ended with {other:?}"),
-    }
-}
-
-/// The text of the message that the run ended with.
-fn reply(kept: &Kept) -> Option<String> {
-    let reply = ending(kept).message?;
-    let texts = kept.events().filter_map(|event| match event {
-        Event::TextAppended { message, text } if *message == reply => Some(text.as_ref()),
-        _ => None,
-    });
-    Some(texts.collect())
-}
-
-fn reasoning(kept: &Kept) -> String {
-    let texts = kept.events().filter_map(|event| match event {
-        Event::ReasoningAppended { text, .. } => Some(text.as_ref()),
-        _ => None,
-    });
-    texts.collect()
-}
-
-fn output(kept: &Kept) -> String {
-    let texts = kept.events().filter_map(|event| match event {
-        Event::OutputAppended { text, .. } => Some(text.as_ref()),
-        _ => None,
-    });
-    texts.collect()
-}
-
-fn notices(kept: &Kept, wanted: Level) -> Vec<&str> {
-    let notices = kept.events().filter_map(|event| match event {
-        Event::NoticeGiven { level, text } if *level == wanted => Some(text.as_ref()),
-        _ => None,
-    });
-    notices.collect()
-}
-
-fn tool_outcomes(kept: &Kept) -> Vec<ToolOutcome> {
-    let outcomes = kept.events().filter_map(|event| match event {
-        Event::ToolEnded { outcome, .. } => Some(*outcome),
-        _ => None,
-    });
-    outcomes.collect()
-}
-
-fn rounds(kept: &Kept) -> usize {
-    kept.events().filter(|event| matches!(event, Event::RoundStarted { .. })).count()
-}
+use crate::fixture::{Told, told};
 
 #[test]
 fn codex_warnings_and_reconnects_do_not_end_the_run() {
-    let kept = read("codex/warning-and-reconnect-are-not-fatal");
-    assert_eq!(ending(&kept).outcome, Outcome::Completed);
-    assert_eq!(notices(&kept, Level::Warning), ["Unknown model, using defaults."]);
+    let kept = told("codex/warning-and-reconnect-are-not-fatal.jsonl");
+    assert_eq!(kept.ending().outcome, Outcome::Completed);
+    assert_eq!(kept.notices(Level::Warning), ["Unknown model, using defaults."]);
     let retries: Vec<_> = kept
         .events()
         .filter_map(|event| match event {
@@ -79,94 +21,94 @@ fn codex_warnings_and_reconnects_do_not_end_the_run() {
 
 #[test]
 fn codex_fails_when_its_turn_fails() {
-    let kept = read("codex/turn-failed");
-    assert_eq!(ending(&kept).outcome, Outcome::Failed);
-    assert_eq!(ending(&kept).detail.as_deref(), Some("stream lost"));
+    let kept = told("codex/turn-failed.jsonl");
+    assert_eq!(kept.ending().outcome, Outcome::Failed);
+    assert_eq!(kept.ending().detail.as_deref(), Some("stream lost"));
     assert_eq!(kept.visible(), "Looking at the sluice.");
 }
 
 #[test]
 fn codex_fails_when_an_error_is_its_last_word() {
-    let kept = read("codex/error-and-no-turn-end");
-    assert_eq!(ending(&kept).outcome, Outcome::Failed);
-    assert_eq!(ending(&kept).detail.as_deref(), Some("the quota is used up"));
+    let kept = told("codex/error-and-no-turn-end.jsonl");
+    assert_eq!(kept.ending().outcome, Outcome::Failed);
+    assert_eq!(kept.ending().detail.as_deref(), Some("the quota is used up"));
 }
 
 #[test]
 fn codex_that_is_cut_off_is_truncated_and_its_command_has_no_result() {
-    let kept = read("codex/cut-off");
-    assert_eq!(ending(&kept).outcome, Outcome::Truncated);
-    assert_eq!(tool_outcomes(&kept), [ToolOutcome::NoResult]);
+    let kept = told("codex/cut-off.jsonl");
+    assert_eq!(kept.ending().outcome, Outcome::Truncated);
+    assert_eq!(kept.outcomes(), [ToolOutcome::NoResult]);
 }
 
 #[test]
 fn codex_output_that_is_repeated_as_it_grows_is_recorded_once() {
-    let kept = read("codex/thinking-text-command");
-    assert_eq!(output(&kept), "level 42\n");
-    assert_eq!(reply(&kept).as_deref(), Some("The level is **42**."));
+    let kept = told("codex/thinking-text-command.jsonl");
+    assert_eq!(kept.outputs(), "level 42\n");
+    assert_eq!(kept.reply(), "The level is **42**.");
 }
 
 #[test]
 fn codex_text_that_changes_is_rewritten_and_output_that_changes_is_not_lost() {
-    let kept = read("codex/message-grows-and-changes");
+    let kept = told("codex/message-grows-and-changes.jsonl");
     assert_eq!(kept.visible(), "The pond was full.Done.");
-    assert_eq!(output(&kept), "line 1\nline 8\nline 9\n");
+    assert_eq!(kept.outputs(), "line 1\nline 8\nline 9\n");
 }
 
 #[test]
 fn codex_lines_split_by_a_bare_line_break_are_joined_again() {
-    let kept = read("codex/line-break-inside-a-string");
+    let kept = told("codex/line-break-inside-a-string.jsonl");
     assert_eq!(kept.visible(), "first line\nsecond line\nthird line");
-    assert_eq!(ending(&kept).outcome, Outcome::Completed);
+    assert_eq!(kept.ending().outcome, Outcome::Completed);
 }
 
 #[test]
 fn codex_turns_are_rounds_of_one_run() {
-    let kept = read("codex/two-turns");
-    assert_eq!(rounds(&kept), 2);
-    assert_eq!(reply(&kept).as_deref(), Some("Second answer."));
+    let kept = told("codex/two-turns.jsonl");
+    assert_eq!(kept.rounds(), 2);
+    assert_eq!(kept.reply(), "Second answer.");
 }
 
 #[test]
 fn codex_that_says_nothing_after_its_last_tool_has_no_reply() {
-    let kept = read("codex/silent-after-the-last-result");
-    assert_eq!(ending(&kept).outcome, Outcome::Completed);
-    assert_eq!(ending(&kept).reply, Reply::None);
+    let kept = told("codex/silent-after-the-last-result.jsonl");
+    assert_eq!(kept.ending().outcome, Outcome::Completed);
+    assert_eq!(kept.ending().reply, Reply::None);
 }
 
 #[test]
 fn codex_command_that_ends_after_the_reply_does_not_take_the_reply_away() {
-    let kept = read("codex/late-result-after-the-reply");
-    assert_eq!(reply(&kept).as_deref(), Some("The watch is running."));
+    let kept = told("codex/late-result-after-the-reply.jsonl");
+    assert_eq!(kept.reply(), "The watch is running.");
 }
 
 #[test]
 fn codex_tools_that_fail_or_are_declined_say_so() {
     use ToolOutcome::{Denied, Failed, Succeeded};
-    let kept = read("codex/every-kind-of-tool");
+    let kept = told("codex/every-kind-of-tool.jsonl");
     assert_eq!(
-        tool_outcomes(&kept),
+        kept.outcomes(),
         [Succeeded, Succeeded, Succeeded, Failed, Succeeded, Succeeded, Denied, Failed, Succeeded]
     );
 }
 
 #[test]
 fn codex_app_server_declares_its_final_answer() {
-    let kept = read("codex-app-server/commentary-then-final-answer");
-    assert_eq!(reply(&kept).as_deref(), Some("It is 42 deep."));
+    let kept = told("codex-app-server/commentary-then-final-answer.jsonl");
+    assert_eq!(kept.reply(), "It is 42 deep.");
     assert_eq!(kept.visible(), "Reading the gauge.It is 42 deep.Closing the file.");
-    assert_eq!(reasoning(&kept), "Ask the gauge.\n\nThen answer.");
-    assert_eq!(output(&kept), "42\n");
+    assert_eq!(kept.reasoning(), "Ask the gauge.\n\nThen answer.");
+    assert_eq!(kept.outputs(), "42\n");
 }
 
 #[test]
 fn codex_app_server_times_are_the_sources_own() {
-    let kept = read("codex-app-server/commentary-then-final-answer");
-    let prompt = kept.0.iter().find(|(_, event)| matches!(event, Event::PromptReceived { .. }));
+    let kept = told("codex-app-server/commentary-then-final-answer.jsonl");
+    let prompt = kept.0.0.iter().find(|(_, event)| matches!(event, Event::PromptReceived { .. }));
     assert_eq!(prompt.and_then(|(at, _)| *at), Some(1_700_000_000_300));
 }
 
-fn answers(kept: &Kept) -> Vec<(&str, AnsweredBy)> {
+fn answers(kept: &Told) -> Vec<(&str, AnsweredBy)> {
     let answers = kept.events().filter_map(|event| match event {
         Event::AskResolved { answer, by, .. } => Some((answer.as_ref(), *by)),
         _ => None,
@@ -176,157 +118,152 @@ fn answers(kept: &Kept) -> Vec<(&str, AnsweredBy)> {
 
 #[test]
 fn codex_app_server_approvals_are_asks_that_the_client_answers() {
-    let kept = read("codex-app-server/approvals-of-both-sides");
+    let kept = told("codex-app-server/approvals-of-both-sides.jsonl");
     let person = AnsweredBy::Person;
     assert_eq!(answers(&kept), [("accept", person), ("decline", person)]);
-    assert_eq!(tool_outcomes(&kept), [ToolOutcome::Succeeded, ToolOutcome::Denied]);
+    assert_eq!(kept.outcomes(), [ToolOutcome::Succeeded, ToolOutcome::Denied]);
 }
 
 #[test]
 fn codex_app_server_items_tell_the_answer_that_was_not_recorded() {
-    let kept = read("codex-app-server/approval-answer-not-recorded");
+    let kept = told("codex-app-server/approval-answer-not-recorded.jsonl");
     assert_eq!(answers(&kept), [("decline", AnsweredBy::Person), ("", AnsweredBy::Nobody)]);
-    assert_eq!(ending(&kept).outcome, Outcome::Cancelled);
+    assert_eq!(kept.ending().outcome, Outcome::Cancelled);
 }
 
 #[test]
 fn codex_app_server_retry_takes_back_half_a_message() {
-    let kept = read("codex-app-server/retry-takes-back-half-a-message");
+    let kept = told("codex-app-server/retry-takes-back-half-a-message.jsonl");
     assert_eq!(kept.visible(), "The ducks are seven.");
-    assert_eq!(reply(&kept).as_deref(), Some("The ducks are seven."));
+    assert_eq!(kept.reply(), "The ducks are seven.");
 }
 
 #[test]
 fn codex_app_server_sub_agents_speak_in_the_tool_that_waits_for_them() {
-    let kept = read("codex-app-server/sub-agent-speaks-in-its-tool");
+    let kept = told("codex-app-server/sub-agent-speaks-in-its-tool.jsonl");
     assert_eq!(kept.visible(), "The heron is back.");
-    assert_eq!(output(&kept), "Reeds here.tall\n");
-    assert_eq!(ending(&kept).outcome, Outcome::Completed);
+    assert_eq!(kept.outputs(), "Reeds here.tall\n");
+    assert_eq!(kept.ending().outcome, Outcome::Completed);
 }
 
 #[test]
 fn codex_app_server_limits_requests_and_cuts_end_honestly() {
-    let limited = read("codex-app-server/turn-failed");
-    assert_eq!(ending(&limited).reason, Some(FailureReason::Limit));
-    assert_eq!(ending(&read("codex-app-server/request-refused")).outcome, Outcome::Failed);
-    assert_eq!(ending(&read("codex-app-server/cut-off")).outcome, Outcome::Truncated);
+    let limited = told("codex-app-server/turn-failed.jsonl");
+    assert_eq!(limited.ending().reason, Some(FailureReason::Limit));
+    assert_eq!(told("codex-app-server/request-refused.jsonl").ending().outcome, Outcome::Failed);
+    assert_eq!(told("codex-app-server/cut-off.jsonl").ending().outcome, Outcome::Truncated);
 }
 
 #[test]
 fn codex_app_server_items_without_deltas_are_shown_whole() {
-    let kept = read("codex-app-server/whole-items-and-every-kind-of-tool");
-    assert_eq!(reply(&kept).as_deref(), Some("Done with all."));
-    assert_eq!(reasoning(&kept), "Plan first.\n\nThen act.");
+    let kept = told("codex-app-server/whole-items-and-every-kind-of-tool.jsonl");
+    assert_eq!(kept.reply(), "Done with all.");
+    assert_eq!(kept.reasoning(), "Plan first.\n\nThen act.");
 }
 
 #[test]
 fn gemini_cli_reply_is_what_came_after_the_last_tool() {
-    let kept = read("gemini-cli/text-tool-text");
-    assert_eq!(reply(&kept).as_deref(), Some("There are **three**."));
-    assert_eq!(tool_outcomes(&kept), [ToolOutcome::Succeeded, ToolOutcome::Denied]);
-    assert_eq!(kept.0.get(1).and_then(|(at, _)| *at), Some(1_772_359_201_500));
-    let silent = read("gemini-cli/silent-after-the-last-result");
-    assert_eq!(ending(&silent).reply, Reply::None);
+    let kept = told("gemini-cli/text-tool-text.jsonl");
+    assert_eq!(kept.reply(), "There are **three**.");
+    assert_eq!(kept.outcomes(), [ToolOutcome::Succeeded, ToolOutcome::Denied]);
+    assert_eq!(kept.0.0.get(1).and_then(|(at, _)| *at), Some(1_772_359_201_500));
+    let silent = told("gemini-cli/silent-after-the-last-result.jsonl");
+    assert_eq!(silent.ending().reply, Reply::None);
 }
 
 #[test]
 fn gemini_cli_fails_after_half_the_text_and_keeps_it() {
-    let kept = read("gemini-cli/error-after-half-the-text");
-    assert_eq!(ending(&kept).outcome, Outcome::Failed);
-    assert_eq!(reply(&kept).as_deref(), Some("There are thr"));
-    assert_eq!(notices(&kept, Level::Warning), ["Loop detected"]);
-    assert_eq!(notices(&kept, Level::Error), ["stream ended early"]);
+    let kept = told("gemini-cli/error-after-half-the-text.jsonl");
+    assert_eq!(kept.ending().outcome, Outcome::Failed);
+    assert_eq!(kept.reply(), "There are thr");
+    assert_eq!(kept.notices(Level::Warning), ["Loop detected"]);
+    assert_eq!(kept.notices(Level::Error), ["stream ended early"]);
 }
 
 #[test]
 fn gemini_cli_limits_and_cuts_end_honestly() {
-    assert_eq!(ending(&read("gemini-cli/turn-limit")).reason, Some(FailureReason::Limit));
-    assert_eq!(ending(&read("gemini-cli/cut-off")).outcome, Outcome::Truncated);
+    assert_eq!(told("gemini-cli/turn-limit.jsonl").ending().reason, Some(FailureReason::Limit));
+    assert_eq!(told("gemini-cli/cut-off.jsonl").ending().outcome, Outcome::Truncated);
 }
 
 #[test]
 fn copilot_repeats_are_shown_once_and_reasoning_stays_before_the_message() {
     for fixture in ["message-before-reasoning-and-repeated-output", "whole-messages-only"] {
-        let kept = read(&format!("copilot/{fixture}"));
-        assert_eq!(reasoning(&kept), "Check it.", "{fixture}");
+        let kept = told(&format!("copilot/{fixture}.jsonl"));
+        assert_eq!(kept.reasoning(), "Check it.", "{fixture}");
         let first = |wanted: fn(&Event<'_>) -> bool| kept.events().position(wanted).unwrap();
         let thought = first(|event| matches!(event, Event::ReasoningStarted { .. }));
         let spoke = first(|event| matches!(event, Event::MessageStarted { .. }));
         assert!(thought < spoke, "{fixture}");
     }
-    let kept = read("copilot/message-before-reasoning-and-repeated-output");
+    let kept = told("copilot/message-before-reasoning-and-repeated-output.jsonl");
     assert_eq!(kept.visible(), "I will check.It is **open**.");
-    assert_eq!(output(&kept), "open\n<exit 0>");
+    assert_eq!(kept.outputs(), "open\n<exit 0>");
 }
 
 #[test]
 fn copilot_shows_what_the_person_wrote_not_what_it_made_of_it() {
-    let kept = read("copilot/message-before-reasoning-and-repeated-output");
-    let prompt = kept.events().find_map(|event| match event {
-        Event::PromptReceived { text } => Some(text.as_ref()),
-        _ => None,
-    });
-    assert_eq!(prompt, Some("Is the gate open?"));
+    let kept = told("copilot/message-before-reasoning-and-repeated-output.jsonl");
+    assert_eq!(kept.prompts(), ["Is the gate open?"]);
 }
 
 #[test]
 fn copilot_sub_agents_speak_in_the_tool_that_started_them() {
-    let kept = read("copilot/sub-agent-speaks-in-its-tool");
+    let kept = told("copilot/sub-agent-speaks-in-its-tool.jsonl");
     assert_eq!(kept.visible(), "There are nine.");
-    assert_eq!(output(&kept), "Nine reeds.9");
+    assert_eq!(kept.outputs(), "Nine reeds.9");
 }
 
 #[test]
 fn copilot_errors_denials_and_cuts_end_honestly() {
-    let failed = read("copilot/session-error");
-    assert_eq!(ending(&failed).detail.as_deref(), Some("no quota left"));
-    assert_eq!(reply(&failed).as_deref(), Some("I wil"));
-    let denied = read("copilot/permission-denied");
-    assert_eq!(tool_outcomes(&denied), [ToolOutcome::Denied]);
-    assert_eq!(ending(&denied).outcome, Outcome::Cancelled);
-    let cut = read("copilot/cut-off");
-    assert_eq!(ending(&cut).outcome, Outcome::Truncated);
-    assert_eq!(tool_outcomes(&cut), [ToolOutcome::Cut]);
+    let failed = told("copilot/session-error.jsonl");
+    assert_eq!(failed.ending().detail.as_deref(), Some("no quota left"));
+    assert_eq!(failed.reply(), "I wil");
+    let denied = told("copilot/permission-denied.jsonl");
+    assert_eq!(denied.outcomes(), [ToolOutcome::Denied]);
+    assert_eq!(denied.ending().outcome, Outcome::Cancelled);
+    let cut = told("copilot/cut-off.jsonl");
+    assert_eq!(cut.ending().outcome, Outcome::Truncated);
+    assert_eq!(cut.outcomes(), [ToolOutcome::Cut]);
 }
 
 #[test]
 fn pi_deltas_count_and_partials_that_run_ahead_do_not() {
-    let kept = read("pi/partial-runs-ahead-of-delta");
+    let kept = told("pi/partial-runs-ahead-of-delta.jsonl");
     assert_eq!(kept.visible(), "I look.Two ducks.");
-    assert_eq!(reasoning(&kept), "Look first.");
-    assert_eq!(output(&kept), "one\ntwo\n");
+    assert_eq!(kept.reasoning(), "Look first.");
+    assert_eq!(kept.outputs(), "one\ntwo\n");
 }
 
 #[test]
 fn pi_compaction_after_the_end_does_not_open_the_run_again() {
-    let kept = read("pi/partial-runs-ahead-of-delta");
-    assert_eq!(ending(&kept).outcome, Outcome::Completed);
-    assert_eq!(reply(&kept).as_deref(), Some("Two ducks."));
+    let kept = told("pi/partial-runs-ahead-of-delta.jsonl");
+    assert_eq!(kept.ending().outcome, Outcome::Completed);
+    assert_eq!(kept.reply(), "Two ducks.");
     assert!(kept.events().any(|event| matches!(event, Event::HistoryCompacted { .. })));
 }
 
 #[test]
 fn pi_whole_messages_and_late_names_give_the_same_tools() {
     for fixture in ["whole-messages-only", "call-named-late"] {
-        let kept = read(&format!("pi/{fixture}"));
-        let tools = kept.events().filter(|event| matches!(event, Event::ToolStarted { .. }));
-        assert_eq!(tools.count(), 1, "{fixture}");
-        assert_eq!(reply(&kept).as_deref(), Some("Two ducks."), "{fixture}");
+        let kept = told(&format!("pi/{fixture}.jsonl"));
+        assert_eq!(kept.tools().len(), 1, "{fixture}");
+        assert_eq!(kept.reply(), "Two ducks.", "{fixture}");
     }
 }
 
 #[test]
 fn pi_retry_takes_back_half_a_message() {
-    let kept = read("pi/retry-takes-back-half-a-message");
+    let kept = told("pi/retry-takes-back-half-a-message.jsonl");
     assert_eq!(kept.visible(), "Two ducks.");
-    assert_eq!(ending(&kept).outcome, Outcome::Completed);
+    assert_eq!(kept.ending().outcome, Outcome::Completed);
 }
 
 #[test]
 fn pi_errors_aborts_limits_and_cuts_end_honestly() {
-    let outcome = |fixture: &str| ending(&read(fixture)).outcome;
-    assert_eq!(outcome("pi/error"), Outcome::Failed);
-    assert_eq!(outcome("pi/aborted"), Outcome::Cancelled);
-    assert_eq!(outcome("pi/cut-off"), Outcome::Truncated);
-    assert!(ending(&read("pi/cut-by-length")).incomplete);
+    let outcome = |fixture: &str| told(fixture).ending().outcome;
+    assert_eq!(outcome("pi/error.jsonl"), Outcome::Failed);
+    assert_eq!(outcome("pi/aborted.jsonl"), Outcome::Cancelled);
+    assert_eq!(outcome("pi/cut-off.jsonl"), Outcome::Truncated);
+    assert!(told("pi/cut-by-length.jsonl").ending().incomplete);
 }

@@ -1,11 +1,13 @@
 //! Asking what came of one stream in `fixtures/`.
 
-use engine::event::{Ending, Event, FailureReason, Outcome, StepId, Stop, ToolOutcome};
+use engine::event::{
+    Ending, Event, FailureReason, Level, Outcome, Reply, StepId, Stop, ToolOutcome,
+};
 
 use crate::support::{Kept, fixtures_dir, ingest_whole};
 
 /// What came of a stream.
-pub(crate) struct Told(Kept);
+pub(crate) struct Told(pub(crate) Kept);
 
 pub(crate) fn told(stream: &str) -> Told {
     let path = fixtures_dir().join(stream);
@@ -33,13 +35,31 @@ impl Told {
 
     /// The text of the final message.
     pub(crate) fn reply(&self) -> String {
-        let texts = self.events().filter_map(|event| match event {
-            Event::TextAppended { message, text } if Some(*message) == self.ending().message => {
-                Some(text.as_ref())
+        let message = self.ending().message;
+        let reply = message
+            .map(|message| self.messages().swap_remove(message.0 as usize))
+            .unwrap_or_default();
+        assert_eq!(self.ending().reply == Reply::Message, !reply.is_empty());
+        reply
+    }
+
+    /// The text of each message, as it was in the end.
+    pub(crate) fn messages(&self) -> Vec<String> {
+        let mut messages: Vec<String> = Vec::new();
+        for event in self.events() {
+            match event {
+                Event::MessageStarted { .. } => messages.push(String::new()),
+                Event::TextAppended { message, text } => {
+                    messages[message.0 as usize].push_str(text);
+                }
+                Event::TextRewritten { message, kept_bytes, text } => {
+                    messages[message.0 as usize].truncate(*kept_bytes);
+                    messages[message.0 as usize].push_str(text);
+                }
+                _ => {}
             }
-            _ => None,
-        });
-        texts.collect()
+        }
+        messages
     }
 
     /// What one tool put out.
@@ -49,6 +69,23 @@ impl Told {
             _ => None,
         });
         texts.collect()
+    }
+
+    /// What all tools put out.
+    pub(crate) fn outputs(&self) -> String {
+        let texts = self.events().filter_map(|event| match event {
+            Event::OutputAppended { text, .. } => Some(text.as_ref()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    pub(crate) fn notices(&self, wanted: Level) -> Vec<&str> {
+        let notices = self.events().filter_map(|event| match event {
+            Event::NoticeGiven { level, text } if *level == wanted => Some(text.as_ref()),
+            _ => None,
+        });
+        notices.collect()
     }
 
     pub(crate) fn prompts(&self) -> Vec<&str> {

@@ -10,6 +10,7 @@ mod anthropic;
 mod bedrock;
 mod claude_code;
 mod cli_agents;
+mod codex;
 mod cohere;
 mod corpus;
 mod cursor_agent;

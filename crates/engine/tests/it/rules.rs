@@ -1,10 +1,10 @@
 //! The rules of the run machine, each through a small stream. A test's name begins with the label
 //! of the rule it shows.
 
-use engine::event::{Event, Outcome, Reply};
+use engine::event::{Event, MessageId, Outcome, ReasoningOrigin, Reply, StepId};
 use engine::ingest::{Ingest, Options, Quirk};
 use engine::run::grammar::Grammar;
-use engine::run::{Cut, RunOptions};
+use engine::run::{Cut, Run, RunOptions, ToolStart};
 use serde_json::{Value, json};
 
 use crate::support::{Kept, ingest, ingest_whole};
@@ -298,6 +298,54 @@ fn x18_images_and_citations_belong_to_their_message() {
         .filter(|event| matches!(event, Event::ImageReceived { .. } | Event::SourceCited { .. }));
     assert_eq!(owned.count(), 2);
     assert_eq!(messages(&kept), ["Look:"]);
+}
+
+/// What a run says it takes back.
+fn withdrawn(kept: &Kept) -> Vec<(Vec<MessageId>, Vec<StepId>)> {
+    let withdrawn = kept.events().filter_map(|event| match event {
+        Event::Withdrawn { messages, steps } => Some((messages.clone(), steps.clone())),
+        _ => None,
+    });
+    withdrawn.collect()
+}
+
+#[test]
+fn x16_only_what_is_unfinished_is_taken_back() {
+    let mut kept = Kept::default();
+    let mut run = Run::new(&RunOptions::default());
+    let mut out = run.writer(None, &mut kept);
+    out.start("test", engine::event::TextMode::Incremental);
+    out.text("Keep me");
+    let step = out.tool(ToolStart::function("c", "look"));
+    out.text("Other");
+    let other = out.open_message().unwrap();
+    out.begin_message(None);
+    // The end of it is held: it may be a tag.
+    out.text("Hal <thi");
+    out.withdraw_unfinished(&[other]);
+    assert!(!out.in_round() && out.is_open(step));
+    out.finish(Cut::EndOfInput);
+    check_well_formed(&kept, "unfinished");
+    assert_eq!(withdrawn(&kept), [(vec![MessageId(1), MessageId(2)], vec![])]);
+    assert_eq!(kept.visible(), "Keep me");
+    assert_eq!(reply(&kept).as_deref(), Some("Keep me"));
+}
+
+#[test]
+fn x16_reasoning_that_is_unfinished_is_taken_back() {
+    let mut kept = Kept::default();
+    let mut run = Run::new(&RunOptions::default());
+    let mut out = run.writer(None, &mut kept);
+    out.start("test", engine::event::TextMode::Incremental);
+    out.reasoning("Done.", ReasoningOrigin::Native);
+    out.text("Keep me");
+    out.end_message();
+    out.reasoning("Hal", ReasoningOrigin::Native);
+    out.withdraw_unfinished(&[]);
+    out.finish(Cut::EndOfInput);
+    check_well_formed(&kept, "unfinished");
+    assert_eq!(withdrawn(&kept), [(vec![], vec![StepId(1)])]);
+    assert_eq!(reply(&kept).as_deref(), Some("Keep me"));
 }
 
 /// Every `*_started` has exactly one `*_ended`, and nothing of a thing comes outside of it.

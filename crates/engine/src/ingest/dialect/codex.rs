@@ -5,7 +5,9 @@
 //! the end: only if no turn ends after it has the run failed. An *item* of type `error` is a warning.
 //! Model calls are not marked: what the model says after a tool's result is a new round.
 
+pub(super) mod calls;
 pub(super) mod results;
+pub(super) mod shown;
 
 use crate::event::{
     FailureReason, Level, ReasoningOrigin, StepId, Stop, TextMode, ToolKind, ToolOutcome,
@@ -14,18 +16,23 @@ use crate::event::{
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{RawValue, Shape, Text, number, object, object_text, string_or_json};
 use crate::ingest::probe::{Likeness, Probe};
-use crate::run::{Rounds, ToolStart, Writer};
+use crate::run::{Fingerprint, Rounds, ToolStart, Writer};
 
 use super::agents::{Voice, agent_tool};
 use super::openai_chat::error_text;
 use super::{Dialect, Unreadable};
 
+use calls::Calls;
 use results::{Retry, agents_words, end_command, end_mcp, outcome_of};
+use shown::{Key, News, Shown};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Codex {
     /// The message or reasoning that is being written.
     writing: Option<Writing>,
+    texts: Shown,
+    thoughts: Shown,
+    calls: Calls,
     /// The to-do list as last seen.
     todo: String,
     /// The last error that did not say whether the run goes on.
@@ -33,10 +40,18 @@ pub(crate) struct Codex {
     voice: Voice,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Writing {
-    item: String,
-    bytes: usize,
+    item: Key,
+    part: Part,
+}
+
+/// How much of its item the open message shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Whole,
+    /// The beginning is in an earlier message.
+    Rest,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,6 +174,8 @@ impl Codex {
         match item.kind.as_deref().unwrap_or("") {
             "agent_message" | "plan" => self.message(stage, item, out),
             "reasoning" => self.reasoning(stage, item, out),
+            // Tools: a line that comes twice is one end.
+            _ if stage == Stage::Completed && self.calls.is_repeat(id_of(item), raw) => {}
             "command_execution" => self.command(stage, item, out),
             "file_change" => self.file_change(stage, item, out),
             "mcp_tool_call" => self.mcp(stage, item, out),
@@ -170,59 +187,117 @@ impl Codex {
         }
     }
 
-    /// Whether this item is the one being written; if not, it is from now on.
-    fn is_writing(&mut self, item: &Item<'_>) -> bool {
-        let id = item.id.as_deref().unwrap_or("");
-        let same = self.writing.as_ref().is_some_and(|writing| writing.item == id);
-        if !same {
-            self.writing = Some(Writing { item: id.to_owned(), bytes: 0 });
-        }
-        same
+    /// The part of this item that is being written, if any is.
+    fn writing(&self, key: Key) -> Option<Part> {
+        self.writing.filter(|writing| writing.item == key).map(|writing| writing.part)
     }
 
     fn message(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
-        if !self.is_writing(item) {
-            out.begin_message(None);
-        }
+        let key = Fingerprint::of(id_of(item));
         let text = item.text.as_deref().unwrap_or("");
+        if key.is_empty() && self.writing(key).is_none() {
+            self.texts.forget(key);
+        }
+        if stage != Stage::Completed && self.texts.is_over(key) {
+            return;
+        }
         if !text.is_empty() {
-            self.voice = Voice::Heard;
-            out.text_so_far(text);
+            self.whole_text(key, text, out);
         }
         if stage == Stage::Completed {
-            out.end_message();
-            self.writing = None;
+            if self.writing(key).is_some() {
+                out.end_message();
+                self.writing = None;
+            }
+            self.texts.finish(key);
         }
     }
 
+    /// All that a message says so far. What an earlier message has shown of it, which other items
+    /// closed, is not shown again.
+    fn whole_text(&mut self, key: Key, text: &str, out: &mut Writer<'_>) {
+        let open = self.writing(key).filter(|_| out.is_kept_open());
+        let news = self.texts.news(key, text);
+        self.texts.say_whole(key, text);
+        let (part, fresh) = match (open, news) {
+            (Some(Part::Whole), _) => {
+                self.voice = Voice::Heard;
+                return out.text_so_far(text);
+            }
+            (_, News::Nothing) => return,
+            (Some(Part::Rest), News::Rest(rest)) => {
+                self.voice = Voice::Heard;
+                return out.text_kept(rest);
+            }
+            (_, News::Rest(rest)) => (Part::Rest, rest),
+            (_, News::First | News::Changed) => (Part::Whole, text),
+        };
+        self.voice = Voice::Heard;
+        self.writing = Some(Writing { item: key, part });
+        out.begin_message(None);
+        out.text_so_far(fresh);
+    }
+
     fn reasoning(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
-        if !self.is_writing(item) {
-            out.end_reasoning();
-        }
+        let key = Fingerprint::of(id_of(item));
         let text = item.text.as_deref().unwrap_or("");
-        if let Some(writing) = &mut self.writing {
-            out.reasoning(text.get(writing.bytes..).unwrap_or(""), ReasoningOrigin::Summary);
-            writing.bytes = text.len();
+        let writing = self.writing(key);
+        if key.is_empty() && writing.is_none() {
+            self.thoughts.forget(key);
         }
-        if stage == Stage::Completed {
+        if stage != Stage::Completed && self.thoughts.is_over(key) {
+            return;
+        }
+        let (fresh, goes_on) = match self.thoughts.news(key, text) {
+            News::Nothing => ("", true),
+            News::Rest(rest) => (rest, writing.is_some()),
+            // Reasoning is never rewritten: what it has become is a step of its own.
+            News::First | News::Changed => (text, false),
+        };
+        if !goes_on {
             out.end_reasoning();
-            self.writing = None;
+            self.writing = Some(Writing { item: key, part: Part::Whole });
+        }
+        out.reasoning(fresh, ReasoningOrigin::Summary);
+        self.thoughts.say_whole(key, text);
+        if stage == Stage::Completed {
+            if self.writing(key).is_some() {
+                out.end_reasoning();
+                self.writing = None;
+            }
+            self.thoughts.finish(key);
         }
     }
 
     /// The item's step, which begins when the item is first seen.
-    fn step(&mut self, item: &Item<'_>, tool: ToolStart<'_>, out: &mut Writer<'_>) -> StepId {
-        let call = item.id.as_deref().unwrap_or("");
-        out.step_of(call).unwrap_or_else(|| {
+    fn step(
+        &mut self,
+        stage: Stage,
+        item: &Item<'_>,
+        tool: ToolStart<'_>,
+        arguments: &str,
+        out: &mut Writer<'_>,
+    ) -> StepId {
+        let tool = ToolStart { call: id_of(item), ..tool };
+        let known = match stage {
+            Stage::Started => Calls::started(tool, out),
+            Stage::Updated | Stage::Completed => self.calls.step_of(tool, arguments, out),
+        };
+        let step = known.unwrap_or_else(|| {
             self.writing = None;
             self.voice = Voice::CalledTool;
-            out.tool(ToolStart { call, ..tool })
-        })
+            let step = out.tool(tool);
+            self.calls.add(tool, arguments, step);
+            step
+        });
+        out.whole_arguments(step, arguments);
+        step
     }
 
     fn command(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
-        let step = self.step(item, agent_tool("command_execution", ToolKind::Command), out);
-        out.whole_arguments(step, &object_text(&[("command", item.command)]));
+        let tool = agent_tool("command_execution", ToolKind::Command);
+        let arguments = object_text(&[("command", item.command)]);
+        let step = self.step(stage, item, tool, &arguments, out);
         out.ready(step);
         let output = item.aggregated_output.as_deref().unwrap_or("");
         if stage == Stage::Completed {
@@ -234,8 +309,9 @@ impl Codex {
     }
 
     fn file_change(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
-        let step = self.step(item, agent_tool("file_change", ToolKind::Edit), out);
-        out.whole_arguments(step, &object_text(&[("changes", item.changes)]));
+        let tool = agent_tool("file_change", ToolKind::Edit);
+        let arguments = object_text(&[("changes", item.changes)]);
+        let step = self.step(stage, item, tool, &arguments, out);
         out.ready(step);
         if stage == Stage::Completed {
             out.end_tool(step, outcome_of(item.status.as_deref()), None);
@@ -245,10 +321,8 @@ impl Codex {
     fn mcp(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
         let name = item.tool.as_deref().unwrap_or("");
         let tool = ToolStart { server: item.server.as_deref(), ..agent_tool(name, ToolKind::Mcp) };
-        let step = self.step(item, tool, out);
-        if let Some(arguments) = item.arguments {
-            out.whole_arguments(step, arguments.get());
-        }
+        let arguments = item.arguments.map_or("", RawValue::get);
+        let step = self.step(stage, item, tool, arguments, out);
         out.ready(step);
         if stage == Stage::Completed {
             end_mcp(step, item.status.as_deref(), item.result, item.error, out);
@@ -257,8 +331,8 @@ impl Codex {
 
     fn collab(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
         let name = item.tool.as_deref().unwrap_or("collab");
-        let step = self.step(item, agent_tool(name, ToolKind::Agent), out);
-        out.whole_arguments(step, &object_text(&[("prompt", item.prompt)]));
+        let arguments = object_text(&[("prompt", item.prompt)]);
+        let step = self.step(stage, item, agent_tool(name, ToolKind::Agent), &arguments, out);
         out.ready(step);
         if stage == Stage::Completed {
             if let Some(states) = item.agents_states {
@@ -269,9 +343,9 @@ impl Codex {
     }
 
     fn web_search(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
-        let step = self.step(item, ToolStart::provider("", "web_search", ToolKind::WebSearch), out);
+        let tool = ToolStart::provider("", "web_search", ToolKind::WebSearch);
         let arguments = object_text(&[("query", item.query), ("action", item.action)]);
-        out.whole_arguments(step, &arguments);
+        let step = self.step(stage, item, tool, &arguments, out);
         if stage == Stage::Completed {
             out.end_tool(step, ToolOutcome::Succeeded, None);
         }
@@ -284,11 +358,18 @@ impl Codex {
         if told || items == self.todo {
             return;
         }
-        let step = self.step(item, agent_tool("todo_list", ToolKind::Builtin), out);
-        out.whole_arguments(step, &items);
+        // A list has no result that the model would have to answer.
+        let voice = self.voice;
+        let tool = agent_tool("todo_list", ToolKind::Builtin);
+        let step = self.step(stage, item, tool, &items, out);
+        self.voice = voice;
         out.end_tool(step, ToolOutcome::Succeeded, None);
         self.todo = items;
     }
+}
+
+fn id_of<'a>(item: &'a Item<'_>) -> &'a str {
+    item.id.as_deref().unwrap_or("")
 }
 
 fn usage_of(raw: &RawValue) -> Usage {

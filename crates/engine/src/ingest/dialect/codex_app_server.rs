@@ -8,6 +8,7 @@
 
 mod asks;
 mod items;
+mod speech;
 mod turns;
 
 use crate::event::{
@@ -16,13 +17,16 @@ use crate::event::{
 use crate::ingest::frame::{Direction, Frame};
 use crate::ingest::json::{RawValue, Shape, Text, object, object_text, string, string_or_json};
 use crate::ingest::probe::{Likeness, Probe};
-use crate::run::{Rounds, Writer};
+use crate::run::{Fingerprint, Rounds, Writer};
 
 use super::agents::Voice;
+use super::codex::calls::Calls;
+use super::codex::shown::Key;
 use super::openai_chat::error_text;
 use super::{Dialect, Unreadable};
 
 use asks::OpenAsk;
+use speech::Speech;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CodexAppServer {
@@ -30,16 +34,16 @@ pub(crate) struct CodexAppServer {
     /// The thread whose words are the reply; empty until one is known.
     thread: String,
     turn: Turn,
-    /// Items of which deltas have come.
-    streamed: Vec<String>,
+    speech: Speech,
     asks: Vec<OpenAsk>,
     /// Threads of sub-agents, with the step that last dealt with each.
-    agents: Vec<(String, StepId)>,
+    agents: Vec<(Key, StepId)>,
     /// What the whole thread has used so far.
     total: Option<Usage>,
     error: Option<String>,
     compaction: Compaction,
     plan: String,
+    calls: Calls,
     voice: Voice,
 }
 
@@ -204,21 +208,10 @@ impl CodexAppServer {
                     self.reasoning(params, "\n\n", ReasoningOrigin::Summary, out);
                 }
             }
-            "item/commandExecution/outputDelta" | "item/fileChange/outputDelta" => {
-                if let Some(step) = step_of(params, out) {
-                    out.output(step, delta);
-                }
-            }
-            "item/fileChange/patchUpdated" => {
-                if let Some(step) = step_of(params, out) {
-                    out.whole_arguments(step, &object_text(&[("changes", params.changes)]));
-                }
-            }
-            "item/mcpToolCall/progress" => {
-                if let Some(step) = step_of(params, out) {
-                    out.progress(step, &words_of(params));
-                }
-            }
+            "item/commandExecution/outputDelta"
+            | "item/fileChange/outputDelta"
+            | "item/fileChange/patchUpdated"
+            | "item/mcpToolCall/progress" => running(method, params, raw, out),
             "item/started" => self.item(items::Stage::Started, params, raw, out),
             "item/completed" => self.item(items::Stage::Completed, params, raw, out),
             _ => self.turn_or_thread(method, params, raw, out),
@@ -263,40 +256,6 @@ impl CodexAppServer {
         }
     }
 
-    fn text(&mut self, params: &Params<'_>, delta: &str, raw: &str, out: &mut Writer<'_>) {
-        self.mark_streamed(params.item_id.as_deref().unwrap_or(""));
-        if self.is_main(params) {
-            self.voice = Voice::Heard;
-            out.text(delta);
-        } else {
-            self.agent_text(params, delta, raw, out);
-        }
-    }
-
-    fn reasoning(
-        &mut self,
-        params: &Params<'_>,
-        delta: &str,
-        origin: ReasoningOrigin,
-        out: &mut Writer<'_>,
-    ) {
-        self.mark_streamed(params.item_id.as_deref().unwrap_or(""));
-        if self.is_main(params) {
-            out.reasoning(delta, origin);
-        }
-    }
-
-    fn mark_streamed(&mut self, item: &str) {
-        if !self.streamed.iter().any(|known| known == item) {
-            remember(&mut self.streamed, item.to_owned());
-        }
-    }
-
-    fn take_streamed(&mut self, item: &str) -> bool {
-        let at = self.streamed.iter().position(|known| known == item);
-        at.map(|at| self.streamed.swap_remove(at)).is_some()
-    }
-
     /// Whether this is about the thread whose words are the reply.
     fn is_main(&self, params: &Params<'_>) -> bool {
         let thread = params.thread_id.as_deref().unwrap_or("");
@@ -304,24 +263,25 @@ impl CodexAppServer {
     }
 
     fn is_agent(&self, thread: &str) -> bool {
-        self.agents.iter().any(|(agent, _)| agent == thread)
-    }
-
-    fn agent_step(&self, params: &Params<'_>) -> Option<StepId> {
-        let thread = params.thread_id.as_deref()?;
-        self.agents.iter().rev().find(|(agent, _)| agent == thread).map(|&(_, step)| step)
-    }
-
-    fn agent_text(&self, params: &Params<'_>, text: &str, raw: &str, out: &mut Writer<'_>) {
-        match self.agent_step(params) {
-            Some(step) if out.is_open(step) => out.output(step, text),
-            _ => out.unrecognised(UnrecognisedReason::Late, raw),
-        }
+        let thread = Fingerprint::of(thread);
+        self.agents.iter().any(|(agent, _)| *agent == thread)
     }
 }
 
-fn step_of(params: &Params<'_>, out: &Writer<'_>) -> Option<StepId> {
-    out.step_of(params.item_id.as_deref()?)
+/// News of a tool that runs.
+fn running(method: &str, params: &Params<'_>, raw: &str, out: &mut Writer<'_>) {
+    let item = params.item_id.as_deref().unwrap_or("");
+    let Some(step) = out.step_of(item) else {
+        out.unrecognised(UnrecognisedReason::Late, raw);
+        return;
+    };
+    match method {
+        "item/fileChange/patchUpdated" => {
+            out.whole_arguments(step, &object_text(&[("changes", params.changes)]));
+        }
+        "item/mcpToolCall/progress" => out.progress(step, &words_of(params)),
+        _ => out.output(step, params.delta.as_deref().unwrap_or("")),
+    }
 }
 
 fn words_of<'a>(params: &Params<'a>) -> std::borrow::Cow<'a, str> {

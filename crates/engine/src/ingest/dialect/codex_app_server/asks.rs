@@ -3,15 +3,23 @@
 use crate::event::{AnsweredBy, AskKind, AskOption, UnrecognisedReason};
 use crate::ingest::frame::Direction;
 use crate::ingest::json::{RawValue, Shape, elements, string, string_or_json};
-use crate::run::Writer;
+use crate::run::{Fingerprint, Writer};
 
+use super::super::codex::shown::Key;
 use super::{CodexAppServer, Params, remember, words_of};
 
 /// An ask whose answer has not been seen; the item tells it, if nobody else does.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OpenAsk {
     id: String,
-    item: String,
+    item: Key,
+}
+
+/// How much of an ask's id is kept.
+const ID_BYTES_MAX: usize = 256;
+
+fn short(id: &str) -> &str {
+    &id[..id.floor_char_boundary(ID_BYTES_MAX)]
 }
 
 const APPROVAL_DECISIONS: [&str; 4] = ["accept", "acceptForSession", "decline", "cancel"];
@@ -52,8 +60,9 @@ impl CodexAppServer {
             AskKind::Followup => questions(params.questions),
             _ => (text.unwrap_or_default().into_owned(), decisions(params.decisions)),
         };
+        let id = short(id);
         out.ask(id, kind, &text, options, step);
-        remember(&mut self.asks, OpenAsk { id: id.to_owned(), item: item.to_owned() });
+        remember(&mut self.asks, OpenAsk { id: id.to_owned(), item: Fingerprint::of(item) });
     }
 
     /// Ids of both sides overlap: without a direction, only what looks like an answer is one.
@@ -71,6 +80,7 @@ impl CodexAppServer {
         if from == Direction::Agent && said.is_none() {
             return;
         }
+        let id = short(id);
         if let Some(at) = self.asks.iter().position(|ask| ask.id == id) {
             self.asks.remove(at);
             let answer = string_or_json(said.unwrap_or(result));
@@ -81,6 +91,7 @@ impl CodexAppServer {
     /// The item is over, so what was asked about it has been answered.
     pub(super) fn answered_by_item(&mut self, item: &str, declined: bool, out: &mut Writer<'_>) {
         let answer = if declined { "decline" } else { "accept" };
+        let item = Fingerprint::of(item);
         self.asks.retain(|ask| {
             let over = !item.is_empty() && ask.item == item;
             if over {

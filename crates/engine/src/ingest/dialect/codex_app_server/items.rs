@@ -6,9 +6,10 @@ use crate::event::{
 use crate::ingest::json::{
     RawValue, Shape, Text, elements, is_true, object, object_text, string, string_or_json,
 };
-use crate::run::{ToolStart, Writer};
+use crate::run::{Fingerprint, ToolStart, Writer};
 
 use super::super::agents::{Voice, agent_tool};
+use super::super::codex::calls::Calls;
 use super::super::codex::results::{agents_words, content_part, end_command, end_mcp, outcome_of};
 use super::super::openai_chat::image_of_url;
 use super::{CodexAppServer, Compaction, Params, remember};
@@ -73,9 +74,9 @@ impl CodexAppServer {
             "userMessage" => self.user_message(stage, main, &item, out),
             "agentMessage" | "plan" if main => self.message(stage, &item, out),
             "agentMessage" | "plan" => {
-                let whole = stage == Stage::Completed && !self.take_streamed(id_of(&item));
-                if whole {
-                    self.agent_text(params, item.text.as_deref().unwrap_or(""), raw, out);
+                if stage == Stage::Completed {
+                    let whole = item.text.as_deref().unwrap_or("");
+                    self.agent_message(params, id_of(&item), whole, raw, out);
                 }
             }
             "reasoning" => {
@@ -101,12 +102,8 @@ impl CodexAppServer {
     }
 
     fn user_message(&mut self, stage: Stage, main: bool, item: &Item<'_>, out: &mut Writer<'_>) {
-        let told = stage == Stage::Completed && self.take_streamed(id_of(item));
-        if main && !told {
+        if self.speech.is_new_prompt(id_of(item), stage) && main {
             prompt(item, out);
-        }
-        if stage == Stage::Started {
-            self.mark_streamed(id_of(item));
         }
     }
 
@@ -118,20 +115,14 @@ impl CodexAppServer {
         };
         let text = item.text.as_deref().unwrap_or("");
         if stage == Stage::Started {
-            out.begin_message(phase);
-            return;
-        }
-        if !self.take_streamed(id_of(item)) && !text.is_empty() {
+            self.speech.begin(id_of(item), phase, out);
+        } else if self.speech.complete(id_of(item), phase, text, out) {
             self.voice = Voice::Heard;
-            out.begin_message(phase);
-            out.text(text);
         }
-        out.end_message();
     }
 
     fn reasoning_completed(&mut self, item: &Item<'_>, out: &mut Writer<'_>) {
-        if self.take_streamed(id_of(item)) {
-            out.end_reasoning();
+        if self.speech.end_thought(id_of(item), out) {
             return;
         }
         let parts = |raw: Option<&RawValue>| {
@@ -169,17 +160,27 @@ impl CodexAppServer {
             }
             return;
         };
+        if stage == Stage::Completed && self.calls.is_repeat(id_of(item), raw) {
+            return;
+        }
+        let arguments = arguments_of(item);
         let parent = if self.is_main(params) { None } else { self.agent_step(params) };
-        let step = out.step_of(id_of(item)).unwrap_or_else(|| {
+        let known = match stage {
+            Stage::Started => Calls::started(tool, out),
+            Stage::Completed => self.calls.step_of(tool, &arguments, out),
+        };
+        let step = known.unwrap_or_else(|| {
             if parent.is_none() {
                 self.voice = Voice::CalledTool;
             }
-            out.tool(ToolStart { parent, ..tool })
+            let step = out.tool(ToolStart { parent, ..tool });
+            self.calls.add(tool, &arguments, step);
+            step
         });
         if tool.kind == ToolKind::Agent {
             self.adopt(step, item);
         }
-        out.whole_arguments(step, &arguments_of(item));
+        out.whole_arguments(step, &arguments);
         out.ready(step);
         if stage == Stage::Completed {
             let declined = item.status.as_deref() == Some("declined");
@@ -196,8 +197,9 @@ impl CodexAppServer {
                 continue;
             };
             if thread != self.thread {
+                let thread = Fingerprint::of(&thread);
                 self.agents.retain(|(known, _)| *known != thread);
-                remember(&mut self.agents, (thread.into_owned(), step));
+                remember(&mut self.agents, (thread, step));
             }
         }
     }

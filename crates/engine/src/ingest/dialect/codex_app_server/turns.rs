@@ -5,6 +5,7 @@ use crate::ingest::json::{RawValue, Shape, is_true, number, object_text, string}
 use crate::run::Writer;
 
 use super::super::agents::{Voice, agent_tool};
+use super::super::codex::calls::Calls;
 use super::super::codex::results::Retry;
 use super::super::openai_chat::error_text;
 use super::{CodexAppServer, Params, Turn, words_of};
@@ -23,7 +24,8 @@ impl CodexAppServer {
             Turn::Running => return,
         }
         self.turn = Turn::Running;
-        self.streamed.clear();
+        self.speech.next_turn();
+        self.calls = Calls::default();
         self.plan.clear();
         self.error = None;
         self.voice = Voice::Heard;
@@ -56,7 +58,7 @@ impl CodexAppServer {
         if !self.is_main(params) || plan == self.plan {
             return;
         }
-        self.voice = Voice::CalledTool;
+        // A plan has no result that the model would have to answer.
         let step = out.tool(agent_tool("update_plan", ToolKind::Builtin));
         out.whole_arguments(step, &plan);
         out.end_tool(step, ToolOutcome::Succeeded, None);
@@ -79,21 +81,15 @@ impl CodexAppServer {
     pub(super) fn error(&mut self, params: &Params<'_>, out: &mut Writer<'_>) {
         let words = params.error.map_or_else(|| words_of(params).into_owned(), error_text);
         if params.will_retry.is_some_and(is_true) {
-            self.take_back_unfinished(params, out);
+            if self.is_main(params) {
+                self.speech.take_back_unfinished(out);
+            }
             Retry::of(&words).unwrap_or_default().note(&words, out);
         } else {
             out.notice(Level::Error, &words);
             if self.is_main(params) {
                 self.error = Some(words);
             }
-        }
-    }
-
-    /// The call is made anew: an item that was cut off comes again under another id.
-    fn take_back_unfinished(&mut self, params: &Params<'_>, out: &mut Writer<'_>) {
-        if self.is_main(params) && !self.streamed.is_empty() {
-            self.streamed.clear();
-            out.withdraw_round();
         }
     }
 }

@@ -1,0 +1,63 @@
+//! What is open: asking about it, and taking it back.
+
+use crate::event::{Event, MessageId, StepId};
+use crate::run::Rounds;
+use crate::run::fingerprint::Fingerprint;
+use crate::run::text::{Message, Reasoning};
+
+use super::Writer;
+
+impl Writer<'_> {
+    /// The message that is open and has text.
+    pub fn open_message(&self) -> Option<MessageId> {
+        match self.ledger.message {
+            Message::Open { id, .. } => Some(id),
+            Message::None | Message::Blank { .. } => None,
+        }
+    }
+
+    /// Whether text given now would go on in a message that is kept, by [`Writer::text_kept`] or
+    /// [`Writer::text_so_far`].
+    pub fn is_kept_open(&self) -> bool {
+        let answered = self.ledger.rounds == Rounds::AfterResults && self.ledger.result_seen;
+        self.ledger.round.is_some() && self.ledger.cumulative.is_some() && !answered
+    }
+
+    /// Takes back the message and the reasoning that are open, and these messages, which were not
+    /// finished either; what is finished stays. What comes next is a new round.
+    pub fn withdraw_unfinished(&mut self, others: &[MessageId]) {
+        let open = self.open_message().map_or(self.ledger.messages, |id| id.0);
+        let mut steps = Vec::new();
+        if let Reasoning::Open { step, .. } = self.ledger.reasoning {
+            steps.push(step);
+        }
+        let next_step = self.ledger.steps;
+        // Text that was held may become a message or reasoning only now.
+        self.flush();
+        let mut messages = others.to_vec();
+        messages.extend((open..self.ledger.messages).map(MessageId));
+        messages.sort_unstable();
+        messages.dedup();
+        steps.extend((next_step..self.ledger.steps).map(StepId));
+        self.ledger.withdrawn.extend(&messages);
+        self.forget_withdrawn();
+        if !messages.is_empty() || !steps.is_empty() {
+            self.out.event(Event::Withdrawn { messages, steps });
+        }
+        self.end_round(None);
+    }
+
+    /// The last message of the round is now the last that stands.
+    fn forget_withdrawn(&mut self) {
+        let ledger = &mut *self.ledger;
+        let Some(round) = &mut ledger.round else { return };
+        let gone = |id: &MessageId| ledger.withdrawn.contains(id);
+        round.last_final = round.last_final.filter(|id| !gone(id));
+        if round.last_message.is_some_and(|(id, _)| gone(&id)) {
+            let mut standing = (round.first_message..ledger.messages).rev().map(MessageId);
+            // Its text is not known any more.
+            round.last_message =
+                standing.find(|id| !gone(id)).map(|id| (id, Fingerprint::default()));
+        }
+    }
+}
