@@ -1,7 +1,10 @@
 //! What the output of CLI agents gets wrong in other readers: one test for each trap.
 
-use engine::event::{AnsweredBy, Ending, Event, FailureReason, Level, Outcome, Reply, ToolOutcome};
+use engine::event::{
+    AnsweredBy, Ending, Event, FailureReason, Level, Outcome, Reply, Stop, ToolOutcome,
+};
 
+use crate::fixture::told;
 use crate::support::{Kept, fixtures_dir, ingest_whole};
 
 fn read(fixture: &str) -> Kept {
@@ -329,4 +332,33 @@ fn pi_errors_aborts_limits_and_cuts_end_honestly() {
     assert_eq!(outcome("pi/aborted"), Outcome::Cancelled);
     assert_eq!(outcome("pi/cut-off"), Outcome::Truncated);
     assert!(ending(&read("pi/cut-by-length")).incomplete);
+}
+
+#[test]
+fn copilot_what_a_sub_agent_asks_is_asked() {
+    let kept = told("copilot/sub-agent-asks.jsonl");
+    assert_eq!(kept.count(|event| matches!(event, Event::AskOpened { .. })), 2);
+    assert_eq!(kept.count(|event| matches!(event, Event::AskResolved { .. })), 2);
+    assert_eq!(kept.unrecognised(), 1);
+}
+
+#[test]
+fn copilot_a_message_that_is_sent_twice_is_shown_once_and_nothing_is_dropped() {
+    let kept = told("copilot/message-sent-twice.jsonl");
+    assert_eq!(kept.visible(), "Five ducks.");
+    assert_eq!(kept.reasoning(), "Count first.");
+    assert_eq!(kept.unrecognised(), 2);
+}
+
+#[test]
+fn pi_an_agent_that_ends_inside_a_message_is_truncated() {
+    let kept = told("pi/ended-inside-a-message.jsonl");
+    kept.truncated();
+    assert_eq!(kept.visible(), "Five du");
+    assert_eq!(kept.unrecognised(), 1);
+}
+
+#[test]
+fn pi_is_known_by_a_message_that_is_not_a_providers() {
+    told("pi/joined-after-the-prompt.jsonl").completed(Stop::End);
 }
