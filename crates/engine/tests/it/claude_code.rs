@@ -195,15 +195,16 @@ fn a_request_nobody_knows_and_a_text_that_is_none_are_kept() {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "it is about time")]
 fn sub_agents_that_are_never_answered_do_not_slow_down_the_rest() {
-    let mut stream = String::new();
-    for call in 0..20_000 {
-        stream += &format!(
-            r#"{{"type":"assistant","uuid":"a{call}","message":{{"id":"m{call}","role":"assistant","content":[{{"type":"tool_use","id":"t{call}","name":"Task","input":{{}}}}]}}}}
-{{"type":"assistant","uuid":"b{call}","parent_tool_use_id":"t{call}","message":{{"id":"s{call}","role":"assistant","content":[{{"type":"text","text":"here"}}]}}}}
+    let lines = (0..20_000).map(|call| {
+        format!(
+            r#"{{"type":"assistant","uuid":"a{call}","message":{{"id":"m{call}","content":[{{"type":"tool_use","id":"t{call}","name":"Task","input":{{}}}}]}}}}
+{{"type":"assistant","uuid":"b{call}","parent_tool_use_id":"t{call}","message":{{"id":"s{call}","content":[{{"type":"text","text":"here"}}]}}}}
 "#
-        );
-    }
+        )
+    });
+    let stream: String = lines.collect();
     let begun = std::time::Instant::now();
     let kept = ingest_whole(stream.as_bytes());
     let spoke = kept.events().filter(|event| matches!(event, Event::OutputAppended { .. }));
