@@ -137,8 +137,17 @@ impl Copilot {
             _ if kind.starts_with("tool.") || kind == "assistant.tool_call_delta" => {
                 self.tool(kind, data, Some(step), raw, out);
             }
-            // Its rounds, its thoughts and what it was told have no place in a tool's output.
-            "assistant.turn_start"
+            _ if has_no_place(kind) => {}
+            _ => out.unrecognised(UnrecognisedReason::Frame, raw),
+        }
+    }
+}
+
+/// A sub-agent's rounds, its thoughts and what it was told have no place in a tool's output.
+fn has_no_place(kind: &str) -> bool {
+    matches!(
+        kind,
+        "assistant.turn_start"
             | "assistant.turn_end"
             | "assistant.message_start"
             | "assistant.reasoning"
@@ -147,10 +156,8 @@ impl Copilot {
             | "user.message"
             | "subagent.completed"
             | "subagent.selected"
-            | "subagent.deselected" => {}
-            _ => out.unrecognised(UnrecognisedReason::Frame, raw),
-        }
-    }
+            | "subagent.deselected"
+    )
 }
 
 /// What a tool that runs does.
