@@ -5,6 +5,7 @@ use engine::event::{
 };
 
 use crate::fixture::{Told, told};
+use crate::support::ingest_whole;
 
 fn claude(name: &str) -> Told {
     told(&format!("claude-code/{name}"))
@@ -147,7 +148,8 @@ fn a_stream_without_its_result_is_truncated() {
 #[test]
 fn a_stream_whose_beginning_was_missed_does_not_double_its_text() {
     let kept = claude("begins-in-the-middle.jsonl");
-    assert_eq!(kept.visible(), "reeds are tall.Two metres.");
+    assert_eq!(kept.visible(), "The reeds are tall.Two metres.");
+    assert_eq!(claude("joined-inside-a-block-that-stops.jsonl").visible(), "Hello.");
 }
 
 #[test]
@@ -164,4 +166,48 @@ fn unknown_lines_and_fields_are_kept_and_the_stream_goes_on() {
         event,
         Event::Unrecognised { reason: UnrecognisedReason::Field, raw } if raw.contains("tide")
     )));
+}
+
+#[test]
+fn a_whole_block_that_goes_on_from_its_pieces_adds_the_rest() {
+    let kept = claude("whole-goes-on-from-its-pieces.jsonl");
+    assert_eq!(kept.visible(), "Hello.");
+    assert_eq!(kept.ending().message, Some(MessageId(0)));
+}
+
+#[test]
+fn a_whole_block_that_is_not_what_was_streamed_is_shown_too() {
+    let kept = claude("whole-is-not-what-was-streamed.jsonl");
+    assert_eq!(kept.visible(), "HalfSomething else.");
+    assert_eq!(kept.reply(), "Something else.");
+}
+
+#[test]
+fn a_line_that_is_sent_twice_is_shown_once() {
+    assert_eq!(claude("line-sent-twice.jsonl").visible(), "Once.Twice.");
+}
+
+#[test]
+fn a_request_nobody_knows_and_a_text_that_is_none_are_kept() {
+    let kept = claude("unknown-request-and-odd-text.jsonl");
+    assert_eq!(kept.unrecognised(), 2);
+    assert_eq!(kept.visible(), "Fine.");
+}
+
+#[test]
+#[allow(clippy::disallowed_methods, reason = "it is about time")]
+fn sub_agents_that_are_never_answered_do_not_slow_down_the_rest() {
+    let lines = (0..20_000).map(|call| {
+        format!(
+            r#"{{"type":"assistant","uuid":"a{call}","message":{{"id":"m{call}","content":[{{"type":"tool_use","id":"t{call}","name":"Task","input":{{}}}}]}}}}
+{{"type":"assistant","uuid":"b{call}","parent_tool_use_id":"t{call}","message":{{"id":"s{call}","content":[{{"type":"text","text":"here"}}]}}}}
+"#
+        )
+    });
+    let stream: String = lines.collect();
+    let begun = std::time::Instant::now();
+    let kept = ingest_whole(stream.as_bytes());
+    let spoke = kept.events().filter(|event| matches!(event, Event::OutputAppended { .. }));
+    assert_eq!(spoke.count(), 20_000);
+    assert!(begun.elapsed().as_secs() < 10, "took {:?}", begun.elapsed());
 }

@@ -3,6 +3,61 @@
 use engine::event::{AnsweredBy, Event, FailureReason, Level, Outcome, Reply, ToolOutcome};
 
 use crate::fixture::{Told, told};
+use engine::event::{
+    AnsweredBy, Ending, Event, FailureReason, Level, Outcome, Reply, Stop, ToolOutcome,
+};
+use crate::fixture::told;
+use crate::support::{Kept, fixtures_dir, ingest_whole};
+fn read(fixture: &str) -> Kept {
+    let path = fixtures_dir().join(fixture).with_extension("jsonl");
+    ingest_whole(&std::fs::read(&path).unwrap_or_else(|error| panic!("{fixture}: {error}")))
+}
+fn ending(kept: &Kept) -> &Ending<'static> {
+    match kept.events().last() {
+        Some(Event::RunEnded { ending }) => ending,
+        other => panic!("ended with {other:?}"),
+    }
+}
+/// The text of the message that the run ended with.
+fn reply(kept: &Kept) -> Option<String> {
+    let reply = ending(kept).message?;
+    let texts = kept.events().filter_map(|event| match event {
+        Event::TextAppended { message, text } if *message == reply => Some(text.as_ref()),
+        _ => None,
+    });
+    Some(texts.collect())
+}
+fn reasoning(kept: &Kept) -> String {
+    let texts = kept.events().filter_map(|event| match event {
+        Event::ReasoningAppended { text, .. } => Some(text.as_ref()),
+        _ => None,
+    });
+    texts.collect()
+}
+fn output(kept: &Kept) -> String {
+    let texts = kept.events().filter_map(|event| match event {
+        Event::OutputAppended { text, .. } => Some(text.as_ref()),
+        _ => None,
+    });
+    texts.collect()
+}
+fn notices(kept: &Kept, wanted: Level) -> Vec<&str> {
+    let notices = kept.events().filter_map(|event| match event {
+        Event::NoticeGiven { level, text } if *level == wanted => Some(text.as_ref()),
+        _ => None,
+    });
+    notices.collect()
+}
+fn tool_outcomes(kept: &Kept) -> Vec<ToolOutcome> {
+    let outcomes = kept.events().filter_map(|event| match event {
+        Event::ToolEnded { outcome, .. } => Some(*outcome),
+        _ => None,
+    });
+    outcomes.collect()
+}
+fn rounds(kept: &Kept) -> usize {
+    kept.events().filter(|event| matches!(event, Event::RoundStarted { .. })).count()
+}
 
 #[test]
 fn codex_warnings_and_reconnects_do_not_end_the_run() {
@@ -266,4 +321,33 @@ fn pi_errors_aborts_limits_and_cuts_end_honestly() {
     assert_eq!(outcome("pi/aborted.jsonl"), Outcome::Cancelled);
     assert_eq!(outcome("pi/cut-off.jsonl"), Outcome::Truncated);
     assert!(told("pi/cut-by-length.jsonl").ending().incomplete);
+}
+
+#[test]
+fn copilot_what_a_sub_agent_asks_is_asked() {
+    let kept = told("copilot/sub-agent-asks.jsonl");
+    assert_eq!(kept.count(|event| matches!(event, Event::AskOpened { .. })), 2);
+    assert_eq!(kept.count(|event| matches!(event, Event::AskResolved { .. })), 2);
+    assert_eq!(kept.unrecognised(), 1);
+}
+
+#[test]
+fn copilot_a_message_that_is_sent_twice_is_shown_once_and_nothing_is_dropped() {
+    let kept = told("copilot/message-sent-twice.jsonl");
+    assert_eq!(kept.visible(), "Five ducks.");
+    assert_eq!(kept.reasoning(), "Count first.");
+    assert_eq!(kept.unrecognised(), 2);
+}
+
+#[test]
+fn pi_an_agent_that_ends_inside_a_message_is_truncated() {
+    let kept = told("pi/ended-inside-a-message.jsonl");
+    kept.truncated();
+    assert_eq!(kept.visible(), "Five du");
+    assert_eq!(kept.unrecognised(), 1);
+}
+
+#[test]
+fn pi_is_known_by_a_message_that_is_not_a_providers() {
+    told("pi/joined-after-the-prompt.jsonl").completed(Stop::End);
 }

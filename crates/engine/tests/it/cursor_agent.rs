@@ -92,3 +92,26 @@ fn a_result_alone_is_a_reply() {
 fn a_stream_whose_beginning_was_missed_does_not_double_its_text() {
     assert_eq!(cursor("begins-in-the-middle.jsonl").visible(), "of the eel.Slippery.");
 }
+
+#[test]
+fn what_was_said_before_the_last_tool_is_not_the_reply() {
+    let kept = cursor("nothing-said-after-the-last-tool.jsonl");
+    assert_eq!(kept.visible(), "Let me look.");
+    assert_eq!(kept.ending().message, None);
+    assert_eq!(kept.ending().outcome, Outcome::Completed);
+}
+
+#[test]
+fn a_result_alone_after_a_run_is_a_reply_and_the_same_line_again_is_not() {
+    let kept = cursor("result-alone-after-a-run.jsonl");
+    assert_eq!(kept.visible(), "First.Second.");
+    assert_eq!(kept.reply(), "Second.");
+}
+
+#[test]
+fn calls_without_ids_are_calls_of_their_own() {
+    let kept = cursor("calls-without-ids.jsonl");
+    assert_eq!(kept.outcomes(), [ToolOutcome::Succeeded; 2]);
+    assert_eq!(kept.output(StepId(0)), "of a");
+    assert_eq!(kept.output(StepId(1)), "of b");
+}

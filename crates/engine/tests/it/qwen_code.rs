@@ -48,5 +48,13 @@ fn a_stream_without_its_result_is_truncated() {
 #[test]
 fn a_stream_whose_beginning_was_missed_still_declares_its_whole_reply() {
     let kept = qwen("begins-in-the-middle.jsonl");
-    assert_eq!(kept.reply(), "All ears.");
+    assert_eq!(kept.visible(), "All ears.");
+    assert_eq!(kept.ending().message, Some(MessageId(0)));
+}
+
+#[test]
+fn a_whole_reply_that_is_not_what_was_streamed_is_shown_too() {
+    let kept = qwen("whole-is-not-what-was-streamed.jsonl");
+    assert_eq!(kept.visible(), "HalfWhole different answer.");
+    assert_eq!(kept.reply(), "Whole different answer.");
 }

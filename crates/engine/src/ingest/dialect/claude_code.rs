@@ -113,7 +113,11 @@ impl Dialect for ClaudeCode {
             "system" => {
                 probe.has("claude_code_version")
                     || (probe.has_all(["tools", "mcp_servers"]) && !probe.has("qwen_code_version"))
-                    || probe.text("subtype").is_some_and(|it| it == "thinking_tokens")
+                    || match probe.text("subtype").as_deref() {
+                        Some("thinking_tokens") => true,
+                        Some("api_retry") => probe.has("retry_delay_ms"),
+                        _ => false,
+                    }
             }
             "stream_event" => probe.has("api_message_id") || probe.has("ttft_ms"),
             "assistant" => {

@@ -16,7 +16,7 @@ use crate::ingest::frame::Frame;
 use crate::ingest::json::{RawValue, Shape, Text, is_true, number, object, string, string_or_json};
 use crate::ingest::probe::{Likeness, Probe};
 use crate::ingest::time::iso_millis;
-use crate::run::Writer;
+use crate::run::{Fingerprint, Writer};
 
 use super::{Dialect, Unreadable};
 
@@ -24,7 +24,7 @@ use super::{Dialect, Unreadable};
 pub(crate) struct Copilot {
     turn: Turn,
     /// Sub-agents and the step each belongs to.
-    agents: Vec<(String, StepId)>,
+    agents: Vec<(Fingerprint, StepId)>,
     error: Option<String>,
 }
 
@@ -33,7 +33,9 @@ pub(crate) struct Copilot {
 struct Turn {
     call: ModelCall,
     /// Messages and tool calls of which deltas have come.
-    streamed: Vec<String>,
+    streamed: Vec<Fingerprint>,
+    /// Messages that have come whole.
+    whole: Vec<Fingerprint>,
     reasoned: bool,
     stop: Option<Stop>,
 }
@@ -49,14 +51,16 @@ enum ModelCall {
 /// Items and sub-agents remembered at once; the oldest is forgotten.
 const REMEMBERED_MAX: usize = 1 << 10;
 
-fn remember<T: PartialEq>(list: &mut Vec<T>, entry: T) {
+/// Says whether the entry is new.
+fn remember<T: PartialEq>(list: &mut Vec<T>, entry: T) -> bool {
     if list.contains(&entry) {
-        return;
+        return false;
     }
     if REMEMBERED_MAX <= list.len() {
         list.remove(0);
     }
     list.push(entry);
+    true
 }
 
 object! { Envelope {
@@ -160,6 +164,20 @@ impl Dialect for Copilot {
     }
 }
 
+impl Data<'_> {
+    fn message_print(&self) -> Fingerprint {
+        Fingerprint::of(self.message_id.as_deref().unwrap_or(""))
+    }
+}
+
+impl Turn {
+    /// Whether this whole message has not come before; one without an id never has.
+    fn is_new(&mut self, data: &Data<'_>) -> bool {
+        let message = data.message_print();
+        message.is_empty() || remember(&mut self.whole, message)
+    }
+}
+
 impl Copilot {
     fn main(&mut self, kind: &str, data: &Data<'_>, raw: &str, out: &mut Writer<'_>) {
         match kind {
@@ -179,8 +197,7 @@ impl Copilot {
             }
             "assistant.message_delta" => {
                 self.begin(out);
-                let message = data.message_id.as_deref().unwrap_or("").to_owned();
-                remember(&mut self.turn.streamed, message);
+                remember(&mut self.turn.streamed, data.message_print());
                 out.text(data.delta.as_deref().unwrap_or(""));
             }
             "assistant.reasoning_delta" => {
@@ -249,11 +266,16 @@ impl Copilot {
 
     fn whole_message(&mut self, data: &Data<'_>, out: &mut Writer<'_>) {
         self.begin(out);
-        let id = data.message_id.as_deref().unwrap_or("");
-        let streamed = self.turn.streamed.iter().any(|known| known == id);
+        if !self.turn.is_new(data) {
+            return;
+        }
+        let streamed = self.turn.streamed.contains(&data.message_print());
         let text = data.content.as_deref().unwrap_or("");
+        if streamed {
+            out.end_message();
+        }
+        self.whole_reasoning(data.reasoning_text.as_deref(), out);
         if !streamed && !text.is_empty() {
-            self.whole_reasoning(data.reasoning_text.as_deref(), out);
             out.begin_message(None);
             out.text(text);
         }

@@ -6,29 +6,39 @@
 //! the same model call. The run ends at its `result` line, whose text is all messages run together
 //! and so not the final one; without that line it was cut.
 
+mod call;
+
 use std::borrow::Cow;
 
 use crate::event::{
-    FailureReason, ReasoningOrigin, StepId, Stop, TextMode, ToolKind, ToolOutcome,
-    UnrecognisedReason, Usage,
+    FailureReason, ReasoningOrigin, StepId, Stop, TextMode, UnrecognisedReason, Usage,
 };
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
-    RawValue, Shape, Text, Unknown, elements, is_true, number, object, string, string_or_json,
+    RawValue, Shape, Text, elements, is_true, number, object, string, string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
-use crate::run::{ToolStart, Writer};
+use crate::run::{Fingerprint, Writer};
 
 use super::{Dialect, Unreadable};
+
+use call::{Call, end_call};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CursorAgent {
     output: Output,
     said: Said,
     /// The model call that the last tool was of.
-    model_call: String,
+    model_call: Fingerprint,
     tools: Tools,
+    /// Open calls that have no id: known by what they call.
+    nameless: Vec<(StepId, Fingerprint)>,
+    /// The last `result` line: one that is sent again is no run of its own.
+    result: Fingerprint,
 }
+
+/// Open calls without an id remembered at once.
+const NAMELESS_MAX: usize = 256;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Output {
@@ -121,7 +131,7 @@ impl Dialect for CursorAgent {
             }
             ("assistant", _) => self.assistant(&line, out)?,
             ("tool_call", "started" | "completed") => self.tool_call(&line, frame, out)?,
-            ("result", _) => self.result(&line, out),
+            ("result", _) => self.result(&line, frame, out),
             _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
         }
         Ok(())
@@ -129,6 +139,14 @@ impl Dialect for CursorAgent {
 }
 
 impl CursorAgent {
+    /// The open call without an id that this is the end of.
+    fn take_nameless(&mut self, call: &Call<'_>) -> Option<StepId> {
+        let print = call.print();
+        let same = self.nameless.iter().position(|(_, open)| *open == print);
+        let at = same.or((!self.nameless.is_empty()).then_some(0))?;
+        Some(self.nameless.remove(at).0)
+    }
+
     /// The model speaks: after a tool's result that is a new round.
     fn begin_round(&mut self, out: &mut Writer<'_>) {
         if self.tools == Tools::Answered {
@@ -158,7 +176,12 @@ impl CursorAgent {
         Ok(())
     }
 
-    fn result(&mut self, line: &Line<'_>, out: &mut Writer<'_>) {
+    fn result(&mut self, line: &Line<'_>, frame: Frame<'_>, out: &mut Writer<'_>) {
+        let print = Fingerprint::of(frame.data);
+        if self.said == Said::Nothing && self.result.same_text(&print) {
+            return;
+        }
+        self.result = print;
         if let Some(usage) = line.usage {
             let usage = usage_of(usage, out);
             out.run_usage(usage);
@@ -169,8 +192,12 @@ impl CursorAgent {
             let words = line.error.map_or(text, string_or_json);
             out.fail(FailureReason::Error, if words.is_empty() { subtype } else { &words });
         } else {
-            if self.said == Said::Nothing {
+            if self.tools == Tools::Answered {
+                // The last model call had nothing to say: what was said before is not its reply.
                 self.begin_round(out);
+                out.ensure_round();
+            }
+            if self.said == Said::Nothing {
                 // `--output-format json` prints nothing but this line.
                 out.text(&text);
             }
@@ -178,6 +205,8 @@ impl CursorAgent {
         }
         out.end_round(None);
         self.tools = Tools::Pending;
+        self.said = Said::Nothing;
+        self.nameless.clear();
     }
 
     fn tool_call(
@@ -191,17 +220,24 @@ impl CursorAgent {
             out.unrecognised(UnrecognisedReason::Frame, frame.data);
             return Ok(());
         };
-        let step = if let Some(step) = out.step_of(id) {
-            step
-        } else {
-            let model_call = line.model_call.as_deref().unwrap_or("");
+        let completed = line.subtype.as_deref() == Some("completed");
+        let known = match (id, completed) {
+            ("", true) => self.take_nameless(&call),
+            ("", false) => None,
+            _ => out.step_of(id),
+        };
+        let step = known.unwrap_or_else(|| {
+            let model_call = Fingerprint::of(line.model_call.as_deref().unwrap_or(""));
             if model_call.is_empty() || model_call != self.model_call {
                 self.begin_round(out);
             }
-            model_call.clone_into(&mut self.model_call);
+            self.model_call = model_call;
             call.start(id, out)
-        };
-        if line.subtype.as_deref() == Some("completed") {
+        });
+        if id.is_empty() && !completed && self.nameless.len() < NAMELESS_MAX {
+            self.nameless.push((step, call.print()));
+        }
+        if completed {
             self.tools = Tools::Answered;
             end_call(step, call.result, out);
         }
@@ -226,131 +262,6 @@ fn message_text<'a>(line: &Line<'a>, out: &mut Writer<'_>) -> Result<Cow<'a, str
         }
     }
     Ok(joined)
-}
-
-/// A tool as it is called: under the one key that names it.
-struct Call<'a> {
-    name: String,
-    kind: ToolKind,
-    server: Option<Cow<'a, str>>,
-    arguments: Option<Cow<'a, str>>,
-    result: Option<&'a RawValue>,
-}
-
-impl<'a> Call<'a> {
-    fn read(raw: &'a RawValue) -> Option<Call<'a>> {
-        const ANY: Shape<0> = Shape { read: [], skip: &[] };
-        const BODY: Shape<4> = Shape { read: ["args", "result", "name", "arguments"], skip: &[] };
-        let members = ANY.read(raw.get())?.unknown;
-        let (key, body) = members.into_iter().find(|(_, body)| body.get().starts_with('{'))?;
-        let [args, result, name, arguments] = BODY.read(body.get())?.read;
-        let short = key.strip_suffix("ToolCall").unwrap_or(&key);
-        let mut call = Call {
-            name: short.to_owned(),
-            kind: kind_of(short),
-            server: None,
-            arguments: args.or(arguments).map(string_or_json),
-            result,
-        };
-        if short == "function" {
-            call.name = name.and_then(string).map_or(key, Cow::into_owned);
-        } else if let Some(args) = args
-            && call.kind == ToolKind::Mcp
-        {
-            call.read_mcp(args);
-        }
-        Some(call)
-    }
-
-    fn start(&self, id: &str, out: &mut Writer<'_>) -> StepId {
-        let step = out.tool(ToolStart {
-            kind: self.kind,
-            server: self.server.as_deref(),
-            ..ToolStart::function(id, &self.name)
-        });
-        if let Some(arguments) = &self.arguments {
-            out.whole_arguments(step, arguments);
-        }
-        out.ready(step);
-        step
-    }
-
-    fn read_mcp(&mut self, args: &'a RawValue) {
-        const MCP: Shape<4> =
-            Shape { read: ["providerIdentifier", "toolName", "name", "args"], skip: &[] };
-        let Some(mcp) = MCP.read(args.get()) else { return };
-        let [server, tool, name, inner] = mcp.read;
-        self.server = server.and_then(string);
-        if let Some(tool) = tool.or(name).and_then(string) {
-            self.name = tool.into_owned();
-        }
-        self.arguments = inner.or(Some(args)).map(string_or_json);
-    }
-}
-
-fn kind_of(name: &str) -> ToolKind {
-    match name {
-        "shell" => ToolKind::Command,
-        "write" | "edit" | "delete" => ToolKind::Edit,
-        "mcp" => ToolKind::Mcp,
-        "webSearch" => ToolKind::WebSearch,
-        "webFetch" => ToolKind::WebFetch,
-        "task" => ToolKind::Agent,
-        "function" => ToolKind::Function,
-        _ => ToolKind::Builtin,
-    }
-}
-
-/// The one key of a result is how the call ended.
-fn end_call(step: StepId, result: Option<&RawValue>, out: &mut Writer<'_>) {
-    const ANY: Shape<0> = Shape { read: [], skip: &[] };
-    const BODY: Shape<6> = Shape {
-        read: ["content", "stdout", "stderr", "errorMessage", "reason", "isError"],
-        skip: &[],
-    };
-    let members: Unknown<'_> =
-        result.and_then(|raw| ANY.read(raw.get())).map(|any| any.unknown).unwrap_or_default();
-    let Some((key, body)) = members.first() else {
-        out.end_tool(step, ToolOutcome::Succeeded, None);
-        return;
-    };
-    let body_members = BODY.read(body.get()).map_or([None; 6], |members| members.read);
-    out.whole_output(step, &output_of(body, body_members));
-    match key.as_str() {
-        // An MCP tool can fail and still be answered.
-        "success" if body_members[5].is_some_and(is_true) => {
-            out.end_tool(step, ToolOutcome::Failed, None);
-        }
-        "success" => out.end_tool(step, ToolOutcome::Succeeded, None),
-        "rejected" | "permissionDenied" => out.end_tool(step, ToolOutcome::Denied, Some(key)),
-        _ => out.end_tool(step, ToolOutcome::Failed, Some(key)),
-    }
-}
-
-/// What a tool put out: a file's text, a command's two outputs, an error's words; else the JSON.
-fn output_of<'a>(body: &'a RawValue, members: [Option<&'a RawValue>; 6]) -> Cow<'a, str> {
-    let [content, stdout, stderr, error, reason, _] = members;
-    if let Some(texts) = content.and_then(content_texts) {
-        return texts.into();
-    }
-    let [content, stdout, stderr, error, reason] =
-        [content, stdout, stderr, error, reason].map(|member| member.and_then(string));
-    match (content.or(error).or(reason), stdout, stderr) {
-        (None, Some(stdout), Some(stderr)) => stdout + stderr,
-        (Some(text), ..) | (None, Some(text), None) | (None, None, Some(text)) => text,
-        (None, None, None) => string_or_json(body),
-    }
-}
-
-/// The texts of an MCP result, `[{"text":{"text":"..."}}]`, if it has nothing else.
-fn content_texts(content: &RawValue) -> Option<String> {
-    const TEXT: Shape<1> = Shape { read: ["text"], skip: &["type"] };
-    let parts = elements(content);
-    let texts = parts.iter().map(|raw| {
-        let outer = TEXT.read(raw.get())?.read[0]?;
-        string(outer).or_else(|| string(TEXT.read(outer.get())?.read[0]?))
-    });
-    texts.collect::<Option<Vec<_>>>().filter(|texts| !texts.is_empty()).map(|texts| texts.concat())
 }
 
 fn usage_of(raw: &RawValue, out: &mut Writer<'_>) -> Usage {

@@ -39,7 +39,10 @@ struct Part {
 /// How the last assistant message ended, and so the run if it was the last.
 #[derive(Clone, Debug, Default, PartialEq)]
 enum Ending {
+    /// There was none.
     #[default]
+    None,
+    /// It has not ended.
     Open,
     Stopped(Stop),
     Failed(String),
@@ -111,6 +114,10 @@ impl Dialect for Pi {
             "agent_start" => Likeness::Yes,
             "agent_end" => Likeness::yes_if(probe.has("messages")),
             "message_update" => Likeness::yes_if(probe.has("assistantMessageEvent")),
+            "message_start" | "message_end" => Likeness::yes_if(
+                probe.inner_has("message", "role") && !probe.inner_has("message", "type"),
+            ),
+            "turn_start" => Likeness::Maybe,
             "tool_execution_start" => Likeness::yes_if(probe.has("toolCallId")),
             _ => Likeness::No,
         }
@@ -132,6 +139,9 @@ impl Dialect for Pi {
             }
             "tool_execution_end" => {
                 let call = line.call.as_deref().unwrap_or("");
+                if out.step_of(call).is_none() {
+                    out.unrecognised(UnrecognisedReason::Late, frame.data);
+                }
                 tool_result(call, content_of(line.result), line.is_error, out);
             }
             "agent_end" => self.agent_end(out),
@@ -182,6 +192,9 @@ impl Pi {
 
     fn update(&mut self, event: Update<'_>, raw: &str, out: &mut Writer<'_>) {
         out.unknown_fields(&event.unknown);
+        if self.ending == Ending::None {
+            self.ending = Ending::Open;
+        }
         let index = event.index.unwrap_or(0);
         let delta = event.delta.as_deref().unwrap_or("");
         match event.kind.as_deref().unwrap_or("") {
@@ -304,7 +317,9 @@ impl Pi {
 
     fn agent_end(&mut self, out: &mut Writer<'_>) {
         match &self.ending {
-            Ending::Open => out.complete(Stop::Other),
+            Ending::None => out.complete(Stop::Other),
+            // Its end was lost, and with it perhaps some of its text.
+            Ending::Open => {}
             Ending::Stopped(stop) => out.complete(*stop),
             Ending::Failed(words) => out.fail(FailureReason::Error, words),
             Ending::Aborted(words) => out.cancelled(words),

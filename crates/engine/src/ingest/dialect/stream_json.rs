@@ -16,14 +16,14 @@ use crate::ingest::frame::{Direction, Frame};
 use crate::ingest::json::{RawValue, Shape, Text, object, string};
 use crate::ingest::probe::Probe;
 use crate::ingest::time::iso_millis;
-use crate::run::Writer;
+use crate::run::{Fingerprint, Writer};
 
 use super::anthropic::{Anthropic, ClientTool, refuse, stop_of, usage_of};
 use super::{Dialect, Unreadable};
 
 use agents::Agents;
 use asks::Asks;
-use heard::{Heard, Said, Show};
+use heard::{Heard, Lines, Show};
 
 /// What one agent does in its own way.
 #[derive(Debug, PartialEq)]
@@ -50,6 +50,7 @@ pub(super) struct StreamJson {
     habits: &'static Habits,
     reply: Anthropic,
     heard: Heard,
+    lines: Lines,
     round: Round,
     agents: Agents,
     asks: Asks,
@@ -58,12 +59,12 @@ pub(super) struct StreamJson {
 /// The model call that is open, or was last.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Round {
-    id: String,
+    id: Fingerprint,
     stop: Option<Stop>,
     /// A tool's result has come since it began.
     answered: bool,
     /// Whole lines of it, by which the source may take them back.
-    lines: Vec<String>,
+    lines: Vec<Fingerprint>,
 }
 
 /// Lines of one round that can be taken back by name.
@@ -135,9 +136,6 @@ const MESSAGE: Shape<6> = Shape {
     skip: &["type", "role", "stop_sequence", "context_management", "container", "diagnostics"],
 };
 
-/// A string without content, as JSON.
-const EMPTY: &str = "\"\"";
-
 const BLOCK: Shape<6> =
     Shape { read: ["type", "id", "text", "name", "input", "thinking"], skip: &[] };
 
@@ -147,6 +145,7 @@ impl StreamJson {
             habits,
             reply: Anthropic::of_agent(habits.tool),
             heard: Heard::default(),
+            lines: Lines::default(),
             round: Round::default(),
             agents: Agents::default(),
             asks: Asks::default(),
@@ -172,7 +171,7 @@ impl StreamJson {
             "result" => self.result(&line, out),
             "system" => self.system(&line, frame, out),
             "control_request" | "control_response" | "control_cancel_request" => {
-                self.control(&line, out);
+                self.control(&line, frame, out);
             }
             "tool_progress" => told::progress(&line, out),
             "tool_use_summary" => told::notice(line.summary, out),
@@ -217,9 +216,12 @@ impl StreamJson {
                 Show::No
             }
             "content_block_start" => self.block_start("", &event, out),
-            "content_block_delta" => self.block_delta("", &event),
+            "content_block_delta" => match self.block_delta("", &event) {
+                Show::Yes => self.joined_delta(&event, out),
+                show => show,
+            },
             "content_block_stop" => {
-                if self.heard.streaming("").is_text(event.index.unwrap_or(0)) {
+                if self.heard.streaming("").stop(event.index.unwrap_or(0)) {
                     out.end_message();
                 }
                 Show::Yes
@@ -237,7 +239,7 @@ impl StreamJson {
         let id = event.message.and_then(|raw| MESSAGE.read(raw.get())?.read[0]).and_then(string);
         let id = id.unwrap_or_default();
         self.heard.start("", &id);
-        if out.in_round() && !id.is_empty() && id == self.round.id {
+        if out.in_round() && !id.is_empty() && self.round.id == Fingerprint::of(&id) {
             return Show::No;
         }
         self.begin_round(&id, out);
@@ -248,7 +250,7 @@ impl StreamJson {
     fn begin_round(&mut self, id: &str, out: &mut Writer<'_>) {
         let before = std::mem::take(&mut self.round);
         out.end_round(before.stop());
-        id.clone_into(&mut self.round.id);
+        self.round.id = Fingerprint::of(id);
     }
 
     fn message_delta(&mut self, event: &Event<'_>, out: &mut Writer<'_>) {
@@ -296,15 +298,17 @@ impl StreamJson {
         let [kind, call, text, _, input, thinking] = block.read;
         let kind = kind.and_then(string).unwrap_or_default();
         let call = call.and_then(string).unwrap_or_default();
-        let said = match kind.as_ref() {
-            "text" => text.is_some_and(|text| text.get() != EMPTY),
-            "thinking" => thinking.is_some_and(|text| text.get() != EMPTY),
-            "tool_use" => input.is_some_and(|input| input.get() != "{}"),
-            _ => true,
+        let words = match kind.as_ref() {
+            "text" => text.and_then(string).unwrap_or_default(),
+            "thinking" => thinking.and_then(string).unwrap_or_default(),
+            "tool_use" => match input.map_or("{}", RawValue::get) {
+                "{}" => "".into(),
+                input => input.into(),
+            },
+            _ => kind.clone(),
         };
-        let said = if said { Said::Something } else { Said::Nothing };
         let index = event.index.unwrap_or(0);
-        let show = self.heard.streaming(parent).begin(index, &kind, &call, said);
+        let show = self.heard.streaming(parent).begin(index, &kind, &call, &words);
         if show == Show::Yes && kind == "text" && parent.is_empty() {
             out.begin_message(None);
         }
@@ -320,10 +324,23 @@ impl StreamJson {
             "input_json_delta" => (&delta.partial_json, "tool_use"),
             _ => return Show::Yes,
         };
-        if text.as_deref().unwrap_or("").is_empty() {
+        let words = text.as_deref().unwrap_or("");
+        if words.is_empty() {
             return Show::No;
         }
-        self.heard.streaming(parent).say(event.index.unwrap_or(0), block)
+        self.heard.streaming(parent).say(event.index.unwrap_or(0), block, words)
+    }
+
+    /// A text whose start was missed is kept, so that it can be put right when it comes whole.
+    fn joined_delta(&mut self, event: &Event<'_>, out: &mut Writer<'_>) -> Show {
+        let text = event.delta.as_ref().and_then(|delta| delta.text.as_deref());
+        match text {
+            Some(text) if self.heard.streaming("").is_joined_text(event.index.unwrap_or(0)) => {
+                out.text_kept(text);
+                Show::No
+            }
+            _ => Show::Yes,
+        }
     }
 }
 

@@ -4,11 +4,11 @@ use crate::event::{StepId, Stop, ToolKind, ToolOutcome, UnrecognisedReason};
 use crate::ingest::json::{
     RawValue, Shape, Text, elements, is_true, number, object, string, string_or_json,
 };
-use crate::run::{ToolStart, Writer};
+use crate::run::{Fingerprint, ToolStart, Writer};
 
 use super::super::agents::agent_tool;
 use super::super::openai_chat::error_text;
-use super::{Copilot, Data, remember};
+use super::{Copilot, Data, asks, remember};
 
 object! { Request {
     call: Text<'a> = "toolCallId",
@@ -33,7 +33,7 @@ impl Copilot {
         match kind {
             "assistant.tool_call_delta" => {
                 let step = step_of(call, name, server, parent, out);
-                remember(&mut self.turn.streamed, call.to_owned());
+                remember(&mut self.turn.streamed, Fingerprint::of(call));
                 out.arguments(step, data.input_delta.as_deref().unwrap_or(""));
             }
             "tool.execution_start" => {
@@ -41,23 +41,11 @@ impl Copilot {
                 self.whole_arguments(step, call, data.arguments, out);
             }
             "tool.user_requested" => {}
-            "tool.shell_output" => {
-                if let Some(step) = out.step_of(call) {
-                    out.output(step, data.text.as_deref().unwrap_or(""));
-                }
-            }
-            "tool.execution_partial_result" => {
-                if let Some(step) = out.step_of(call) {
-                    out.output_so_far(step, data.partial_output.as_deref().unwrap_or(""));
-                }
-            }
-            "tool.execution_progress" => {
-                if let Some(step) = out.step_of(call) {
-                    out.progress(step, data.progress.as_deref().unwrap_or(""));
-                }
-            }
-            "tool.execution_complete" => match out.step_of(call) {
-                Some(step) => end_tool(step, data, out),
+            "tool.shell_output"
+            | "tool.execution_partial_result"
+            | "tool.execution_progress"
+            | "tool.execution_complete" => match out.step_of(call) {
+                Some(step) => told_of(step, kind, data, out),
                 None => out.unrecognised(UnrecognisedReason::Late, raw),
             },
             _ => out.unrecognised(UnrecognisedReason::Frame, raw),
@@ -95,7 +83,7 @@ impl Copilot {
         arguments: Option<&RawValue>,
         out: &mut Writer<'_>,
     ) {
-        let streamed = self.turn.streamed.iter().any(|known| known == call);
+        let streamed = self.turn.streamed.contains(&Fingerprint::of(call));
         if let Some(arguments) = arguments.filter(|_| !streamed) {
             out.whole_arguments(step, &string_or_json(arguments));
         }
@@ -115,25 +103,31 @@ impl Copilot {
         if kind == "subagent.started" {
             let step = data.call.as_deref().and_then(|call| out.step_of(call));
             if let (Some(agent), Some(step)) = (agent, step) {
-                remember(&mut self.agents, (agent.to_owned(), step));
+                remember(&mut self.agents, (Fingerprint::of(agent), step));
             }
             return;
         }
-        let known = self.agents.iter().rev().find(|(known, _)| Some(known.as_str()) == agent);
+        if asks::handle(kind, data, out) {
+            return;
+        }
+        let agent = agent.map(Fingerprint::of);
+        let known = self.agents.iter().rev().find(|(known, _)| Some(*known) == agent);
         let step = known.map(|&(_, step)| step);
         let step = step.or_else(|| out.step_of(parent_call?));
         let Some(step) = step else {
             out.unrecognised(UnrecognisedReason::Late, raw);
             return;
         };
-        let message = data.message_id.as_deref().unwrap_or("");
         match kind {
             "assistant.message_delta" => {
-                remember(&mut self.turn.streamed, message.to_owned());
+                remember(&mut self.turn.streamed, data.message_print());
                 out.output(step, data.delta.as_deref().unwrap_or(""));
             }
             "assistant.message" => {
-                if !self.turn.streamed.iter().any(|known| known == message) {
+                if !self.turn.is_new(data) {
+                    return;
+                }
+                if !self.turn.streamed.contains(&data.message_print()) {
                     out.output(step, data.content.as_deref().unwrap_or(""));
                 }
                 if let Some(requests) = data.tool_requests {
@@ -143,8 +137,38 @@ impl Copilot {
             _ if kind.starts_with("tool.") || kind == "assistant.tool_call_delta" => {
                 self.tool(kind, data, Some(step), raw, out);
             }
-            _ => {}
+            _ if has_no_place(kind) => {}
+            _ => out.unrecognised(UnrecognisedReason::Frame, raw),
         }
+    }
+}
+
+/// A sub-agent's rounds, its thoughts and what it was told have no place in a tool's output.
+fn has_no_place(kind: &str) -> bool {
+    matches!(
+        kind,
+        "assistant.turn_start"
+            | "assistant.turn_end"
+            | "assistant.message_start"
+            | "assistant.reasoning"
+            | "assistant.reasoning_delta"
+            | "model.call_start"
+            | "user.message"
+            | "subagent.completed"
+            | "subagent.selected"
+            | "subagent.deselected"
+    )
+}
+
+/// What a tool that runs does.
+fn told_of(step: StepId, kind: &str, data: &Data<'_>, out: &mut Writer<'_>) {
+    match kind {
+        "tool.shell_output" => out.output(step, data.text.as_deref().unwrap_or("")),
+        "tool.execution_partial_result" => {
+            out.output_so_far(step, data.partial_output.as_deref().unwrap_or(""));
+        }
+        "tool.execution_progress" => out.progress(step, data.progress.as_deref().unwrap_or("")),
+        _ => end_tool(step, data, out),
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::event::{StepId, UnrecognisedReason};
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{RawValue, elements, string};
+use crate::limits::OPEN_TOOLS_MAX;
 use crate::run::{Fingerprint, ToolStart, Writer};
 
 use super::heard::Show;
@@ -25,13 +26,21 @@ struct Agent {
 }
 
 impl Agents {
-    fn of(&mut self, step: StepId, out: &Writer<'_>) -> &mut Agent {
-        self.open.retain(|agent| agent.step == step || out.is_open(agent.step));
-        let at = self.open.iter().position(|agent| agent.step == step).unwrap_or_else(|| {
+    fn of(&mut self, step: StepId) -> &mut Agent {
+        let at = self.open.iter().rposition(|agent| agent.step == step).unwrap_or_else(|| {
+            // Their tools end in the order of their age, too, when there are too many.
+            if OPEN_TOOLS_MAX <= self.open.len() {
+                self.open.remove(0);
+            }
             self.open.push(Agent { step, said: Fingerprint::default(), calling: None });
             self.open.len() - 1
         });
         &mut self.open[at]
+    }
+
+    /// The call of this step is over.
+    pub(super) fn forget(&mut self, step: StepId) {
+        self.open.retain(|agent| agent.step != step);
     }
 
     /// Puts out what a sub-agent's tool reports, without repeating its last words; `false` if the
@@ -97,7 +106,7 @@ impl StreamJson {
             }
             "content_block_delta" if self.block_delta(parent, event) == Show::Yes => {
                 let Some(delta) = &event.delta else { return };
-                let agent = self.agents.of(step, out);
+                let agent = self.agents.of(step);
                 if let Some(text) = &delta.text {
                     agent.text(text, out);
                 } else if let Some(json) = &delta.partial_json
@@ -107,7 +116,8 @@ impl StreamJson {
                 }
             }
             "content_block_stop" => {
-                if let Some((_, call)) = self.agents.of(step, out).calling.take() {
+                self.heard.streaming(parent).stop(index);
+                if let Some((_, call)) = self.agents.of(step).calling.take() {
                     out.ready(call);
                 }
             }
@@ -129,19 +139,27 @@ impl StreamJson {
             return;
         };
         for &raw in blocks {
-            let [kind, call, ..] = BLOCK.read(raw.get()).map_or([None; 6], |block| block.read);
+            let [kind, call, text, _, _, thinking] =
+                BLOCK.read(raw.get()).map_or([None; 6], |block| block.read);
             let kind = kind.and_then(string).unwrap_or_default();
             let call = call.and_then(string).unwrap_or_default();
+            let text = text.or(thinking).and_then(string).unwrap_or_default();
             let known = match self.habits.repeats {
                 super::Repeats::ById => self.heard.of_id(parent, id),
                 super::Repeats::ByPlace => self.heard.of_stream(parent, &kind),
             };
             let show = match known {
-                Some(message) => message.whole(&kind, &call),
-                None => self.heard.start_whole(parent, id).whole(&kind, &call),
+                Some(message) => message.whole(&kind, &call, &text),
+                None => self.heard.start_whole(parent, id).whole(&kind, &call, &text),
             };
-            if show != Show::No {
-                self.agent_block(step, raw, None, out);
+            match show {
+                Show::No | Show::Missed(_) => {}
+                Show::From(at) if kind == "text" => {
+                    self.agents.of(step).text(&text[at..], out);
+                }
+                Show::From(_) | Show::Yes | Show::Content | Show::Other => {
+                    self.agent_block(step, raw, None, out);
+                }
             }
         }
     }
@@ -157,7 +175,7 @@ impl StreamJson {
         let Some(block) = BLOCK.read(raw.get()) else { return };
         let [kind, call, _, name, input, _] = block.read;
         let text_of = |raw: Option<_>| raw.and_then(string).unwrap_or_default();
-        let agent = self.agents.of(step, out);
+        let agent = self.agents.of(step);
         match text_of(kind).as_ref() {
             "text" => {
                 agent.begin_text(out);

@@ -1,18 +1,28 @@
 //! Permissions: what a person is asked, and which calls were refused.
 
-use crate::event::{AnsweredBy, AskKind, AskOption, Level, ToolKind, ToolOutcome};
+use crate::event::{
+    AnsweredBy, AskKind, AskOption, Level, ToolKind, ToolOutcome, UnrecognisedReason,
+};
+use crate::ingest::frame::Frame;
 use crate::ingest::json::{RawValue, Shape, string, string_or_json};
-use crate::run::Writer;
+use crate::run::{Fingerprint, Writer};
 
 use super::{Line, StreamJson};
 
 /// Questions and refusals remembered until they are settled.
 const OPEN_MAX: usize = 256;
 
+/// Bytes of a call's id that are remembered.
+const CALL_BYTES_MAX: usize = 256;
+
+fn key(call: &str) -> &str {
+    &call[..call.floor_char_boundary(CALL_BYTES_MAX)]
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Asks {
     /// Open questions: their id and the call they are about.
-    asked: Vec<(String, String)>,
+    asked: Vec<(Fingerprint, String)>,
     /// Calls that were refused and whose result has not come.
     denied: Vec<String>,
 }
@@ -22,11 +32,12 @@ impl Asks {
         if OPEN_MAX <= self.asked.len() {
             self.asked.remove(0);
         }
-        self.asked.push((id.to_owned(), call.to_owned()));
+        self.asked.push((Fingerprint::of(id), key(call).to_owned()));
     }
 
     fn take_call(&mut self, id: &str) -> Option<String> {
-        let at = self.asked.iter().position(|(asked, _)| asked == id)?;
+        let id = Fingerprint::of(id);
+        let at = self.asked.iter().position(|(asked, _)| *asked == id)?;
         Some(self.asked.remove(at).1)
     }
 
@@ -35,12 +46,12 @@ impl Asks {
             self.denied.remove(0);
         }
         if !call.is_empty() {
-            self.denied.push(call.to_owned());
+            self.denied.push(key(call).to_owned());
         }
     }
 
     pub(super) fn take_denied(&mut self, call: &str) -> bool {
-        let at = self.denied.iter().position(|denied| denied == call);
+        let at = self.denied.iter().position(|denied| denied == key(call));
         at.map(|at| self.denied.swap_remove(at)).is_some()
     }
 
@@ -55,12 +66,12 @@ impl Asks {
 }
 
 impl StreamJson {
-    pub(super) fn control(&mut self, line: &Line<'_>, out: &mut Writer<'_>) {
+    pub(super) fn control(&mut self, line: &Line<'_>, frame: Frame<'_>, out: &mut Writer<'_>) {
         let id = line.request_id.as_deref().unwrap_or("");
         match line.kind.as_deref().unwrap_or("") {
             "control_request" => {
-                if let Some(request) = line.request {
-                    self.request(id, request, out);
+                if !line.request.is_some_and(|request| self.request(id, request, out)) {
+                    out.unrecognised(UnrecognisedReason::Frame, frame.data);
                 }
             }
             "control_response" => {
@@ -75,10 +86,11 @@ impl StreamJson {
         }
     }
 
-    fn request(&mut self, id: &str, request: &RawValue, out: &mut Writer<'_>) {
+    /// Whether the request is known.
+    fn request(&mut self, id: &str, request: &RawValue, out: &mut Writer<'_>) -> bool {
         const REQUEST: Shape<5> =
             Shape { read: ["subtype", "tool_name", "input", "tool_use_id", "message"], skip: &[] };
-        let Some(request) = REQUEST.read(request.get()) else { return };
+        let Some(request) = REQUEST.read(request.get()) else { return false };
         let [subtype, tool, input, call, message] = request.read;
         let text_of = |raw: Option<_>| raw.and_then(string).unwrap_or_default();
         match text_of(subtype).as_ref() {
@@ -98,8 +110,18 @@ impl StreamJson {
                 out.ask(id, kind, text.trim_end(), options, out.step_of(&call));
             }
             "elicitation" => out.ask(id, AskKind::Followup, &text_of(message), Vec::new(), None),
-            _ => {}
+            // Between the agent and the program around it: no person is asked.
+            "initialize"
+            | "interrupt"
+            | "set_permission_mode"
+            | "set_model"
+            | "set_max_thinking_tokens"
+            | "hook_callback"
+            | "mcp_message"
+            | "mcp_status" => {}
+            _ => return false,
         }
+        true
     }
 
     fn response(&mut self, response: &RawValue, out: &mut Writer<'_>) {

@@ -1,11 +1,38 @@
 //! What of each message has been streamed and what has come whole, so that a block that comes both
-//! ways is shown once, in whichever order.
+//! ways is shown once, in whichever order, and one that is other than what was streamed is not lost.
+
+use std::collections::VecDeque;
+
+use crate::run::Fingerprint;
 
 /// Messages remembered: the one that is open in each of a few agents, and those just before.
 const MESSAGES_MAX: usize = 16;
 
 /// Blocks of one message that have come one way and not yet the other.
 const BLOCKS_MAX: usize = 256;
+
+/// Whole lines remembered, to know one that is sent again.
+const LINES_MAX: usize = 256;
+
+/// The newest whole lines.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Lines(VecDeque<Fingerprint>);
+
+impl Lines {
+    /// Remembers a line; says whether it is new.
+    pub(super) fn is_new(&mut self, uuid: &str, message: &str) -> bool {
+        let mut print = Fingerprint::of(uuid);
+        print.push(message);
+        if self.0.contains(&print) {
+            return false;
+        }
+        if LINES_MAX <= self.0.len() {
+            self.0.pop_front();
+        }
+        self.0.push_back(print);
+        true
+    }
+}
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Heard {
@@ -15,9 +42,9 @@ pub(super) struct Heard {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Message {
     /// Empty where the stream began in its middle.
-    id: String,
+    id: Fingerprint,
     /// The call whose sub-agent says it; empty for the agent itself.
-    parent: String,
+    parent: Fingerprint,
     stream: Stream,
     blocks: Vec<Block>,
 }
@@ -33,15 +60,16 @@ enum Stream {
 #[derive(Clone, Debug, PartialEq)]
 struct Block {
     kind: Box<str>,
-    call: Box<str>,
+    call: Fingerprint,
     came: Came,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Came {
     Streamed {
         index: u64,
-        said: Said,
+        spoken: Spoken,
+        from: From,
     },
     /// Streamed, then whole; pieces that come late still count.
     Both {
@@ -53,11 +81,21 @@ enum Came {
     },
 }
 
-/// Whether a streamed block had any content.
+/// What a block has streamed, as far as it takes to know it again.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Spoken {
+    bytes: usize,
+    print: Fingerprint,
+}
+
+/// Since when a block is streamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Said {
-    Nothing,
-    Something,
+enum From {
+    Start,
+    /// Its start was missed, and so may be some of it.
+    Middle,
+    /// It has stopped: its message takes no more.
+    Stopped,
 }
 
 /// What to do with a part of a message.
@@ -66,6 +104,12 @@ pub(super) enum Show {
     Yes,
     /// It is announced, but nothing of it has been shown.
     Content,
+    /// All but this many bytes of it is news, and what was shown is still open.
+    From(usize),
+    /// All but this many bytes at its start has been shown.
+    Missed(usize),
+    /// It is not what was streamed in its place.
+    Other,
     /// It has been shown.
     No,
 }
@@ -73,10 +117,11 @@ pub(super) enum Show {
 impl Heard {
     /// A message begins to stream.
     pub(super) fn start(&mut self, parent: &str, id: &str) -> &mut Message {
+        let (of, named) = (Fingerprint::of(parent), Fingerprint::of(id));
         let known = self
             .messages
             .iter()
-            .position(|message| message.parent == parent && message.id == id && !id.is_empty());
+            .position(|message| message.parent == of && message.id == named && !named.is_empty());
         let message = match known {
             Some(at) => self.messages.remove(at),
             None => Message::new(parent, id, Stream::Open),
@@ -102,6 +147,7 @@ impl Heard {
     }
 
     fn streamed_at(&self, parent: &str, stream: Stream) -> Option<usize> {
+        let parent = Fingerprint::of(parent);
         self.messages
             .iter()
             .rposition(|message| message.parent == parent && message.stream == stream)
@@ -115,11 +161,12 @@ impl Heard {
 
     /// The message of this id, or the nameless one it must be.
     pub(super) fn of_id(&mut self, parent: &str, id: &str) -> Option<&mut Message> {
+        let (parent, id) = (Fingerprint::of(parent), Fingerprint::of(id));
         let at = self.messages.iter().rposition(|message| {
             message.parent == parent && (message.id == id || message.id.is_empty())
         })?;
         let message = &mut self.messages[at];
-        id.clone_into(&mut message.id);
+        message.id = id;
         Some(message)
     }
 
@@ -139,6 +186,7 @@ impl Heard {
 
     /// What was said in it has been taken back.
     pub(super) fn forget_newest(&mut self, parent: &str) {
+        let parent = Fingerprint::of(parent);
         if let Some(at) = self.messages.iter().rposition(|message| message.parent == parent) {
             self.messages.remove(at);
         }
@@ -147,15 +195,16 @@ impl Heard {
 
 impl Message {
     fn new(parent: &str, id: &str, stream: Stream) -> Message {
-        Message { id: id.to_owned(), parent: parent.to_owned(), stream, blocks: Vec::new() }
+        let (id, parent) = (Fingerprint::of(id), Fingerprint::of(parent));
+        Message { id, parent, stream, blocks: Vec::new() }
     }
 
     pub(super) fn is_streamed(&self) -> bool {
         self.stream != Stream::None
     }
 
-    /// A block begins to stream.
-    pub(super) fn begin(&mut self, index: u64, kind: &str, call: &str, said: Said) -> Show {
+    /// A block begins to stream, with these words.
+    pub(super) fn begin(&mut self, index: u64, kind: &str, call: &str, words: &str) -> Show {
         let whole = self
             .blocks
             .iter_mut()
@@ -164,60 +213,121 @@ impl Message {
             block.came = Came::Whole { index: Some(index) };
             return Show::No;
         }
-        self.push(kind, call, Came::Streamed { index, said });
+        let mut spoken = Spoken::default();
+        spoken.push(words);
+        self.push(kind, call, Came::Streamed { index, spoken, from: From::Start });
         Show::Yes
     }
 
     /// More of a block is streamed.
-    pub(super) fn say(&mut self, index: u64, kind: &str) -> Show {
-        let block = self.blocks.iter_mut().rev().find(|block| block.index() == Some(index));
-        match block {
+    pub(super) fn say(&mut self, index: u64, kind: &str, words: &str) -> Show {
+        match self.at(index) {
             Some(Block { came: Came::Whole { .. }, .. }) => Show::No,
             Some(Block { came: Came::Both { .. }, .. }) => Show::Yes,
-            Some(Block { came: Came::Streamed { said, .. }, .. }) => {
-                *said = Said::Something;
+            Some(Block { came: Came::Streamed { spoken, .. }, .. }) => {
+                spoken.push(words);
                 Show::Yes
             }
             None => {
-                self.push(kind, "", Came::Streamed { index, said: Said::Something });
+                let mut spoken = Spoken::default();
+                spoken.push(words);
+                self.push(kind, "", Came::Streamed { index, spoken, from: From::Middle });
                 Show::Yes
             }
         }
     }
 
-    /// Whether the block that is streamed at `index` is a text.
-    pub(super) fn is_text(&self, index: u64) -> bool {
-        let block = self.blocks.iter().rev().find(|block| block.index() == Some(index));
-        block.is_some_and(|block| *block.kind == *"text")
+    /// The newest block that is streamed at `index`.
+    fn at(&mut self, index: u64) -> Option<&mut Block> {
+        self.blocks.iter_mut().rev().find(|block| block.index() == Some(index))
+    }
+
+    /// Whether the block at `index` is a text whose start was missed.
+    pub(super) fn is_joined_text(&mut self, index: u64) -> bool {
+        self.at(index).is_some_and(|block| {
+            *block.kind == *"text"
+                && matches!(block.came, Came::Streamed { from: From::Middle, .. })
+        })
+    }
+
+    /// No more of a block is streamed; says whether that ends a message. One whose start was
+    /// missed stays open: the whole may still put it right.
+    pub(super) fn stop(&mut self, index: u64) -> bool {
+        let Some(block) = self.at(index) else { return false };
+        if let Came::Streamed { from, .. } = &mut block.came {
+            if *from == From::Middle {
+                return false;
+            }
+            *from = From::Stopped;
+        }
+        *block.kind == *"text"
     }
 
     /// A block comes whole.
-    pub(super) fn whole(&mut self, kind: &str, call: &str) -> Show {
-        for block in self.blocks.iter_mut().filter(|block| block.is(kind, call)) {
-            if let Came::Streamed { index, said } = block.came {
-                let (came, show) = match said {
-                    Said::Nothing => (Came::Whole { index: Some(index) }, Show::Content),
-                    Said::Something => (Came::Both { index }, Show::No),
-                };
-                block.came = came;
-                return show;
-            }
+    pub(super) fn whole(&mut self, kind: &str, call: &str, text: &str) -> Show {
+        let awaits =
+            |block: &Block| block.is(kind, call) && matches!(block.came, Came::Streamed { .. });
+        let Some(first) = self.blocks.iter().position(awaits) else {
+            self.push(kind, call, Came::Whole { index: None });
+            return Show::Yes;
+        };
+        let print = Fingerprint::of(text);
+        let same = self.blocks.iter().position(|block| {
+            awaits(block)
+                && matches!(block.came, Came::Streamed { spoken, .. } if spoken.print.same_text(&print))
+        });
+        let at = same.unwrap_or(first);
+        let newest = at + 1 == self.blocks.len();
+        let block = &mut self.blocks[at];
+        let Came::Streamed { index, spoken, from } = block.came else { return Show::No };
+        block.came = Came::Both { index };
+        if spoken.bytes == 0 {
+            block.came = Came::Whole { index: Some(index) };
+            return Show::Content;
         }
-        self.push(kind, call, Came::Whole { index: None });
-        Show::Yes
+        // How arguments are spelt may change; an empty text says nothing new.
+        if same.is_some() || !matches!(kind, "text" | "thinking") || print.is_empty() {
+            return Show::No;
+        }
+        if newest && from != From::Stopped && spoken.begins(text) {
+            // Pieces that come late are in what is shown now.
+            block.came = Came::Whole { index: Some(index) };
+            return Show::From(spoken.bytes);
+        }
+        match text.len().checked_sub(spoken.bytes) {
+            Some(missed) if from == From::Middle && spoken.ends(text) => Show::Missed(missed),
+            _ => Show::Other,
+        }
     }
 
     fn push(&mut self, kind: &str, call: &str, came: Came) {
         if BLOCKS_MAX <= self.blocks.len() {
             self.blocks.remove(0);
         }
-        self.blocks.push(Block { kind: kind.into(), call: call.into(), came });
+        self.blocks.push(Block { kind: kind.into(), call: Fingerprint::of(call), came });
+    }
+}
+
+impl Spoken {
+    fn push(&mut self, words: &str) {
+        self.bytes += words.len();
+        self.print.push(words);
+    }
+
+    fn begins(&self, text: &str) -> bool {
+        let parts = text.split_at_checked(self.bytes);
+        parts.is_some_and(|(start, _)| Fingerprint::of(start).same_text(&self.print))
+    }
+
+    fn ends(&self, text: &str) -> bool {
+        let parts = text.len().checked_sub(self.bytes).and_then(|at| text.split_at_checked(at));
+        parts.is_some_and(|(_, end)| Fingerprint::of(end).same_text(&self.print))
     }
 }
 
 impl Block {
     fn is(&self, kind: &str, call: &str) -> bool {
-        *self.kind == *kind && *self.call == *call
+        *self.kind == *kind && self.call == Fingerprint::of(call)
     }
 
     fn awaits_whole(&self, kind: &str) -> bool {

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Level, Stop, ToolOutcome, UnrecognisedReason, Usage};
+use crate::event::{Level, ReasoningOrigin, Stop, ToolOutcome, UnrecognisedReason, Usage};
 use crate::ingest::dialect::Unreadable;
 use crate::ingest::dialect::anthropic::{result_output, usage_of};
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{RawValue, Shape, elements, is_true, string};
-use crate::run::Writer;
+use crate::run::{Fingerprint, Writer};
 
 use super::heard::Show;
 use super::{BLOCK, Line, MESSAGE, ROUND_LINES_MAX, Repeats, Round, StreamJson};
@@ -28,6 +28,11 @@ impl StreamJson {
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
         let message = line.message.ok_or(Unreadable)?;
+        if let Some(uuid) = &line.uuid
+            && !self.lines.is_new(uuid, message.get())
+        {
+            return Ok(());
+        }
         let message = MESSAGE.read(message.get()).ok_or(Unreadable)?;
         out.unknown_fields(&message.unknown);
         let [id, model, content, usage, stop_reason, stop_details] = message.read;
@@ -55,7 +60,7 @@ impl StreamJson {
         if let Some(uuid) = &line.uuid
             && self.round.lines.len() < ROUND_LINES_MAX
         {
-            self.round.lines.push(uuid.to_string());
+            self.round.lines.push(Fingerprint::of(uuid));
         }
         Ok(())
     }
@@ -63,27 +68,37 @@ impl StreamJson {
     /// Whether lines that are named belong to the open round.
     pub(super) fn is_of_round(&self, uuids: Option<&RawValue>) -> bool {
         uuids.map(elements).unwrap_or_default().iter().any(|uuid| {
-            string(uuid).is_some_and(|uuid| self.round.lines.iter().any(|line| *line == uuid))
+            string(uuid).is_some_and(|uuid| self.round.lines.contains(&Fingerprint::of(&uuid)))
         })
     }
 
     fn whole_block(&mut self, id: &str, model: Option<&str>, raw: &RawValue, out: &mut Writer<'_>) {
-        let [kind, call, _, _, input, _] =
+        let [kind, call, text, _, input, thinking] =
             BLOCK.read(raw.get()).map_or([None; 6], |block| block.read);
         let kind = kind.and_then(string).unwrap_or_default();
         let call = call.and_then(string).unwrap_or_default();
+        let text = match text.or(thinking).map(string) {
+            Some(None) if matches!(kind.as_ref(), "text" | "thinking") => {
+                out.unrecognised(UnrecognisedReason::Frame, raw.get());
+                return;
+            }
+            text => text.flatten().unwrap_or_default(),
+        };
         let known = match self.habits.repeats {
             Repeats::ById => self.heard.of_id("", id),
             Repeats::ByPlace => self.heard.of_stream("", &kind),
         };
         let show = if let Some(message) = known {
-            message.whole(&kind, &call)
+            message.whole(&kind, &call, &text)
         } else {
             self.whole_round(id, model, out);
-            self.heard.start_whole("", id).whole(&kind, &call)
+            self.heard.start_whole("", id).whole(&kind, &call, &text)
         };
         match show {
             Show::No => {}
+            Show::From(at) if kind == "text" => go_on(&text, at, out),
+            Show::From(at) => out.reasoning(&text[at..], ReasoningOrigin::Native),
+            Show::Missed(at) => put_right(&text, at, out),
             Show::Content if kind == "tool_use" => {
                 let step = out.step_of(&call);
                 if let (Some(step), Some(input)) = (step, input.filter(|input| input.get() != "{}"))
@@ -91,7 +106,10 @@ impl StreamJson {
                     out.whole_arguments(step, input.get());
                 }
             }
-            Show::Yes | Show::Content => {
+            Show::Yes | Show::Content | Show::Other => {
+                if show == Show::Other && self.habits.repeats == Repeats::ByPlace {
+                    self.whole_round(id, model, out);
+                }
                 if kind == "text" {
                     out.begin_message(None);
                 }
@@ -107,7 +125,7 @@ impl StreamJson {
     fn whole_round(&mut self, id: &str, model: Option<&str>, out: &mut Writer<'_>) {
         let goes_on = out.in_round()
             && match self.habits.repeats {
-                Repeats::ById => self.round.id == id,
+                Repeats::ById => self.round.id == Fingerprint::of(id),
                 Repeats::ByPlace => !self.round.answered,
             };
         if !goes_on {
@@ -205,6 +223,7 @@ impl StreamJson {
         {
             result_output(step, content, out);
         }
+        self.agents.forget(step);
         out.end_tool(step, outcome, None);
     }
 }
@@ -218,6 +237,26 @@ impl Round {
     /// How it ended, where nothing more is said about it.
     pub(super) fn stop_or_end(&self) -> Stop {
         self.stop.filter(|stop| *stop != Stop::Tools).unwrap_or(Stop::End)
+    }
+}
+
+/// The rest of a text that has been shown up to `at`, and whose message is open.
+fn go_on(text: &str, at: usize, out: &mut Writer<'_>) {
+    if out.has_said(&text[..at]) {
+        out.text_so_far(text);
+    } else {
+        out.text(&text[at..]);
+    }
+}
+
+/// A text that was joined in its middle; `at` bytes of it were missed.
+fn put_right(text: &str, at: usize, out: &mut Writer<'_>) {
+    if out.has_said(&text[at..]) {
+        out.text_so_far(text);
+        out.end_message();
+    } else {
+        let missed = &text[..at];
+        out.notice(Level::Info, &format!("the stream was joined after the words: {missed}"));
     }
 }
 
