@@ -76,6 +76,7 @@ impl Interactions {
         match line.event.as_deref().unwrap_or("") {
             "step.delta" | "content.delta" => {
                 let delta = line.delta.ok_or(Unreadable)?;
+                self.streamed = true;
                 self.delta(index, delta, out)?;
             }
             "step.start" | "content.start" => {
@@ -95,11 +96,7 @@ impl Interactions {
                     end(status, None, out);
                 }
             }
-            "error" => {
-                if let Some(error) = line.error {
-                    fail_with(error, out);
-                }
-            }
+            "error" if let Some(error) = line.error => fail_with(error, out),
             "" if line.object.as_deref() == Some("interaction") => {
                 let whole: &RawValue = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
                 self.begin(whole, out)?;
@@ -225,18 +222,27 @@ impl Interactions {
             "thought_signature" => {}
             "text_annotation_delta" | "text_annotation" => cite(annotations, out),
             "arguments_delta" => {
-                if let (Some(&mut StepKind::Call { step }), Some(arguments)) =
-                    (self.step(index), arguments.or(partial))
-                {
+                let Some(&mut StepKind::Call { step }) = self.step(index) else {
+                    out.unrecognised(UnrecognisedReason::Late, raw.get());
+                    return Ok(());
+                };
+                if let Some(arguments) = arguments.or(partial) {
                     out.arguments(step, &string_or_json(arguments));
                 }
             }
             _ if kind.ends_with("_call") => {
-                if let (Some(&mut StepKind::Call { step }), Some(arguments)) =
-                    (self.step(index), arguments)
-                {
+                let Some(&mut StepKind::Call { step }) = self.step(index) else {
+                    out.unrecognised(UnrecognisedReason::Late, raw.get());
+                    return Ok(());
+                };
+                if let Some(arguments) = arguments {
                     out.whole_arguments(step, arguments.get());
                 }
+            }
+            _ if kind.ends_with("_result")
+                && !matches!(self.step(index), Some(StepKind::Result { .. })) =>
+            {
+                out.unrecognised(UnrecognisedReason::Late, raw.get());
             }
             _ if kind.ends_with("_result") => self.result(index, result, is_error, out),
             _ => out.unrecognised(UnrecognisedReason::Frame, raw.get()),
