@@ -170,7 +170,7 @@ fn an_item_of_the_end_is_never_taken_for_one_of_another_type() {
     assert_eq!(kept.visible(), "Two herons.One boat.No ducks.");
     assert_eq!(
         (messages(&kept), reasoning(&kept)),
-        (3, vec!["".into(), "Counting".into(), "".into()])
+        (3, vec![String::new(), "Counting".to_owned(), String::new()])
     );
 }
 

@@ -194,22 +194,8 @@ impl Interactions {
     ) -> Result<(), Unreadable> {
         let item = ITEM.read(raw.get()).ok_or(Unreadable)?;
         out.unknown_fields(&item.unknown);
-        let [
-            kind,
-            _,
-            content,
-            _,
-            annotations,
-            _,
-            _,
-            _,
-            _,
-            arguments,
-            partial,
-            result,
-            is_error,
-            ..,
-        ] = item.read;
+        let [kind, _, content, _, annotations, ..] = item.read;
+        let [.., arguments, partial, result, is_error, _, _, _] = item.read;
         let kind = kind.and_then(string).unwrap_or_default();
         match kind.as_ref() {
             "text" | "image" => content_piece(raw, out)?,
@@ -221,30 +207,28 @@ impl Interactions {
             }
             "thought_signature" => {}
             "text_annotation_delta" | "text_annotation" => cite(annotations, out),
-            "arguments_delta" => {
-                let Some(&mut StepKind::Call { step }) = self.step(index) else {
-                    out.unrecognised(UnrecognisedReason::Late, raw.get());
-                    return Ok(());
-                };
+            "arguments_delta" if let Some(&mut StepKind::Call { step }) = self.step(index) => {
                 if let Some(arguments) = arguments.or(partial) {
                     out.arguments(step, &string_or_json(arguments));
                 }
             }
-            _ if kind.ends_with("_call") => {
-                let Some(&mut StepKind::Call { step }) = self.step(index) else {
-                    out.unrecognised(UnrecognisedReason::Late, raw.get());
-                    return Ok(());
-                };
+            _ if kind.ends_with("_call")
+                && let Some(&mut StepKind::Call { step }) = self.step(index) =>
+            {
                 if let Some(arguments) = arguments {
                     out.whole_arguments(step, arguments.get());
                 }
             }
             _ if kind.ends_with("_result")
-                && !matches!(self.step(index), Some(StepKind::Result { .. })) =>
+                && let Some(StepKind::Result { .. }) = self.step(index) =>
             {
+                self.result(index, result, is_error, out);
+            }
+            // Its step never began, or is over.
+            "arguments_delta" => out.unrecognised(UnrecognisedReason::Late, raw.get()),
+            _ if kind.ends_with("_call") || kind.ends_with("_result") => {
                 out.unrecognised(UnrecognisedReason::Late, raw.get());
             }
-            _ if kind.ends_with("_result") => self.result(index, result, is_error, out),
             _ => out.unrecognised(UnrecognisedReason::Frame, raw.get()),
         }
         Ok(())
