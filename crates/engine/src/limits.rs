@@ -45,6 +45,9 @@ pub const UNKNOWN_FIELDS_MAX: usize = 256;
 /// Items of one response remembered, so that what a source repeats is told from what is new.
 pub const RESPONSE_ITEMS_MAX: usize = 1 << 10;
 
+/// Bytes of an item's id that tell it from others.
+pub const ITEM_ID_BYTES_MAX: usize = 256;
+
 /// Bytes of one tool call's arguments held while they come as values at JSON paths.
 pub const PARTIAL_ARGUMENTS_BYTES_MAX: usize = 4 << 20;
 

@@ -203,6 +203,20 @@ impl Writer<'_> {
         }
     }
 
+    /// Whether text that comes now goes on with a message.
+    pub fn in_message(&self) -> bool {
+        !matches!(self.ledger.message, super::text::Message::None) || 0 < self.filter.held_bytes()
+    }
+
+    /// The source says that a message it has sent is the final one.
+    pub fn declare_message(&mut self, message: MessageId) {
+        self.ledger.declared = Some(message);
+        if let Some(round) = &mut self.ledger.round {
+            round.last_final = Some(message);
+        }
+        self.out.event(Event::FinalDeclared { message });
+    }
+
     /// The source says what the final message is. One that has been shown is named; one that has
     /// not becomes a message.
     pub fn declare_final(&mut self, text: &str) {

@@ -81,3 +81,10 @@ fn a_frame_nobody_knows_is_kept_once_and_the_stream_goes_on() {
 fn a_stream_without_its_end_is_truncated() {
     bedrock("cut-off.jsonl").truncated();
 }
+
+#[test]
+fn pieces_without_their_start_and_blocks_nobody_knows_are_each_kept() {
+    let told = bedrock("pieces-without-their-start.jsonl");
+    assert_eq!((told.visible().as_str(), told.unrecognised()), ("Done.", 4));
+    told.completed(Stop::End);
+}

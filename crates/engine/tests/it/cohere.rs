@@ -59,3 +59,16 @@ fn a_frame_nobody_knows_is_kept_once_and_the_stream_goes_on() {
     assert_eq!(told.visible(), "Rain.");
     told.completed(Stop::End);
 }
+
+#[test]
+fn content_after_the_end_is_another_round_and_arguments_of_no_call_are_kept() {
+    let told = cohere("another-reply-without-its-start.jsonl");
+    assert_eq!((told.visible().as_str(), told.rounds()), ("First.Second, cut", 2));
+    assert_eq!(told.unrecognised(), 1);
+    told.truncated();
+}
+
+#[test]
+fn content_that_is_plain_text_is_shown() {
+    assert_eq!(cohere("whole-reply-with-plain-text.json").visible(), "Two ponds.");
+}

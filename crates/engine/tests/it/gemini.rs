@@ -162,3 +162,34 @@ fn an_interaction_in_one_piece_reads_like_a_stream() {
     told.completed(Stop::End);
     gemini("interaction-error.jsonl").failed(FailureReason::Error, "The pond ran dry.");
 }
+
+#[test]
+fn a_reply_without_an_id_after_one_that_ended_is_another_round() {
+    let told = gemini("another-reply-without-an-id.jsonl");
+    assert_eq!((told.visible().as_str(), told.rounds()), ("First.Second, cut", 2));
+    told.truncated();
+    let told = gemini("reply-after-an-error.jsonl");
+    assert_eq!(told.rounds(), 2);
+    told.completed(Stop::End);
+}
+
+#[test]
+fn a_reply_that_ends_in_every_chunk_is_one_and_its_last_end_counts() {
+    let told = gemini("stop-in-every-chunk.jsonl");
+    assert_eq!((told.visible().as_str(), told.rounds()), ("One two three.", 1));
+    told.completed(Stop::Length);
+}
+
+#[test]
+fn arguments_that_fit_nowhere_are_kept_and_leave_no_trace_in_the_call() {
+    let told = gemini("arguments-of-no-call.jsonl");
+    assert_eq!(told.tools(), [pair("plant", r#"{"a":"x"}"#)]);
+    assert_eq!(told.unrecognised(), 2);
+}
+
+#[test]
+fn an_interaction_joined_in_its_middle_says_nothing_twice() {
+    let told = gemini("interaction-joined-in-the-middle.jsonl");
+    assert_eq!((told.visible().as_str(), told.unrecognised()), ("Still water.", 2));
+    told.completed(Stop::End);
+}

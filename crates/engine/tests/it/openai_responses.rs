@@ -155,6 +155,66 @@ fn deltas_are_trusted_over_a_done_text_that_differs_and_a_warning_is_given() {
 }
 
 #[test]
+fn a_done_text_that_goes_on_after_the_deltas_is_shown_to_its_end() {
+    let kept = run("done-text-goes-on-after-deltas.sse");
+    assert_eq!((kept.visible().as_str(), messages(&kept)), ("The pond is frozen.", 1));
+    let kept = run("done-events-each-longer-than-the-last.sse");
+    assert_eq!((kept.visible().as_str(), messages(&kept)), ("Hello, ünder the reeds", 1));
+    assert_eq!(reasoning(&kept), ["Reeds and rushes"]);
+    assert!(!kept.events().any(|event| matches!(event, Event::NoticeGiven { .. })));
+}
+
+#[test]
+fn an_item_of_the_end_is_never_taken_for_one_of_another_type() {
+    let kept = run("the-end-leaves-out-reasoning.sse");
+    assert_eq!(kept.visible(), "Two herons.One boat.No ducks.");
+    assert_eq!(
+        (messages(&kept), reasoning(&kept)),
+        (3, vec![String::new(), "Counting".to_owned(), String::new()])
+    );
+}
+
+fn late(kept: &Kept) -> usize {
+    let is_late = |event: &&Event<'_>| {
+        matches!(event, Event::Unrecognised { reason: UnrecognisedReason::Late, .. })
+    };
+    kept.events().filter(is_late).count()
+}
+
+#[test]
+fn what_comes_after_the_end_of_its_item_is_kept_and_not_shown() {
+    let kept = run("deltas-after-the-end-of-their-item.sse");
+    assert_eq!((kept.visible().as_str(), messages(&kept), late(&kept)), ("Still water.", 1, 3));
+}
+
+#[test]
+fn an_event_sent_twice_is_shown_once_where_the_server_counts() {
+    let kept = run("events-sent-twice.sse");
+    assert_eq!((kept.visible().as_str(), messages(&kept), late(&kept)), ("Ripples.", 1, 2));
+    let kept = run("every-sequence-number-is-0.sse");
+    assert_eq!((kept.visible().as_str(), messages(&kept), late(&kept)), ("Ripples.", 1, 0));
+}
+
+#[test]
+fn a_final_answer_that_is_named_at_its_end_is_the_reply() {
+    let kept = run("phase-only-in-the-end-of-an-item.sse");
+    assert_eq!(ending(&kept).message, Some(MessageId(0)));
+}
+
+#[test]
+fn an_id_is_told_from_others_by_its_beginning() {
+    let id = "m".repeat(1 << 16);
+    let delta = |text: &str| {
+        format!(
+            r#"data: {{"type":"response.output_text.delta","item_id":"{id}","delta":"{text}"}}"#
+        )
+    };
+    let stream = format!("{}\n\n{}\n\n", delta("Still "), delta("water."));
+    let kept = ingest_whole(stream.as_bytes());
+    assert_eq!((kept.visible().as_str(), messages(&kept)), ("Still water.", 1));
+}
+
+#[test]
 fn a_source_is_cited_once_whether_it_came_with_the_text_or_after_it() {
     let kept = run("search-and-sources.sse");
     let cited = |event: &&Event<'_>| matches!(event, Event::SourceCited { .. });

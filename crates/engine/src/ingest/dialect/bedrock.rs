@@ -226,7 +226,10 @@ impl Bedrock {
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
         let content = CONTENT.read(raw.get()).ok_or(Unreadable)?;
-        out.unknown_fields(&content.unknown);
+        if !content.unknown.is_empty() {
+            // A kind of block, not a field: what it holds is part of the reply.
+            out.unrecognised(UnrecognisedReason::Frame, raw.get());
+        }
         let [text, reasoning, tool_use, tool_result, citation, cited, image] = content.read;
         if let Some(text) = text.and_then(string) {
             out.text(&text);
@@ -299,8 +302,12 @@ impl Bedrock {
             let step = out.tool(tool);
             self.open_block(index, BlockKind::Call { step });
         }
-        if let (Some(&mut BlockKind::Call { step }), Some(input)) = (self.block(index), input) {
-            out.arguments(step, &string_or_json(input));
+        match (self.block(index), input) {
+            (Some(&mut BlockKind::Call { step }), Some(input)) => {
+                out.arguments(step, &string_or_json(input));
+            }
+            (Some(BlockKind::Call { .. }), None) => {}
+            _ => out.unrecognised(UnrecognisedReason::Late, raw.get()),
         }
         Ok(())
     }
@@ -328,7 +335,7 @@ impl Bedrock {
             pieces.extend(elements(raw));
         }
         let Some(&mut BlockKind::Result { step, .. }) = self.block(index) else {
-            return;
+            return out.unrecognised(UnrecognisedReason::Late, raw.get());
         };
         for piece in pieces {
             let [text, json] = PIECE.read(piece.get()).map(|piece| piece.read).unwrap_or_default();

@@ -97,14 +97,27 @@ impl Dialect for Cohere {
         let index = line.index.unwrap_or(0);
         let delta = line.delta.unwrap_or_default();
         let message = delta.message.unwrap_or_default();
-        match line.kind.as_deref().unwrap_or("") {
+        let kind = line.kind.as_deref().unwrap_or("");
+        let speaks = matches!(
+            kind,
+            "content-start" | "content-delta" | "tool-plan-delta" | "tool-call-start"
+        );
+        if speaks && out.is_settled() {
+            // Whoever goes on after the end of a reply has begun another.
+            out.round(None, None);
+        }
+        match kind {
             "content-delta" | "content-start" => content(message.content, out)?,
             "content-end" => out.end_reasoning(),
             "tool-plan-delta" => {
                 out.reasoning(message.tool_plan.as_deref().unwrap_or(""), ReasoningOrigin::Native);
             }
             "tool-call-start" => self.start_call(index, message.tool_calls, out)?,
-            "tool-call-delta" => self.continue_call(index, message.tool_calls, out)?,
+            "tool-call-delta" => {
+                if !self.continue_call(index, message.tool_calls, out)? {
+                    out.unrecognised(UnrecognisedReason::Late, frame.data);
+                }
+            }
             "tool-call-end" => {
                 if let Some(at) = self.calls.iter().position(|call| call.index == index) {
                     out.ready(self.calls.remove(at).step);
@@ -155,18 +168,20 @@ impl Cohere {
         Ok(())
     }
 
+    /// Whether there is a call that is open to take it.
     fn continue_call(
         &self,
         index: u64,
         delta: Option<&RawValue>,
         out: &mut Writer<'_>,
-    ) -> Result<(), Unreadable> {
+    ) -> Result<bool, Unreadable> {
         let delta: ToolCall<'_> = read(delta.ok_or(Unreadable)?)?;
         let arguments = delta.function.unwrap_or_default().arguments;
-        if let Some(call) = self.calls.iter().find(|call| call.index == index) {
+        let call = self.calls.iter().find(|call| call.index == index);
+        if let Some(call) = call {
             out.arguments(call.step, arguments.as_deref().unwrap_or(""));
         }
-        Ok(())
+        Ok(call.is_some())
     }
 }
 
@@ -190,8 +205,14 @@ fn whole(
     out.unknown_fields(&message.unknown);
     out.round(None, id);
     out.reasoning(message.tool_plan.as_deref().unwrap_or(""), ReasoningOrigin::Native);
-    for piece in message.content.map(elements).unwrap_or_default() {
-        content(Some(piece), out)?;
+    match message.content.map(|raw| (raw, string(raw))) {
+        Some((_, Some(text))) => out.text(&text),
+        Some((raw, None)) => {
+            for piece in elements(raw) {
+                content(Some(piece), out)?;
+            }
+        }
+        None => {}
     }
     cite(message.citations, out);
     for call in message.tool_calls.map(elements).unwrap_or_default() {

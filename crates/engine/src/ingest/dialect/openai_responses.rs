@@ -11,6 +11,8 @@
 mod item;
 mod output;
 mod response;
+mod seen;
+mod sequence;
 mod text;
 mod tool;
 
@@ -23,8 +25,10 @@ use crate::ingest::probe::{Likeness, Probe};
 use crate::run::Writer;
 
 use super::{Dialect, Unreadable};
-use item::{Item, Key, Unseen};
+use item::{Item, Key, MESSAGE, REASONING};
 use response::fail;
+use sequence::Sequence;
+use text::{Of, Speaking};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct OpenAiResponses {
@@ -33,8 +37,8 @@ pub(crate) struct OpenAiResponses {
     response: String,
     items: Vec<Item>,
     items_begun: u32,
-    /// The message item whose text came last.
-    speaking: Option<u32>,
+    speaking: Option<Speaking>,
+    sequence: Sequence,
     /// A tool search that waits for its output, which does not name it.
     tool_search: Option<StepId>,
     left_open: LeftOpen,
@@ -81,7 +85,8 @@ object! { Line {
     message: &'a RawValue = "message",
     code: &'a RawValue = "code",
     object: Text<'a> = "object",
-    ; skip "sequence_number" | "obfuscation" | "logprobs" | "annotation_index" | "param" | "command"
+    sequence: &'a RawValue = "sequence_number",
+    ; skip "obfuscation" | "logprobs" | "annotation_index" | "param" | "command"
         | "output" | "diff" | "name" | "partial_image_index" | "partial_image_b64" | "size"
         | "quality" | "background" | "output_format" | "response_id" | "copilot_usage" | "timings"
 } }
@@ -182,7 +187,7 @@ impl<'de: 'a, 'a> serde::Deserialize<'de> for DeltaOf<'a> {
 
 impl Line<'_> {
     fn key(&self) -> Key<'_> {
-        Key { index: self.output_index, id: self.item_id.as_deref().unwrap_or("") }
+        Key::new(self.output_index, self.item_id.as_deref())
     }
 
     fn delta(&self) -> &str {
@@ -219,7 +224,10 @@ impl Dialect for OpenAiResponses {
         let event = kind.strip_prefix("response.").unwrap_or("");
         match event.rsplit_once('.') {
             Some((subject, verb)) => self.item_event(subject, verb, &line, frame.data, out),
-            None if !event.is_empty() => self.response_event(event, &line, frame.data, out)?,
+            None if !event.is_empty() => {
+                self.response_event(event, &line, frame.data, out)?;
+                self.sequence.is_repeat(line.sequence);
+            }
             None => match kind {
                 "error" => fail(line.error.or(line.message).or(line.code), out),
                 "keepalive" | "ping" => {}
@@ -248,6 +256,13 @@ impl OpenAiResponses {
             }
             Stage::Finished => return out.unrecognised(UnrecognisedReason::Late, raw),
         }
+        if self.sequence.is_repeat(line.sequence) {
+            let begins = (subject, verb) == ("output_item", "added");
+            if !begins || self.position(line.key()).is_some() {
+                return out.unrecognised(UnrecognisedReason::Late, raw);
+            }
+            self.sequence = Sequence::Meaningless;
+        }
         match verb {
             "delta" => self.delta(subject, line, raw, out),
             "done" => self.done_event(subject, line, raw, out),
@@ -257,7 +272,14 @@ impl OpenAiResponses {
 
     fn delta(&mut self, subject: &str, line: &Line<'_>, raw: &str, out: &mut Writer<'_>) {
         let part = line.content_index.unwrap_or(0);
+        let late = |of_type| self.is_late(line.key(), of_type);
         match subject {
+            "output_text" | "audio.transcript" | "refusal" if late(MESSAGE) => {
+                out.unrecognised(UnrecognisedReason::Late, raw);
+            }
+            "reasoning_text" | "reasoning_summary_text" if late(REASONING) => {
+                out.unrecognised(UnrecognisedReason::Late, raw);
+            }
             "output_text" | "audio.transcript" => {
                 self.text_delta(line.key(), part, line.delta(), out);
             }
@@ -282,7 +304,9 @@ impl OpenAiResponses {
             | "apply_patch_call_operation_diff"
             | "shell_call_command" => {
                 let element = line.command_index.unwrap_or(0);
-                self.arguments_delta(line.key(), element, line.delta(), out);
+                if !self.arguments_delta(line.key(), element, line.delta(), out) {
+                    out.unrecognised(UnrecognisedReason::Late, raw);
+                }
             }
             "shell_call_output_content" => {
                 if let Some(DeltaOf::Shell(piece)) = &line.delta {
@@ -299,35 +323,39 @@ impl OpenAiResponses {
     fn done_event(&mut self, subject: &str, line: &Line<'_>, raw: &str, out: &mut Writer<'_>) {
         let content = line.content_index.unwrap_or(0);
         let summary = line.summary_index.unwrap_or(0);
-        let key = line.key();
+        let (key, of) = (line.key(), Of::Named(line.key()));
         match subject {
             "output_item" => {
                 if let Some(item) = line.item {
-                    self.item_done(line.output_index, item, Unseen::Read, out);
+                    self.item_done(line.output_index, item, out);
                 }
             }
-            "output_text" => self.whole_text(key, content, line.text, out),
+            "output_text" => self.whole_text(of, content, line.text, out),
             "refusal" => {
                 self.left_open = LeftOpen::Refusal;
-                self.whole_text(key, content, line.refusal, out);
+                self.whole_text(of, content, line.refusal, out);
             }
             "reasoning_text" => {
-                self.whole_reasoning(key, ReasoningOrigin::Native, content, line.text, out);
+                self.whole_reasoning(of, ReasoningOrigin::Native, content, line.text, out);
             }
             "reasoning_summary_text" => {
-                self.whole_reasoning(key, ReasoningOrigin::Summary, summary, line.text, out);
+                self.whole_reasoning(of, ReasoningOrigin::Summary, summary, line.text, out);
             }
-            "content_part" => self.whole_part(key, content, line.part, out),
-            "reasoning_summary_part" => self.whole_part(key, summary, line.part, out),
+            "content_part" => self.whole_part(of, content, line.part, out),
+            "reasoning_summary_part" => self.whole_part(of, summary, line.part, out),
             "function_call_arguments"
             | "custom_tool_call_input"
             | "mcp_call_arguments"
             | "mcp_call.arguments" => {
-                self.whole_arguments(key, line.arguments.or(line.input), out);
+                if !self.whole_arguments(key, line.arguments.or(line.input), out) {
+                    out.unrecognised(UnrecognisedReason::Late, raw);
+                }
             }
             "code_interpreter_call_code"
             | "code_interpreter_call.code"
-            | "apply_patch_call_operation_diff" => self.whole_arguments(key, None, out),
+            | "apply_patch_call_operation_diff" => {
+                self.whole_arguments(key, None, out);
+            }
             // The item's own `done` says the same.
             "shell_call_command" | "shell_call_output_content" | "audio" | "audio.transcript" => {}
             _ => out.unrecognised(UnrecognisedReason::Frame, raw),

@@ -12,7 +12,7 @@ use crate::run::{ToolStart, Writer};
 
 use super::fail_with;
 use super::partial_args::PartialArgs;
-use super::reasons::{end, words};
+use super::reasons::{Ended, end, words};
 use super::sources::{Cited, image_of};
 use super::usage::reply_usage;
 
@@ -36,10 +36,32 @@ enum State {
     Replying {
         asks_for_tools: bool,
     },
-    /// A `finishReason` or an error has come.
+    /// A `finishReason` has come.
     Finished {
         asks_for_tools: bool,
     },
+    /// An error, or a reason that is one.
+    Failed,
+}
+
+impl State {
+    fn asks_for_tools(self) -> bool {
+        match self {
+            State::Waiting | State::Failed => false,
+            State::Replying { asks_for_tools } | State::Finished { asks_for_tools } => {
+                asks_for_tools
+            }
+        }
+    }
+}
+
+/// What a frame holds of a reply that may have ended before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holds {
+    Nothing,
+    Content,
+    /// Some servers say how it ends in every frame.
+    ContentAndEnd,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -96,6 +118,28 @@ object! { FunctionCall {
     ; skip ""
 } }
 
+impl Candidate<'_> {
+    fn holds(&self) -> Holds {
+        let content = self.content.as_ref().and_then(|content| content.parts.as_ref());
+        match content.is_some_and(|parts| parts.iter().any(Part::says)) {
+            false => Holds::Nothing,
+            true if self.finish_reason.is_some() => Holds::ContentAndEnd,
+            true => Holds::Content,
+        }
+    }
+}
+
+impl Part<'_> {
+    /// Parts may be empty, or carry only a signature.
+    fn says(&self) -> bool {
+        let call = self.function_call.as_ref().and_then(|call| call.name.as_deref());
+        let words = [self.text.as_deref(), call];
+        let code = [self.code, self.code_result, self.tool_call, self.tool_response];
+        words.into_iter().flatten().any(|words| !words.is_empty())
+            || code.into_iter().chain([self.inline_data, self.file_data]).any(|it| it.is_some())
+    }
+}
+
 impl Generate {
     pub(super) fn frame(
         &mut self,
@@ -107,8 +151,8 @@ impl Generate {
         let (response, model) = (chunk.response.as_deref().unwrap_or(""), chunk.model.as_deref());
         for candidate in chunk.candidates.unwrap_or_default() {
             if candidate.index.unwrap_or(0) == 0 {
-                self.begin(response, model, out);
-                self.candidate(candidate, out);
+                self.begin(response, model, candidate.holds(), out);
+                self.candidate(candidate, frame.data, out);
             } else {
                 out.unrecognised(UnrecognisedReason::OtherChoice, frame.data);
             }
@@ -118,7 +162,7 @@ impl Generate {
         }
         if let Some(error) = chunk.error {
             fail_with(error, out);
-            self.state = State::Finished { asks_for_tools: false };
+            self.state = State::Failed;
         }
         let usage = chunk.usage.map(reply_usage).unwrap_or_default();
         if usage != Usage::default() {
@@ -136,14 +180,18 @@ impl Generate {
         }
     }
 
-    /// Opens the round; another response after a finished one is a new round.
-    fn begin(&mut self, response: &str, model: Option<&str>, out: &mut Writer<'_>) {
+    /// Opens the round; another response after a finished one is a new round. One without an id
+    /// is another if it has something to say.
+    fn begin(&mut self, response: &str, model: Option<&str>, holds: Holds, out: &mut Writer<'_>) {
         let another = match self.state {
             State::Waiting => true,
             State::Replying { .. } => false,
-            State::Finished { .. } => !response.is_empty() && response != self.response,
+            State::Finished { .. } if response.is_empty() => holds == Holds::Content,
+            State::Failed if response.is_empty() => holds != Holds::Nothing,
+            State::Finished { .. } | State::Failed => response != self.response,
         };
         if another {
+            self.finish(out);
             self.state = State::Replying { asks_for_tools: false };
             response.clone_into(&mut self.response);
             self.cited = Cited::default();
@@ -152,12 +200,12 @@ impl Generate {
         }
     }
 
-    fn candidate(&mut self, candidate: Candidate<'_>, out: &mut Writer<'_>) {
+    fn candidate(&mut self, candidate: Candidate<'_>, raw: &str, out: &mut Writer<'_>) {
         out.unknown_fields(&candidate.unknown);
         let content = candidate.content.unwrap_or_default();
         out.unknown_fields(&content.unknown);
         for part in content.parts.unwrap_or_default() {
-            self.part(part, out);
+            self.part(part, raw, out);
         }
         if let Some(grounding) = candidate.grounding {
             self.cited.grounding(grounding, out);
@@ -167,15 +215,12 @@ impl Generate {
         }
         if let Some(reason) = candidate.finish_reason {
             self.close_call(out);
-            let asks_for_tools = match self.state {
-                State::Waiting => false,
-                State::Replying { asks_for_tools } | State::Finished { asks_for_tools } => {
-                    asks_for_tools
-                }
-            };
-            self.state = State::Finished { asks_for_tools };
+            let asks_for_tools = self.state.asks_for_tools();
             let stop = if asks_for_tools { Stop::Tools } else { Stop::End };
-            end(&reason, candidate.finish_message.as_deref(), stop, out);
+            self.state = match end(&reason, candidate.finish_message.as_deref(), stop, out) {
+                Ended::Well => State::Finished { asks_for_tools },
+                Ended::Badly => State::Failed,
+            };
         }
     }
 
@@ -194,14 +239,14 @@ impl Generate {
         out.unknown_fields(&feedback.unknown);
         let [reason, message] = feedback.read.map(|member| member.and_then(string));
         if let Some(reason) = reason {
-            self.begin(response, model, out);
+            self.begin(response, model, Holds::Nothing, out);
             let words = words("the prompt was blocked", &reason, message.as_deref());
             out.fail(FailureReason::Refused, &words);
-            self.state = State::Finished { asks_for_tools: false };
+            self.state = State::Failed;
         }
     }
 
-    fn part(&mut self, part: Part<'_>, out: &mut Writer<'_>) {
+    fn part(&mut self, part: Part<'_>, raw: &str, out: &mut Writer<'_>) {
         out.unknown_fields(&part.unknown);
         let thought = part.thought.unwrap_or(false);
         if let Some(text) = part.text {
@@ -212,7 +257,7 @@ impl Generate {
             }
         }
         if let Some(call) = part.function_call {
-            self.function_call(&call, out);
+            self.function_call(&call, raw, out);
         }
         if let Some(code) = part.code {
             self.run_code(code, out);
@@ -245,7 +290,7 @@ impl Generate {
 
     /// A call with a name is a new one; one without goes on with the call that is open, and ends
     /// it unless it says that more comes.
-    fn function_call(&mut self, call: &FunctionCall<'_>, out: &mut Writer<'_>) {
+    fn function_call(&mut self, call: &FunctionCall<'_>, raw: &str, out: &mut Writer<'_>) {
         out.unknown_fields(&call.unknown);
         if let Some(name) = call.name.as_deref().filter(|name| !name.is_empty()) {
             self.close_call(out);
@@ -254,10 +299,13 @@ impl Generate {
             self.open = Some(OpenCall { step, arguments: PartialArgs::default() });
             self.state = match self.state {
                 State::Finished { .. } => State::Finished { asks_for_tools: true },
+                State::Failed => State::Failed,
                 State::Waiting | State::Replying { .. } => State::Replying { asks_for_tools: true },
             };
         }
-        let Some(open) = &mut self.open else { return };
+        let Some(open) = &mut self.open else {
+            return out.unrecognised(UnrecognisedReason::Late, raw);
+        };
         if let Some(args) = call.args {
             out.whole_arguments(open.step, args.get());
         }

@@ -76,6 +76,7 @@ impl Interactions {
         match line.event.as_deref().unwrap_or("") {
             "step.delta" | "content.delta" => {
                 let delta = line.delta.ok_or(Unreadable)?;
+                self.streamed = true;
                 self.delta(index, delta, out)?;
             }
             "step.start" | "content.start" => {
@@ -95,11 +96,7 @@ impl Interactions {
                     end(status, None, out);
                 }
             }
-            "error" => {
-                if let Some(error) = line.error {
-                    fail_with(error, out);
-                }
-            }
+            "error" if let Some(error) = line.error => fail_with(error, out),
             "" if line.object.as_deref() == Some("interaction") => {
                 let whole: &RawValue = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
                 self.begin(whole, out)?;
@@ -197,22 +194,8 @@ impl Interactions {
     ) -> Result<(), Unreadable> {
         let item = ITEM.read(raw.get()).ok_or(Unreadable)?;
         out.unknown_fields(&item.unknown);
-        let [
-            kind,
-            _,
-            content,
-            _,
-            annotations,
-            _,
-            _,
-            _,
-            _,
-            arguments,
-            partial,
-            result,
-            is_error,
-            ..,
-        ] = item.read;
+        let [kind, _, content, _, annotations, ..] = item.read;
+        let [.., arguments, partial, result, is_error, _, _, _] = item.read;
         let kind = kind.and_then(string).unwrap_or_default();
         match kind.as_ref() {
             "text" | "image" => content_piece(raw, out)?,
@@ -224,21 +207,28 @@ impl Interactions {
             }
             "thought_signature" => {}
             "text_annotation_delta" | "text_annotation" => cite(annotations, out),
-            "arguments_delta" => {
-                if let (Some(&mut StepKind::Call { step }), Some(arguments)) =
-                    (self.step(index), arguments.or(partial))
-                {
+            "arguments_delta" if let Some(&mut StepKind::Call { step }) = self.step(index) => {
+                if let Some(arguments) = arguments.or(partial) {
                     out.arguments(step, &string_or_json(arguments));
                 }
             }
-            _ if kind.ends_with("_call") => {
-                if let (Some(&mut StepKind::Call { step }), Some(arguments)) =
-                    (self.step(index), arguments)
-                {
+            _ if kind.ends_with("_call")
+                && let Some(&mut StepKind::Call { step }) = self.step(index) =>
+            {
+                if let Some(arguments) = arguments {
                     out.whole_arguments(step, arguments.get());
                 }
             }
-            _ if kind.ends_with("_result") => self.result(index, result, is_error, out),
+            _ if kind.ends_with("_result")
+                && let Some(StepKind::Result { .. }) = self.step(index) =>
+            {
+                self.result(index, result, is_error, out);
+            }
+            // Its step never began, or is over.
+            "arguments_delta" => out.unrecognised(UnrecognisedReason::Late, raw.get()),
+            _ if kind.ends_with("_call") || kind.ends_with("_result") => {
+                out.unrecognised(UnrecognisedReason::Late, raw.get());
+            }
             _ => out.unrecognised(UnrecognisedReason::Frame, raw.get()),
         }
         Ok(())

@@ -4,6 +4,7 @@
 //! there is text goes on with it.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::event::UnrecognisedReason;
 use crate::ingest::json::{RawValue, Shape, is_true, string};
@@ -27,7 +28,14 @@ enum Node {
     /// A number, `true`, `false` or `null`, as it came.
     Plain(String),
     Array(Vec<Node>),
-    Object(Vec<(String, Node)>),
+    Object(Members),
+}
+
+/// In the order they came, with the place of each name.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Members {
+    list: Vec<(String, Node)>,
+    places: HashMap<String, usize>,
 }
 
 /// What is put at a path.
@@ -78,33 +86,28 @@ impl PartialArgs {
         }
     }
 
+    /// Nothing changes unless all of it fits.
     fn put(&mut self, path: &str, value: Value<'_>) -> Result<(), Misfit> {
         let turns = turns(path)?;
         let text = match value {
             Value::Text(text) | Value::Plain(text) => text,
         };
-        let bytes = self.bytes + text.len();
-        if PARTIAL_ARGUMENTS_BYTES_MAX < bytes + path.len() {
+        let (leaf, made) = self.root.reach(&turns)?;
+        let values = self.values + made;
+        let bytes = self.bytes + text.len() + made * path.len();
+        let fits = leaf.is_none_or(|leaf| leaf.takes(value));
+        if !fits || PARTIAL_ARGUMENTS_BYTES_MAX < bytes || PARTIAL_ARGUMENTS_VALUES_MAX < values {
             return Err(Misfit);
         }
-        self.bytes = bytes;
+        (self.values, self.bytes) = (values, bytes);
         let mut node = &mut self.root;
         for turn in turns {
-            let (child, made) = node.child(turn).ok_or(Misfit)?;
-            self.values += made;
-            self.bytes += made * path.len();
-            if PARTIAL_ARGUMENTS_VALUES_MAX < self.values {
-                return Err(Misfit);
-            }
-            node = child;
+            node = node.child(turn).ok_or(Misfit)?;
         }
         match (node, value) {
             (Node::Text(before), Value::Text(more)) => before.push_str(more),
-            (node @ Node::Missing, Value::Text(text)) => *node = Node::Text(text.to_owned()),
-            (node @ (Node::Missing | Node::Plain(_)), Value::Plain(json)) => {
-                *node = Node::Plain(json.to_owned());
-            }
-            _ => return Err(Misfit),
+            (node, Value::Text(text)) => *node = Node::Text(text.to_owned()),
+            (node, Value::Plain(json)) => *node = Node::Plain(json.to_owned()),
         }
         Ok(())
     }
@@ -112,21 +115,7 @@ impl PartialArgs {
     /// Whether there is anything at this path.
     fn has(&self, path: &str) -> bool {
         let Ok(turns) = turns(path) else { return false };
-        let mut node = &self.root;
-        for turn in turns {
-            let child = match (node, turn) {
-                (Node::Object(members), Turn::Key(key)) => {
-                    members.iter().rfind(|(name, _)| *name == key).map(|(_, child)| child)
-                }
-                (Node::Array(elements), Turn::Index(at)) => elements.get(at),
-                _ => None,
-            };
-            match child {
-                Some(child) => node = child,
-                None => return false,
-            }
-        }
-        true
+        matches!(self.root.reach(&turns), Ok((Some(_), 0)))
     }
 
     pub(super) fn to_json(&self) -> String {
@@ -137,30 +126,63 @@ impl PartialArgs {
 }
 
 impl Node {
-    /// The place one turn further, and how many places were made for it. Arrays grow by one.
-    fn child(&mut self, turn: Turn<'_>) -> Option<(&mut Node, usize)> {
+    /// What is at the end of these turns, and how many places there are yet to be made on the way.
+    fn reach(&self, turns: &[Turn<'_>]) -> Result<(Option<&Node>, usize), Misfit> {
+        let mut node = self;
+        for (at, turn) in turns.iter().enumerate() {
+            let child = match (node, turn) {
+                (Node::Object(members), Turn::Key(key)) => {
+                    members.places.get(key.as_ref()).map(|place| &members.list[*place].1)
+                }
+                (Node::Array(elements), Turn::Index(at)) if *at <= elements.len() => {
+                    elements.get(*at)
+                }
+                (Node::Missing, Turn::Key(_) | Turn::Index(0)) => None,
+                _ => return Err(Misfit),
+            };
+            let Some(child) = child else {
+                // Arrays grow by one: a new one begins at its first place.
+                let begins = |turn: &Turn<'_>| matches!(turn, Turn::Key(_) | Turn::Index(0));
+                let rest = turns.get(at + 1..).unwrap_or_default();
+                let made = 1 + rest.len();
+                return if rest.iter().all(begins) { Ok((None, made)) } else { Err(Misfit) };
+            };
+            node = child;
+        }
+        Ok((Some(node), 0))
+    }
+
+    fn takes(&self, value: Value<'_>) -> bool {
+        match (self, value) {
+            (Node::Missing, _)
+            | (Node::Text(_), Value::Text(_))
+            | (Node::Plain(_), Value::Plain(_)) => true,
+            (Node::Text(_) | Node::Plain(_) | Node::Array(_) | Node::Object(_), _) => false,
+        }
+    }
+
+    /// The place one turn further, made if need be.
+    fn child(&mut self, turn: Turn<'_>) -> Option<&mut Node> {
         if let Node::Missing = self {
             *self = match turn {
-                Turn::Key(_) => Node::Object(Vec::new()),
+                Turn::Key(_) => Node::Object(Members::default()),
                 Turn::Index(_) => Node::Array(Vec::new()),
             };
         }
         match (self, turn) {
-            (Node::Object(members), Turn::Key(key)) => {
-                let at = members.iter().rposition(|(name, _)| *name == key);
-                let made = usize::from(at.is_none());
-                if at.is_none() {
-                    members.push((key.into_owned(), Node::Missing));
+            (Node::Object(Members { list, places }), Turn::Key(key)) => {
+                let next = list.len();
+                let place = *places.entry(key.clone().into_owned()).or_insert(next);
+                if place == next {
+                    list.push((key.into_owned(), Node::Missing));
                 }
-                let at = at.unwrap_or(members.len() - 1);
-                members.get_mut(at).map(|(_, child)| (child, made))
+                list.get_mut(place).map(|(_, child)| child)
             }
             (Node::Array(elements), Turn::Index(at)) => {
-                let made = usize::from(at == elements.len());
-                if made == 1 {
+                if at == elements.len() {
                     elements.push(Node::Missing);
                 }
-                elements.get_mut(at).map(|child| (child, made))
+                elements.get_mut(at)
             }
             _ => None,
         }
@@ -183,7 +205,7 @@ impl Node {
             }
             Node::Object(members) => {
                 json.push('{');
-                for (at, (name, value)) in members.iter().enumerate() {
+                for (at, (name, value)) in members.list.iter().enumerate() {
                     if at != 0 {
                         json.push(',');
                     }
@@ -279,7 +301,7 @@ mod tests {
         for path in ["", "a", "$.a.b", "$.a[0]", "$.b[7]", "$[", "$['x", "$[-1]", "$x"] {
             assert_eq!(args.put(path, Value::Text("y")), Err(Misfit), "{path}");
         }
-        assert!(args.to_json().starts_with(r#"{"a":"x""#));
+        assert_eq!(args.to_json(), r#"{"a":"x"}"#);
     }
 
     #[test]
@@ -296,5 +318,16 @@ mod tests {
         }
         let next = format!("$[{PARTIAL_ARGUMENTS_VALUES_MAX}]");
         assert_eq!(many.put(&next, Value::Plain("0")), Err(Misfit));
+    }
+
+    #[test]
+    fn values_beyond_the_bound_leave_nothing_behind_and_cost_little() {
+        let mut args = PartialArgs::default();
+        for at in 0..PARTIAL_ARGUMENTS_VALUES_MAX * 20 {
+            let put = args.put(&format!("$.k{at}"), Value::Plain("0"));
+            assert_eq!(put.is_ok(), at < PARTIAL_ARGUMENTS_VALUES_MAX, "{at}");
+        }
+        let Node::Object(members) = &args.root else { panic!("{:?}", args.root) };
+        assert_eq!(members.list.len(), PARTIAL_ARGUMENTS_VALUES_MAX);
     }
 }

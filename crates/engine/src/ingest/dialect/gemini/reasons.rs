@@ -3,11 +3,19 @@
 use crate::event::{FailureReason, Stop};
 use crate::run::Writer;
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    Well,
+    Badly,
+}
+
 /// What a `finishReason` means; `stop` is what it means if all went well.
-pub(super) fn end(reason: &str, message: Option<&str>, stop: Stop, out: &mut Writer<'_>) {
+pub(super) fn end(reason: &str, message: Option<&str>, stop: Stop, out: &mut Writer<'_>) -> Ended {
     match reason {
-        "STOP" => out.complete(stop),
-        "MAX_TOKENS" => out.complete(Stop::Length),
+        "STOP" | "MAX_TOKENS" => {
+            out.complete(if reason == "STOP" { stop } else { Stop::Length });
+            return Ended::Well;
+        }
         "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "MODEL_ARMOR"
         | "LANGUAGE" => {
             out.fail(FailureReason::Refused, &words("the reply was stopped", reason, message));
@@ -23,8 +31,12 @@ pub(super) fn end(reason: &str, message: Option<&str>, stop: Stop, out: &mut Wri
         | "NO_IMAGE" => {
             out.fail(FailureReason::Error, &words("the reply broke off", reason, message));
         }
-        _ => out.complete(Stop::Other),
+        _ => {
+            out.complete(Stop::Other);
+            return Ended::Well;
+        }
     }
+    Ended::Badly
 }
 
 pub(super) fn words(what: &str, reason: &str, message: Option<&str>) -> String {

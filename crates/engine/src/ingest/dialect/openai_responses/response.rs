@@ -82,8 +82,10 @@ impl OpenAiResponses {
             Stage::Joined => Unseen::PassOver,
             Stage::Waiting | Stage::Replying | Stage::Finished => Unseen::Read,
         };
-        for (index, raw) in (0..).zip(response.output.map(elements).unwrap_or_default()) {
-            self.item_done(Some(index), raw, unseen, out);
+        let output = response.output.map(elements).unwrap_or_default();
+        let mut seen = self.seen_before(&output).into_iter();
+        for (index, raw) in (0..).zip(output) {
+            self.item_again(seen.next().flatten(), index, raw, unseen, out);
         }
         if let Some(usage) = response.usage {
             out.round_usage(usage_of(usage));

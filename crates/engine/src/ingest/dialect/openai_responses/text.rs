@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Citation, Level, ReasoningOrigin, UnrecognisedReason};
+use crate::event::{Citation, Level, MessageId, Phase, ReasoningOrigin, UnrecognisedReason};
 use crate::ingest::json::{RawValue, Shape, elements, string};
-use crate::run::Writer;
+use crate::run::{Fingerprint, Writer};
 
-use super::item::{Key, Kind};
+use super::item::{Key, Kind, phase_of};
 use super::{Body, LeftOpen, OpenAiResponses};
 
 /// How far the parts of an item are. They come one after another.
@@ -14,16 +14,36 @@ use super::{Body, LeftOpen, OpenAiResponses};
 pub(super) struct Part {
     index: u64,
     bytes: usize,
+    print: Fingerprint,
     cited: usize,
-    whole_seen: bool,
+    warned: bool,
 }
 
-/// What a whole text is, after the deltas before it.
+/// The message item whose text came last.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Speaking {
+    item: u32,
+    /// The last message before it.
+    before: Option<MessageId>,
+}
+
+/// The item that a whole text is of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Of<'a> {
+    Named(Key<'a>),
+    Number(u32),
+}
+
+/// What a whole text is, after what came before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whole {
     New,
     Repeat,
-    Differs { streamed: usize },
+    /// New from this byte on.
+    GoesOn {
+        from: usize,
+    },
+    Differs,
 }
 
 impl Part {
@@ -33,24 +53,34 @@ impl Part {
         }
     }
 
-    fn delta(&mut self, index: u64, bytes: usize) {
+    fn delta(&mut self, index: u64, text: &str) {
         self.reach(index);
         if self.index == index {
-            self.bytes += bytes;
+            self.bytes += text.len();
+            self.print.push(text);
         }
     }
 
-    fn whole(&mut self, index: u64, bytes: usize) -> Whole {
+    fn whole(&mut self, index: u64, text: &str) -> Whole {
         self.reach(index);
-        let (streamed, seen) = (self.bytes, self.whole_seen);
-        if index < self.index || bytes == 0 || seen {
+        let from = self.bytes;
+        if index < self.index || text.is_empty() || from == text.len() {
             return Whole::Repeat;
         }
-        self.whole_seen = true;
-        match streamed {
-            0 => Whole::New,
-            _ if streamed == bytes => Whole::Repeat,
-            _ => Whole::Differs { streamed },
+        match text.get(..from) {
+            Some("") => Whole::New,
+            Some(before) if Fingerprint::of(before) == self.print => Whole::GoesOn { from },
+            _ => Whole::Differs,
+        }
+    }
+
+    /// Once for each part.
+    fn warn(&mut self, what: &str, whole: usize, out: &mut Writer<'_>) {
+        if !std::mem::replace(&mut self.warned, true) {
+            let streamed = self.bytes;
+            let text =
+                format!("{what} came as {streamed} bytes of deltas but is said to have {whole}");
+            out.notice(Level::Warning, &text);
         }
     }
 }
@@ -64,50 +94,69 @@ const PART: Shape<5> = Shape {
 impl OpenAiResponses {
     pub(super) fn text_delta(&mut self, key: Key<'_>, part: u64, text: &str, out: &mut Writer<'_>) {
         let at = self.message_item(key);
-        if let Kind::Message { part: progress, .. } = &mut self.items[at].kind {
-            progress.delta(part, text.len());
-        }
-        self.say(at, text, out);
+        self.say(at, part, text, out);
     }
 
-    fn say(&mut self, at: usize, text: &str, out: &mut Writer<'_>) {
-        let item = &self.items[at];
-        if self.speaking != Some(item.number)
-            && let Kind::Message { phase, .. } = item.kind
-        {
-            self.speaking = Some(item.number);
-            out.begin_message(phase);
+    fn say(&mut self, at: usize, part: u64, text: &str, out: &mut Writer<'_>) {
+        let item = &mut self.items[at];
+        let Kind::Message { phase, part: progress } = &mut item.kind else {
+            return;
+        };
+        progress.delta(part, text);
+        if self.speaking.is_none_or(|speaking| speaking.item != item.number) {
+            out.begin_message(*phase);
+            self.speaking = Some(Speaking { item: item.number, before: out.message() });
         }
         out.text(text);
     }
 
+    fn speaks(&self, number: u32) -> bool {
+        self.speaking.is_some_and(|speaking| speaking.item == number)
+    }
+
     pub(super) fn whole_text(
         &mut self,
-        key: Key<'_>,
+        of: Of<'_>,
         part: u64,
         text: Option<&RawValue>,
         out: &mut Writer<'_>,
     ) {
         let text = text.and_then(string).unwrap_or_default();
-        if !self.is_closed(key) {
-            let at = self.message_item(key);
+        let at = match of {
+            Of::Named(key) if self.is_closed(key) => return,
+            Of::Named(key) => Some(self.message_item(key)),
+            Of::Number(number) => self.numbered(number),
+        };
+        if let Some(at) = at {
             self.whole_text_of(at, part, &text, out);
         }
     }
 
     fn whole_text_of(&mut self, at: usize, part: u64, text: &str, out: &mut Writer<'_>) {
+        let goes_on = self.speaks(self.items[at].number) && out.in_message();
         let Kind::Message { part: progress, .. } = &mut self.items[at].kind else {
             return;
         };
-        match progress.whole(part, text.len()) {
-            Whole::New => self.say(at, text, out),
+        match progress.whole(part, text) {
+            Whole::New => self.say(at, part, text, out),
             Whole::Repeat => {}
-            Whole::Differs { streamed } => warn("text", streamed, text.len(), out),
+            Whole::GoesOn { from } if goes_on => self.say(at, part, &text[from..], out),
+            // What is missing has no place once something else has been said.
+            Whole::GoesOn { .. } | Whole::Differs => progress.warn("text", text.len(), out),
         }
     }
 
-    pub(super) fn is_closed(&self, key: Key<'_>) -> bool {
+    fn is_closed(&self, key: Key<'_>) -> bool {
         self.position(key).is_some_and(|at| matches!(self.items[at].kind, Kind::Closed))
+    }
+
+    /// Whether something of this type is of an item that has ended.
+    pub(super) fn is_late(&self, key: Key<'_>, of_type: &str) -> bool {
+        !key.names_nothing()
+            && self.position(key).is_some_and(|at| {
+                let item = &self.items[at];
+                matches!(item.kind, Kind::Closed) && item.fits(Some(of_type))
+            })
     }
 
     pub(super) fn annotation(
@@ -117,7 +166,7 @@ impl OpenAiResponses {
         raw: &RawValue,
         out: &mut Writer<'_>,
     ) {
-        let speaking = self.speaking;
+        let speaking = self.speaking.map(|speaking| speaking.item);
         let Some(item) = self.open_item(key) else {
             return;
         };
@@ -135,7 +184,7 @@ impl OpenAiResponses {
     /// A part as it is in the end, of a message or of reasoning.
     pub(super) fn whole_part(
         &mut self,
-        key: Key<'_>,
+        of: Of<'_>,
         index: u64,
         raw: Option<&RawValue>,
         out: &mut Writer<'_>,
@@ -147,19 +196,19 @@ impl OpenAiResponses {
         let [kind, text, refusal, transcript, annotations] = part.read;
         match kind.and_then(string).as_deref() {
             Some("output_text" | "text") => {
-                self.whole_text(key, index, text, out);
-                self.cite_rest(key, index, annotations, out);
+                self.whole_text(of, index, text, out);
+                self.cite_rest(of, index, annotations, out);
             }
             Some("refusal") => {
                 self.left_open = LeftOpen::Refusal;
-                self.whole_text(key, index, refusal, out);
+                self.whole_text(of, index, refusal, out);
             }
-            Some("output_audio") => self.whole_text(key, index, transcript, out),
+            Some("output_audio") => self.whole_text(of, index, transcript, out),
             Some("reasoning_text") => {
-                self.whole_reasoning(key, ReasoningOrigin::Native, index, text, out);
+                self.whole_reasoning(of, ReasoningOrigin::Native, index, text, out);
             }
             Some("summary_text") => {
-                self.whole_reasoning(key, ReasoningOrigin::Summary, index, text, out);
+                self.whole_reasoning(of, ReasoningOrigin::Summary, index, text, out);
             }
             _ => {
                 let raw = raw.map_or("", RawValue::get);
@@ -171,15 +220,17 @@ impl OpenAiResponses {
     /// Sources that came with a whole part and not before it.
     fn cite_rest(
         &mut self,
-        key: Key<'_>,
+        of: Of<'_>,
         index: u64,
         annotations: Option<&RawValue>,
         out: &mut Writer<'_>,
     ) {
-        let Some(item) = self.open_item(key) else {
-            return;
+        let at = match of {
+            Of::Named(key) => self.position(key),
+            Of::Number(number) => self.numbered(number),
         };
-        let Kind::Message { part, .. } = &mut item.kind else {
+        let Some(at) = at else { return };
+        let Kind::Message { part, .. } = &mut self.items[at].kind else {
             return;
         };
         if index != part.index {
@@ -193,14 +244,21 @@ impl OpenAiResponses {
     }
 
     pub(super) fn message_done(&mut self, at: usize, body: &Body<'_>, out: &mut Writer<'_>) {
-        let item = &self.items[at];
-        let (index, id, number) = (item.index, item.id().to_owned(), item.number);
+        let number = self.items[at].number;
+        let known = matches!(self.items[at].kind, Kind::Message { phase: Some(_), .. });
         let parts = body.content.map(elements).unwrap_or_default();
         for (part, raw) in (0..).zip(parts) {
-            self.whole_part(Key { index, id: &id }, part, Some(raw), out);
+            self.whole_part(Of::Number(number), part, Some(raw), out);
         }
-        if self.speaking == Some(number) {
-            out.end_message();
+        let Some(speaking) = self.speaking.filter(|speaking| speaking.item == number) else {
+            return;
+        };
+        out.end_message();
+        let is_final = phase_of(body) == Some(Phase::Final);
+        if let Some(message) = out.message().filter(|_| is_final && !known)
+            && speaking.before != Some(message)
+        {
+            out.declare_message(message);
         }
     }
 }
@@ -216,9 +274,6 @@ impl OpenAiResponses {
         out: &mut Writer<'_>,
     ) {
         let at = self.reasoning_item(key);
-        if let Some(progress) = self.reasoning_part(at, origin) {
-            progress.delta(part, text.len());
-        }
         self.think(at, origin, part, text, out);
     }
 
@@ -238,6 +293,9 @@ impl OpenAiResponses {
         text: &str,
         out: &mut Writer<'_>,
     ) {
+        if let Some(progress) = self.reasoning_part(at, origin) {
+            progress.delta(part, text);
+        }
         let Kind::Reasoning { last, .. } = &mut self.items[at].kind else {
             return;
         };
@@ -249,17 +307,19 @@ impl OpenAiResponses {
 
     pub(super) fn whole_reasoning(
         &mut self,
-        key: Key<'_>,
+        of: Of<'_>,
         origin: ReasoningOrigin,
         part: u64,
         text: Option<&RawValue>,
         out: &mut Writer<'_>,
     ) {
-        if !self.is_closed(key) {
-            let at = self.reasoning_item(key);
-            let text = text.and_then(string).unwrap_or_default();
-            self.whole_reasoning_of(at, origin, part, &text, out);
-        }
+        let text = text.and_then(string).unwrap_or_default();
+        let at = match of {
+            Of::Named(key) if self.is_closed(key) => return,
+            Of::Named(key) => self.reasoning_item(key),
+            Of::Number(number) => self.reasoning_beside(number),
+        };
+        self.whole_reasoning_of(at, origin, part, &text, out);
     }
 
     fn whole_reasoning_of(
@@ -270,13 +330,19 @@ impl OpenAiResponses {
         text: &str,
         out: &mut Writer<'_>,
     ) {
+        let thinking = matches!(self.items[at].kind, Kind::Reasoning { last, .. }
+            if last == Some((origin, part)));
+        let goes_on = thinking && at + 1 == self.items.len();
         let Some(progress) = self.reasoning_part(at, origin) else {
             return;
         };
-        match progress.whole(part, text.len()) {
+        match progress.whole(part, text) {
             Whole::New => self.think(at, origin, part, text, out),
             Whole::Repeat => {}
-            Whole::Differs { streamed } => warn("reasoning", streamed, text.len(), out),
+            Whole::GoesOn { from } if goes_on => {
+                self.think(at, origin, part, &text[from..], out);
+            }
+            Whole::GoesOn { .. } | Whole::Differs => progress.warn("reasoning", text.len(), out),
         }
     }
 
@@ -301,11 +367,6 @@ impl OpenAiResponses {
 
 fn part_text(raw: &RawValue) -> Cow<'_, str> {
     PART.read(raw.get()).and_then(|part| part.read[1]).and_then(string).unwrap_or_default()
-}
-
-fn warn(what: &str, streamed: usize, whole: usize, out: &mut Writer<'_>) {
-    let text = format!("{what} came as {streamed} bytes of deltas but is said to have {whole}");
-    out.notice(Level::Warning, &text);
 }
 
 fn cite(raw: &RawValue, out: &mut Writer<'_>) {

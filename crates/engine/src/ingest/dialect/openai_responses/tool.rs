@@ -169,24 +169,30 @@ impl OpenAiResponses {
         })
     }
 
+    fn open_tool(&mut self, key: Key<'_>) -> Option<&mut Tool> {
+        match &mut self.open_item(key)?.kind {
+            Kind::Tool(tool) => Some(tool),
+            _ => None,
+        }
+    }
+
+    /// Whether there is a call that is open to take them. Those of a call whose beginning was
+    /// missed come with its end.
     pub(super) fn arguments_delta(
         &mut self,
         key: Key<'_>,
         element: u64,
         text: &str,
         out: &mut Writer<'_>,
-    ) {
-        // The arguments of a call whose beginning was missed come with its end.
-        let Some(item) = self.open_item(key) else {
-            return;
-        };
-        let Kind::Tool(Tool { step, input }) = &mut item.kind else {
-            return;
+    ) -> bool {
+        let Some(Tool { step, input }) = self.open_tool(key) else {
+            return false;
         };
         match input {
             Input::Plain => out.arguments(*step, text),
             Input::Quoted(quoted) => quoted.push(*step, element, text, out),
         }
+        true
     }
 
     pub(super) fn whole_arguments(
@@ -194,12 +200,9 @@ impl OpenAiResponses {
         key: Key<'_>,
         whole: Option<&RawValue>,
         out: &mut Writer<'_>,
-    ) {
-        let Some(item) = self.open_item(key) else {
-            return;
-        };
-        let Kind::Tool(Tool { step, input }) = &mut item.kind else {
-            return;
+    ) -> bool {
+        let Some(Tool { step, input }) = self.open_tool(key) else {
+            return false;
         };
         match (input, whole) {
             (Input::Quoted(quoted), _) => quoted.close(*step, out),
@@ -209,6 +212,7 @@ impl OpenAiResponses {
             }
             (Input::Plain, None) => {}
         }
+        true
     }
 
     pub(super) fn output_delta(
