@@ -1,63 +1,8 @@
 //! What the output of CLI agents gets wrong in other readers: one test for each trap.
 
-use engine::event::{AnsweredBy, Event, FailureReason, Level, Outcome, Reply, ToolOutcome};
+use engine::event::{AnsweredBy, Event, FailureReason, Level, Outcome, Reply, Stop, ToolOutcome};
 
 use crate::fixture::{Told, told};
-use engine::event::{
-    AnsweredBy, Ending, Event, FailureReason, Level, Outcome, Reply, Stop, ToolOutcome,
-};
-use crate::fixture::told;
-use crate::support::{Kept, fixtures_dir, ingest_whole};
-fn read(fixture: &str) -> Kept {
-    let path = fixtures_dir().join(fixture).with_extension("jsonl");
-    ingest_whole(&std::fs::read(&path).unwrap_or_else(|error| panic!("{fixture}: {error}")))
-}
-fn ending(kept: &Kept) -> &Ending<'static> {
-    match kept.events().last() {
-        Some(Event::RunEnded { ending }) => ending,
-        other => panic!("ended with {other:?}"),
-    }
-}
-/// The text of the message that the run ended with.
-fn reply(kept: &Kept) -> Option<String> {
-    let reply = ending(kept).message?;
-    let texts = kept.events().filter_map(|event| match event {
-        Event::TextAppended { message, text } if *message == reply => Some(text.as_ref()),
-        _ => None,
-    });
-    Some(texts.collect())
-}
-fn reasoning(kept: &Kept) -> String {
-    let texts = kept.events().filter_map(|event| match event {
-        Event::ReasoningAppended { text, .. } => Some(text.as_ref()),
-        _ => None,
-    });
-    texts.collect()
-}
-fn output(kept: &Kept) -> String {
-    let texts = kept.events().filter_map(|event| match event {
-        Event::OutputAppended { text, .. } => Some(text.as_ref()),
-        _ => None,
-    });
-    texts.collect()
-}
-fn notices(kept: &Kept, wanted: Level) -> Vec<&str> {
-    let notices = kept.events().filter_map(|event| match event {
-        Event::NoticeGiven { level, text } if *level == wanted => Some(text.as_ref()),
-        _ => None,
-    });
-    notices.collect()
-}
-fn tool_outcomes(kept: &Kept) -> Vec<ToolOutcome> {
-    let outcomes = kept.events().filter_map(|event| match event {
-        Event::ToolEnded { outcome, .. } => Some(*outcome),
-        _ => None,
-    });
-    outcomes.collect()
-}
-fn rounds(kept: &Kept) -> usize {
-    kept.events().filter(|event| matches!(event, Event::RoundStarted { .. })).count()
-}
 
 #[test]
 fn codex_warnings_and_reconnects_do_not_end_the_run() {

@@ -1,9 +1,4 @@
 //! Tests of the engine as its users see it: bytes in, events out.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may fail, and says what it skips"
-)]
 
 mod agents;
 mod anthropic;
