@@ -69,6 +69,46 @@ mod acp {
     use super::*;
 
     #[test]
+    fn what_a_sub_agent_says_late_or_thinks_is_neither_reply_nor_output() {
+        let kept = read("acp/sub-agent-thinks-and-speaks-late.jsonl");
+        assert_eq!(reply(&kept), "Main");
+        assert_eq!(output(&kept, 0), "in time");
+        assert_eq!(unrecognised(&kept), 1);
+        assert_eq!(count(&kept, |event| matches!(event, Event::ImageReceived { .. })), 0);
+    }
+
+    #[test]
+    fn a_message_that_another_came_between_is_not_said_twice() {
+        let kept = read("acp/messages-in-between.jsonl");
+        assert_eq!(reply(&kept), "lo");
+        assert_eq!(unrecognised(&kept), 1);
+    }
+
+    #[test]
+    fn a_whole_message_replaces_a_longer_one_and_null_clears_it() {
+        let kept = read("acp/version-2-shorter-and-cleared.jsonl");
+        assert_eq!(reply(&kept), "Right");
+        let rewritten = |event: &Event<'_>| matches!(event, Event::TextRewritten { .. });
+        assert_eq!(count(&kept, rewritten), 2);
+    }
+
+    #[test]
+    fn words_before_the_last_tool_are_no_reply() {
+        let kept = read("acp/nothing-said-after-the-tool.jsonl");
+        assert_eq!(outcome(&kept), Outcome::Completed);
+        assert_eq!(reply(&kept), "");
+    }
+
+    #[test]
+    fn calls_may_be_numbered_sound_is_recorded_and_a_prompt_may_come_twice() {
+        let kept = read("acp/odd-content-and-ids.jsonl");
+        assert_eq!(output(&kept, 0), "seven");
+        assert_eq!(unrecognised(&kept), 2);
+        let prompt = |event: &Event<'_>| matches!(event, Event::PromptReceived { .. });
+        assert_eq!(count(&kept, prompt), 2);
+    }
+
+    #[test]
     fn a_transcript_of_both_sides_gives_prompt_steps_and_final_text() {
         let kept = read("acp/both-sides.jsonl");
         assert_eq!(outcome(&kept), Outcome::Completed);
