@@ -198,7 +198,9 @@ impl Acp {
             match out.step_of(call) {
                 Some(step) if is_message => {
                     out.output(step, &text);
-                    images.into_iter().for_each(|image| out.output_image(step, image));
+                    for image in images {
+                        out.output_image(step, image);
+                    }
                 }
                 // What a sub-agent thinks is not what its tool puts out.
                 Some(_) => {}
@@ -223,7 +225,9 @@ impl Acp {
             if is_message && !(text.trim_ascii().is_empty() && images.is_empty()) {
                 self.tools.voice = Voice::Heard;
             }
-            images.into_iter().for_each(|image| out.image(image));
+            for image in images {
+                out.image(image);
+            }
         }
         if let Some(usage) = meta.usage {
             out.round_usage(usage_of(usage));

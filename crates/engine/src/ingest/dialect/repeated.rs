@@ -218,9 +218,9 @@ impl Repeated {
     }
 
     fn news<'a>(&mut self, id: &str, whole: &'a str, shorter: Shorter) -> News<'a> {
-        let known = |print: Fingerprint| match print.same_text(&Fingerprint::of(whole)) {
-            true => News::Nothing,
-            false => News::Late,
+        let known = |print: Fingerprint| {
+            let same = print.same_text(&Fingerprint::of(whole));
+            if same { News::Nothing } else { News::Late }
         };
         let Some(item) = self.open.as_mut().filter(|item| item.id.is(id)) else {
             let past = self.past.iter().rev().find(|(past, _)| past.is(id));
