@@ -1,6 +1,6 @@
 //! Agents that have a protocol of their own: what each is known to do, and what must come of it.
 
-use engine::event::{AskKind, Event, Outcome, Reply, StepId, ToolOutcome};
+use engine::event::{AnsweredBy, AskKind, Event, Outcome, Reply, StepId, ToolOutcome};
 
 use crate::support::{Kept, fixtures_dir, ingest_whole};
 
@@ -59,6 +59,19 @@ fn count(kept: &Kept, is: impl Fn(&Event<'_>) -> bool) -> usize {
 
 fn unrecognised(kept: &Kept) -> usize {
     count(kept, |event| matches!(event, Event::Unrecognised { .. }))
+}
+
+/// Asks that a person has answered.
+fn answered_asks(kept: &Kept) -> usize {
+    count(kept, |event| matches!(event, Event::AskResolved { by: AnsweredBy::Person, .. }))
+}
+
+fn texts(kept: &Kept) -> Vec<&str> {
+    let texts = kept.events().filter_map(|event| match event {
+        Event::TextAppended { text, .. } => Some(text.as_ref()),
+        _ => None,
+    });
+    texts.collect()
 }
 
 fn rounds(kept: &Kept) -> usize {
@@ -190,6 +203,29 @@ mod opencode {
     use super::*;
 
     #[test]
+    fn parts_without_ids_are_parts_of_their_own() {
+        let kept = read("opencode/run-parts-without-ids.jsonl");
+        assert_eq!(texts(&kept), ["Hello", "World", "Done"]);
+        assert_eq!([output(&kept, 0), output(&kept, 1)], ["a", "b"]);
+    }
+
+    #[test]
+    fn what_a_sub_agent_asks_is_asked() {
+        let kept = read("opencode/serve-sub-agent-asks.sse");
+        assert_eq!(answered_asks(&kept), 2);
+        assert_eq!(unrecognised(&kept), 1);
+        assert_eq!(reply(&kept), "Milk is here.");
+    }
+
+    #[test]
+    fn a_session_joined_late_ends_and_another_is_named_once() {
+        let kept = read("opencode/serve-joined-late-and-another-session.sse");
+        assert_eq!(outcome(&kept), Outcome::Completed);
+        assert_eq!(reply(&kept), "Still here.");
+        assert_eq!(count(&kept, |event| matches!(event, Event::NoticeGiven { .. })), 1);
+    }
+
+    #[test]
     fn the_reason_of_a_step_tells_a_round_from_the_end() {
         let kept = read("opencode/run.jsonl");
         assert_eq!(rounds(&kept), 2);
@@ -238,6 +274,20 @@ mod cline {
     use super::*;
 
     #[test]
+    fn a_second_run_of_one_stream_has_its_ending() {
+        let kept = read("cline/two-runs.jsonl");
+        assert_eq!(outcome(&kept), Outcome::Completed);
+        assert_eq!(reply(&kept), "B");
+    }
+
+    #[test]
+    fn calls_without_ids_are_told_apart() {
+        let kept = read("cline/calls-without-ids.jsonl");
+        assert_eq!([output(&kept, 0), output(&kept, 1)], ["1", "2"]);
+        assert_eq!(unrecognised(&kept), 1);
+    }
+
+    #[test]
     fn the_final_message_comes_through_a_tool_without_the_tools_words() {
         let kept = read("cline/final-through-a-tool.jsonl");
         assert_eq!(reply(&kept), "The drawer holds **spoons**.");
@@ -259,6 +309,19 @@ mod cline {
 
 mod kilo {
     use super::*;
+
+    #[test]
+    fn what_follows_an_ask_shows_that_it_was_answered() {
+        let kept = read("kilo/answers-that-show.jsonl");
+        assert_eq!(answered_asks(&kept), 3);
+    }
+
+    #[test]
+    fn messages_without_a_time_are_messages_of_their_own() {
+        let kept = read("kilo/messages-without-ts.jsonl");
+        assert_eq!(texts(&kept), ["Hello", "World", "Greeted."]);
+        assert_eq!(tool_outcomes(&kept), [ToolOutcome::Succeeded; 2]);
+    }
 
     #[test]
     fn a_message_that_comes_again_extends_itself_and_never_shrinks() {
