@@ -81,6 +81,32 @@ fn rounds(kept: &Kept) -> usize {
 mod acp {
     use super::*;
 
+    fn message(kind: &str, id: &str, text: &str) -> String {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{"sessionUpdate":"{kind}","messageId":"{id}","content":{{"type":"text","text":"{text}"}}}}}}}}"#
+        ) + "\n"
+    }
+
+    #[test]
+    fn ids_too_long_to_keep_are_still_told_apart() {
+        let long = "x".repeat(1000);
+        let (a, b) = (format!("{long}a"), format!("{long}b"));
+        let stream = message("agent_message_chunk", &a, "Hel")
+            + &message("agent_message", &a, "Hello")
+            + &message("agent_message_chunk", &b, "World")
+            + &message("agent_message", &a, "Hello");
+        let kept = ingest_whole(stream.as_bytes());
+        assert_eq!(texts(&kept), ["Hel", "lo", "World"]);
+        assert_eq!(unrecognised(&kept), 0);
+    }
+
+    #[test]
+    fn an_error_alone_is_told_from_that_of_others() {
+        let kept = read("acp/error-alone.jsonl");
+        assert_eq!(outcome(&kept), Outcome::Failed);
+        assert_eq!(unrecognised(&kept), 0);
+    }
+
     #[test]
     fn what_a_sub_agent_says_late_or_thinks_is_neither_reply_nor_output() {
         let kept = read("acp/sub-agent-thinks-and-speaks-late.jsonl");
