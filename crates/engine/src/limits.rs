@@ -62,3 +62,10 @@ pub const CITED_MAX: usize = 1 << 10;
 
 /// Items of a source that repeats itself remembered, so that none is shown twice.
 pub const ITEMS_REMEMBERED_MAX: usize = 1 << 12;
+
+/// Longest foreign id kept to recognise an item by; a longer one is known by its fingerprint.
+pub const ID_BYTES_MAX: usize = 256;
+
+/// Text of a prompt or a summary held while it comes in pieces; what is more is recorded as
+/// unrecognised.
+pub const HELD_PIECES_BYTES_MAX: usize = FRAME_BYTES_MAX;

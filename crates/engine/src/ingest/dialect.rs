@@ -106,7 +106,10 @@ macro_rules! dialects {
     };
 }
 
+// Those of JSON-RPC come first: to others an error of theirs looks like any error.
 dialects! {
+    CodexAppServer => codex_app_server,
+    Acp => acp,
     OpenAiChat => openai_chat,
     Anthropic => anthropic,
     OpenAiResponses => openai_responses,
@@ -115,11 +118,9 @@ dialects! {
     Cohere => cohere,
     Bedrock => bedrock,
     Codex => codex,
-    CodexAppServer => codex_app_server,
     GeminiCli => gemini_cli,
     Copilot => copilot,
     Pi => pi,
-    Acp => acp,
     Opencode => opencode,
     Cline => cline,
     Kilo => kilo,

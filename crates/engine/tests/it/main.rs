@@ -1,4 +1,9 @@
 //! Tests of the engine as its users see it: bytes in, events out.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may fail, and says what it skips"
+)]
 
 mod agents;
 mod anthropic;
@@ -14,6 +19,7 @@ mod extractor;
 mod fixture;
 mod fixtures;
 mod gemini;
+mod linear;
 mod ollama;
 mod openai_chat;
 mod openai_responses;

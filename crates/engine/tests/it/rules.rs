@@ -1,7 +1,7 @@
 //! The rules of the run machine, each through a small stream. A test's name begins with the label
 //! of the rule it shows.
 
-use engine::event::{Event, MessageId, Outcome, ReasoningOrigin, Reply, StepId};
+use engine::event::{Event, MessageId, Outcome, Owner, ReasoningOrigin, Reply, StepId};
 use engine::ingest::{Ingest, Options, Quirk};
 use engine::run::grammar::Grammar;
 use engine::run::{Cut, Run, RunOptions, ToolStart};
@@ -293,10 +293,15 @@ fn x18_images_and_citations_belong_to_their_message() {
         ),
         finish("stop"),
     ]);
-    let owned = kept
+    let owners: Vec<Owner> = kept
         .events()
-        .filter(|event| matches!(event, Event::ImageReceived { .. } | Event::SourceCited { .. }));
-    assert_eq!(owned.count(), 2);
+        .filter_map(|event| match event {
+            Event::ImageReceived { owner, .. } => Some(*owner),
+            Event::SourceCited { message, .. } => Some(Owner::Message(*message)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(owners, [Owner::Message(MessageId(0)); 2]);
     assert_eq!(messages(&kept), ["Look:"]);
 }
 

@@ -15,8 +15,10 @@ use crate::event::{Event, Level, ReasoningOrigin, TextMode, UnrecognisedReason, 
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{RawValue, Shape, Text, number, object};
 use crate::ingest::probe::{Likeness, Probe};
-use crate::run::{Rounds, Writer};
+use crate::limits::HELD_PIECES_BYTES_MAX;
+use crate::run::{Fingerprint, Rounds, Writer};
 
+use super::agents::Voice;
 use super::repeated::Repeated;
 use super::{Dialect, Unreadable};
 
@@ -28,7 +30,10 @@ use tool::Tools;
 pub(crate) struct Acp {
     /// What the person writes, until something else comes.
     prompt: Option<Prompt>,
-    last_prompt: String,
+    /// What the client has just sent, until the agent echoes it.
+    sent: Option<Fingerprint>,
+    /// The last prompt that the agent told of.
+    told: (String, Fingerprint),
     texts: Repeated,
     thoughts: Repeated,
     tools: Tools,
@@ -146,7 +151,7 @@ impl Acp {
         }
         match kind {
             "agent_message_chunk" | "agent_thought_chunk" | "agent_message" | "agent_thought" => {
-                self.said(kind, update, out);
+                self.said(kind, update, raw, out);
             }
             "user_message_chunk" | "user_message" => self.buffer_prompt(kind, update, out),
             "tool_call" | "tool_call_update" => self.tools.update(kind, raw, out),
@@ -165,12 +170,13 @@ impl Acp {
             }
             "notice" => notice(update, out),
             "compaction_summary_chunk" => {
-                self.summary += &update.content.map(content::plain).unwrap_or_default();
+                let text = update.content.map(content::plain).unwrap_or_default();
+                hold(&mut self.summary, &text, out);
             }
             "compaction_update" => self.compaction(update.status.as_deref(), out),
             "state_update" => {
                 if let Some(reason) = &update.stop_reason {
-                    request::stop(reason, out);
+                    self.stop(reason, out);
                 }
             }
             "available_commands_update" | "config_option_update" | "session_info_update" => {}
@@ -178,17 +184,35 @@ impl Acp {
         }
     }
 
-    fn said(&mut self, kind: &str, update: &Update<'_>, out: &mut Writer<'_>) {
+    fn said(&mut self, kind: &str, update: &Update<'_>, raw: &RawValue, out: &mut Writer<'_>) {
         let meta = update.meta.map(Meta::read).unwrap_or_default();
         let id = update.message.as_deref().unwrap_or("");
+        let is_message = matches!(kind, "agent_message" | "agent_message_chunk");
         let text = update.content.map(content::plain).unwrap_or_default();
-        let shown_before = kind == "agent_message" && self.texts.knows(id);
-        if let Some(step) = meta.parent.as_deref().and_then(|call| out.step_of(call)) {
-            out.output(step, &text);
+        let images = update.content.filter(|_| is_message).map(content::images);
+        let images = images.unwrap_or_default();
+        if update.content.is_some_and(content::has_unreadable) {
+            out.unrecognised(UnrecognisedReason::Frame, raw.get());
+        }
+        if let Some(call) = meta.parent.as_deref() {
+            match out.step_of(call) {
+                Some(step) if is_message => {
+                    out.output(step, &text);
+                    for image in images {
+                        out.output_image(step, image);
+                    }
+                }
+                // What a sub-agent thinks is not what its tool puts out.
+                Some(_) => {}
+                None => out.unrecognised(UnrecognisedReason::Late, raw.get()),
+            }
             return;
         }
+        let shown_before = kind == "agent_message" && self.texts.knows(id);
         match kind {
-            "agent_message" => self.texts.text(id, &text, out),
+            // Without content, something else about the message is told.
+            "agent_message" if update.content.is_none() && !content::is_cleared(raw) => {}
+            "agent_message" => self.texts.replace(id, &text, out),
             "agent_thought" => self.thoughts.thought(id, &text, out),
             "agent_thought_chunk" if id.is_empty() => {
                 out.reasoning(&text, ReasoningOrigin::Native);
@@ -198,7 +222,10 @@ impl Acp {
             _ => self.texts.text_delta(id, &text, out),
         }
         if !shown_before {
-            for image in update.content.map(content::images).unwrap_or_default() {
+            if is_message && !(text.trim_ascii().is_empty() && images.is_empty()) {
+                self.tools.voice = Voice::Heard;
+            }
+            for image in images {
                 out.image(image);
             }
         }
@@ -216,26 +243,29 @@ impl Acp {
         let prompt = self.prompt.get_or_insert_default();
         id.clone_into(&mut prompt.id);
         if kind == "user_message" {
-            prompt.text = text;
-        } else {
-            prompt.text += &text;
+            prompt.text.clear();
         }
+        hold(&mut prompt.text, &text, out);
     }
 
     fn flush_prompt(&mut self, out: &mut Writer<'_>) {
-        if let Some(prompt) = self.prompt.take() {
-            // Agents echo what the client has just sent.
-            if prompt.text != self.last_prompt {
-                self.write_prompt(prompt.text, out);
-            }
+        let Some(prompt) = self.prompt.take() else { return };
+        let print = Fingerprint::of(&prompt.text);
+        // Agents echo what the client has just sent, once.
+        let echo = self.sent.take().is_some_and(|sent| sent.same_text(&print));
+        let (id, told) = &self.told;
+        let again = !prompt.id.is_empty() && *id == prompt.id && told.same_text(&print);
+        if !echo && !again {
+            self.write_prompt(&prompt.text, out);
         }
+        self.told = (prompt.id, print);
     }
 
-    fn write_prompt(&mut self, text: String, out: &mut Writer<'_>) {
+    fn write_prompt(&mut self, text: &str, out: &mut Writer<'_>) {
         out.end_round(None);
-        out.prompt(&text);
+        out.prompt(text);
         out.ensure_round();
-        self.last_prompt = text;
+        self.tools.voice = Voice::Heard;
     }
 
     fn compaction(&mut self, status: Option<&str>, out: &mut Writer<'_>) {
@@ -248,6 +278,15 @@ impl Acp {
             Some("failed") => out.notice(Level::Warning, "the history could not be compacted"),
             _ => self.summary.clear(),
         }
+    }
+}
+
+/// Adds a piece to what is held until all of it has come.
+fn hold(held: &mut String, piece: &str, out: &mut Writer<'_>) {
+    if held.len() + piece.len() <= HELD_PIECES_BYTES_MAX {
+        held.push_str(piece);
+    } else {
+        out.unrecognised(UnrecognisedReason::TooLong, piece);
     }
 }
 

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use crate::event::{
-    FailureReason, Level, ReasoningOrigin, Stop, TextMode, ToolKind, ToolOutcome,
+    FailureReason, Level, ReasoningOrigin, StepId, Stop, TextMode, ToolKind, ToolOutcome,
     UnrecognisedReason, Usage,
 };
 use crate::ingest::frame::Frame;
@@ -17,6 +17,7 @@ use crate::ingest::json::{
 };
 use crate::ingest::probe::{Likeness, Probe};
 use crate::ingest::time::iso_millis;
+use crate::limits::ID_BYTES_MAX;
 use crate::run::{ToolStart, Writer};
 
 use super::openai_chat::error_text;
@@ -31,6 +32,8 @@ pub(crate) struct Cline {
     tools: bool,
     finished: bool,
     totals: Option<Usage>,
+    /// Open calls that have no id, by their tool's name.
+    nameless: Vec<(String, StepId)>,
     messages: SayAsk,
 }
 
@@ -132,13 +135,17 @@ impl Cline {
         let content = event.content.as_deref().unwrap_or("");
         match (event.kind.as_deref().unwrap_or(""), content) {
             ("iteration_start", _) => {
+                // One stream may hold several runs.
+                self.finished &= !out.is_settled();
                 out.end_round(std::mem::take(&mut self.tools).then_some(Stop::Tools));
                 out.round(None, None);
                 (self.text, self.reasoning) = (Streamed::No, Streamed::No);
             }
             ("iteration_end", _) => self.tools = event.had_tools == Some(true),
-            (step, "text" | "reasoning") => self.said(step, content, event, out),
-            (step, "tool") => tool(step, event, out),
+            (step @ ("content_start" | "content_update" | "content_end"), "text" | "reasoning") => {
+                self.said(step, content, event, out);
+            }
+            (step, "tool") => self.tool(step, event, out),
             ("usage", _) => out.round_usage(usage_of(raw)),
             ("done", _) => {
                 if let Some(usage) = event.usage {
@@ -211,6 +218,27 @@ impl Cline {
         }
     }
 
+    fn tool(&mut self, step: &str, event: &AgentEvent<'_>, out: &mut Writer<'_>) {
+        let call = event.call.as_deref().unwrap_or("");
+        let name = event.tool.as_deref().unwrap_or("");
+        let known = match (call, step) {
+            ("", "content_start") => None,
+            // Which of several it is nobody says: the first to begin is the first to go on.
+            ("", _) => self.nameless.iter().find(|(tool, _)| tool == name).map(|&(_, id)| id),
+            _ => out.step_of(call),
+        };
+        let id = known.unwrap_or_else(|| {
+            out.tool(ToolStart { kind: kind_of(name), ..ToolStart::function(call, name) })
+        });
+        tell(id, step, event, out);
+        if step == "content_end" {
+            self.nameless.retain(|&(_, open)| open != id);
+        } else if call.is_empty() && known.is_none() && name.len() <= ID_BYTES_MAX {
+            self.nameless.retain(|&(_, open)| out.is_open(open));
+            self.nameless.push((name.to_owned(), id));
+        }
+    }
+
     fn tell_totals(&mut self, out: &mut Writer<'_>) {
         if let Some(usage) = self.totals.take() {
             out.run_usage(usage);
@@ -218,12 +246,7 @@ impl Cline {
     }
 }
 
-fn tool(step: &str, event: &AgentEvent<'_>, out: &mut Writer<'_>) {
-    let call = event.call.as_deref().unwrap_or("");
-    let name = event.tool.as_deref().unwrap_or("");
-    let id = out.step_of(call).unwrap_or_else(|| {
-        out.tool(ToolStart { kind: kind_of(name), ..ToolStart::function(call, name) })
-    });
+fn tell(id: StepId, step: &str, event: &AgentEvent<'_>, out: &mut Writer<'_>) {
     if let Some(input) = event.input {
         out.whole_arguments(id, &string_or_json(input));
         out.ready(id);

@@ -6,20 +6,63 @@
 use std::collections::VecDeque;
 
 use crate::event::{Phase, ReasoningOrigin, StepId, UnrecognisedReason};
-use crate::limits::{ITEMS_REMEMBERED_MAX, OPEN_TOOLS_MAX};
+use crate::limits::{ID_BYTES_MAX, ITEMS_REMEMBERED_MAX, OPEN_TOOLS_MAX};
 use crate::run::{Fingerprint, Writer};
+
+/// A foreign id. Its length is the sender's choice: a long one is known by its fingerprint.
+#[derive(Clone, Debug, PartialEq)]
+enum Id {
+    Short(String),
+    Long(Fingerprint),
+}
+
+impl Id {
+    fn of(id: &str) -> Id {
+        if id.len() <= ID_BYTES_MAX {
+            Id::Short(id.to_owned())
+        } else {
+            Id::Long(Fingerprint::of(id))
+        }
+    }
+
+    /// Without an id nothing is the same as anything.
+    fn is(&self, id: &str) -> bool {
+        match self {
+            Id::Short(known) => !id.is_empty() && known == id,
+            Id::Long(print) => ID_BYTES_MAX < id.len() && *print == Fingerprint::of(id),
+        }
+    }
+}
 
 /// The texts, or the thoughts, of one source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Repeated {
     open: Option<Item>,
-    past: VecDeque<(String, Fingerprint)>,
+    past: VecDeque<(Id, Fingerprint)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 struct Item {
-    id: String,
+    id: Id,
     said: String,
+    /// What it said before another item came between: that stands in a message that is over.
+    before: Option<Fingerprint>,
+}
+
+impl Item {
+    fn print(&self) -> Fingerprint {
+        let mut print = self.before.unwrap_or_default();
+        print.push(&self.said);
+        print
+    }
+}
+
+/// What a whole means that is the beginning of what was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shorter {
+    /// It is older than what was said.
+    IsOld,
+    Replaces,
 }
 
 enum News<'a> {
@@ -34,6 +77,7 @@ enum News<'a> {
     Late,
 }
 
+/// Messages.
 impl Repeated {
     /// New text of a message.
     pub(super) fn text_delta(&mut self, id: &str, delta: &str, out: &mut Writer<'_>) {
@@ -61,7 +105,25 @@ impl Repeated {
         whole: &str,
         out: &mut Writer<'_>,
     ) {
-        match self.news(id, whole) {
+        let news = self.news(id, whole, Shorter::IsOld);
+        self.tell(news, id, phase, whole, out);
+    }
+
+    /// All that a message says now, in place of what it said.
+    pub(super) fn replace(&mut self, id: &str, whole: &str, out: &mut Writer<'_>) {
+        let news = self.news(id, whole, Shorter::Replaces);
+        self.tell(news, id, None, whole, out);
+    }
+
+    fn tell(
+        &mut self,
+        news: News<'_>,
+        id: &str,
+        phase: Option<Phase>,
+        whole: &str,
+        out: &mut Writer<'_>,
+    ) {
+        match news {
             News::First => self.phased_delta(id, phase, whole, out),
             News::Nothing => {}
             News::More(rest) => out.text_kept(rest),
@@ -69,7 +131,10 @@ impl Repeated {
             News::Changed(_) | News::Late => out.unrecognised(UnrecognisedReason::Late, whole),
         }
     }
+}
 
+/// Thoughts, and texts that are shown elsewhere.
+impl Repeated {
     pub(super) fn thought_delta(&mut self, id: &str, delta: &str, out: &mut Writer<'_>) {
         if self.begin(id) {
             out.end_reasoning();
@@ -79,7 +144,7 @@ impl Repeated {
     }
 
     pub(super) fn thought(&mut self, id: &str, whole: &str, out: &mut Writer<'_>) {
-        match self.news(id, whole) {
+        match self.news(id, whole, Shorter::IsOld) {
             News::First => self.thought_delta(id, whole, out),
             News::Nothing => {}
             News::More(rest) => out.reasoning(rest, ReasoningOrigin::Native),
@@ -94,7 +159,7 @@ impl Repeated {
 
     /// All that something has said so far, for whoever shows it elsewhere: the part that is new.
     pub(super) fn rest<'a>(&mut self, id: &str, whole: &'a str) -> &'a str {
-        match self.news(id, whole) {
+        match self.news(id, whole, Shorter::IsOld) {
             News::First => {
                 self.begin(id);
                 self.say(whole);
@@ -114,20 +179,25 @@ impl Repeated {
         }
         known
     }
+}
 
+/// What is known of the items.
+impl Repeated {
     pub(super) fn knows(&self, id: &str) -> bool {
-        self.open.as_ref().is_some_and(|item| item.id == id)
-            || self.past.iter().any(|(past, _)| past == id)
+        self.open.as_ref().is_some_and(|item| item.id.is(id))
+            || self.past.iter().any(|(past, _)| past.is(id))
     }
 
     /// Whether the item has to be begun.
     fn begin(&mut self, id: &str) -> bool {
-        if self.open.as_ref().is_some_and(|item| item.id == id) {
+        if self.open.as_ref().is_some_and(|item| item.id.is(id)) {
             return false;
         }
         self.close();
-        self.past.retain(|(past, _)| past != id);
-        self.open = Some(Item { id: id.to_owned(), said: String::new() });
+        let past = self.past.iter().position(|(past, _)| past.is(id));
+        let past = past.and_then(|at| self.past.remove(at));
+        let before = past.map(|(_, print)| print);
+        self.open = Some(Item { id: Id::of(id), said: String::new(), before });
         true
     }
 
@@ -137,7 +207,8 @@ impl Repeated {
         if ITEMS_REMEMBERED_MAX <= self.past.len() {
             self.past.pop_front();
         }
-        self.past.push_back((item.id, Fingerprint::of(&item.said)));
+        let print = item.print();
+        self.past.push_back((item.id, print));
     }
 
     fn say(&mut self, text: &str) {
@@ -146,16 +217,20 @@ impl Repeated {
         }
     }
 
-    fn news<'a>(&mut self, id: &str, whole: &'a str) -> News<'a> {
-        let Some(item) = self.open.as_mut().filter(|item| item.id == id) else {
-            let past = self.past.iter().rev().find(|(past, _)| past == id);
-            return match past {
-                None => News::First,
-                Some((_, print)) if print.same_text(&Fingerprint::of(whole)) => News::Nothing,
-                Some(_) => News::Late,
-            };
+    fn news<'a>(&mut self, id: &str, whole: &'a str, shorter: Shorter) -> News<'a> {
+        let known = |print: Fingerprint| {
+            let same = print.same_text(&Fingerprint::of(whole));
+            if same { News::Nothing } else { News::Late }
         };
-        if item.said.starts_with(whole) {
+        let Some(item) = self.open.as_mut().filter(|item| item.id.is(id)) else {
+            let past = self.past.iter().rev().find(|(past, _)| past.is(id));
+            return past.map_or(News::First, |&(_, print)| known(print));
+        };
+        if item.before.is_some() {
+            return known(item.print());
+        }
+        let is_old = shorter == Shorter::IsOld || item.said.len() == whole.len();
+        if is_old && item.said.starts_with(whole) {
             return News::Nothing;
         }
         if let Some(rest) = whole.strip_prefix(item.said.as_str()) {
@@ -168,22 +243,25 @@ impl Repeated {
 
 /// Ids of things that are over, the newest of them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Recent(VecDeque<String>);
+pub(super) struct Recent(VecDeque<Id>);
 
 impl Recent {
     pub(super) fn has(&self, id: &str) -> bool {
-        self.0.iter().rev().any(|recent| recent == id)
+        self.0.iter().rev().any(|recent| recent.is(id))
     }
 
-    /// Remembers the id; says whether it is new.
+    /// Remembers the id; says whether it is new. A missing one always is.
     pub(super) fn add(&mut self, id: &str) -> bool {
         if self.has(id) {
             return false;
         }
+        if id.is_empty() {
+            return true;
+        }
         if ITEMS_REMEMBERED_MAX <= self.0.len() {
             self.0.pop_front();
         }
-        self.0.push_back(id.to_owned());
+        self.0.push_back(Id::of(id));
         true
     }
 }

@@ -29,6 +29,8 @@ pub(super) struct SayAsk {
     told: Recent,
     requests: Requests,
     steps: Steps,
+    /// The last ask that nobody is known to have answered.
+    waiting: Option<String>,
 }
 
 /// A task's first message is the person's, although it looks like the model's: only the request
@@ -73,11 +75,12 @@ impl Message<'_> {
         self.text.as_deref().or(self.content.as_deref()).unwrap_or("")
     }
 
-    /// What tells a message from others: a time alone may be that of two.
+    /// What tells a message from others: a time alone may be that of two. Empty where it has none.
     fn key(&self) -> String {
         let kind = [&self.say, &self.ask, &self.kind].into_iter().flatten().next();
         let id = self.id.filter(|_| self.say.is_none() && self.ask.is_none()).or(self.ts);
-        format!("{}:{}", id.map_or("", RawValue::get), kind.map_or("", |kind| kind))
+        let id = id.filter(|id| id.get() != "\"\"");
+        id.map(|id| format!("{}:{}", id.get(), kind.map_or("", |kind| kind))).unwrap_or_default()
     }
 }
 
@@ -140,6 +143,9 @@ impl SayAsk {
             "completion_result" => self.completion(key, message, out),
             "task" | "user_feedback" | "user_feedback_diff" => self.prompt(key, message, out),
             "api_req_started" => {
+                if self.requests.is_new(key) {
+                    self.answered(out);
+                }
                 self.steps.end(out);
                 self.requests.started(key, text, out);
             }
@@ -218,7 +224,8 @@ impl SayAsk {
 
     fn images(&mut self, key: &str, message: &Message<'_>, out: &mut Writer<'_>) {
         let images = message.images.map(elements).unwrap_or_default();
-        if images.is_empty() || !self.told.add(&format!("{key}:images")) {
+        let mut again = || !key.is_empty() && !self.told.add(&format!("{key}:images"));
+        if images.is_empty() || again() {
             return;
         }
         for url in images.into_iter().filter_map(string) {
@@ -239,7 +246,7 @@ impl SayAsk {
             out.at(self.clock);
         }
         match std::mem::replace(&mut self.first, First::Passed) {
-            First::Held { key: held, .. } if held == key => {}
+            First::Held { key: held, .. } if held == key && !key.is_empty() => {}
             First::Held { key: held, text } if request => {
                 self.told.add(&held);
                 out.prompt(&text);

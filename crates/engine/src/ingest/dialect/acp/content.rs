@@ -1,6 +1,7 @@
 //! Content blocks, plans and whatever agents put in `_meta`.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use crate::event::{Image, Usage};
 use crate::ingest::json::{RawValue, Shape, elements, number, string, string_or_json};
@@ -24,6 +25,22 @@ pub(super) fn plain(raw: &RawValue) -> String {
         Some("resource") => resource.map(plain).unwrap_or_default(),
         _ => text.and_then(string).unwrap_or_default().into_owned(),
     }
+}
+
+/// Whether there are blocks that are neither text nor pictures nor links.
+pub(super) fn has_unreadable(raw: &RawValue) -> bool {
+    if raw.get().starts_with('[') {
+        return elements(raw).into_iter().any(has_unreadable);
+    }
+    let kind = BLOCK.read(raw.get()).and_then(|block| block.read[0]).and_then(string);
+    let known = ["text", "image", "resource", "resource_link"];
+    kind.is_some_and(|kind| !known.contains(&kind.as_ref()))
+}
+
+/// Whether an update says `null` for its content, which is to say that there is none any more.
+pub(super) fn is_cleared(update: &RawValue) -> bool {
+    let members = serde_json::from_str::<BTreeMap<String, &RawValue>>(update.get());
+    members.is_ok_and(|members| members.get("content").is_some_and(|raw| raw.get() == "null"))
 }
 
 pub(super) fn images(raw: &RawValue) -> Vec<Image<'_>> {

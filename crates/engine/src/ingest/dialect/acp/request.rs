@@ -6,7 +6,7 @@ use crate::event::{
 use crate::ingest::frame::{Direction, Frame};
 use crate::ingest::json::{RawValue, Shape, elements, string, string_or_json};
 use crate::limits::OPEN_TOOLS_MAX;
-use crate::run::Writer;
+use crate::run::{Fingerprint, Writer};
 
 use super::super::openai_chat::error_text;
 use super::{Acp, Line, Params, content, usage_of};
@@ -47,7 +47,8 @@ impl Acp {
         let (by, what) = match method {
             "session/prompt" => {
                 let text = params.prompt.map(content::plain).unwrap_or_default();
-                self.write_prompt(text, out);
+                self.write_prompt(&text, out);
+                self.sent = Some(Fingerprint::of(&text));
                 (Direction::Client, Asked::Turn)
             }
             "session/request_permission" => (Direction::Agent, self.permission(&id, params, out)),
@@ -135,8 +136,24 @@ impl Acp {
             _ => {}
         }
         if let Some(reason) = reason.and_then(string) {
-            stop(&reason, out);
+            self.stop(&reason, out);
         }
+    }
+
+    pub(super) fn stop(&mut self, reason: &str, out: &mut Writer<'_>) {
+        let voice = std::mem::take(&mut self.tools.voice);
+        match reason {
+            "end_turn" => voice.complete(Stop::End, out),
+            "max_tokens" => voice.complete(Stop::Length, out),
+            "max_turn_requests" => {
+                out.fail(FailureReason::Limit, "the limit of requests in a turn was reached");
+            }
+            "refusal" => out.fail(FailureReason::Refused, "the agent refused"),
+            "cancelled" => out.cancelled(""),
+            _ => voice.complete(Stop::Other, out),
+        }
+        // What the agent says after this belongs to another turn.
+        out.end_round(None);
     }
 
     /// The request that is answered. Both sides count their own, so that ids alone do not tell.
@@ -150,21 +167,6 @@ impl Acp {
         let at = at.or_else(|| self.requests.iter().rposition(|request| request.id == id))?;
         self.requests.remove(at).map(|request| request.what)
     }
-}
-
-pub(super) fn stop(reason: &str, out: &mut Writer<'_>) {
-    match reason {
-        "end_turn" => out.complete(Stop::End),
-        "max_tokens" => out.complete(Stop::Length),
-        "max_turn_requests" => {
-            out.fail(FailureReason::Limit, "the limit of requests in a turn was reached");
-        }
-        "refusal" => out.fail(FailureReason::Refused, "the agent refused"),
-        "cancelled" => out.cancelled(""),
-        _ => out.complete(Stop::Other),
-    }
-    // What the agent says after this belongs to another turn.
-    out.end_round(None);
 }
 
 fn fail(error: &RawValue, out: &mut Writer<'_>) {

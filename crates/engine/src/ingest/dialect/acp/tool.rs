@@ -1,10 +1,13 @@
 //! Tool calls: started, updated, asked about.
 
-use crate::event::{AskKind, StepId, ToolKind, ToolOutcome};
-use crate::ingest::json::{RawValue, Text, object, string};
-use crate::limits::OPEN_TOOLS_MAX;
+use std::borrow::Cow;
+
+use crate::event::{AskKind, StepId, ToolKind, ToolOutcome, UnrecognisedReason};
+use crate::ingest::json::{RawValue, Text, object, string, string_or_json};
+use crate::limits::{ID_BYTES_MAX, OPEN_TOOLS_MAX};
 use crate::run::{ToolStart, Writer};
 
+use super::super::agents::Voice;
 use super::super::repeated::{Outputs, Recent};
 use super::content::{self, Meta};
 
@@ -15,6 +18,7 @@ pub(super) struct Tools {
     outputs: Outputs,
     /// What open calls are about, for whoever is asked about them.
     titles: Vec<(String, String)>,
+    pub(super) voice: Voice,
 }
 
 /// A call that a person has to allow.
@@ -26,7 +30,7 @@ pub(super) struct AskedCall {
 }
 
 object! { Call {
-    id: Text<'a> = "toolCallId",
+    id: &'a RawValue = "toolCallId",
     title: Text<'a> = "title",
     name: Text<'a> = "name",
     kind: Text<'a> = "kind",
@@ -38,15 +42,30 @@ object! { Call {
     ; skip "sessionUpdate" | "locations"
 } }
 
+impl<'a> Call<'a> {
+    /// A string; some agents count.
+    fn id(&self) -> Cow<'a, str> {
+        self.id.map(string_or_json).unwrap_or_default()
+    }
+
+    /// The open step of this call; one without an id has none.
+    fn step(&self, out: &Writer<'_>) -> Option<StepId> {
+        let id = self.id();
+        out.step_of(&id).filter(|_| !id.is_empty())
+    }
+}
+
 impl Tools {
     pub(super) fn update(&mut self, update: &str, raw: &RawValue, out: &mut Writer<'_>) {
         let Ok(call) = serde_json::from_str::<Call<'_>>(raw.get()) else {
+            out.unrecognised(UnrecognisedReason::Unreadable, raw.get());
             return;
         };
         out.unknown_fields(&call.unknown);
-        let id = call.id.as_deref().unwrap_or("");
+        let id = &*call.id();
         let over = update == "tool_call_update" && self.past.has(id);
-        let Some(step) = out.step_of(id).or_else(|| (!over).then(|| start(&call, out))) else {
+        let known = call.step(out);
+        let Some(step) = known.or_else(|| (!over).then(|| self.start(&call, out))) else {
             return;
         };
         self.entitle(id, call.title.as_deref());
@@ -70,11 +89,15 @@ impl Tools {
 
     pub(super) fn content_chunk(raw: &RawValue, out: &mut Writer<'_>) {
         let Ok(call) = serde_json::from_str::<Call<'_>>(raw.get()) else {
+            out.unrecognised(UnrecognisedReason::Unreadable, raw.get());
             return;
         };
         out.unknown_fields(&call.unknown);
-        let step = call.id.as_deref().and_then(|id| out.step_of(id));
-        if let (Some(step), Some(part)) = (step, call.content) {
+        let Some(step) = call.step(out) else {
+            out.unrecognised(UnrecognisedReason::Late, raw.get());
+            return;
+        };
+        if let Some(part) = call.content {
             let one = format!("[{}]", part.get());
             let Ok(parts) = serde_json::from_str::<&RawValue>(&one) else {
                 return;
@@ -87,8 +110,8 @@ impl Tools {
     pub(super) fn asked(&mut self, raw: &RawValue, out: &mut Writer<'_>) -> Option<AskedCall> {
         let call: Call<'_> = serde_json::from_str(raw.get()).ok()?;
         out.unknown_fields(&call.unknown);
-        let id = call.id.as_deref().unwrap_or("");
-        let step = out.step_of(id).unwrap_or_else(|| start(&call, out));
+        let id = &*call.id();
+        let step = call.step(out).unwrap_or_else(|| self.start(&call, out));
         arguments(step, &call, out);
         self.entitle(id, call.title.as_deref());
         let title = self.titles.iter().find(|(call, _)| call == id);
@@ -105,11 +128,19 @@ impl Tools {
         Some(AskedCall { id: id.to_owned(), ask, text })
     }
 
+    fn start(&mut self, call: &Call<'_>, out: &mut Writer<'_>) -> StepId {
+        let meta = call.meta.map(Meta::read).unwrap_or_default();
+        if meta.parent.is_none() {
+            self.voice = Voice::CalledTool;
+        }
+        start(call, &meta, out)
+    }
+
     fn entitle(&mut self, id: &str, title: Option<&str>) {
         let Some(title) = title else { return };
         if let Some((_, known)) = self.titles.iter_mut().find(|(call, _)| call == id) {
             title.clone_into(known);
-        } else if self.titles.len() < OPEN_TOOLS_MAX {
+        } else if self.titles.len() < OPEN_TOOLS_MAX && id.len() <= ID_BYTES_MAX {
             self.titles.push((id.to_owned(), title.to_owned()));
         }
     }
@@ -137,8 +168,7 @@ impl Tools {
     }
 }
 
-fn start(call: &Call<'_>, out: &mut Writer<'_>) -> StepId {
-    let meta = call.meta.map(Meta::read).unwrap_or_default();
+fn start(call: &Call<'_>, meta: &Meta<'_>, out: &mut Writer<'_>) -> StepId {
     let named = call.name.as_deref().or(meta.tool.as_deref());
     let name = named.or(call.title.as_deref()).or(call.kind.as_deref()).unwrap_or("");
     let kind = match (call.kind.as_deref(), name) {
@@ -149,8 +179,7 @@ fn start(call: &Call<'_>, out: &mut Writer<'_>) -> StepId {
         _ => ToolKind::Function,
     };
     let parent = meta.parent.as_deref().and_then(|parent| out.step_of(parent));
-    let id = call.id.as_deref().unwrap_or("");
-    out.tool(ToolStart { kind, parent, ..ToolStart::function(id, name) })
+    out.tool(ToolStart { kind, parent, ..ToolStart::function(&call.id(), name) })
 }
 
 fn arguments(step: StepId, call: &Call<'_>, out: &mut Writer<'_>) {

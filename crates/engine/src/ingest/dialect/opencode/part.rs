@@ -31,6 +31,12 @@ pub(super) fn times(raw: Option<&RawValue>) -> (Option<u64>, Option<u64>) {
 }
 
 impl Part<'_> {
+    /// What tells a tool from others.
+    fn tool_key(&self) -> &str {
+        let id = self.id.as_deref().filter(|id| !id.is_empty());
+        id.or(self.call.as_deref()).unwrap_or("")
+    }
+
     pub(super) fn image(&self) -> Option<Image<'_>> {
         let url = self.url.as_ref()?;
         let is_image = self.mime.as_ref()?.starts_with("image/");
@@ -46,11 +52,11 @@ impl Opencode {
         let state = part.state.map(|raw| serde_json::from_str::<State<'_>>(raw.get()));
         let Some(Ok(state)) = state else { return };
         out.unknown_fields(&state.unknown);
-        if self.calls_over.has(id) {
+        if self.calls_over.has(part.tool_key()) {
             return;
         }
         let (start, end) = times(state.time);
-        let known = out.step_of(call);
+        let known = out.step_of(call).filter(|_| !call.is_empty());
         self.at(start.filter(|_| known.is_none()).or(self.told), out);
         let name = part.tool.as_deref().unwrap_or("");
         let kind = kind_of(name);
@@ -92,13 +98,13 @@ impl Opencode {
                 let text = state.output.map(string_or_json).unwrap_or_default();
                 self.outputs.whole(step, &text, out);
                 attachments(step, state.attachments, out);
-                self.end_tool(id, step, ToolOutcome::Succeeded, None, out);
+                self.end_tool(part.tool_key(), step, ToolOutcome::Succeeded, None, out);
             }
             "error" => {
                 let error = state.error.map(string_or_json);
                 let denied = self.serve.was_denied(call);
                 let outcome = if denied { ToolOutcome::Denied } else { ToolOutcome::Failed };
-                self.end_tool(id, step, outcome, error.as_deref(), out);
+                self.end_tool(part.tool_key(), step, outcome, error.as_deref(), out);
             }
             _ => {}
         }

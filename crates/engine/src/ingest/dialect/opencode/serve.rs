@@ -3,10 +3,10 @@
 
 mod ask;
 
-use crate::event::{Event, StepId, Stop, UnrecognisedReason};
+use crate::event::{Event, Level, StepId, Stop, UnrecognisedReason};
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{RawValue, Shape, Text, number, object, string};
-use crate::limits::OPEN_TOOLS_MAX;
+use crate::limits::{ID_BYTES_MAX, OPEN_TOOLS_MAX};
 use crate::run::Writer;
 
 use super::super::Unreadable;
@@ -21,6 +21,8 @@ pub(super) struct Serve {
     /// Sessions of sub-agents, and the tools that started them.
     children: Vec<(String, StepId)>,
     child_texts: Repeated,
+    /// Other sessions that need no more words: those of sub-agents, and those that were named.
+    met: Recent,
     /// Messages that a person wrote, and the parts of them that have been told.
     persons: Recent,
     prompts: Recent,
@@ -63,9 +65,17 @@ const INFO: Shape<6> =
     Shape { read: ["id", "role", "modelID", "error", "parentID", "sessionID"], skip: &[] };
 
 impl Serve {
+    /// The first session that is heard of is the one.
+    fn follow(&mut self, session: &str) {
+        if self.main.is_empty() && session.len() <= ID_BYTES_MAX {
+            session.clone_into(&mut self.main);
+        }
+    }
+
     pub(super) fn child_of(&mut self, session: &str, step: StepId) {
         let known = self.children.iter().any(|(child, _)| child == session);
-        if !known && self.children.len() < OPEN_TOOLS_MAX {
+        if !known && self.children.len() < OPEN_TOOLS_MAX && session.len() <= ID_BYTES_MAX {
+            self.met.add(session);
             self.children.push((session.to_owned(), step));
         }
     }
@@ -107,7 +117,17 @@ impl Opencode {
             "message.updated" => self.message(&event, out),
             "message.part.updated" => self.updated(&event, out)?,
             "message.part.delta" => self.delta(&event, frame, out),
-            _ if other => {}
+            // Whoever asks, a person has to answer.
+            "permission.asked" | "permission.updated" => self.permission(&event, out),
+            "question.asked" => ask::question(&event, out),
+            "permission.replied" | "question.replied" | "question.rejected" => {
+                self.replied(&event, out);
+            }
+            "session.idle" | "session.status" if other => {}
+            _ if self.serve.parent(session).is_some() => {
+                out.unrecognised(UnrecognisedReason::Frame, frame.data);
+            }
+            _ if other => self.stranger(session, out),
             "session.idle" => self.idle(out),
             "session.status" => self.status(&event, out),
             "session.error" => {
@@ -116,11 +136,6 @@ impl Opencode {
                 }
             }
             "session.compacted" => out.note(Event::HistoryCompacted { summary: None }),
-            "permission.asked" | "permission.updated" => self.permission(&event, out),
-            "question.asked" => ask::question(&event, out),
-            "permission.replied" | "question.replied" | "question.rejected" => {
-                self.replied(&event, out);
-            }
             _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
         }
         Ok(())
@@ -133,9 +148,7 @@ impl Opencode {
         let [id, role, model, error, _, session] = info.read;
         let text = |raw: Option<_>| raw.and_then(string).unwrap_or_default();
         let session = event.session.as_deref().map_or_else(|| text(session), Into::into);
-        if self.serve.main.is_empty() {
-            session.as_ref().clone_into(&mut self.serve.main);
-        }
+        self.serve.follow(&session);
         let id = text(id);
         match text(role).as_ref() {
             "user" => {
@@ -159,11 +172,12 @@ impl Opencode {
         self.told = event.time.and_then(number);
         let message = part.message.as_deref().unwrap_or("");
         let session = part.session.as_deref().or(event.session.as_deref()).unwrap_or("");
+        self.serve.follow(session);
         if self.serve.is_other(session) {
-            if let Some(parent) = self.serve.parent(session)
-                && !self.serve.persons.has(message)
-            {
-                self.child_part(&part, parent, out);
+            match self.serve.parent(session) {
+                Some(_) if self.serve.persons.has(message) => {}
+                Some(parent) => self.child_part(&part, parent, out),
+                None => self.stranger(session, out),
             }
         } else if self.serve.persons.has(message) {
             self.prompt(&part, out);
@@ -171,6 +185,14 @@ impl Opencode {
             self.part(&part, raw, Ends::Round, out);
         }
         Ok(())
+    }
+
+    /// A session that no tool of the one that is followed has started.
+    fn stranger(&mut self, session: &str, out: &mut Writer<'_>) {
+        if self.serve.met.add(session) {
+            let words = format!("another session is not followed: {session}");
+            out.notice(Level::Info, &words);
+        }
     }
 
     fn prompt(&mut self, part: &Part<'_>, out: &mut Writer<'_>) {
@@ -203,6 +225,7 @@ impl Opencode {
                 out.output(parent, delta);
             }
         } else if self.serve.is_other(session) {
+            self.stranger(session, out);
         } else if is_text && self.texts.knows(part) {
             self.texts.text_delta(part, delta, out);
         } else if is_text && self.thoughts.knows(part) {

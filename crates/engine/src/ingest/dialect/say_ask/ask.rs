@@ -67,12 +67,25 @@ impl SayAsk {
                 _ => (Cow::Borrowed(message.text()), Vec::new()),
             };
             out.ask(key, kind, &text, options, step);
+            self.waiting = Some(key.to_owned());
         }
         if message.is_answered == Some(true) {
-            // What the answer was comes as the person's feedback, if at all.
-            out.resolve_ask(key, "answered", AnsweredBy::Person);
+            resolve(key, out);
         }
     }
+
+    /// The agent goes on: what it waited for has been answered.
+    pub(super) fn answered(&mut self, out: &mut Writer<'_>) {
+        self.steps.answered(out);
+        if let Some(key) = self.waiting.take() {
+            resolve(&key, out);
+        }
+    }
+}
+
+/// What the answer was comes as the person's feedback, if at all.
+pub(super) fn resolve(key: &str, out: &mut Writer<'_>) {
+    out.resolve_ask(key, "answered", AnsweredBy::Person);
 }
 
 /// A question is plain text, or JSON with the answers it suggests.

@@ -30,6 +30,10 @@ const REQUEST: Shape<7> = Shape {
 };
 
 impl Requests {
+    pub(super) fn is_new(&self, key: &str) -> bool {
+        !self.begun.has(key)
+    }
+
     /// A request, begun or come again with more that is known about it.
     pub(super) fn started(&mut self, key: &str, text: &str, out: &mut Writer<'_>) {
         if self.begun.add(key) {

@@ -6,7 +6,7 @@ use crate::run::{ToolStart, Writer};
 
 use super::super::openai_chat::image_of_url;
 use super::super::repeated::{Recent, Repeated};
-use super::Message;
+use super::{Message, ask};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Steps {
@@ -95,6 +95,14 @@ impl Steps {
         Some(step)
     }
 
+    /// What follows shows that the person who was asked has answered.
+    pub(super) fn answered(&mut self, out: &mut Writer<'_>) {
+        if let Some(open) = self.open.as_mut().filter(|open| open.asked == Asked::Waiting) {
+            open.asked = Asked::Answered;
+            ask::resolve(&open.key, out);
+        }
+    }
+
     /// What follows shows that the step is over; one that waits for a person is not.
     pub(super) fn end(&mut self, out: &mut Writer<'_>) {
         let Some(open) = self.open.take_if(|open| open.asked != Asked::Waiting) else {
@@ -113,7 +121,7 @@ impl Steps {
     /// Whether a message is the result of the step that was asked about, and not a step.
     fn answers(&self, key: &str, message: &Message<'_>) -> bool {
         self.open.as_ref().is_some_and(|open| {
-            open.key != key
+            (key.is_empty() || open.key != key)
                 && open.asked != Asked::No
                 && name_of(message.text()).is_none_or(|name| name == open.name)
         })
@@ -131,7 +139,7 @@ impl Steps {
         }
         let text = message.text();
         let nameless = kind != ToolKind::Command && name_of(text).is_none();
-        let open = self.open.as_ref().filter(|open| open.key == key);
+        let open = self.open.as_ref().filter(|open| !key.is_empty() && open.key == key);
         let step = match open {
             Some(open) => open.step,
             // Its name may be among what is still to come.
@@ -185,12 +193,9 @@ impl Steps {
         }
         let another = !self.outputs.knows(key);
         let rest = self.outputs.rest(key, message.text());
+        // There is output: it was allowed, although nobody said so.
+        self.answered(out);
         let Some(open) = &mut self.open else { return };
-        open.asked = match open.asked {
-            // There is output: it was allowed, although nobody said so.
-            Asked::Waiting | Asked::Answered => Asked::Answered,
-            Asked::No => Asked::No,
-        };
         if another && !open.ends_with_newline {
             out.output(open.step, "\n");
         }
