@@ -20,17 +20,23 @@ impl Fingerprint {
     }
 
     pub(crate) fn push(&mut self, text: &str) {
-        for &byte in text.as_bytes() {
-            let blank = byte.is_ascii_whitespace();
-            if self.len == 0 && blank {
-                continue;
-            }
-            self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(FACTOR).rotate_left(23);
-            self.len += 1;
-            if !blank {
-                self.trimmed = (self.hash, self.len);
-            }
+        let mut bytes = text.as_bytes();
+        if self.len == 0 {
+            bytes = bytes.trim_ascii_start();
         }
+        let filled = bytes.trim_ascii_end().len();
+        if 0 < filled {
+            self.mix(&bytes[..filled]);
+            self.trimmed = (self.hash, self.len);
+        }
+        self.mix(&bytes[filled..]);
+    }
+
+    fn mix(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(FACTOR).rotate_left(23);
+        }
+        self.len += bytes.len();
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -39,5 +45,25 @@ impl Fingerprint {
 
     pub(crate) fn same_text(&self, other: &Fingerprint) -> bool {
         self.trimmed == other.trimmed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_a_text_is_cut_and_what_blank_is_around_it_do_not_matter() {
+        let text = " \n a b  c\t\n";
+        let whole = Fingerprint::of("a b  c");
+        for cut in 0..=text.len() {
+            let mut print = Fingerprint::of(&text[..cut]);
+            print.push(&text[cut..]);
+            assert!(print.same_text(&whole), "cut at {cut}");
+        }
+        for other in ["a b c", "a b  d", "a b  c x", ""] {
+            assert!(!Fingerprint::of(other).same_text(&whole), "{other:?}");
+        }
+        assert!(Fingerprint::of(" \n").is_empty());
     }
 }

@@ -20,7 +20,7 @@ use std::borrow::Cow;
 
 use crate::event::{ReasoningOrigin, StepId, TextMode, UnrecognisedReason};
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{RawValue, Text, object};
+use crate::ingest::json::{Index, RawValue, Text, object};
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::Writer;
 
@@ -67,11 +67,11 @@ enum LeftOpen {
 
 object! { Line {
     kind: Text<'a> = "type",
-    output_index: u64 = "output_index",
+    output_index: Index = "output_index",
     item_id: Text<'a> = "item_id",
-    content_index: u64 = "content_index",
-    summary_index: u64 = "summary_index",
-    command_index: u64 = "command_index",
+    content_index: Index = "content_index",
+    summary_index: Index = "summary_index",
+    command_index: Index = "command_index",
     delta: DeltaOf<'a> = "delta",
     text: &'a RawValue = "text",
     refusal: &'a RawValue = "refusal",
@@ -85,7 +85,7 @@ object! { Line {
     message: &'a RawValue = "message",
     code: &'a RawValue = "code",
     object: Text<'a> = "object",
-    sequence: &'a RawValue = "sequence_number",
+    sequence: Index = "sequence_number",
     ; skip "obfuscation" | "logprobs" | "annotation_index" | "param" | "command"
         | "output" | "diff" | "name" | "partial_image_index" | "partial_image_b64" | "size"
         | "quality" | "background" | "output_format" | "response_id" | "copilot_usage" | "timings"
@@ -186,8 +186,13 @@ impl<'de: 'a, 'a> serde::Deserialize<'de> for DeltaOf<'a> {
 }
 
 impl Line<'_> {
+    /// Where the item stands in the response.
+    fn place(&self) -> Option<u64> {
+        self.output_index.map(|index| index.0)
+    }
+
     fn key(&self) -> Key<'_> {
-        Key::new(self.output_index, self.item_id.as_deref())
+        Key::new(self.place(), self.item_id.as_deref())
     }
 
     fn delta(&self) -> &str {
@@ -213,7 +218,8 @@ impl Dialect for OpenAiResponses {
     }
 
     fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let line: Line<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+        let mut line = Line::default();
+        line.read(frame.data)?;
         if line.object.as_deref() == Some("response") {
             let whole: Response<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
             self.end_response(&whole, "", out);
@@ -271,7 +277,10 @@ impl OpenAiResponses {
     }
 
     fn delta(&mut self, subject: &str, line: &Line<'_>, raw: &str, out: &mut Writer<'_>) {
-        let part = line.content_index.unwrap_or(0);
+        let part = line.content_index.unwrap_or_default().0;
+        if subject == "output_text" && self.goes_on(line.place(), part, line.delta(), out) {
+            return;
+        }
         let late = |of_type| self.is_late(line.key(), of_type);
         match subject {
             "output_text" | "audio.transcript" | "refusal" if late(MESSAGE) => {
@@ -292,7 +301,8 @@ impl OpenAiResponses {
                 self.reasoning_delta(line.key(), origin, part, line.delta(), out);
             }
             "reasoning_summary_text" => {
-                let (origin, part) = (ReasoningOrigin::Summary, line.summary_index.unwrap_or(0));
+                let (origin, part) =
+                    (ReasoningOrigin::Summary, line.summary_index.unwrap_or_default().0);
                 self.reasoning_delta(line.key(), origin, part, line.delta(), out);
             }
             "function_call_arguments"
@@ -303,7 +313,7 @@ impl OpenAiResponses {
             | "code_interpreter_call.code"
             | "apply_patch_call_operation_diff"
             | "shell_call_command" => {
-                let element = line.command_index.unwrap_or(0);
+                let element = line.command_index.unwrap_or_default().0;
                 if !self.arguments_delta(line.key(), element, line.delta(), out) {
                     out.unrecognised(UnrecognisedReason::Late, raw);
                 }
@@ -321,13 +331,13 @@ impl OpenAiResponses {
 
     /// A part of an item is complete, and comes again as a whole.
     fn done_event(&mut self, subject: &str, line: &Line<'_>, raw: &str, out: &mut Writer<'_>) {
-        let content = line.content_index.unwrap_or(0);
-        let summary = line.summary_index.unwrap_or(0);
+        let content = line.content_index.unwrap_or_default().0;
+        let summary = line.summary_index.unwrap_or_default().0;
         let (key, of) = (line.key(), Of::Named(line.key()));
         match subject {
             "output_item" => {
                 if let Some(item) = line.item {
-                    self.item_done(line.output_index, item, out);
+                    self.item_done(line.place(), item, out);
                 }
             }
             "output_text" => self.whole_text(of, content, line.text, out),
@@ -373,12 +383,17 @@ impl OpenAiResponses {
         match (subject, verb) {
             ("output_item", "added") => {
                 if let Some(item) = line.item {
-                    self.item_added(line.output_index, item, out);
+                    self.item_added(line.place(), item, out);
                 }
             }
             ("output_text.annotation", "added") => {
                 if let Some(annotation) = line.annotation {
-                    self.annotation(line.key(), line.content_index.unwrap_or(0), annotation, out);
+                    self.annotation(
+                        line.key(),
+                        line.content_index.unwrap_or_default().0,
+                        annotation,
+                        out,
+                    );
                 }
             }
             ("content_part" | "reasoning_summary_part" | "shell_call_command", "added")

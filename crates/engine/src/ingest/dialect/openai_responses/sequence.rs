@@ -1,6 +1,6 @@
 //! The numbers that events count themselves with.
 
-use crate::ingest::json::{RawValue, number};
+use crate::ingest::json::Index;
 
 /// Not every server counts: some say the same number, or one below zero, in every event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub(super) enum Sequence {
 
 impl Sequence {
     /// Whether an event of this number has come before.
-    pub(super) fn is_repeat(&mut self, raw: Option<&RawValue>) -> bool {
-        let Some(number) = raw.and_then(number::<u64>) else {
+    pub(super) fn is_repeat(&mut self, number: Option<Index>) -> bool {
+        let Some(Index(number)) = number else {
             return false;
         };
         match *self {

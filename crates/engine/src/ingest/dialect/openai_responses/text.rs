@@ -97,6 +97,26 @@ impl OpenAiResponses {
         self.say(at, part, text, out);
     }
 
+    /// More of the message that is being written, which is the newest item: nearly all deltas are.
+    pub(super) fn goes_on(
+        &mut self,
+        place: Option<u64>,
+        part: u64,
+        text: &str,
+        out: &mut Writer<'_>,
+    ) -> bool {
+        let speaking = self.speaking.map(|speaking| speaking.item);
+        let newest = self
+            .items
+            .last()
+            .filter(|item| place.is_some() && item.index == place && Some(item.number) == speaking);
+        let goes_on = newest.is_some_and(|item| matches!(item.kind, Kind::Message { .. }));
+        if goes_on {
+            self.say(self.items.len() - 1, part, text, out);
+        }
+        goes_on
+    }
+
     fn say(&mut self, at: usize, part: u64, text: &str, out: &mut Writer<'_>) {
         let item = &mut self.items[at];
         let Kind::Message { phase, part: progress } = &mut item.kind else {
