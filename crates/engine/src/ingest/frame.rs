@@ -126,10 +126,13 @@ impl Cutter {
     }
 }
 
-/// Forgets a byte-order mark and white space before the first frame.
+/// Forgets white space and byte-order marks before the first frame.
 fn drop_lead(seen: &mut Vec<u8>) {
-    let body = seen.strip_prefix(BYTE_ORDER_MARK).unwrap_or(seen);
-    let lead = seen.len() - body.trim_ascii_start().len();
+    let mut body = seen.trim_ascii_start();
+    while let Some(rest) = body.strip_prefix(BYTE_ORDER_MARK) {
+        body = rest.trim_ascii_start();
+    }
+    let lead = seen.len() - body.len();
     seen.drain(..lead);
 }
 

@@ -75,6 +75,7 @@ fn a_byte_order_mark_is_dropped_at_the_start_only() {
     check("\u{feff}data: a\n\n", &[data("a")]);
     check("\u{feff}{\"a\":1}\n", &[data("{\"a\":1}")]);
     check("\u{feff}[{\"a\":1}]", &[data("{\"a\":1}")]);
+    check(" \u{feff} \n\u{feff}x\n", &[noise("x")]);
     check("data: 1\n\n\u{feff}data: 2\n\ndata: 3\n\n", &[data("1"), data("3")]);
 }
 
