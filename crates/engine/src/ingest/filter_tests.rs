@@ -225,6 +225,21 @@ fn code_is_not_looked_for_in_hidden_text() {
 }
 
 #[test]
+fn exactly_what_may_become_a_tag_is_held() {
+    let mut filter = Filter::new(Arc::default(), StartsIn::Text);
+    let held = |filter: &mut Filter, text: &str| {
+        filter.push(text, &mut |_| {});
+        filter.held_bytes()
+    };
+    assert_eq!(held(&mut filter, "a <"), 1);
+    assert_eq!(held(&mut filter, "thi"), 4);
+    assert_eq!(held(&mut filter, "ng"), 6);
+    assert_eq!(held(&mut filter, " b"), 0);
+    assert_eq!(held(&mut filter, "`<think>"), 7);
+    assert_eq!(held(&mut filter, "` c"), 0);
+}
+
+#[test]
 fn a_source_may_start_inside_reasoning() {
     let split = check_starting(StartsIn::Thinking, "I think so.</think>Yes.", "Yes.");
     assert_eq!(split.reasoning, "I think so.");

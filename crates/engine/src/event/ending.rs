@@ -1,0 +1,68 @@
+//! How a run ends.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{MessageId, Stop};
+
+/// How a run ended. Which message was the reply is part of it, so nothing has to be asked again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Ending<'a> {
+    pub outcome: Outcome,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Stop>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<FailureReason>,
+    /// The source's own words about a failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Cow<'a, str>>,
+    pub reply: Reply,
+    /// The final message, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<MessageId>,
+    /// The text as it stands is not all there should have been.
+    pub incomplete: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Completed,
+    Failed,
+    Cancelled,
+    /// The stream ended without its end marker.
+    Truncated,
+    /// Nothing came for longer than the idle limit.
+    Stalled,
+    /// The process or node died.
+    Interrupted,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum FailureReason {
+    /// The model or a safety filter declined.
+    Refused,
+    /// The source reported an error.
+    Error,
+    /// A limit on turns or money was reached.
+    Limit,
+    /// Nothing came at all.
+    Empty,
+    /// No dialect recognised the input.
+    Unrecognised,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// `message` names it.
+    Message,
+    /// There is nothing to show.
+    None,
+}
