@@ -91,10 +91,11 @@ fn show(args: &ShowArgs) -> Result<ExitCode, Problem> {
         recorder.finish().map_err(|error| Problem::new(format!("cannot record: {error}")))?;
     }
     ingest.finish(Cut::EndOfInput, None, &mut printer);
+    let unreadable = printer.unreadable();
     let ending = printer.finish().map_err(|e| Problem::new(format!("cannot write: {e}")))?;
     match (trouble, ending) {
         (Some(words), _) => Err(Problem { words, status: 3 }),
-        (None, Some(ending)) => Ok(status_of(&ending, args)),
+        (None, Some(ending)) => Ok(status_of(&ending, unreadable, args)),
         (None, None) => Ok(ExitCode::SUCCESS),
     }
 }
@@ -167,7 +168,7 @@ impl Source {
 }
 
 /// The exit status of an ending, and one line about it where it is not simply done.
-fn status_of(ending: &Ending<'_>, args: &ShowArgs) -> ExitCode {
+fn status_of(ending: &Ending<'_>, unreadable: usize, args: &ShowArgs) -> ExitCode {
     let detail = ending.detail.as_deref();
     let with = |words: &str| match detail {
         Some(detail) => format!("{words}: {detail}"),
@@ -192,6 +193,10 @@ fn status_of(ending: &Ending<'_>, args: &ShowArgs) -> ExitCode {
             1,
         ),
         Outcome::Cancelled => (with("cancelled"), 3),
+        Outcome::Truncated if 0 < unreadable => {
+            let words = "the stream has no end that can be read";
+            (format!("{words}; {unreadable} of its lines or events could not be read"), 3)
+        }
         Outcome::Truncated => (with("the stream was cut off before its end"), 3),
         Outcome::Stalled => (with("the stream stalled"), 3),
         Outcome::Interrupted => (with("interrupted"), 3),

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use engine::event::{Ending, Event, Millis, Record, Sink, Trace};
+use engine::event::{Ending, Event, Millis, Record, Sink, Trace, UnrecognisedReason};
 use engine::view::reply::ReplyView;
 use engine::view::text::{Patch, TextView};
 
@@ -18,6 +18,7 @@ pub(super) struct Printer {
     screen: Screen,
     debug: bool,
     tells_dialect: bool,
+    unreadable: usize,
     ending: Option<Ending<'static>>,
 }
 
@@ -81,13 +82,25 @@ impl Printer {
         let out = std::io::BufWriter::new(stdout);
         let screen = Screen { out, is_terminal, failed: None };
         let tells_dialect = !args.quiet && args.from().is_none();
-        Printer { form, screen, debug: args.stream_debug, tells_dialect, ending: None }
+        Printer {
+            form,
+            screen,
+            debug: args.stream_debug,
+            tells_dialect,
+            unreadable: 0,
+            ending: None,
+        }
     }
 
     /// Hands on what has been printed; true if nobody reads it any more.
     pub(super) fn is_closed(&mut self) -> bool {
         self.screen.flush();
         self.screen.failed.is_some()
+    }
+
+    /// Frames of the stream that could not be read.
+    pub(super) fn unreadable(&self) -> usize {
+        self.unreadable
     }
 
     /// The ending, or nothing if the reader went away before it.
@@ -103,6 +116,9 @@ impl Printer {
 
 impl Sink for Printer {
     fn event(&mut self, at: Option<Millis>, event: Event<'_>) {
+        if let Event::Unrecognised { reason: UnrecognisedReason::Unreadable, .. } = &event {
+            self.unreadable += 1;
+        }
         let screen = &mut self.screen;
         match &mut self.form {
             Form::Text(view) => view.apply(&event, &mut |patch| match patch {

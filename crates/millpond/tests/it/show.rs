@@ -61,6 +61,7 @@ fn the_exit_status_says_how_it_ended() {
         (refused.to_vec(), 1, "refused"),
         (nothing.to_vec(), 0, "nothing to show"),
         (b"{\"error\":{\"message\":\"no quota\"}}".to_vec(), 1, "failed: no quota"),
+        ([chat_without_end(&["a"]), b"data: {oops\n\n".to_vec()].concat(), 3, "1 of its lines"),
         (b"".to_vec(), 1, "the input is empty"),
         (b"hello\nworld\n".to_vec(), 1, "not recognised"),
         (b"{\"some\":\"json\"}\n".to_vec(), 1, "not recognised"),
