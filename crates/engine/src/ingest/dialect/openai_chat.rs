@@ -5,28 +5,29 @@
 //! Reasoning comes in `reasoning_content` or `reasoning`, or as `thinking` parts of the content.
 //! Whole replies have `message` where chunks have `delta`.
 
+mod calls;
+
 use std::borrow::Cow;
 
 use crate::event::{
-    Citation, FailureReason, Image, ReasoningOrigin, StepId, Stop, TextMode, UnrecognisedReason,
-    Usage,
+    Citation, FailureReason, Image, ReasoningOrigin, Stop, TextMode, UnrecognisedReason, Usage,
 };
-use crate::ingest::frame::{Depth, Frame};
+use crate::ingest::frame::Frame;
 use crate::ingest::json::{
     Few, Index, RawValue, Shape, Text, TextOrParts, elements, number, object, string,
     string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
-use crate::limits::ROUND_CALLS_MAX;
-use crate::run::{Fingerprint, ToolStart, Writer};
+use crate::run::Writer;
 
 use super::{Dialect, Unreadable};
+use calls::{Calls, Named};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct OpenAiChat {
     response: String,
     state: State,
-    calls: Vec<Call>,
+    calls: Calls,
     cited: usize,
     refused: bool,
 }
@@ -40,18 +41,6 @@ enum State {
     Finished,
     /// The stream said that it is done: whatever comes is another response.
     Done,
-}
-
-/// A tool call of the round, as later deltas may name it.
-#[derive(Clone, Debug, PartialEq)]
-struct Call {
-    /// Of its id, which may be as long as a frame.
-    id: Fingerprint,
-    index: Option<Index>,
-    step: StepId,
-    /// How far the arguments are: a closed value takes no more.
-    depth: Depth,
-    closed: bool,
 }
 
 object! { Chunk {
@@ -271,49 +260,13 @@ impl OpenAiChat {
         out.unknown_fields(&call.unknown);
         let function = call.function.or(call.custom).unwrap_or_default();
         out.unknown_fields(&function.unknown);
-        let id = call.id.as_deref().unwrap_or("");
-        let name = function.name.as_deref().unwrap_or("");
-        let at = self.find_call(id, name, call.index).unwrap_or_else(|| {
-            let made;
-            let id = if id.is_empty() {
-                made = format!("call_{}", self.calls.len());
-                &made
-            } else {
-                id
-            };
-            let step = out.tool(ToolStart::function(id, name));
-            if ROUND_CALLS_MAX <= self.calls.len() {
-                self.calls.remove(0);
-            }
-            self.calls.push(Call {
-                id: Fingerprint::of(id),
-                index: call.index,
-                step,
-                depth: Depth::default(),
-                closed: false,
-            });
-            self.calls.len() - 1
-        });
-        if let Some(arguments) = function.arguments.or(function.input) {
-            let text = string_or_json(arguments);
-            let call = &mut self.calls[at];
-            call.closed |= call.depth.read(text.as_bytes()).is_some();
-            out.arguments(call.step, &text);
-        }
-    }
-
-    /// Which call a delta goes on with. Ids count most; an index may be missing, or always 0.
-    fn find_call(&self, id: &str, name: &str, index: Option<Index>) -> Option<usize> {
-        if !id.is_empty() {
-            let id = Fingerprint::of(id);
-            return self.calls.iter().rposition(|call| call.id == id);
-        }
-        let at = match index {
-            Some(_) => self.calls.iter().rposition(|call| call.index == index)?,
-            None => self.calls.len().checked_sub(1)?,
+        let named = Named {
+            id: call.id.as_deref().unwrap_or(""),
+            name: function.name.as_deref().unwrap_or(""),
+            index: call.index,
         };
-        let another = !name.is_empty() && (index.is_none() || self.calls[at].closed);
-        (!another).then_some(at)
+        let arguments = function.arguments.or(function.input).map(string_or_json);
+        self.calls.delta(named, arguments.as_deref().unwrap_or(""), out);
     }
 
     /// Perplexity repeats all its sources in every chunk.
