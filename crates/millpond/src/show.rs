@@ -78,7 +78,8 @@ fn show(args: &ShowArgs) -> Result<ExitCode, Problem> {
             ingest.push(bytes, at, &mut printer);
         });
         match more {
-            Ok(More::Yes) if printer.is_closed() => break,
+            // A recording is kept to its end, whoever stopped reading.
+            Ok(More::Yes) if printer.is_closed() && recorder.is_none() => break,
             Ok(More::Yes) => {}
             Ok(More::No) => break,
             Err(words) => {
@@ -181,6 +182,7 @@ fn status_of(ending: &Ending<'_>, unreadable: usize, args: &ShowArgs) -> ExitCod
         Outcome::Completed if ending.reply == Reply::None && args.output != Output::Events => {
             (with("completed, but there is nothing to show"), 0)
         }
+        Outcome::Completed if 0 < unreadable => ("completed".to_owned(), 0),
         Outcome::Completed => return ExitCode::SUCCESS,
         Outcome::Failed => (
             match ending.reason {
@@ -193,14 +195,13 @@ fn status_of(ending: &Ending<'_>, unreadable: usize, args: &ShowArgs) -> ExitCod
             1,
         ),
         Outcome::Cancelled => (with("cancelled"), 3),
-        Outcome::Truncated if 0 < unreadable => {
-            let words = "the stream has no end that can be read";
-            (format!("{words}; {unreadable} of its lines or events could not be read"), 3)
-        }
         Outcome::Truncated => (with("the stream was cut off before its end"), 3),
         Outcome::Stalled => (with("the stream stalled"), 3),
         Outcome::Interrupted => (with("interrupted"), 3),
     };
-    say(&words);
+    match unreadable {
+        0 => say(&words),
+        count => say(&format!("{words}; {count} of its lines or events could not be read")),
+    }
     ExitCode::from(status)
 }

@@ -116,7 +116,10 @@ impl Printer {
 
 impl Sink for Printer {
     fn event(&mut self, at: Option<Millis>, event: Event<'_>) {
-        if let Event::Unrecognised { reason: UnrecognisedReason::Unreadable, .. } = &event {
+        // What a program prints beside its stream is no part of it.
+        if let Event::Unrecognised { reason: UnrecognisedReason::Unreadable, raw } = &event
+            && raw.starts_with('{')
+        {
             self.unreadable += 1;
         }
         let screen = &mut self.screen;
