@@ -35,7 +35,7 @@ fn time_of(stream: &[u8], chunk: usize) -> Duration {
 
 /// Compares a stream of `count` pieces with one of eight times as many.
 #[track_caller]
-fn check(name: &str, count: usize, make: impl Fn(usize) -> Vec<u8>) {
+pub(crate) fn check(name: &str, count: usize, make: impl Fn(usize) -> Vec<u8>) {
     for chunk in [usize::MAX, 1 << 10] {
         let small = time_of(&make(count), chunk).max(Duration::from_micros(200));
         let large = time_of(&make(8 * count), chunk);
