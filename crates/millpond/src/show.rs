@@ -4,9 +4,9 @@ mod control;
 mod output;
 mod recording;
 mod redact;
+mod source;
+mod stop;
 
-use std::fs::File;
-use std::io::{IsTerminal, Read};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,12 +16,10 @@ use engine::ingest::filter::{StartsIn, TagTable};
 use engine::ingest::{Ingest, Options};
 use engine::run::{Cut, RunOptions};
 
-use crate::args::{Output, Pace, ShowArgs};
+use crate::args::{Output, ShowArgs};
 use output::Printer;
-use recording::{BadRecording, PlayTo, Player, Recorder};
-
-/// Bytes read at once.
-const CHUNK_BYTES: usize = 64 << 10;
+use recording::Recorder;
+use source::{More, Source};
 
 /// Says something to the person, beside the output.
 #[allow(clippy::print_stderr, reason = "this is where it is done")]
@@ -67,6 +65,7 @@ fn show(args: &ShowArgs) -> Result<ExitCode, Problem> {
     let mut ingest = Ingest::new(&options);
     let mut printer = Printer::new(args);
     let mut trouble = None;
+    let mut cut = Cut::EndOfInput;
     loop {
         let more = source.play(args.pace, &mut |bytes, at| {
             if let Some(open) = &mut recorder
@@ -76,12 +75,17 @@ fn show(args: &ShowArgs) -> Result<ExitCode, Problem> {
                 recorder = None;
             }
             ingest.push(bytes, at, &mut printer);
+            printer.flush();
         });
         match more {
             // A recording is kept to its end, whoever stopped reading.
             Ok(More::Yes) if printer.is_closed() && recorder.is_none() => break,
             Ok(More::Yes) => {}
             Ok(More::No) => break,
+            Ok(More::Stopped) => {
+                cut = Cut::Interrupted;
+                break;
+            }
             Err(words) => {
                 trouble = Some(words);
                 break;
@@ -91,7 +95,7 @@ fn show(args: &ShowArgs) -> Result<ExitCode, Problem> {
     if let Some(recorder) = recorder {
         recorder.finish().map_err(|error| Problem::new(format!("cannot record: {error}")))?;
     }
-    ingest.finish(Cut::EndOfInput, None, &mut printer);
+    ingest.finish(cut, None, &mut printer);
     let unreadable = printer.unreadable();
     let ending = printer.finish().map_err(|e| Problem::new(format!("cannot write: {e}")))?;
     match (trouble, ending) {
@@ -118,54 +122,6 @@ fn options(args: &ShowArgs) -> Result<Options, Problem> {
         from: args.from(),
         run: RunOptions { tags: Arc::new(tags), starts_in, quirks: args.quirks() },
     })
-}
-
-/// Where the bytes come from.
-struct Source {
-    input: Box<dyn Read>,
-    player: Player,
-    chunk: Vec<u8>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum More {
-    Yes,
-    No,
-}
-
-impl Source {
-    fn open(args: &ShowArgs) -> Result<Source, Problem> {
-        let input: Box<dyn Read> = match &args.file {
-            Some(path) if path.as_os_str() != "-" => {
-                if path.is_dir() {
-                    return Err(Problem::new(format!("{} is a folder", path.display())));
-                }
-                Box::new(File::open(path).map_err(|e| Problem::file("read", path, &e))?)
-            }
-            _ => {
-                let input = std::io::stdin();
-                if input.is_terminal() && !args.quiet {
-                    say("reading standard input; pipe a stream into it, or name a file");
-                }
-                Box::new(input.lock())
-            }
-        };
-        Ok(Source { input, player: Player::default(), chunk: vec![0; CHUNK_BYTES] })
-    }
-
-    /// Hands on what comes next; what is recorded is played.
-    fn play(&mut self, pace: Pace, out: &mut PlayTo<'_>) -> Result<More, String> {
-        let damaged = |bad: BadRecording| bad.to_string();
-        match self.input.read(&mut self.chunk) {
-            Ok(0) => self.player.finish(pace, out).map(|()| More::No).map_err(damaged),
-            Ok(len) => {
-                let bytes = &self.chunk[..len];
-                self.player.push(bytes, pace, out).map(|()| More::Yes).map_err(damaged)
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Ok(More::Yes),
-            Err(error) => Err(format!("the input broke off: {error}")),
-        }
-    }
 }
 
 /// The exit status of an ending, and one line about it where it is not simply done.

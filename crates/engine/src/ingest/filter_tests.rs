@@ -71,6 +71,19 @@ fn x4_a_stray_close_is_swallowed_and_nothing_around_it() {
 }
 
 #[test]
+fn x3_white_space_in_a_tag_may_be_any_of_unicode() {
+    for space in ['\u{a0}', '\u{85}', '\u{1680}', '\u{2009}', '\u{202f}', '\u{3000}'] {
+        check(&format!("a<{space}think{space}>x<{space}/{space}think{space}>b"), "ab");
+        check(&format!("a< think {space}>x< / think {space}>b"), "ab");
+        check(&format!("a<think {space}/{space}>b"), "ab");
+    }
+    check("a<think é=\"1\" 𝛼>x</think>b", "ab");
+    for text in ["a<é think>b", "a<thinké>b", "a<think\u{a0}", "a<\u{2003}", "a<think𝛼>b"] {
+        check_stays(text);
+    }
+}
+
+#[test]
 fn x4_no_clean_up_edits_the_text() {
     for text in ["Total: $100", "well", "Done!!", "x = 1\nx = 1\n```\n", "a\n\n\n\nb", " lead "] {
         check_stays(text);

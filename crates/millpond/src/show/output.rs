@@ -92,9 +92,13 @@ impl Printer {
         }
     }
 
-    /// Hands on what has been printed; true if nobody reads it any more.
-    pub(super) fn is_closed(&mut self) -> bool {
+    /// Hands on what has been printed.
+    pub(super) fn flush(&mut self) {
         self.screen.flush();
+    }
+
+    /// Whether nobody reads it any more.
+    pub(super) fn is_closed(&self) -> bool {
         self.screen.failed.is_some()
     }
 

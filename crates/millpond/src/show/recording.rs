@@ -13,7 +13,7 @@ use engine::event::Millis;
 use serde::{Deserialize, Serialize};
 
 use super::redact::redacted;
-use crate::args::Pace;
+use super::stop::Stop;
 
 const HEADER: &str = "{\"millpond_recording\":1}\n";
 
@@ -91,6 +91,22 @@ fn cut_of(bytes: &[u8]) -> usize {
 /// Where played bytes go, with the time they first came.
 pub(super) type PlayTo<'a> = dyn FnMut(&[u8], Option<Millis>) + 'a;
 
+/// What is done about the time between two stretches.
+pub(super) enum Pause<'a> {
+    None,
+    /// Waited for, unless somebody asks to stop.
+    AsItCame(&'a Stop),
+}
+
+impl Pause<'_> {
+    fn is_stopped_after(&self, pause: Duration) -> bool {
+        match self {
+            Pause::None => false,
+            Pause::AsItCame(stop) => stop.is_asked_within(pause),
+        }
+    }
+}
+
 /// Passes a stream through, unless it is a recording: then it plays what was recorded.
 #[derive(Default)]
 pub(super) struct Player {
@@ -129,7 +145,7 @@ impl Player {
     pub(super) fn push(
         &mut self,
         bytes: &[u8],
-        pace: Pace,
+        pause: &Pause<'_>,
         out: &mut PlayTo<'_>,
     ) -> Result<(), BadRecording> {
         let bytes = match std::mem::take(&mut self.state) {
@@ -150,13 +166,13 @@ impl Player {
         };
         if let State::Playing { pending, .. } = &mut self.state {
             pending.extend_from_slice(&bytes);
-            return self.play(pace, out);
+            return self.play(pause, out);
         }
         let header = HEADER.as_bytes();
         if let Some(rest) = bytes.strip_prefix(header) {
             self.state =
                 State::Playing { pending: rest.to_vec(), searched: 0, last: None, line: 1 };
-            return self.play(pace, out);
+            return self.play(pause, out);
         }
         if header.starts_with(&bytes) {
             self.state = State::Waiting(bytes);
@@ -167,19 +183,23 @@ impl Player {
         Ok(())
     }
 
-    pub(super) fn finish(&mut self, pace: Pace, out: &mut PlayTo<'_>) -> Result<(), BadRecording> {
+    pub(super) fn finish(
+        &mut self,
+        pause: &Pause<'_>,
+        out: &mut PlayTo<'_>,
+    ) -> Result<(), BadRecording> {
         match &mut self.state {
             State::Waiting(seen) => out(&std::mem::take(seen), None),
             State::Playing { pending, .. } if !pending.is_empty() => {
                 pending.push(b'\n');
-                return self.play(pace, out);
+                return self.play(pause, out);
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn play(&mut self, pace: Pace, out: &mut PlayTo<'_>) -> Result<(), BadRecording> {
+    fn play(&mut self, pause: &Pause<'_>, out: &mut PlayTo<'_>) -> Result<(), BadRecording> {
         let State::Playing { pending, searched, last, line } = &mut self.state else {
             return Ok(());
         };
@@ -202,9 +222,9 @@ impl Player {
             *line += 1;
             let stretch: Stretch = serde_json::from_slice(text)
                 .map_err(|error| BadRecording { line: *line, problem: error.to_string() })?;
-            if let (Pace::Real, Some(last)) = (pace, *last) {
-                let pause = Duration::from_millis(stretch.at_ms.saturating_sub(last));
-                std::thread::sleep(pause.min(PAUSE_MAX));
+            let since = stretch.at_ms.saturating_sub(last.unwrap_or(stretch.at_ms));
+            if pause.is_stopped_after(Duration::from_millis(since).min(PAUSE_MAX)) {
+                return Ok(());
             }
             *last = Some(stretch.at_ms);
             out(stretch.text.as_bytes(), Some(stretch.at_ms));

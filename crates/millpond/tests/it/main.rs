@@ -9,4 +9,5 @@ mod bounded;
 mod documents;
 mod recording;
 mod show;
+mod signals;
 mod support;

@@ -35,8 +35,12 @@ fn events_are_one_record_per_line() {
 
 #[test]
 fn text_comes_as_it_arrives() {
-    let mut child =
-        millpond(&["show", "-q"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = millpond(&["show", "-q"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = child.stdout.take().unwrap();
     stdin.write_all(&chat_without_end(&["one\n"])).unwrap();

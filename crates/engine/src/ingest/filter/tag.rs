@@ -145,6 +145,11 @@ enum State {
 }
 
 impl State {
+    /// Whether white space says something here; elsewhere it is like any other character.
+    fn sees_space(self) -> bool {
+        !matches!(self, State::Quoted(..) | State::AttributeName(_) | State::Unquoted(_))
+    }
+
     /// What the tag is of, once its name is known.
     fn class(self) -> Option<Class> {
         match self {
@@ -160,6 +165,9 @@ impl State {
     }
 }
 
+/// Every white space character of Unicode fits.
+const WIDE_SPACE_BYTES_MAX: usize = 3;
+
 /// A tag in the making. It begins after its `<`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TagScan {
@@ -170,6 +178,9 @@ pub(super) struct TagScan {
     spaced: bool,
     name: [u8; TAG_NAME_BYTES_MAX],
     name_len: usize,
+    /// A character beyond ASCII in the making; it may be white space.
+    wide: [u8; WIDE_SPACE_BYTES_MAX],
+    wide_len: usize,
     bytes: usize,
 }
 
@@ -181,6 +192,8 @@ impl TagScan {
             spaced: false,
             name: [0; TAG_NAME_BYTES_MAX],
             name_len: 0,
+            wide: [0; WIDE_SPACE_BYTES_MAX],
+            wide_len: 0,
             bytes: 1,
         }
     }
@@ -194,6 +207,32 @@ impl TagScan {
                 None => Step::NotATag,
             };
         }
+        if !byte.is_ascii() && self.state.sees_space() {
+            self.wide(byte, table)
+        } else {
+            self.narrow(byte, table)
+        }
+    }
+
+    /// White space is white space, also beyond ASCII.
+    fn wide(&mut self, byte: u8, table: &TagTable) -> Step {
+        if let Some(place) = self.wide.get_mut(self.wide_len) {
+            *place = byte;
+            self.wide_len += 1;
+            match std::str::from_utf8(&self.wide[..self.wide_len]) {
+                Ok(char) if char.trim().is_empty() => {
+                    self.wide_len = 0;
+                    return self.narrow(b' ', table);
+                }
+                Err(error) if error.error_len().is_none() => return Step::More,
+                _ => {}
+            }
+        }
+        self.wide_len = 0;
+        self.narrow(byte, table)
+    }
+
+    fn narrow(&mut self, byte: u8, table: &TagTable) -> Step {
         match self.state {
             State::BeforeName => self.before_name(byte),
             State::Name => self.in_name(byte, table),

@@ -1,0 +1,55 @@
+//! Asked to stop, `show` says what came and how it ended.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+
+use crate::support::{chat_without_end, millpond};
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+#[test]
+fn x7_a_signal_ends_the_log_as_interrupted_with_its_text() {
+    for name in ["INT", "TERM", "HUP"] {
+        let mut child = millpond(&["show", "-q", "-o", "events"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(&chat_without_end(&["half a "])).unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        lines.by_ref().find(|line| line.as_ref().unwrap().contains("half a ")).unwrap().unwrap();
+        signal(&child, name);
+        let last = lines.last().unwrap().unwrap();
+        assert!(last.contains("\"outcome\":\"interrupted\""), "{name}: {last}");
+        assert_eq!(child.wait().unwrap().code(), Some(3), "{name}");
+        drop(stdin);
+    }
+}
+
+#[test]
+fn a_signal_is_heard_in_the_pauses_of_a_playback() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("slow.rec");
+    let stretch = |at: u64, text: &str| {
+        let frame = format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
+        format!("{}\n", serde_json::json!({ "at_ms": at, "text": frame }))
+    };
+    let lines =
+        ["{\"millpond_recording\":1}\n", &stretch(0, "first\\n"), &stretch(29_000, "never")];
+    std::fs::write(&recording, lines.concat()).unwrap();
+    let mut child = millpond(&["show", "-q", "--pace", "real", recording.to_str().unwrap()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "first");
+    signal(&child, "TERM");
+    assert!(lines.next().is_none());
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+}
