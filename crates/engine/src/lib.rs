@@ -1,7 +1,7 @@
 //! Bytes in, views out. Nothing here performs IO, reads a clock or rolls dice.
 //!
 //! ```text
-//! bytes ─ ingest ─▶ Event ─ log ─▶ Record ─ view ─▶ what a person sees
+//! bytes ─ ingest ─▶ Event ─ log ─▶ Record ─ view ─▶ Patch ─ wire ─▶ frames
 //! ```
 //!
 //! The modules below are declared in the order in which to read them.
@@ -15,3 +15,5 @@ pub mod run;
 pub mod ingest;
 
 pub mod view;
+
+pub mod wire;

@@ -1,4 +1,87 @@
 //! Pure folds of events into what a person sees. No clock, no look-up, no provider's words.
+//!
+//! Events go in, [`Patch`]es come out. One set of patches serves all views; what differs between
+//! the views is in the views.
 
+mod base;
+pub mod blob;
+pub mod bubbles;
+pub mod item;
+pub mod latest;
+pub mod patch;
+pub mod picture;
 pub mod reply;
 pub mod text;
+
+use std::str::FromStr;
+
+use crate::event::Record;
+
+pub use item::{Item, Key, Kind, State};
+pub use patch::Patch;
+pub use picture::Picture;
+
+/// What becomes of the agent's thinking.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Thinking {
+    /// As the view has it.
+    #[default]
+    AsUsual,
+    Hide,
+    /// The newest increment, in the status.
+    Latest,
+    /// The whole, where the view has a place for it.
+    Show,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    pub thinking: Thinking,
+}
+
+macro_rules! views {
+    ($($name:ident $text:literal $module:ident,)+) => {
+        /// One way of showing a run.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum ViewName { $($name,)+ }
+
+        impl ViewName {
+            pub const ALL: [ViewName; [$($text),+].len()] = [$(ViewName::$name),+];
+
+            pub fn as_str(self) -> &'static str {
+                match self { $(ViewName::$name => $text,)+ }
+            }
+        }
+
+        /// A view of one session, as far as it has been read.
+        #[derive(Clone, Debug)]
+        pub enum View { $($name($module::$name),)+ }
+
+        impl View {
+            pub fn new(name: ViewName, options: Options) -> View {
+                match name { $(ViewName::$name => View::$name($module::$name::new(options)),)+ }
+            }
+
+            pub fn apply<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
+                match self { $(View::$name(view) => view.apply(record, out),)+ }
+            }
+        }
+    };
+}
+
+views! {
+    Latest "latest" latest,
+    Bubbles "bubbles" bubbles,
+}
+
+/// A name that no view has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoSuchView;
+
+impl FromStr for ViewName {
+    type Err = NoSuchView;
+
+    fn from_str(text: &str) -> Result<ViewName, NoSuchView> {
+        ViewName::ALL.into_iter().find(|name| name.as_str() == text).ok_or(NoSuchView)
+    }
+}

@@ -49,6 +49,12 @@ impl ReplyView {
         self.messages.iter_mut().rev().find(|message| message.id == id)
     }
 
+    /// The same, when it is not needed here any more.
+    pub fn take(&mut self, ending: &Ending<'_>) -> Option<String> {
+        let id = ending.message?;
+        self.find(id).map(|known| std::mem::take(&mut known.text))
+    }
+
     /// The text of the message that the ending names.
     pub fn text(&self, ending: &Ending<'_>) -> Option<&str> {
         let id = ending.message?;

@@ -1,0 +1,154 @@
+//! What all views do alike: which run is going, what the person wrote, what is asked, the final
+//! message, and that nothing changes after the end.
+
+use std::borrow::Cow;
+
+use crate::event::{Event, MessageId, Record};
+
+use super::item::{Item, Key, Kind, State};
+use super::patch::{Ask, Ended, Patch, Resolved, Status};
+use super::reply::ReplyView;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Base {
+    run: Option<String>,
+    next_key: u32,
+    prompts: u32,
+    reply: ReplyView,
+    open_asks: Vec<String>,
+}
+
+/// What is left for the view to do about a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// Nothing: it is no part of the run that is going, or has been dealt with.
+    Nothing,
+    /// A run began; its first status has been told.
+    Began,
+    /// It is the view's.
+    View,
+    /// The run's ending, to be told by [`Base::end`].
+    Ending,
+}
+
+impl Base {
+    pub(super) fn key(&mut self) -> Key {
+        let key = Key(self.next_key);
+        self.next_key += 1;
+        key
+    }
+
+    /// Whether a person is waited for.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.open_asks.is_empty()
+    }
+
+    pub(super) fn apply<'r>(
+        &mut self,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) -> Rest {
+        let Some(run) = &self.run else {
+            let Event::RunStarted { .. } = record.event else { return Rest::Nothing };
+            *self = Base {
+                run: Some(record.run.clone().into_owned()),
+                next_key: self.next_key,
+                ..Base::default()
+            };
+            out(Patch::Status(Status::Queued));
+            out(Patch::Status(Status::Started));
+            return Rest::Began;
+        };
+        if *run != record.run {
+            return Rest::Nothing;
+        }
+        self.reply.apply(&record.event);
+        match &record.event {
+            Event::RunStarted { .. } => Rest::Nothing,
+            Event::PromptReceived { text } => {
+                let id = format!("u{}", self.prompts);
+                self.prompts += 1;
+                let mut item = Item::new(Kind::User, &*record.run, id);
+                item.at_ms = record.at_ms;
+                item.state = State::Done;
+                item.text = Cow::Borrowed(text);
+                out(Patch::Put { key: self.key(), item });
+                Rest::Nothing
+            }
+            Event::AskOpened { .. } => self.ask(record, out),
+            Event::AskResolved { ask, answer, by } => {
+                let Some(at) = self.open_asks.iter().position(|open| *open == **ask) else {
+                    return Rest::Nothing;
+                };
+                self.open_asks.swap_remove(at);
+                out(Patch::Resolve(Resolved {
+                    run: Cow::Borrowed(&record.run),
+                    id: Cow::Borrowed(ask),
+                    answer: Cow::Borrowed(answer),
+                    by: *by,
+                }));
+                Rest::View
+            }
+            Event::RunEnded { .. } => Rest::Ending,
+            _ => Rest::View,
+        }
+    }
+
+    fn ask<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) -> Rest {
+        let Event::AskOpened { ask, kind, text, options, digest, expires_at_ms, .. } =
+            &record.event
+        else {
+            return Rest::Nothing;
+        };
+        if self.open_asks.iter().any(|open| *open == **ask) {
+            return Rest::Nothing;
+        }
+        self.open_asks.push(ask.clone().into_owned());
+        out(Patch::Ask(Ask {
+            run: Cow::Borrowed(&record.run),
+            id: Cow::Borrowed(ask),
+            kind: *kind,
+            text: Cow::Borrowed(text),
+            options: options.clone(),
+            digest: digest.as_deref().map(Cow::Borrowed),
+            expires_at: *expires_at_ms,
+        }));
+        Rest::View
+    }
+
+    /// The final message, while the run's ending has not been told.
+    pub(super) fn reply(&self, record: &Record<'_>) -> Option<(MessageId, &str)> {
+        let Event::RunEnded { ending } = &record.event else { return None };
+        Some((ending.message?, self.reply.text(ending)?))
+    }
+
+    /// Tells the ending, after which nothing of this run counts.
+    pub(super) fn end<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
+        let Event::RunEnded { ending } = &record.event else { return };
+        let content = self.reply.take(ending);
+        self.run = None;
+        out(Patch::Ended(Ended {
+            run: Cow::Borrowed(&record.run),
+            outcome: ending.outcome,
+            stop: ending.stop,
+            reason: ending.reason,
+            detail: ending.detail.as_deref().map(Cow::Borrowed),
+            reply: ending.reply,
+            incomplete: ending.incomplete,
+            content: Some(Cow::Owned(content.unwrap_or_default())),
+        }));
+    }
+}
+
+/// How an item stands when the run has ended.
+pub(super) fn state_at_end(record: &Record<'_>) -> State {
+    match &record.event {
+        Event::RunEnded { ending } if !ending.incomplete => State::Done,
+        _ => State::Incomplete,
+    }
+}
+
+/// Name of a message in a page's words.
+pub(super) fn message_id(message: MessageId) -> String {
+    format!("m{}", message.0)
+}

@@ -1,0 +1,143 @@
+//! `bubbles`: one bubble for each message, while it streams exactly as afterwards; while tools run
+//! an indicator stands after the last one.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::event::{Event, MessageId, Owner, Record, StepId};
+
+use super::Options;
+use super::base::{Base, Rest, message_id, state_at_end};
+use super::blob::Shown;
+use super::item::{Item, Key, Kind, State, step_id};
+use super::patch::{Patch, Status, ToolName, ToolPhase};
+
+#[derive(Clone, Debug, Default)]
+pub struct Bubbles {
+    base: Base,
+    /// Of the run that is going, in order of appearance; one that was taken back has no key.
+    bubbles: BTreeMap<MessageId, Option<Key>>,
+    /// The bubble whose message has not ended.
+    open: Option<Key>,
+    /// Tools that are open, sub-agents' aside.
+    tools: Vec<(StepId, String)>,
+}
+
+impl Bubbles {
+    /// Thinking has no place in this view, whatever the reader asks for.
+    pub fn new(_options: Options) -> Bubbles {
+        Bubbles::default()
+    }
+
+    pub fn apply<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
+        match self.base.apply(record, out) {
+            Rest::Nothing => {}
+            Rest::Began => {
+                self.bubbles.clear();
+                self.open = None;
+                self.tools.clear();
+            }
+            Rest::View => self.event(record, out),
+            Rest::Ending => {
+                if let Some(key) = self.open.take() {
+                    out(Patch::Close { key, state: state_at_end(record) });
+                }
+                self.base.end(record, out);
+            }
+        }
+    }
+
+    fn event<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
+        match &record.event {
+            Event::TextAppended { message, text } => match self.bubbles.get(message) {
+                Some(Some(key)) => out(Patch::Append { key: *key, text: Cow::Borrowed(text) }),
+                Some(None) => {}
+                None => self.show(*message, text, record, out),
+            },
+            Event::TextRewritten { message, kept_bytes, text } => {
+                if let Some(key) = self.key_of(*message) {
+                    let text = Cow::Borrowed(&**text);
+                    out(Patch::Rewrite { key, kept_bytes: *kept_bytes, text });
+                }
+            }
+            Event::MessageEnded { message } => {
+                if let Some(key) = self.key_of(*message)
+                    && self.open == Some(key)
+                {
+                    self.open = None;
+                    out(Patch::Close { key, state: State::Done });
+                }
+            }
+            Event::ImageReceived { owner: Owner::Message(message), image } => {
+                if !self.bubbles.contains_key(message) {
+                    self.show(*message, "", record, out);
+                }
+                if let Some(key) = self.key_of(*message) {
+                    out(Patch::Attach { key, image: Shown::of(image) });
+                }
+            }
+            Event::SourceCited { message, citation } => {
+                if let Some(key) = self.key_of(*message) {
+                    out(Patch::Cite { key, citation: citation.clone() });
+                }
+            }
+            Event::ToolStarted { step, name, parent: None, .. } => {
+                self.tools.push((*step, name.clone().into_owned()));
+                self.tell(step_id(*step), Cow::Borrowed(name), ToolPhase::Started, out);
+            }
+            Event::ToolEnded { step, .. } => {
+                if let Some(at) = self.tools.iter().position(|(open, _)| open == step) {
+                    let (_, name) = self.tools.remove(at);
+                    self.tell(step_id(*step), Cow::Owned(name), ToolPhase::Ended, out);
+                }
+            }
+            Event::AskOpened { .. } => out(Patch::Status(Status::Waiting)),
+            Event::Withdrawn { messages, .. } => {
+                let bubbles = &mut self.bubbles;
+                let taken = messages.iter().filter_map(|message| bubbles.get_mut(message)?.take());
+                let keys: Vec<Key> = taken.collect();
+                if !keys.is_empty() {
+                    self.open = self.open.filter(|open| !keys.contains(open));
+                    out(Patch::Withdraw { keys });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn show<'r>(
+        &mut self,
+        message: MessageId,
+        text: &'r str,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
+        if let Some(before) = self.open.take() {
+            out(Patch::Close { key: before, state: State::Done });
+        }
+        let key = self.base.key();
+        let mut item = Item::new(Kind::Text, &*record.run, message_id(message));
+        item.index = u32::try_from(self.bubbles.len()).ok();
+        item.at_ms = record.at_ms;
+        item.text = Cow::Borrowed(text);
+        self.bubbles.insert(message, Some(key));
+        self.open = Some(key);
+        out(Patch::Put { key, item });
+    }
+
+    fn key_of(&self, message: MessageId) -> Option<Key> {
+        *self.bubbles.get(&message)?
+    }
+
+    fn tell<'r>(
+        &self,
+        id: String,
+        name: Cow<'r, str>,
+        phase: ToolPhase,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
+        let running = u32::try_from(self.tools.len()).unwrap_or(u32::MAX);
+        let tool = Some(ToolName { id: id.into(), name });
+        out(Patch::Status(Status::Working { running, tool, phase }));
+    }
+}

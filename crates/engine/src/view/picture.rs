@@ -1,0 +1,97 @@
+//! A page as it stands: every patch so far, applied.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::item::{Item, Key, State};
+use super::patch::{Ask, Ended, Overlay, Patch, Settled, Status};
+
+/// The whole state of a view. A reader that gets one knows all that a reader from the start knows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Picture {
+    pub items: BTreeMap<Key, Item<'static>>,
+    #[serde(default)]
+    pub settled: Settled,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlay: Option<Overlay<'static>>,
+    #[serde(default)]
+    pub status: Status<'static>,
+    /// Those that are open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<Ask<'static>>,
+    /// How the last run ended; nothing while one is going.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Ended<'static>>,
+}
+
+impl Picture {
+    pub fn apply(&mut self, patch: &Patch<'_>) {
+        match patch {
+            Patch::Put { key, item } => {
+                self.items.insert(*key, item.clone().into_owned());
+            }
+            Patch::Append { key, text } => {
+                if let Some(item) = self.items.get_mut(key) {
+                    item.text.to_mut().push_str(text);
+                }
+            }
+            Patch::Rewrite { key, kept_bytes, text } => {
+                if let Some(item) = self.items.get_mut(key) {
+                    let whole = item.text.to_mut();
+                    if whole.is_char_boundary(*kept_bytes) {
+                        whole.truncate(*kept_bytes);
+                    }
+                    whole.push_str(text);
+                }
+            }
+            Patch::Close { key, state } => {
+                if let Some(item) = self.items.get_mut(key) {
+                    item.state = *state;
+                }
+            }
+            Patch::Attach { key, image } => {
+                if let Some(item) = self.items.get_mut(key) {
+                    item.images.push(image.clone().into_owned());
+                }
+            }
+            Patch::Cite { key, citation } => {
+                if let Some(item) = self.items.get_mut(key) {
+                    item.citations.push(citation.clone().into_owned());
+                }
+            }
+            Patch::Remove { key } => {
+                self.items.remove(key);
+            }
+            Patch::Withdraw { keys } => keys.iter().for_each(|key| self.withdraw(*key)),
+            Patch::Settle(settled) => self.settled = *settled,
+            Patch::Overlay(overlay) => self.overlay = overlay.clone().map(Overlay::into_owned),
+            Patch::Status(status) => {
+                self.ended = None;
+                self.status = status.clone().into_owned();
+            }
+            Patch::Ask(ask) => self.asks.push(ask.clone().into_owned()),
+            Patch::Resolve(resolved) => self.asks.retain(|ask| ask.id != resolved.id),
+            Patch::Ended(ended) => self.end(ended),
+        }
+    }
+
+    fn withdraw(&mut self, key: Key) {
+        if let Some(item) = self.items.get_mut(&key) {
+            item.state = State::Withdrawn;
+            item.text = Cow::Borrowed("");
+            item.images.clear();
+            item.citations.clear();
+        }
+    }
+
+    fn end(&mut self, ended: &Ended<'_>) {
+        self.overlay = None;
+        self.asks.clear();
+        self.status = Status::Idle;
+        // The final message is an item of the page.
+        let ended = Ended { content: None, ..ended.clone() };
+        self.ended = Some(ended.into_owned());
+    }
+}

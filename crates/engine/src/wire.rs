@@ -1,0 +1,16 @@
+//! How views are spelt to readers: frames with a name, a payload and a cursor.
+//!
+//! A view's own frames are named and shaped as its document has them; the patch frames are the same
+//! for all views and carry only what is new. Nothing here decides what a person sees.
+
+mod bubbles;
+pub mod cursor;
+pub mod encoder;
+mod json;
+mod latest;
+mod own;
+pub mod patch;
+pub mod sse;
+
+pub use cursor::Cursor;
+pub use encoder::{Content, Encoder, Format, Frame, Kind};

@@ -1,0 +1,263 @@
+//! Events in, frames out, for one kind of stream.
+//!
+//! Invariant: frames are a function of the log and the kind alone, so that one encoding serves all
+//! readers and a reader can resume at any frame.
+
+use std::borrow::Cow;
+
+use crate::event::Record;
+use crate::view::{Key, Options, Patch, Picture, Thinking, View, ViewName};
+
+use super::cursor::Cursor;
+use super::json::Object;
+use super::own::{About, Own};
+use super::patch::PatchFrames;
+
+/// One message to a reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame<'a> {
+    pub id: Cursor,
+    /// Empty for patches, whose payload says what they are.
+    pub event: &'a str,
+    /// A JSON object.
+    pub data: &'a str,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// The view's own frames.
+    #[default]
+    Own,
+    /// Patches to a page, the same for all views.
+    Patch,
+}
+
+/// What the view's own text frames carry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Content {
+    /// The message so far.
+    #[default]
+    Accumulated,
+    /// What is new.
+    Delta,
+}
+
+/// Everything that makes two streams of one session differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    pub view: ViewName,
+    pub format: Format,
+    pub content: Content,
+    pub thinking: Thinking,
+}
+
+impl Kind {
+    pub fn new(view: ViewName) -> Kind {
+        Kind {
+            view,
+            format: Format::default(),
+            content: Content::default(),
+            thinking: Thinking::default(),
+        }
+    }
+
+    /// One letter for the view and its format, two characters more for what is unusual.
+    pub(super) fn write(self, out: &mut String) {
+        let letter = LETTERS.iter().find(|(view, _)| *view == self.view).map_or('?', |of| of.1);
+        out.push(match self.format {
+            Format::Own => letter,
+            Format::Patch => letter.to_ascii_uppercase(),
+        });
+        let option = OPTIONS.iter().position(|of| *of == (self.content, self.thinking));
+        if let Some(letter) = option.filter(|&at| 0 < at).and_then(|at| b"_abcdefg".get(at)) {
+            out.push('-');
+            out.push(char::from(*letter));
+        }
+    }
+
+    pub(super) fn read(text: &str) -> Option<(Kind, &str)> {
+        let letter = text.chars().next()?;
+        let (view, _) = LETTERS.iter().find(|of| of.1 == letter.to_ascii_lowercase())?;
+        let format = if letter.is_ascii_lowercase() { Format::Own } else { Format::Patch };
+        let rest = &text[1..];
+        let (at, rest) = match rest.strip_prefix('-') {
+            None => (0, rest),
+            Some(rest) => {
+                let letter = rest.bytes().next()?;
+                let at = b"_abcdefg".iter().position(|of| *of == letter).filter(|&at| 0 < at)?;
+                (at, &rest[1..])
+            }
+        };
+        let (content, thinking) = OPTIONS[at];
+        Some((Kind { view: *view, format, content, thinking }, rest))
+    }
+}
+
+const LETTERS: [(ViewName, char); ViewName::ALL.len()] =
+    [(ViewName::Latest, 'l'), (ViewName::Bubbles, 'b')];
+
+const OPTIONS: [(Content, Thinking); 8] = [
+    (Content::Accumulated, Thinking::AsUsual),
+    (Content::Accumulated, Thinking::Hide),
+    (Content::Accumulated, Thinking::Latest),
+    (Content::Accumulated, Thinking::Show),
+    (Content::Delta, Thinking::AsUsual),
+    (Content::Delta, Thinking::Hide),
+    (Content::Delta, Thinking::Latest),
+    (Content::Delta, Thinking::Show),
+];
+
+/// Whether appends in a row become one frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Merging {
+    #[default]
+    Off,
+    UntilFlush,
+}
+
+/// The stream of one kind, as far as the log has been read.
+#[derive(Clone, Debug)]
+pub struct Encoder {
+    view: View,
+    page: Page,
+    merging: Merging,
+    /// An append that may still grow.
+    pending: Option<Pending>,
+}
+
+/// The page, and how changes to it are spelt.
+#[derive(Clone, Debug)]
+struct Page {
+    kind: Kind,
+    session: String,
+    epoch: u32,
+    picture: Picture,
+    spelling: Spelling,
+    data: String,
+}
+
+#[derive(Clone, Debug)]
+enum Spelling {
+    Own(Own),
+    Patch(PatchFrames),
+}
+
+#[derive(Clone, Debug)]
+struct Pending {
+    key: Key,
+    run: String,
+    text: String,
+    seq: u64,
+    sent: u32,
+}
+
+impl Encoder {
+    pub fn new(kind: Kind, session: impl Into<String>, epoch: u32) -> Encoder {
+        let spelling = match kind.format {
+            Format::Own => Spelling::Own(Own::default()),
+            Format::Patch => Spelling::Patch(PatchFrames::default()),
+        };
+        let page = Page {
+            kind,
+            session: session.into(),
+            epoch,
+            picture: Picture::default(),
+            spelling,
+            data: String::new(),
+        };
+        let view = View::new(kind.view, Options { thinking: kind.thinking });
+        Encoder { view, page, merging: Merging::Off, pending: None }
+    }
+
+    /// From here on, appends to one item become one frame until something else happens to the page
+    /// or [`Encoder::flush`] is called.
+    #[must_use]
+    pub fn merging(self) -> Encoder {
+        Encoder { merging: Merging::UntilFlush, ..self }
+    }
+
+    /// The page as it stands. Text that waits in an unsent frame is on it.
+    pub fn picture(&self) -> &Picture {
+        &self.page.picture
+    }
+
+    pub fn push(&mut self, record: &Record<'_>, out: &mut impl FnMut(Frame<'_>)) {
+        let Encoder { view, page, merging, pending } = self;
+        let (run, seq) = (&*record.run, record.seq);
+        let mut sent = 0;
+        view.apply(record, &mut |patch| {
+            page.picture.apply(&patch);
+            if let Patch::Append { key, text } = &patch
+                && *merging == Merging::UntilFlush
+            {
+                sent += 1;
+                match pending {
+                    Some(open) if open.key == *key => {
+                        open.text.push_str(text);
+                        (open.seq, open.sent) = (seq, sent);
+                    }
+                    _ => {
+                        page.send(pending, out);
+                        let (key, run, text) = (*key, run.to_owned(), text.to_string());
+                        *pending = Some(Pending { key, run, text, seq, sent });
+                    }
+                }
+                return;
+            }
+            page.send(pending, out);
+            page.spell(&patch, run, seq, &mut sent, out);
+        });
+    }
+
+    /// Sends what has been merged so far.
+    pub fn flush(&mut self, out: &mut impl FnMut(Frame<'_>)) {
+        self.page.send(&mut self.pending, out);
+    }
+
+    /// The whole page in one frame, for a reader that has nothing yet. It stands at `seq`: all
+    /// frames of that event and of those before it are on it.
+    pub fn snapshot(&self, seq: u64, out: &mut impl FnMut(Frame<'_>)) {
+        let Page { kind, epoch, picture, .. } = &self.page;
+        let mut data = String::new();
+        Object::new(&mut data).value("picture", picture).end();
+        let id = Cursor { kind: *kind, epoch: *epoch, seq: seq + 1, sent: 0 };
+        out(Frame { id, event: "snapshot", data: &data });
+    }
+}
+
+impl Page {
+    fn send(&mut self, pending: &mut Option<Pending>, out: &mut impl FnMut(Frame<'_>)) {
+        if let Some(Pending { key, run, text, seq, mut sent }) = pending.take() {
+            let patch = Patch::Append { key, text: Cow::Owned(text) };
+            sent -= 1;
+            self.spell(&patch, &run, seq, &mut sent, out);
+        }
+    }
+
+    /// Spells a patch that the page already has.
+    fn spell(
+        &mut self,
+        patch: &Patch<'_>,
+        run: &str,
+        seq: u64,
+        sent: &mut u32,
+        out: &mut impl FnMut(Frame<'_>),
+    ) {
+        let Page { kind, session, epoch, picture, spelling, data } = self;
+        let mut say = |event: &str, data: &str| {
+            *sent += 1;
+            let id = Cursor { kind: *kind, epoch: *epoch, seq, sent: *sent };
+            out(Frame { id, event, data });
+        };
+        match spelling {
+            Spelling::Own(own) => {
+                let about = About { kind: *kind, session, run, seq };
+                own.spell(patch, picture, about, data, &mut say);
+            }
+            Spelling::Patch(frames) => {
+                frames.spell(patch, data);
+                say("", data);
+            }
+        }
+    }
+}

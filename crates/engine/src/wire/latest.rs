@@ -1,0 +1,90 @@
+//! The frames of `latest`:
+//! `queued started (streaming (thinking | tool | final_message_start | assistant)*)+` and an ending.
+
+use crate::view::patch::Status;
+use crate::view::{Patch, Picture, State};
+
+use super::encoder::Content;
+use super::json::Object;
+use super::own::{About, Say, ending, ending_name, text};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Spelling {
+    /// A run says once that its text begins.
+    told: Told,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Told {
+    #[default]
+    Nothing,
+    TextBegan,
+}
+
+impl Spelling {
+    pub(super) fn spell(
+        &mut self,
+        patch: &Patch<'_>,
+        picture: &Picture,
+        about: About<'_>,
+        data: &mut String,
+        say: &mut Say<'_>,
+    ) {
+        let run = about.run;
+        match patch {
+            Patch::Status(status) => self.status(status, run, data, say),
+            Patch::Put { item, .. } if item.state == State::Live => {
+                assistant(&item.text, Writing::Anew, about, data, say);
+            }
+            Patch::Append { key, text: delta } => match about.kind.content {
+                Content::Accumulated => {
+                    assistant(text(*key, picture), Writing::Anew, about, data, say);
+                }
+                Content::Delta => assistant(delta, Writing::On, about, data, say),
+            },
+            Patch::Rewrite { key, .. } => {
+                assistant(text(*key, picture), Writing::Anew, about, data, say);
+            }
+            Patch::Ended(ended) => say(ending_name(ended.outcome), ending(ended, data).end()),
+            _ => {}
+        }
+    }
+
+    fn status(&mut self, status: &Status<'_>, run: &str, data: &mut String, say: &mut Say<'_>) {
+        let frame = Object::new(data).text("run", run);
+        match status {
+            Status::Queued => say("queued", frame.end()),
+            Status::Started => {
+                self.told = Told::Nothing;
+                say("started", frame.end());
+            }
+            Status::Streaming { round } => say("streaming", frame.value("round", round).end()),
+            Status::Thinking { text } => {
+                say("thinking", frame.some("content", text.as_ref()).end())
+            }
+            Status::Working { phase, .. } => say("tool", frame.value("phase", phase).end()),
+            Status::Writing if self.told == Told::Nothing => {
+                self.told = Told::TextBegan;
+                say("final_message_start", frame.end());
+            }
+            Status::Writing | Status::Waiting | Status::Idle => {}
+        }
+    }
+}
+
+enum Writing {
+    /// In place of what stood there.
+    Anew,
+    /// After it.
+    On,
+}
+
+fn assistant(text: &str, writing: Writing, about: About<'_>, data: &mut String, say: &mut Say<'_>) {
+    let name = match about.kind.content {
+        Content::Accumulated => "content",
+        Content::Delta => "delta",
+    };
+    let replace = matches!(writing, Writing::Anew);
+    let frame = Object::new(data).text("run", about.run).text(name, text);
+    say("assistant", frame.value("replace", &replace).end());
+}

@@ -1,0 +1,99 @@
+//! A view's own frames. What all views share is spelt here, the rest in a file for each view.
+
+use std::borrow::Cow;
+
+use crate::event::Outcome;
+use crate::view::patch::Ended;
+use crate::view::{Item, Key, Kind as ItemKind, Patch, Picture, ViewName};
+
+use super::encoder::Kind;
+use super::json::Object;
+use super::{bubbles, latest};
+
+/// What a frame says beside its patch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct About<'a> {
+    pub(super) kind: Kind,
+    pub(super) session: &'a str,
+    pub(super) run: &'a str,
+    pub(super) seq: u64,
+}
+
+/// Where frames go: their name and payload.
+pub(super) type Say<'a> = dyn FnMut(&str, &str) + 'a;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Own {
+    latest: latest::Spelling,
+}
+
+impl Own {
+    /// Spells a patch that `picture` already has.
+    pub(super) fn spell(
+        &mut self,
+        patch: &Patch<'_>,
+        picture: &Picture,
+        about: About<'_>,
+        data: &mut String,
+        say: &mut Say<'_>,
+    ) {
+        let run = about.run;
+        match patch {
+            Patch::Put { item, .. } if item.kind == ItemKind::User => {
+                let frame = Object::new(data).text("run", run).text("id", &item.id);
+                say("user", frame.text("content", &item.text).end());
+            }
+            Patch::Ask(ask) => say("ask", Object::new(data).members(ask).end()),
+            Patch::Resolve(resolved) => {
+                say("ask-resolved", Object::new(data).members(resolved).end());
+            }
+            Patch::Attach { key, image } => {
+                let frame = Object::new(data).text("run", run).text("id", id(*key, picture));
+                say("image", frame.members(image).end());
+            }
+            Patch::Cite { key, citation } => {
+                let frame = Object::new(data).text("run", run).text("id", id(*key, picture));
+                say("citation", frame.members(citation).end());
+            }
+            Patch::Withdraw { keys } => {
+                let ids: Vec<&str> = keys.iter().map(|key| id(*key, picture)).collect();
+                say("withdrawn", Object::new(data).text("run", run).value("ids", &ids).end());
+            }
+            _ => match about.kind.view {
+                ViewName::Latest => self.latest.spell(patch, picture, about, data, say),
+                ViewName::Bubbles => bubbles::spell(patch, picture, about, data, say),
+            },
+        }
+    }
+}
+
+fn id(key: Key, picture: &Picture) -> &str {
+    picture.items.get(&key).map_or("", |item| &item.id)
+}
+
+/// The text an item has, all of it.
+pub(super) fn text(key: Key, picture: &Picture) -> &str {
+    picture.items.get(&key).map_or("", |item| &item.text)
+}
+
+pub(super) fn item(key: Key, picture: &Picture) -> Option<&Item<'static>> {
+    picture.items.get(&key)
+}
+
+/// The name most views give an ending.
+pub(super) fn ending_name(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Completed => "completed",
+        Outcome::Failed => "failed",
+        Outcome::Cancelled => "cancelled",
+        Outcome::Truncated => "truncated",
+        Outcome::Stalled => "stalled",
+        Outcome::Interrupted => "interrupted",
+    }
+}
+
+/// An ending with all that every view says of it.
+pub(super) fn ending<'d>(ended: &Ended<'_>, data: &'d mut String) -> Object<'d> {
+    let content = ended.content.clone().or(Some(Cow::Borrowed("")));
+    Object::new(data).members(&Ended { content, ..ended.clone() })
+}

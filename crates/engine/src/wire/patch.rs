@@ -1,0 +1,124 @@
+//! Patches as frames: the same for every view, increments only.
+//!
+//! An append to the last item of the page, which nearly all are, is `{"t": text}`. Everything else
+//! names its item by its key, `i`. `docs/PROTOCOL.md` lists them all.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::Citation;
+use crate::view::blob::Shown;
+use crate::view::patch::{Ask, Ended, Overlay, Resolved, Settled, Status};
+use crate::view::{Item, Key, Patch, Picture, State};
+
+use super::json::{Object, write_number, write_text};
+
+/// Spells patches, knowing which item is last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PatchFrames {
+    last: Key,
+}
+
+impl PatchFrames {
+    pub(super) fn spell(&mut self, patch: &Patch<'_>, out: &mut String) {
+        let mut object = Object::new(out);
+        match patch {
+            Patch::Append { key, text } => {
+                if *key != self.last {
+                    write_number(key.0.into(), object.member("i"));
+                }
+                write_text(text, object.member("t"));
+                object
+            }
+            Patch::Put { key, item } => {
+                self.last = self.last.max(*key);
+                object.value("i", key).value("put", item)
+            }
+            Patch::Rewrite { key, kept_bytes, text } => {
+                object.value("i", key).value("keep", kept_bytes).text("t", text)
+            }
+            Patch::Close { key, state } => object.value("i", key).value("state", state),
+            Patch::Attach { key, image } => object.value("i", key).value("image", image),
+            Patch::Cite { key, citation } => object.value("i", key).value("citation", citation),
+            Patch::Remove { key } => object.value("i", key).value("remove", &true),
+            Patch::Withdraw { keys } => object.value("withdrawn", keys),
+            Patch::Settle(settled) => object.value("settled", settled),
+            Patch::Overlay(overlay) => object.value("overlay", overlay),
+            Patch::Status(status) => object.value("status", status),
+            Patch::Ask(ask) => object.value("ask", ask),
+            Patch::Resolve(resolved) => object.value("resolved", resolved),
+            // The page has the text as an item.
+            Patch::Ended(ended) => object.value("ended", &Ended { content: None, ..ended.clone() }),
+        }
+        .end();
+    }
+}
+
+/// What a patch frame may hold.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+struct Payload<'a> {
+    i: Option<Key>,
+    t: Option<Cow<'a, str>>,
+    keep: Option<usize>,
+    put: Option<Item<'a>>,
+    state: Option<State>,
+    image: Option<Shown<'a>>,
+    citation: Option<Citation<'a>>,
+    remove: Option<bool>,
+    withdrawn: Option<Vec<Key>>,
+    settled: Option<Settled>,
+    #[serde(deserialize_with = "some")]
+    overlay: Option<Option<Overlay<'a>>>,
+    status: Option<Status<'a>>,
+    ask: Option<Ask<'a>>,
+    resolved: Option<Resolved<'a>>,
+    ended: Option<Ended<'a>>,
+}
+
+/// Tells `null` from nothing.
+fn some<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(
+    de: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(de).map(Some)
+}
+
+/// A payload that is no patch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoPatch {
+    pub problem: String,
+}
+
+/// Reads a patch frame's payload. `picture` is the page it is for.
+pub fn decode<'a>(data: &'a str, picture: &Picture) -> Result<Patch<'a>, NoPatch> {
+    let problem = |words: &str| NoPatch { problem: words.to_owned() };
+    let payload: Payload<'a> =
+        serde_json::from_str(data).map_err(|error| problem(&error.to_string()))?;
+    let last = picture.items.last_key_value().map(|(key, _)| *key);
+    let key = payload.i.or(last);
+    Ok(match payload {
+        Payload { put: Some(item), i: Some(key), .. } => Patch::Put { key, item },
+        Payload { withdrawn: Some(keys), .. } => Patch::Withdraw { keys },
+        Payload { settled: Some(settled), .. } => Patch::Settle(settled),
+        Payload { overlay: Some(overlay), .. } => Patch::Overlay(overlay),
+        Payload { status: Some(status), .. } => Patch::Status(status),
+        Payload { ask: Some(ask), .. } => Patch::Ask(ask),
+        Payload { resolved: Some(resolved), .. } => Patch::Resolve(resolved),
+        Payload { ended: Some(ended), .. } => Patch::Ended(ended),
+        payload => {
+            let key = key.ok_or_else(|| problem("it names no item, and there is none"))?;
+            match payload {
+                Payload { t: Some(text), keep: Some(kept_bytes), .. } => {
+                    Patch::Rewrite { key, kept_bytes, text }
+                }
+                Payload { t: Some(text), .. } => Patch::Append { key, text },
+                Payload { state: Some(state), .. } => Patch::Close { key, state },
+                Payload { image: Some(image), .. } => Patch::Attach { key, image },
+                Payload { citation: Some(citation), .. } => Patch::Cite { key, citation },
+                Payload { remove: Some(true), .. } => Patch::Remove { key },
+                _ => return Err(problem("it changes nothing")),
+            }
+        }
+    })
+}
