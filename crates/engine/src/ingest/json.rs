@@ -231,6 +231,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
 /// A field of an [`object!`]: how the value that comes next in an object is read. `null` counts as
 /// missing.
 pub(crate) trait Member<'de>: Deserialize<'de> {
+    #[inline]
     fn next<A: MapAccess<'de>>(map: &mut A) -> Result<Option<Self>, A::Error> {
         map.next_value()
     }

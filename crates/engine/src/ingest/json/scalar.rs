@@ -44,6 +44,7 @@ impl Scalar for u32 {
 }
 
 impl Scalar for u64 {
+    #[inline]
     fn of_whole(number: i128) -> Option<u64> {
         number.try_into().ok()
     }
@@ -80,11 +81,13 @@ impl Scalar for bool {
     }
 }
 
+/// Inlined where whole numbers go: every delta of the large dialects has an index.
 struct Lenient<T>(PhantomData<T>);
 
 impl<'de, T: Scalar> DeserializeSeed<'de> for Lenient<T> {
     type Value = Option<T>;
 
+    #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<T>, D::Error> {
         deserializer.deserialize_any(self)
     }
@@ -96,6 +99,7 @@ impl<'de, T: Scalar> Visitor<'de> for Lenient<T> {
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("any value")
     }
+    #[inline]
     fn visit_u64<E>(self, number: u64) -> Result<Option<T>, E> {
         Ok(T::of_whole(number.into()))
     }
@@ -127,6 +131,7 @@ impl<'de, T: Scalar> Visitor<'de> for Lenient<T> {
 macro_rules! scalar_members {
     ($($type:ty)*) => {
         $(impl<'de> Member<'de> for $type {
+            #[inline]
             fn next<A: MapAccess<'de>>(map: &mut A) -> Result<Option<$type>, A::Error> {
                 map.next_value_seed(Lenient(PhantomData))
             }
