@@ -1,12 +1,16 @@
 //! Reading JSON without building trees: only what a dialect asks for is looked at, texts stay
 //! borrowed, and fields that nobody asked for are told apart from those known to mean nothing.
 
+mod scalar;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 pub(crate) use serde_json::value::RawValue;
+
+pub(crate) use scalar::{is_true, number};
 
 /// Members of an object that its reader has never heard of.
 pub(crate) type Unknown<'a> = Vec<(String, &'a RawValue)>;
@@ -24,14 +28,6 @@ pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
 /// The string, or the JSON text of anything else.
 pub(crate) fn string_or_json(raw: &RawValue) -> Cow<'_, str> {
     string(raw).unwrap_or_else(|| Cow::Borrowed(raw.get()))
-}
-
-pub(crate) fn number<T: std::str::FromStr>(raw: &RawValue) -> Option<T> {
-    raw.get().parse().ok()
-}
-
-pub(crate) fn is_true(raw: &RawValue) -> bool {
-    raw.get() == "true"
 }
 
 /// The elements of an array; none if it is not one.
@@ -232,42 +228,21 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
-/// A count or index of an [`object!`]; what is no whole number counts as 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Index(pub(crate) u64);
-
-impl<'de> Deserialize<'de> for Index {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Index, D::Error> {
-        struct IndexVisitor;
-        impl Visitor<'_> for IndexVisitor {
-            type Value = Index;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number")
-            }
-            fn visit_u64<E>(self, number: u64) -> Result<Index, E> {
-                Ok(Index(number))
-            }
-            fn visit_i64<E>(self, _: i64) -> Result<Index, E> {
-                Ok(Index(0))
-            }
-            #[allow(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "saturates, and 1.0 is 1"
-            )]
-            fn visit_f64<E>(self, number: f64) -> Result<Index, E> {
-                Ok(Index(number as u64))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Index, E> {
-                Ok(Index(text.parse().unwrap_or(0)))
-            }
-            fn visit_bool<E>(self, _: bool) -> Result<Index, E> {
-                Ok(Index(0))
-            }
-        }
-        deserializer.deserialize_any(IndexVisitor)
+/// A field of an [`object!`]: how the value that comes next in an object is read. `null` counts as
+/// missing.
+pub(crate) trait Member<'de>: Deserialize<'de> {
+    #[inline]
+    fn next<A: MapAccess<'de>>(map: &mut A) -> Result<Option<Self>, A::Error> {
+        map.next_value()
     }
 }
+
+impl<'de: 'a, 'a> Member<'de> for &'a RawValue {}
+impl<'de: 'a, 'a> Member<'de> for Text<'a> {}
+impl<'de: 'a, 'a> Member<'de> for TextOrParts<'a> {}
+impl<'de, T: Deserialize<'de>> Member<'de> for Few<T> {}
+impl<'de, T: Deserialize<'de>> Member<'de> for Vec<T> {}
+impl<'de, T: Deserialize<'de>> Member<'de> for Box<T> {}
 
 /// Declares an object as a dialect reads it: every field is optional, `null` counts as missing,
 /// names after `skip` are known and mean nothing, any other field is kept in `unknown`.
@@ -319,7 +294,7 @@ macro_rules! object {
                         match key {
                             $(Key::$field => {
                                 // What is null says nothing, also where it comes second.
-                                if let Some(value) = map.next_value()? {
+                                if let Some(value) = $crate::ingest::json::Member::next(&mut map)? {
                                     self.0.$field = Some(value);
                                 }
                             })*
@@ -340,6 +315,8 @@ macro_rules! object {
                     Ok(object)
                 }
             }
+
+            impl<'de: 'a, 'a> $crate::ingest::json::Member<'de> for $name<'a> {}
 
             impl<'a> $name<'a> {
                 #[allow(dead_code, reason = "objects inside others are not read on their own")]

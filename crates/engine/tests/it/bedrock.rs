@@ -2,9 +2,10 @@
 
 use engine::event::{Event, FailureReason, ReasoningOrigin, Stop, ToolOutcome};
 
-use crate::fixture::{Told, told};
+use crate::fixture::told;
+use crate::support::Kept;
 
-fn bedrock(stream: &str) -> Told {
+fn bedrock(stream: &str) -> Kept {
     told(&format!("bedrock/{stream}"))
 }
 

@@ -4,10 +4,10 @@ use engine::event::{
     Event, FailureReason, Level, MessageId, Outcome, StepId, ToolOutcome, UnrecognisedReason,
 };
 
-use crate::fixture::{Told, told};
-use crate::support::ingest_whole;
+use crate::fixture::told;
+use crate::support::{Kept, ingest_whole};
 
-fn claude(name: &str) -> Told {
+fn claude(name: &str) -> Kept {
     told(&format!("claude-code/{name}"))
 }
 

@@ -2,7 +2,8 @@
 
 use engine::event::{AnsweredBy, Event, FailureReason, Level, Outcome, Reply, Stop, ToolOutcome};
 
-use crate::fixture::{Told, told};
+use crate::fixture::told;
+use crate::support::Kept;
 
 #[test]
 fn codex_warnings_and_reconnects_do_not_end_the_run() {
@@ -104,11 +105,11 @@ fn codex_app_server_declares_its_final_answer() {
 #[test]
 fn codex_app_server_times_are_the_sources_own() {
     let kept = told("codex-app-server/commentary-then-final-answer.jsonl");
-    let prompt = kept.0.0.iter().find(|(_, event)| matches!(event, Event::PromptReceived { .. }));
+    let prompt = kept.0.iter().find(|(_, event)| matches!(event, Event::PromptReceived { .. }));
     assert_eq!(prompt.and_then(|(at, _)| *at), Some(1_700_000_000_300));
 }
 
-fn answers(kept: &Told) -> Vec<(&str, AnsweredBy)> {
+fn answers(kept: &Kept) -> Vec<(&str, AnsweredBy)> {
     let answers = kept.events().filter_map(|event| match event {
         Event::AskResolved { answer, by, .. } => Some((answer.as_ref(), *by)),
         _ => None,
@@ -166,7 +167,7 @@ fn gemini_cli_reply_is_what_came_after_the_last_tool() {
     let kept = told("gemini-cli/text-tool-text.jsonl");
     assert_eq!(kept.reply(), "There are **three**.");
     assert_eq!(kept.outcomes(), [ToolOutcome::Succeeded, ToolOutcome::Denied]);
-    assert_eq!(kept.0.0.get(1).and_then(|(at, _)| *at), Some(1_772_359_201_500));
+    assert_eq!(kept.0.get(1).and_then(|(at, _)| *at), Some(1_772_359_201_500));
     let silent = told("gemini-cli/silent-after-the-last-result.jsonl");
     assert_eq!(silent.ending().reply, Reply::None);
 }

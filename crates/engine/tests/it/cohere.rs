@@ -2,9 +2,10 @@
 
 use engine::event::{Event, FailureReason, Stop, ToolOutcome};
 
-use crate::fixture::{Told, told};
+use crate::fixture::told;
+use crate::support::Kept;
 
-fn cohere(stream: &str) -> Told {
+fn cohere(stream: &str) -> Kept {
     told(&format!("cohere/{stream}"))
 }
 

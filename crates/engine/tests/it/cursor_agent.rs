@@ -2,9 +2,10 @@
 
 use engine::event::{Event, MessageId, Outcome, StepId, ToolOutcome};
 
-use crate::fixture::{Told, told};
+use crate::fixture::told;
+use crate::support::Kept;
 
-fn cursor(name: &str) -> Told {
+fn cursor(name: &str) -> Kept {
     told(&format!("cursor-agent/{name}"))
 }
 

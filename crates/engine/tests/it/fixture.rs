@@ -1,4 +1,4 @@
-//! Asking what came of one stream in `fixtures/`.
+//! Asking what came of one stream, as those in `fixtures/`.
 
 use engine::event::{
     Ending, Event, FailureReason, Level, Outcome, Reply, StepId, Stop, ToolOutcome,
@@ -6,31 +6,38 @@ use engine::event::{
 
 use crate::support::{Kept, fixtures_dir, ingest_whole};
 
-/// What came of a stream.
-pub(crate) struct Told(pub(crate) Kept);
-
-pub(crate) fn told(stream: &str) -> Told {
+pub(crate) fn told(stream: &str) -> Kept {
     let path = fixtures_dir().join(stream);
-    Told(ingest_whole(
+    ingest_whole(
         &std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())),
-    ))
+    )
 }
 
-impl Told {
-    pub(crate) fn events(&self) -> impl Iterator<Item = &Event<'static>> {
-        self.0.events()
-    }
-
-    pub(crate) fn visible(&self) -> String {
-        self.0.visible()
-    }
-
-    pub(crate) fn reasoning(&self) -> String {
+impl Kept {
+    /// The text of each message, in the pieces it came in.
+    pub(crate) fn texts(&self) -> Vec<&str> {
         let texts = self.events().filter_map(|event| match event {
-            Event::ReasoningAppended { text, .. } => Some(text.as_ref()),
+            Event::TextAppended { text, .. } => Some(text.as_ref()),
             _ => None,
         });
         texts.collect()
+    }
+
+    pub(crate) fn reasoning(&self) -> String {
+        self.thoughts().concat()
+    }
+
+    /// The reasoning, step by step.
+    pub(crate) fn thoughts(&self) -> Vec<String> {
+        let mut steps: Vec<String> = Vec::new();
+        for event in self.events() {
+            match event {
+                Event::ReasoningStarted { .. } => steps.push(String::new()),
+                Event::ReasoningAppended { text, .. } => steps.last_mut().unwrap().push_str(text),
+                _ => {}
+            }
+        }
+        steps
     }
 
     /// The text of the final message.

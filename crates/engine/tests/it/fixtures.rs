@@ -11,7 +11,7 @@ use crate::cuts::check_cuts;
 use crate::rules::check_well_formed;
 use crate::support::{Kept, files_below, fixtures_dir, ingest, ingest_whole};
 
-fn streams() -> Vec<PathBuf> {
+pub(crate) fn streams() -> Vec<PathBuf> {
     let mut files = files_below(&fixtures_dir());
     files.retain(|path| {
         let extension = path.extension().and_then(|name| name.to_str()).unwrap_or("");

@@ -2,9 +2,10 @@
 
 use engine::event::{Event, FailureReason, ReasoningOrigin, Stop, ToolKind, ToolOutcome};
 
-use crate::fixture::{Told, told};
+use crate::fixture::told;
+use crate::support::{Kept, fixtures_dir, ingest_whole};
 
-fn gemini(stream: &str) -> Told {
+fn gemini(stream: &str) -> Kept {
     told(&format!("gemini/{stream}"))
 }
 
@@ -19,6 +20,17 @@ fn thoughts_are_reasoning_and_another_response_is_another_round() {
     assert!(told.reasoning().starts_with("**Choosing a tool**"));
     assert_eq!(told.rounds(), 2);
     told.completed(Stop::End);
+}
+
+#[test]
+fn a_stream_with_crlf_and_without_event_names_or_done_is_complete() {
+    let path = fixtures_dir().join("gemini/thinking-text-tool-then-reply.sse");
+    let stream = std::fs::read_to_string(path).unwrap();
+    assert!(stream.lines().count() <= stream.matches("\r\n").count());
+    assert!(!stream.contains("event:") && !stream.contains("[DONE]"));
+    let kept = ingest_whole(stream.as_bytes());
+    kept.completed(Stop::End);
+    assert_eq!(kept.unrecognised(), 0);
 }
 
 #[test]

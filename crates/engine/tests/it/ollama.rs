@@ -2,10 +2,11 @@
 
 use engine::event::{Event, FailureReason, Reply, Stop};
 
-use crate::fixture::{Told, told};
+use crate::fixture::told;
+use crate::support::Kept;
 use crate::support::{fixtures_dir, ingest_whole};
 
-fn ollama(stream: &str) -> Told {
+fn ollama(stream: &str) -> Kept {
     told(&format!("ollama/{stream}"))
 }
 

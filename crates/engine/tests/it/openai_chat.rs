@@ -2,9 +2,10 @@
 
 use engine::event::{Event, FailureReason, MarkupClass, Stop, ToolOutcome, Usage};
 
-use crate::fixture::{Told, told};
+use crate::fixture::told;
+use crate::support::Kept;
 
-fn chat(stream: &str) -> Told {
+fn chat(stream: &str) -> Kept {
     told(&format!("openai-chat/{stream}"))
 }
 
@@ -12,7 +13,7 @@ fn pairs(tools: &[(&str, &str)]) -> Vec<(String, String)> {
     tools.iter().map(|&(name, arguments)| (name.to_owned(), arguments.to_owned())).collect()
 }
 
-fn usage(told: &Told) -> Vec<Usage> {
+fn usage(told: &Kept) -> Vec<Usage> {
     let reported = told.events().filter_map(|event| match event {
         Event::UsageReported { usage, .. } => Some(*usage),
         _ => None,

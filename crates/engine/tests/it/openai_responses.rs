@@ -1,40 +1,19 @@
 //! What makes the Responses dialect hard, each in a fixture of its own.
 
 use engine::event::{
-    Ending, Event, Executor, FailureReason, Level, MessageId, Outcome, Phase, ReasoningOrigin,
-    StepId, Stop, ToolKind, ToolOutcome, UnrecognisedReason,
+    Event, Executor, FailureReason, Level, MessageId, Outcome, Phase, ReasoningOrigin, StepId,
+    Stop, ToolKind, ToolOutcome, UnrecognisedReason,
 };
 
-use crate::support::{Kept, fixtures_dir, ingest_whole};
+use crate::fixture::told;
+use crate::support::{Kept, ingest_whole};
 
 fn run(name: &str) -> Kept {
-    let path = fixtures_dir().join("openai-responses").join(name);
-    ingest_whole(&std::fs::read(&path).unwrap())
-}
-
-fn ending(kept: &Kept) -> Ending<'static> {
-    let endings = kept.events().filter_map(|event| match event {
-        Event::RunEnded { ending } => Some(ending.clone()),
-        _ => None,
-    });
-    endings.last().unwrap()
+    told(&format!("openai-responses/{name}"))
 }
 
 fn messages(kept: &Kept) -> usize {
-    let is_start = |event: &&Event<'_>| matches!(event, Event::MessageStarted { .. });
-    kept.events().filter(is_start).count()
-}
-
-fn reasoning(kept: &Kept) -> Vec<String> {
-    let mut steps: Vec<String> = Vec::new();
-    for event in kept.events() {
-        match event {
-            Event::ReasoningStarted { .. } => steps.push(String::new()),
-            Event::ReasoningAppended { text, .. } => steps.last_mut().unwrap().push_str(text),
-            _ => {}
-        }
-    }
-    steps
+    kept.messages().len()
 }
 
 /// Name, kind, who runs it, arguments, output and outcome of a tool.
@@ -82,9 +61,9 @@ fn tool(kept: &Kept, name: &str) -> (ToolKind, Executor, String, String, ToolOut
 #[test]
 fn each_summary_part_is_a_step_and_a_second_response_is_a_second_round() {
     let kept = run("thinking-text-tool.sse");
-    assert_eq!(reasoning(&kept), ["**Weighing** the herons", "Two ponds, one boat"]);
+    assert_eq!(kept.thoughts(), ["**Weighing** the herons", "Two ponds, one boat"]);
     assert_eq!(kept.visible(), "Let me count.There are three herons.\n");
-    let ending = ending(&kept);
+    let ending = kept.ending();
     assert_eq!((ending.stop, ending.message), (Some(Stop::End), Some(MessageId(1))));
 }
 
@@ -92,7 +71,7 @@ fn each_summary_part_is_a_step_and_a_second_response_is_a_second_round() {
 fn an_item_is_known_by_its_index_where_its_id_changes_with_every_event() {
     let kept = run("ids-rotate-in-every-event.sse");
     assert_eq!(kept.visible(), "Reeds grow here.");
-    assert_eq!(reasoning(&kept), ["**Looking at reeds**"]);
+    assert_eq!(kept.thoughts(), ["**Looking at reeds**"]);
     assert_eq!(tool(&kept, "cut_reeds").2, r#"{"n":3}"#);
     assert_eq!((messages(&kept), tools(&kept).len()), (1, 1));
 }
@@ -101,9 +80,9 @@ fn an_item_is_known_by_its_index_where_its_id_changes_with_every_event() {
 fn an_item_is_known_by_its_id_where_it_has_no_index() {
     let kept = run("items-without-index-and-late-dones.sse");
     assert_eq!(kept.visible(), "Looking it up.\n");
-    assert_eq!(reasoning(&kept), ["A frog asks.\n"]);
+    assert_eq!(kept.thoughts(), ["A frog asks.\n"]);
     assert_eq!(tool(&kept, "find_frog").2, r#"{"colour": "green"}"#);
-    assert_eq!(ending(&kept).stop, Some(Stop::Tools));
+    assert_eq!(kept.ending().stop, Some(Stop::Tools));
 }
 
 #[test]
@@ -116,7 +95,7 @@ fn deltas_that_name_no_item_are_of_the_one_that_is_open() {
 fn a_source_without_deltas_shows_its_text_once() {
     let kept = run("only-done-events.sse");
     assert_eq!((kept.visible().as_str(), messages(&kept)), ("Four ducks. And a goose.", 1));
-    assert_eq!(reasoning(&kept), ["Counting ducks"]);
+    assert_eq!(kept.thoughts(), ["Counting ducks"]);
     assert_eq!(tool(&kept, "feed").2, r#"{"bird":"goose"}"#);
 }
 
@@ -142,7 +121,7 @@ fn parts_of_an_item_are_one_message_and_the_final_answer_is_the_reply() {
         .collect();
     let (commentary, last) = (Some(Phase::Commentary), Some(Phase::Final));
     assert_eq!(phases, [commentary, last, commentary]);
-    assert_eq!(ending(&kept).message, Some(MessageId(1)));
+    assert_eq!(kept.ending().message, Some(MessageId(1)));
 }
 
 #[test]
@@ -160,7 +139,7 @@ fn a_done_text_that_goes_on_after_the_deltas_is_shown_to_its_end() {
     assert_eq!((kept.visible().as_str(), messages(&kept)), ("The pond is frozen.", 1));
     let kept = run("done-events-each-longer-than-the-last.sse");
     assert_eq!((kept.visible().as_str(), messages(&kept)), ("Hello, ünder the reeds", 1));
-    assert_eq!(reasoning(&kept), ["Reeds and rushes"]);
+    assert_eq!(kept.thoughts(), ["Reeds and rushes"]);
     assert!(!kept.events().any(|event| matches!(event, Event::NoticeGiven { .. })));
 }
 
@@ -169,7 +148,7 @@ fn an_item_of_the_end_is_never_taken_for_one_of_another_type() {
     let kept = run("the-end-leaves-out-reasoning.sse");
     assert_eq!(kept.visible(), "Two herons.One boat.No ducks.");
     assert_eq!(
-        (messages(&kept), reasoning(&kept)),
+        (messages(&kept), kept.thoughts()),
         (3, vec![String::new(), "Counting".to_owned(), String::new()])
     );
 }
@@ -198,7 +177,7 @@ fn an_event_sent_twice_is_shown_once_where_the_server_counts() {
 #[test]
 fn a_final_answer_that_is_named_at_its_end_is_the_reply() {
     let kept = run("phase-only-in-the-end-of-an-item.sse");
-    assert_eq!(ending(&kept).message, Some(MessageId(0)));
+    assert_eq!(kept.ending().message, Some(MessageId(0)));
 }
 
 #[test]
@@ -228,24 +207,24 @@ fn a_source_is_cited_once_whether_it_came_with_the_text_or_after_it() {
 fn a_refusal_is_shown_and_ends_the_run_as_refused() {
     let kept = run("refusal.sse");
     assert_eq!(kept.visible(), "I will not drain the pond.");
-    assert_eq!(ending(&kept).reason, Some(FailureReason::Refused));
+    assert_eq!(kept.ending().reason, Some(FailureReason::Refused));
 }
 
 #[test]
 fn an_incomplete_response_was_cut_by_length_or_stopped_by_a_filter() {
-    let length = ending(&run("cut-by-length.sse"));
+    let length = run("cut-by-length.sse").ending().clone();
     assert_eq!((length.stop, length.incomplete), (Some(Stop::Length), true));
-    assert_eq!(ending(&run("content-filter.sse")).reason, Some(FailureReason::Refused));
+    assert_eq!(run("content-filter.sse").ending().reason, Some(FailureReason::Refused));
 }
 
 #[test]
 fn the_first_words_about_a_failure_stand() {
     let kept = run("error-then-failed.sse");
     assert_eq!(kept.visible(), "Half a ");
-    assert_eq!(ending(&kept).detail.as_deref(), Some("The pond is empty."));
-    let flat = ending(&run("flat-error.sse"));
+    assert_eq!(kept.ending().detail.as_deref(), Some("The pond is empty."));
+    let flat = run("flat-error.sse").ending().clone();
     assert_eq!(flat.detail.as_deref(), Some("The dam broke."));
-    let whole = ending(&run("whole-reply-that-failed.json"));
+    let whole = run("whole-reply-that-failed.json").ending().clone();
     assert_eq!(whole.detail.as_deref(), Some("The mill stopped."));
 }
 
@@ -253,16 +232,16 @@ fn the_first_words_about_a_failure_stand() {
 fn a_stream_without_its_end_is_truncated_and_its_open_call_is_cut() {
     let kept = run("cut-stream.sse");
     assert_eq!(kept.visible(), "Water lilies ");
-    assert_eq!(ending(&kept).outcome, Outcome::Truncated);
+    assert_eq!(kept.ending().outcome, Outcome::Truncated);
     assert_eq!(tool(&kept, "pick").4, ToolOutcome::Cut);
-    assert_eq!(ending(&run("cancelled.sse")).outcome, Outcome::Cancelled);
+    assert_eq!(run("cancelled.sse").ending().outcome, Outcome::Cancelled);
 }
 
 #[test]
 fn a_stream_joined_in_its_middle_shows_what_came_and_nothing_twice() {
     let kept = run("joined-in-the-middle.sse");
     assert_eq!(kept.visible(), "and late.More.");
-    assert_eq!(ending(&kept).outcome, Outcome::Completed);
+    assert_eq!(kept.ending().outcome, Outcome::Completed);
 }
 
 #[test]
@@ -284,12 +263,38 @@ fn arguments_built_from_pieces_of_code_and_commands_are_json() {
 }
 
 #[test]
+fn an_image_of_megabytes_in_one_event_is_progress_and_its_bytes_are_left_out() {
+    let image = "QUJD".repeat(1 << 20);
+    let stream = [
+        r#"{"type":"response.created","response":{"id":"r","status":"in_progress"}}"#,
+        r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"g","type":"image_generation_call"}}"#,
+        &format!(r#"{{"type":"response.image_generation_call.partial_image","item_id":"g","output_index":0,"partial_image_index":0,"partial_image_b64":"{image}"}}"#),
+        r#"{"type":"response.output_text.delta","output_index":1,"delta":"A pond."}"#,
+        r#"{"type":"response.completed","response":{"id":"r","status":"completed"}}"#,
+    ]
+    .map(|payload| format!("data: {payload}\n\n"))
+    .concat();
+    let kept = ingest_whole(stream.as_bytes());
+    assert_eq!(kept.visible(), "A pond.");
+    assert_eq!((kept.unrecognised(), kept.ending().outcome), (0, Outcome::Completed));
+    assert!(kept.lines().len() < 1 << 14);
+    assert!(kept.lines().contains("partial image"));
+}
+
+#[test]
+fn random_padding_in_every_delta_means_nothing() {
+    let kept = run("cut-by-length.sse");
+    assert!(!kept.lines().contains("obfuscation"));
+    assert_eq!(kept.unrecognised(), 0);
+}
+
+#[test]
 fn an_mcp_approval_is_asked_for_and_a_list_without_its_own_end_gets_it_from_the_response() {
     let kept = run("mcp-and-approval.sse");
     let asked =
         |event: &Event<'_>| matches!(event, Event::AskOpened { ask, .. } if ask == "mcpr_1");
     assert!(kept.events().any(asked));
-    assert_eq!(ending(&kept).stop, Some(Stop::Paused));
+    assert_eq!(kept.ending().stop, Some(Stop::Paused));
     let outcomes: Vec<ToolOutcome> = tools(&kept).into_iter().map(|tool| tool.5).collect();
     let (well, badly) = (ToolOutcome::Succeeded, ToolOutcome::Failed);
     assert_eq!(outcomes, [well, well, badly]);
@@ -298,7 +303,7 @@ fn an_mcp_approval_is_asked_for_and_a_list_without_its_own_end_gets_it_from_the_
 #[test]
 fn tools_the_client_runs_are_left_to_it() {
     let kept = run("tools-the-client-runs.sse");
-    assert_eq!(ending(&kept).stop, Some(Stop::Tools));
+    assert_eq!(kept.ending().stop, Some(Stop::Tools));
     assert!(tools(&kept).iter().all(|tool| tool.2 == Executor::Client));
     let patch = tool(&kept, "apply_patch");
     assert_eq!(patch.0, ToolKind::Edit);
@@ -310,7 +315,7 @@ fn tools_the_client_runs_are_left_to_it() {
 fn searches_that_xai_runs_itself_do_not_ask_for_tools() {
     let kept = run("searches-xai-runs-itself.sse");
     assert!(tools(&kept).iter().all(|tool| tool.2 == Executor::Provider));
-    assert_eq!(ending(&kept).stop, Some(Stop::End));
+    assert_eq!(kept.ending().stop, Some(Stop::End));
 }
 
 #[test]
@@ -335,7 +340,7 @@ fn the_output_of_a_program_that_was_called_elsewhere_is_a_step() {
 #[test]
 fn reasoning_that_is_done_after_the_message_is_not_said_again() {
     let kept = run("reasoning-done-after-the-message.sse");
-    assert_eq!(reasoning(&kept), ["Simple sum."]);
+    assert_eq!(kept.thoughts(), ["Simple sum."]);
     assert_eq!((kept.visible().as_str(), messages(&kept)), ("4", 1));
 }
 
@@ -350,7 +355,7 @@ fn a_whole_reply_is_read_like_a_stream() {
     let kept = run("whole-reply.json");
     assert_eq!(kept.visible(), "Carp live here.");
     assert_eq!(tool(&kept, "weigh").2, r#"{"fish":"carp"}"#);
-    assert_eq!(ending(&kept).stop, Some(Stop::Tools));
+    assert_eq!(kept.ending().stop, Some(Stop::Tools));
 }
 
 #[test]

@@ -2,9 +2,10 @@
 
 use engine::event::{MessageId, Outcome};
 
-use crate::fixture::{Told, told};
+use crate::fixture::told;
+use crate::support::Kept;
 
-fn qwen(name: &str) -> Told {
+fn qwen(name: &str) -> Kept {
     told(&format!("qwen-code/{name}"))
 }
 

@@ -40,35 +40,6 @@ fn texts(increments: &[&str]) -> Kept {
     chat(&payloads)
 }
 
-/// The text of each message.
-fn messages(kept: &Kept) -> Vec<String> {
-    let mut messages: Vec<String> = Vec::new();
-    for event in kept.events() {
-        match event {
-            Event::MessageStarted { .. } => messages.push(String::new()),
-            Event::TextAppended { message, text } => messages[message.0 as usize].push_str(text),
-            Event::TextRewritten { message, kept_bytes, text } => {
-                let whole = &mut messages[message.0 as usize];
-                whole.truncate(*kept_bytes);
-                whole.push_str(text);
-            }
-            _ => {}
-        }
-    }
-    messages
-}
-
-fn ending(kept: &Kept) -> engine::event::Ending<'static> {
-    match kept.events().last() {
-        Some(Event::RunEnded { ending }) => ending.clone(),
-        other => panic!("the last event is {other:?}"),
-    }
-}
-
-fn reply(kept: &Kept) -> Option<String> {
-    ending(kept).message.map(|message| messages(kept)[message.0 as usize].clone())
-}
-
 #[test]
 fn x2_increments_are_never_taken_for_repeats() {
     for (increments, expected) in [
@@ -77,7 +48,7 @@ fn x2_increments_are_never_taken_for_repeats() {
         (&["1", "0", "0", "0"], "1000"),
         (&["a", "\n", "\n", "b"], "a\n\nb"),
     ] {
-        assert_eq!(messages(&texts(increments)), [expected]);
+        assert_eq!(texts(increments).messages(), [expected]);
     }
 }
 
@@ -89,7 +60,7 @@ fn x2_thinking_does_not_eat_the_reply() {
         text(" can help."),
         finish("stop"),
     ]);
-    assert_eq!(messages(&kept), ["I can help."]);
+    assert_eq!(kept.messages(), ["I can help."]);
 }
 
 fn cumulative(reports: &[&str]) -> Kept {
@@ -99,26 +70,18 @@ fn cumulative(reports: &[&str]) -> Kept {
     ingest(&Options { run, ..Options::default() }, [sse(&payloads).as_bytes()])
 }
 
-fn increments(kept: &Kept) -> Vec<String> {
-    let texts = kept.events().filter_map(|event| match event {
-        Event::TextAppended { text, .. } => Some(text.to_string()),
-        _ => None,
-    });
-    texts.collect()
-}
-
 #[test]
 fn x2_a_cumulative_source_gives_increments() {
     let kept = cumulative(&["A", "AB", "ABC"]);
-    assert_eq!(increments(&kept), ["A", "B", "C"]);
-    assert_eq!(messages(&kept), ["ABC"]);
+    assert_eq!(kept.texts(), ["A", "B", "C"]);
+    assert_eq!(kept.messages(), ["ABC"]);
     assert!(kept.events().any(|event| matches!(event, Event::QuirkActed { .. })));
 }
 
 #[test]
 fn x2_a_cumulative_source_that_rewrites_gives_a_replace() {
     let kept = cumulative(&["Hello wrld", "Hello world", "Hello world!"]);
-    assert_eq!(messages(&kept), ["Hello world!"]);
+    assert_eq!(kept.messages(), ["Hello world!"]);
     let rewritten = kept.events().find_map(|event| match event {
         Event::TextRewritten { kept_bytes, text, .. } => Some((*kept_bytes, text.to_string())),
         _ => None,
@@ -129,33 +92,33 @@ fn x2_a_cumulative_source_that_rewrites_gives_a_replace() {
 #[test]
 fn x2_a_rewrite_hides_what_it_must() {
     let kept = cumulative(&["a b <think>x</think>c", "a B <think>y</think>d"]);
-    assert_eq!(messages(&kept), ["a B d"]);
+    assert_eq!(kept.messages(), ["a B d"]);
     let kept = cumulative(&["<think>x", "<think>yz</think>done"]);
-    assert_eq!(messages(&kept), ["done"]);
+    assert_eq!(kept.messages(), ["done"]);
 }
 
 #[test]
 fn x4_blank_text_before_a_tool_is_no_message() {
     let call = json!({"tool_calls": [{"index": 0, "id": "t", "function": {"name": "f", "arguments": "{}"}}]});
     let kept = chat(&[text("\n\n"), delta(call.clone()), finish("tool_calls")]);
-    assert_eq!(messages(&kept), Vec::<String>::new());
-    assert_eq!(ending(&kept).reply, Reply::None);
+    assert_eq!(kept.messages(), Vec::<String>::new());
+    assert_eq!(kept.ending().reply, Reply::None);
     let kept = chat(&[text("\n\n"), text("So"), delta(call), finish("tool_calls")]);
-    assert_eq!(messages(&kept), ["\n\nSo"]);
+    assert_eq!(kept.messages(), ["\n\nSo"]);
 }
 
 #[test]
 fn x4_text_before_and_after_a_tool_are_two_messages() {
     let call = json!({"tool_calls": [{"index": 0, "id": "t", "function": {"name": "f", "arguments": "{}"}}]});
     let kept = chat(&[text("one"), delta(call), text("two"), finish("stop")]);
-    assert_eq!(messages(&kept), ["one", "two"]);
+    assert_eq!(kept.messages(), ["one", "two"]);
 }
 
 #[test]
 fn x6_text_held_back_comes_before_the_tool() {
     let call = json!({"tool_calls": [{"index": 0, "id": "t", "function": {"name": "f", "arguments": "{}"}}]});
     let kept = chat(&[text("see <th"), delta(call), finish("tool_calls")]);
-    assert_eq!(messages(&kept), ["see <th"]);
+    assert_eq!(kept.messages(), ["see <th"]);
     let order: Vec<&str> = kept
         .events()
         .filter_map(|event| match event {
@@ -203,13 +166,13 @@ fn x7_why_no_more_came_is_the_ending_unless_the_source_had_ended() {
         ingest.push(sse(&[text("half")]).as_bytes(), None, &mut kept);
         let mut ended = ingest.clone();
         ingest.finish(cut, None, &mut kept);
-        assert_eq!(ending(&kept).outcome, outcome);
-        assert!(ending(&kept).incomplete);
-        assert_eq!(reply(&kept).as_deref(), Some("half"), "X8: the partial survives");
+        assert_eq!(kept.ending().outcome, outcome);
+        assert!(kept.ending().incomplete);
+        assert_eq!(kept.reply(), "half", "X8: the partial survives");
         let mut kept = Kept::default();
         ended.push(sse(&[finish("stop")]).as_bytes(), None, &mut kept);
         ended.finish(cut, None, &mut kept);
-        assert_eq!(ending(&kept).outcome, Outcome::Completed);
+        assert_eq!(kept.ending().outcome, Outcome::Completed);
     }
 }
 
@@ -217,12 +180,12 @@ fn x7_why_no_more_came_is_the_ending_unless_the_source_had_ended() {
 fn e_a_stream_that_asks_for_tools_is_completed() {
     let call = json!({"tool_calls": [{"index": 0, "id": "t", "function": {"name": "f", "arguments": "{}"}}]});
     let kept = chat(&[delta(call), finish("tool_calls")]);
-    assert_eq!(ending(&kept).outcome, Outcome::Completed);
+    assert_eq!(kept.ending().outcome, Outcome::Completed);
 }
 
 #[test]
 fn e_a_finish_reason_without_done_is_completed() {
-    assert_eq!(ending(&texts(&["a"])).outcome, Outcome::Completed);
+    assert_eq!(texts(&["a"]).ending().outcome, Outcome::Completed);
 }
 
 #[test]
@@ -234,7 +197,7 @@ fn e_a_further_response_is_a_new_round_of_the_same_run() {
     let kept = chat(&[text("one"), finish("stop"), other(text("two")), other(finish("stop"))]);
     let rounds = kept.events().filter(|event| matches!(event, Event::RoundStarted { .. })).count();
     assert_eq!((rounds, kept.endings()), (2, 1));
-    assert_eq!(reply(&kept).as_deref(), Some("two"));
+    assert_eq!(kept.reply(), "two");
 }
 
 #[test]
@@ -244,7 +207,7 @@ fn l5_a_last_round_without_a_message_has_no_reply() {
         payload
     };
     let kept = chat(&[text("one"), finish("stop"), other(finish("stop"))]);
-    assert_eq!((ending(&kept).reply, reply(&kept)), (Reply::None, None));
+    assert_eq!((kept.ending().reply, kept.ending().message), (Reply::None, None));
 }
 
 #[test]
@@ -253,8 +216,8 @@ fn x12_bad_json_in_one_frame_ends_nothing() {
     stream.push_str("data: {\"choices\":[{\"delta\n\n");
     stream.push_str(&sse(&[text("b"), finish("stop")]));
     let kept = ingest_whole(stream.as_bytes());
-    assert_eq!(messages(&kept), ["ab"]);
-    assert_eq!(ending(&kept).outcome, Outcome::Completed);
+    assert_eq!(kept.messages(), ["ab"]);
+    assert_eq!(kept.ending().outcome, Outcome::Completed);
     assert!(kept.events().any(|event| matches!(event, Event::Unrecognised { .. })));
 }
 
@@ -278,7 +241,7 @@ fn x18_only_choice_0_is_shown() {
     let mut second = text("other");
     second["choices"][0]["index"] = json!(1);
     let kept = chat(&[text("a"), second, text("b"), finish("stop")]);
-    assert_eq!(messages(&kept), ["ab"]);
+    assert_eq!(kept.messages(), ["ab"]);
 }
 
 #[test]
@@ -302,7 +265,7 @@ fn x18_images_and_citations_belong_to_their_message() {
         })
         .collect();
     assert_eq!(owners, [Owner::Message(MessageId(0)); 2]);
-    assert_eq!(messages(&kept), ["Look:"]);
+    assert_eq!(kept.messages(), ["Look:"]);
 }
 
 /// What a run says it takes back.
@@ -333,7 +296,7 @@ fn x16_only_what_is_unfinished_is_taken_back() {
     check_well_formed(&kept, "unfinished");
     assert_eq!(withdrawn(&kept), [(vec![MessageId(1), MessageId(2)], vec![])]);
     assert_eq!(kept.visible(), "Keep me");
-    assert_eq!(reply(&kept).as_deref(), Some("Keep me"));
+    assert_eq!(kept.reply(), "Keep me");
 }
 
 #[test]
@@ -350,7 +313,7 @@ fn x16_reasoning_that_is_unfinished_is_taken_back() {
     out.finish(Cut::EndOfInput);
     check_well_formed(&kept, "unfinished");
     assert_eq!(withdrawn(&kept), [(vec![], vec![StepId(1)])]);
-    assert_eq!(reply(&kept).as_deref(), Some("Keep me"));
+    assert_eq!(kept.reply(), "Keep me");
 }
 
 /// Every `*_started` has exactly one `*_ended`, and nothing of a thing comes outside of it.

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use crate::event::{FailureReason, ReasoningOrigin, Stop, TextMode, UnrecognisedReason, Usage};
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
-    Index, RawValue, Shape, Text, elements, number, object, string, string_or_json,
+    RawValue, Shape, Text, elements, number, object, string, string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::{ToolStart, Writer};
@@ -42,7 +42,7 @@ impl PartialEq for ClientTool {
 
 object! { Line {
     kind: Text<'a> = "type",
-    index: Index = "index",
+    index: u64 = "index",
     delta: DeltaOf<'a> = "delta",
     content_block: &'a RawValue = "content_block",
     message: &'a RawValue = "message",
@@ -109,14 +109,14 @@ impl Dialect for Anthropic {
         match line.kind.as_deref().unwrap_or("") {
             "content_block_delta" => {
                 let delta = line.delta.unwrap_or_default();
-                self.delta(line.index.unwrap_or_default().0, &delta, frame.data, out);
+                self.delta(line.index.unwrap_or_default(), &delta, frame.data, out);
             }
             "content_block_start" => {
                 if let Some(block) = line.content_block {
-                    self.start_block(line.index.unwrap_or_default().0, block, out);
+                    self.start_block(line.index.unwrap_or_default(), block, out);
                 }
             }
-            "content_block_stop" => self.stop_block(line.index.unwrap_or_default().0, out),
+            "content_block_stop" => self.stop_block(line.index.unwrap_or_default(), out),
             "message_start" => {
                 if let Some(message) = line.message {
                     self.start_message(message, out)?;

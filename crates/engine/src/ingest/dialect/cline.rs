@@ -282,7 +282,7 @@ fn result(raw: &RawValue) -> (Cow<'_, str>, Option<bool>) {
             return (raw.get().into(), None);
         };
         text += &string_or_json(words);
-        succeeded &= success.is_none_or(|success| success.get() != "false");
+        succeeded &= success.and_then(number) != Some(false);
     }
     if text.is_empty() { (string_or_json(raw), None) } else { (text.into(), Some(succeeded)) }
 }

@@ -297,18 +297,12 @@ fn usage_of(raw: &RawValue) -> Usage {
         return Usage::default();
     };
     let tokens = tokens.or(billed).and_then(|tokens| TOKENS.read(tokens.get()));
-    let [input, output] = tokens
-        .map(|tokens| tokens.read.map(|member| member.and_then(whole_number)))
-        .unwrap_or_default();
+    let [input, output] =
+        tokens.map(|tokens| tokens.read.map(|member| member.and_then(number))).unwrap_or_default();
     Usage {
         input_tokens: input,
         output_tokens: output,
-        cache_read_tokens: cached.and_then(whole_number),
+        cache_read_tokens: cached.and_then(number),
         ..Usage::default()
     }
-}
-
-/// Some of its counts are written as `12.0`.
-fn whole_number(raw: &RawValue) -> Option<u64> {
-    number(raw).or_else(|| raw.get().split_once('.')?.0.parse().ok())
 }

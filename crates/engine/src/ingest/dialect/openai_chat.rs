@@ -14,8 +14,7 @@ use crate::event::{
 };
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
-    Few, Index, RawValue, Shape, Text, TextOrParts, elements, number, object, string,
-    string_or_json,
+    Few, RawValue, Shape, Text, TextOrParts, elements, number, object, string, string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::Writer;
@@ -62,7 +61,7 @@ object! { Chunk {
 } }
 
 object! { Choice {
-    index: Index = "index",
+    index: u64 = "index",
     delta: Delta<'a> = "delta",
     message: Box<Delta<'a>> = "message",
     finish_reason: Text<'a> = "finish_reason",
@@ -85,7 +84,7 @@ object! { Delta {
 } }
 
 object! { ToolCall {
-    index: Index = "index",
+    index: u64 = "index",
     id: Text<'a> = "id",
     function: Function<'a> = "function",
     custom: Function<'a> = "custom",
@@ -147,7 +146,7 @@ impl Dialect for OpenAiChat {
         let id = chunk.id.as_deref().unwrap_or("");
         let model = chunk.model.as_deref();
         for choice in chunk.choices.unwrap_or_default() {
-            if choice.index.unwrap_or_default() == Index(0) {
+            if choice.index.unwrap_or_default() == 0 {
                 self.begin(id, model, out);
                 out.unknown_fields(&choice.unknown);
                 // Some send the message so far beside each delta: the delta is what is new.

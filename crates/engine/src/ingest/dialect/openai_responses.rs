@@ -8,6 +8,7 @@
 //! Items are known by their `output_index`: some servers give them a new id in every event, others
 //! have no index and keep the id.
 
+mod delta;
 mod item;
 mod output;
 mod response;
@@ -16,15 +17,14 @@ mod sequence;
 mod text;
 mod tool;
 
-use std::borrow::Cow;
-
 use crate::event::{ReasoningOrigin, StepId, TextMode, UnrecognisedReason};
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{Index, RawValue, Text, object};
+use crate::ingest::json::{RawValue, Text, object};
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::Writer;
 
 use super::{Dialect, Unreadable};
+use delta::DeltaOf;
 use item::{Item, Key, MESSAGE, REASONING};
 use response::fail;
 use sequence::Sequence;
@@ -67,11 +67,11 @@ enum LeftOpen {
 
 object! { Line {
     kind: Text<'a> = "type",
-    output_index: Index = "output_index",
+    output_index: u64 = "output_index",
     item_id: Text<'a> = "item_id",
-    content_index: Index = "content_index",
-    summary_index: Index = "summary_index",
-    command_index: Index = "command_index",
+    content_index: u64 = "content_index",
+    summary_index: u64 = "summary_index",
+    command_index: u64 = "command_index",
     delta: DeltaOf<'a> = "delta",
     text: &'a RawValue = "text",
     refusal: &'a RawValue = "refusal",
@@ -85,7 +85,7 @@ object! { Line {
     message: &'a RawValue = "message",
     code: &'a RawValue = "code",
     object: Text<'a> = "object",
-    sequence: Index = "sequence_number",
+    sequence: u64 = "sequence_number",
     ; skip "obfuscation" | "logprobs" | "annotation_index" | "param" | "command"
         | "output" | "diff" | "name" | "partial_image_index" | "partial_image_b64" | "size"
         | "quality" | "background" | "output_format" | "response_id" | "copilot_usage" | "timings"
@@ -152,43 +152,10 @@ object! { ShellDelta {
     ; skip "outcome"
 } }
 
-/// New text, or a piece of a command's output.
-#[derive(Debug)]
-enum DeltaOf<'a> {
-    Text(Cow<'a, str>),
-    Shell(ShellDelta<'a>),
-}
-
-impl<'de: 'a, 'a> serde::Deserialize<'de> for DeltaOf<'a> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct DeltaVisitor;
-        impl<'de> serde::de::Visitor<'de> for DeltaVisitor {
-            type Value = DeltaOf<'de>;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a string or a piece of output")
-            }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(DeltaOf::Text(Cow::Borrowed(text)))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(DeltaOf::Text(Cow::Owned(text.to_owned())))
-            }
-            fn visit_map<A: serde::de::MapAccess<'de>>(
-                self,
-                map: A,
-            ) -> Result<Self::Value, A::Error> {
-                let map = serde::de::value::MapAccessDeserializer::new(map);
-                serde::Deserialize::deserialize(map).map(DeltaOf::Shell)
-            }
-        }
-        deserializer.deserialize_any(DeltaVisitor)
-    }
-}
-
 impl Line<'_> {
     /// Where the item stands in the response.
     fn place(&self) -> Option<u64> {
-        self.output_index.map(|index| index.0)
+        self.output_index
     }
 
     fn key(&self) -> Key<'_> {
@@ -277,7 +244,7 @@ impl OpenAiResponses {
     }
 
     fn delta(&mut self, subject: &str, line: &Line<'_>, raw: &str, out: &mut Writer<'_>) {
-        let part = line.content_index.unwrap_or_default().0;
+        let part = line.content_index.unwrap_or_default();
         if subject == "output_text" && self.goes_on(line.place(), part, line.delta(), out) {
             return;
         }
@@ -302,7 +269,7 @@ impl OpenAiResponses {
             }
             "reasoning_summary_text" => {
                 let (origin, part) =
-                    (ReasoningOrigin::Summary, line.summary_index.unwrap_or_default().0);
+                    (ReasoningOrigin::Summary, line.summary_index.unwrap_or_default());
                 self.reasoning_delta(line.key(), origin, part, line.delta(), out);
             }
             "function_call_arguments"
@@ -313,7 +280,7 @@ impl OpenAiResponses {
             | "code_interpreter_call.code"
             | "apply_patch_call_operation_diff"
             | "shell_call_command" => {
-                let element = line.command_index.unwrap_or_default().0;
+                let element = line.command_index.unwrap_or_default();
                 if !self.arguments_delta(line.key(), element, line.delta(), out) {
                     out.unrecognised(UnrecognisedReason::Late, raw);
                 }
@@ -331,8 +298,8 @@ impl OpenAiResponses {
 
     /// A part of an item is complete, and comes again as a whole.
     fn done_event(&mut self, subject: &str, line: &Line<'_>, raw: &str, out: &mut Writer<'_>) {
-        let content = line.content_index.unwrap_or_default().0;
-        let summary = line.summary_index.unwrap_or_default().0;
+        let content = line.content_index.unwrap_or_default();
+        let summary = line.summary_index.unwrap_or_default();
         let (key, of) = (line.key(), Of::Named(line.key()));
         match subject {
             "output_item" => {
@@ -390,7 +357,7 @@ impl OpenAiResponses {
                 if let Some(annotation) = line.annotation {
                     self.annotation(
                         line.key(),
-                        line.content_index.unwrap_or_default().0,
+                        line.content_index.unwrap_or_default(),
                         annotation,
                         out,
                     );

@@ -1,7 +1,7 @@
 //! Results of tools, pictures and citations.
 
 use crate::event::{Citation, Image, StepId, ToolOutcome};
-use crate::ingest::json::{RawValue, Shape, elements, string};
+use crate::ingest::json::{RawValue, Shape, elements, number, string};
 use crate::run::{ToolStart, Writer};
 
 use super::block::server_tool_kind;
@@ -69,7 +69,9 @@ fn is_error_result(content: &RawValue) -> bool {
     RESULT.read(content.get()).is_some_and(|result| {
         let [kind, error_code, return_code] = result.read;
         let named = kind.and_then(string).is_some_and(|kind| kind.ends_with("_error"));
-        named || error_code.is_some() || return_code.is_some_and(|code| code.get() != "0")
+        named
+            || error_code.is_some()
+            || return_code.and_then(number::<i64>).is_some_and(|code| code != 0)
     })
 }
 

@@ -2,7 +2,6 @@
 
 use crate::event::StepId;
 use crate::ingest::frame::Depth;
-use crate::ingest::json::Index;
 use crate::limits::ROUND_CALLS_MAX;
 use crate::run::{Fingerprint, ToolStart, Writer};
 
@@ -17,7 +16,7 @@ pub(super) struct Calls {
 struct Call {
     /// Of its id, which may be as long as a frame.
     id: Fingerprint,
-    index: Option<Index>,
+    index: Option<u64>,
     step: StepId,
     /// How far the arguments are: a closed value takes no more.
     depth: Depth,
@@ -29,7 +28,7 @@ struct Call {
 pub(super) struct Named<'a> {
     pub(super) id: &'a str,
     pub(super) name: &'a str,
-    pub(super) index: Option<Index>,
+    pub(super) index: Option<u64>,
 }
 
 impl Calls {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::event::{Image, StepId, ToolOutcome};
-use crate::ingest::json::{RawValue, Shape, elements, string, string_or_json};
+use crate::ingest::json::{Shape, elements, number, string, string_or_json};
 use crate::run::Writer;
 
 use super::super::openai_chat::{error_text, image_of_url};
@@ -115,8 +115,8 @@ fn shell_output_done(step: StepId, body: &Body<'_>, out: &mut Writer<'_>) {
         }
         let outcome = outcome.and_then(|raw| OUTCOME.read(raw.get()));
         let [kind, code] = outcome.map_or([None; 2], |outcome| outcome.read);
-        match code.map(RawValue::get) {
-            Some("0") => {}
+        match code.and_then(number::<i64>) {
+            Some(0) => {}
             Some(code) => failure = Some(format!("exit code {code}")),
             None => failure = kind.and_then(string).map(Cow::into_owned).or(failure),
         }

@@ -1,7 +1,5 @@
 //! The numbers that events count themselves with.
 
-use crate::ingest::json::Index;
-
 /// Not every server counts: some say the same number, or one below zero, in every event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Sequence {
@@ -17,8 +15,8 @@ pub(super) enum Sequence {
 
 impl Sequence {
     /// Whether an event of this number has come before.
-    pub(super) fn is_repeat(&mut self, number: Option<Index>) -> bool {
-        let Some(Index(number)) = number else {
+    pub(super) fn is_repeat(&mut self, number: Option<u64>) -> bool {
+        let Some(number) = number else {
             return false;
         };
         match *self {
