@@ -11,7 +11,10 @@ pub mod latest;
 pub mod patch;
 pub mod picture;
 pub mod reply;
+pub mod sentences;
+pub mod steps;
 pub mod text;
+pub mod transcript;
 
 use std::str::FromStr;
 
@@ -71,7 +74,10 @@ macro_rules! views {
 
 views! {
     Latest "latest" latest,
+    Steps "steps" steps,
     Bubbles "bubbles" bubbles,
+    Transcript "transcript" transcript,
+    Sentences "sentences" sentences,
 }
 
 /// A name that no view has.

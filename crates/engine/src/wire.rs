@@ -10,7 +10,10 @@ mod json;
 mod latest;
 mod own;
 pub mod patch;
+mod sentences;
 pub mod sse;
+mod steps;
+mod transcript;
 
 pub use cursor::Cursor;
 pub use encoder::{Content, Encoder, Format, Frame, Kind};

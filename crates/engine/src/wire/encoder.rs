@@ -93,8 +93,13 @@ impl Kind {
     }
 }
 
-const LETTERS: [(ViewName, char); ViewName::ALL.len()] =
-    [(ViewName::Latest, 'l'), (ViewName::Bubbles, 'b')];
+const LETTERS: [(ViewName, char); ViewName::ALL.len()] = [
+    (ViewName::Latest, 'l'),
+    (ViewName::Steps, 's'),
+    (ViewName::Bubbles, 'b'),
+    (ViewName::Transcript, 't'),
+    (ViewName::Sentences, 'f'),
+];
 
 const OPTIONS: [(Content, Thinking); 8] = [
     (Content::Accumulated, Thinking::AsUsual),

@@ -8,7 +8,7 @@ use crate::view::{Item, Key, Kind as ItemKind, Patch, Picture, ViewName};
 
 use super::encoder::Kind;
 use super::json::Object;
-use super::{bubbles, latest};
+use super::{bubbles, latest, sentences, steps, transcript};
 
 /// What a frame says beside its patch.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +61,9 @@ impl Own {
             }
             _ => match about.kind.view {
                 ViewName::Latest => self.latest.spell(patch, picture, about, data, say),
+                ViewName::Steps => steps::spell(patch, picture, about, data, say),
+                ViewName::Transcript => transcript::spell(patch, picture, about, data, say),
+                ViewName::Sentences => sentences::spell(patch, picture, about, data, say),
                 ViewName::Bubbles => bubbles::spell(patch, picture, about, data, say),
             },
         }
