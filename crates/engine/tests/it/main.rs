@@ -31,3 +31,4 @@ mod sse;
 mod support;
 mod thinking;
 mod traps;
+mod views;
