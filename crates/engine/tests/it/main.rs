@@ -8,6 +8,7 @@
 mod agents;
 mod anthropic;
 mod bedrock;
+mod bubbles;
 mod claude_code;
 mod cli_agents;
 mod codex;
@@ -19,7 +20,9 @@ mod extractor;
 mod fixture;
 mod fixtures;
 mod gemini;
+mod latest;
 mod linear;
+mod log;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
