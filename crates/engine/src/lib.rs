@@ -14,4 +14,6 @@ pub mod run;
 
 pub mod ingest;
 
+pub mod sentence;
+
 pub mod view;

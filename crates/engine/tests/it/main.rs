@@ -26,6 +26,7 @@ mod openai_responses;
 mod qwen_code;
 mod rules;
 mod schema;
+mod sentences;
 mod sse;
 mod support;
 mod thinking;
