@@ -30,6 +30,7 @@ mod qwen_code;
 mod rules;
 mod scalars;
 mod schema;
+mod sentences;
 mod sse;
 mod support;
 mod thinking;
