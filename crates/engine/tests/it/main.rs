@@ -31,6 +31,7 @@ mod rules;
 mod scalars;
 mod schema;
 mod sentences;
+mod sentences_view;
 mod sse;
 mod support;
 mod thinking;
