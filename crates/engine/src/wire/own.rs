@@ -14,6 +14,7 @@ use super::{bubbles, latest, sentences, steps, transcript};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct About<'a> {
     pub(super) kind: Kind,
+    /// As JSON strings.
     pub(super) session: &'a str,
     pub(super) run: &'a str,
     pub(super) seq: u64,
@@ -40,7 +41,7 @@ impl Own {
         let run = about.run;
         match patch {
             Patch::Put { item, .. } if item.kind == ItemKind::User => {
-                let frame = Object::new(data).text("run", run).text("id", &item.id);
+                let frame = Object::new(data).json("run", run).text("id", &item.id);
                 say("user", frame.text("content", &item.text).end());
             }
             Patch::Ask(ask) => say("ask", Object::new(data).members(ask).end()),
@@ -48,16 +49,16 @@ impl Own {
                 say("ask-resolved", Object::new(data).members(resolved).end());
             }
             Patch::Attach { key, image } => {
-                let frame = Object::new(data).text("run", run).text("id", id(*key, picture));
+                let frame = Object::new(data).json("run", run).text("id", id(*key, picture));
                 say("image", frame.members(image).end());
             }
             Patch::Cite { key, citation } => {
-                let frame = Object::new(data).text("run", run).text("id", id(*key, picture));
+                let frame = Object::new(data).json("run", run).text("id", id(*key, picture));
                 say("citation", frame.members(citation).end());
             }
             Patch::Withdraw { keys } => {
                 let ids: Vec<&str> = keys.iter().map(|key| id(*key, picture)).collect();
-                say("withdrawn", Object::new(data).text("run", run).value("ids", &ids).end());
+                say("withdrawn", Object::new(data).json("run", run).value("ids", &ids).end());
             }
             _ => match about.kind.view {
                 ViewName::Latest => self.latest.spell(patch, picture, about, data, say),
