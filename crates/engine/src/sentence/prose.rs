@@ -55,15 +55,23 @@ enum Phase {
     Next(Next),
 }
 
+/// What the last word was.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum BeforeWord {
+    Number,
+    /// A number with a dot.
+    Ordinal,
+    Other,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Prose {
     phase: Phase,
     /// The word being read, its beginning if it is long.
     word: String,
-    /// No white space came since the piece's first word began.
-    first: bool,
-    /// The word before was a number with a dot, as in a date.
-    after_ordinal: bool,
+    /// Words of the piece before it.
+    words: usize,
+    before_word: BeforeWord,
     enclosures: Enclosures,
     code: InlineCode,
     /// The last character; white space where there is none.
@@ -75,6 +83,9 @@ pub(super) struct Prose {
 /// Characters of a citation that may stand right after a stop.
 const CITATION_CHARS_MAX: usize = 24;
 
+/// Words with which a sentence may begin before the sign of a year: "W dniu 3 maja 1791 r. Sejm".
+const OPENING_WORDS_MAX: usize = 5;
+
 /// Letters of a Greek word that is surely no abbreviation.
 const GREEK_LETTERS_MIN: usize = 4;
 
@@ -83,8 +94,8 @@ impl Prose {
         Prose {
             phase: Phase::Text,
             word: String::new(),
-            first: true,
-            after_ordinal: false,
+            words: 0,
+            before_word: BeforeWord::Other,
             enclosures: Enclosures::default(),
             code: InlineCode::default(),
             before: ' ',
@@ -172,8 +183,8 @@ impl Prose {
         self.phase = Phase::Text;
         self.enclosures.clear();
         self.word.clear();
-        self.first = true;
-        self.after_ordinal = false;
+        self.words = 0;
+        self.before_word = BeforeWord::Other;
         self.before = ' ';
     }
 
@@ -226,12 +237,17 @@ impl Prose {
     }
 
     fn end_word(&mut self) {
-        if let Some(number) = self.word.strip_suffix('.') {
-            self.after_ordinal = words::class(number) == Class::Number;
-        } else if !self.word.is_empty() {
-            self.after_ordinal = false;
+        if self.word.is_empty() {
+            return;
         }
-        self.first &= self.word.is_empty();
+        let number = self.word.trim_end_matches('.');
+        let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+        self.before_word = match self.word.len() - number.len() {
+            0 if is_number => BeforeWord::Number,
+            1 if is_number => BeforeWord::Ordinal,
+            _ => BeforeWord::Other,
+        };
+        self.words += 1;
         self.word.clear();
     }
 
@@ -313,15 +329,20 @@ impl Prose {
     }
 
     fn doubt_of_word(&self, word: &str, doubt: Doubt) -> Option<Doubt> {
-        let mut class = words::class(word);
         let letters = word.chars().filter(|c| c.is_alphanumeric()).count();
+        let mut class = words::class(word);
         let is_label = class == Class::Number || class == Class::Starter && letters == 1;
-        if class == Class::Never || self.first && is_label {
+        if class == Class::Never || self.words == 0 && is_label {
             return None;
         }
-        if class == Class::Number && self.after_ordinal {
-            class = Class::Starter;
-        }
+        class = match (class, self.before_word) {
+            // "1. 5. 2020"
+            (Class::Number, BeforeWord::Ordinal) => Class::Starter,
+            // "5 m"
+            (Class::Starter, BeforeWord::Number) if letters == 1 && is_lower(word) => Class::Plain,
+            (Class::Year, _) if OPENING_WORDS_MAX < self.words => Class::Plain,
+            (class, _) => class,
+        };
         let greek = class == Class::Plain && is_greek(self.letter) && GREEK_LETTERS_MIN <= letters;
         Some(Doubt { class, greek, ..doubt })
     }
@@ -360,6 +381,10 @@ impl Stop {
             (old, _) => old,
         };
     }
+}
+
+fn is_lower(word: &str) -> bool {
+    word.chars().all(char::is_lowercase)
 }
 
 /// "[...]" leaves out words, and ends nothing.
