@@ -21,6 +21,7 @@ mod line;
 mod marker;
 mod next;
 mod prose;
+mod stop;
 mod words;
 
 use block::Blocks;

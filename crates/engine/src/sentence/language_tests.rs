@@ -19,6 +19,7 @@ fn f2_english() {
         "Mr. and Mrs. Smith met Sen. Jones, Gen. Lee and Rev. Brown. ¦They left.",
         "It took 5 ms. ¦The end came at 5 p.m. ¦Bob left.",
         "Call at 5 p.m. Eastern or 9 a.m. Monday. ¦At 5 p.m. ¦We left.",
+        "Step 1. Open it. ¦**Step 2.** Close it. ¦Go back to step 1. ¦Then stop.",
         "It is 5 m. ¦Bob runs 10 km. ¦Ann waits 3 s. ¦Done.",
         "See Fig. 3, p. 5, vol. II and no. 7. ¦Then stop.",
         "He works at Apple Inc. ¦He likes it. ¦She is at Foo Ltd. as well, etc. ¦Nice.",
