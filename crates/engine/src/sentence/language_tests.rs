@@ -1,3 +1,5 @@
+//! Sentences of many languages, with a bar where one ends.
+
 use crate::sentence::tests::check_all;
 
 #[test]
