@@ -69,3 +69,6 @@ pub const ID_BYTES_MAX: usize = 256;
 /// Text of a prompt or a summary held while it comes in pieces; what is more is recorded as
 /// unrecognised.
 pub const HELD_PIECES_BYTES_MAX: usize = FRAME_BYTES_MAX;
+
+/// Steps of sub-agents shown inside one another; what is deeper stands beside the deepest.
+pub const STEP_DEPTH_MAX: usize = 8;

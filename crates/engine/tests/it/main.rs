@@ -28,6 +28,7 @@ mod rules;
 mod scalars;
 mod schema;
 mod sse;
+mod steps;
 mod support;
 mod thinking;
 mod traps;
