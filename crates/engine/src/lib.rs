@@ -14,6 +14,8 @@ pub mod run;
 
 pub mod ingest;
 
+pub mod sentence;
+
 pub mod view;
 
 pub mod wire;

@@ -72,3 +72,16 @@ pub const HELD_PIECES_BYTES_MAX: usize = FRAME_BYTES_MAX;
 
 /// Steps of sub-agents shown inside one another; what is deeper stands beside the deepest.
 pub const STEP_DEPTH_MAX: usize = 8;
+
+/// Text of a message held because it is open whether a sentence ends before it; past it, none does.
+pub const SENTENCE_HELD_BYTES_MAX: usize = 64;
+
+/// How far a quotation or bracket keeps the sentences in it together; one that never closes must
+/// not swallow the rest of a paragraph.
+pub const SENTENCE_ENCLOSED_BYTES_MAX: usize = 1 << 10;
+
+/// Brackets and quotations that may be open inside each other in a sentence.
+pub const SENTENCE_ENCLOSED_DEPTH_MAX: usize = 8;
+
+/// Bytes of a word remembered to tell an abbreviation by; a longer word is none.
+pub const SENTENCE_WORD_BYTES_MAX: usize = 48;

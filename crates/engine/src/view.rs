@@ -21,7 +21,7 @@ use std::str::FromStr;
 use crate::event::Record;
 
 pub use item::{Item, Key, Kind, State};
-pub use patch::Patch;
+pub use patch::{Patch, Status};
 pub use picture::Picture;
 
 /// What becomes of the agent's thinking.
@@ -65,7 +65,7 @@ macro_rules! views {
                 match name { $(ViewName::$name => View::$name($module::$name::new(options)),)+ }
             }
 
-            pub fn apply<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
+            pub fn apply(&mut self, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
                 match self { $(View::$name(view) => view.apply(record, out),)+ }
             }
         }

@@ -1,10 +1,13 @@
 //! The arguments, which are also the manual.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum};
 use engine::ingest::{DialectName, Quirk};
+use engine::view::{Thinking, ViewName};
+use engine::wire::{Content, Format, Kind};
 
 /// One calm, true picture of any AI agent.
 ///
@@ -37,12 +40,15 @@ pub(crate) enum Command {
 
 /// Show a model's or agent's stream as a person would want to read it
 ///
-/// Reads what a provider's API or an agent's command line prints, recognises it, and prints what
-/// the agent said: every message once, thinking and tool calls left out. Examples:
+/// Reads what a provider's API or an agent's command line prints, recognises it, and shows what
+/// the agent said: on a terminal as it is written, elsewhere every message once, thinking and tool
+/// calls left out. Examples:
 ///
 ///   claude -p "..." --output-format stream-json --verbose | millpond show
 ///
 ///   curl -N <https://.../v1/chat/completions> -d '{"stream":true,...}' | millpond show
+///
+///   millpond show --view steps recorded.sse
 ///
 ///   millpond show --output events recorded.sse
 ///
@@ -60,9 +66,26 @@ pub(crate) struct ShowArgs {
           value_parser = PossibleValuesParser::new(dialects()))]
     from: String,
 
-    /// What to print
-    #[arg(short, long, value_enum, default_value_t = Output::Text)]
-    pub(crate) output: Output,
+    /// How to show it: one of five ways, each for another taste; `latest` if none is given
+    #[arg(long, value_enum)]
+    view: Option<ViewArg>,
+
+    /// What to print; `screen` on a terminal, `text` elsewhere
+    #[arg(short, long, value_enum)]
+    output: Option<Output>,
+
+    /// What becomes of thinking: nowhere, its newest words in the status, or the whole where the
+    /// view has a place for it; as the view has it if not given
+    #[arg(long, value_enum)]
+    thinking: Option<ThinkingArg>,
+
+    /// What frames of text carry: what is new, or the message so far
+    #[arg(long, value_enum, default_value_t = ContentArg::Accumulated)]
+    content: ContentArg,
+
+    /// Which frames: the view's own, or patches, which are the same for all views
+    #[arg(long, value_enum, default_value_t = FormatArg::Own)]
+    format: FormatArg,
 
     /// The model's template has already opened the thinking tag
     #[arg(long)]
@@ -98,7 +121,11 @@ pub(crate) struct ShowArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Output {
-    /// All messages as they come, a blank line between them
+    /// The view, drawn as it changes
+    Screen,
+    /// The view's frames, one JSON object per line
+    Frames,
+    /// All messages as they come, a blank line between them; with --view, its page when it is done
     Text,
     /// Only the final message, when it is known
     Final,
@@ -114,6 +141,39 @@ pub(crate) enum Pace {
     Fast,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ViewArg {
+    /// One status line or one streaming reply, then only the final message
+    Latest,
+    /// Steps before the first text folded under "Ran for Ns", later ones in their place
+    Steps,
+    /// One bubble for each message
+    Bubbles,
+    /// Everything in order; what is settled never changes
+    Transcript,
+    /// A bubble for each sentence, a card for each action
+    Sentences,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ThinkingArg {
+    Hide,
+    Latest,
+    Show,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ContentArg {
+    Delta,
+    Accumulated,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FormatArg {
+    Own,
+    Patch,
+}
+
 fn dialects() -> Vec<&'static str> {
     let known = DialectName::ALL.iter().map(|name| name.as_str());
     std::iter::once("auto").chain(known).collect()
@@ -127,6 +187,47 @@ impl ShowArgs {
     /// The dialect named; none if it is to be recognised.
     pub(crate) fn from(&self) -> Option<DialectName> {
         self.from.parse().ok()
+    }
+
+    /// What to print, on a terminal or elsewhere.
+    pub(crate) fn output(&self) -> Output {
+        match self.output {
+            Some(output) => output,
+            None if std::io::stdout().is_terminal() => Output::Screen,
+            None => Output::Text,
+        }
+    }
+
+    /// Whether a view was asked for by name.
+    pub(crate) fn names_view(&self) -> bool {
+        self.view.is_some()
+    }
+
+    /// The stream of frames that was asked for.
+    pub(crate) fn kind(&self) -> Kind {
+        Kind {
+            view: match self.view {
+                None | Some(ViewArg::Latest) => ViewName::Latest,
+                Some(ViewArg::Steps) => ViewName::Steps,
+                Some(ViewArg::Bubbles) => ViewName::Bubbles,
+                Some(ViewArg::Transcript) => ViewName::Transcript,
+                Some(ViewArg::Sentences) => ViewName::Sentences,
+            },
+            format: match self.format {
+                FormatArg::Own => Format::Own,
+                FormatArg::Patch => Format::Patch,
+            },
+            content: match self.content {
+                ContentArg::Delta => Content::Delta,
+                ContentArg::Accumulated => Content::Accumulated,
+            },
+            thinking: match self.thinking {
+                None => Thinking::AsUsual,
+                Some(ThinkingArg::Hide) => Thinking::Hide,
+                Some(ThinkingArg::Latest) => Thinking::Latest,
+                Some(ThinkingArg::Show) => Thinking::Show,
+            },
+        }
     }
 
     pub(crate) fn quirks(&self) -> Vec<Quirk> {

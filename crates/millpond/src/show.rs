@@ -2,8 +2,10 @@
 
 mod control;
 mod output;
+mod page;
 mod recording;
 mod redact;
+mod screen;
 mod source;
 mod stop;
 
@@ -135,7 +137,7 @@ fn status_of(ending: &Ending<'_>, unreadable: usize, args: &ShowArgs) -> ExitCod
         Outcome::Completed if ending.stop == Some(Stop::Length) => {
             (with("the reply was cut off by a length limit"), 3)
         }
-        Outcome::Completed if ending.reply == Reply::None && args.output != Output::Events => {
+        Outcome::Completed if ending.reply == Reply::None && args.output() != Output::Events => {
             (with("completed, but there is nothing to show"), 0)
         }
         Outcome::Completed if 0 < unreadable => ("completed".to_owned(), 0),

@@ -136,8 +136,12 @@ impl Bubbles {
         phase: ToolPhase,
         out: &mut impl FnMut(Patch<'r>),
     ) {
+        let only = match &self.tools[..] {
+            [(_, name)] => Some(Cow::Owned(name.clone())),
+            _ => None,
+        };
         let running = u32::try_from(self.tools.len()).unwrap_or(u32::MAX);
         let tool = Some(ToolName { id: id.into(), name });
-        out(Patch::Status(Status::Working { running, tool, phase }));
+        out(Patch::Status(Status::Working { running, only, tool, phase }));
     }
 }

@@ -106,7 +106,7 @@ impl Latest {
 
     fn working<'r>(&self, phase: ToolPhase, out: &mut impl FnMut(Patch<'r>)) {
         let running = u32::try_from(self.tools.len()).unwrap_or(u32::MAX);
-        out(Patch::Status(Status::Working { running, tool: None, phase }));
+        out(Patch::Status(Status::Working { running, only: None, tool: None, phase }));
     }
 
     fn key_of(&self, message: MessageId) -> Option<Key> {

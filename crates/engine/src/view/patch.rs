@@ -112,7 +112,10 @@ pub enum Status<'a> {
     Working {
         /// Tools that are open.
         running: u32,
-        /// The one this is about; only in views that name tools.
+        /// The one that is, where it is one and the view names tools.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        only: Option<Cow<'a, str>>,
+        /// The one that started or ended, where the view names tools.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool: Option<ToolName<'a>>,
         phase: ToolPhase,
@@ -145,10 +148,8 @@ impl Status<'_> {
                 "Thinking".into()
             }
             Status::Working { running: 0, .. } => "Thinking".into(),
-            Status::Working { running: 1, tool: Some(tool), phase: ToolPhase::Started } => {
-                format!("Working: {}", tool.name).into()
-            }
-            Status::Working { running, tool: Some(_), .. } if 1 < *running => {
+            Status::Working { only: Some(name), .. } => format!("Working: {name}").into(),
+            Status::Working { running, tool: Some(_), .. } => {
                 format!("Working: {running} tools").into()
             }
             Status::Working { .. } => "Working".into(),
@@ -243,8 +244,9 @@ impl Status<'_> {
             Status::Started => Status::Started,
             Status::Streaming { round } => Status::Streaming { round },
             Status::Thinking { text } => Status::Thinking { text: text.map(own) },
-            Status::Working { running, tool, phase } => Status::Working {
+            Status::Working { running, only, tool, phase } => Status::Working {
                 running,
+                only: only.map(own),
                 tool: tool.map(|tool| ToolName { id: own(tool.id), name: own(tool.name) }),
                 phase,
             },

@@ -18,6 +18,9 @@ pub struct Picture {
     pub overlay: Option<Overlay<'static>>,
     #[serde(default)]
     pub status: Status<'static>,
+    /// The status in words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
     /// Those that are open.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<Ask<'static>>,
@@ -71,6 +74,7 @@ impl Picture {
             Patch::Status(status) => {
                 self.ended = None;
                 self.status = status.clone().into_owned();
+                self.label = status.words().into_owned();
             }
             Patch::Ask(ask) => self.asks.push(ask.clone().into_owned()),
             Patch::Resolve(resolved) => self.asks.retain(|ask| ask.id != resolved.id),
@@ -95,6 +99,7 @@ impl Picture {
         self.overlay = None;
         self.asks.clear();
         self.status = Status::Idle;
+        self.label = ended.words().unwrap_or_default().into_owned();
         // The final message is an item of the page.
         let ended = Ended { content: None, ..ended.clone() };
         self.ended = Some(ended.into_owned());

@@ -1,25 +1,269 @@
-//! `sentences`.
+//! `sentences`: a bubble for each sentence, and a card for each action.
+//!
+//! Text and actions never share a bubble. Where a sentence ends is decided by
+//! [`crate::sentence`]; what is not decided yet is not shown.
 
-use crate::event::Record;
+mod cards;
+
+use std::borrow::Cow;
+
+use crate::event::{Event, MessageId, Millis, Owner, Record};
+use crate::sentence::{Cut, Splitter};
 
 use super::Options;
 use super::base::{Base, Rest};
-use super::patch::Patch;
+use super::blob::Shown;
+use super::item::{Item, Key, Kind, State};
+use super::patch::{Patch, Status};
+use cards::Cards;
 
 #[derive(Clone, Debug, Default)]
 pub struct Sentences {
     base: Base,
+    /// The message that is being written.
+    open: Option<Open>,
+    /// All pieces of the run's messages that stand.
+    pieces: Vec<Piece>,
+    cards: Cards,
+}
+
+#[derive(Clone, Debug)]
+struct Open {
+    message: MessageId,
+    splitter: Splitter,
+    /// Its text, because its source may change it.
+    said: String,
+    /// Bytes of it that are in pieces.
+    shown: usize,
+    /// The piece that may still grow.
+    piece: Option<Key>,
+    /// Pieces it ever had: a number is not used twice.
+    count: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    message: MessageId,
+    key: Key,
+    /// Where it begins in its message.
+    start: usize,
+}
+
+impl Open {
+    fn new(message: MessageId) -> Open {
+        Open {
+            message,
+            splitter: Splitter::new(),
+            said: String::new(),
+            shown: 0,
+            piece: None,
+            count: 0,
+        }
+    }
 }
 
 impl Sentences {
+    /// Thinking has no place in this view, whatever the reader asks for.
     pub fn new(_options: Options) -> Sentences {
         Sentences::default()
     }
 
-    pub fn apply<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
+    pub fn apply(&mut self, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
         match self.base.apply(record, out) {
-            Rest::Nothing | Rest::Began | Rest::View => {}
-            Rest::Ending => self.base.end(record, out),
+            Rest::Nothing => {}
+            Rest::Began => {
+                self.open = None;
+                self.pieces.clear();
+                self.cards = Cards::default();
+            }
+            Rest::View => self.event(record, out),
+            Rest::Ending => {
+                self.end_message(record, out);
+                self.cards.end_all(out);
+                self.base.end(record, out);
+            }
+        }
+    }
+
+    fn event(&mut self, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
+        match &record.event {
+            Event::TextAppended { message, text } => {
+                self.begin(*message, record, out);
+                if let Some(open) = &mut self.open {
+                    open.said.push_str(text);
+                }
+                self.say(text, record, out);
+            }
+            Event::TextRewritten { message, kept_bytes, text } => {
+                self.begin(*message, record, out);
+                self.rewrite(*kept_bytes, text, record, out);
+            }
+            Event::MessageEnded { message } => {
+                if self.open.as_ref().is_some_and(|open| open.message == *message) {
+                    self.end_message(record, out);
+                }
+            }
+            Event::ImageReceived { owner: Owner::Message(message), image } => {
+                let key = self.piece_of(*message, record, out);
+                out(Patch::Attach { key, image: Shown::of(image) });
+            }
+            Event::SourceCited { message, citation } => {
+                let last = self.pieces.iter().rev().find(|piece| piece.message == *message);
+                if let Some(piece) = last {
+                    out(Patch::Cite { key: piece.key, citation: citation.clone() });
+                }
+            }
+            Event::AskOpened { .. } => out(Patch::Status(Status::Waiting)),
+            Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, out),
+            _ => self.cards.apply(record, &mut self.base, out),
+        }
+    }
+
+    /// Makes this the message that is being written.
+    fn begin(&mut self, message: MessageId, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
+        if self.open.as_ref().is_none_or(|open| open.message != message) {
+            self.end_message(record, out);
+            self.open = Some(Open::new(message));
+        }
+    }
+
+    fn say(&mut self, text: &str, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
+        let Sentences { base, open: Some(open), pieces, .. } = self else { return };
+        let Open { splitter, message, shown, piece, count, .. } = open;
+        splitter.push(text, &mut |cut| {
+            let mut place = Place { message: *message, shown, piece, count, pieces, base };
+            place.put(cut, &record.run, record.at_ms, out);
+        });
+    }
+
+    fn end_message(&mut self, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
+        let Sentences { base, open, pieces, .. } = self;
+        let Some(mut open) = open.take() else { return };
+        let Open { splitter, message, shown, piece, count, .. } = &mut open;
+        splitter.finish(&mut |cut| {
+            let mut place = Place { message: *message, shown, piece, count, pieces, base };
+            place.put(cut, &record.run, record.at_ms, out);
+        });
+    }
+
+    /// The source changed its mind. Pieces that it did not touch stay, the others come anew.
+    fn rewrite(
+        &mut self,
+        kept_bytes: usize,
+        text: &str,
+        record: &Record<'_>,
+        out: &mut impl FnMut(Patch<'_>),
+    ) {
+        let Some(open) = &mut self.open else { return };
+        let kept = if open.said.is_char_boundary(kept_bytes) { kept_bytes } else { 0 };
+        open.said.truncate(kept);
+        open.said.push_str(text);
+        let of_message = self.pieces.iter().filter(|piece| piece.message == open.message);
+        let start = of_message.filter(|piece| piece.start <= kept).map(|piece| piece.start).max();
+        let start = start.unwrap_or(0);
+        let mut changed = Vec::new();
+        self.pieces.retain(|piece| {
+            let stays = piece.message != open.message || piece.start < start;
+            if !stays {
+                changed.push(piece.key);
+            }
+            stays
+        });
+        if !changed.is_empty() {
+            out(Patch::Withdraw { keys: changed });
+        }
+        open.splitter = Splitter::new();
+        open.splitter.push(&open.said[..start], &mut |_| {});
+        open.piece = None;
+        open.shown = start;
+        let rest = open.said[start..].to_owned();
+        self.say(&rest, record, out);
+    }
+
+    /// The last piece of a message; an empty one where it has none.
+    fn piece_of(
+        &mut self,
+        message: MessageId,
+        record: &Record<'_>,
+        out: &mut impl FnMut(Patch<'_>),
+    ) -> Key {
+        if let Some(piece) = self.pieces.iter().rev().find(|piece| piece.message == message) {
+            return piece.key;
+        }
+        let key = self.base.key();
+        let mut item = Item::new(Kind::Text, &*record.run, format!("m{}.image", message.0));
+        item.at_ms = record.at_ms;
+        item.state = State::Done;
+        out(Patch::Put { key, item });
+        self.pieces.push(Piece { message, key, start: 0 });
+        key
+    }
+
+    fn withdraw(
+        &mut self,
+        messages: &[MessageId],
+        steps: &[crate::event::StepId],
+        out: &mut impl FnMut(Patch<'_>),
+    ) {
+        let mut keys = Vec::new();
+        self.pieces.retain(|piece| {
+            let taken_back = messages.contains(&piece.message);
+            if taken_back {
+                keys.push(piece.key);
+            }
+            !taken_back
+        });
+        if self.open.as_ref().is_some_and(|open| messages.contains(&open.message)) {
+            self.open = None;
+        }
+        self.cards.withdraw(steps, &mut keys);
+        if !keys.is_empty() {
+            out(Patch::Withdraw { keys });
+        }
+    }
+}
+
+/// Where the next cut of a message goes.
+struct Place<'a> {
+    message: MessageId,
+    shown: &'a mut usize,
+    piece: &'a mut Option<Key>,
+    count: &'a mut u32,
+    pieces: &'a mut Vec<Piece>,
+    base: &'a mut Base,
+}
+
+impl Place<'_> {
+    fn put(
+        &mut self,
+        cut: Cut<'_>,
+        run: &str,
+        at_ms: Option<Millis>,
+        out: &mut impl FnMut(Patch<'_>),
+    ) {
+        match (cut, *self.piece) {
+            (Cut::Text(text), Some(key)) => {
+                *self.shown += text.len();
+                out(Patch::Append { key, text: Cow::Borrowed(text) });
+            }
+            (Cut::Text(text), None) => {
+                let key = self.base.key();
+                let id = format!("m{}.{}", self.message.0, self.count);
+                *self.count += 1;
+                *self.piece = Some(key);
+                self.pieces.push(Piece { message: self.message, key, start: *self.shown });
+                *self.shown += text.len();
+                let mut item = Item::new(Kind::Text, run, id);
+                item.at_ms = at_ms;
+                item.text = Cow::Borrowed(text);
+                out(Patch::Put { key, item });
+            }
+            (Cut::End, key) => {
+                *self.piece = None;
+                if let Some(key) = key {
+                    out(Patch::Close { key, state: State::Done });
+                }
+            }
         }
     }
 }

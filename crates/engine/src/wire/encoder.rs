@@ -214,6 +214,23 @@ impl Encoder {
         });
     }
 
+    /// Reads a record of the past for a reader that stands at `cursor`: only frames that it has not
+    /// had are sent, each on its own.
+    pub fn catch_up(
+        &mut self,
+        record: &Record<'_>,
+        cursor: &Cursor,
+        out: &mut impl FnMut(Frame<'_>),
+    ) {
+        let merging = std::mem::take(&mut self.merging);
+        self.push(record, &mut |frame| {
+            if (cursor.seq, cursor.sent) < (frame.id.seq, frame.id.sent) {
+                out(frame);
+            }
+        });
+        self.merging = merging;
+    }
+
     /// Sends what has been merged so far.
     pub fn flush(&mut self, out: &mut impl FnMut(Frame<'_>)) {
         self.page.send(&mut self.pending, out);

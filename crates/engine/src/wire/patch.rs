@@ -46,11 +46,13 @@ impl PatchFrames {
             Patch::RoundClosed { round, from } => object.value("i", from).value("closed", round),
             Patch::Settle(settled) => object.value("settled", settled),
             Patch::Overlay(overlay) => object.value("overlay", overlay),
-            Patch::Status(status) => object.value("status", status),
+            Patch::Status(status) => object.value("status", status).text("label", &status.words()),
             Patch::Ask(ask) => object.value("ask", ask),
             Patch::Resolve(resolved) => object.value("resolved", resolved),
             // The page has the text as an item.
-            Patch::Ended(ended) => object.value("ended", &Ended { content: None, ..ended.clone() }),
+            Patch::Ended(ended) => object
+                .value("ended", &Ended { content: None, ..ended.clone() })
+                .some("label", ended.words().as_ref()),
         }
         .end();
     }
@@ -74,6 +76,9 @@ struct Payload<'a> {
     #[serde(deserialize_with = "some")]
     overlay: Option<Option<Overlay<'a>>>,
     status: Option<Status<'a>>,
+    /// Says the status or the ending in words; they follow from it.
+    #[serde(rename = "label")]
+    _label: Option<Cow<'a, str>>,
     ask: Option<Ask<'a>>,
     resolved: Option<Resolved<'a>>,
     ended: Option<Ended<'a>>,

@@ -1,17 +1,82 @@
-//! The frames of `sentences`.
+//! The frames of `sentences`: `text-delta`, `text-message`, `action`, `tool`, then `finish` or
+//! `error`.
 
-use crate::view::{Patch, Picture};
+use serde_json::value::RawValue;
 
-use super::own::{About, Say, ending, ending_name};
+use crate::event::Outcome;
+use crate::view::{Item, Kind as ItemKind, Patch, Picture, State};
+
+use super::json::{Object, write_text};
+use super::own::{About, Say, ending, item};
 
 pub(super) fn spell(
     patch: &Patch<'_>,
-    _picture: &Picture,
-    _about: About<'_>,
+    picture: &Picture,
+    about: About<'_>,
     data: &mut String,
     say: &mut Say<'_>,
 ) {
-    if let Patch::Ended(ended) = patch {
-        say(ending_name(ended.outcome), ending(ended, data).end());
+    let run = about.run;
+    match patch {
+        Patch::Put { item, .. } if item.kind == ItemKind::Text => {
+            if item.state == State::Live {
+                delta(&item.id, &item.text, run, data, say);
+            }
+        }
+        Patch::Put { item, .. } if item.kind == ItemKind::Action => action(item, run, data, say),
+        Patch::Put { item, .. } if item.kind == ItemKind::Tool => {
+            let frame = Object::new(data).text("run", run).text("id", &item.id);
+            let frame = frame.some("name", item.name.as_ref());
+            say("tool", frame.text("state", state(item.state)).end());
+        }
+        Patch::Append { key, text } => {
+            if let Some(item) = item(*key, picture) {
+                delta(&item.id, text, run, data, say);
+            }
+        }
+        Patch::Close { key, .. } => {
+            if let Some(item) = item(*key, picture) {
+                let frame = Object::new(data).text("run", run).text("id", &item.id);
+                say("text-message", frame.text("content", &item.text).end());
+            }
+        }
+        Patch::Ended(ended) => {
+            let name = if ended.outcome == Outcome::Completed { "finish" } else { "error" };
+            say(name, ending(ended, data).end());
+        }
+        _ => {}
+    }
+}
+
+fn delta(id: &str, text: &str, run: &str, data: &mut String, say: &mut Say<'_>) {
+    let mut frame = Object::new(data);
+    write_text(run, frame.member("run"));
+    write_text(id, frame.member("id"));
+    write_text(text, frame.member("delta"));
+    say("text-delta", frame.end());
+}
+
+fn action(item: &Item<'_>, run: &str, data: &mut String, say: &mut Say<'_>) {
+    let mut frame = Object::new(data).text("run", run).text("id", &item.id);
+    frame = frame.text("action", item.name.as_deref().unwrap_or_default());
+    let arguments = item.arguments.as_deref().unwrap_or("{}");
+    // A model may write anything where its arguments should be.
+    if serde_json::from_str::<&RawValue>(arguments).is_ok() {
+        // Line breaks stand only between tokens there, and would end the frame.
+        let line = arguments.split(['\n', '\r']);
+        let params = frame.member("params");
+        line.for_each(|part| params.push_str(part));
+    } else {
+        frame = frame.text("params", arguments);
+    }
+    frame = frame.text("state", state(item.state));
+    say("action", frame.some("screenshot", item.images.last()).end());
+}
+
+fn state(state: State) -> &'static str {
+    match state {
+        State::Live => "running",
+        State::Done => "done",
+        State::Failed | State::Denied | State::Incomplete | State::Withdrawn => "failed",
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn corpus(test: &str) -> Option<PathBuf> {
     None
 }
 
-fn streams(corpus: &Path) -> Vec<PathBuf> {
+pub(crate) fn streams(corpus: &Path) -> Vec<PathBuf> {
     let mut files = files_below(&corpus.join("recordings"));
     files.extend(files_below(&corpus.join("cli")));
     files.retain(|path| path.file_name().is_some_and(|name| name != "README.txt"));

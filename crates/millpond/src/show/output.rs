@@ -1,20 +1,27 @@
-//! Printing events as text, as the final message, or as they are.
+//! Printing events as a view, as text, as the final message, or as they are.
 
 use std::io::{IsTerminal, Write};
 
 use engine::event::{Ending, Event, Millis, Record, Sink, Trace, UnrecognisedReason};
 use engine::view::reply::ReplyView;
 use engine::view::text::{Patch, TextView};
+use engine::wire::{Encoder, sse};
 
+use super::page::page_text;
+use super::screen::{LivePage, Size};
 use super::{control, say};
 use crate::args::{Output, ShowArgs};
 
 /// The run of a stream that is only shown; a gateway gives runs names of their own.
 const RUN: &str = "r1";
 
+/// Its session, likewise.
+const SESSION: &str = "show";
+
 /// A sink that prints. It remembers the first thing that went wrong and prints no more.
 pub(super) struct Printer {
     form: Form,
+    seq: u64,
     screen: Screen,
     debug: bool,
     tells_dialect: bool,
@@ -23,9 +30,21 @@ pub(super) struct Printer {
 }
 
 enum Form {
+    Screen {
+        encoder: Encoder,
+        live: LivePage,
+    },
+    Frames {
+        encoder: Encoder,
+        line: String,
+    },
+    /// The page of a view, printed when it is done.
+    Page {
+        encoder: Encoder,
+    },
     Text(TextView),
     Final(ReplyView),
-    Events { seq: u64 },
+    Events,
 }
 
 /// Standard output, and how it is doing.
@@ -72,10 +91,16 @@ impl Screen {
 
 impl Printer {
     pub(super) fn new(args: &ShowArgs) -> Printer {
-        let form = match args.output {
+        let encoder = || Encoder::new(args.kind(), SESSION, 0);
+        let form = match args.output() {
+            Output::Screen => {
+                Form::Screen { encoder: encoder(), live: LivePage::new(args.kind().view) }
+            }
+            Output::Frames => Form::Frames { encoder: encoder(), line: String::new() },
+            Output::Text if args.names_view() => Form::Page { encoder: encoder() },
             Output::Text => Form::Text(TextView::default()),
             Output::Final => Form::Final(ReplyView::default()),
-            Output::Events => Form::Events { seq: 0 },
+            Output::Events => Form::Events,
         };
         let stdout = std::io::stdout();
         let is_terminal = stdout.is_terminal();
@@ -84,6 +109,7 @@ impl Printer {
         let tells_dialect = !args.quiet && args.from().is_none();
         Printer {
             form,
+            seq: 0,
             screen,
             debug: args.stream_debug,
             tells_dialect,
@@ -94,6 +120,10 @@ impl Printer {
 
     /// Hands on what has been printed.
     pub(super) fn flush(&mut self) {
+        if let Form::Screen { encoder, live } = &mut self.form {
+            let drawn = live.update(encoder.picture(), Size::of_terminal());
+            self.screen.write_bytes(drawn.as_bytes());
+        }
         self.screen.flush();
     }
 
@@ -109,11 +139,55 @@ impl Printer {
 
     /// The ending, or nothing if the reader went away before it.
     pub(super) fn finish(mut self) -> std::io::Result<Option<Ending<'static>>> {
-        self.screen.flush();
+        self.flush();
         match self.screen.failed {
             None => Ok(self.ending),
             Some(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(None),
             Some(error) => Err(error),
+        }
+    }
+}
+
+impl Form {
+    fn print(&mut self, record: &Record<'_>, screen: &mut Screen) {
+        let ended = match &record.event {
+            Event::RunEnded { ending } => Some(ending),
+            _ => None,
+        };
+        match self {
+            Form::Screen { encoder, .. } => encoder.push(record, &mut |_| {}),
+            Form::Frames { encoder, line } => encoder.push(record, &mut |frame| {
+                line.clear();
+                sse::write_line(&frame, line);
+                screen.write(line);
+            }),
+            Form::Page { encoder } => {
+                encoder.push(record, &mut |_| {});
+                if ended.is_some() {
+                    screen.write(&page_text(encoder.picture()));
+                }
+            }
+            Form::Text(view) => view.apply(&record.event, &mut |patch| match patch {
+                Patch::Append(text) => screen.write(text),
+                Patch::Withdrawn { messages } => {
+                    screen.flush();
+                    say(&format!("the source took back {messages} message(s) shown above"));
+                }
+                Patch::Rewritten => {
+                    screen.flush();
+                    say("the source changed the message above; it follows anew");
+                }
+            }),
+            Form::Final(view) => {
+                view.apply(&record.event);
+                if let Some(text) = ended.and_then(|ending| view.text(ending)) {
+                    screen.write(text);
+                    if !text.ends_with('\n') {
+                        screen.write("\n");
+                    }
+                }
+            }
+            Form::Events => screen.write_json(record),
         }
     }
 }
@@ -126,45 +200,12 @@ impl Sink for Printer {
         {
             self.unreadable += 1;
         }
-        let screen = &mut self.screen;
-        match &mut self.form {
-            Form::Text(view) => view.apply(&event, &mut |patch| match patch {
-                Patch::Append(text) => screen.write(text),
-                Patch::Withdrawn { messages } => {
-                    screen.flush();
-                    say(&format!("the source took back {messages} message(s) shown above"));
-                }
-                Patch::Rewritten => {
-                    screen.flush();
-                    say("the source changed the message above; it follows anew");
-                }
-            }),
-            Form::Final(view) => {
-                view.apply(&event);
-                if let Event::RunEnded { ending } = &event
-                    && let Some(text) = view.text(ending)
-                {
-                    screen.write(text);
-                    if !text.ends_with('\n') {
-                        screen.write("\n");
-                    }
-                }
-            }
-            Form::Events { seq } => {
-                let ending = match &event {
-                    Event::RunEnded { ending } => Some(ending.clone().into_owned()),
-                    _ => None,
-                };
-                let record = Record { seq: *seq, at_ms: at, run: RUN.into(), event };
-                *seq += 1;
-                screen.write_json(&record);
-                self.ending = ending.or(self.ending.take());
-                return;
-            }
+        if let Event::RunEnded { ending } = &event {
+            self.ending = Some(ending.clone().into_owned());
         }
-        if let Event::RunEnded { ending } = event {
-            self.ending = Some(ending.into_owned());
-        }
+        let record = Record { seq: self.seq, at_ms: at, run: RUN.into(), event };
+        self.seq += 1;
+        self.form.print(&record, &mut self.screen);
     }
 
     #[allow(clippy::print_stderr, reason = "asked for with --stream-debug")]

@@ -8,6 +8,7 @@
 mod bounded;
 mod documents;
 mod recording;
+mod screen;
 mod show;
 mod signals;
 mod support;

@@ -1,0 +1,207 @@
+//! What a character can mean where a sentence may end. Says nothing about what stands around it.
+
+/// What ends a sentence, as far as what may follow it cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    Dot,
+    Ellipsis,
+    Exclamation,
+    Question,
+    /// A stop after which no white space is needed.
+    Wide,
+    /// Also a decimal point.
+    WideDot,
+}
+
+/// The stop that `c` is after `letter`, the last letter before it.
+///
+/// Armenian ends sentences with a colon and Greek questions with a semicolon; in Armenian a dot
+/// is a comma.
+pub(super) fn mark(c: char, letter: char) -> Option<Mark> {
+    Some(match c {
+        '.' if is_armenian(letter) => return None,
+        '.' => Mark::Dot,
+        '…' => Mark::Ellipsis,
+        '!' | '‼' => Mark::Exclamation,
+        ':' if is_armenian(letter) => Mark::Exclamation,
+        '?' | '⁇' | '⁈' | '⁉' | '‽' | '\u{37e}' => Mark::Question,
+        ';' if is_greek(letter) => Mark::Question,
+        '．' => Mark::WideDot,
+        _ if !c.is_ascii() && is_wide(c) => Mark::Wide,
+        _ => return None,
+    })
+}
+
+/// The terminal stops of the scripts that do not use the Latin ones (property `STerm`), without
+/// the Burmese comma.
+fn is_wide(c: char) -> bool {
+    matches!(c,
+        '。' | '！' | '？' | '｡' | '︒' | '︕' | '︖' | '﹒' | '﹖' | '﹗'
+        | '\u{589}' | '\u{61d}'..='\u{61f}' | '\u{6d4}' | '\u{700}'..='\u{702}' | '\u{7f9}'
+        | '\u{837}' | '\u{839}' | '\u{83d}' | '\u{83e}' | '\u{964}' | '\u{965}' | '\u{104b}'
+        | '\u{1362}' | '\u{1367}' | '\u{1368}' | '\u{166e}' | '\u{1735}' | '\u{1736}'
+        | '\u{17d4}' | '\u{17d5}' | '\u{1803}' | '\u{1809}' | '\u{1944}' | '\u{1945}'
+        | '\u{1aa8}'..='\u{1aab}' | '\u{1b5a}' | '\u{1b5b}' | '\u{1b5e}' | '\u{1b5f}'
+        | '\u{1c3b}' | '\u{1c3c}' | '\u{1c7e}' | '\u{1c7f}' | '\u{2cf9}'..='\u{2cfb}'
+        | '\u{a4ff}' | '\u{a60e}' | '\u{a60f}' | '\u{a6f3}' | '\u{a6f7}' | '\u{a876}'
+        | '\u{a877}' | '\u{a8ce}' | '\u{a8cf}' | '\u{a92f}' | '\u{a9c8}' | '\u{a9c9}'
+        | '\u{aa5d}'..='\u{aa5f}' | '\u{aaf0}' | '\u{aaf1}' | '\u{abeb}')
+}
+
+/// May stand between a stop and the white space after it.
+pub(super) fn is_closer(c: char) -> bool {
+    matches!(
+        c,
+        ')' | ']'
+            | '}'
+            | '"'
+            | '\''
+            | '*'
+            | '_'
+            | '~'
+            | '’'
+            | '”'
+            | '“'
+            | '‘'
+            | '»'
+            | '«'
+            | '›'
+            | '‹'
+            | '」'
+            | '』'
+            | '）'
+            | '］'
+            | '｝'
+            | '》'
+            | '〉'
+            | '】'
+            | '〕'
+            | '｣'
+            | '¹'
+            | '²'
+            | '³'
+            | '⁰'..='⁹'
+    ) || is_emoji(c)
+}
+
+/// May stand before the first letter of a sentence.
+pub(super) fn is_opener(c: char) -> bool {
+    matches!(
+        c,
+        '(' | '['
+            | '{'
+            | '"'
+            | '\''
+            | '*'
+            | '_'
+            | '~'
+            | '¿'
+            | '¡'
+            | '‘'
+            | '“'
+            | '„'
+            | '‚'
+            | '«'
+            | '»'
+            | '‹'
+            | '›'
+            | '”'
+            | '「'
+            | '『'
+            | '（'
+            | '《'
+            | '〈'
+            | '【'
+    )
+}
+
+pub(super) fn is_dash(c: char) -> bool {
+    matches!(c, '-' | '–' | '—' | '−' | '―')
+}
+
+/// After it a sentence goes on, whatever stood before.
+pub(super) fn is_continuation(c: char) -> bool {
+    matches!(
+        c,
+        ',' | ';'
+            | ':'
+            | ')'
+            | ']'
+            | '}'
+            | '%'
+            | '!'
+            | '?'
+            | '&'
+            | '='
+            | '+'
+            | '/'
+            | '、'
+            | '，'
+            | '；'
+            | '：'
+            | '،'
+            | '؛'
+            | '·'
+    )
+}
+
+/// Quotes after which Japanese goes on with "he said".
+pub(super) fn goes_on_after_quote(c: char) -> bool {
+    matches!(c, 'と' | 'っ')
+}
+
+/// Invisible, or only changes the character before it.
+pub(super) fn is_transparent(c: char) -> bool {
+    !c.is_ascii()
+        && matches!(c,
+            '\u{ad}' | '\u{300}'..='\u{36f}' | '\u{61c}' | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{20d0}'..='\u{20ff}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+pub(super) fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
+}
+
+/// A mark with which people begin items of lists that are not markdown.
+pub(super) fn is_bullet(c: char) -> bool {
+    matches!(c, '•' | '⁃' | '‣' | '◦' | '▪' | '●' | '■' | '∙')
+}
+
+pub(super) fn is_armenian(c: char) -> bool {
+    matches!(c, '\u{530}'..='\u{58f}')
+}
+
+pub(super) fn is_greek(c: char) -> bool {
+    matches!(c, '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}')
+}
+
+/// Written without spaces between words.
+pub(super) fn is_cjk(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3134f}')
+}
+
+/// A letter of a script in which one letter before a dot is an initial, not a word.
+pub(super) fn is_initial(c: char) -> bool {
+    c.is_alphabetic() && (c < '\u{900}' || matches!(c, '\u{1e00}'..='\u{1fff}'))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Case {
+    Lower,
+    Upper,
+    /// A letter of a script without case.
+    None,
+}
+
+pub(super) fn case(c: char) -> Case {
+    // Georgian has capitals, but writes sentences without them.
+    if c.is_lowercase() && !matches!(c, '\u{10d0}'..='\u{10ff}') {
+        Case::Lower
+    } else if c.is_uppercase() {
+        Case::Upper
+    } else {
+        Case::None
+    }
+}

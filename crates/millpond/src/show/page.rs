@@ -1,0 +1,109 @@
+//! A page as plain text.
+
+use std::fmt::Write;
+
+use engine::event::Outcome;
+use engine::view::{Item, Kind, Picture, State};
+
+/// What an item looks like; empty if there is nothing to see.
+pub(super) fn item_text(item: &Item<'_>) -> String {
+    if item.state == State::Withdrawn {
+        return String::new();
+    }
+    let name = item.name.as_deref().unwrap_or("tool");
+    let mut text = match item.kind {
+        Kind::User => format!("> {}", item.text.trim_end().replace('\n', "\n> ")),
+        Kind::Text => item.text.clone().into_owned(),
+        Kind::Reasoning => format!("(thinking) {}", item.text),
+        Kind::Tool | Kind::Entry | Kind::Action => card(item, name),
+        Kind::Steps => steps(item),
+        Kind::Ask => format!("? {}{}", item.text, answer(item)),
+        Kind::Request => format!("* request {}", item.text),
+        Kind::Checkpoint => format!("* checkpoint {}", item.text),
+        Kind::Notice => format!("* {}", item.text),
+        Kind::Error => format!("! {}", item.text),
+        Kind::Withdrawal => format!("* taken back: {}", item.text),
+    };
+    for image in &item.images {
+        let _ = write!(text, "{}[image {}]", line_break(&text), image.reference);
+    }
+    for citation in &item.citations {
+        let title = citation.title.as_deref().or(citation.url.as_deref()).unwrap_or("a source");
+        let url = citation.url.as_deref().filter(|url| *url != title).unwrap_or_default();
+        let _ = write!(text, "{}[{title}] {url}", line_break(&text));
+    }
+    text
+}
+
+fn line_break(text: &str) -> &'static str {
+    if text.is_empty() || text.ends_with('\n') { "" } else { "\n" }
+}
+
+fn state(item: &Item<'_>) -> &'static str {
+    match item.state {
+        State::Live => "running",
+        State::Done => "done",
+        State::Failed => "failed",
+        State::Denied => "denied",
+        State::Incomplete => "not finished",
+        State::Withdrawn => "taken back",
+    }
+}
+
+fn card(item: &Item<'_>, name: &str) -> String {
+    let mut text = format!("* {name} ({})", state(item));
+    for part in [item.arguments.as_deref(), Some(&*item.text), item.result.as_deref()] {
+        if let Some(part) = part.filter(|part| !part.trim().is_empty()) {
+            let _ = write!(text, "\n    {}", part.trim_end().replace('\n', "\n    "));
+        }
+    }
+    text
+}
+
+fn steps(item: &Item<'_>) -> String {
+    let mut text = format!("> {}", item.label.as_deref().unwrap_or("Steps"));
+    for step in &item.steps {
+        let name = step.name.as_deref().unwrap_or("thinking");
+        let _ = write!(text, "\n    * {name} ({})", state(step));
+    }
+    text
+}
+
+fn answer(item: &Item<'_>) -> String {
+    match item.result.as_deref() {
+        Some(answer) if !answer.is_empty() => format!("\n    answered: {answer}"),
+        _ => String::new(),
+    }
+}
+
+/// The whole page, a blank line between its items.
+pub(super) fn page_text(picture: &Picture) -> String {
+    let mut page = String::new();
+    for item in picture.items.values() {
+        let text = item_text(item);
+        if text.trim().is_empty() {
+            continue;
+        }
+        if !page.is_empty() {
+            page.push('\n');
+        }
+        page.push_str(text.trim_end_matches('\n'));
+        page.push('\n');
+    }
+    page
+}
+
+/// The line under the page: what is going on, or what went wrong.
+pub(super) fn status_text(picture: &Picture) -> String {
+    let status = match (&picture.ended, &picture.overlay) {
+        (Some(ended), _) if ended.outcome == Outcome::Completed => String::new(),
+        (Some(ended), _) => ended.words().unwrap_or_default().into_owned(),
+        (None, Some(overlay)) => overlay.label.clone().into_owned(),
+        (None, None) => picture.status.words().into_owned(),
+    };
+    match (status.is_empty(), picture.ended.is_some()) {
+        (true, _) => status,
+        (false, true) => format!("[{status}]"),
+        (false, false) => format!("[{status}...]"),
+    }
+}
