@@ -68,6 +68,7 @@ impl Picture {
                 self.items.remove(key);
             }
             Patch::Withdraw { keys } => keys.iter().for_each(|key| self.withdraw(*key)),
+            Patch::RoundClosed { .. } => {}
             Patch::Settle(settled) => self.settled = *settled,
             Patch::Overlay(overlay) => self.overlay = overlay.clone().map(Overlay::into_owned),
             Patch::Status(status) => {
@@ -85,6 +86,10 @@ impl Picture {
         if let Some(item) = self.items.get_mut(&key) {
             item.state = State::Withdrawn;
             item.text = Cow::Borrowed("");
+            item.arguments = None;
+            item.result = None;
+            item.label = None;
+            item.steps.clear();
             item.images.clear();
             item.citations.clear();
         }

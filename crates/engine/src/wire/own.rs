@@ -26,6 +26,7 @@ pub(super) type Say<'a> = dyn FnMut(&str, &str) + 'a;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Own {
     latest: latest::Spelling,
+    steps: steps::Spelling,
 }
 
 impl Own {
@@ -62,7 +63,7 @@ impl Own {
             }
             _ => match about.kind.view {
                 ViewName::Latest => self.latest.spell(patch, picture, about, data, say),
-                ViewName::Steps => steps::spell(patch, picture, about, data, say),
+                ViewName::Steps => self.steps.spell(patch, picture, about, data, say),
                 ViewName::Transcript => transcript::spell(patch, picture, about, data, say),
                 ViewName::Sentences => sentences::spell(patch, picture, about, data, say),
                 ViewName::Bubbles => bubbles::spell(patch, picture, about, data, say),

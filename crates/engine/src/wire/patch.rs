@@ -43,6 +43,7 @@ impl PatchFrames {
             Patch::Cite { key, citation } => object.value("i", key).value("citation", citation),
             Patch::Remove { key } => object.value("i", key).value("remove", &true),
             Patch::Withdraw { keys } => object.value("withdrawn", keys),
+            Patch::RoundClosed { round, from } => object.value("i", from).value("closed", round),
             Patch::Settle(settled) => object.value("settled", settled),
             Patch::Overlay(overlay) => object.value("overlay", overlay),
             Patch::Status(status) => object.value("status", status).text("label", &status.words()),
@@ -70,6 +71,7 @@ struct Payload<'a> {
     citation: Option<Citation<'a>>,
     remove: Option<bool>,
     withdrawn: Option<Vec<Key>>,
+    closed: Option<u32>,
     settled: Option<Settled>,
     #[serde(deserialize_with = "some")]
     overlay: Option<Option<Overlay<'a>>>,
@@ -109,6 +111,7 @@ pub fn decode<'a>(data: &'a str, picture: &Picture) -> Result<Patch<'a>, NoPatch
         serde_json::from_str(data).map_err(|error| problem(&error.to_string()))?;
     Ok(match payload {
         Payload { put: Some(item), i: Some(key), .. } => Patch::Put { key, item },
+        Payload { closed: Some(round), i: Some(from), .. } => Patch::RoundClosed { round, from },
         Payload { withdrawn: Some(keys), .. } => Patch::Withdraw { keys },
         Payload { settled: Some(settled), .. } => Patch::Settle(settled),
         Payload { overlay: Some(overlay), .. } => Patch::Overlay(overlay),

@@ -33,6 +33,7 @@ mod schema;
 mod sentences;
 mod sentences_view;
 mod sse;
+mod steps;
 mod support;
 mod thinking;
 mod traps;
