@@ -42,11 +42,7 @@ impl Picture {
             }
             Patch::Rewrite { key, kept_bytes, text } => {
                 if let Some(item) = self.items.get_mut(key) {
-                    let whole = item.text.to_mut();
-                    if whole.is_char_boundary(*kept_bytes) {
-                        whole.truncate(*kept_bytes);
-                    }
-                    whole.push_str(text);
+                    super::rewrite(item.text.to_mut(), *kept_bytes, text);
                 }
             }
             Patch::Close { key, state } => {

@@ -38,3 +38,4 @@ mod support;
 mod thinking;
 mod traps;
 mod views;
+mod views_hostile;
