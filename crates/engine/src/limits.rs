@@ -33,6 +33,9 @@ pub const OPEN_TOOLS_MAX: usize = 1 << 10;
 /// Asks that may be open at once; the oldest counts as answered by nobody when one more opens.
 pub const OPEN_ASKS_MAX: usize = 1 << 10;
 
+/// Listed requests that may be open at once; the oldest counts as ended when one more starts.
+pub const OPEN_REQUESTS_MAX: usize = 1 << 10;
+
 /// Content blocks of a reply that may be open at once.
 pub const OPEN_BLOCKS_MAX: usize = 1 << 10;
 
@@ -69,3 +72,9 @@ pub const ID_BYTES_MAX: usize = 256;
 /// Text of a prompt or a summary held while it comes in pieces; what is more is recorded as
 /// unrecognised.
 pub const HELD_PIECES_BYTES_MAX: usize = FRAME_BYTES_MAX;
+
+/// Bytes of a line that wait for its end; once it is longer, a space settles what is before it.
+pub const UNSETTLED_LINE_BYTES: usize = 256;
+
+/// Checkpoints remembered, so that each is shown once.
+pub const CHECKPOINTS_REMEMBERED_MAX: usize = 1 << 12;
