@@ -30,4 +30,5 @@ mod schema;
 mod sse;
 mod support;
 mod thinking;
+mod transcript;
 mod traps;
