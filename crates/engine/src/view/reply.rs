@@ -32,7 +32,9 @@ impl ReplyView {
             }
             Event::TextRewritten { message, kept_bytes, text } => {
                 if let Some(known) = self.find(*message) {
-                    known.text.truncate(*kept_bytes);
+                    if known.text.is_char_boundary(*kept_bytes) {
+                        known.text.truncate(*kept_bytes);
+                    }
                     known.text.push_str(text);
                 }
             }

@@ -42,7 +42,9 @@ impl TextView {
             Event::TextRewritten { message, kept_bytes, text } => {
                 out(Patch::Rewritten);
                 let mut whole = self.kept.take().unwrap_or_default();
-                whole.truncate(*kept_bytes);
+                if whole.is_char_boundary(*kept_bytes) {
+                    whole.truncate(*kept_bytes);
+                }
                 whole.push_str(text);
                 self.message = None;
                 self.kept = Some(String::new());

@@ -77,6 +77,7 @@ impl Default for Going {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Of {
     Message(MessageId),
+    Thought(StepId),
     Step(StepId),
 }
 
@@ -256,7 +257,7 @@ impl Transcript {
         let mut item = self.new_notice(Kind::Notice, "attachment", record);
         item.label = Some(match of {
             Of::Message(message) => message_id(message).into(),
-            Of::Step(step) => step_id(step).into(),
+            Of::Thought(step) | Of::Step(step) => step_id(step).into(),
         });
         match extra {
             Extra::Image(image) => item.images.push(image),

@@ -114,7 +114,7 @@ impl Transcript {
                 out(Patch::Status(Status::Thinking { text: Some(Cow::Borrowed(text)) }));
             }
             (Event::ReasoningAppended { step, text }, Thinking::Show) => {
-                let of = Of::Step(*step);
+                let of = Of::Thought(*step);
                 if let Some(key) = self.live(of) {
                     self.settling.grow(key, text);
                     out(Patch::Append { key, text: Cow::Borrowed(text) });
@@ -126,7 +126,7 @@ impl Transcript {
                 }
             }
             (Event::ReasoningEnded { step }, Thinking::Show) => {
-                if let Some(key) = self.newest(Of::Step(*step)) {
+                if let Some(key) = self.newest(Of::Thought(*step)) {
                     self.close(key, State::Done, out);
                 }
             }
@@ -180,7 +180,8 @@ impl Transcript {
     ) {
         let messages = messages.iter().copied().map(Of::Message);
         let (mut gone, mut printed) = (Vec::new(), Vec::new());
-        for of in messages.chain(steps.iter().copied().map(Of::Step)) {
+        let steps = steps.iter().flat_map(|step| [Of::Thought(*step), Of::Step(*step)]);
+        for of in messages.chain(steps) {
             if !self.going.withdrawn.insert(of) {
                 continue;
             }

@@ -1,8 +1,8 @@
 //! A client of the view: it knows only frames, and every frame is checked against what it has
 //! already printed.
 
-use engine::event::{Event, MessageId, Millis, Record, Sink, StepId, TextMode};
 use engine::event::{Ending, Executor, Outcome, Reply, Stop, ToolKind, ToolOutcome};
+use engine::event::{Event, MessageId, Millis, Record, Sink, StepId, TextMode};
 use engine::ingest::{Ingest, Options};
 use engine::run::Cut;
 use engine::view::patch::Settled;
@@ -88,23 +88,20 @@ impl Screen {
 
     #[track_caller]
     fn frame(&mut self, name: &str, data: &Value) {
-        assert_eq!(data["run"].is_string(), true, "{name} names no run");
+        assert!(data["run"].is_string(), "{name} names no run");
         let index = || usize::try_from(data["index"].as_u64().unwrap()).unwrap();
         match name {
             "message" => {
                 assert!(self.settled.count as usize <= index(), "{data} is settled");
-                match self.messages.get_mut(index()) {
-                    Some(message) => {
-                        if index() == self.settled.count as usize {
-                            let bytes = self.settled.bytes;
-                            assert_eq!(words(message)[..bytes], words(data)[..bytes]);
-                        }
-                        *message = data.clone();
+                if let Some(message) = self.messages.get_mut(index()) {
+                    if index() == self.settled.count as usize {
+                        let bytes = self.settled.bytes;
+                        assert_eq!(words(message)[..bytes], words(data)[..bytes]);
                     }
-                    None => {
-                        assert_eq!(index(), self.messages.len(), "an index is left out");
-                        self.messages.push(data.clone());
-                    }
+                    *message = data.clone();
+                } else {
+                    assert_eq!(index(), self.messages.len(), "an index is left out");
+                    self.messages.push(data.clone());
                 }
             }
             "append" => {
@@ -144,13 +141,6 @@ impl Screen {
             format!("{mark}{} {}", name(message), words(message)).trim_end().to_owned()
         };
         self.messages.iter().enumerate().map(row).collect()
-    }
-
-    /// The rows without the requests of sources that do not list them, and without totals.
-    pub(crate) fn items(&self) -> Vec<String> {
-        let mut rows = self.rows();
-        rows.retain(|row| !row.contains("api_req_started") && !row.contains("usage"));
-        rows
     }
 
     pub(crate) fn count(&self) -> u32 {
