@@ -13,6 +13,7 @@ mod text;
 mod tools;
 mod writer;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::event::{
@@ -125,6 +126,8 @@ struct Ledger {
     reasoning: Reasoning,
     tools: Tools,
     open_asks: Vec<String>,
+    /// Requests the source has listed and not ended.
+    open_requests: VecDeque<String>,
     declared: Option<MessageId>,
     /// The last message of the last round that ended.
     last_round_message: Option<(MessageId, Fingerprint)>,
@@ -163,6 +166,7 @@ impl Run {
                 reasoning: Reasoning::None,
                 tools: Tools::default(),
                 open_asks: Vec::new(),
+                open_requests: VecDeque::new(),
                 declared: None,
                 last_round_message: None,
                 withdrawn: Vec::new(),
@@ -302,6 +306,9 @@ impl Ledger {
                 answer: "".into(),
                 by: crate::event::AnsweredBy::Nobody,
             });
+        }
+        for request in std::mem::take(&mut self.open_requests) {
+            out.event(writer::unfinished(request));
         }
         self.life = Life::Ended;
         let ending = self.ending(cut);

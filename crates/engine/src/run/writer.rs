@@ -1,6 +1,7 @@
 //! What a dialect can say.
 
 mod open;
+mod requests;
 mod text;
 mod tools;
 
@@ -10,6 +11,8 @@ use crate::event::{
 };
 use crate::ingest::filter::Filter;
 use crate::limits::{OPEN_ASKS_MAX, UNKNOWN_FIELDS_MAX};
+
+pub(super) use requests::unfinished;
 
 use super::fingerprint::Fingerprint;
 use super::{Cut, Ledger, Life, Out, Rounds, Run, Verdict};

@@ -36,6 +36,7 @@ mod sse;
 mod steps;
 mod support;
 mod thinking;
+mod transcript;
 mod traps;
 mod views;
 mod views_hostile;
