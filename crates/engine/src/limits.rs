@@ -21,6 +21,9 @@ pub const TAG_BYTES_MAX: usize = 512;
 /// Longest name or namespace of a tag.
 pub const TAG_NAME_BYTES_MAX: usize = 40;
 
+/// Longest control word.
+pub const CONTROL_WORD_BYTES_MAX: usize = 64;
+
 /// Back-tick runs remembered while it is open which of them is inline code.
 pub const CODE_RUNS_MAX: usize = 64;
 

@@ -57,6 +57,13 @@ impl Problem {
 
 fn show(args: &ShowArgs) -> Result<ExitCode, Problem> {
     let options = options(args)?;
+    if let Some(word) = args.finish_word.as_ref().filter(|word| word.looks_like_prose())
+        && !args.quiet
+    {
+        say(&format!(
+            "`{word}` is hidden at the end of longer words too: `!{word}` would be safer"
+        ));
+    }
     let mut source = Source::open(args)?;
     let mut recorder = match &args.record {
         Some(path) => {
@@ -122,7 +129,12 @@ fn options(args: &ShowArgs) -> Result<Options, Problem> {
     let starts_in = if args.starts_in_thinking { StartsIn::Thinking } else { StartsIn::Text };
     Ok(Options {
         from: args.from(),
-        run: RunOptions { tags: Arc::new(tags), starts_in, quirks: args.quirks() },
+        run: RunOptions {
+            tags: Arc::new(tags),
+            starts_in,
+            quirks: args.quirks(),
+            control_words: args.finish_word.iter().cloned().collect(),
+        },
     })
 }
 
