@@ -22,6 +22,7 @@ mod finishing;
 mod fixture;
 mod fixtures;
 mod gemini;
+mod hiding;
 mod latest;
 mod linear;
 mod log;
