@@ -128,7 +128,7 @@ proptest! {
         for piece in chars.chunks(cut) {
             let piece: String = piece.iter().collect();
             let delta = serde_json::json!({ "choices": [{ "delta": { "content": piece } }] });
-            stream.push_str(&format!("data: {delta}\n\n"));
+            stream.extend(["data: ", &delta.to_string(), "\n\n"]);
         }
         stream.push_str("data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n");
         let log = records(&ingest(&Options::default(), [stream.as_bytes()]));

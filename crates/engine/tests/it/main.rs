@@ -23,6 +23,7 @@ mod fixture;
 mod fixtures;
 mod gemini;
 mod hiding;
+mod labels;
 mod latest;
 mod linear;
 mod log;

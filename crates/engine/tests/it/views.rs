@@ -292,7 +292,9 @@ fn x6_merged_frames_say_the_same_and_end_where_the_last_of_them_did() {
                 assert_eq!(merged.last().unwrap().0, sent.last().unwrap().id, "{name} {kind:?}");
                 if kind.format == Format::Patch {
                     let mut page = Picture::default();
-                    merged.iter().for_each(|(_, data)| apply(&mut page, data));
+                    for (_, data) in &merged {
+                        apply(&mut page, data);
+                    }
                     assert!(page == whole, "{name} {kind:?}");
                 }
                 // Every merged frame is at a place where an unmerged one is.
@@ -308,7 +310,9 @@ fn x7_what_comes_after_the_end_changes_nothing() {
     each_log("x7_what_comes_after_the_end", |name, records| {
         for view in ViewName::ALL {
             let mut encoder = encoder(patches(view));
-            records.iter().for_each(|record| encoder.push(record, &mut |_| {}));
+            for record in records {
+                encoder.push(record, &mut |_| {});
+            }
             let page = encoder.picture().clone();
             for record in
                 records.iter().filter(|one| !matches!(one.event, Event::RunStarted { .. }))
