@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use engine::event::{Ending, Event, Millis, Record, Sink, Trace, UnrecognisedReason};
 use engine::view::reply::ReplyView;
 use engine::view::text::{Patch, TextView};
-use engine::wire::{Encoder, sse};
+use engine::wire::{Encoder, Format, Kind, sse};
 
 use super::page::page_text;
 use super::screen::{LivePage, Size};
@@ -23,10 +23,51 @@ pub(super) struct Printer {
     form: Form,
     seq: u64,
     screen: Screen,
-    debug: bool,
+    debug: Debug,
     tells_dialect: bool,
     unreadable: usize,
     ending: Option<Ending<'static>>,
+}
+
+/// What is written beside the output for whoever looks for a fault.
+enum Debug {
+    Off,
+    /// Each decision of the engine, and of the view if there is one.
+    On {
+        view: Option<Encoder>,
+    },
+}
+
+impl Debug {
+    fn new(args: &ShowArgs) -> Debug {
+        if !args.stream_debug {
+            return Debug::Off;
+        }
+        let shows_view = matches!(args.output(), Output::Screen | Output::Frames);
+        let view = (shows_view || args.names_view())
+            .then(|| Encoder::new(Kind { format: Format::Patch, ..args.kind() }, SESSION, 0));
+        Debug::On { view }
+    }
+
+    fn view(&mut self, record: &Record<'_>) {
+        let Debug::On { view: Some(encoder) } = self else { return };
+        encoder.push(record, &mut |frame| {
+            let name = frame.id.kind.view.as_str();
+            debug_line(&format!(
+                "{{\"debug\":\"view\",\"view\":\"{name}\",\"at\":\"{}\",\"patch\":{}}}",
+                frame.id, frame.data
+            ));
+        });
+        let suppressed = encoder.suppressed_overlays();
+        if let (Event::RunEnded { .. }, 1..) = (&record.event, suppressed) {
+            debug_line(&format!("{{\"debug\":\"overlays_suppressed\",\"count\":{suppressed}}}"));
+        }
+    }
+}
+
+#[allow(clippy::print_stderr, reason = "asked for with --stream-debug")]
+fn debug_line(line: &str) {
+    eprintln!("{line}");
 }
 
 enum Form {
@@ -111,7 +152,7 @@ impl Printer {
             form,
             seq: 0,
             screen,
-            debug: args.stream_debug,
+            debug: Debug::new(args),
             tells_dialect,
             unreadable: 0,
             ending: None,
@@ -205,20 +246,18 @@ impl Sink for Printer {
         }
         let record = Record { seq: self.seq, at_ms: at, run: RUN.into(), event };
         self.seq += 1;
+        self.debug.view(&record);
         self.form.print(&record, &mut self.screen);
     }
 
-    #[allow(clippy::print_stderr, reason = "asked for with --stream-debug")]
     fn trace(&mut self, trace: Trace<'_>) {
         if let (true, Trace::DialectChosen { dialect, .. }) = (self.tells_dialect, &trace)
             && *dialect != "unknown"
         {
             say(&format!("reading {dialect}"));
         }
-        if self.debug
-            && let Ok(line) = serde_json::to_string(&trace)
-        {
-            eprintln!("{line}");
+        if let (Debug::On { .. }, Ok(line)) = (&self.debug, serde_json::to_string(&trace)) {
+            debug_line(&line);
         }
     }
 }
