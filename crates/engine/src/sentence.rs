@@ -58,7 +58,10 @@ impl Splitter {
     pub fn push(&mut self, text: &str, out: &mut impl FnMut(Cut<'_>)) {
         // What is before `from` was handed out or is held.
         let mut from = 0;
-        for (at, c) in text.char_indices() {
+        let mut at = 0;
+        loop {
+            at += self.blocks.skip_letters(&text[at..]);
+            let Some(c) = text[at..].chars().next() else { break };
             match self.blocks.read(c, &self.held) {
                 Verdict::Pass => self.release(out),
                 Verdict::Hold => {
@@ -73,6 +76,7 @@ impl Splitter {
                     self.release(out);
                 }
             }
+            at += c.len_utf8();
         }
         self.hand_out(text.get(from..), out);
     }

@@ -65,6 +65,18 @@ impl Blocks {
         if self.line.is_some() { self.line_start(c, held) } else { self.in_line(c, held) }
     }
 
+    /// Reads the letters that a text begins with, if they say nothing about those before them.
+    pub(super) fn skip_letters(&mut self, text: &str) -> usize {
+        match &mut self.block {
+            Block::Paragraph(prose) if self.line.is_none() => {
+                let len = prose.skip_letters(text);
+                self.filled |= 0 < len;
+                len
+            }
+            _ => 0,
+        }
+    }
+
     /// The message is over: whether a piece ends before what is held.
     pub(super) fn finish(&mut self, held: &str) -> Verdict {
         if self.line.is_some() { self.text('\n') } else { self.in_line('\n', held) }

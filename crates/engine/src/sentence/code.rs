@@ -18,6 +18,11 @@ impl InlineCode {
         InlineCode { open: Some(len), run: 0, glued: false }
     }
 
+    /// No code is open, and none may be about to.
+    pub(super) fn is_outside(&self) -> bool {
+        self.open.is_none() && self.run == 0
+    }
+
     /// Reads `c`, `before` being the character before it. Says whether it is code or its edge.
     pub(super) fn step(&mut self, c: char, before: char) -> bool {
         if c == '`' && (before != '\\' || self.open.is_some() || 0 < self.run) {

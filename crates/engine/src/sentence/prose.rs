@@ -130,6 +130,24 @@ impl Prose {
         }
     }
 
+    /// Reads the letters that a text begins with, if they are only more of a word. Says how many.
+    pub(super) fn skip_letters(&mut self, text: &str) -> usize {
+        let plain = matches!(self.phase, Phase::Text)
+            && self.code.is_outside()
+            && !self.enclosures.is_open();
+        if !plain {
+            return 0;
+        }
+        let len = text.bytes().take_while(u8::is_ascii_alphabetic).count();
+        if let Some(last) = text[..len].chars().next_back() {
+            let room = SENTENCE_WORD_BYTES_MAX.saturating_sub(self.word.len());
+            self.word.push_str(&text[..len.min(room)]);
+            self.before = last;
+            self.letter = last;
+        }
+        len
+    }
+
     /// More is held than may be: no sentence ends before it. Reads `c` too.
     pub(super) fn give_up(&mut self, c: char, held: &str) -> Verdict {
         self.answer(Answer::GoesOn, c, held)
