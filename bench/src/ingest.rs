@@ -51,7 +51,7 @@ pub(crate) fn events(provider: Provider, stream: &[u8]) -> Counter {
 }
 
 /// The shortest CPU time of several runs: the one that was disturbed least.
-fn shortest(repeats: usize, mut job: impl FnMut()) -> Duration {
+pub(crate) fn shortest(repeats: usize, mut job: impl FnMut()) -> Duration {
     let times = (0..repeats.max(1)).map(|_| {
         let start = ProcessTime::now();
         job();

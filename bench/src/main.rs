@@ -5,10 +5,12 @@
 mod floor;
 mod ingest;
 mod streams;
+mod views;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use engine::view::ViewName;
 
 #[derive(Parser)]
 struct Args {
@@ -27,6 +29,17 @@ enum Command {
         #[arg(long)]
         data: Option<PathBuf>,
         #[arg(long, default_value_t = 15)]
+        repeats: usize,
+    },
+    /// Events to frames in each view, beside the ingest of the same stream
+    Views {
+        /// Text deltas in each stream
+        #[arg(long, default_value_t = 100_000)]
+        deltas: usize,
+        /// Folder with the streams; made up if not given
+        #[arg(long)]
+        data: Option<PathBuf>,
+        #[arg(long, default_value_t = 7)]
         repeats: usize,
     },
     /// One stream once, for a profiler that counts instructions
@@ -55,17 +68,31 @@ enum Job {
     Nothing,
     Floor,
     Ingest,
+    /// Keep the log: to be subtracted from the views
+    Log,
+    Latest,
+    Steps,
+    Bubbles,
+    Transcript,
+    Sentences,
 }
 
 fn main() -> std::io::Result<()> {
     match Args::parse().command {
         Command::Ingest { deltas, data, repeats } => ingest::run(deltas, data.as_deref(), repeats),
+        Command::Views { deltas, data, repeats } => views::run(deltas, data.as_deref(), repeats),
         Command::Once { provider, deltas, job, data } => {
             let stream = ingest::stream_of(provider, deltas, data.as_deref())?;
             let events = match job {
                 Job::Nothing => 0,
                 Job::Floor => floor::read(provider, &stream).0,
                 Job::Ingest => ingest::events(provider, &stream).events,
+                Job::Log => views::only_log(&stream),
+                Job::Latest => views::once(ViewName::Latest, &stream),
+                Job::Steps => views::once(ViewName::Steps, &stream),
+                Job::Bubbles => views::once(ViewName::Bubbles, &stream),
+                Job::Transcript => views::once(ViewName::Transcript, &stream),
+                Job::Sentences => views::once(ViewName::Sentences, &stream),
             };
             println!("{events} events");
             Ok(())

@@ -70,6 +70,9 @@ pub const ID_BYTES_MAX: usize = 256;
 /// unrecognised.
 pub const HELD_PIECES_BYTES_MAX: usize = FRAME_BYTES_MAX;
 
+/// Steps of sub-agents shown inside one another; what is deeper stands beside the deepest.
+pub const STEP_DEPTH_MAX: usize = 8;
+
 /// Text of a message held because it is open whether a sentence ends before it; past it, none does.
 pub const SENTENCE_HELD_BYTES_MAX: usize = 64;
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::limits::SENTENCE_ENCLOSED_BYTES_MAX;
+use crate::limits::{SENTENCE_ENCLOSED_BYTES_MAX, SENTENCE_HELD_BYTES_MAX};
 
 use super::*;
 
@@ -212,7 +212,7 @@ fn a_quotation_or_bracket_that_never_closes_is_forgotten() {
 #[test]
 fn what_is_held_has_a_limit() {
     let at_limit = "(".repeat(SENTENCE_HELD_BYTES_MAX);
-    check(&format!("One. {at_limit}"));
+    check(&format!("One. ¦{at_limit}"));
     check(&format!("One. {at_limit}(Two"));
     check(&format!("> One.\n{}Two", ">".repeat(SENTENCE_HELD_BYTES_MAX + 1)));
     check(&format!("The U.S. T{}", "h".repeat(SENTENCE_HELD_BYTES_MAX)));

@@ -1,3 +1,5 @@
+//! Sentences of many languages, with a bar where one ends.
+
 use crate::sentence::tests::check_all;
 
 #[test]
@@ -18,6 +20,9 @@ fn f2_english() {
         "Use Node.js. ¦Then install it. ¦OK. ¦Let's go. ¦No. ¦I won't.",
         "Mr. and Mrs. Smith met Sen. Jones, Gen. Lee and Rev. Brown. ¦They left.",
         "It took 5 ms. ¦The end came at 5 p.m. ¦Bob left.",
+        "Call at 5 p.m. Eastern or 9 a.m. Monday. ¦At 5 p.m. ¦We left.",
+        "Step 1. Open it. ¦**Step 2.** Close it. ¦Go back to step 1. ¦Then stop.",
+        "It is 5 m. ¦Bob runs 10 km. ¦Ann waits 3 s. ¦Done.",
         "See Fig. 3, p. 5, vol. II and no. 7. ¦Then stop.",
         "He works at Apple Inc. ¦He likes it. ¦She is at Foo Ltd. as well, etc. ¦Nice.",
         "In the U.S. Army. ¦In the U.S. ¦The army.",
@@ -42,6 +47,8 @@ fn f2_polish() {
         "Prof. Jan Nowak, dr hab. Anna Kowalska, mgr inż. Piotr Zięba i ks. Adam. ¦Są tu.",
         "Lubię owoce, np. jabłka, tj. Antonówki, m.in. Szarą Renetę itd. ¦Warzywa też.",
         "W 2020 r. powstała firma. ¦W 1918 r. Polska odzyskała niepodległość. ¦W 2021 r. ¦Potem upadła.",
+        "Urodził się w Łodzi w 1918 r. ¦Mieszkał tam do XX w. ¦Potem wyjechał.",
+        "W dniu 3 maja 1791 r. Sejm uchwalił konstytucję. ¦W XIX w. Polska nie istniała.",
         "Zob. art. 5 ust. 2 pkt. 3, str. 7 i rys. 2. ¦Dalej nic.",
         "To kosztuje ok. 5 zł. ¦Tanio! ¦Mam 3 tys. ¦Pan ma 5.",
         "Spotkajmy się o godz. 15.30. ¦Pasuje?",

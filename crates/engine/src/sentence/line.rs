@@ -74,6 +74,8 @@ pub(super) struct LineStart {
     quoted: bool,
     /// An item began on this line.
     in_item: bool,
+    /// What it begins with belongs to the open piece, whatever it turns out to be.
+    pub(super) settled: bool,
     /// What may be a marker.
     read: String,
 }
@@ -85,6 +87,7 @@ impl LineStart {
             columns: 0,
             quoted: false,
             in_item: false,
+            settled: false,
             read: String::new(),
         }
     }
@@ -113,7 +116,7 @@ impl LineStart {
 
     /// Goes on after the marker of an item: its content may begin with another marker.
     pub(super) fn after_item(&mut self) {
-        *self = LineStart { quoted: self.quoted, in_item: true, ..LineStart::new() };
+        *self = LineStart { quoted: self.quoted, in_item: true, settled: true, ..LineStart::new() };
     }
 
     pub(super) fn step(&mut self, c: char, around: Around) -> Found {
@@ -198,12 +201,11 @@ impl LineStart {
             _ if bullet && len == 1 && c.is_whitespace() => Found::Item,
             _ if c == mark && len + 1 < MARKS_MIN => self.go(State::Marks { mark, len: len + 1 }),
             '-' | '=' if c == mark && around.paragraph => Found::Underline,
-            '-' if c == mark => Found::Rule,
             // Three may still open emphasis.
             '*' | '_' if c == mark && len < MARKS_MIN => {
                 self.go(State::Marks { mark, len: len + 1 })
             }
-            '*' | '_' if c == mark => Found::Rule,
+            '-' | '*' | '_' if c == mark => Found::Rule,
             _ if matches!(mark, '*' | '_') && len == MARKS_MIN && c.is_whitespace() => Found::Rule,
             _ => Found::Text,
         }

@@ -81,7 +81,6 @@ impl Next {
             return Answer::More;
         }
         match self.state {
-            State::Marks => self.marks(c),
             State::Label(letters) => match c {
                 ')' => self.symbol(),
                 _ if case(c) == Case::Lower && letters < LABEL_MAX => {
@@ -92,11 +91,10 @@ impl Next {
             State::Dash if is_dash(c) => Answer::More,
             State::Dash if c.is_whitespace() && c != '\n' => self.go(State::AfterDash),
             State::Dash if c.is_numeric() && self.doubt.class == Class::Number => Answer::GoesOn,
-            State::Dash => self.marks(c),
             State::AfterDash if c == '\n' => Answer::GoesOn,
             State::AfterDash if c.is_whitespace() || is_opener(c) => Answer::More,
             State::AfterDash if case(c) == Case::Lower => Answer::GoesOn,
-            State::AfterDash => self.marks(c),
+            State::Marks | State::Dash | State::AfterDash => self.marks(c),
             State::Dots(dots) => match c {
                 '.' => self.go(State::Dots(dots + 1)),
                 _ if c.is_whitespace() => Answer::Dots(dots),
@@ -140,7 +138,7 @@ impl Next {
     fn letter(&mut self, c: char) -> Answer {
         let Doubt { class, mark, closed, greek, .. } = self.doubt;
         match (case(c), class) {
-            (_, Class::Never) => Answer::GoesOn,
+            (_, Class::Never) | (Case::None, Class::Starter | Class::Year) => Answer::GoesOn,
             (Case::Lower, _) => {
                 let ends = match mark {
                     Mark::Wide | Mark::WideDot => true,
@@ -150,8 +148,7 @@ impl Next {
                 };
                 if ends { Answer::End } else { Answer::GoesOn }
             }
-            (Case::None, Class::Starter) => Answer::GoesOn,
-            (Case::Upper, Class::Starter | Class::Number) => self.begin_word(c),
+            (Case::Upper, Class::Starter | Class::Year | Class::Number) => self.begin_word(c),
             (Case::Upper, Class::Digit) if matches!(c, 'I' | 'V' | 'X' | 'L') => self.begin_word(c),
             (Case::Upper | Case::None, _) => Answer::End,
         }
@@ -172,7 +169,7 @@ impl Next {
             Class::Number => !words::is_counted(&self.word),
             Class::Digit => !words::is_roman(&self.word),
             // Before another initial the name goes on.
-            Class::Starter => c != '.' && words::begins_sentences(&self.word),
+            Class::Starter | Class::Year => c != '.' && words::begins_sentences(&self.word),
             Class::Never => false,
         };
         if ends { Answer::End } else { Answer::GoesOn }
@@ -183,14 +180,14 @@ impl Next {
             Class::Plain if self.doubt.mark == Mark::Ellipsis => Answer::GoesOn,
             Class::Plain => Answer::End,
             Class::Number => self.go(State::Digits(1)),
-            Class::Digit | Class::Starter | Class::Never => Answer::GoesOn,
+            Class::Digit | Class::Starter | Class::Year | Class::Never => Answer::GoesOn,
         }
     }
 
     fn symbol(&self) -> Answer {
         match self.doubt.class {
             Class::Plain | Class::Number => Answer::End,
-            Class::Digit | Class::Starter | Class::Never => Answer::GoesOn,
+            Class::Digit | Class::Starter | Class::Year | Class::Never => Answer::GoesOn,
         }
     }
 }

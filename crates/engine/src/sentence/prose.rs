@@ -8,12 +8,12 @@
 use crate::limits::SENTENCE_WORD_BYTES_MAX;
 
 use super::chars::{
-    Mark, goes_on_after_quote, is_cjk, is_closer, is_continuation, is_emoji, is_greek,
-    is_transparent, mark,
+    Mark, goes_on_after_quote, is_cjk, is_continuation, is_emoji, is_greek, is_transparent, mark,
 };
 use super::code::InlineCode;
 use super::enclosure::Enclosures;
 use super::next::{Answer, Doubt, Next};
+use super::stop::Stop;
 use super::words::{self, Class};
 
 /// What a character means for those before it.
@@ -25,21 +25,6 @@ pub(super) enum Verdict {
     Hold,
     /// The open piece ended before what is held, or before this character if nothing is.
     Break,
-}
-
-/// A stop and what else may stand between it and white space.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Stop {
-    mark: Mark,
-    /// How many dots, spaces between them or not.
-    dots: usize,
-    /// They stand alone, not after a word.
-    spaced: bool,
-    /// Where the word before it ends in `Prose::word`.
-    word_end: Option<usize>,
-    closed: bool,
-    /// Characters of the citation that is open after it.
-    citation: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -55,15 +40,25 @@ enum Phase {
     Next(Next),
 }
 
+/// What the last word was.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum BeforeWord {
+    Number,
+    /// A number with a dot.
+    Ordinal,
+    /// The first of a piece, and something that has numbers, as in "Step 1".
+    Numbered,
+    Other,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Prose {
     phase: Phase,
     /// The word being read, its beginning if it is long.
     word: String,
-    /// No white space came since the piece's first word began.
-    first: bool,
-    /// The word before was a number with a dot, as in a date.
-    after_ordinal: bool,
+    /// Words of the piece before it.
+    words: usize,
+    before_word: BeforeWord,
     enclosures: Enclosures,
     code: InlineCode,
     /// The last character; white space where there is none.
@@ -72,8 +67,8 @@ pub(super) struct Prose {
     letter: char,
 }
 
-/// Characters of a citation that may stand right after a stop.
-const CITATION_CHARS_MAX: usize = 24;
+/// Words with which a sentence may begin before the sign of a year: "W dniu 3 maja 1791 r. Sejm".
+const OPENING_WORDS_MAX: usize = 5;
 
 /// Letters of a Greek word that is surely no abbreviation.
 const GREEK_LETTERS_MIN: usize = 4;
@@ -83,8 +78,8 @@ impl Prose {
         Prose {
             phase: Phase::Text,
             word: String::new(),
-            first: true,
-            after_ordinal: false,
+            words: 0,
+            before_word: BeforeWord::Other,
             enclosures: Enclosures::default(),
             code: InlineCode::default(),
             before: ' ',
@@ -172,8 +167,8 @@ impl Prose {
         self.phase = Phase::Text;
         self.enclosures.clear();
         self.word.clear();
-        self.first = true;
-        self.after_ordinal = false;
+        self.words = 0;
+        self.before_word = BeforeWord::Other;
         self.before = ' ';
     }
 
@@ -206,15 +201,7 @@ impl Prose {
         if c.is_alphabetic() {
             self.letter = c;
         } else if let Some(mark) = mark(c, self.letter) {
-            let known = self.word.len() < SENTENCE_WORD_BYTES_MAX;
-            self.phase = Phase::Stop(Stop {
-                mark,
-                dots: usize::from(mark == Mark::Dot),
-                spaced: self.word.is_empty(),
-                word_end: known.then_some(self.word.len()),
-                closed: false,
-                citation: 0,
-            });
+            self.phase = Phase::Stop(Stop::new(mark, &self.word));
         }
         self.push(c);
     }
@@ -226,12 +213,18 @@ impl Prose {
     }
 
     fn end_word(&mut self) {
-        if let Some(number) = self.word.strip_suffix('.') {
-            self.after_ordinal = words::class(number) == Class::Number;
-        } else if !self.word.is_empty() {
-            self.after_ordinal = false;
+        if self.word.is_empty() {
+            return;
         }
-        self.first &= self.word.is_empty();
+        let number = self.word.trim_end_matches('.');
+        let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+        self.before_word = match self.word.len() - number.len() {
+            0 if is_number => BeforeWord::Number,
+            1 if is_number => BeforeWord::Ordinal,
+            0 if self.words == 0 && is_numbered(&self.word) => BeforeWord::Numbered,
+            _ => BeforeWord::Other,
+        };
+        self.words += 1;
         self.word.clear();
     }
 
@@ -240,7 +233,7 @@ impl Prose {
             return Verdict::Pass;
         }
         if c.is_whitespace() {
-            let doubt = if 0 < stop.citation { None } else { self.doubt(stop) };
+            let doubt = self.doubt(stop);
             self.phase = match doubt {
                 Some(doubt) => Phase::Space { doubt, newline: c == '\n' },
                 None => Phase::Text,
@@ -289,7 +282,7 @@ impl Prose {
 
     /// What is to be known before `stop` ends a sentence; `None` if it never will.
     fn doubt(&self, stop: Stop) -> Option<Doubt> {
-        if self.enclosures.is_open() {
+        if self.enclosures.is_open() || stop.is_citing() {
             return None;
         }
         let word = stop.word_end.and_then(|end| self.word.get(..end));
@@ -306,65 +299,42 @@ impl Prose {
                 Some(word) => self.doubt_of_word(word, doubt),
                 None => Some(doubt),
             },
-            Mark::Dot | Mark::Ellipsis if is_omission(stop, word) => None,
+            Mark::Dot | Mark::Ellipsis if stop.is_omission(word) => None,
             Mark::Dot if 3 <= stop.dots => Some(Doubt { mark: Mark::Ellipsis, ..doubt }),
             _ => Some(doubt),
         }
     }
 
     fn doubt_of_word(&self, word: &str, doubt: Doubt) -> Option<Doubt> {
-        let mut class = words::class(word);
         let letters = word.chars().filter(|c| c.is_alphanumeric()).count();
+        let mut class = words::class(word);
         let is_label = class == Class::Number || class == Class::Starter && letters == 1;
-        if class == Class::Never || self.first && is_label {
+        if class == Class::Never || self.words == 0 && is_label {
             return None;
         }
-        if class == Class::Number && self.after_ordinal {
-            class = Class::Starter;
+        if class == Class::Number && self.before_word == BeforeWord::Numbered {
+            return None;
         }
+        class = match (class, self.before_word) {
+            // "1. 5. 2020"
+            (Class::Number, BeforeWord::Ordinal) => Class::Starter,
+            // "5 m"
+            (Class::Starter, BeforeWord::Number) if letters == 1 && is_lower(word) => Class::Plain,
+            (Class::Year, _) if OPENING_WORDS_MAX < self.words => Class::Plain,
+            (class, _) => class,
+        };
         let greek = class == Class::Plain && is_greek(self.letter) && GREEK_LETTERS_MIN <= letters;
         Some(Doubt { class, greek, ..doubt })
     }
 }
 
-impl Stop {
-    /// Whether `c` still belongs to it.
-    fn reads(&mut self, c: char, letter: char) -> bool {
-        if 0 < self.citation {
-            self.closed |= matches!(c, ']' | '】');
-            self.citation = if matches!(c, ']' | '】') { 0 } else { self.citation + 1 };
-            return self.citation <= CITATION_CHARS_MAX;
-        }
-        if let Some(mark) = mark(c, letter) {
-            self.add(mark);
-        } else if is_closer(c) {
-            self.closed = true;
-        } else if matches!(c, '[' | '【') {
-            self.citation = 1;
-        } else {
-            return false;
-        }
-        true
-    }
-
-    fn add(&mut self, mark: Mark) {
-        if self.closed {
-            *self = Stop { mark, dots: 0, word_end: None, closed: false, spaced: false, ..*self };
-        }
-        self.dots += usize::from(mark == Mark::Dot);
-        self.mark = match (self.mark, mark) {
-            (Mark::Wide, _) | (_, Mark::Wide) => Mark::Wide,
-            (old, Mark::Dot) => old,
-            (Mark::Dot | Mark::WideDot, new) => new,
-            (Mark::Question, _) | (_, Mark::Question) => Mark::Question,
-            (old, _) => old,
-        };
-    }
+/// "Step" and the like, in bold or not.
+fn is_numbered(word: &str) -> bool {
+    words::is_numbered(word.trim_start_matches(|c: char| !c.is_alphanumeric()))
 }
 
-/// "[...]" leaves out words, and ends nothing.
-fn is_omission(stop: Stop, word: Option<&str>) -> bool {
-    stop.closed && word.is_some_and(|word| word.ends_with(['[', '(']))
+fn is_lower(word: &str) -> bool {
+    word.chars().all(char::is_lowercase)
 }
 
 /// Dots with spaces around them: three of them leave out words.

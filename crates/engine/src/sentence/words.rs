@@ -14,12 +14,14 @@ use super::chars::is_initial;
 pub(super) enum Class {
     /// An end, if what follows looks like a beginning.
     Plain,
-    /// A number: an end, unless it is an ordinal.
+    /// A number or a time: an end, unless what it counts follows.
     Number,
     /// No end before a number.
     Digit,
     /// An end only before a word that is known to begin sentences.
     Starter,
+    /// After a year: as `Starter` where a sentence begins with it, as `Plain` where it ends with it.
+    Year,
     /// No end.
     Never,
 }
@@ -30,7 +32,7 @@ struct Words {
     abbreviations: BTreeMap<&'static str, Class>,
     /// Words that begin sentences, in lower case.
     starters: BTreeSet<&'static str>,
-    /// What follows an ordinal number, in lower case.
+    /// What follows an ordinal number or a time, in lower case.
     counted: BTreeSet<&'static str>,
     /// What a number belongs to that follows it, in lower case.
     numbered: BTreeSet<&'static str>,
@@ -69,6 +71,8 @@ impl Words {
     fn add(&mut self, section: &str, word: &'static str) {
         let class = match section {
             "plain]" => Class::Plain,
+            "time]" => Class::Number,
+            "year]" => Class::Year,
             "digit]" => Class::Digit,
             "starter]" => Class::Starter,
             "never]" => Class::Never,

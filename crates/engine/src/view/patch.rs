@@ -51,6 +51,11 @@ pub enum Patch<'a> {
     Withdraw {
         keys: Vec<Key>,
     },
+    /// A round is all there is to it: its parts stand from here on. Changes nothing.
+    RoundClosed {
+        round: u32,
+        from: Key,
+    },
     /// Nothing before this changes any more.
     Settle(Settled),
     /// What stands over the page until the first text; nothing when it goes.

@@ -42,11 +42,7 @@ impl Picture {
             }
             Patch::Rewrite { key, kept_bytes, text } => {
                 if let Some(item) = self.items.get_mut(key) {
-                    let whole = item.text.to_mut();
-                    if whole.is_char_boundary(*kept_bytes) {
-                        whole.truncate(*kept_bytes);
-                    }
-                    whole.push_str(text);
+                    super::rewrite(item.text.to_mut(), *kept_bytes, text);
                 }
             }
             Patch::Close { key, state } => {
@@ -68,6 +64,7 @@ impl Picture {
                 self.items.remove(key);
             }
             Patch::Withdraw { keys } => keys.iter().for_each(|key| self.withdraw(*key)),
+            Patch::RoundClosed { .. } => {}
             Patch::Settle(settled) => self.settled = *settled,
             Patch::Overlay(overlay) => self.overlay = overlay.clone().map(Overlay::into_owned),
             Patch::Status(status) => {
@@ -85,6 +82,10 @@ impl Picture {
         if let Some(item) = self.items.get_mut(&key) {
             item.state = State::Withdrawn;
             item.text = Cow::Borrowed("");
+            item.arguments = None;
+            item.result = None;
+            item.label = None;
+            item.steps.clear();
             item.images.clear();
             item.citations.clear();
         }

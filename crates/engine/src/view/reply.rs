@@ -32,8 +32,7 @@ impl ReplyView {
             }
             Event::TextRewritten { message, kept_bytes, text } => {
                 if let Some(known) = self.find(*message) {
-                    known.text.truncate(*kept_bytes);
-                    known.text.push_str(text);
+                    super::rewrite(&mut known.text, *kept_bytes, text);
                 }
             }
             Event::FinalDeclared { message } => {

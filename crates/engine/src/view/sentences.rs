@@ -155,9 +155,8 @@ impl Sentences {
         out: &mut impl FnMut(Patch<'_>),
     ) {
         let Some(open) = &mut self.open else { return };
-        let kept = if open.said.is_char_boundary(kept_bytes) { kept_bytes } else { 0 };
-        open.said.truncate(kept);
-        open.said.push_str(text);
+        super::rewrite(&mut open.said, kept_bytes, text);
+        let kept = open.said.len() - text.len();
         let of_message = self.pieces.iter().filter(|piece| piece.message == open.message);
         let start = of_message.filter(|piece| piece.start <= kept).map(|piece| piece.start).max();
         let start = start.unwrap_or(0);

@@ -1,25 +1,320 @@
-//! `steps`.
+//! `steps`: until a round's first text an overlay says what goes on; the steps before it end up
+//! folded under one control, those after it stand between the texts.
+//!
+//! Does not show arguments, output or thinking while they grow: a step is put when it starts and
+//! once more when it has ended. Keeps only what is open: the steps of the round, tools that wait
+//! for a result, and where the run's parts stand.
+//!
+//! Invariant: nothing that came before a round's first text is on the page before the round has
+//! ended, and no overlay is up after it.
 
-use crate::event::Record;
+mod overlay;
+mod ran;
+mod round;
+mod tray;
 
-use super::Options;
-use super::base::{Base, Rest};
-use super::patch::Patch;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::event::{Event, Image, MessageId, Millis, Owner, Record, StepId, ToolOutcome};
+
+use super::base::{Base, Rest, message_id, state_at_end};
+use super::blob::Shown;
+use super::item::{Item, Key, Kind, State};
+use super::patch::{Patch, Status};
+use super::{Options, Thinking};
+
+use round::{Round, Stage};
+use tray::{Place, Step, Tray};
 
 #[derive(Clone, Debug, Default)]
 pub struct Steps {
     base: Base,
+    thinking: Thinking,
+    round: Round,
+    /// Of the run that is going; one that was taken back has no key.
+    messages: BTreeMap<MessageId, Option<Key>>,
+    /// The message that has not ended.
+    open: Option<Key>,
+    tray: Tray,
+    /// Where steps of the run stand by themselves: inline, as an entry, or both.
+    placed: BTreeSet<(StepId, Key)>,
+    suppressed: u64,
 }
 
 impl Steps {
-    pub fn new(_options: Options) -> Steps {
-        Steps::default()
+    pub fn new(options: Options) -> Steps {
+        Steps { thinking: options.thinking, ..Steps::default() }
+    }
+
+    /// Changes to the overlay that came too late to be shown.
+    pub fn suppressed_overlays(&self) -> u64 {
+        self.suppressed
     }
 
     pub fn apply<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         match self.base.apply(record, out) {
-            Rest::Nothing | Rest::Began | Rest::View => {}
-            Rest::Ending => self.base.end(record, out),
+            Rest::Nothing | Rest::Began => {}
+            Rest::View => self.event(record, out),
+            Rest::Ending => self.end(record, out),
+        }
+    }
+
+    fn event<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
+        match &record.event {
+            Event::RoundStarted { round, .. } => self.open_round(*round, record, out),
+            Event::RoundEnded { round, .. } if self.round.number == Some(*round) => {
+                self.close_round(record, out);
+            }
+            Event::TextAppended { .. }
+            | Event::TextRewritten { .. }
+            | Event::MessageEnded { .. }
+            | Event::SourceCited { .. } => self.message(record, out),
+            Event::ImageReceived { owner, image } => self.image(*owner, image, record, out),
+            Event::ReasoningStarted { step, round, .. } => match self.thinking {
+                Thinking::Hide => self.refresh(out),
+                _ => self.begin(*step, Step::reasoning(*step, *round, record), out),
+            },
+            Event::ToolStarted { step, parent, .. } => match (Step::tool(record), parent) {
+                (Some(tool), Some(parent)) if !self.is_known(*step) => {
+                    self.tray.nest(*parent, *step, tool);
+                }
+                (Some(tool), None) => self.begin(*step, tool, out),
+                _ => {}
+            },
+            Event::ReasoningAppended { step, text } => self.tray.think(*step, text),
+            Event::ArgumentsAppended { step, text } => self.tray.argue(*step, text),
+            Event::ArgumentsReplaced { step, text } => self.tray.argue_anew(*step, text),
+            Event::ToolReady { step } => self.tray.ready(*step, record.at_ms),
+            Event::OutputAppended { step, text } => self.tray.put_out(*step, text),
+            Event::ReasoningEnded { step } => {
+                self.end_step(*step, State::Done, None, record.at_ms, out);
+            }
+            Event::ToolEnded { step, outcome, detail } => {
+                let state = match outcome {
+                    ToolOutcome::Succeeded => State::Done,
+                    ToolOutcome::Failed => State::Failed,
+                    ToolOutcome::Denied => State::Denied,
+                    ToolOutcome::NoResult | ToolOutcome::Cut => State::Incomplete,
+                };
+                self.end_step(*step, state, detail.as_deref(), record.at_ms, out);
+            }
+            Event::AskOpened { .. } => out(Patch::Status(Status::Waiting)),
+            Event::AskResolved { .. } if !self.base.is_waiting() => {
+                let going = self.round.number.filter(|_| self.round.is_open());
+                out(Patch::Status(match going {
+                    Some(round) => Status::Streaming { round },
+                    None => Status::Started,
+                }));
+            }
+            Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, out),
+            _ => {}
+        }
+    }
+
+    fn end<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
+        if let Some(key) = self.open.take() {
+            out(Patch::Close { key, state: state_at_end(record) });
+        }
+        self.close_round(record, out);
+        for step in self.tray.outside() {
+            self.enter(step, out);
+        }
+        self.base.end(record, out);
+        let base = std::mem::take(&mut self.base);
+        *self = Steps {
+            base,
+            thinking: self.thinking,
+            suppressed: self.suppressed,
+            ..Steps::default()
+        };
+    }
+}
+
+/// Messages.
+impl Steps {
+    fn message<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
+        match &record.event {
+            Event::TextAppended { message, text } => match self.messages.get(message) {
+                Some(Some(key)) => out(Patch::Append { key: *key, text: Cow::Borrowed(text) }),
+                Some(None) => {}
+                None => self.show(*message, text, record, out),
+            },
+            Event::TextRewritten { message, kept_bytes, text } => {
+                match self.messages.get(message) {
+                    Some(Some(key)) => {
+                        let text = Cow::Borrowed(&**text);
+                        out(Patch::Rewrite { key: *key, kept_bytes: *kept_bytes, text });
+                    }
+                    None if !text.is_empty() => self.show(*message, text, record, out),
+                    Some(None) | None => {}
+                }
+            }
+            Event::MessageEnded { message } => {
+                let key = self.key_of(*message);
+                if key.is_some() && self.open == key {
+                    self.close_message(out);
+                }
+            }
+            Event::SourceCited { message, citation } => {
+                if let Some(key) = self.key_of(*message) {
+                    out(Patch::Cite { key, citation: citation.clone() });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn show<'r>(
+        &mut self,
+        message: MessageId,
+        text: &'r str,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
+        self.speak(out);
+        self.close_message(out);
+        let key = self.base.key();
+        let mut item = Item::new(Kind::Text, &*record.run, message_id(message));
+        item.round = self.round.number;
+        item.index = Some(self.round.index());
+        item.at_ms = record.at_ms;
+        item.text = Cow::Borrowed(text);
+        self.messages.insert(message, Some(key));
+        self.open = Some(key);
+        out(Patch::Put { key, item });
+    }
+
+    fn close_message<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
+        if let Some(key) = self.open.take() {
+            out(Patch::Close { key, state: State::Done });
+        }
+    }
+
+    fn key_of(&self, message: MessageId) -> Option<Key> {
+        *self.messages.get(&message)?
+    }
+
+    fn image<'r>(
+        &mut self,
+        owner: Owner,
+        image: &'r Image<'_>,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
+        let key = match owner {
+            Owner::Message(message) => {
+                if !self.messages.contains_key(&message) {
+                    self.show(message, "", record, out);
+                }
+                self.key_of(message)
+            }
+            Owner::Step(step) if self.tray.get(step).is_some() => {
+                self.tray.attach(step, image);
+                None
+            }
+            Owner::Step(step) => self.keys_of(step).next_back(),
+        };
+        if let Some(key) = key {
+            out(Patch::Attach { key, image: Shown::of(image) });
+        }
+    }
+}
+
+/// Steps.
+impl Steps {
+    fn keys_of(&self, step: StepId) -> impl DoubleEndedIterator<Item = Key> {
+        self.placed.range((step, Key(0))..=(step, Key(u32::MAX))).map(|(_, key)| *key)
+    }
+
+    fn is_known(&self, step: StepId) -> bool {
+        self.tray.get(step).is_some() || self.keys_of(step).next().is_some()
+    }
+
+    fn begin<'r>(&mut self, id: StepId, mut step: Step, out: &mut impl FnMut(Patch<'r>)) {
+        if self.is_known(id) {
+            return;
+        }
+        match self.round.stage {
+            // Only a tool may work between two rounds.
+            Stage::Closed if step.is_reasoning() => return,
+            Stage::Closed => {}
+            Stage::Silent { .. } => {
+                step.stand(self.round.number, Place::Folded);
+                self.round.folded.push(id);
+                self.round.open.insert(id);
+            }
+            Stage::Speaking { .. } => {
+                let key = self.base.key();
+                step.stand(self.round.number, Place::Inline(key));
+                step.item.index = Some(self.round.index());
+                self.round.inline.push(id);
+                self.placed.insert((id, key));
+                out(Patch::Put { key, item: step.item.clone() });
+            }
+        }
+        self.tray.insert(id, step);
+        self.refresh(out);
+    }
+
+    fn end_step<'r>(
+        &mut self,
+        id: StepId,
+        state: State,
+        detail: Option<&str>,
+        at_ms: Option<Millis>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
+        match self.tray.end(id, state, detail, at_ms) {
+            None | Some(Place::Under(_)) => {}
+            Some(Place::Outside) => self.enter(id, out),
+            Some(Place::Folded) => {
+                self.round.open.remove(&id);
+                self.refresh(out);
+            }
+            Some(Place::Inline(key)) => {
+                if let Some(settled) = self.tray.take(id) {
+                    out(Patch::Put { key, item: settled.item });
+                }
+                self.refresh(out);
+            }
+        }
+    }
+
+    /// A result from outside any round is an entry of its own.
+    fn enter<'r>(&mut self, id: StepId, out: &mut impl FnMut(Patch<'r>)) {
+        if let Some(item) = self.tray.take_entry(id) {
+            let key = self.base.key();
+            self.placed.insert((id, key));
+            out(Patch::Put { key, item });
+        }
+    }
+
+    fn withdraw<'r>(
+        &mut self,
+        messages: &[MessageId],
+        steps: &[StepId],
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
+        let shown = &mut self.messages;
+        let taken = messages.iter().filter_map(|message| shown.get_mut(message)?.take());
+        let mut keys: Vec<Key> = taken.collect();
+        self.open = self.open.filter(|open| !keys.contains(open));
+        let mut was_open = false;
+        for step in steps {
+            self.tray.take(*step);
+            was_open |= self.round.open.remove(step);
+            let placed: Vec<Key> = self.keys_of(*step).collect();
+            for key in placed {
+                self.placed.remove(&(*step, key));
+                keys.push(key);
+            }
+        }
+        if !keys.is_empty() {
+            out(Patch::Withdraw { keys });
+        }
+        if was_open {
+            self.refresh(out);
         }
     }
 }

@@ -42,8 +42,7 @@ impl TextView {
             Event::TextRewritten { message, kept_bytes, text } => {
                 out(Patch::Rewritten);
                 let mut whole = self.kept.take().unwrap_or_default();
-                whole.truncate(*kept_bytes);
-                whole.push_str(text);
+                super::rewrite(&mut whole, *kept_bytes, text);
                 self.message = None;
                 self.kept = Some(String::new());
                 self.append(*message, &whole, out);

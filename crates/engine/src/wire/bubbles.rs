@@ -16,61 +16,73 @@ pub(super) fn spell(
     say: &mut Say<'_>,
 ) {
     match patch {
-        Patch::Put { item, .. } => delta(item, &item.text, None, about, data, say),
+        Patch::Put { item, .. } => delta(item, &item.text, Text::Whole, about, data, say),
         Patch::Append { key, text } => {
             let Some(item) = item(*key, picture) else { return };
             match about.kind.content {
-                Content::Accumulated => delta(item, &item.text, None, about, data, say),
-                Content::Delta => delta(item, text, Some(true), about, data, say),
+                Content::Accumulated => delta(item, &item.text, Text::Whole, about, data, say),
+                Content::Delta => delta(item, text, Text::More, about, data, say),
             }
         }
         Patch::Rewrite { key, .. } => {
             let Some(item) = item(*key, picture) else { return };
-            delta(item, &item.text, None, about, data, say);
+            delta(item, &item.text, Text::Whole, about, data, say);
         }
         Patch::Status(Status::Working { tool: Some(tool), phase, .. }) => {
             let name = match phase {
                 ToolPhase::Started => "tool-start",
                 ToolPhase::Ended => "tool-end",
             };
-            say(name, head(Object::new(data), about).value("tool", tool).end());
+            say(name, head(data, about).value("tool", tool).end());
         }
         Patch::Ended(ended) => end(ended, picture, about, data, say),
         _ => {}
     }
 }
 
-fn head<'d>(mut frame: Object<'d>, about: About<'_>) -> Object<'d> {
-    write_text(about.run, frame.member("run"));
-    write_text(about.run, frame.member("runId"));
-    write_text(about.session, frame.member("sessionKey"));
-    write_number(about.seq, frame.member("seq"));
-    frame
+fn head<'d>(data: &'d mut String, about: About<'_>) -> Object<'d> {
+    Object::new(data)
+        .json("run", about.run)
+        .json("runId", about.run)
+        .json("sessionKey", about.session)
+        .number("seq", about.seq)
+}
+
+/// Whether a delta's text is all of the message so far, or goes on with it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Text {
+    Whole,
+    More,
 }
 
 fn delta(
     item: &Item<'_>,
     text: &str,
-    append: Option<bool>,
+    is: Text,
     about: About<'_>,
     data: &mut String,
     say: &mut Say<'_>,
 ) {
-    let mut frame = head(Object::new(data), about).text("state", "delta");
-    write_number(item.index.unwrap_or_default().into(), frame.member("messageIndex"));
-    let mut frame = frame.some("append", append.as_ref());
+    let mut frame = head(data, about)
+        .json("state", "\"delta\"")
+        .number("messageIndex", item.index.unwrap_or_default().into());
+    if is == Text::More {
+        frame = frame.json("append", "true");
+    }
     message(item, text, frame.member("message"));
     say("delta", frame.end());
 }
 
 /// A message in the shape its document gives it.
 fn message(item: &Item<'_>, text: &str, out: &mut String) {
-    let mut message = Object::inside(out).text("role", "assistant");
-    let content = message.member("content");
-    content.push('[');
-    Object::inside(content).text("type", "text").text("text", text).end();
-    content.push(']');
-    message.value("timestamp", &item.at_ms).end();
+    out.push_str("{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":");
+    write_text(text, out);
+    out.push_str("}],\"timestamp\":");
+    match item.at_ms {
+        Some(at) => write_number(at, out),
+        None => out.push_str("null"),
+    }
+    out.push('}');
 }
 
 fn end(
@@ -87,23 +99,25 @@ fn end(
             ("error", "error")
         }
     };
-    let of_run = |item: &&Item<'_>| item.run == about.run && item.kind == ItemKind::Text;
-    let messages = || picture.items.values().filter(of_run);
+    // The run's items are the last ones.
+    let of_run = picture.items.values().rev().take_while(|item| item.run == ended.run);
+    let mut messages: Vec<_> = of_run.filter(|item| item.kind == ItemKind::Text).collect();
+    messages.reverse();
     let mut frame = ending(ended, data)
-        .text("runId", about.run)
-        .text("sessionKey", about.session)
-        .value("seq", &about.seq)
+        .json("runId", about.run)
+        .json("sessionKey", about.session)
+        .number("seq", about.seq)
         .text("state", state);
     let list = frame.member("messages");
     list.push('[');
-    for (at, item) in messages().enumerate() {
+    for (at, item) in messages.iter().enumerate() {
         if 0 < at {
             list.push(',');
         }
         whole(item, list);
     }
     list.push(']');
-    if let Some(last) = messages().filter(|item| item.state != State::Withdrawn).next_back() {
+    if let Some(last) = messages.iter().rfind(|item| item.state != State::Withdrawn) {
         message(last, &last.text, frame.member("message"));
     }
     say(name, frame.end());

@@ -6,10 +6,10 @@
 use std::borrow::Cow;
 
 use crate::event::Record;
-use crate::view::{Key, Options, Patch, Picture, Thinking, View, ViewName};
+use crate::view::{Key, Options, Patch, Picture, Status, Thinking, View, ViewName};
 
 use super::cursor::Cursor;
-use super::json::Object;
+use super::json::{Object, write_text};
 use super::own::{About, Own};
 use super::patch::PatchFrames;
 
@@ -134,8 +134,10 @@ pub struct Encoder {
 #[derive(Clone, Debug)]
 struct Page {
     kind: Kind,
-    session: String,
     epoch: u32,
+    /// As JSON strings, because most frames carry them.
+    session: String,
+    run: String,
     picture: Picture,
     spelling: Spelling,
     data: String,
@@ -150,22 +152,24 @@ enum Spelling {
 #[derive(Clone, Debug)]
 struct Pending {
     key: Key,
-    run: String,
     text: String,
     seq: u64,
     sent: u32,
 }
 
 impl Encoder {
-    pub fn new(kind: Kind, session: impl Into<String>, epoch: u32) -> Encoder {
+    pub fn new(kind: Kind, session: &str, epoch: u32) -> Encoder {
         let spelling = match kind.format {
             Format::Own => Spelling::Own(Own::default()),
             Format::Patch => Spelling::Patch(PatchFrames::default()),
         };
+        let mut quoted = String::new();
+        write_text(session, &mut quoted);
         let page = Page {
             kind,
-            session: session.into(),
             epoch,
+            session: quoted,
+            run: String::new(),
             picture: Picture::default(),
             spelling,
             data: String::new(),
@@ -188,7 +192,7 @@ impl Encoder {
 
     pub fn push(&mut self, record: &Record<'_>, out: &mut impl FnMut(Frame<'_>)) {
         let Encoder { view, page, merging, pending } = self;
-        let (run, seq) = (&*record.run, record.seq);
+        let seq = record.seq;
         let mut sent = 0;
         view.apply(record, &mut |patch| {
             page.picture.apply(&patch);
@@ -203,14 +207,18 @@ impl Encoder {
                     }
                     _ => {
                         page.send(pending, out);
-                        let (key, run, text) = (*key, run.to_owned(), text.to_string());
-                        *pending = Some(Pending { key, run, text, seq, sent });
+                        let (key, text) = (*key, text.to_string());
+                        *pending = Some(Pending { key, text, seq, sent });
                     }
                 }
                 return;
             }
             page.send(pending, out);
-            page.spell(&patch, run, seq, &mut sent, out);
+            if let Patch::Status(Status::Queued) = patch {
+                page.run.clear();
+                write_text(&record.run, &mut page.run);
+            }
+            page.spell(&patch, seq, &mut sent, out);
         });
     }
 
@@ -249,10 +257,10 @@ impl Encoder {
 
 impl Page {
     fn send(&mut self, pending: &mut Option<Pending>, out: &mut impl FnMut(Frame<'_>)) {
-        if let Some(Pending { key, run, text, seq, mut sent }) = pending.take() {
+        if let Some(Pending { key, text, seq, mut sent }) = pending.take() {
             let patch = Patch::Append { key, text: Cow::Owned(text) };
             sent -= 1;
-            self.spell(&patch, &run, seq, &mut sent, out);
+            self.spell(&patch, seq, &mut sent, out);
         }
     }
 
@@ -260,12 +268,11 @@ impl Page {
     fn spell(
         &mut self,
         patch: &Patch<'_>,
-        run: &str,
         seq: u64,
         sent: &mut u32,
         out: &mut impl FnMut(Frame<'_>),
     ) {
-        let Page { kind, session, epoch, picture, spelling, data } = self;
+        let Page { kind, epoch, session, run, picture, spelling, data } = self;
         let mut say = |event: &str, data: &str| {
             *sent += 1;
             let id = Cursor { kind: *kind, epoch: *epoch, seq, sent: *sent };

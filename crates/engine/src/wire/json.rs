@@ -37,6 +37,17 @@ impl<'o> Object<'o> {
         self
     }
 
+    /// A member whose value is JSON already.
+    pub(super) fn json(mut self, name: &'static str, json: &str) -> Object<'o> {
+        self.member(name).push_str(json);
+        self
+    }
+
+    pub(super) fn number(mut self, name: &'static str, number: u64) -> Object<'o> {
+        write_number(number, self.member(name));
+        self
+    }
+
     pub(super) fn value(mut self, name: &'static str, value: &impl Serialize) -> Object<'o> {
         write_value(value, self.member(name));
         self

@@ -51,7 +51,7 @@ impl Spelling {
     }
 
     fn status(&mut self, status: &Status<'_>, run: &str, data: &mut String, say: &mut Say<'_>) {
-        let frame = Object::new(data).text("run", run);
+        let frame = Object::new(data).json("run", run);
         match status {
             Status::Queued => say("queued", frame.end()),
             Status::Started => {
@@ -84,7 +84,10 @@ fn assistant(text: &str, writing: Writing, about: About<'_>, data: &mut String, 
         Content::Accumulated => "content",
         Content::Delta => "delta",
     };
-    let replace = matches!(writing, Writing::Anew);
-    let frame = Object::new(data).text("run", about.run).text(name, text);
-    say("assistant", frame.value("replace", &replace).end());
+    let replace = match writing {
+        Writing::Anew => "true",
+        Writing::On => "false",
+    };
+    let frame = Object::new(data).json("run", about.run).text(name, text);
+    say("assistant", frame.json("replace", replace).end());
 }

@@ -14,6 +14,7 @@ use super::{bubbles, latest, sentences, steps, transcript};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct About<'a> {
     pub(super) kind: Kind,
+    /// As JSON strings.
     pub(super) session: &'a str,
     pub(super) run: &'a str,
     pub(super) seq: u64,
@@ -25,6 +26,7 @@ pub(super) type Say<'a> = dyn FnMut(&str, &str) + 'a;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Own {
     latest: latest::Spelling,
+    steps: steps::Spelling,
 }
 
 impl Own {
@@ -40,7 +42,7 @@ impl Own {
         let run = about.run;
         match patch {
             Patch::Put { item, .. } if item.kind == ItemKind::User => {
-                let frame = Object::new(data).text("run", run).text("id", &item.id);
+                let frame = Object::new(data).json("run", run).text("id", &item.id);
                 say("user", frame.text("content", &item.text).end());
             }
             Patch::Ask(ask) => say("ask", Object::new(data).members(ask).end()),
@@ -48,20 +50,20 @@ impl Own {
                 say("ask-resolved", Object::new(data).members(resolved).end());
             }
             Patch::Attach { key, image } => {
-                let frame = Object::new(data).text("run", run).text("id", id(*key, picture));
+                let frame = Object::new(data).json("run", run).text("id", id(*key, picture));
                 say("image", frame.members(image).end());
             }
             Patch::Cite { key, citation } => {
-                let frame = Object::new(data).text("run", run).text("id", id(*key, picture));
+                let frame = Object::new(data).json("run", run).text("id", id(*key, picture));
                 say("citation", frame.members(citation).end());
             }
             Patch::Withdraw { keys } => {
                 let ids: Vec<&str> = keys.iter().map(|key| id(*key, picture)).collect();
-                say("withdrawn", Object::new(data).text("run", run).value("ids", &ids).end());
+                say("withdrawn", Object::new(data).json("run", run).value("ids", &ids).end());
             }
             _ => match about.kind.view {
                 ViewName::Latest => self.latest.spell(patch, picture, about, data, say),
-                ViewName::Steps => steps::spell(patch, picture, about, data, say),
+                ViewName::Steps => self.steps.spell(patch, picture, about, data, say),
                 ViewName::Transcript => transcript::spell(patch, picture, about, data, say),
                 ViewName::Sentences => sentences::spell(patch, picture, about, data, say),
                 ViewName::Bubbles => bubbles::spell(patch, picture, about, data, say),

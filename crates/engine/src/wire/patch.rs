@@ -1,7 +1,7 @@
 //! Patches as frames: the same for every view, increments only.
 //!
-//! An append to the last item of the page, which nearly all are, is `{"t": text}`. Everything else
-//! names its item by its key, `i`. `docs/PROTOCOL.md` lists them all.
+//! An append to the last item of the page, which nearly all are, is its text and nothing else.
+//! Everything else is an object that names its item by its key, `i`. `docs/PROTOCOL.md` lists them.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::view::blob::Shown;
 use crate::view::patch::{Ask, Ended, Overlay, Resolved, Settled, Status};
 use crate::view::{Item, Key, Patch, Picture, State};
 
-use super::json::{Object, write_number, write_text};
+use super::json::{Object, write_text};
 
 /// Spells patches, knowing which item is last.
 #[derive(Clone, Debug, Default)]
@@ -22,15 +22,15 @@ pub(super) struct PatchFrames {
 
 impl PatchFrames {
     pub(super) fn spell(&mut self, patch: &Patch<'_>, out: &mut String) {
-        let mut object = Object::new(out);
+        if let Patch::Append { key, text } = patch
+            && *key == self.last
+        {
+            out.clear();
+            return write_text(text, out);
+        }
+        let object = Object::new(out);
         match patch {
-            Patch::Append { key, text } => {
-                if *key != self.last {
-                    write_number(key.0.into(), object.member("i"));
-                }
-                write_text(text, object.member("t"));
-                object
-            }
+            Patch::Append { key, text } => object.value("i", key).text("t", text),
             Patch::Put { key, item } => {
                 self.last = self.last.max(*key);
                 object.value("i", key).value("put", item)
@@ -43,6 +43,7 @@ impl PatchFrames {
             Patch::Cite { key, citation } => object.value("i", key).value("citation", citation),
             Patch::Remove { key } => object.value("i", key).value("remove", &true),
             Patch::Withdraw { keys } => object.value("withdrawn", keys),
+            Patch::RoundClosed { round, from } => object.value("i", from).value("closed", round),
             Patch::Settle(settled) => object.value("settled", settled),
             Patch::Overlay(overlay) => object.value("overlay", overlay),
             Patch::Status(status) => object.value("status", status).text("label", &status.words()),
@@ -70,6 +71,7 @@ struct Payload<'a> {
     citation: Option<Citation<'a>>,
     remove: Option<bool>,
     withdrawn: Option<Vec<Key>>,
+    closed: Option<u32>,
     settled: Option<Settled>,
     #[serde(deserialize_with = "some")]
     overlay: Option<Option<Overlay<'a>>>,
@@ -98,12 +100,18 @@ pub struct NoPatch {
 /// Reads a patch frame's payload. `picture` is the page it is for.
 pub fn decode<'a>(data: &'a str, picture: &Picture) -> Result<Patch<'a>, NoPatch> {
     let problem = |words: &str| NoPatch { problem: words.to_owned() };
+    let last = picture.items.last_key_value().map(|(key, _)| *key);
+    if data.starts_with('"') {
+        let text: Cow<'a, str> =
+            serde_json::from_str(data).map_err(|error| problem(&error.to_string()))?;
+        let key = last.ok_or_else(|| problem("there is no item to append to"))?;
+        return Ok(Patch::Append { key, text });
+    }
     let payload: Payload<'a> =
         serde_json::from_str(data).map_err(|error| problem(&error.to_string()))?;
-    let last = picture.items.last_key_value().map(|(key, _)| *key);
-    let key = payload.i.or(last);
     Ok(match payload {
         Payload { put: Some(item), i: Some(key), .. } => Patch::Put { key, item },
+        Payload { closed: Some(round), i: Some(from), .. } => Patch::RoundClosed { round, from },
         Payload { withdrawn: Some(keys), .. } => Patch::Withdraw { keys },
         Payload { settled: Some(settled), .. } => Patch::Settle(settled),
         Payload { overlay: Some(overlay), .. } => Patch::Overlay(overlay),
@@ -112,7 +120,7 @@ pub fn decode<'a>(data: &'a str, picture: &Picture) -> Result<Patch<'a>, NoPatch
         Payload { resolved: Some(resolved), .. } => Patch::Resolve(resolved),
         Payload { ended: Some(ended), .. } => Patch::Ended(ended),
         payload => {
-            let key = key.ok_or_else(|| problem("it names no item, and there is none"))?;
+            let key = payload.i.ok_or_else(|| problem("it names no item"))?;
             match payload {
                 Payload { t: Some(text), keep: Some(kept_bytes), .. } => {
                     Patch::Rewrite { key, kept_bytes, text }

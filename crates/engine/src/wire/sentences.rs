@@ -25,7 +25,7 @@ pub(super) fn spell(
         }
         Patch::Put { item, .. } if item.kind == ItemKind::Action => action(item, run, data, say),
         Patch::Put { item, .. } if item.kind == ItemKind::Tool => {
-            let frame = Object::new(data).text("run", run).text("id", &item.id);
+            let frame = Object::new(data).json("run", run).text("id", &item.id);
             let frame = frame.some("name", item.name.as_ref());
             say("tool", frame.text("state", state(item.state)).end());
         }
@@ -36,7 +36,7 @@ pub(super) fn spell(
         }
         Patch::Close { key, .. } => {
             if let Some(item) = item(*key, picture) {
-                let frame = Object::new(data).text("run", run).text("id", &item.id);
+                let frame = Object::new(data).json("run", run).text("id", &item.id);
                 say("text-message", frame.text("content", &item.text).end());
             }
         }
@@ -50,14 +50,14 @@ pub(super) fn spell(
 
 fn delta(id: &str, text: &str, run: &str, data: &mut String, say: &mut Say<'_>) {
     let mut frame = Object::new(data);
-    write_text(run, frame.member("run"));
+    frame.member("run").push_str(run);
     write_text(id, frame.member("id"));
     write_text(text, frame.member("delta"));
     say("text-delta", frame.end());
 }
 
 fn action(item: &Item<'_>, run: &str, data: &mut String, say: &mut Say<'_>) {
-    let mut frame = Object::new(data).text("run", run).text("id", &item.id);
+    let mut frame = Object::new(data).json("run", run).text("id", &item.id);
     frame = frame.text("action", item.name.as_deref().unwrap_or_default());
     let arguments = item.arguments.as_deref().unwrap_or("{}");
     // A model may write anything where its arguments should be.

@@ -1,0 +1,235 @@
+//! The view `sentences`: seed 004, rules F1 to F7 and what the common rules mean for it. Where
+//! sentences end is tested in `sentences.rs`.
+
+use engine::event::{Event, MessageId, Outcome, Owner, StepId, ToolKind, ToolOutcome};
+use engine::view::{Kind as ItemKind, Picture, State, ViewName};
+use engine::wire::Kind;
+use serde_json::{Value, json};
+
+use crate::log::Log;
+use crate::views::{Sent, frames, picture};
+
+fn own(log: &Log) -> Vec<Sent> {
+    frames(Kind::new(ViewName::Sentences), &log.records()).0
+}
+
+fn payloads(sent: &[Sent], event: &str) -> Vec<Value> {
+    sent.iter().filter(|frame| frame.event == event).map(Sent::json).collect()
+}
+
+fn bubbles(page: &Picture) -> Vec<&str> {
+    let shown = page.items.values().filter(|item| item.state != State::Withdrawn);
+    shown.filter(|item| item.kind == ItemKind::Text).map(|item| &*item.text).collect()
+}
+
+/// What the seed's client shows: bubbles that are done, and the live text.
+#[derive(Debug, Default)]
+struct SeedClient {
+    done: Vec<(String, String)>,
+    live: Option<(String, String)>,
+}
+
+impl SeedClient {
+    fn watch(sent: &[Sent]) -> SeedClient {
+        let mut client = SeedClient::default();
+        for frame in sent {
+            let data = frame.json();
+            let text = |name: &str| data[name].as_str().unwrap_or_default().to_owned();
+            match frame.event.as_str() {
+                "text-delta" => match &mut client.live {
+                    Some((id, live)) => {
+                        assert_eq!(*id, text("id"), "two pieces live at once");
+                        live.push_str(&text("delta"));
+                    }
+                    None => client.live = Some((text("id"), text("delta"))),
+                },
+                "text-message" => {
+                    let live = client.live.take().unwrap();
+                    assert_eq!(live, (text("id"), text("content")), "it replaces the live text");
+                    client.done.push(live);
+                }
+                _ => {}
+            }
+        }
+        client
+    }
+
+    fn texts(&self) -> Vec<&str> {
+        self.done.iter().map(|(_, text)| text.as_str()).collect()
+    }
+}
+
+/// The seed's own example.
+fn example() -> Log {
+    let mut log = Log::new();
+    log.round().message(&["Dobra, zaraz ", "sprawdzę co mamy na ekranie."]);
+    log.tool_of("computer", ToolKind::Action).result(0, "ok");
+    log.message(&["Widzę przeglądarkę. Te", "raz kliknę w pasek adresu."]);
+    log.tool_of("computer", ToolKind::Action).result(1, "ok");
+    log.message(&["Super, pole jest aktywne. ", "Wpiszę teraz adres."]).end_round().done();
+    log
+}
+
+#[test]
+fn sentences_f1_each_sentence_is_a_bubble_that_replaces_the_live_text() {
+    let client = SeedClient::watch(&own(&example()));
+    let expected = [
+        "Dobra, zaraz sprawdzę co mamy na ekranie.",
+        "Widzę przeglądarkę. ",
+        "Teraz kliknę w pasek adresu.",
+        "Super, pole jest aktywne. ",
+        "Wpiszę teraz adres.",
+    ];
+    assert_eq!(client.texts(), expected);
+    assert!(client.live.is_none());
+    assert_eq!(bubbles(&picture(ViewName::Sentences, &example().records())), expected);
+}
+
+#[test]
+fn sentences_f1_ids_are_stable_and_used_once() {
+    let client = SeedClient::watch(&own(&example()));
+    let mut ids: Vec<&str> = client.done.iter().map(|(id, _)| id.as_str()).collect();
+    assert_eq!(ids, ["m0.0", "m1.0", "m1.1", "m2.0", "m2.1"]);
+    ids.dedup();
+    assert_eq!(ids.len(), client.done.len());
+}
+
+#[test]
+fn sentences_f1_however_the_text_is_cut_the_bubbles_are_the_same_and_hold_every_character() {
+    let text = "One e.g. two. Three!  \n\nFour (five.) six?! 3.14 is pi";
+    let mut whole = Log::new();
+    whole.round().message(&[text]).end_round().done();
+    let expected = SeedClient::watch(&own(&whole));
+    assert_eq!(expected.texts().concat(), text);
+    for cut in (1..text.len()).filter(|&at| text.is_char_boundary(at)) {
+        let mut log = Log::new();
+        log.round().message(&[&text[..cut], &text[cut..]]).end_round().done();
+        assert_eq!(SeedClient::watch(&own(&log)).done, expected.done, "cut at {cut}");
+    }
+}
+
+#[test]
+fn sentences_f3_the_end_of_the_message_a_tool_and_a_stop_flush_what_is_left() {
+    let mut log = Log::new();
+    log.round().message(&["I look for it in the"]).tool("grep");
+    let before_tool = own(&log);
+    let tool = before_tool.iter().position(|frame| frame.event == "tool").unwrap();
+    assert_eq!(SeedClient::watch(&before_tool[..tool]).texts(), ["I look for it in the"]);
+    let mut stopped = Log::new();
+    stopped.round().message(&["half a sent"]).end_round();
+    stopped.end(Outcome::Cancelled, Some(MessageId(0)));
+    assert_eq!(SeedClient::watch(&own(&stopped)).texts(), ["half a sent"]);
+    let mut open = Log::new();
+    open.round().open_message(&["never ended. And"]).end(Outcome::Truncated, Some(MessageId(0)));
+    assert_eq!(SeedClient::watch(&own(&open)).texts(), ["never ended. ", "And"]);
+}
+
+#[test]
+fn sentences_f4_an_action_is_a_card_with_its_kind_parameters_state_and_screenshot() {
+    let mut log = Log::new();
+    log.round().message(&["I click."]);
+    let step = StepId(0);
+    log.push(Event::ToolStarted {
+        step,
+        round: 0,
+        call: "c".into(),
+        name: "computer".into(),
+        kind: ToolKind::Action,
+        executor: engine::event::Executor::Client,
+        server: None,
+        parent: None,
+    });
+    for text in ["{\"action\":\"left_click\",\n", "\"coordinate\":[10,20]}"] {
+        log.push(Event::ArgumentsAppended { step, text: text.into() });
+    }
+    log.push(Event::ToolReady { step });
+    log.image(Owner::Step(step), "QUJDRA==");
+    log.push(Event::ToolEnded { step, outcome: ToolOutcome::Succeeded, detail: None });
+    let sent = own(&log);
+    let cards = payloads(&sent, "action");
+    let states: Vec<&Value> = cards.iter().map(|card| &card["state"]).collect();
+    assert_eq!(states, ["running", "running", "done"]);
+    assert_eq!(cards[0]["action"], "computer");
+    assert_eq!(cards[1]["action"], "left_click");
+    assert_eq!(cards[1]["params"], json!({ "action": "left_click", "coordinate": [10, 20] }));
+    assert!(cards[1]["screenshot"].is_null(), "shown when the action completes");
+    assert!(cards[2]["screenshot"]["ref"].as_str().unwrap().starts_with("sha256:"));
+    assert!(sent.iter().all(|frame| !frame.data.contains('\n') && !frame.data.contains("QUJDRA")));
+    let page = picture(ViewName::Sentences, &log.records());
+    let kinds: Vec<ItemKind> = page.items.values().map(|item| item.kind).collect();
+    assert_eq!(kinds, [ItemKind::Text, ItemKind::Action], "text and action share no bubble");
+}
+
+#[test]
+fn sentences_f4_actions_fail_are_denied_and_are_cut() {
+    for (outcome, state) in [
+        (ToolOutcome::Failed, State::Failed),
+        (ToolOutcome::Denied, State::Denied),
+        (ToolOutcome::Cut, State::Incomplete),
+    ] {
+        let mut log = Log::new();
+        log.round().tool_of("computer", ToolKind::Action);
+        log.push(Event::ToolEnded { step: StepId(0), outcome, detail: None });
+        assert_eq!(payloads(&own(&log), "action").last().unwrap()["state"], "failed");
+        let page = picture(ViewName::Sentences, &log.records());
+        assert_eq!(page.items.values().last().unwrap().state, state);
+    }
+    let mut open = Log::new();
+    open.round().tool_of("computer", ToolKind::Action).end(Outcome::Interrupted, None);
+    assert_eq!(payloads(&own(&open), "action").last().unwrap()["state"], "failed");
+}
+
+#[test]
+fn sentences_v_other_tools_are_small_cards_without_arguments_or_results() {
+    let mut log = Log::new();
+    log.round().tool("grep").result(0, "found it").message(&["Done."]).end_round().done();
+    let sent = own(&log);
+    let cards = payloads(&sent, "tool");
+    assert_eq!(cards[0], json!({ "run": "r1", "id": "s0", "name": "grep", "state": "running" }));
+    assert_eq!(cards[1]["state"], "done");
+    for frame in &sent {
+        assert!(!frame.data.contains("secret") && !frame.data.contains("found it"), "{frame:?}");
+    }
+}
+
+#[test]
+fn sentences_f7_the_end_is_finish_or_error() {
+    for (outcome, name) in [
+        (Outcome::Completed, "finish"),
+        (Outcome::Failed, "error"),
+        (Outcome::Cancelled, "error"),
+        (Outcome::Truncated, "error"),
+        (Outcome::Stalled, "error"),
+        (Outcome::Interrupted, "error"),
+    ] {
+        let mut log = Log::new();
+        log.round().message(&["So far."]).end_round().end(outcome, Some(MessageId(0)));
+        let ending = own(&log).pop().unwrap();
+        assert_eq!((ending.event.as_str(), &ending.json()["content"]), (name, &json!("So far.")));
+    }
+}
+
+#[test]
+fn sentences_x16_withdrawn_sentences_and_cards_leave_the_page() {
+    let mut log = Log::new();
+    log.round().message(&["One. Two. "]).tool("t").message(&["Three."]).withdraw(&[0], &[0]);
+    assert_eq!(bubbles(&picture(ViewName::Sentences, &log.records())), ["Three."]);
+    assert_eq!(payloads(&own(&log), "withdrawn")[0]["ids"], json!(["m0.0", "m0.1", "s0"]));
+}
+
+#[test]
+fn sentences_x2_a_rewrite_keeps_the_sentences_it_did_not_touch() {
+    let mut log = Log::new();
+    log.round().open_message(&["First. Secnd one. Thi"]);
+    log.rewrite("First. Sec".len(), "ond one. Third.").end_message().end_round().done();
+    let page = picture(ViewName::Sentences, &log.records());
+    assert_eq!(bubbles(&page), ["First. ", "Second one. ", "Third."]);
+    let ids: Vec<&str> = page
+        .items
+        .values()
+        .filter(|item| item.state == State::Done)
+        .map(|item| &*item.id)
+        .collect();
+    assert_eq!(ids[0], "m0.0");
+    assert_eq!(ids.len(), 3);
+}
