@@ -15,13 +15,19 @@ function emptyPicture() {
   };
 }
 
+const WITHDRAWN = {
+  state: "withdrawn", text: "", arguments: undefined, result: undefined, label: undefined,
+  steps: [], images: [], citations: [],
+};
+
+/** A patch that is nothing but a text is more of the last item's. */
 function applyPatch(picture, patch) {
-  if ("put" in patch) {
+  if (typeof patch === "string") {
+    applyToItem(picture, picture.items.length - 1, { t: patch });
+  } else if ("put" in patch) {
     picture.items[patch.i] = patch.put;
   } else if ("withdrawn" in patch) {
-    for (const key of patch.withdrawn) {
-      change(picture, key, { state: "withdrawn", text: "", images: [], citations: [] });
-    }
+    for (const key of patch.withdrawn) change(picture, key, WITHDRAWN);
   } else if ("settled" in patch) {
     picture.settled = patch.settled;
   } else if ("overlay" in patch) {
@@ -41,7 +47,7 @@ function applyPatch(picture, patch) {
     picture.label = patch.label ?? "";
     picture.ended = patch.ended;
   } else {
-    applyToItem(picture, patch.i ?? picture.items.length - 1, patch);
+    applyToItem(picture, patch.i, patch);
   }
 }
 
@@ -76,12 +82,12 @@ function remove(items, key) {
   while (items.length > 0 && items[items.length - 1] === undefined) items.length -= 1;
 }
 
-/** So many bytes of a text; all of it where that would cut a character or is more than there is. */
+/** So many bytes of a text; a character that this would cut goes. */
 function firstBytes(text, count) {
   const bytes = new TextEncoder().encode(text);
-  const isInside = count < bytes.length && (bytes[count] & 0xc0) === 0x80;
-  if (bytes.length < count || isInside) return text;
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, count));
+  let kept = Math.min(count, bytes.length);
+  while (kept < bytes.length && (bytes[kept] & 0xc0) === 0x80) kept -= 1;
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, kept));
 }
 
 /** The pictures of one view, at any event; `frames` has a list of patches for each event. */
