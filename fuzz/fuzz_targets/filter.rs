@@ -1,14 +1,17 @@
-//! Any text, cut anywhere, is split the same way, and not a byte of it is lost.
+//! Any text, cut anywhere, is split the same way, and not a byte of it is lost, with control words
+//! and without.
 #![no_main]
 
 use std::sync::Arc;
 
-use engine::ingest::filter::{Filter, Piece, StartsIn};
+use engine::ingest::filter::{ControlWord, Filter, Meaning, Piece, StartsIn};
 use libfuzzer_sys::fuzz_target;
 
 /// Visible text, everything else, and all of it in order.
-fn split<'t>(pieces: impl IntoIterator<Item = &'t str>) -> (String, String, String) {
-    let mut filter = Filter::new(Arc::default(), StartsIn::Text);
+fn split<'t>(
+    mut filter: Filter,
+    pieces: impl IntoIterator<Item = &'t str>,
+) -> (String, String, String) {
     let mut split = (String::new(), String::new(), String::new());
     let mut out = |piece: Piece<'_>| {
         let text = match piece {
@@ -16,7 +19,7 @@ fn split<'t>(pieces: impl IntoIterator<Item = &'t str>) -> (String, String, Stri
                 split.0.push_str(text);
                 text
             }
-            Piece::Inside(_, text) | Piece::Markup(_, text) => {
+            Piece::Inside(_, text) | Piece::Markup(_, text) | Piece::Control(_, text) => {
                 split.1.push_str(text);
                 text
             }
@@ -41,9 +44,15 @@ fuzz_target!(|input: (u16, u16, &str)| {
     };
     let one = boundary(usize::from(one) % (text.len() + 1));
     let two = boundary(one + usize::from(two) % (text.len() - one + 1)).max(one);
-    let whole = split([text]);
-    assert_eq!(whole.2, text);
-    assert_eq!(split([&text[..one], &text[one..two], &text[two..]]), whole);
     let chars: Vec<String> = text.chars().map(String::from).collect();
-    assert_eq!(split(chars.iter().map(String::as_str)), whole);
+    for words in [&[][..], &["!isfinish"], &["!a", "!a!b", "#a", "-", "1.", "b!"]] {
+        let word = |word: &&str| ControlWord::new(word, Meaning::Finish).unwrap();
+        let words: Vec<ControlWord> = words.iter().map(word).collect();
+        let filter = Filter::with_words(Arc::default(), StartsIn::Text, &words);
+        let whole = split(filter.clone(), [text]);
+        assert_eq!(whole.2, text);
+        let cut = [&text[..one], &text[one..two], &text[two..]];
+        assert_eq!(split(filter.clone(), cut), whole);
+        assert_eq!(split(filter, chars.iter().map(String::as_str)), whole);
+    }
 });

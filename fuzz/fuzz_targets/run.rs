@@ -6,6 +6,7 @@ use engine::event::{
     AnsweredBy, AskKind, Event, FailureReason, Level, MessageId, Millis, Phase, ReasoningOrigin,
     Sink, StepId, Stop, TextMode, ToolOutcome, Usage,
 };
+use engine::ingest::filter::{ControlWord, Meaning};
 use engine::run::grammar::Grammar;
 use engine::run::{Cut, Rounds, Run, RunOptions, ToolStart, Writer};
 use libfuzzer_sys::fuzz_target;
@@ -34,9 +35,9 @@ impl Sink for Checked {
     }
 }
 
-const TEXTS: [&str; 16] = [
+const TEXTS: [&str; 18] = [
     "a", " ", "\n\n", "word ", "<think>", "</think>", "<th", "ink>", "`", "```\n", "<final>", "é",
-    "<tool_call>", "</tool_call>", "- ", "    ",
+    "<tool_call>", "</tool_call>", "- ", "    ", "!isfinish", "!isfin",
 ];
 
 /// One thing a dialect may say, chosen by two bytes.
@@ -77,7 +78,9 @@ fn say(out: &mut Writer<'_>, what: u8, which: u8, by_character: bool) {
 }
 
 fn play(bytes: &[u8], by_character: bool) -> Vec<(MessageId, String)> {
-    let mut run = Run::new(&RunOptions::default());
+    let word = ControlWord::new("!isfinish", Meaning::Finish).unwrap();
+    let mut run =
+        Run::new(&RunOptions { control_words: vec![word], ..RunOptions::default() });
     let mut checked = Checked::default();
     let mut out = run.writer(None, &mut checked);
     out.start("fuzz", TextMode::Incremental);

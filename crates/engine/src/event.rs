@@ -182,8 +182,16 @@ pub enum Event<'a> {
         answer: Cow<'a, str>,
         by: AnsweredBy,
     },
+    /// A call to a model's API began, from a source that lists its calls.
+    RequestStarted {
+        /// The source's own id of the call.
+        request: Cow<'a, str>,
+    },
     /// A call to a model's API ended; `cost_usd` is missing where no price is known.
     RequestEnded {
+        /// The call that had been listed; missing where none had.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request: Option<Cow<'a, str>>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost_usd: Option<f64>,
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -21,6 +21,9 @@ pub const TAG_BYTES_MAX: usize = 512;
 /// Longest name or namespace of a tag.
 pub const TAG_NAME_BYTES_MAX: usize = 40;
 
+/// Longest control word.
+pub const CONTROL_WORD_BYTES_MAX: usize = 64;
+
 /// Back-tick runs remembered while it is open which of them is inline code.
 pub const CODE_RUNS_MAX: usize = 64;
 
@@ -32,6 +35,9 @@ pub const OPEN_TOOLS_MAX: usize = 1 << 10;
 
 /// Asks that may be open at once; the oldest counts as answered by nobody when one more opens.
 pub const OPEN_ASKS_MAX: usize = 1 << 10;
+
+/// Listed requests that may be open at once; the oldest counts as ended when one more starts.
+pub const OPEN_REQUESTS_MAX: usize = 1 << 10;
 
 /// Content blocks of a reply that may be open at once.
 pub const OPEN_BLOCKS_MAX: usize = 1 << 10;
@@ -85,3 +91,9 @@ pub const SENTENCE_ENCLOSED_DEPTH_MAX: usize = 8;
 
 /// Bytes of a word remembered to tell an abbreviation by; a longer word is none.
 pub const SENTENCE_WORD_BYTES_MAX: usize = 48;
+
+/// Bytes of a line that wait for its end; once it is longer, a space settles what is before it.
+pub const UNSETTLED_LINE_BYTES: usize = 256;
+
+/// Checkpoints remembered, so that each is shown once.
+pub const CHECKPOINTS_REMEMBERED_MAX: usize = 1 << 12;

@@ -7,22 +7,27 @@
 //! Dialects speak to it through a [`Writer`]; whatever they say, in whatever order, the events are
 //! well formed.
 
+mod cumulative;
 mod fingerprint;
+mod finish;
 pub mod grammar;
 mod text;
 mod tools;
 mod writer;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::event::{
     Ending, Event, FailureReason, MarkupClass, MessageId, Millis, Outcome, Phase, Reply, Sink,
     Stop, TextMode, Trace, Usage, UsageScope,
 };
-use crate::ingest::filter::{Filter, StartsIn, TagTable};
+use crate::ingest::filter::{ControlWord, Filter, StartsIn, TagTable};
 
+use cumulative::Cumulative;
 pub(crate) use fingerprint::Fingerprint;
-use text::{Cumulative, Message, Reasoning};
+use finish::{Asks, Finishing};
+use text::{Message, Reasoning};
 use tools::Tools;
 pub use tools::{Growth, ToolStart};
 pub use writer::Writer;
@@ -33,6 +38,8 @@ pub struct RunOptions {
     pub tags: Arc<TagTable>,
     pub starts_in: StartsIn,
     pub quirks: Vec<Quirk>,
+    /// Words by which the agent speaks to whoever runs it. None unless asked for.
+    pub control_words: Vec<ControlWord>,
 }
 
 /// A way in which a source is known to lie. Off unless asked for; the log says when one acted.
@@ -125,12 +132,17 @@ struct Ledger {
     reasoning: Reasoning,
     tools: Tools,
     open_asks: Vec<String>,
+    /// Requests the source has listed and not ended.
+    open_requests: VecDeque<String>,
     declared: Option<MessageId>,
     /// The last message of the last round that ended.
     last_round_message: Option<(MessageId, Fingerprint)>,
     withdrawn: Vec<MessageId>,
     unknown_fields: Vec<Fingerprint>,
     verdict: Verdict,
+    /// What the open message asks for.
+    asks: Asks,
+    finishing: Finishing,
     quirks: Vec<Quirk>,
 }
 
@@ -148,7 +160,11 @@ struct Round {
 impl Run {
     pub fn new(options: &RunOptions) -> Run {
         Run {
-            filter: Filter::new(Arc::clone(&options.tags), options.starts_in),
+            filter: Filter::with_words(
+                Arc::clone(&options.tags),
+                options.starts_in,
+                &options.control_words,
+            ),
             ledger: Ledger {
                 life: Life::New,
                 rounds: Rounds::Marked,
@@ -163,11 +179,14 @@ impl Run {
                 reasoning: Reasoning::None,
                 tools: Tools::default(),
                 open_asks: Vec::new(),
+                open_requests: VecDeque::new(),
                 declared: None,
                 last_round_message: None,
                 withdrawn: Vec::new(),
                 unknown_fields: Vec::new(),
                 verdict: Verdict::Pending,
+                asks: Asks::Nothing,
+                finishing: Finishing::No,
                 quirks: options.quirks.clone(),
             },
         }
@@ -182,11 +201,15 @@ impl Run {
 struct Out<'a> {
     sink: &'a mut dyn Sink,
     at: Option<Millis>,
+    /// Whether the run goes on: after its ending nothing is said, whatever a dialect says.
+    life: Life,
 }
 
 impl Out<'_> {
     fn event(&mut self, event: Event<'_>) {
-        self.sink.event(self.at, event);
+        if self.life != Life::Ended {
+            self.sink.event(self.at, event);
+        }
     }
 
     /// Records markup that was taken out of the text.
@@ -227,6 +250,10 @@ impl Ledger {
         out: &mut Out<'_>,
     ) {
         self.end_round(filter, out);
+        self.finish_if_asked(filter, out);
+        if self.life == Life::Ended {
+            return;
+        }
         filter.begin_round();
         if self.verdict != Verdict::Pending {
             // The source had come to an end and goes on all the same: what it declared is past.
@@ -303,9 +330,13 @@ impl Ledger {
                 by: crate::event::AnsweredBy::Nobody,
             });
         }
+        for request in std::mem::take(&mut self.open_requests) {
+            out.event(writer::unfinished(request));
+        }
         self.life = Life::Ended;
         let ending = self.ending(cut);
         out.event(Event::RunEnded { ending });
+        out.life = Life::Ended;
     }
 
     fn ending(&mut self, cut: Cut) -> Ending<'static> {
@@ -316,6 +347,9 @@ impl Ledger {
                 (Outcome::Failed, None, Some(reason), Some(detail))
             }
             (Verdict::Cancelled { detail }, _) => (Outcome::Cancelled, None, None, Some(detail)),
+            (Verdict::Pending, _) if self.has_finished() => {
+                (Outcome::Completed, Some(Stop::End), None, None)
+            }
             (Verdict::Pending, Cut::EndOfInput) => (Outcome::Truncated, None, None, None),
             (Verdict::Pending, Cut::Cancelled) => (Outcome::Cancelled, None, None, None),
             (Verdict::Pending, Cut::Stalled) => (Outcome::Stalled, None, None, None),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum};
+use engine::ingest::filter::{BadWord, ControlWord, Meaning};
 use engine::ingest::{DialectName, Quirk};
 use engine::view::{Thinking, ViewName};
 use engine::wire::{Content, Format, Kind};
@@ -154,6 +155,16 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) tags: Option<PathBuf>,
 
+    /// A word by which the agent says that it is done, such as '!isfinish'
+    ///
+    /// It is hidden everywhere outside code, in any case, unless a letter or digit follows it.
+    /// With nothing but white space before it or after it in its message it ends the run: tools
+    /// asked for in the same reply still run, what comes after them is left out. In the middle of
+    /// a message, in code, tool arguments and results it ends nothing. Quote it: many shells give
+    /// `!` a meaning of their own.
+    #[arg(long, value_name = "WORD", value_parser = finish_word)]
+    pub(crate) finish_word: Option<ControlWord>,
+
     /// Mend a source that is known to lie; may be given more than once
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(quirks()))]
     quirk: Vec<String>,
@@ -216,6 +227,10 @@ enum ContentArg {
 enum FormatArg {
     Own,
     Patch,
+}
+
+fn finish_word(word: &str) -> Result<ControlWord, BadWord> {
+    ControlWord::new(word, Meaning::Finish)
 }
 
 fn dialects() -> Vec<&'static str> {

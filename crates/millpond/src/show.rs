@@ -93,6 +93,13 @@ fn show(args: &ShowArgs) -> Result<ExitCode, Problem> {
 }
 
 pub(crate) fn options(args: &InputArgs) -> Result<Options, Problem> {
+    if let Some(word) = args.finish_word.as_ref().filter(|word| word.looks_like_prose())
+        && !args.quiet
+    {
+        say(&format!(
+            "`{word}` is hidden at the end of longer words too: `!{word}` would be safer"
+        ));
+    }
     let tags = match &args.tags {
         None => TagTable::default(),
         Some(path) => {
@@ -107,7 +114,12 @@ pub(crate) fn options(args: &InputArgs) -> Result<Options, Problem> {
     let starts_in = if args.starts_in_thinking { StartsIn::Thinking } else { StartsIn::Text };
     Ok(Options {
         from: args.from(),
-        run: RunOptions { tags: Arc::new(tags), starts_in, quirks: args.quirks() },
+        run: RunOptions {
+            tags: Arc::new(tags),
+            starts_in,
+            quirks: args.quirks(),
+            control_words: args.finish_word.iter().cloned().collect(),
+        },
     })
 }
 

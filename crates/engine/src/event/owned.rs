@@ -87,11 +87,15 @@ impl Event<'_> {
             Event::AskResolved { ask, answer, by } => {
                 Event::AskResolved { ask: own(ask), answer: own(answer), by }
             }
-            Event::RequestEnded { cost_usd, failure, cancel_reason } => Event::RequestEnded {
-                cost_usd,
-                failure: own_some(failure),
-                cancel_reason: own_some(cancel_reason),
-            },
+            Event::RequestStarted { request } => Event::RequestStarted { request: own(request) },
+            Event::RequestEnded { request, cost_usd, failure, cancel_reason } => {
+                Event::RequestEnded {
+                    request: own_some(request),
+                    cost_usd,
+                    failure: own_some(failure),
+                    cancel_reason: own_some(cancel_reason),
+                }
+            }
             Event::CheckpointSaved { hash } => Event::CheckpointSaved { hash: own(hash) },
             Event::RetryScheduled { attempt, attempts_max, delay_ms, reason } => {
                 Event::RetryScheduled { attempt, attempts_max, delay_ms, reason: own(reason) }

@@ -98,6 +98,8 @@ pub enum MarkupClass {
     Unwrapped,
     /// A closing tag that closes nothing.
     Stray,
+    /// A control word.
+    Control,
     /// White space that only set reasoning tags apart from the text.
     Blank,
     /// All that is hidden in a message that its source rewrote, reasoning included.

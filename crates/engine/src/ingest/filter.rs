@@ -1,24 +1,30 @@
 //! The one place that hides: separates markup and what it wraps from visible text.
 //!
-//! Does: hold back exactly what may still become a tag, whatever the chunk boundaries; leave tags
-//! in code alone; keep every byte, hidden or not, in some [`Piece`].
+//! Does: hold back exactly what may still become a tag or a control word, whatever the chunk
+//! boundaries; leave those in code alone; keep every byte, hidden or not, in some [`Piece`].
 //! Does not: trim, edit or reorder anything.
 //!
 //! Invariant: the pieces of a message, joined, are its text; each byte is in exactly one piece.
 
 mod inline;
+mod mark;
 mod markdown;
+mod step;
 mod tag;
+mod word;
 
 use std::sync::Arc;
 
 use crate::event::MarkupClass;
 use crate::limits::HELD_BYTES_MAX;
 
-use inline::{Inline, InlineStep};
-use markdown::{Fence, FenceStep, Found, LineStart};
+use inline::InlineStep;
+use markdown::LineStart;
+use step::Mode;
+use tag::TagScan;
 pub use tag::{BadTagLine, Class, TagTable};
-use tag::{Form, Step, Tag, TagScan};
+pub use word::{BadWord, ControlWord, Meaning};
+use word::{Rest, Words};
 
 /// What a stretch of text turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +34,8 @@ pub enum Piece<'a> {
     Inside(Class, &'a str),
     /// A tag itself.
     Markup(MarkupClass, &'a str),
+    /// A control word.
+    Control(Meaning, &'a str),
 }
 
 /// Where a text begins.
@@ -39,37 +47,23 @@ pub enum StartsIn {
     Thinking,
 }
 
+/// What may have begun; its text is held.
 #[derive(Clone, Debug, PartialEq)]
-enum Mode {
-    /// At the start of a line, as `line` tells.
-    Line,
-    Text,
-    /// After a backslash.
-    Escape,
-    /// Counting back-ticks that may open inline code.
-    Ticks {
-        len: usize,
-    },
-    /// After back-ticks that may open inline code; a tag met here is held.
-    Inline(Inline),
-    Indented,
-    Fence(Fence),
-    Hidden {
-        class: Class,
-        depth: usize,
-        back_to_line: bool,
-    },
+enum Mark {
+    Tag(TagScan),
+    Word,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
     table: Arc<TagTable>,
+    words: Arc<Words>,
     starts_in: StartsIn,
     mode: Mode,
     line: LineStart,
-    /// A tag in the making; its text is `held`.
-    tag: Option<TagScan>,
-    /// What is not yet decided: the beginning of a tag, or a whole one that may stand in code.
+    mark: Option<Mark>,
+    /// What is not yet decided: the beginning of a tag or word, or a whole one that may stand in
+    /// code.
     held: String,
 }
 
@@ -78,33 +72,35 @@ struct Place {
     at: usize,
     /// Up to here it has been handed on.
     emitted: usize,
-    /// From here on it may be a tag, or stand in code.
+    /// From here on it may be a tag or word, or stand in code.
     undecided: Option<usize>,
-}
-
-/// Bytes that matter in the middle of a line of text; all others are passed over.
-const fn interrupts_text(byte: u8) -> bool {
-    matches!(byte, b'<' | b'`' | b'\n' | b'\\')
 }
 
 impl Filter {
     pub fn new(table: Arc<TagTable>, starts_in: StartsIn) -> Filter {
+        Filter::with_words(table, starts_in, &[])
+    }
+
+    pub fn with_words(table: Arc<TagTable>, starts_in: StartsIn, words: &[ControlWord]) -> Filter {
         let mut filter = Filter {
             table,
+            words: Arc::new(Words::new(words)),
             starts_in,
             mode: Mode::Line,
             line: LineStart::new(),
-            tag: None,
+            mark: None,
             held: String::new(),
         };
         filter.begin_round();
         filter
     }
 
-    /// One with the same table, outside of everything.
+    /// One with the same tags and words, outside of everything.
     #[must_use]
     pub fn fresh(&self) -> Filter {
-        Filter::new(Arc::clone(&self.table), StartsIn::Text)
+        let mut fresh = Filter { starts_in: StartsIn::Text, ..self.clone() };
+        fresh.begin_round();
+        fresh
     }
 
     /// Bytes held back because they may be markup.
@@ -118,48 +114,68 @@ impl Filter {
             let from = joined.len();
             joined.push_str(text);
             self.read(&joined, from, out);
-        } else if matches!(self.mode, Mode::Text) && !text.bytes().any(interrupts_text) {
+        } else if matches!(self.mode, Mode::Text) && self.plain_len(text.as_bytes()) == text.len() {
             out_visible(text, out);
         } else {
             self.read(text, 0, out);
         }
     }
 
-    /// Reads `text` from `from` on, and again what turned out otherwise than it looked.
+    /// Reads `text` from `from` on; what is before was read when it was held.
     fn read(&mut self, text: &str, from: usize, out: &mut impl FnMut(Piece<'_>)) {
+        let undecided = (0 < from).then_some(0);
+        self.read_on(text, Place { at: from, emitted: 0, undecided }, out);
+    }
+
+    /// Reads on from `place`, and again what turned out otherwise than it looked.
+    fn read_on(&mut self, text: &str, place: Place, out: &mut impl FnMut(Piece<'_>)) {
         let mut rest = text;
-        let mut again = self.scan(rest, from, out);
+        let mut again = self.scan(rest, place, out);
         while let Some(at) = again {
             rest = &rest[at..];
-            again = self.scan(rest, 0, out);
+            again = self.scan(rest, Place { at: 0, emitted: 0, undecided: None }, out);
         }
     }
 
     /// The message is over: what is held is decided. Hidden text that is still open stays open,
     /// because a step may interrupt it.
     pub fn end_message(&mut self, out: &mut impl FnMut(Piece<'_>)) {
-        while let Mode::Inline(inline) = &self.mode
-            && inline.holds()
-        {
+        while !self.held.is_empty() {
             let held = std::mem::take(&mut self.held);
-            let end = inline.at_end(&held).unwrap_or(0);
-            out_visible(&held[..end], out);
-            self.mode = Mode::Text;
-            self.read(&held[end..], 0, out);
+            self.decide(&held, out);
         }
-        self.tag = None;
-        let held = std::mem::take(&mut self.held);
-        self.emit(&held, out);
         if !matches!(self.mode, Mode::Hidden { .. }) {
             self.mode = Mode::Line;
         }
         self.line = LineStart::new();
     }
 
+    /// Decides what the first of `held` is, now that nothing follows; the rest may be held again.
+    fn decide(&mut self, held: &str, out: &mut impl FnMut(Piece<'_>)) {
+        let mut place = Place { at: 0, emitted: 0, undecided: Some(0) };
+        match (self.mark.take(), &self.mode) {
+            (Some(Mark::Tag(_)), _) => {
+                let place = self.no_tag(0, &place);
+                self.read_on(held, place, out);
+            }
+            (Some(Mark::Word), _) => {
+                self.step_word(held, &mut place, Rest::IsOver, out);
+                self.read_on(held, place, out);
+            }
+            (None, Mode::Inline(inline)) => {
+                let end = inline.at_end(held).unwrap_or(0);
+                out_visible(&held[..end], out);
+                self.mode = Mode::Text;
+                self.read(&held[end..], 0, out);
+            }
+            (None, _) => self.emit(held, out),
+        }
+    }
+
     /// A new reply begins: nothing of the last one matters.
     pub fn begin_round(&mut self) {
         self.held.clear();
-        self.tag = None;
+        self.mark = None;
         self.line = LineStart::new();
         self.mode = match self.starts_in {
             StartsIn::Text => Mode::Line,
@@ -169,14 +185,18 @@ impl Filter {
         };
     }
 
-    /// Reads `text` from `from` on; what is before was read when it was held. Returns from where it
-    /// has to be read again because what it was turned out otherwise.
-    fn scan(&mut self, text: &str, from: usize, out: &mut impl FnMut(Piece<'_>)) -> Option<usize> {
-        let undecided = (0 < from).then_some(0);
-        let mut place = Place { at: from, emitted: 0, undecided };
+    /// Reads `text` on from `place`. Returns from where it has to be read again because what it
+    /// was turned out otherwise.
+    fn scan(
+        &mut self,
+        text: &str,
+        mut place: Place,
+        out: &mut impl FnMut(Piece<'_>),
+    ) -> Option<usize> {
         while place.at < text.len() {
-            match (&self.tag, &self.mode) {
-                (Some(_), _) => self.step_tag(text, &mut place, out),
+            match (&self.mark, &self.mode) {
+                (Some(Mark::Tag(_)), _) => self.step_tag(text, &mut place, out),
+                (Some(Mark::Word), _) => self.step_word(text, &mut place, Rest::MayCome, out),
                 (None, Mode::Inline(_)) => {
                     if let Some(again_from) = self.step_inline(text, &mut place) {
                         self.emit(&text[place.emitted..again_from], out);
@@ -186,7 +206,7 @@ impl Filter {
                 }
                 (None, _) => {
                     place.at = self.step(text.as_bytes(), place.at);
-                    if self.tag.is_some() {
+                    if self.mark.is_some() {
                         place.undecided = Some(place.at - 1);
                     }
                 }
@@ -198,44 +218,23 @@ impl Filter {
         None
     }
 
-    /// Reads one more byte of what may be a tag.
-    fn step_tag(&mut self, text: &str, place: &mut Place, out: &mut impl FnMut(Piece<'_>)) {
-        let (Some(tag), Some(begin)) = (&mut self.tag, place.undecided) else {
-            return;
-        };
-        match tag.step(text.as_bytes()[place.at], &self.table) {
-            Step::More => place.at += 1,
-            Step::NotATag => {
-                self.tag = None;
-                self.lone_bracket();
-                place.undecided = None;
-                place.at = begin + 1;
-            }
-            Step::Tag(tag) => {
-                self.tag = None;
-                place.at += 1;
-                if let Mode::Inline(inline) = &mut self.mode {
-                    inline.hold();
-                } else {
-                    self.emit(&text[place.emitted..begin], out);
-                    self.apply(tag, &text[begin..place.at], out);
-                    place.undecided = None;
-                    place.emitted = place.at;
-                }
-            }
-        }
-    }
-
     /// Reads one more byte of what may be inline code. Returns from where to read again, if what
     /// was held turned out to be no code, or only its beginning.
     fn step_inline(&mut self, text: &str, place: &mut Place) -> Option<usize> {
         let Mode::Inline(inline) = &mut self.mode else {
             return None;
         };
-        match inline.step(text.as_bytes()[place.at], &mut self.line) {
-            InlineStep::Consumed => place.at += 1,
+        let byte = text.as_bytes()[place.at];
+        match inline.step(byte, &mut self.line) {
+            InlineStep::Consumed => {
+                if self.words.may_begin(byte) && !inline.holds() {
+                    self.mark = Some(Mark::Word);
+                    place.undecided = Some(place.at);
+                }
+                place.at += 1;
+            }
             InlineStep::TagBegins => {
-                self.tag = Some(TagScan::new());
+                self.mark = Some(Mark::Tag(TagScan::new()));
                 place.undecided = Some(place.at);
                 place.at += 1;
             }
@@ -256,130 +255,8 @@ impl Filter {
                 place.at += 1;
             }
         }
-        let begin = place.undecided.filter(|_| self.tag.is_none())?;
+        let begin = place.undecided.filter(|_| self.mark.is_none())?;
         (HELD_BYTES_MAX < place.at - begin).then_some(begin)
-    }
-
-    /// Reads one byte, or a stretch that does not matter. Leaves the byte where it is when only
-    /// the mode had to change first.
-    fn step(&mut self, bytes: &[u8], at: usize) -> usize {
-        let byte = bytes[at];
-        match &mut self.mode {
-            Mode::Text => match byte {
-                b'<' => self.tag = Some(TagScan::new()),
-                b'`' => self.mode = Mode::Ticks { len: 1 },
-                b'\\' => self.mode = Mode::Escape,
-                b'\n' => {
-                    self.line.after_text();
-                    self.mode = Mode::Line;
-                }
-                _ => {
-                    let rest = &bytes[at..];
-                    let plain = rest.iter().position(|&byte| interrupts_text(byte));
-                    return at + plain.unwrap_or(rest.len());
-                }
-            },
-            Mode::Escape => {
-                self.mode = Mode::Text;
-                // Marks lose their meaning, but for tags: one after a backslash is still hidden.
-                let escaped = byte.is_ascii_punctuation() && byte != b'<';
-                return if escaped { at + 1 } else { at };
-            }
-            Mode::Ticks { len } if byte == b'`' => *len += 1,
-            Mode::Ticks { len } => {
-                self.mode = Mode::Inline(Inline::new(*len));
-                return at;
-            }
-            Mode::Line => return self.step_line(byte, at),
-            Mode::Indented => {
-                if byte == b'\n' {
-                    self.line.after_indented();
-                    self.mode = Mode::Line;
-                }
-            }
-            Mode::Fence(fence) => match fence.step(byte) {
-                FenceStep::Inside => {}
-                step => {
-                    self.line.after_fence();
-                    self.mode = Mode::Line;
-                    return if step == FenceStep::Left { at } else { at + 1 };
-                }
-            },
-            Mode::Hidden { .. } => {
-                if byte == b'<' {
-                    self.tag = Some(TagScan::new());
-                } else {
-                    let rest = &bytes[at..];
-                    return at + memchr::memchr(b'<', rest).unwrap_or(rest.len());
-                }
-            }
-            Mode::Inline(_) => {}
-        }
-        at + 1
-    }
-
-    fn step_line(&mut self, byte: u8, at: usize) -> usize {
-        match self.line.step(byte) {
-            Found::More | Found::Blank => at + 1,
-            Found::Text if byte == b'<' => {
-                self.tag = Some(TagScan::new());
-                at + 1
-            }
-            Found::Text => {
-                self.mode = Mode::Text;
-                at
-            }
-            Found::Indented => {
-                self.mode = Mode::Indented;
-                at
-            }
-            Found::Fence(fence) => {
-                self.mode = Mode::Fence(fence);
-                at
-            }
-            Found::Ticks { len, fence } => {
-                self.mode = Mode::Inline(Inline::at_line_start(len, fence));
-                at
-            }
-        }
-    }
-
-    /// A `<` that begins no tag is text.
-    fn lone_bracket(&mut self) {
-        match &mut self.mode {
-            Mode::Line => self.mode = Mode::Text,
-            Mode::Inline(inline) => inline.passed_text(),
-            _ => {}
-        }
-    }
-
-    fn apply(&mut self, tag: Tag, raw: &str, out: &mut impl FnMut(Piece<'_>)) {
-        if let Mode::Hidden { class, depth, back_to_line } = self.mode {
-            let depth = match tag.form {
-                _ if tag.class != class => depth,
-                Form::Open => depth + 1,
-                Form::Close => depth - 1,
-                Form::SelfClosing => depth,
-            };
-            if depth == 0 {
-                out(Piece::Markup(markup(class), raw));
-                self.mode = if back_to_line { Mode::Line } else { Mode::Text };
-            } else {
-                out(Piece::Inside(class, raw));
-                self.mode = Mode::Hidden { class, depth, back_to_line };
-            }
-            return;
-        }
-        let back_to_line = matches!(self.mode, Mode::Line);
-        match (tag.class, tag.form) {
-            (Class::Unwrapped, _) => out(Piece::Markup(MarkupClass::Unwrapped, raw)),
-            (_, Form::Close) => out(Piece::Markup(MarkupClass::Stray, raw)),
-            (class, Form::SelfClosing) => out(Piece::Markup(markup(class), raw)),
-            (class, Form::Open) => {
-                out(Piece::Markup(markup(class), raw));
-                self.mode = Mode::Hidden { class, depth: 1, back_to_line };
-            }
-        }
     }
 
     fn emit(&self, text: &str, out: &mut impl FnMut(Piece<'_>)) {
@@ -393,24 +270,6 @@ impl Filter {
 fn out_visible(text: &str, out: &mut impl FnMut(Piece<'_>)) {
     if !text.is_empty() {
         out(Piece::Visible(text));
-    }
-}
-
-fn markup(class: Class) -> MarkupClass {
-    match class {
-        Class::Reasoning => MarkupClass::Reasoning,
-        Class::Tool => MarkupClass::Tool,
-        Class::Unwrapped => MarkupClass::Unwrapped,
-    }
-}
-
-impl From<inline::Next> for Mode {
-    fn from(next: inline::Next) -> Mode {
-        match next {
-            inline::Next::Text => Mode::Text,
-            inline::Next::Fence(fence) => Mode::Fence(fence),
-            inline::Next::Ticks { len, fence } => Mode::Inline(Inline::at_line_start(len, fence)),
-        }
     }
 }
 

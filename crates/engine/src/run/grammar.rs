@@ -20,6 +20,8 @@ pub enum Broken {
     NoSuchStep,
     AskOpenedTwice,
     NoSuchAsk,
+    RequestStartedTwice,
+    NoSuchRequest,
     LeftOpen,
 }
 
@@ -34,6 +36,7 @@ pub struct Grammar {
     steps: u32,
     open_steps: BTreeSet<StepId>,
     asks: BTreeSet<String>,
+    requests: BTreeSet<String>,
 }
 
 fn rule(holds: bool, broken: Broken) -> Result<(), Broken> {
@@ -95,6 +98,12 @@ impl Grammar {
             Event::AskResolved { ask, .. } => {
                 rule(self.asks.remove(ask.as_ref()), Broken::NoSuchAsk)
             }
+            Event::RequestStarted { request } => {
+                rule(self.requests.insert(request.to_string()), Broken::RequestStartedTwice)
+            }
+            Event::RequestEnded { request: Some(request), .. } => {
+                rule(self.requests.remove(request.as_ref()), Broken::NoSuchRequest)
+            }
             Event::RunEnded { .. } => self.end(),
             _ => Ok(()),
         }
@@ -111,6 +120,7 @@ impl Grammar {
     fn end(&mut self) -> Result<(), Broken> {
         self.ended = true;
         let closed = self.round.is_none() && self.message.is_none();
-        rule(closed && self.open_steps.is_empty() && self.asks.is_empty(), Broken::LeftOpen)
+        let answered = self.asks.is_empty() && self.requests.is_empty();
+        rule(closed && answered && self.open_steps.is_empty(), Broken::LeftOpen)
     }
 }

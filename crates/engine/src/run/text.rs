@@ -23,26 +23,21 @@ pub(super) enum Message {
     },
 }
 
+impl Message {
+    pub(super) fn id(&self) -> Option<MessageId> {
+        match self {
+            Message::Open { id, .. } => Some(*id),
+            Message::None | Message::Blank { .. } => None,
+        }
+    }
+}
+
 /// Whether a reasoning tag stood before any text of the message: the white space around it then
 /// belongs to the tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AfterTag {
     No,
     Yes,
-}
-
-/// What a cumulative source has said so far in the message that is open.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Cumulative {
-    raw: String,
-    visible: String,
-    hidden: String,
-}
-
-impl Cumulative {
-    pub(super) fn is(&self, text: &str) -> bool {
-        self.raw == text
-    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -66,6 +61,9 @@ impl Ledger {
             return;
         }
         self.ensure_round(filter, out);
+        if self.is_late() {
+            return Ledger::dropped_late(text, out);
+        }
         self.spoke(out);
         if !matches!(self.reasoning, Reasoning::None) && !self.is_tag_reasoning() {
             self.end_reasoning(out);
@@ -86,8 +84,10 @@ impl Ledger {
     }
 
     fn piece(&mut self, piece: Piece<'_>, out: &mut Out<'_>) {
-        if let (Some(said), Piece::Inside(_, text) | Piece::Markup(_, text)) =
-            (&mut self.cumulative, piece)
+        if let (
+            Some(said),
+            Piece::Inside(_, text) | Piece::Markup(_, text) | Piece::Control(_, text),
+        ) = (&mut self.cumulative, piece)
         {
             said.hidden.push_str(text);
         }
@@ -105,10 +105,15 @@ impl Ledger {
                 out.hidden(MarkupClass::Reasoning, text);
             }
             Piece::Markup(class, text) => out.hidden(class, text),
+            Piece::Control(meaning, text) => {
+                self.control_word(meaning);
+                out.hidden(MarkupClass::Control, text);
+            }
         }
     }
 
     fn visible(&mut self, text: &str, out: &mut Out<'_>) {
+        self.asks.text(text);
         if let Message::Open { id, print } = &mut self.message {
             print.push(text);
             if let Some(cumulative) = &mut self.cumulative {
@@ -189,7 +194,9 @@ impl Ledger {
         if self.is_tag_reasoning() {
             self.end_reasoning(out);
         }
-        match std::mem::replace(&mut self.message, Message::None) {
+        let message = std::mem::replace(&mut self.message, Message::None);
+        self.settle_asks(message.id());
+        match message {
             Message::None => {}
             Message::Blank { text, .. } => {
                 if !text.is_empty() {
@@ -206,57 +213,6 @@ impl Ledger {
         }
         self.phase = None;
         self.cumulative = None;
-    }
-
-    /// The whole text of the message so far, from a source that repeats itself.
-    pub(super) fn text_so_far(&mut self, raw: &str, filter: &mut Filter, out: &mut Out<'_>) {
-        // First of all: a new round forgets what the message before it said.
-        if !raw.is_empty() {
-            self.ensure_round(filter, out);
-        }
-        let said = self.remembered(filter, out);
-        if let Some(fresh) = raw.strip_prefix(said.raw.as_str()) {
-            said.raw.push_str(fresh);
-            self.text(fresh, filter, out);
-            return;
-        }
-        let before = std::mem::take(said);
-        said.raw.push_str(raw);
-        filter.begin_round();
-        self.end_reasoning(out);
-        let Message::Open { id, .. } = self.message else {
-            // Nothing has been shown that could be wrong.
-            self.message = Message::None;
-            self.text(raw, filter, out);
-            return;
-        };
-        let (visible, hidden) = reread(raw, filter);
-        if hidden != before.hidden {
-            out.hidden(MarkupClass::Rewritten, &hidden);
-        }
-        let kept = common_prefix(&before.visible, &visible);
-        out.event(Event::TextRewritten {
-            message: id,
-            kept_bytes: kept,
-            text: visible[kept..].into(),
-        });
-        self.message = Message::Open { id, print: Fingerprint::of(&visible) };
-        self.cumulative = Some(Cumulative { raw: raw.to_owned(), visible, hidden });
-    }
-
-    /// What the open message has said; one that was not remembered from its start is over.
-    fn remembered(&mut self, filter: &mut Filter, out: &mut Out<'_>) -> &mut Cumulative {
-        if self.cumulative.is_none() && matches!(self.message, Message::Open { .. }) {
-            self.end_message(filter, out);
-        }
-        self.cumulative.get_or_insert_default()
-    }
-
-    /// New text of a message that is remembered.
-    pub(super) fn text_kept(&mut self, text: &str, filter: &mut Filter, out: &mut Out<'_>) {
-        self.ensure_round(filter, out);
-        self.remembered(filter, out).raw.push_str(text);
-        self.text(text, filter, out);
     }
 
     fn tag_reasoning(&mut self, text: &str, out: &mut Out<'_>) {
@@ -278,6 +234,9 @@ impl Ledger {
             return;
         }
         self.ensure_round(filter, out);
+        if self.is_late() {
+            return Ledger::dropped_late(text, out);
+        }
         self.spoke(out);
         if matches!(self.reasoning, Reasoning::None) || self.is_tag_reasoning() {
             if text.chars().all(char::is_whitespace) {
@@ -345,32 +304,9 @@ impl Ledger {
     }
 }
 
-/// What the filter shows and hides of a text, by the same rules as when it came piece by piece.
-fn reread(raw: &str, filter: &mut Filter) -> (String, String) {
-    let (mut visible, mut hidden) = (String::new(), String::new());
-    let mut after_tag = AfterTag::No;
-    filter.push(raw, &mut |piece| match piece {
-        Piece::Visible(text) => visible.push_str(text),
-        Piece::Inside(_, text) | Piece::Markup(_, text) => {
-            if matches!(piece, Piece::Markup(MarkupClass::Reasoning, _))
-                && visible.chars().all(char::is_whitespace)
-            {
-                after_tag = AfterTag::Yes;
-                visible.clear();
-            }
-            hidden.push_str(text);
-        }
-    });
-    if after_tag == AfterTag::Yes {
-        let lead = visible.len() - visible.trim_start().len();
-        visible.drain(..layout_len("", &visible[..lead]));
-    }
-    (visible, hidden)
-}
-
 /// How much of the white space before a text only sets a tag apart: all of it up to its last line
 /// end, because what follows that is the text's own indentation; all of it where there is none.
-fn layout_len(blank: &str, lead: &str) -> usize {
+pub(super) fn layout_len(blank: &str, lead: &str) -> usize {
     match (lead.rfind('\n'), blank.rfind('\n')) {
         (Some(end), _) => blank.len() + end + 1,
         (None, Some(end)) => end + 1,
@@ -384,12 +320,4 @@ fn split_joined<'t>(first: &'t str, second: &'t str, len: usize) -> (String, [&'
         None => (first[..len].to_owned(), [&first[len..], second]),
         Some(more) => (format!("{first}{}", &second[..more]), ["", &second[more..]]),
     }
-}
-
-fn common_prefix(one: &str, other: &str) -> usize {
-    let mut len = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-    while !one.is_char_boundary(len) {
-        len -= 1;
-    }
-    len
 }

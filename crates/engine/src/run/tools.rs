@@ -104,6 +104,11 @@ impl Tools {
         self.open.iter().any(|tool| tool.step == step)
     }
 
+    /// Whether a tool of this or a later step is open.
+    pub(super) fn any_open_from(&self, first: StepId) -> bool {
+        self.open.iter().any(|tool| first <= tool.step)
+    }
+
     fn get(&mut self, step: StepId) -> Option<&mut OpenTool> {
         self.open.iter_mut().rev().find(|tool| tool.step == step)
     }

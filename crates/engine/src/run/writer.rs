@@ -1,6 +1,7 @@
 //! What a dialect can say.
 
 mod open;
+mod requests;
 mod text;
 mod tools;
 
@@ -11,7 +12,10 @@ use crate::event::{
 use crate::ingest::filter::Filter;
 use crate::limits::{OPEN_ASKS_MAX, UNKNOWN_FIELDS_MAX};
 
+pub(super) use requests::unfinished;
+
 use super::fingerprint::Fingerprint;
+use super::finish::Finishing;
 use super::{Cut, Ledger, Life, Out, Rounds, Run, Verdict};
 
 /// A run, open for writing. Events go to the sink as they are decided.
@@ -24,7 +28,8 @@ pub struct Writer<'a> {
 
 impl Run {
     pub fn writer<'a>(&'a mut self, at: Option<Millis>, sink: &'a mut dyn Sink) -> Writer<'a> {
-        Writer { filter: &mut self.filter, ledger: &mut self.ledger, out: Out { sink, at } }
+        let out = Out { sink, at, life: self.ledger.life };
+        Writer { filter: &mut self.filter, ledger: &mut self.ledger, out }
     }
 }
 
@@ -58,6 +63,9 @@ impl Writer<'_> {
 
     pub fn fail(&mut self, reason: FailureReason, detail: &str) {
         self.flush();
+        if self.ledger.has_finished() {
+            return;
+        }
         if !matches!(self.ledger.verdict, Verdict::Failed { .. }) {
             self.ledger.verdict = Verdict::Failed { reason, detail: detail.to_owned() };
         }
@@ -65,6 +73,9 @@ impl Writer<'_> {
 
     pub fn cancelled(&mut self, detail: &str) {
         self.flush();
+        if self.ledger.has_finished() {
+            return;
+        }
         self.ledger.verdict = Verdict::Cancelled { detail: detail.to_owned() };
     }
 
@@ -123,6 +134,7 @@ impl Writer<'_> {
 impl Writer<'_> {
     pub fn prompt(&mut self, text: &str) {
         self.flush();
+        self.ledger.finish_before_prompt(self.filter, &mut self.out);
         self.out.event(Event::PromptReceived { text: text.into() });
     }
 
@@ -186,6 +198,7 @@ impl Writer<'_> {
         round.last_final = None;
         self.ledger.tools.close_from(first_step, &mut self.out);
         self.ledger.withdrawn.extend(&messages);
+        self.ledger.finishing = Finishing::No;
         if !messages.is_empty() || !steps.is_empty() {
             self.out.event(Event::Withdrawn { messages, steps });
         }

@@ -116,6 +116,11 @@ impl Base {
         Rest::View
     }
 
+    /// What a message of the open round says, as far as it has come.
+    pub(super) fn text_of(&self, message: MessageId) -> Option<&str> {
+        self.reply.text_of(message)
+    }
+
     /// The final message, while the run's ending has not been told.
     pub(super) fn reply(&self, record: &Record<'_>) -> Option<(MessageId, &str)> {
         let Event::RunEnded { ending } = &record.event else { return None };

@@ -56,7 +56,11 @@ impl ReplyView {
 
     /// The text of the message that the ending names.
     pub fn text(&self, ending: &Ending<'_>) -> Option<&str> {
-        let id = ending.message?;
-        self.messages.iter().find(|message| message.id == id).map(|message| message.text.as_str())
+        self.text_of(ending.message?)
+    }
+
+    /// The text of a message that may still turn out to be final.
+    pub fn text_of(&self, id: MessageId) -> Option<&str> {
+        self.messages.iter().rev().find(|message| message.id == id).map(|known| &*known.text)
     }
 }

@@ -64,10 +64,14 @@ impl Own {
             _ => match about.kind.view {
                 ViewName::Latest => self.latest.spell(patch, picture, about, data, say),
                 ViewName::Steps => self.steps.spell(patch, picture, about, data, say),
-                ViewName::Transcript => transcript::spell(patch, picture, about, data, say),
+                ViewName::Transcript => {}
                 ViewName::Sentences => sentences::spell(patch, picture, about, data, say),
                 ViewName::Bubbles => bubbles::spell(patch, picture, about, data, say),
             },
+        }
+        // There, what all views tell is an item as well.
+        if about.kind.view == ViewName::Transcript {
+            transcript::spell(patch, picture, about, data, say);
         }
     }
 }

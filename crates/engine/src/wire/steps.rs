@@ -37,11 +37,11 @@ impl Spelling {
                     text(item, &item.text, Writing::Begin, run, data, say);
                 }
                 ItemKind::Reasoning | ItemKind::Tool => {
-                    let frame = Object::new(data).text("run", run).value("round", &item.round);
+                    let frame = Object::new(data).json("run", run).value("round", &item.round);
                     say("segment", frame.members(&Part::of(item)).end());
                 }
                 ItemKind::Entry => {
-                    let frame = Object::new(data).text("run", run).value("round", &item.round);
+                    let frame = Object::new(data).json("run", run).value("round", &item.round);
                     say("entry", frame.members(&Part::of(item)).end());
                 }
                 _ => {}
@@ -71,7 +71,7 @@ impl Spelling {
     ) {
         self.round = overlay.map(|overlay| overlay.round).or(self.round);
         let frame = Object::new(data)
-            .text("run", run)
+            .json("run", run)
             .value("round", &self.round)
             .value("phase", &overlay.map(|overlay| overlay.phase))
             .value("label", &overlay.map(|overlay| &overlay.label));
@@ -97,7 +97,7 @@ fn text(
     data: &mut String,
     say: &mut Say<'_>,
 ) {
-    let mut frame = Object::new(data).text("run", run);
+    let mut frame = Object::new(data).json("run", run);
     match item.round {
         Some(round) => write_number(round.into(), frame.member("round")),
         None => frame.member("round").push_str("null"),
@@ -128,7 +128,7 @@ fn finalized(
         shown && item.round == Some(round) && item.state != State::Withdrawn
     };
     let mut frame = Object::new(data)
-        .text("run", run)
+        .json("run", run)
         .value("round", &round)
         .value("label", &control.and_then(|item| item.label.as_deref()))
         .value("ranForMs", &control.and_then(|item| item.ran_for_ms))

@@ -229,3 +229,35 @@ fn completions_and_the_manual_come_from_the_arguments() {
     assert!(ran.stdout.contains("starts\\-in\\-thinking"), "{}", ran.stdout);
     assert_eq!(run(&["man", "nonsense"]).status, 2);
 }
+
+#[test]
+fn f5_the_finish_word_is_hidden_and_ends_the_run() {
+    let more = String::from_utf8(chat(&["MORE"]))
+        .unwrap()
+        .replace("\"choices\"", "\"id\":\"2\",\"choices\"");
+    let stream = [chat(&["Gotowe", "!isfin", "ISH"]), more.into_bytes()].concat();
+    let ran = run_with(&["show", "-q", "--finish-word", "!isfinish"], &stream);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.status), ("Gotowe\n", "", 0));
+    let ran = run_with(&["show", "-q"], &stream);
+    assert_eq!(ran.stdout, "Gotowe!isfinISH\n\nMORE\n", "off unless asked for");
+    let ran = run_with(&["show", "-q", "--finish-word", "!isfinish"], &chat(&["!isfinish"]));
+    assert!(ran.stdout.is_empty() && ran.status == 0 && ran.stderr.contains("nothing to show"));
+}
+
+#[test]
+fn f5_a_finish_word_that_cannot_be_one_is_wrong_usage() {
+    let long = "!".repeat(1000);
+    for (word, words) in [
+        ("", "cannot be empty"),
+        ("is finish", "one word"),
+        ("`done`", "cannot hold ```"),
+        (&long, "at most 64 bytes"),
+    ] {
+        let ran = run_with(&["show", "--finish-word", word], &chat(&["a"]));
+        assert_eq!(ran.status, 2, "{ran:?}");
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    }
+    let ran = run_with(&["show", "--finish-word", "DONE"], &chat(&["a DONE"]));
+    assert_eq!((ran.stdout.as_str(), ran.status), ("a \n", 0));
+    assert!(ran.stderr.contains("`!DONE` would be safer"), "{}", ran.stderr);
+}

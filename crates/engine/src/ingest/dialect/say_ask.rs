@@ -132,6 +132,9 @@ impl SayAsk {
                 self.steps.end(out);
                 self.texts.text(key, text, out);
                 self.images(key, message, out);
+                if !message.is_partial() {
+                    out.end_message();
+                }
             }
             "reasoning" => {
                 self.steps.end(out);
@@ -147,7 +150,7 @@ impl SayAsk {
                     self.answered(out);
                 }
                 self.steps.end(out);
-                self.requests.started(key, text, out);
+                self.requests.started(key, message, out);
             }
             "checkpoint_saved" | "checkpoint_created" => {
                 let hash = Some(text).filter(|text| !text.is_empty());
@@ -197,6 +200,7 @@ impl SayAsk {
         let text = text.strip_suffix(HAS_CHANGES).unwrap_or(text);
         self.texts.phased_text(key, Some(Phase::Final), text, out);
         if !message.is_partial() {
+            out.end_message();
             out.complete(Stop::End);
         }
     }

@@ -21,7 +21,7 @@ pub(super) struct Inline {
     at_line: bool,
     /// The opening run stands where a fence may: if its line holds no other back-tick, it is one.
     fence: Option<Fence>,
-    /// A tag was met: from there on the text is held.
+    /// A tag or word was met: from there on the text is held.
     holds: bool,
 }
 

@@ -69,6 +69,8 @@ pub(super) struct LineStart {
     quoted: bool,
     /// A list marker stood on this line, and its content has not begun.
     after_marker: bool,
+    /// A tag or word was taken out of this line, so what stands after it is not indented.
+    taken_out: bool,
     opens: Opens,
 }
 
@@ -92,6 +94,7 @@ impl LineStart {
             previous: Previous::Blank,
             quoted: false,
             after_marker: false,
+            taken_out: false,
             opens: Opens::Nothing,
         }
     }
@@ -119,6 +122,11 @@ impl LineStart {
         self.next_line(Previous::Blank);
     }
 
+    /// A tag or word stood here and is hidden; the line goes on.
+    pub(super) fn took_out(&mut self) {
+        self.taken_out = true;
+    }
+
     fn next_line(&mut self, previous: Previous) {
         self.state = State::Indent;
         self.columns = 0;
@@ -126,6 +134,7 @@ impl LineStart {
         self.previous = previous;
         self.quoted = false;
         self.after_marker = false;
+        self.taken_out = false;
         self.opens = Opens::Nothing;
     }
 
@@ -245,7 +254,7 @@ impl LineStart {
             Previous::Blank | Previous::Indented => true,
             Previous::Paragraph => self.began_block(),
         };
-        may_begin && self.base + 4 <= self.offset + self.columns
+        may_begin && !self.taken_out && self.base + 4 <= self.offset + self.columns
     }
 
     fn blank(&mut self) -> Found {

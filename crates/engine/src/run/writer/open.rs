@@ -3,17 +3,14 @@
 use crate::event::{Event, MessageId, StepId};
 use crate::run::Rounds;
 use crate::run::fingerprint::Fingerprint;
-use crate::run::text::{Message, Reasoning};
+use crate::run::text::Reasoning;
 
 use super::Writer;
 
 impl Writer<'_> {
     /// The message that is open and has text.
     pub fn open_message(&self) -> Option<MessageId> {
-        match self.ledger.message {
-            Message::Open { id, .. } => Some(id),
-            Message::None | Message::Blank { .. } => None,
-        }
+        self.ledger.message.id()
     }
 
     /// Whether text given now would go on in a message that is kept, by [`Writer::text_kept`] or
@@ -33,13 +30,16 @@ impl Writer<'_> {
         }
         let next_step = self.ledger.steps;
         // Text that was held may become a message or reasoning only now.
+        let finishing = self.ledger.finishing;
         self.flush();
+        self.ledger.finishing = finishing;
         let mut messages = others.to_vec();
         messages.extend((open..self.ledger.messages).map(MessageId));
         messages.sort_unstable();
         messages.dedup();
         steps.extend((next_step..self.ledger.steps).map(StepId));
         self.ledger.withdrawn.extend(&messages);
+        self.ledger.withdraw_asks(&messages);
         self.forget_withdrawn();
         if !messages.is_empty() || !steps.is_empty() {
             self.out.event(Event::Withdrawn { messages, steps });

@@ -63,6 +63,9 @@ impl Writer<'_> {
     /// Reasoning the provider keeps to itself.
     pub fn redacted_reasoning(&mut self) {
         self.boundary();
+        if self.ledger.is_late() {
+            return;
+        }
         self.ledger.open_reasoning(ReasoningOrigin::Redacted, &mut self.out);
         self.end_reasoning();
     }
@@ -77,6 +80,9 @@ impl Writer<'_> {
     /// A picture in the reply.
     pub fn image(&mut self, image: Image<'_>) {
         self.ensure_round();
+        if self.ledger.is_late() {
+            return;
+        }
         let message = self.ledger.open_message(&mut self.out);
         self.out.event(Event::ImageReceived { owner: Owner::Message(message), image });
     }

@@ -14,6 +14,7 @@ impl Writer<'_> {
         let step = StepId(self.ledger.steps);
         self.ledger.steps += 1;
         let round = self.ledger.current_round();
+        self.ledger.tool_started();
         self.ledger.tools.start(step, round, tool, &mut self.out);
         step
     }
@@ -78,5 +79,8 @@ impl Writer<'_> {
         let executor = self.ledger.tools.end(step, outcome, detail, &mut self.out);
         // What the provider ran stays inside its round.
         self.ledger.result_seen |= executor == Some(Executor::Client);
+        if executor.is_some() {
+            self.ledger.tool_ended(step);
+        }
     }
 }

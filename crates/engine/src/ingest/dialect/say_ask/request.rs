@@ -7,6 +7,7 @@ use crate::ingest::json::{RawValue, Shape, number, string, string_or_json};
 use crate::run::Writer;
 
 use super::super::repeated::Recent;
+use super::Message;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Requests {
@@ -35,21 +36,23 @@ impl Requests {
     }
 
     /// A request, begun or come again with more that is known about it.
-    pub(super) fn started(&mut self, key: &str, text: &str, out: &mut Writer<'_>) {
+    pub(super) fn started(&mut self, key: &str, message: &Message<'_>, out: &mut Writer<'_>) {
         if self.begun.add(key) {
             key.clone_into(&mut self.current);
             out.round(None, None);
         }
-        if text.trim_ascii().is_empty() {
-            return;
-        }
-        let Some(request) = REQUEST.read(text) else {
-            if self.ended.add(key) {
-                let words = format!("a request to the model that cannot be read: {text}");
-                out.notice(Level::Error, &words);
+        let text = message.text();
+        let blank = text.trim_ascii().is_empty();
+        let Some(request) = REQUEST.read(if blank { "{}" } else { text }) else {
+            if !message.is_partial() && self.ended.add(key) {
+                unreadable(key, text, out);
             }
             return;
         };
+        // One without an id cannot come again: it would be under way for ever.
+        if !key.is_empty() && !self.ended.has(key) {
+            out.request(key);
+        }
         let [input, output, cache_read, cache_write, cost, failure, cancel] = request.read;
         if key == self.current && input.or(output).or(cost).is_some() {
             out.round_usage(Usage {
@@ -61,18 +64,24 @@ impl Requests {
                 cost_usd: cost.and_then(number),
             });
         }
-        if cost.or(failure).or(cancel).is_some() && self.ended.add(key) {
-            let cancel_reason = cancel.map(string_or_json);
-            let by_person = cancel_reason.as_deref() == Some("user_cancelled");
-            out.note(Event::RequestEnded {
-                cost_usd: cost.and_then(number),
-                failure: failure.map(string_or_json),
-                cancel_reason,
-            });
-            if by_person && key == self.current {
+        let over = cost.or(failure).or(cancel).is_some() && !message.is_partial();
+        if over && self.ended.add(key) {
+            let [failure, cancel] = [failure, cancel].map(|words| words.map(string_or_json));
+            let cost = cost.and_then(number);
+            out.end_request(key, cost, failure.as_deref(), cancel.as_deref());
+            if cancel.as_deref() == Some("user_cancelled") && key == self.current {
                 out.cancelled("");
             }
         }
+    }
+}
+
+fn unreadable(key: &str, text: &str, out: &mut Writer<'_>) {
+    let words = format!("a request to the model that cannot be read: {text}");
+    if out.is_request_open(key) {
+        out.end_request(key, None, Some(&words), None);
+    } else {
+        out.notice(Level::Error, &words);
     }
 }
 

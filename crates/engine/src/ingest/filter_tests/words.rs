@@ -1,0 +1,198 @@
+//! Control words are hidden like tags: not one letter shows, and nothing else is lost.
+
+use super::*;
+use crate::limits::CONTROL_WORD_BYTES_MAX;
+
+const FINISH: &str = "!isfinish";
+
+pub(super) fn filter_of(words: &[&str]) -> Filter {
+    let word = |word: &&str| ControlWord::new(word, Meaning::Finish).unwrap();
+    let words: Vec<ControlWord> = words.iter().map(word).collect();
+    Filter::with_words(Arc::default(), StartsIn::Text, &words)
+}
+
+/// Reads `input` with every cut; `hidden` is all words that were taken out, joined.
+#[track_caller]
+fn check(input: &str, visible: &str, hidden: &str) {
+    let split = check_by(&filter_of(&[FINISH]), input, visible);
+    assert_eq!(split.words, hidden, "{input:?}");
+}
+
+#[track_caller]
+fn check_stays(input: &str) {
+    check(input, input, "");
+}
+
+#[test]
+fn f5_the_word_is_hidden_wherever_it_stands() {
+    check("!isfinish", "", "!isfinish");
+    check("Gotowe!isfinish", "Gotowe", "!isfinish");
+    check("Done. !isfinish\n", "Done. \n", "!isfinish");
+    check("!isfinish Done", " Done", "!isfinish");
+    check("a !isfinish b", "a  b", "!isfinish");
+    check("a\n!isfinish\nb", "a\n\nb", "!isfinish");
+    check("- !isfinish\n> !isfinish\n# !isfinish", "- \n> \n# ", "!isfinish!isfinish!isfinish");
+    check("**Done!isfinish**", "**Done**", "!isfinish");
+    check("a\\!isfinish b", "a\\ b", "!isfinish");
+    check("!isfinish.!isfinish,!isfinish!", ".,!", "!isfinish!isfinish!isfinish");
+}
+
+#[test]
+fn f5_the_word_is_hidden_in_any_case() {
+    check("a!ISFINISH", "a", "!ISFINISH");
+    check("a!IsFinish b", "a b", "!IsFinish");
+}
+
+#[test]
+fn f5_a_letter_or_digit_after_it_makes_it_text() {
+    for after in ["ed", "1", "é", "ż", "漢", "٣", "²", "𝛼"] {
+        check_stays(&format!("a !isfinish{after}"));
+        check_stays(&format!("!isfinish{after} b"));
+    }
+    check("a!isfinish_b", "a_b", "!isfinish");
+    check("a!isfinish\u{301}b!isfinish🎉", "a\u{301}b🎉", "!isfinish!isfinish");
+    check("!isfinishx!isfinish", "!isfinishx", "!isfinish");
+}
+
+#[test]
+fn f5_what_only_begins_like_it_is_text() {
+    for text in ["!", "a!", "Done!!", "!is", "!isfinis", "!isfinis!isfinis", "!is finish", "!\nis"]
+    {
+        check_stays(text);
+    }
+    check("!!isfinish!", "!!", "!isfinish");
+    check("!isfin!isfinish", "!isfin", "!isfinish");
+}
+
+#[test]
+fn f5_in_code_it_is_text() {
+    check_stays("Say `!isfinish` to end.");
+    check_stays("`!isfinish`");
+    check_stays("``a ` !isfinish b`` c");
+    check_stays("`a\n!isfinish b`");
+    check_stays("```\n!isfinish\n```\n");
+    check_stays("```!isfinish\n```\n");
+    check_stays("~~~!isfinish\n~~~\n");
+    check_stays("```\nnever closed !isfinish");
+    check_stays("text\n\n    !isfinish\n\nafter");
+    check_stays("    !isfinish");
+    check_stays("\t!isfinish");
+    check_stays("`` a ` !isfinish ` b");
+}
+
+#[test]
+fn f5_a_back_tick_that_opens_nothing_hides_it_all_the_same() {
+    check("a ` b !isfinish", "a ` b ", "!isfinish");
+    check("a ` b !isfinish\n\nc", "a ` b \n\nc", "!isfinish");
+    check("`!isfinish\n- c `", "`\n- c `", "!isfinish");
+    check("a `` b !isfinish ` c", "a `` b  ` c", "!isfinish");
+    check("a\n    !isfinish", "a\n    ", "!isfinish");
+    check("` !isfinish <think>x</think>y", "`  y", "!isfinish");
+    check("`<think>x</think> !isfinish", "` ", "!isfinish");
+}
+
+#[test]
+fn f5_white_space_between_words_makes_no_code() {
+    let words = ["!isfinish"; 7];
+    check(&words.join(" "), &" ".repeat(6), &words.concat());
+}
+
+#[test]
+fn f5_in_hidden_text_it_means_nothing() {
+    check("a<think>!isfinish</think>b", "ab", "");
+    check("a<tool_call>!isfinish</tool_call>b", "ab", "");
+    check("a<think b=\"!isfinish\">c</think>d", "ad", "");
+    check("!isfinish<think>x</think>", "", "!isfinish");
+    check("a<think>x</think>!isfinish", "a", "!isfinish");
+    check("<final>a!isfinish</final>", "a", "!isfinish");
+}
+
+#[test]
+fn f5_a_tag_that_never_ended_does_not_show_it() {
+    check("a <think b=\"!isfinish", "a <think b=\"", "!isfinish");
+    check("a <think !isfinish", "a <think ", "!isfinish");
+}
+
+#[test]
+fn l9_a_marker_may_begin_with_a_letter_or_with_any_mark() {
+    for word in
+        ["HEARTBEAT_OK", "#done", "-done", "*done*", "~fin", "1.", "+x", "_x", "=x", "|x|", "ż!"]
+    {
+        let filter = filter_of(&[word]);
+        let lower = word.to_ascii_lowercase();
+        for (input, visible) in [
+            (word.to_owned(), String::new()),
+            (format!("a\n{lower}\nb"), "a\n\nb".to_owned()),
+            (format!("a ` b\n{word} c"), "a ` b\n c".to_owned()),
+            (format!("- {word}."), "- .".to_owned()),
+            (format!("h e # ## - 1 {word}"), "h e # ## - 1 ".to_owned()),
+            (format!("`{word}` {word}"), format!("`{word}` ")),
+            (format!("    {word}\n"), format!("    {word}\n")),
+            (format!("{word}x {word}9"), format!("{word}x {word}9")),
+        ] {
+            check_by(&filter, &input, &visible);
+        }
+    }
+}
+
+#[test]
+fn l9_the_longest_of_several_words_wins() {
+    let filter = filter_of(&["!a", "!a-b", "!a!b!c", "!b", "ok"]);
+    for (input, visible) in [
+        ("x!a-b y", "x y"),
+        ("x!a-bc", "x-bc"),
+        ("x!a-", "x-"),
+        ("!a!b!c", ""),
+        ("!a!b!d", "!d"),
+        ("!a!b", ""),
+        ("!ax!b", "!ax"),
+        ("OK Ok oK okay", "   okay"),
+    ] {
+        check_by(&filter, input, visible);
+    }
+}
+
+#[test]
+fn f5_exactly_what_may_become_the_word_is_held() {
+    let mut filter = filter_of(&[FINISH]);
+    let mut held = |text: &str| {
+        filter.push(text, &mut |_| {});
+        filter.held_bytes()
+    };
+    assert_eq!(held("a !"), 1);
+    assert_eq!(held("ISFIN"), 6);
+    assert_eq!(held("ish"), 9);
+    assert_eq!(held("ed b!"), 1);
+    assert_eq!(held("!is "), 0);
+    assert_eq!(held("`!isfinish "), 10);
+    assert_eq!(held("` c"), 0);
+}
+
+#[test]
+fn f5_held_past_the_limit_it_counts_as_the_word() {
+    let filler = " x".repeat(HELD_BYTES_MAX);
+    let text = format!("`!isfinish{filler}`");
+    let got = split_by(filter_of(&[FINISH]), [&*text]);
+    assert!(got.words == FINISH && got.all == text, "it is not shown for ever later");
+}
+
+#[test]
+fn f5_without_words_nothing_is_one() {
+    let filter = Filter::new(Arc::default(), StartsIn::Text);
+    check_by(&filter, "Done !isfinish", "Done !isfinish");
+    assert_eq!(filter_of(&[FINISH]).fresh(), filter_of(&[FINISH]), "its words come along");
+}
+
+#[test]
+fn a_text_that_cannot_be_a_word_is_refused() {
+    let new = |word: &str| ControlWord::new(word, Meaning::Finish).map(|_| ());
+    assert_eq!(new(""), Err(BadWord::Empty));
+    for word in [" ", "a b", "a\n", "\u{a0}x", "x\u{7}"] {
+        assert_eq!(new(word), Err(BadWord::Space));
+    }
+    for mark in ['<', '>', '`', '\\'] {
+        assert_eq!(new(&format!("a{mark}")), Err(BadWord::Mark(mark)));
+    }
+    assert_eq!(new(&"x".repeat(CONTROL_WORD_BYTES_MAX)), Ok(()));
+    assert_eq!(new(&"x".repeat(CONTROL_WORD_BYTES_MAX + 1)), Err(BadWord::TooLong));
+}

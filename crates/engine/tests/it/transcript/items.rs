@@ -1,0 +1,350 @@
+//! Which events become which items.
+
+use engine::event::{
+    AskKind, Citation, Event, Image, Level, MessageId, Outcome, Owner, Phase, ReasoningOrigin,
+    StepId, Stop, TextMode, ToolKind, ToolOutcome, Usage, UsageScope,
+};
+use engine::view::Thinking;
+use serde_json::{Value, json};
+
+use super::screen::{
+    Screen, arguments, ended, message, output, ready, said, started, text, tool, tool_ended,
+    tool_of,
+};
+
+fn image(owner: Owner) -> Event<'static> {
+    Event::ImageReceived { owner, image: Image::Url { url: "http://a.test/p.png".into() } }
+}
+
+fn cited(message: u32) -> Event<'static> {
+    let citation = Citation { title: Some("Atlas".into()), ..Citation::default() };
+    Event::SourceCited { message: MessageId(message), citation }
+}
+
+fn retried() -> Event<'static> {
+    Event::RetryScheduled {
+        attempt: Some(2),
+        attempts_max: Some(5),
+        delay_ms: Some(300),
+        reason: "busy".into(),
+    }
+}
+
+#[test]
+fn transcript_t3_a_round_is_live_status_and_an_item_when_it_has_ended() {
+    let mut screen = Screen::started();
+    screen.tell([Event::RoundStarted { round: 0, model: Some("m".into()), response: None }]);
+    screen.tell(said(0, "Hello"));
+    assert_eq!(screen.rows(), ["=text Hello"]);
+    let usage = Usage { input_tokens: Some(7), output_tokens: Some(2), ..Usage::default() };
+    screen.tell([
+        Event::UsageReported { scope: UsageScope::Round, usage },
+        Event::RoundEnded { round: 0, stop: Some(Stop::End) },
+    ]);
+    let request = r#"{"cost":null,"tokensIn":7,"tokensOut":2,"model":"m"}"#;
+    assert_eq!(screen.rows(), ["=text Hello".into(), format!("=api_req_started {request}")]);
+}
+
+#[test]
+fn transcript_t3_a_request_that_nobody_listed_is_told_once() {
+    let mut screen = Screen::started();
+    screen.tell([
+        Event::RoundStarted { round: 0, model: None, response: None },
+        Event::RequestEnded {
+            request: None,
+            cost_usd: None,
+            failure: Some("dead line".into()),
+            cancel_reason: None,
+        },
+        Event::RoundEnded { round: 0, stop: None },
+    ]);
+    let failed = r#"=api_req_started {"streamingFailedMessage":"dead line"}"#;
+    assert_eq!(screen.rows(), [failed]);
+    assert_eq!(screen.last()["state"], "failed");
+}
+
+#[test]
+fn transcript_t3_the_cost_of_the_run_is_told_at_its_end_once() {
+    let mut screen = Screen::started();
+    let total = |cost| Event::UsageReported {
+        scope: UsageScope::Run,
+        usage: Usage { cost_usd: Some(cost), ..Usage::default() },
+    };
+    screen.tell([total(0.5), total(0.75)]);
+    assert!(screen.rows().is_empty());
+    screen.tell([ended(Outcome::Completed)]);
+    assert_eq!(screen.rows(), [r#"=usage {"cost":0.75}"#]);
+}
+
+#[test]
+fn transcript_t4_a_checkpoint_is_shown_once_in_a_session() {
+    let saved = |hash: &'static str| Event::CheckpointSaved { hash: hash.into() };
+    let mut screen = Screen::started();
+    screen.tell([saved("a"), saved("b"), saved("a"), ended(Outcome::Completed)]);
+    screen.push(None, "next", started(TextMode::Incremental));
+    screen.push(None, "next", saved("b"));
+    screen.push(None, "next", saved(""));
+    screen.push(None, "next", saved(""));
+    assert_eq!(
+        screen.rows(),
+        ["=checkpoint_saved a", "=checkpoint_saved b", "=checkpoint_saved", "=checkpoint_saved"]
+    );
+}
+
+#[test]
+fn transcript_t11_text_thinking_and_the_declared_final_message() {
+    let mut screen = Screen::with(Thinking::Show);
+    screen.tell([
+        started(TextMode::Incremental),
+        Event::PromptReceived { text: "Go".into() },
+        Event::ReasoningStarted { step: StepId(0), round: 0, origin: ReasoningOrigin::Native },
+        Event::ReasoningAppended { step: StepId(0), text: "Hm".into() },
+        Event::ReasoningAppended { step: StepId(0), text: "m".into() },
+        Event::ReasoningEnded { step: StepId(0) },
+    ]);
+    screen.tell(said(0, "Going"));
+    let phase = Some(Phase::Final);
+    screen.tell([Event::MessageStarted { message: MessageId(1), round: 0, phase }]);
+    screen.tell([text(1, "Gone")]);
+    screen.tell([Event::FinalDeclared { message: MessageId(2) }, message(2), text(2, "Well")]);
+    assert_eq!(
+        screen.rows(),
+        [
+            "=user Go",
+            "=reasoning Hmm",
+            "=text Going",
+            "~completion_result Gone",
+            "~completion_result Well"
+        ]
+    );
+}
+
+#[test]
+fn transcript_t11_tools_by_their_kind_with_arguments_and_result() {
+    for (kind, name) in [
+        (ToolKind::Function, "tool"),
+        (ToolKind::Edit, "tool"),
+        (ToolKind::WebSearch, "tool"),
+        (ToolKind::Agent, "tool"),
+        (ToolKind::Command, "command_output"),
+        (ToolKind::Mcp, "mcp_server_response"),
+    ] {
+        let mut screen = Screen::started();
+        screen.tell([tool(0, kind), arguments(0, "{\"a\":"), arguments(0, "1}")]);
+        assert_eq!(screen.last().get("arguments"), None);
+        screen.tell([ready(0)]);
+        let message = screen.last();
+        assert_eq!((&message["tool"], &message["callId"]), (&json!("tool-0"), &json!("call-0")));
+        assert_eq!(
+            (&message["arguments"], &message["partial"]),
+            (&json!("{\"a\":1}"), &json!(true))
+        );
+        screen.tell([output(0, "out"), tool_ended(0, ToolOutcome::Succeeded)]);
+        assert_eq!(screen.rows(), [format!("={name} out")]);
+        assert_eq!(screen.last()["arguments"], "{\"a\":1}");
+    }
+}
+
+#[test]
+fn transcript_t11_how_a_tool_ended_shows() {
+    for (outcome, state) in [
+        (ToolOutcome::Succeeded, "done"),
+        (ToolOutcome::Failed, "failed"),
+        (ToolOutcome::Denied, "denied"),
+        (ToolOutcome::NoResult, "incomplete"),
+        (ToolOutcome::Cut, "incomplete"),
+    ] {
+        let mut screen = Screen::started();
+        let detail = Some("so it goes".into());
+        screen.tell([tool(0, ToolKind::Function), arguments(0, "{}"), output(0, "out")]);
+        screen.tell([Event::ToolEnded { step: StepId(0), outcome, detail }]);
+        assert_eq!(screen.rows(), ["=tool out\nso it goes"]);
+        assert_eq!(
+            (&screen.last()["state"], &screen.last()["arguments"]),
+            (&json!(state), &json!("{}"))
+        );
+    }
+}
+
+#[test]
+fn transcript_t11_arguments_that_come_after_output_are_not_lost() {
+    let mut screen = Screen::started();
+    screen.tell([tool(0, ToolKind::Function), output(0, "one\n"), arguments(0, "{}")]);
+    screen.tell([image(Owner::Step(StepId(0))), ready(0), output(0, "two")]);
+    assert_eq!(screen.last()["arguments"], "{}");
+    assert_eq!(screen.last()["images"][0]["ref"], "http://a.test/p.png");
+    assert_eq!(screen.rows(), ["~tool one\ntwo"]);
+    // Sent anew after they were said to be whole.
+    let anew = Event::ArgumentsReplaced { step: StepId(1), text: "[]".into() };
+    screen.tell([tool(1, ToolKind::Function), arguments(1, "{}"), ready(1), anew]);
+    screen.tell([output(1, "three\n"), tool_ended(1, ToolOutcome::Succeeded)]);
+    assert_eq!(screen.last()["arguments"], "[]");
+}
+
+#[test]
+fn transcript_t11_an_action_and_its_result_are_two_items() {
+    let mut screen = Screen::started();
+    screen.tell([tool(0, ToolKind::Action), arguments(0, "{\"x\":1}"), ready(0)]);
+    assert_eq!(screen.rows(), ["~browser_action"]);
+    screen.tell([image(Owner::Step(StepId(0))), output(0, "clicked")]);
+    screen.tell([tool_ended(0, ToolOutcome::Succeeded)]);
+    assert_eq!(screen.rows(), ["=browser_action", "=browser_action_result clicked"]);
+    assert_eq!(screen.messages[0]["arguments"], "{\"x\":1}");
+    assert_eq!(screen.messages[1]["images"][0]["ref"], "http://a.test/p.png");
+    // One of which nothing came has no second item.
+    screen.tell([tool(1, ToolKind::Action), tool_ended(1, ToolOutcome::Succeeded)]);
+    assert_eq!(screen.rows().len(), 3);
+}
+
+#[test]
+fn transcript_x18_a_sub_agents_tools_stand_in_the_item_of_their_tool() {
+    let mut screen = Screen::started();
+    screen.tell([tool(0, ToolKind::Agent), ready(0), output(0, "Looking")]);
+    screen.tell([tool_of(1, ToolKind::Command, Some(0)), tool_of(2, ToolKind::Edit, Some(1))]);
+    screen.tell([output(1, "a\n"), output(2, "b"), tool_ended(2, ToolOutcome::Succeeded)]);
+    screen.tell([tool_ended(0, ToolOutcome::Succeeded)]);
+    assert_eq!(screen.rows(), ["=tool Looking\na\nb"]);
+    // What comes when the tool around it is over stands for itself.
+    screen.tell([output(1, "late"), tool_ended(1, ToolOutcome::Succeeded)]);
+    assert_eq!(screen.rows()[1..], ["=command_output late"]);
+}
+
+#[test]
+fn transcript_t11_asks_by_their_kind() {
+    for (kind, name) in [
+        (AskKind::Tool, "tool"),
+        (AskKind::Command, "command"),
+        (AskKind::Mcp, "use_mcp_server"),
+        (AskKind::Browser, "browser_action_launch"),
+        (AskKind::Followup, "followup"),
+        (AskKind::Other, "other"),
+    ] {
+        let mut screen = Screen::started();
+        screen.tell([Event::AskOpened {
+            ask: "a".into(),
+            kind,
+            text: "May I?".into(),
+            options: Vec::new(),
+            step: None,
+            digest: None,
+            expires_at_ms: None,
+        }]);
+        assert_eq!(screen.rows(), [format!("~ask:{name} May I?")]);
+        assert_eq!(screen.last()["isAnswered"], false);
+        assert_eq!(screen.last()["partial"], false);
+    }
+}
+
+#[test]
+fn transcript_t11_notices_retries_compactions_and_failures() {
+    let notice = |level, text: &'static str| Event::NoticeGiven { level, text: text.into() };
+    let mut screen = Screen::started();
+    screen.tell([
+        notice(Level::Info, "i"),
+        notice(Level::Warning, "w"),
+        notice(Level::Error, "e"),
+        retried(),
+        Event::HistoryCompacted { summary: Some("short".into()) },
+        ended(Outcome::Truncated),
+    ]);
+    assert_eq!(
+        screen.rows(),
+        [
+            "=info i",
+            "=warning w",
+            "=error e",
+            "=api_req_retry_delayed busy (attempt 2 of 5, in 300 ms)",
+            "=condense_context short",
+            "=error Cut off before its end"
+        ]
+    );
+}
+
+#[test]
+fn transcript_t11_a_cancelled_run_is_no_failure_and_a_good_end_says_nothing() {
+    for (outcome, rows) in
+        [(Outcome::Completed, vec![]), (Outcome::Cancelled, vec!["=info Cancelled".to_owned()])]
+    {
+        let mut screen = Screen::started();
+        screen.tell([ended(outcome)]);
+        assert_eq!(screen.rows(), rows);
+    }
+}
+
+#[test]
+fn transcript_x18_pictures_and_sources_go_with_their_message_or_come_after_it() {
+    let mut screen = Screen::started();
+    screen.tell([message(0), image(Owner::Message(MessageId(0))), text(0, "See\n"), cited(0)]);
+    screen.tell([Event::MessageEnded { message: MessageId(0) }]);
+    assert_eq!(screen.rows(), ["=text See"]);
+    let whole = &screen.messages[0];
+    assert_eq!(whole["images"][0]["ref"], "http://a.test/p.png");
+    assert_eq!(whole["citations"], json!([{"title": "Atlas"}]));
+    // It has been printed: what comes later has an item of its own.
+    screen.tell([cited(0), image(Owner::Message(MessageId(0))), image(Owner::Step(StepId(9)))]);
+    let of: Vec<&Value> = screen.messages[1..].iter().map(|message| &message["of"]).collect();
+    assert_eq!(of, ["m0", "m0", "s9"]);
+    assert_eq!(screen.rows()[1..], ["=attachment", "=attachment", "=attachment"]);
+    // One that is complete but waits for another is not settled.
+    screen.tell([tool(0, ToolKind::Function)]);
+    screen.tell(said(1, "Later"));
+    screen.tell([cited(1)]);
+    assert_eq!(screen.last()["citations"], json!([{"title": "Atlas"}]));
+    assert_eq!(screen.rows().last().unwrap(), "+text Later");
+}
+
+fn withdrawn(messages: &[u32], steps: &[u32]) -> Event<'static> {
+    Event::Withdrawn {
+        messages: messages.iter().copied().map(MessageId).collect(),
+        steps: steps.iter().copied().map(StepId).collect(),
+    }
+}
+
+#[test]
+fn transcript_x16_what_is_not_settled_goes_and_keeps_its_place() {
+    let mut screen = Screen::started();
+    screen.tell([tool(0, ToolKind::Function), message(0), text(0, "Wro\nng")]);
+    screen.tell([withdrawn(&[0], &[]), text(0, " again")]);
+    assert_eq!(screen.rows(), ["~tool", "+withdrawn"]);
+    screen.tell([withdrawn(&[], &[0]), output(0, "late")]);
+    assert_eq!(screen.rows(), ["=withdrawn", "=withdrawn"]);
+    screen.tell([message(1), text(1, "Right")]);
+    assert_eq!(screen.rows()[2..], ["~text Right"]);
+}
+
+#[test]
+fn transcript_x16_what_is_settled_stays_and_is_named() {
+    let mut screen = Screen::started();
+    screen.tell(said(0, "One"));
+    screen.tell([message(1), text(1, "Two\nThr"), withdrawn(&[0, 1], &[])]);
+    assert_eq!(screen.rows(), ["=text One", "=text Two", "=withdrawn [0,1]"]);
+    assert_eq!(screen.messages[1]["state"], "incomplete");
+    assert_eq!(screen.last()["indexes"], json!([0, 1]));
+    screen.tell([withdrawn(&[0, 1], &[])]);
+    assert_eq!(screen.rows().len(), 3, "what is taken back twice is named once");
+}
+
+#[test]
+fn transcript_t11_a_prompt_is_feedback_only_right_after_an_answer() {
+    let prompt = || Event::PromptReceived { text: "Left".into() };
+    let ask = || Event::AskOpened {
+        ask: "a".into(),
+        kind: AskKind::Followup,
+        text: "Where?".into(),
+        options: Vec::new(),
+        step: None,
+        digest: None,
+        expires_at_ms: None,
+    };
+    let answer = || Event::AskResolved {
+        ask: "a".into(),
+        answer: "Left".into(),
+        by: engine::event::AnsweredBy::Person,
+    };
+    let mut screen = Screen::started();
+    screen.tell([prompt(), ask(), answer(), prompt(), prompt(), ask(), answer()]);
+    screen.tell([Event::RoundStarted { round: 0, model: None, response: None }, prompt()]);
+    let rows = screen.rows();
+    let people: Vec<&str> = [0, 2, 3, 5].map(|at: usize| rows[at].as_str()).to_vec();
+    assert_eq!(people, ["=user Left", "=user_feedback Left", "=user Left", "=user Left"]);
+}
