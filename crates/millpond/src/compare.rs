@@ -108,7 +108,9 @@ impl Comparison {
         match form {
             Form::Columns { event } => {
                 if at.is_none_or(|at| record.seq <= at) {
-                    columns.iter_mut().for_each(|of| of.encoder.push(record, &mut |_| {}));
+                    for column in columns {
+                        column.encoder.push(record, &mut |_| {});
+                    }
                     let (name, text) = gist::gist(&record.event, *thinking);
                     *event = format!("{}: {name} {text}", record.seq);
                 }

@@ -49,7 +49,8 @@ function drawItem(item) {
 function drawWords(item, node) {
   const word = KIND_WORDS[item.kind];
   if (word) node.append(make("span", "kind", word));
-  if (item.text) node.append(makeText("div", "words", item.text));
+  // Blank lines that end a piece belong to it, but there is nothing to see in them.
+  if (item.text) node.append(makeText("div", "words", item.text.trimEnd()));
   if (item.result) node.append(makeText("div", "words", `Answer: ${item.result}`));
   if (item.state !== "live" && item.state !== "done") {
     node.append(make("span", "state", STATE_WORDS[item.state] ?? item.state));
@@ -97,6 +98,7 @@ class Column {
     this.timeline = new Timeline(view.frames);
     this.drawn = new Map();
     this.list = make("ol", "page");
+    this.border = make("li", "border", "settled above, live below");
     this.asks = make("div", "asks");
     this.status = make("p", "status");
     this.change = make("span", "change", "changed");
@@ -136,6 +138,7 @@ class Column {
         this.drawn.delete(key);
       }
     }
+    this.border.remove();
     let place = this.list.firstChild;
     picture.items.forEach((item, key) => {
       if (item.state === "withdrawn") return;
@@ -150,8 +153,14 @@ class Column {
       }
       if (node === place) place = place.nextSibling;
       else this.list.insertBefore(node, place);
-      node.classList.toggle("settled", key < picture.settled.count);
     });
+    this.drawBorder(picture);
+  }
+
+  drawBorder({ items, settled }) {
+    const isLive = (_, key) => settled.count <= key && this.drawn.has(key);
+    const firstLive = this.drawn.get(items.findIndex(isLive))?.node;
+    if (0 < settled.count && firstLive?.previousSibling) firstLive.before(this.border);
   }
 
   drawAsks(picture) {
