@@ -85,13 +85,18 @@ pub(crate) fn only_log(stream: &[u8]) -> usize {
 
 /// A log of so many short messages with a tool between each two.
 fn many_items(items: usize) -> Vec<u8> {
+    let deltas = [
+        r#"{"content":"Item."}"#,
+        r#"{"tool_calls":[{"index":0,"id":"t","function":{"name":"look","arguments":"{}"}}]}"#,
+    ];
     let mut stream = String::new();
     for item in 0..items {
-        stream.push_str(&format!(
-            "data: {{\"id\":\"c{item}\",\"choices\":[{{\"delta\":{{\"content\":\"Item {item}.\"}}}}]}}\n\n\
-             data: {{\"id\":\"c{item}\",\"choices\":[{{\"delta\":{{\"tool_calls\":[{{\"index\":0,\"id\":\"t{item}\",\"function\":{{\"name\":\"look\",\"arguments\":\"{{}}\"}}}}]}}}}]}}\n\n\
-             data: {{\"id\":\"c{item}\",\"choices\":[{{\"delta\":{{}},\"finish_reason\":\"tool_calls\"}}]}}\n\n"
-        ));
+        for delta in deltas {
+            let id = item.to_string();
+            let parts = ["data: {\"id\":\"c", &id, "\",\"choices\":[{\"delta\":", delta, "}]}\n\n"];
+            stream.extend(parts);
+        }
+        stream += "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\n";
     }
     stream.into_bytes()
 }

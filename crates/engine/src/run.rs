@@ -206,6 +206,9 @@ struct Out<'a> {
 }
 
 impl Out<'_> {
+    // Inlined, because an event is large and would be moved once more.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "worth 1 % of ingest")]
     fn event(&mut self, event: Event<'_>) {
         if self.life != Life::Ended {
             self.sink.event(self.at, event);

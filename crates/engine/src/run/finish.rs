@@ -42,6 +42,7 @@ impl Asks {
         };
     }
 
+    #[inline]
     pub(super) fn text(&mut self, text: &str) {
         if *self == Asks::FinishIfLast && !text.chars().all(char::is_whitespace) {
             *self = Asks::Nothing;

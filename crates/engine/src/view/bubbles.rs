@@ -16,7 +16,7 @@ use super::patch::{Patch, Status, ToolName, ToolPhase};
 pub struct Bubbles {
     base: Base,
     /// Of the run that is going, in order of appearance; one that was taken back has no key.
-    bubbles: BTreeMap<MessageId, Option<Key>>,
+    by_message: BTreeMap<MessageId, Option<Key>>,
     /// The bubble whose message has not ended.
     open: Option<Key>,
     /// Tools that are open, sub-agents' aside.
@@ -33,7 +33,7 @@ impl Bubbles {
         match self.base.apply(record, out) {
             Rest::Nothing => {}
             Rest::Began => {
-                self.bubbles.clear();
+                self.by_message.clear();
                 self.open = None;
                 self.tools.clear();
             }
@@ -49,7 +49,7 @@ impl Bubbles {
 
     fn event<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         match &record.event {
-            Event::TextAppended { message, text } => match self.bubbles.get(message) {
+            Event::TextAppended { message, text } => match self.by_message.get(message) {
                 Some(Some(key)) => out(Patch::Append { key: *key, text: Cow::Borrowed(text) }),
                 Some(None) => {}
                 None => self.show(*message, text, record, out),
@@ -69,7 +69,7 @@ impl Bubbles {
                 }
             }
             Event::ImageReceived { owner: Owner::Message(message), image } => {
-                if !self.bubbles.contains_key(message) {
+                if !self.by_message.contains_key(message) {
                     self.show(*message, "", record, out);
                 }
                 if let Some(key) = self.key_of(*message) {
@@ -93,8 +93,8 @@ impl Bubbles {
             }
             Event::AskOpened { .. } => out(Patch::Status(Status::Waiting)),
             Event::Withdrawn { messages, .. } => {
-                let bubbles = &mut self.bubbles;
-                let taken = messages.iter().filter_map(|message| bubbles.get_mut(message)?.take());
+                let known = &mut self.by_message;
+                let taken = messages.iter().filter_map(|message| known.get_mut(message)?.take());
                 let keys: Vec<Key> = taken.collect();
                 if !keys.is_empty() {
                     self.open = self.open.filter(|open| !keys.contains(open));
@@ -117,16 +117,16 @@ impl Bubbles {
         }
         let key = self.base.key();
         let mut item = Item::new(Kind::Text, &*record.run, message_id(message));
-        item.index = u32::try_from(self.bubbles.len()).ok();
+        item.index = u32::try_from(self.by_message.len()).ok();
         item.at_ms = record.at_ms;
         item.text = Cow::Borrowed(text);
-        self.bubbles.insert(message, Some(key));
+        self.by_message.insert(message, Some(key));
         self.open = Some(key);
         out(Patch::Put { key, item });
     }
 
     fn key_of(&self, message: MessageId) -> Option<Key> {
-        *self.bubbles.get(&message)?
+        *self.by_message.get(&message)?
     }
 
     fn tell<'r>(

@@ -13,6 +13,7 @@ use super::blob::Shown;
 use super::item::{Item, Key, State};
 
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "nearly all are appends, which need no box")]
 pub enum Patch<'a> {
     /// Puts an item, or replaces the one with this key.
     Put {

@@ -60,7 +60,7 @@ impl Spelling {
             }
             Status::Streaming { round } => say("streaming", frame.value("round", round).end()),
             Status::Thinking { text } => {
-                say("thinking", frame.some("content", text.as_ref()).end())
+                say("thinking", frame.some("content", text.as_ref()).end());
             }
             Status::Working { phase, .. } => say("tool", frame.value("phase", phase).end()),
             Status::Writing if self.told == Told::Nothing => {
@@ -72,6 +72,7 @@ impl Spelling {
     }
 }
 
+#[derive(Clone, Copy)]
 enum Writing {
     /// In place of what stood there.
     Anew,

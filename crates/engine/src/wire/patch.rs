@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::event::Citation;
 use crate::view::blob::Shown;
@@ -59,7 +59,7 @@ impl PatchFrames {
 }
 
 /// What a patch frame may hold.
-#[derive(Debug, Default, Deserialize, Serialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Payload<'a> {
     i: Option<Key>,
@@ -73,8 +73,8 @@ struct Payload<'a> {
     withdrawn: Option<Vec<Key>>,
     closed: Option<u32>,
     settled: Option<Settled>,
-    #[serde(deserialize_with = "some")]
-    overlay: Option<Option<Overlay<'a>>>,
+    #[serde(deserialize_with = "change")]
+    overlay: Change<Overlay<'a>>,
     status: Option<Status<'a>>,
     /// Says the status or the ending in words; they follow from it.
     #[serde(rename = "label")]
@@ -85,10 +85,20 @@ struct Payload<'a> {
 }
 
 /// Tells `null` from nothing.
-fn some<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(
-    de: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(de).map(Some)
+#[derive(Debug, Default)]
+enum Change<T> {
+    #[default]
+    None,
+    To(T),
+    Gone,
+}
+
+fn change<'de, D, T>(de: D) -> Result<Change<T>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Ok(Option::deserialize(de)?.map_or(Change::Gone, Change::To))
 }
 
 /// A payload that is no patch.
@@ -114,7 +124,8 @@ pub fn decode<'a>(data: &'a str, picture: &Picture) -> Result<Patch<'a>, NoPatch
         Payload { closed: Some(round), i: Some(from), .. } => Patch::RoundClosed { round, from },
         Payload { withdrawn: Some(keys), .. } => Patch::Withdraw { keys },
         Payload { settled: Some(settled), .. } => Patch::Settle(settled),
-        Payload { overlay: Some(overlay), .. } => Patch::Overlay(overlay),
+        Payload { overlay: Change::To(overlay), .. } => Patch::Overlay(Some(overlay)),
+        Payload { overlay: Change::Gone, .. } => Patch::Overlay(None),
         Payload { status: Some(status), .. } => Patch::Status(status),
         Payload { ask: Some(ask), .. } => Patch::Ask(ask),
         Payload { resolved: Some(resolved), .. } => Patch::Resolve(resolved),

@@ -18,10 +18,8 @@ pub(super) fn spell(
 ) {
     let run = about.run;
     match patch {
-        Patch::Put { item, .. } if item.kind == ItemKind::Text => {
-            if item.state == State::Live {
-                delta(&item.id, &item.text, run, data, say);
-            }
+        Patch::Put { item, .. } if item.kind == ItemKind::Text && item.state == State::Live => {
+            delta(&item.id, &item.text, run, data, say);
         }
         Patch::Put { item, .. } if item.kind == ItemKind::Action => action(item, run, data, say),
         Patch::Put { item, .. } if item.kind == ItemKind::Tool => {

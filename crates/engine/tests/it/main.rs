@@ -22,6 +22,8 @@ mod finishing;
 mod fixture;
 mod fixtures;
 mod gemini;
+mod hiding;
+mod labels;
 mod latest;
 mod linear;
 mod log;

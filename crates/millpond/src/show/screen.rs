@@ -138,7 +138,7 @@ impl LivePage {
         let same = self.drawn.iter().zip(&lines).take_while(|(old, new)| old == new).count();
         let up = self.drawn.len() - same;
         if 0 < up {
-            out.push_str(&format!("\x1b[{up}A\r\x1b[J"));
+            out.extend(["\x1b[", &up.to_string(), "A\r\x1b[J"]);
         }
         for line in &lines[same..] {
             out.push_str(line);

@@ -1,0 +1,147 @@
+//! What a view hides reaches none of its readers: table V, and rule X3 in the frames.
+
+use engine::event::{Event, Level, Owner, StepId, ToolKind};
+use engine::ingest::Options;
+use engine::view::{Thinking, ViewName};
+use engine::wire::{Content, Format, Kind};
+use proptest::prelude::*;
+
+use crate::log::Log;
+use crate::support::ingest;
+use crate::views::{frames, records};
+
+/// Everything a reader of this kind receives.
+fn received(kind: Kind, log: &[engine::event::Record<'_>]) -> String {
+    frames(kind, log).0.into_iter().map(|frame| frame.data + "\n").collect()
+}
+
+fn all_formats(view: ViewName, thinking: Thinking) -> impl Iterator<Item = Kind> {
+    let formats = [Format::Own, Format::Patch].into_iter();
+    formats.flat_map(move |format| {
+        [Content::Accumulated, Content::Delta].map(|content| Kind {
+            view,
+            format,
+            content,
+            thinking,
+        })
+    })
+}
+
+/// A run in which everything that may be hidden has a word of its own.
+fn run() -> Log {
+    let mut log = Log::new();
+    log.round().thinking(&["aThought"]).tool("aTool").result(1, "aResult");
+    log.push(Event::NoticeGiven { level: Level::Warning, text: "aNotice".into() });
+    log.tool_of("anAction", ToolKind::Action).image(Owner::Step(StepId(2)), "QUJD");
+    log.result(2, "anActionResult").message(&["The reply."]).end_round().done();
+    log
+}
+
+#[test]
+fn v_each_view_shows_what_its_row_says_and_nothing_else() {
+    // Thinking, tool name, arguments, results, notices, the action's card.
+    let table = [
+        (ViewName::Latest, [false, false, false, false, false, false]),
+        (ViewName::Steps, [true, true, true, true, false, true]),
+        (ViewName::Bubbles, [false, true, false, false, false, true]),
+        (ViewName::Transcript, [false, true, true, true, true, true]),
+        (ViewName::Sentences, [false, true, true, false, false, true]),
+    ];
+    let words = ["aThought", "aTool", "secret", "aResult", "aNotice", "anAction"];
+    let log = run().records();
+    for (view, shows) in table {
+        for kind in all_formats(view, Thinking::AsUsual) {
+            let received = received(kind, &log);
+            for (word, shown) in words.into_iter().zip(shows) {
+                assert_eq!(received.contains(word), shown, "{word} in {kind:?}");
+            }
+            assert!(received.contains("The reply."));
+            assert!(!received.contains("QUJD"), "pictures come by reference: {kind:?}");
+        }
+    }
+}
+
+#[test]
+fn v_arguments_of_a_tool_that_is_no_action_never_reach_sentences() {
+    let mut log = Log::new();
+    log.round().tool("aTool").result(0, "aResult").message(&["Done."]).end_round().done();
+    for kind in all_formats(ViewName::Sentences, Thinking::AsUsual) {
+        assert!(!received(kind, &log.records()).contains("secret"));
+    }
+}
+
+#[test]
+fn v_thinking_hide_removes_it_everywhere() {
+    let log = run().records();
+    for view in ViewName::ALL {
+        for kind in all_formats(view, Thinking::Hide) {
+            assert!(!received(kind, &log).contains("aThought"), "{kind:?}");
+        }
+    }
+}
+
+#[test]
+fn v_thinking_show_gives_the_whole_where_there_is_a_place() {
+    let log = run().records();
+    for view in [ViewName::Steps, ViewName::Transcript] {
+        for kind in all_formats(view, Thinking::Show) {
+            assert!(received(kind, &log).contains("aThought"), "{kind:?}");
+        }
+    }
+    for view in [ViewName::Bubbles, ViewName::Sentences] {
+        for kind in all_formats(view, Thinking::Show) {
+            assert!(!received(kind, &log).contains("aThought"), "{kind:?}");
+        }
+    }
+}
+
+/// A stretch of a reply: its text, and what of it is hidden.
+fn stretch() -> impl Strategy<Value = (String, Option<String>)> {
+    let canary = "[A-Z]{6,9}".prop_map(|letters| format!("q{letters}q"));
+    let tags = prop_oneof![
+        Just(("<think>", "</think>")),
+        Just(("<THINKING >", "</thinking>")),
+        Just(("<tool_call name=\"x\">", "</ tool_call>")),
+        Just(("<ns:function_calls>", "</ns:function_calls>")),
+    ];
+    prop_oneof![
+        "[a-z]{1,8}[.!]? ".prop_map(|text| (text, None)),
+        Just(("a < b. ".to_owned(), None)),
+        Just(("`x<think>y`. ".to_owned(), None)),
+        (tags, canary).prop_map(|((open, close), canary)| {
+            (format!("{open}{canary}{close}"), Some(canary))
+        }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn x3_no_piece_of_a_hidden_part_reaches_a_frame(
+        stretches in proptest::collection::vec(stretch(), 1..10),
+        cut in 1..7_usize,
+    ) {
+        let text: String = stretches.iter().map(|(text, _)| text.as_str()).collect();
+        let chars: Vec<char> = text.chars().collect();
+        let mut stream = String::new();
+        for piece in chars.chunks(cut) {
+            let piece: String = piece.iter().collect();
+            let delta = serde_json::json!({ "choices": [{ "delta": { "content": piece } }] });
+            stream.extend(["data: ", &delta.to_string(), "\n\n"]);
+        }
+        stream.push_str("data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n");
+        let log = records(&ingest(&Options::default(), [stream.as_bytes()]));
+        for view in [ViewName::Latest, ViewName::Bubbles, ViewName::Transcript, ViewName::Sentences] {
+            for kind in all_formats(view, Thinking::AsUsual) {
+                let received = received(kind, &log);
+                for canary in stretches.iter().filter_map(|(_, canary)| canary.as_deref()) {
+                    for piece in canary.as_bytes().windows(4) {
+                        let piece = std::str::from_utf8(piece).unwrap();
+                        prop_assert!(!received.contains(piece), "{} of {} in {:?}", piece, canary, kind);
+                    }
+                }
+            }
+        }
+    }
+}
