@@ -25,7 +25,12 @@ pub(super) fn spell(
         Patch::Put { item, .. } if item.kind == ItemKind::Tool => {
             let frame = Object::new(data).json("run", run).text("id", &item.id);
             let frame = frame.some("name", item.name.as_ref());
-            say("tool", frame.text("state", state(item.state)).end());
+            let state = match item.state {
+                // Called, and what came of it is not known here.
+                State::Incomplete => "called",
+                other => state(other),
+            };
+            say("tool", frame.text("state", state).end());
         }
         Patch::Append { key, text } => {
             if let Some(item) = item(*key, picture) {

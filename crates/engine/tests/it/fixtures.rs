@@ -21,19 +21,19 @@ pub(crate) fn streams() -> Vec<PathBuf> {
     files
 }
 
-/// Compares with the `.events` file beside the stream; `UPDATE=1` writes it instead.
-fn check_golden(stream: &Path, events: &str) {
-    let golden = stream.with_extension("events");
+/// Compares with the file beside the stream that has this extension; `UPDATE=1` writes it instead.
+pub(crate) fn check_golden(stream: &Path, extension: &str, lines: &str) {
+    let golden = stream.with_extension(extension);
     if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(&golden, events).unwrap();
+        std::fs::write(&golden, lines).unwrap();
         return;
     }
     let expected = std::fs::read_to_string(&golden).unwrap_or_default();
     assert!(
-        events == expected,
-        "{} differs from its .events (UPDATE=1 rewrites it); first difference:\n{}",
+        lines == expected,
+        "{} differs from its .{extension} (UPDATE=1 rewrites it); first difference:\n{}",
         stream.display(),
-        first_difference(events, &expected)
+        first_difference(lines, &expected)
     );
 }
 
@@ -53,7 +53,7 @@ fn every_fixture_gives_its_events_and_is_recognised_as_its_folder_says() {
     for stream in streams() {
         let bytes = std::fs::read(&stream).unwrap();
         let kept = ingest_whole(&bytes);
-        check_golden(&stream, &kept.lines());
+        check_golden(&stream, "events", &kept.lines());
         check_well_formed(&kept, &stream.display().to_string());
         let folder = stream.parent().unwrap().file_name().unwrap().to_str().unwrap();
         let chosen = match kept.events().next() {

@@ -22,6 +22,7 @@ mod finishing;
 mod fixture;
 mod fixtures;
 mod gemini;
+mod goldens;
 mod hiding;
 mod labels;
 mod latest;
