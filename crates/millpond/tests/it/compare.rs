@@ -15,13 +15,17 @@ use crate::support::{chat, chat_without_end, fixture, run, run_with};
 
 const DATA_START: &str = "<script type=\"application/json\" id=\"data\">";
 
+/// What the names of streams end in; beside them lie their events and frames.
+const STREAMS: [&str; 3] = ["json", "jsonl", "sse"];
+
 /// Every stream among the fixtures.
 fn streams() -> Vec<PathBuf> {
     let folders = std::fs::read_dir(fixture("")).unwrap().map(|entry| entry.unwrap().path());
     let files = folders.filter(|path| path.is_dir()).flat_map(|folder| {
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
     });
-    let streams = files.filter(|path| path.extension().is_some_and(|of| of != "events"));
+    let is_stream = |path: &PathBuf| STREAMS.iter().any(|of| path.extension() == Some(of.as_ref()));
+    let streams = files.filter(is_stream);
     let mut streams: Vec<PathBuf> = streams.collect();
     streams.sort();
     assert!(100 < streams.len(), "only {} streams", streams.len());
