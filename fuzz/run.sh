@@ -16,7 +16,11 @@ for target in "${targets[@]}"; do
   case $target in
     frames | filter | run) binary=$target seeds=() ;;
     auto) binary=dialect seeds=(fixtures/*/) ;;
-    *) binary=dialect seeds=("fixtures/$target") export MILLPOND_DIALECT=$target ;;
+    *)
+      binary=dialect
+      seeds=("fixtures/$target")
+      export MILLPOND_DIALECT=$target
+      ;;
   esac
   mkdir -p "fuzz/corpus/$target" "fuzz/artifacts"
   log=fuzz/artifacts/$target.log

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Event, MessageId, Owner, Record};
+use crate::event::{AnsweredBy, Event, MessageId, Owner, Record};
 
 use super::base::{Base, Rest, message_id, state_at_end};
 use super::blob::Shown;
@@ -89,7 +89,9 @@ impl Latest {
                 }
             }
             Event::AskOpened { .. } => out(Patch::Status(Status::Waiting)),
-            Event::AskResolved { .. } if !self.base.is_waiting() => {
+            Event::AskResolved { by, .. }
+                if *by != AnsweredBy::Nobody && !self.base.is_waiting() =>
+            {
                 self.working(ToolPhase::Started, out);
             }
             Event::Withdrawn { messages, .. } => {

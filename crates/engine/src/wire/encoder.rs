@@ -185,6 +185,14 @@ impl Encoder {
         Encoder { merging: Merging::UntilFlush, ..self }
     }
 
+    /// Overlays that came too late to be shown; only the view `steps` has any.
+    pub fn suppressed_overlays(&self) -> u64 {
+        match &self.view {
+            View::Steps(steps) => steps.suppressed_overlays(),
+            _ => 0,
+        }
+    }
+
     /// The page as it stands. Text that waits in an unsent frame is on it.
     pub fn picture(&self) -> &Picture {
         &self.page.picture

@@ -31,6 +31,7 @@ mod log;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
+mod protocol;
 mod qwen_code;
 mod rules;
 mod scalars;

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use engine::event::{Event, Millis, Record, Sink, Trace};
 use engine::view::reply::ReplyView;
 use engine::view::text::{Patch, TextView};
-use engine::wire::{Encoder, sse};
+use engine::wire::{Encoder, Format, Kind, sse};
 
 use super::page::page_text;
 use super::screen::{LivePage, Size};
@@ -17,8 +17,50 @@ use crate::args::{Output, ShowArgs};
 pub(super) struct Printer {
     form: Form,
     screen: Screen,
-    debug: bool,
+    debug: Debug,
     tally: Tally,
+}
+
+/// What is written beside the output for whoever looks for a fault.
+enum Debug {
+    Off,
+    /// Each decision of the engine, and of the view if there is one.
+    On {
+        view: Option<Box<Encoder>>,
+    },
+}
+
+impl Debug {
+    fn new(args: &ShowArgs) -> Debug {
+        if !args.stream_debug {
+            return Debug::Off;
+        }
+        let shows_view = matches!(args.output(), Output::Screen | Output::Frames);
+        let kind = Kind { format: Format::Patch, ..args.kind() };
+        let view =
+            (shows_view || args.names_view()).then(|| Box::new(Encoder::new(kind, SESSION, 0)));
+        Debug::On { view }
+    }
+
+    fn view(&mut self, record: &Record<'_>) {
+        let Debug::On { view: Some(encoder) } = self else { return };
+        encoder.push(record, &mut |frame| {
+            let name = frame.id.kind.view.as_str();
+            debug_line(&format!(
+                "{{\"debug\":\"view\",\"view\":\"{name}\",\"at\":\"{}\",\"patch\":{}}}",
+                frame.id, frame.data
+            ));
+        });
+        let suppressed = encoder.suppressed_overlays();
+        if let (Event::RunEnded { .. }, 1..) = (&record.event, suppressed) {
+            debug_line(&format!("{{\"debug\":\"overlays_suppressed\",\"count\":{suppressed}}}"));
+        }
+    }
+}
+
+#[allow(clippy::print_stderr, reason = "asked for with --stream-debug")]
+fn debug_line(line: &str) {
+    eprintln!("{line}");
 }
 
 enum Form {
@@ -98,7 +140,7 @@ impl Printer {
         let is_terminal = stdout.is_terminal();
         let out = std::io::BufWriter::new(stdout);
         let screen = Screen { out, is_terminal, failed: None };
-        Printer { form, screen, debug: args.stream_debug, tally: Tally::new(&args.input) }
+        Printer { form, screen, debug: Debug::new(args), tally: Tally::new(&args.input) }
     }
 
     /// Hands on what has been printed.
@@ -173,16 +215,14 @@ impl Form {
 impl Sink for Printer {
     fn event(&mut self, at: Option<Millis>, event: Event<'_>) {
         let record = self.tally.record(at, event);
+        self.debug.view(&record);
         self.form.print(&record, &mut self.screen);
     }
 
-    #[allow(clippy::print_stderr, reason = "asked for with --stream-debug")]
     fn trace(&mut self, trace: Trace<'_>) {
         self.tally.trace(&trace);
-        if self.debug
-            && let Ok(line) = serde_json::to_string(&trace)
-        {
-            eprintln!("{line}");
+        if let (Debug::On { .. }, Ok(line)) = (&self.debug, serde_json::to_string(&trace)) {
+            debug_line(&line);
         }
     }
 }

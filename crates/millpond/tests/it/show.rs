@@ -215,6 +215,63 @@ fn x17_stream_debug_tells_what_was_held_and_hidden() {
 }
 
 #[test]
+fn x17_stream_debug_tells_what_the_view_decided_and_which_overlays_came_too_late() {
+    let stream = fixture("anthropic/two-messages.sse");
+    let stream = stream.to_str().unwrap();
+    let ran = run(&["show", "-q", "--view", "steps", "--stream-debug", "-o", "text", stream]);
+    let lines: Vec<serde_json::Value> =
+        ran.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let decided = lines.iter().filter(|line| line["debug"] == "view");
+    assert!(decided.clone().all(|line| line["view"] == "steps" && line["at"].is_string()));
+    assert!(decided.clone().any(|line| line["patch"]["overlay"]["phase"] == "waiting"));
+    let suppressed = lines.iter().find(|line| line["debug"] == "overlays_suppressed").unwrap();
+    assert!(0 < suppressed["count"].as_u64().unwrap());
+}
+
+#[test]
+fn frames_of_a_view_are_one_object_a_line_with_cursor_name_and_payload() {
+    let stream = fixture("anthropic/two-messages.sse");
+    let stream = stream.to_str().unwrap();
+    let ran = run(&["show", "-q", "--view", "bubbles", "-o", "frames", stream]);
+    let lines: Vec<serde_json::Value> =
+        ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines.iter().all(|frame| frame["id"].is_string() && frame["data"]["run"] == "r1"));
+    assert_eq!(lines.last().unwrap()["event"], "final");
+    let deltas =
+        run(&["show", "-q", "--view", "bubbles", "-o", "frames", "--content", "delta", stream]);
+    assert!(deltas.stdout.contains("\"append\":true") && !ran.stdout.contains("\"append\""));
+    let patches =
+        run(&["show", "-q", "--view", "bubbles", "-o", "frames", "--format", "patch", stream]);
+    assert!(patches.stdout.contains("\"data\":\" first.\""), "{}", patches.stdout);
+}
+
+#[test]
+fn text_of_a_view_is_its_page_when_it_is_done() {
+    let stream = fixture("anthropic/two-messages.sse");
+    let page = |view: &str| {
+        run(&["show", "-q", "--view", view, "-o", "text", stream.to_str().unwrap()]).stdout
+    };
+    assert_eq!(page("latest"), "There is one file.\n");
+    assert_eq!(page("bubbles"), "I look first.\n\nThere is one file.\n");
+    let sentences = "I look first.\n\n* bash_code_execution (done)\n\nThere is one file.\n";
+    assert_eq!(page("sentences"), sentences);
+}
+
+#[test]
+fn thinking_can_be_asked_for_and_hidden() {
+    let stream = fixture("anthropic/thinking-text-tool.sse");
+    let stream = stream.to_str().unwrap();
+    let frames = |thinking: &str| {
+        run(&["show", "-q", "--view", "latest", "-o", "frames", "--thinking", thinking, stream])
+            .stdout
+    };
+    assert!(
+        frames("latest").contains("\"event\":\"thinking\",\"data\":{\"run\":\"r1\",\"content\"")
+    );
+    assert!(!frames("hide").contains("thinking"));
+}
+
+#[test]
 fn x16_withdrawn_text_cannot_be_unprinted_but_is_named() {
     let stream = fixture("claude-code/abandoned-blocks.jsonl");
     let ran = run(&["show", "-q", stream.to_str().unwrap()]);

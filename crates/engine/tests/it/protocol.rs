@@ -1,0 +1,98 @@
+//! `docs/PROTOCOL.md` says what the code does.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use engine::view::ViewName;
+
+use crate::fixtures::streams;
+use crate::goldens::lines;
+use crate::support::{fixtures_dir, ingest_whole};
+use crate::views::{frames, patches, records};
+
+fn page() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/PROTOCOL.md");
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// The examples that a comment of this kind stands before: what it says, and the lines.
+fn examples<'p>(page: &'p str, kind: &str) -> Vec<(&'p str, &'p str, Vec<&'p str>)> {
+    let parts = page.split(kind).skip(1);
+    let examples = parts.map(|part| {
+        let (what, rest) = part.split_once(" -->").unwrap();
+        let (_, block) = rest.split_once("```\n").unwrap();
+        let (block, _) = block.split_once("\n```").unwrap();
+        let (stream, view) = what.trim().split_once(' ').unwrap();
+        (stream, view, block.lines().collect())
+    });
+    examples.collect()
+}
+
+/// Whether these lines stand together in the text.
+fn holds(text: &str, lines: &[&str]) -> bool {
+    let all: Vec<&str> = text.lines().collect();
+    all.windows(lines.len()).any(|window| window == lines)
+}
+
+#[test]
+fn every_example_of_frames_is_in_its_golden_file() {
+    let page = page();
+    let examples = examples(&page, "<!-- golden:");
+    assert!(7 <= examples.len());
+    for (stream, view, lines) in examples {
+        let golden = fixtures_dir().join(format!("{stream}.{view}"));
+        let text = std::fs::read_to_string(&golden).unwrap();
+        assert!(holds(&text, &lines), "{stream} {view} does not say {lines:#?}");
+    }
+}
+
+#[test]
+fn every_example_of_patches_is_what_the_code_sends() {
+    let page = page();
+    let examples = examples(&page, "<!-- patches:");
+    assert!(!examples.is_empty());
+    for (stream, view, lines) in examples {
+        let bytes = std::fs::read(fixtures_dir().join(stream)).unwrap();
+        let view: ViewName = view.parse().unwrap();
+        let (sent, _) = frames(patches(view), &records(&ingest_whole(&bytes)));
+        let text: String = sent.into_iter().map(|frame| frame.data + "\n").collect();
+        assert!(holds(&text, &lines), "{stream} does not say {lines:#?} but\n{text}");
+    }
+}
+
+/// Words in back-ticks in the first cells of the tables of a section.
+fn named(section: &str) -> BTreeSet<&str> {
+    let rows = section.lines().filter(|line| line.starts_with("| `"));
+    let cells = rows.filter_map(|row| row.trim_start_matches("| ").split(" | ").next());
+    cells.flat_map(|cell| cell.split(", ")).map(|name| name.trim().trim_matches('`')).collect()
+}
+
+fn section<'p>(page: &'p str, heading: &str) -> &'p str {
+    let (_, rest) = page.split_once(&format!("\n## {heading}\n")).unwrap();
+    rest.split("\n## ").next().unwrap()
+}
+
+#[test]
+fn every_frame_there_is_has_a_row_and_every_row_a_frame() {
+    let page = page();
+    let common = named(section(&page, "Frames of every view"));
+    let endings = ["completed", "failed", "cancelled", "truncated", "stalled", "interrupted"];
+    for view in ViewName::ALL {
+        let own = named(section(&page, &format!("`{}`", view.as_str())));
+        let mut seen = BTreeSet::new();
+        for stream in streams() {
+            let frames = lines(view, &std::fs::read(&stream).unwrap());
+            for line in frames.lines() {
+                let name = line.split(' ').next().unwrap();
+                let known = own.contains(name) || common.contains(name) || endings.contains(&name);
+                let sentence_end =
+                    view == ViewName::Sentences && ["finish", "error"].contains(&name);
+                assert!(known || sentence_end, "{} sends {name}, which has no row", view.as_str());
+                seen.insert(name.to_owned());
+            }
+        }
+        for name in own {
+            assert!(seen.contains(name), "{} never sends {name}", view.as_str());
+        }
+    }
+}
