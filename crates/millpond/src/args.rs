@@ -24,6 +24,7 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Show(ShowArgs),
+    Compare(CompareArgs),
     /// Print a completion script for your shell
     ///
     /// For bash: millpond completions bash > ~/.local/share/bash-completion/completions/millpond
@@ -59,13 +60,8 @@ pub(crate) enum Command {
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct ShowArgs {
-    /// The stream to read; standard input if none is given, or `-`
-    pub(crate) file: Option<PathBuf>,
-
-    /// What the stream is; `auto` recognises it from its first lines
-    #[arg(long, default_value = "auto", value_name = "DIALECT",
-          value_parser = PossibleValuesParser::new(dialects()))]
-    from: String,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
 
     /// How to show it: one of five ways, each for another taste; `latest` if none is given
     #[arg(long, value_enum)]
@@ -75,11 +71,6 @@ pub(crate) struct ShowArgs {
     #[arg(short, long, value_enum)]
     output: Option<Output>,
 
-    /// What becomes of thinking: nowhere, its newest words in the status, or the whole where the
-    /// view has a place for it; as the view has it if not given
-    #[arg(long, value_enum)]
-    thinking: Option<ThinkingArg>,
-
     /// What frames of text carry: what is new, or the message so far
     #[arg(long, value_enum, default_value_t = ContentArg::Accumulated)]
     content: ContentArg,
@@ -87,6 +78,74 @@ pub(crate) struct ShowArgs {
     /// Which frames: the view's own, or patches, which are the same for all views
     #[arg(long, value_enum, default_value_t = FormatArg::Own)]
     format: FormatArg,
+
+    /// Keep the raw stream with its times in FILE, which must not be there yet; `show` plays it back
+    ///
+    /// What looks like a key, a token or a password in one piece is blacked out. A secret that the
+    /// model itself spells out over several pieces is not: look before you share it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+
+    /// How fast to play a recording back
+    #[arg(long, value_enum, default_value_t = Pace::Fast)]
+    pub(crate) pace: Pace,
+
+    /// Write what was held back, hidden and dropped to standard error, one JSON line each
+    #[arg(long, env = "STREAM_DEBUG", value_parser = clap::builder::FalseyValueParser::new())]
+    pub(crate) stream_debug: bool,
+}
+
+/// Show a stream in all five views side by side
+///
+/// For choosing a view, and for looking at a bug report: what each view shows at the end, or after
+/// any event; as columns of text, or as one HTML page with a slider through time that needs no
+/// network. Examples:
+///
+///   millpond compare recorded.sse
+///
+///   millpond compare --at 12 recorded.sse
+///
+///   millpond compare --html out.html recorded.sse
+///
+/// The page lists the events too, with what views hide: look before you share it.
+///
+/// Exit status: as for `millpond show`.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// Write one self-contained HTML page, `-` for standard output; columns of text if not given
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// How it stood after this event, counted from 0 as in `show --output events`; the end if not
+    /// given. An HTML page opens there
+    #[arg(long, value_name = "N")]
+    pub(crate) at: Option<u64>,
+
+    /// How wide the columns are together; as the terminal, else 120
+    #[arg(long, value_name = "COLUMNS", conflicts_with = "html",
+          value_parser = clap::value_parser!(u16).range(20..=2000))]
+    pub(crate) width: Option<u16>,
+}
+
+/// The stream, and how to read it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InputArgs {
+    /// The stream to read; standard input if none is given, or `-`
+    pub(crate) file: Option<PathBuf>,
+
+    /// What the stream is; `auto` recognises it from its first lines
+    #[arg(long, default_value = "auto", value_name = "DIALECT",
+          value_parser = PossibleValuesParser::new(dialects()))]
+    from: String,
+
+    /// What becomes of thinking: nowhere, its newest words in the status, or the whole where the
+    /// view has a place for it; as the view has it if not given
+    #[arg(long, value_enum)]
+    thinking: Option<ThinkingArg>,
 
     /// The model's template has already opened the thinking tag
     #[arg(long)]
@@ -109,21 +168,6 @@ pub(crate) struct ShowArgs {
     /// Mend a source that is known to lie; may be given more than once
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(quirks()))]
     quirk: Vec<String>,
-
-    /// Keep the raw stream with its times in FILE, which must not be there yet; `show` plays it back
-    ///
-    /// What looks like a key, a token or a password in one piece is blacked out. A secret that the
-    /// model itself spells out over several pieces is not: look before you share it.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) record: Option<PathBuf>,
-
-    /// How fast to play a recording back
-    #[arg(long, value_enum, default_value_t = Pace::Fast)]
-    pub(crate) pace: Pace,
-
-    /// Write what was held back, hidden and dropped to standard error, one JSON line each
-    #[arg(long, env = "STREAM_DEBUG", value_parser = clap::builder::FalseyValueParser::new())]
-    pub(crate) stream_debug: bool,
 
     /// Do not say which dialect was recognised
     #[arg(short, long)]
@@ -198,12 +242,27 @@ fn quirks() -> Vec<&'static str> {
     Quirk::ALL.iter().map(|quirk| quirk.as_str()).collect()
 }
 
-impl ShowArgs {
+impl InputArgs {
     /// The dialect named; none if it is to be recognised.
     pub(crate) fn from(&self) -> Option<DialectName> {
         self.from.parse().ok()
     }
 
+    pub(crate) fn quirks(&self) -> Vec<Quirk> {
+        self.quirk.iter().filter_map(|name| name.parse().ok()).collect()
+    }
+
+    pub(crate) fn thinking(&self) -> Thinking {
+        match self.thinking {
+            None => Thinking::AsUsual,
+            Some(ThinkingArg::Hide) => Thinking::Hide,
+            Some(ThinkingArg::Latest) => Thinking::Latest,
+            Some(ThinkingArg::Show) => Thinking::Show,
+        }
+    }
+}
+
+impl ShowArgs {
     /// What to print, on a terminal or elsewhere.
     pub(crate) fn output(&self) -> Output {
         match self.output {
@@ -236,16 +295,7 @@ impl ShowArgs {
                 ContentArg::Delta => Content::Delta,
                 ContentArg::Accumulated => Content::Accumulated,
             },
-            thinking: match self.thinking {
-                None => Thinking::AsUsual,
-                Some(ThinkingArg::Hide) => Thinking::Hide,
-                Some(ThinkingArg::Latest) => Thinking::Latest,
-                Some(ThinkingArg::Show) => Thinking::Show,
-            },
+            thinking: self.input.thinking(),
         }
-    }
-
-    pub(crate) fn quirks(&self) -> Vec<Quirk> {
-        self.quirk.iter().filter_map(|name| name.parse().ok()).collect()
     }
 }

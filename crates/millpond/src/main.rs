@@ -1,6 +1,7 @@
 //! The binary: arguments, wiring, exit status.
 
 mod args;
+mod compare;
 mod show;
 
 use std::io::Write;
@@ -13,6 +14,7 @@ use args::{Args, Command};
 fn main() -> ExitCode {
     match Args::parse().command {
         Command::Show(show) => show::run(&show),
+        Command::Compare(compare) => compare::run(&compare),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "millpond", &mut script);

@@ -1,27 +1,29 @@
 //! `millpond show`: one stream in, its text, final message or events out.
 
-mod control;
+pub(crate) mod control;
 mod output;
-mod page;
+pub(crate) mod page;
 mod recording;
 mod redact;
-mod screen;
-mod source;
+pub(crate) mod screen;
+pub(crate) mod source;
 mod stop;
+pub(crate) mod tally;
 
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use engine::event::{Ending, FailureReason, Outcome, Reply, Stop};
+use engine::event::{FailureReason, Outcome, Reply, Stop};
 use engine::ingest::filter::{StartsIn, TagTable};
 use engine::ingest::{Ingest, Options};
 use engine::run::{Cut, RunOptions};
 
-use crate::args::{Output, ShowArgs};
+use crate::args::{InputArgs, Output, ShowArgs};
 use output::Printer;
 use recording::Recorder;
-use source::{More, Source};
+use source::{Source, Want};
+use tally::Tally;
 
 /// Says something to the person, beside the output.
 #[allow(clippy::print_stderr, reason = "this is where it is done")]
@@ -30,41 +32,34 @@ pub(crate) fn say(words: &str) {
 }
 
 pub(crate) fn run(args: &ShowArgs) -> ExitCode {
-    match show(args) {
-        Ok(status) => status,
-        Err(problem) => {
-            say(&problem.words);
-            ExitCode::from(problem.status)
-        }
-    }
+    show(args).unwrap_or_else(Problem::told)
 }
 
 /// What kept the stream from being shown at all.
-struct Problem {
-    words: String,
-    status: u8,
+pub(crate) struct Problem {
+    pub(crate) words: String,
+    pub(crate) status: u8,
 }
 
 impl Problem {
-    fn new(words: String) -> Problem {
+    /// Says what it is; the exit status.
+    pub(crate) fn told(self) -> ExitCode {
+        say(&self.words);
+        ExitCode::from(self.status)
+    }
+
+    pub(crate) fn new(words: String) -> Problem {
         Problem { words, status: 1 }
     }
 
-    fn file(what: &str, path: &Path, error: &std::io::Error) -> Problem {
+    pub(crate) fn file(what: &str, path: &Path, error: &std::io::Error) -> Problem {
         Problem::new(format!("cannot {what} {}: {error}", path.display()))
     }
 }
 
 fn show(args: &ShowArgs) -> Result<ExitCode, Problem> {
-    let options = options(args)?;
-    if let Some(word) = args.finish_word.as_ref().filter(|word| word.looks_like_prose())
-        && !args.quiet
-    {
-        say(&format!(
-            "`{word}` is hidden at the end of longer words too: `!{word}` would be safer"
-        ));
-    }
-    let mut source = Source::open(args)?;
+    let options = options(&args.input)?;
+    let source = Source::open(&args.input)?;
     let mut recorder = match &args.record {
         Some(path) => {
             Some(Recorder::create(path).map_err(|error| Problem::file("record to", path, &error))?)
@@ -73,48 +68,38 @@ fn show(args: &ShowArgs) -> Result<ExitCode, Problem> {
     };
     let mut ingest = Ingest::new(&options);
     let mut printer = Printer::new(args);
-    let mut trouble = None;
-    let mut cut = Cut::EndOfInput;
-    loop {
-        let more = source.play(args.pace, &mut |bytes, at| {
-            if let Some(open) = &mut recorder
-                && let Err(error) = open.push(bytes)
-            {
-                say(&format!("the recording stops here: {error}"));
-                recorder = None;
-            }
-            ingest.push(bytes, at, &mut printer);
-            printer.flush();
-        });
-        match more {
-            // A recording is kept to its end, whoever stopped reading.
-            Ok(More::Yes) if printer.is_closed() && recorder.is_none() => break,
-            Ok(More::Yes) => {}
-            Ok(More::No) => break,
-            Ok(More::Stopped) => {
-                cut = Cut::Interrupted;
-                break;
-            }
-            Err(words) => {
-                trouble = Some(words);
-                break;
-            }
+    let played = source.play_all(args.pace, &mut |bytes, at| {
+        if let Some(open) = &mut recorder
+            && let Err(error) = open.push(bytes)
+        {
+            say(&format!("the recording stops here: {error}"));
+            recorder = None;
         }
-    }
+        ingest.push(bytes, at, &mut printer);
+        printer.flush();
+        // A recording is kept to its end, whoever stopped reading.
+        if printer.is_closed() && recorder.is_none() { Want::NoMore } else { Want::More }
+    });
     if let Some(recorder) = recorder {
         recorder.finish().map_err(|error| Problem::new(format!("cannot record: {error}")))?;
     }
-    ingest.finish(cut, None, &mut printer);
-    let unreadable = printer.unreadable();
-    let ending = printer.finish().map_err(|e| Problem::new(format!("cannot write: {e}")))?;
-    match (trouble, ending) {
-        (Some(words), _) => Err(Problem { words, status: 3 }),
-        (None, Some(ending)) => Ok(status_of(&ending, unreadable, args)),
-        (None, None) => Ok(ExitCode::SUCCESS),
+    ingest.finish(*played.as_ref().unwrap_or(&Cut::EndOfInput), None, &mut printer);
+    let tally = printer.finish().map_err(|e| Problem::new(format!("cannot write: {e}")))?;
+    match (played, tally) {
+        (Err(words), _) => Err(Problem { words, status: 3 }),
+        (Ok(_), Some(tally)) => Ok(status_of(&tally, args.output())),
+        (Ok(_), None) => Ok(ExitCode::SUCCESS),
     }
 }
 
-fn options(args: &ShowArgs) -> Result<Options, Problem> {
+pub(crate) fn options(args: &InputArgs) -> Result<Options, Problem> {
+    if let Some(word) = args.finish_word.as_ref().filter(|word| word.looks_like_prose())
+        && !args.quiet
+    {
+        say(&format!(
+            "`{word}` is hidden at the end of longer words too: `!{word}` would be safer"
+        ));
+    }
     let tags = match &args.tags {
         None => TagTable::default(),
         Some(path) => {
@@ -139,7 +124,8 @@ fn options(args: &ShowArgs) -> Result<Options, Problem> {
 }
 
 /// The exit status of an ending, and one line about it where it is not simply done.
-fn status_of(ending: &Ending<'_>, unreadable: usize, args: &ShowArgs) -> ExitCode {
+pub(crate) fn status_of(tally: &Tally, output: Output) -> ExitCode {
+    let Some(ending) = &tally.ending else { return ExitCode::SUCCESS };
     let detail = ending.detail.as_deref();
     let with = |words: &str| match detail {
         Some(detail) => format!("{words}: {detail}"),
@@ -149,10 +135,10 @@ fn status_of(ending: &Ending<'_>, unreadable: usize, args: &ShowArgs) -> ExitCod
         Outcome::Completed if ending.stop == Some(Stop::Length) => {
             (with("the reply was cut off by a length limit"), 3)
         }
-        Outcome::Completed if ending.reply == Reply::None && args.output() != Output::Events => {
+        Outcome::Completed if ending.reply == Reply::None && output != Output::Events => {
             (with("completed, but there is nothing to show"), 0)
         }
-        Outcome::Completed if 0 < unreadable => ("completed".to_owned(), 0),
+        Outcome::Completed if 0 < tally.unreadable => ("completed".to_owned(), 0),
         Outcome::Completed => return ExitCode::SUCCESS,
         Outcome::Failed => (
             match ending.reason {
@@ -169,7 +155,7 @@ fn status_of(ending: &Ending<'_>, unreadable: usize, args: &ShowArgs) -> ExitCod
         Outcome::Stalled => (with("the stream stalled"), 3),
         Outcome::Interrupted => (with("interrupted"), 3),
     };
-    match unreadable {
+    match tally.unreadable {
         0 => say(&words),
         count => say(&format!("{words}; {count} of its lines or events could not be read")),
     }

@@ -17,7 +17,7 @@ fn picture(char: char) -> char {
 
 /// The text with every control character but line ends and tabs replaced by its picture. A return
 /// before a line end is part of it.
-pub(super) fn neutralised(text: &str) -> Cow<'_, str> {
+pub(crate) fn neutralised(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_harmless) {
         return Cow::Borrowed(text);
     }
@@ -26,7 +26,7 @@ pub(super) fn neutralised(text: &str) -> Cow<'_, str> {
 }
 
 /// The same on one line, for a message beside the output.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     neutralised(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -2,31 +2,23 @@
 
 use std::io::{IsTerminal, Write};
 
-use engine::event::{Ending, Event, Millis, Record, Sink, Trace, UnrecognisedReason};
+use engine::event::{Event, Millis, Record, Sink, Trace};
 use engine::view::reply::ReplyView;
 use engine::view::text::{Patch, TextView};
 use engine::wire::{Encoder, Format, Kind, sse};
 
 use super::page::page_text;
 use super::screen::{LivePage, Size};
+use super::tally::{SESSION, Tally};
 use super::{control, say};
 use crate::args::{Output, ShowArgs};
-
-/// The run of a stream that is only shown; a gateway gives runs names of their own.
-const RUN: &str = "r1";
-
-/// Its session, likewise.
-const SESSION: &str = "show";
 
 /// A sink that prints. It remembers the first thing that went wrong and prints no more.
 pub(super) struct Printer {
     form: Form,
-    seq: u64,
     screen: Screen,
     debug: Debug,
-    tells_dialect: bool,
-    unreadable: usize,
-    ending: Option<Ending<'static>>,
+    tally: Tally,
 }
 
 /// What is written beside the output for whoever looks for a fault.
@@ -34,7 +26,7 @@ enum Debug {
     Off,
     /// Each decision of the engine, and of the view if there is one.
     On {
-        view: Option<Encoder>,
+        view: Option<Box<Encoder>>,
     },
 }
 
@@ -44,8 +36,9 @@ impl Debug {
             return Debug::Off;
         }
         let shows_view = matches!(args.output(), Output::Screen | Output::Frames);
-        let view = (shows_view || args.names_view())
-            .then(|| Encoder::new(Kind { format: Format::Patch, ..args.kind() }, SESSION, 0));
+        let kind = Kind { format: Format::Patch, ..args.kind() };
+        let view =
+            (shows_view || args.names_view()).then(|| Box::new(Encoder::new(kind, SESSION, 0)));
         Debug::On { view }
     }
 
@@ -147,16 +140,7 @@ impl Printer {
         let is_terminal = stdout.is_terminal();
         let out = std::io::BufWriter::new(stdout);
         let screen = Screen { out, is_terminal, failed: None };
-        let tells_dialect = !args.quiet && args.from().is_none();
-        Printer {
-            form,
-            seq: 0,
-            screen,
-            debug: Debug::new(args),
-            tells_dialect,
-            unreadable: 0,
-            ending: None,
-        }
+        Printer { form, screen, debug: Debug::new(args), tally: Tally::new(&args.input) }
     }
 
     /// Hands on what has been printed.
@@ -173,16 +157,11 @@ impl Printer {
         self.screen.failed.is_some()
     }
 
-    /// Frames of the stream that could not be read.
-    pub(super) fn unreadable(&self) -> usize {
-        self.unreadable
-    }
-
-    /// The ending, or nothing if the reader went away before it.
-    pub(super) fn finish(mut self) -> std::io::Result<Option<Ending<'static>>> {
+    /// What came, or nothing if the reader went away before the end.
+    pub(super) fn finish(mut self) -> std::io::Result<Option<Tally>> {
         self.flush();
         match self.screen.failed {
-            None => Ok(self.ending),
+            None => Ok(Some(self.tally)),
             Some(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(None),
             Some(error) => Err(error),
         }
@@ -235,27 +214,13 @@ impl Form {
 
 impl Sink for Printer {
     fn event(&mut self, at: Option<Millis>, event: Event<'_>) {
-        // What a program prints beside its stream is no part of it.
-        if let Event::Unrecognised { reason: UnrecognisedReason::Unreadable, raw } = &event
-            && raw.starts_with('{')
-        {
-            self.unreadable += 1;
-        }
-        if let Event::RunEnded { ending } = &event {
-            self.ending = Some(ending.clone().into_owned());
-        }
-        let record = Record { seq: self.seq, at_ms: at, run: RUN.into(), event };
-        self.seq += 1;
+        let record = self.tally.record(at, event);
         self.debug.view(&record);
         self.form.print(&record, &mut self.screen);
     }
 
     fn trace(&mut self, trace: Trace<'_>) {
-        if let (true, Trace::DialectChosen { dialect, .. }) = (self.tells_dialect, &trace)
-            && *dialect != "unknown"
-        {
-            say(&format!("reading {dialect}"));
-        }
+        self.tally.trace(&trace);
         if let (Debug::On { .. }, Ok(line)) = (&self.debug, serde_json::to_string(&trace)) {
             debug_line(&line);
         }

@@ -77,7 +77,7 @@ fn answer(item: &Item<'_>) -> String {
 }
 
 /// The whole page, a blank line between its items.
-pub(super) fn page_text(picture: &Picture) -> String {
+pub(crate) fn page_text(picture: &Picture) -> String {
     let mut page = String::new();
     for item in picture.items.values() {
         let text = item_text(item);
@@ -94,7 +94,7 @@ pub(super) fn page_text(picture: &Picture) -> String {
 }
 
 /// The line under the page: what is going on, or what went wrong.
-pub(super) fn status_text(picture: &Picture) -> String {
+pub(crate) fn status_text(picture: &Picture) -> String {
     let status = match (&picture.ended, &picture.overlay) {
         (Some(ended), _) if ended.outcome == Outcome::Completed => String::new(),
         (Some(ended), _) => ended.words().unwrap_or_default().into_owned(),

@@ -178,13 +178,14 @@ fn wrapped_tail(text: &str, columns: usize, count: usize) -> Vec<String> {
 }
 
 /// A line in rows that fit, broken between words where there are any.
-fn wrapped(line: &str, columns: usize) -> Vec<String> {
+pub(crate) fn wrapped(line: &str, columns: usize) -> Vec<String> {
     let mut rows = Vec::new();
     let mut row = String::new();
     let mut width = 0;
     for char in line.chars() {
         let wide = char.width().unwrap_or(0);
-        if columns < width + wide {
+        // A wide character may need more room than the word before it leaves.
+        while columns < width + wide && !row.is_empty() {
             let rest = match row.rfind(' ') {
                 Some(at) if char != ' ' => row.split_off(at + 1),
                 _ => String::new(),
@@ -208,6 +209,7 @@ mod tests {
         assert_eq!(wrapped("one two three", 8), ["one two ", "three"]);
         assert_eq!(wrapped("abcdefgh", 3), ["abc", "def", "gh"]);
         assert_eq!(wrapped("東京東京", 5), ["東京", "東京"]);
+        assert_eq!(wrapped(" 東京東京", 5), [" ", "東京", "東京"]);
         assert_eq!(wrapped("", 5), [""]);
         assert_eq!(wrapped_tail("a\nb\nc\n", 9, 2), ["c", "b"]);
     }

@@ -6,10 +6,13 @@ use std::io::{IsTerminal, Read};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
+use engine::event::Millis;
+use engine::run::Cut;
+
 use super::recording::{BadRecording, Pause, PlayTo, Player};
 use super::stop::{self, Stop};
 use super::{Problem, say};
-use crate::args::{Pace, ShowArgs};
+use crate::args::{InputArgs, Pace};
 
 /// Bytes read at once.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -25,21 +28,28 @@ enum Arrived {
     Wake,
 }
 
-pub(super) struct Source {
+pub(crate) struct Source {
     arrivals: Receiver<Arrived>,
     stop: Arc<Stop>,
     player: Player,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum More {
+enum More {
     Yes,
     No,
     Stopped,
 }
 
+/// What whoever is handed bytes says to that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Want {
+    More,
+    NoMore,
+}
+
 impl Source {
-    pub(super) fn open(args: &ShowArgs) -> Result<Source, Problem> {
+    pub(crate) fn open(args: &InputArgs) -> Result<Source, Problem> {
         let input = input(args)?;
         let (sender, arrivals) = sync_channel(CHUNKS_AHEAD_MAX);
         let waker = sender.clone();
@@ -50,8 +60,25 @@ impl Source {
         Ok(Source { arrivals, stop, player: Player::default() })
     }
 
+    /// Hands on all that comes, until it ends, is enough, or somebody asks to stop. Says why no more
+    /// comes, or what went wrong.
+    pub(crate) fn play_all(
+        mut self,
+        pace: Pace,
+        out: &mut dyn FnMut(&[u8], Option<Millis>) -> Want,
+    ) -> Result<Cut, String> {
+        let mut want = Want::More;
+        loop {
+            match self.play(pace, &mut |bytes, at| want = out(bytes, at))? {
+                More::Yes if want == Want::More => {}
+                More::Yes | More::No => return Ok(Cut::EndOfInput),
+                More::Stopped => return Ok(Cut::Interrupted),
+            }
+        }
+    }
+
     /// Hands on what comes next; what is recorded is played.
-    pub(super) fn play(&mut self, pace: Pace, out: &mut PlayTo<'_>) -> Result<More, String> {
+    fn play(&mut self, pace: Pace, out: &mut PlayTo<'_>) -> Result<More, String> {
         let damaged = |bad: BadRecording| bad.to_string();
         let pause = match pace {
             Pace::Fast => Pause::None,
@@ -72,7 +99,7 @@ impl Source {
     }
 }
 
-fn input(args: &ShowArgs) -> Result<Box<dyn Read + Send>, Problem> {
+fn input(args: &InputArgs) -> Result<Box<dyn Read + Send>, Problem> {
     match &args.file {
         Some(path) if path.as_os_str() != "-" => {
             if path.is_dir() {

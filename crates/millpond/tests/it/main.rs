@@ -6,6 +6,7 @@
 )]
 
 mod bounded;
+mod compare;
 mod documents;
 mod recording;
 mod screen;
