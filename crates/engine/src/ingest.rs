@@ -57,7 +57,8 @@ enum Input {
 enum Stage {
     /// No dialect is certain yet; what came waits.
     Probing {
-        waiting: Vec<Waiting>,
+        /// With the times at which they came.
+        waiting: Vec<(Option<Millis>, Waiting)>,
         bytes: usize,
         best: Option<DialectName>,
     },
@@ -146,7 +147,7 @@ impl Reader {
             *best = best.or(Some(name));
         }
         *bytes += cutting.bytes();
-        waiting.push(Waiting::from(cutting));
+        waiting.push((at, Waiting::from(cutting)));
         if PROBE_FRAMES_MAX <= waiting.len() || PROBE_BYTES_MAX < *bytes {
             let best = *best;
             self.choose(best, at, sink);
@@ -165,10 +166,11 @@ impl Reader {
         let dialect = name.map_or("unknown", DialectName::as_str);
         sink.trace(Trace::DialectChosen { dialect, frames_before: waiting.len() });
         if name.is_none() {
-            self.run.writer(at, sink).start(dialect, TextMode::Incremental);
+            let first = waiting.first().map_or(at, |(came, _)| *came);
+            self.run.writer(first, sink).start(dialect, TextMode::Incremental);
         }
-        for cutting in &waiting {
-            self.take(cutting.as_cutting(), at, sink);
+        for (came, cutting) in &waiting {
+            self.take(cutting.as_cutting(), *came, sink);
         }
     }
 

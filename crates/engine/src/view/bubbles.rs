@@ -122,6 +122,7 @@ impl Bubbles {
         item.text = Cow::Borrowed(text);
         self.by_message.insert(message, Some(key));
         self.open = Some(key);
+        out(Patch::Status(Status::Writing));
         out(Patch::Put { key, item });
     }
 

@@ -58,13 +58,6 @@ pub enum State {
     Withdrawn,
 }
 
-impl State {
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde wants it")]
-    fn is_live(&self) -> bool {
-        *self == State::Live
-    }
-}
-
 /// A field is missing where it says nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Item<'a> {
@@ -80,7 +73,6 @@ pub struct Item<'a> {
     /// When it began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_ms: Option<Millis>,
-    #[serde(default, skip_serializing_if = "State::is_live")]
     pub state: State,
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub text: Cow<'a, str>,

@@ -124,6 +124,7 @@ impl Sentences {
         if self.open.as_ref().is_none_or(|open| open.message != message) {
             self.end_message(record, out);
             self.open = Some(Open::new(message));
+            out(Patch::Status(Status::Writing));
         }
     }
 

@@ -44,7 +44,9 @@ impl PatchFrames {
             Patch::Remove { key } => object.value("i", key).value("remove", &true),
             Patch::Withdraw { keys } => object.value("withdrawn", keys),
             Patch::RoundClosed { round, from } => object.value("i", from).value("closed", round),
-            Patch::Settle(settled) => object.value("settled", settled),
+            Patch::Settle(settled) => {
+                object.value("settled", &[settled.count as usize, settled.bytes])
+            }
             Patch::Overlay(overlay) => object.value("overlay", overlay),
             Patch::Status(status) => object.value("status", status).text("label", &status.words()),
             Patch::Ask(ask) => object.value("ask", ask),
@@ -72,7 +74,7 @@ struct Payload<'a> {
     remove: Option<bool>,
     withdrawn: Option<Vec<Key>>,
     closed: Option<u32>,
-    settled: Option<Settled>,
+    settled: Option<(u32, usize)>,
     #[serde(deserialize_with = "change")]
     overlay: Change<Overlay<'a>>,
     status: Option<Status<'a>>,
@@ -123,7 +125,7 @@ pub fn decode<'a>(data: &'a str, picture: &Picture) -> Result<Patch<'a>, NoPatch
         Payload { put: Some(item), i: Some(key), .. } => Patch::Put { key, item },
         Payload { closed: Some(round), i: Some(from), .. } => Patch::RoundClosed { round, from },
         Payload { withdrawn: Some(keys), .. } => Patch::Withdraw { keys },
-        Payload { settled: Some(settled), .. } => Patch::Settle(settled),
+        Payload { settled: Some((count, bytes)), .. } => Patch::Settle(Settled { count, bytes }),
         Payload { overlay: Change::To(overlay), .. } => Patch::Overlay(Some(overlay)),
         Payload { overlay: Change::Gone, .. } => Patch::Overlay(None),
         Payload { status: Some(status), .. } => Patch::Status(status),

@@ -12,7 +12,11 @@ use crate::views::{frames, records};
 pub(crate) fn lines(view: ViewName, stream: &[u8]) -> String {
     let kind = Kind { content: Content::Delta, ..Kind::new(view) };
     let (sent, _) = frames(kind, &records(&ingest_whole(stream)));
-    sent.into_iter().map(|frame| format!("{} {}\n", frame.event, frame.data)).collect()
+    let mut lines = String::new();
+    for frame in sent {
+        lines.extend([&frame.event, " ", &frame.data, "\n"]);
+    }
+    lines
 }
 
 #[test]

@@ -327,3 +327,16 @@ pub(crate) fn check_well_formed(kept: &Kept, name: &str) {
     }
     assert!(grammar.is_ended(), "{name} has no ending");
 }
+
+#[test]
+fn x1_frames_that_waited_for_their_dialect_keep_the_times_at_which_they_came() {
+    let mut ingest = Ingest::new(&Options::default());
+    let mut kept = Kept::default();
+    ingest.push(b"noise before the stream\n", Some(1), &mut kept);
+    ingest.push(sse(&[json!({"type": "ping"})]).as_bytes(), Some(2), &mut kept);
+    assert!(kept.0.is_empty(), "nothing is certain yet");
+    ingest.push(sse(&[text("Hi"), finish("stop")]).as_bytes(), Some(30), &mut kept);
+    let times: Vec<u64> = kept.0.iter().map(|(at, _)| at.unwrap()).collect();
+    assert_eq!(times.first(), Some(&1));
+    assert_eq!(times.last(), Some(&30));
+}

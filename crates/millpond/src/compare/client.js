@@ -29,7 +29,7 @@ function applyPatch(picture, patch) {
   } else if ("withdrawn" in patch) {
     for (const key of patch.withdrawn) change(picture, key, WITHDRAWN);
   } else if ("settled" in patch) {
-    picture.settled = patch.settled;
+    picture.settled = { count: patch.settled[0], bytes: patch.settled[1] };
   } else if ("overlay" in patch) {
     picture.overlay = patch.overlay;
   } else if ("status" in patch) {

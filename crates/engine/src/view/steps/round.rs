@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::event::{Event, Record, StepId};
 use crate::view::base::state_at_end;
 use crate::view::item::{Item, Key, Kind, State};
-use crate::view::patch::{Overlay, Patch};
+use crate::view::patch::{Overlay, Patch, Status};
 
 use super::ran::{self, Ran};
 use super::tray::Place;
@@ -135,6 +135,7 @@ impl Steps {
             // Not earlier: results of the round before may still come, and stand above.
             self.round.stage = Stage::Speaking { control: self.base.key() };
             out(Patch::Overlay(None));
+            out(Patch::Status(Status::Writing));
         }
     }
 }
