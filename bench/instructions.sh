@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Instructions per payload (valgrind), ours beside the floor, and growth from 10,000 to 100,000
-# deltas. The same on every machine, however busy it is.
+# Instructions (valgrind): ingest beside the floor, frames of each view beside ingest, and growth
+# from 10,000 to 100,000 deltas. The same on every machine, however busy it is.
 #   bench/instructions.sh [FOLDER WITH STREAMS]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,4 +23,20 @@ for provider in chat responses anthropic; do
   large=$(($(count "$provider" 100000 ingest) - $(count "$provider" 100000 nothing)))
   awk -v p="$provider" -v f="$floor" -v s="$small" -v l="$large" \
     'BEGIN { printf "| %s | %d | %d | %.0f %% | x %.2f |\n", p, f, s, 100 * f / s, l / s }'
+done
+
+echo
+echo "| stream | view | frames | of ingest | 10,000 -> 100,000 |"
+echo "| --- | --- | --- | --- | --- |"
+for provider in chat responses anthropic; do
+  base=$(count "$provider" 10000 nothing)
+  ingest=$(($(count "$provider" 10000 ingest) - base))
+  log=$(count "$provider" 10000 log)
+  long_log=$(count "$provider" 100000 log)
+  for view in latest steps bubbles transcript sentences; do
+    small=$(($(count "$provider" 10000 "$view") - log))
+    large=$(($(count "$provider" 100000 "$view") - long_log))
+    awk -v p="$provider" -v v="$view" -v i="$ingest" -v s="$small" -v l="$large" \
+      'BEGIN { printf "| %s | %s | %d | %.0f %% | x %.2f |\n", p, v, s, 100 * s / i, l / s }'
+  done
 done

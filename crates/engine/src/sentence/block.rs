@@ -65,12 +65,13 @@ impl Blocks {
         if self.line.is_some() { self.line_start(c, held) } else { self.in_line(c, held) }
     }
 
-    /// Reads the letters that a text begins with, if they say nothing about those before them.
-    pub(super) fn skip_letters(&mut self, text: &str) -> usize {
+    /// Reads the plain words that a text begins with, where they say nothing about what is before
+    /// them. Says how many bytes they are.
+    pub(super) fn skip_words(&mut self, text: &str) -> usize {
         match &mut self.block {
             Block::Paragraph(prose) if self.line.is_none() => {
-                let len = prose.skip_letters(text);
-                self.filled |= 0 < len;
+                let len = prose.skip_words(text);
+                self.filled |= text[..len].bytes().any(|byte| byte != b' ');
                 len
             }
             _ => 0,

@@ -130,22 +130,31 @@ impl Prose {
         }
     }
 
-    /// Reads the letters that a text begins with, if they are only more of a word. Says how many.
-    pub(super) fn skip_letters(&mut self, text: &str) -> usize {
+    /// Reads the plain words that a text begins with, where they cannot end anything. Says how many
+    /// bytes they are.
+    pub(super) fn skip_words(&mut self, text: &str) -> usize {
         let plain = matches!(self.phase, Phase::Text)
             && self.code.is_outside()
             && !self.enclosures.is_open();
-        if !plain {
-            return 0;
+        let mut at = 0;
+        while plain {
+            let word = &text[at..];
+            let len = word.bytes().take_while(u8::is_ascii_alphabetic).count();
+            if let Some(last) = word[..len].chars().next_back() {
+                let room = SENTENCE_WORD_BYTES_MAX.saturating_sub(self.word.len());
+                self.word.push_str(&word[..len.min(room)]);
+                self.before = last;
+                self.letter = last;
+            }
+            at += len;
+            if word.as_bytes().get(len) != Some(&b' ') {
+                break;
+            }
+            self.end_word();
+            self.before = ' ';
+            at += 1;
         }
-        let len = text.bytes().take_while(u8::is_ascii_alphabetic).count();
-        if let Some(last) = text[..len].chars().next_back() {
-            let room = SENTENCE_WORD_BYTES_MAX.saturating_sub(self.word.len());
-            self.word.push_str(&text[..len.min(room)]);
-            self.before = last;
-            self.letter = last;
-        }
-        len
+        at
     }
 
     /// More is held than may be: no sentence ends before it. Reads `c` too.
