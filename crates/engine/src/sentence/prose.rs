@@ -136,8 +136,11 @@ impl Prose {
         let plain = matches!(self.phase, Phase::Text)
             && self.code.is_outside()
             && !self.enclosures.is_open();
+        if !plain {
+            return 0;
+        }
         let mut at = 0;
-        while plain {
+        loop {
             let word = &text[at..];
             let len = word.bytes().take_while(u8::is_ascii_alphabetic).count();
             if let Some(last) = word[..len].chars().next_back() {
@@ -148,13 +151,12 @@ impl Prose {
             }
             at += len;
             if word.as_bytes().get(len) != Some(&b' ') {
-                break;
+                return at;
             }
             self.end_word();
             self.before = ' ';
             at += 1;
         }
-        at
     }
 
     /// More is held than may be: no sentence ends before it. Reads `c` too.
