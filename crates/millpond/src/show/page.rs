@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use engine::event::Outcome;
 use engine::view::{Item, Kind, Picture, State};
+use serde::Deserialize;
 
 /// What an item looks like; empty if there is nothing to see.
 pub(super) fn item_text(item: &Item<'_>) -> String {
@@ -18,9 +19,12 @@ pub(super) fn item_text(item: &Item<'_>) -> String {
         Kind::Tool | Kind::Entry | Kind::Action => card(item, name),
         Kind::Steps => steps(item),
         Kind::Ask => format!("? {}{}", item.text, answer(item)),
-        Kind::Request => format!("* request {}", item.text),
+        Kind::Request => format!("* request{}", cost_words(&item.text)),
         Kind::Checkpoint => format!("* checkpoint {}", item.text),
-        Kind::Notice => format!("* {}", item.text),
+        Kind::Notice if item.sort.as_deref() == Some("usage") => {
+            format!("* in all{}", cost_words(&item.text))
+        }
+        Kind::Notice => format!("* {}{}", notice_sort(item), item.text),
         Kind::Error => format!("! {}", item.text),
         Kind::Withdrawal => format!("* taken back: {}", item.text),
     };
@@ -61,12 +65,45 @@ fn card(item: &Item<'_>, name: &str) -> String {
 }
 
 fn steps(item: &Item<'_>) -> String {
-    let mut text = format!("> {}", item.label.as_deref().unwrap_or("Steps"));
+    let mut text = format!("+ {}", item.label.as_deref().unwrap_or("Steps"));
     for step in &item.steps {
         let name = step.name.as_deref().unwrap_or("thinking");
         let _ = write!(text, "\n    * {name} ({})", state(step));
     }
     text
+}
+
+fn notice_sort(item: &Item<'_>) -> &'static str {
+    match item.sort.as_deref() {
+        Some("retry") => "retry: ",
+        Some("compaction") => "memory shortened: ",
+        Some("warning") => "warning: ",
+        _ => "",
+    }
+}
+
+/// What is told of a request or a run, as JSON.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Cost {
+    model: Option<String>,
+    cost: Option<f64>,
+    tokens_in: Option<u64>,
+    tokens_out: Option<u64>,
+    streaming_failed_message: Option<String>,
+    cancel_reason: Option<String>,
+}
+
+fn cost_words(json: &str) -> String {
+    let cost: Cost = serde_json::from_str(json).unwrap_or_default();
+    let mut parts = Vec::new();
+    parts.extend(cost.tokens_in.map(|tokens| format!("{tokens} tokens in")));
+    parts.extend(cost.tokens_out.map(|tokens| format!("{tokens} tokens out")));
+    parts.extend(cost.cost.map(|dollars| format!("${dollars}")));
+    parts.extend(cost.streaming_failed_message.map(|words| format!("failed: {words}")));
+    parts.extend(cost.cancel_reason.map(|words| format!("cancelled: {words}")));
+    let to = cost.model.map(|model| format!(" to {model}")).unwrap_or_default();
+    if parts.is_empty() { to } else { format!("{to}: {}", parts.join(", ")) }
 }
 
 fn answer(item: &Item<'_>) -> String {
@@ -105,5 +142,32 @@ pub(crate) fn status_text(picture: &Picture) -> String {
         (true, _) => status,
         (false, true) => format!("[{status}]"),
         (false, false) => format!("[{status}...]"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_request_cost_is_told_in_words() {
+        let json = r#"{"cost":0.25,"tokensIn":20,"tokensOut":30,"model":"heron-2"}"#;
+        assert_eq!(cost_words(json), " to heron-2: 20 tokens in, 30 tokens out, $0.25");
+        assert_eq!(cost_words(r#"{"cost":null}"#), "");
+        assert_eq!(cost_words("{}"), "");
+        assert_eq!(cost_words(r#"{"cancelReason":"user"}"#), ": cancelled: user");
+        assert_eq!(cost_words("not JSON"), "");
+    }
+
+    #[test]
+    fn what_was_taken_back_is_not_on_the_page() {
+        let mut picture = Picture::default();
+        for (key, state) in [(0, State::Done), (1, State::Withdrawn)] {
+            let mut item = Item::new(Kind::Text, "r1", "m");
+            item.text = format!("text {key}").into();
+            item.state = state;
+            picture.items.insert(engine::view::Key(key), item);
+        }
+        assert_eq!(page_text(&picture), "text 0\n");
     }
 }
