@@ -85,7 +85,7 @@ fn notice_sort(item: &Item<'_>) -> &'static str {
 /// What is told of a request or a run, as JSON.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Cost {
+struct Spent {
     model: Option<String>,
     cost: Option<f64>,
     tokens_in: Option<u64>,
@@ -95,14 +95,14 @@ struct Cost {
 }
 
 fn cost_words(json: &str) -> String {
-    let cost: Cost = serde_json::from_str(json).unwrap_or_default();
+    let spent: Spent = serde_json::from_str(json).unwrap_or_default();
     let mut parts = Vec::new();
-    parts.extend(cost.tokens_in.map(|tokens| format!("{tokens} tokens in")));
-    parts.extend(cost.tokens_out.map(|tokens| format!("{tokens} tokens out")));
-    parts.extend(cost.cost.map(|dollars| format!("${dollars}")));
-    parts.extend(cost.streaming_failed_message.map(|words| format!("failed: {words}")));
-    parts.extend(cost.cancel_reason.map(|words| format!("cancelled: {words}")));
-    let to = cost.model.map(|model| format!(" to {model}")).unwrap_or_default();
+    parts.extend(spent.tokens_in.map(|tokens| format!("{tokens} tokens in")));
+    parts.extend(spent.tokens_out.map(|tokens| format!("{tokens} tokens out")));
+    parts.extend(spent.cost.map(|dollars| format!("${dollars}")));
+    parts.extend(spent.streaming_failed_message.map(|words| format!("failed: {words}")));
+    parts.extend(spent.cancel_reason.map(|words| format!("cancelled: {words}")));
+    let to = spent.model.map(|model| format!(" to {model}")).unwrap_or_default();
     if parts.is_empty() { to } else { format!("{to}: {}", parts.join(", ")) }
 }
 
