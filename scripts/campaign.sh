@@ -2,7 +2,7 @@
 # The long campaigns, each too slow for every day.
 #   scripts/campaign.sh cuts            every cut of every stream in the corpus, read from its start
 #   scripts/campaign.sh fuzz [SECONDS]  every fuzz target for so long (300 by default)
-#   scripts/campaign.sh mutants         mutants of the filter, the framing and the run machine
+#   scripts/campaign.sh mutants PART    mutants of a part: filter, frames, run, views or sentences
 set -euo pipefail
 cd "$(dirname "$0")/.."
 case ${1:-} in
@@ -12,11 +12,26 @@ case ${1:-} in
     ;;
   fuzz) fuzz/run.sh "${2:-300}" ;;
   mutants)
-    cargo mutants --package millpond-engine --jobs "${JOBS:-2}" --timeout 120 \
-      --file 'crates/engine/src/ingest/filter.rs' --file 'crates/engine/src/ingest/filter/*.rs' \
-      --file 'crates/engine/src/ingest/frame.rs' --file 'crates/engine/src/ingest/frame/*.rs' \
-      --file 'crates/engine/src/run.rs' --file 'crates/engine/src/run/*.rs' \
-      -- --all-features --lib --test it -- --skip corpus::
+    # Each part with the tests that are meant to catch it; optimised, because they cut everywhere.
+    src=crates/engine/src
+    case ${2:-} in
+      filter) files=("$src/ingest/filter.rs" "$src/ingest/filter/*.rs") tests=(--lib -- ingest::) ;;
+      frames) files=("$src/ingest/frame.rs" "$src/ingest/frame/*.rs") tests=(--lib -- ingest::) ;;
+      run)
+        files=("$src/run.rs" "$src/run/**/*.rs")
+        tests=(--lib --test it -- run:: rules:: fixtures:: control_words:: finishing::)
+        ;;
+      views)
+        files=("$src/view/**/*.rs" "$src/wire/**/*.rs")
+        tests=(--lib --test it -- goldens:: latest:: steps:: bubbles:: transcript:: sentences_view::
+          hiding:: views_hostile:: protocol::)
+        ;;
+      sentences) files=("$src/sentence.rs" "$src/sentence/**/*.rs") tests=(--lib -- sentence) ;;
+      *) exec "$0" ;;
+    esac
+    export CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=0
+    cargo mutants --package millpond-engine --jobs "${JOBS:-2}" --timeout "${TIMEOUT:-30}" \
+      "${files[@]/#/--file=}" -- --all-features "${tests[@]}"
     ;;
   *)
     sed -n '2,5s/^# \{0,1\}//p' "$0" >&2
