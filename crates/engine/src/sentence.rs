@@ -60,7 +60,7 @@ impl Splitter {
         let mut from = 0;
         let mut at = 0;
         loop {
-            at += self.blocks.skip_words(&text[at..]);
+            at += self.blocks.skip(&text[at..]);
             let Some(c) = text[at..].chars().next() else { break };
             match self.blocks.read(c, &self.held) {
                 Verdict::Pass => self.release(out),

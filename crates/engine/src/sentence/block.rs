@@ -65,17 +65,22 @@ impl Blocks {
         if self.line.is_some() { self.line_start(c, held) } else { self.in_line(c, held) }
     }
 
-    /// Reads the plain words that a text begins with, where they say nothing about what is before
-    /// them. Says how many bytes they are.
-    pub(super) fn skip_words(&mut self, text: &str) -> usize {
-        match &mut self.block {
-            Block::Paragraph(prose) if self.line.is_none() => {
-                let len = prose.skip_words(text);
-                self.filled |= text[..len].bytes().any(|byte| byte != b' ');
-                len
-            }
-            _ => 0,
+    /// Reads what a text begins with as far as it says nothing about what is before it: plain words
+    /// of a paragraph, the rest of a line of another block. Says how many bytes that is.
+    pub(super) fn skip(&mut self, text: &str) -> usize {
+        if self.line.is_some() {
+            return 0;
         }
+        let len = match &mut self.block {
+            Block::Paragraph(prose) => prose.skip_words(text),
+            Block::Fence(fence) => return if fence.is_in_code() { line_len(text) } else { 0 },
+            Block::Heading | Block::Table { .. } | Block::Indented | Block::Item(None) => {
+                line_len(text)
+            }
+            Block::None | Block::Rule { .. } | Block::Item(Some(_)) => 0,
+        };
+        self.filled |= !text[..len].trim_start().is_empty();
+        len
     }
 
     /// The message is over: whether a piece ends before what is held.
@@ -300,4 +305,9 @@ impl Blocks {
         }
         verdict
     }
+}
+
+/// Bytes before the end of the line, or of the text.
+fn line_len(text: &str) -> usize {
+    memchr::memchr(b'\n', text.as_bytes()).unwrap_or(text.len())
 }

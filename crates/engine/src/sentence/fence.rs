@@ -45,6 +45,11 @@ impl Fence {
         Fence { mark, len, quoted, line: Line::Marks }
     }
 
+    /// Whether nothing but the end of the line matters.
+    pub(super) fn is_in_code(&self) -> bool {
+        self.line == Line::Code
+    }
+
     pub(super) fn step(&mut self, c: char) -> FenceStep {
         self.line = match self.line {
             Line::Marks if c == self.mark => {
