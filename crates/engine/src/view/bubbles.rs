@@ -92,6 +92,10 @@ impl Bubbles {
                 }
             }
             Event::AskOpened { .. } => out(Patch::Status(Status::Waiting)),
+            Event::AskResolved { .. } if !self.base.is_waiting() => {
+                let running = u32::try_from(self.tools.len()).unwrap_or(u32::MAX);
+                out(Patch::Status(Status::Resumed { running }));
+            }
             Event::Withdrawn { messages, .. } => {
                 let known = &mut self.by_message;
                 let taken = messages.iter().filter_map(|message| known.get_mut(message)?.take());
@@ -144,5 +148,8 @@ impl Bubbles {
         let running = u32::try_from(self.tools.len()).unwrap_or(u32::MAX);
         let tool = Some(ToolName { id: id.into(), name });
         out(Patch::Status(Status::Working { running, only, tool, phase }));
+        if self.base.is_waiting() {
+            out(Patch::Status(Status::Waiting));
+        }
     }
 }

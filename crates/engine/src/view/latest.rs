@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::event::{AnsweredBy, Event, MessageId, Owner, Record};
+use crate::event::{Event, MessageId, Owner, Record};
 
 use super::base::{Base, Rest, message_id, state_at_end};
 use super::blob::Shown;
@@ -89,10 +89,8 @@ impl Latest {
                 }
             }
             Event::AskOpened { .. } => out(Patch::Status(Status::Waiting)),
-            Event::AskResolved { by, .. }
-                if *by != AnsweredBy::Nobody && !self.base.is_waiting() =>
-            {
-                self.working(ToolPhase::Started, out);
+            Event::AskResolved { .. } if !self.base.is_waiting() => {
+                out(Patch::Status(Status::Resumed { running: self.running() }));
             }
             Event::Withdrawn { messages, .. } => {
                 if let (Some(key), Some(message)) = (self.key, self.message)
@@ -106,9 +104,16 @@ impl Latest {
         }
     }
 
+    fn running(&self) -> u32 {
+        u32::try_from(self.tools.len()).unwrap_or(u32::MAX)
+    }
+
     fn working<'r>(&self, phase: ToolPhase, out: &mut impl FnMut(Patch<'r>)) {
-        let running = u32::try_from(self.tools.len()).unwrap_or(u32::MAX);
+        let running = self.running();
         out(Patch::Status(Status::Working { running, only: None, tool: None, phase }));
+        if self.base.is_waiting() {
+            out(Patch::Status(Status::Waiting));
+        }
     }
 
     fn key_of(&self, message: MessageId) -> Option<Key> {

@@ -124,6 +124,11 @@ pub enum Status<'a> {
     Writing,
     /// For a person.
     Waiting,
+    /// A person has settled what was waited for.
+    Resumed {
+        /// Tools that are open.
+        running: u32,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,15 +150,16 @@ impl Status<'_> {
         match self {
             Status::Idle => "".into(),
             Status::Queued => "In queue".into(),
-            Status::Started | Status::Streaming { .. } | Status::Thinking { .. } => {
-                "Thinking".into()
-            }
-            Status::Working { running: 0, .. } => "Thinking".into(),
+            Status::Started
+            | Status::Streaming { .. }
+            | Status::Thinking { .. }
+            | Status::Working { running: 0, .. }
+            | Status::Resumed { running: 0 } => "Thinking".into(),
             Status::Working { only: Some(name), .. } => format!("Working: {name}").into(),
             Status::Working { running, tool: Some(_), .. } => {
                 format!("Working: {running} tools").into()
             }
-            Status::Working { .. } => "Working".into(),
+            Status::Working { .. } | Status::Resumed { .. } => "Working".into(),
             Status::Writing => "Writing reply".into(),
             Status::Waiting => "Waiting for you".into(),
         }
@@ -253,6 +259,7 @@ impl Status<'_> {
             },
             Status::Writing => Status::Writing,
             Status::Waiting => Status::Waiting,
+            Status::Resumed { running } => Status::Resumed { running },
         }
     }
 }

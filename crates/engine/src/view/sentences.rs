@@ -114,6 +114,9 @@ impl Sentences {
                 }
             }
             Event::AskOpened { .. } => out(Patch::Status(Status::Waiting)),
+            Event::AskResolved { .. } if !self.base.is_waiting() => {
+                out(Patch::Status(Status::Resumed { running: self.cards.running() }));
+            }
             Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, out),
             _ => self.cards.apply(record, &mut self.base, out),
         }

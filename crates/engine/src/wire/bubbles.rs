@@ -65,7 +65,8 @@ fn delta(
 ) {
     let mut frame = head(data, about)
         .json("state", "\"delta\"")
-        .number("messageIndex", item.index.unwrap_or_default().into());
+        .number("messageIndex", item.index.unwrap_or_default().into())
+        .text("id", &item.id);
     if is == Text::More {
         frame = frame.json("append", "true");
     }
@@ -127,7 +128,7 @@ fn end(
 fn whole(item: &Item<'_>, out: &mut String) {
     let mut shell = String::new();
     message(item, &item.text, &mut shell);
-    let mut object = Object::inside(out).value("messageIndex", &item.index);
+    let mut object = Object::inside(out).value("messageIndex", &item.index).text("id", &item.id);
     object.push_members(&shell);
     if item.state == State::Withdrawn {
         object = object.value("withdrawn", &true);

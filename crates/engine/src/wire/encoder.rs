@@ -203,7 +203,6 @@ impl Encoder {
         let seq = record.seq;
         let mut sent = 0;
         view.apply(record, &mut |patch| {
-            page.picture.apply(&patch);
             if let Patch::Append { key, text } = &patch
                 && *merging == Merging::UntilFlush
             {
@@ -219,9 +218,12 @@ impl Encoder {
                         *pending = Some(Pending { key, text, seq, sent });
                     }
                 }
+                page.picture.apply(&patch);
                 return;
             }
+            // First, because a frame may carry all of the item as it stands.
             page.send(pending, out);
+            page.picture.apply(&patch);
             if let Patch::Status(Status::Queued) = patch {
                 page.run.clear();
                 write_text(&record.run, &mut page.run);

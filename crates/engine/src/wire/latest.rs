@@ -2,11 +2,11 @@
 //! `queued started (streaming (thinking | tool | final_message_start | assistant)*)+` and an ending.
 
 use crate::view::patch::Status;
-use crate::view::{Patch, Picture, State};
+use crate::view::{Item, Patch, Picture, State};
 
 use super::encoder::Content;
 use super::json::Object;
-use super::own::{About, Say, ending, ending_name, text};
+use super::own::{About, Say, ending, ending_name, item};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Spelling {
@@ -34,16 +34,21 @@ impl Spelling {
         match patch {
             Patch::Status(status) => self.status(status, run, data, say),
             Patch::Put { item, .. } if item.state == State::Live => {
-                assistant(&item.text, Writing::Anew, about, data, say);
+                assistant(item, &item.text, Writing::Anew, about, data, say);
             }
-            Patch::Append { key, text: delta } => match about.kind.content {
-                Content::Accumulated => {
-                    assistant(text(*key, picture), Writing::Anew, about, data, say);
+            Patch::Append { key, text: delta } => {
+                let Some(item) = item(*key, picture) else { return };
+                match about.kind.content {
+                    Content::Accumulated => {
+                        assistant(item, &item.text, Writing::Anew, about, data, say);
+                    }
+                    Content::Delta => assistant(item, delta, Writing::On, about, data, say),
                 }
-                Content::Delta => assistant(delta, Writing::On, about, data, say),
-            },
+            }
             Patch::Rewrite { key, .. } => {
-                assistant(text(*key, picture), Writing::Anew, about, data, say);
+                if let Some(item) = item(*key, picture) {
+                    assistant(item, &item.text, Writing::Anew, about, data, say);
+                }
             }
             Patch::Ended(ended) => say(ending_name(ended.outcome), ending(ended, data).end()),
             _ => {}
@@ -67,7 +72,7 @@ impl Spelling {
                 self.told = Told::TextBegan;
                 say("final_message_start", frame.end());
             }
-            Status::Writing | Status::Waiting | Status::Idle => {}
+            Status::Writing | Status::Waiting | Status::Resumed { .. } | Status::Idle => {}
         }
     }
 }
@@ -80,7 +85,14 @@ enum Writing {
     On,
 }
 
-fn assistant(text: &str, writing: Writing, about: About<'_>, data: &mut String, say: &mut Say<'_>) {
+fn assistant(
+    item: &Item<'_>,
+    text: &str,
+    writing: Writing,
+    about: About<'_>,
+    data: &mut String,
+    say: &mut Say<'_>,
+) {
     let name = match about.kind.content {
         Content::Accumulated => "content",
         Content::Delta => "delta",
@@ -89,6 +101,6 @@ fn assistant(text: &str, writing: Writing, about: About<'_>, data: &mut String, 
         Writing::Anew => "true",
         Writing::On => "false",
     };
-    let frame = Object::new(data).json("run", about.run).text(name, text);
+    let frame = Object::new(data).json("run", about.run).text("id", &item.id).text(name, text);
     say("assistant", frame.json("replace", replace).end());
 }

@@ -80,11 +80,6 @@ fn id(key: Key, picture: &Picture) -> &str {
     picture.items.get(&key).map_or("", |item| &item.id)
 }
 
-/// The text an item has, all of it.
-pub(super) fn text(key: Key, picture: &Picture) -> &str {
-    picture.items.get(&key).map_or("", |item| &item.text)
-}
-
 pub(super) fn item(key: Key, picture: &Picture) -> Option<&Item<'static>> {
     picture.items.get(&key)
 }

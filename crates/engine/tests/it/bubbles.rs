@@ -63,7 +63,7 @@ fn bubbles_b2_a_delta_has_the_shape_of_the_document_and_only_its_own_text() {
         own(&log).into_iter().find(|frame| frame.data.contains("\"Be\"")).unwrap();
     let expected = json!({
         "run": "r1", "runId": "r1", "sessionKey": "session", "seq": 15, "state": "delta",
-        "messageIndex": 1,
+        "messageIndex": 1, "id": "m1",
         "message": {
             "role": "assistant", "content": [{ "type": "text", "text": "Be" }], "timestamp": 2000,
         },

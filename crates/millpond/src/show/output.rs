@@ -125,13 +125,17 @@ impl Screen {
 
 impl Printer {
     pub(super) fn new(args: &ShowArgs) -> Printer {
-        let encoder = || Encoder::new(args.kind(), SESSION, 0);
+        // Only the page matters there, and patches are the cheapest way to it.
+        let page = || Encoder::new(Kind { format: Format::Patch, ..args.kind() }, SESSION, 0);
         let form = match args.output() {
             Output::Screen => {
-                Form::Screen { encoder: encoder(), live: LivePage::new(args.kind().view) }
+                Form::Screen { encoder: page(), live: LivePage::new(args.kind().view) }
             }
-            Output::Frames => Form::Frames { encoder: encoder(), line: String::new() },
-            Output::Text if args.names_view() => Form::Page { encoder: encoder() },
+            Output::Frames => {
+                let encoder = Encoder::new(args.kind(), SESSION, 0);
+                Form::Frames { encoder, line: String::new() }
+            }
+            Output::Text if args.names_view() => Form::Page { encoder: page() },
             Output::Text => Form::Text(TextView::default()),
             Output::Final => Form::Final(ReplyView::default()),
             Output::Events => Form::Events,

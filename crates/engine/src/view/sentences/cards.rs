@@ -1,6 +1,7 @@
 //! Cards: actions with their parameters and pictures, other tools with their name alone.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
@@ -13,12 +14,12 @@ use super::super::patch::Patch;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cards {
-    cards: Vec<Card>,
+    by_step: BTreeMap<StepId, Card>,
+    running: u32,
 }
 
 #[derive(Clone, Debug)]
 struct Card {
-    step: StepId,
     key: Key,
     /// What stands there; its arguments are filled while they come, if they are to be seen.
     item: Item<'static>,
@@ -39,15 +40,18 @@ impl Cards {
         out: &mut impl FnMut(Patch<'_>),
     ) {
         match &record.event {
-            Event::ToolStarted { step, name, kind, parent: None, round, .. } => {
+            Event::ToolStarted { step, name, kind, parent: None, round, .. }
+                if !self.by_step.contains_key(step) =>
+            {
                 let kind = if *kind == ToolKind::Action { Kind::Action } else { Kind::Tool };
                 let mut item = Item::new(kind, &*record.run, step_id(*step)).into_owned();
                 item.round = Some(*round);
                 item.at_ms = record.at_ms;
                 item.name = Some(Cow::Owned(name.clone().into_owned()));
-                let card = Card { step: *step, key: base.key(), item, life: Life::Open };
+                let card = Card { key: base.key(), item, life: Life::Open };
                 card.put(out);
-                self.cards.push(card);
+                self.by_step.insert(*step, card);
+                self.running += 1;
             }
             Event::ArgumentsAppended { step, text } => {
                 if let Some(card) = self.action(*step) {
@@ -79,6 +83,7 @@ impl Cards {
                         ToolOutcome::NoResult | ToolOutcome::Cut => State::Incomplete,
                     };
                     card.end(out);
+                    self.running -= 1;
                 }
             }
             _ => {}
@@ -86,7 +91,7 @@ impl Cards {
     }
 
     fn open(&mut self, step: StepId) -> Option<&mut Card> {
-        self.cards.iter_mut().rev().find(|card| card.step == step && card.life == Life::Open)
+        self.by_step.get_mut(&step).filter(|card| card.life == Life::Open)
     }
 
     fn action(&mut self, step: StepId) -> Option<&mut Card> {
@@ -94,18 +99,22 @@ impl Cards {
     }
 
     pub(super) fn withdraw(&mut self, steps: &[StepId], keys: &mut Vec<Key>) {
-        self.cards.retain(|card| {
-            let taken_back = steps.contains(&card.step);
-            if taken_back {
-                keys.push(card.key);
+        for card in steps.iter().filter_map(|step| self.by_step.remove(step)) {
+            if card.life == Life::Open {
+                self.running -= 1;
             }
-            !taken_back
-        });
+            keys.push(card.key);
+        }
+    }
+
+    /// Tools that are open.
+    pub(super) fn running(&self) -> u32 {
+        self.running
     }
 
     /// The run is over; so is all that was going on in it.
     pub(super) fn end_all(&mut self, out: &mut impl FnMut(Patch<'_>)) {
-        for card in self.cards.iter_mut().filter(|card| card.life == Life::Open) {
+        for card in self.by_step.values_mut().filter(|card| card.life == Life::Open) {
             card.item.state = State::Incomplete;
             card.end(out);
         }
