@@ -130,13 +130,30 @@ pub(crate) fn page_text(picture: &Picture) -> String {
     page
 }
 
+/// What waits for a person, as far as it is no item of the page.
+pub(super) fn asks_text(picture: &Picture) -> Vec<String> {
+    let is_item =
+        |id: &str| picture.items.values().rev().any(|item| item.kind == Kind::Ask && item.id == id);
+    let open = picture.asks.iter().filter(|ask| !is_item(&ask.id));
+    open.map(|ask| {
+        let options: Vec<&str> = ask.options.iter().map(|option| &*option.label).collect();
+        let options = options.join(" / ");
+        if options.is_empty() {
+            format!("? {}", ask.text)
+        } else {
+            format!("? {} [{options}]", ask.text)
+        }
+    })
+    .collect()
+}
+
 /// The line under the page: what is going on, or what went wrong.
 pub(crate) fn status_text(picture: &Picture) -> String {
     let status = match (&picture.ended, &picture.overlay) {
         (Some(ended), _) if ended.outcome == Outcome::Completed => String::new(),
         (Some(ended), _) => ended.words().unwrap_or_default().into_owned(),
-        (None, Some(overlay)) => overlay.label.clone().into_owned(),
-        (None, None) => picture.status.words().into_owned(),
+        (None, Some(overlay)) if picture.asks.is_empty() => overlay.label.clone().into_owned(),
+        (None, _) => picture.status.words().into_owned(),
     };
     match (status.is_empty(), picture.ended.is_some()) {
         (true, _) => status,

@@ -7,7 +7,7 @@ use engine::view::{Item, Key, Kind, Picture, ViewName};
 use unicode_width::UnicodeWidthChar;
 
 use super::control::neutralised;
-use super::page::{item_text, page_text, status_text};
+use super::page::{asks_text, item_text, page_text, status_text};
 
 /// What the terminal is assumed to be where it does not say.
 const USUAL_SIZE: Size = Size { columns: 80, rows: 24 };
@@ -114,6 +114,9 @@ impl LivePage {
         if !status.is_empty() {
             lines.push(neutralised(&status).into_owned());
         }
+        for ask in asks_text(picture).iter().rev() {
+            lines.extend(wrapped_tail(ask, size.columns - 1, room));
+        }
         for (key, item) in picture.items.range(Key(self.printed)..).rev() {
             if room <= lines.len() {
                 break;
@@ -202,6 +205,9 @@ pub(crate) fn wrapped(line: &str, columns: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use engine::event::{AskKind, AskOption};
+    use engine::view::patch::{Ask, Patch, Status};
+
     use super::*;
 
     #[test]
@@ -212,6 +218,24 @@ mod tests {
         assert_eq!(wrapped(" 東京東京", 5), [" ", "東京", "東京"]);
         assert_eq!(wrapped("", 5), [""]);
         assert_eq!(wrapped_tail("a\nb\nc\n", 9, 2), ["c", "b"]);
+    }
+
+    #[test]
+    fn what_is_asked_stands_above_the_status() {
+        let mut picture = Picture::default();
+        picture.apply(&Patch::Status(Status::Waiting));
+        picture.apply(&Patch::Ask(Ask {
+            run: "r1".into(),
+            id: "q".into(),
+            kind: AskKind::Command,
+            text: "rm -r pond".into(),
+            options: vec![AskOption { id: "y".into(), label: "Allow".into() }],
+            digest: None,
+            expires_at: None,
+        }));
+        let lines =
+            LivePage::new(ViewName::Latest).live_lines(&picture, Size { columns: 40, rows: 9 });
+        assert_eq!(lines, ["? rm -r pond [Allow]", "[Waiting for you...]"]);
     }
 
     #[test]
