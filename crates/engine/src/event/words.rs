@@ -127,6 +127,26 @@ pub enum ToolKind {
     Builtin,
 }
 
+impl ToolKind {
+    /// As the log spells it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ToolKind::Function => "function",
+            ToolKind::Mcp => "mcp",
+            ToolKind::WebSearch => "web_search",
+            ToolKind::WebFetch => "web_fetch",
+            ToolKind::FileSearch => "file_search",
+            ToolKind::CodeInterpreter => "code_interpreter",
+            ToolKind::ImageGeneration => "image_generation",
+            ToolKind::Action => "action",
+            ToolKind::Command => "command",
+            ToolKind::Edit => "edit",
+            ToolKind::Agent => "agent",
+            ToolKind::Builtin => "builtin",
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

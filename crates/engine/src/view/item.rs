@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Citation, Millis, StepId};
+use crate::event::{Citation, Millis, StepId, ToolOutcome};
 
 use super::blob::Shown;
 
@@ -56,6 +56,17 @@ pub enum State {
     Incomplete,
     /// Taken back by its source: not shown.
     Withdrawn,
+}
+
+impl From<ToolOutcome> for State {
+    fn from(outcome: ToolOutcome) -> State {
+        match outcome {
+            ToolOutcome::Succeeded => State::Done,
+            ToolOutcome::Failed => State::Failed,
+            ToolOutcome::Denied => State::Denied,
+            ToolOutcome::NoResult | ToolOutcome::Cut => State::Incomplete,
+        }
+    }
 }
 
 /// A field is missing where it says nothing.

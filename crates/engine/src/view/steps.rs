@@ -16,7 +16,7 @@ mod tray;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::event::{Event, Image, MessageId, Millis, Owner, Record, StepId, ToolOutcome};
+use crate::event::{Event, Image, MessageId, Millis, Owner, Record, StepId};
 
 use super::base::{Base, Rest, message_id, state_at_end};
 use super::blob::Shown;
@@ -91,12 +91,7 @@ impl Steps {
                 self.end_step(*step, State::Done, None, record.at_ms, out);
             }
             Event::ToolEnded { step, outcome, detail } => {
-                let state = match outcome {
-                    ToolOutcome::Succeeded => State::Done,
-                    ToolOutcome::Failed => State::Failed,
-                    ToolOutcome::Denied => State::Denied,
-                    ToolOutcome::NoResult | ToolOutcome::Cut => State::Incomplete,
-                };
+                let state = State::from(*outcome);
                 self.end_step(*step, state, detail.as_deref(), record.at_ms, out);
             }
             Event::AskOpened { .. } => out(Patch::Status(Status::Waiting)),

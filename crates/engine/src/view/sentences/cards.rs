@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::event::{Event, Owner, Record, StepId, ToolKind, ToolOutcome};
+use crate::event::{Event, Owner, Record, StepId, ToolKind};
 
 use super::super::base::Base;
 use super::super::blob::Shown;
@@ -76,12 +76,7 @@ impl Cards {
             }
             Event::ToolEnded { step, outcome, .. } => {
                 if let Some(card) = self.open(*step) {
-                    card.item.state = match outcome {
-                        ToolOutcome::Succeeded => State::Done,
-                        ToolOutcome::Failed => State::Failed,
-                        ToolOutcome::Denied => State::Denied,
-                        ToolOutcome::NoResult | ToolOutcome::Cut => State::Incomplete,
-                    };
+                    card.item.state = State::from(*outcome);
                     card.end(out);
                     self.running -= 1;
                 }

@@ -34,21 +34,3 @@ pub(super) fn words(newest: Option<&Step>) -> (Phase, &str) {
         },
     }
 }
-
-/// A tool's kind in the event log's words.
-pub(super) fn sort(kind: ToolKind) -> &'static str {
-    match kind {
-        ToolKind::Function => "function",
-        ToolKind::Mcp => "mcp",
-        ToolKind::WebSearch => "web_search",
-        ToolKind::WebFetch => "web_fetch",
-        ToolKind::FileSearch => "file_search",
-        ToolKind::CodeInterpreter => "code_interpreter",
-        ToolKind::ImageGeneration => "image_generation",
-        ToolKind::Action => "action",
-        ToolKind::Command => "command",
-        ToolKind::Edit => "edit",
-        ToolKind::Agent => "agent",
-        ToolKind::Builtin => "builtin",
-    }
-}

@@ -12,7 +12,6 @@ use crate::limits::STEP_DEPTH_MAX;
 use crate::view::blob::Shown;
 use crate::view::item::{Item, Key, Kind, State, step_id};
 
-use super::overlay::sort;
 use super::ran::between;
 
 /// Where a step is to be seen.
@@ -93,7 +92,7 @@ impl Step {
         let mut tool = Step::new(Kind::Tool, *step, *round, record);
         tool.tool = Some(*kind);
         tool.item.name = Some(Cow::Owned(name.clone().into_owned()));
-        tool.item.sort = Some(Cow::Borrowed(sort(*kind)));
+        tool.item.sort = Some(Cow::Borrowed(kind.as_str()));
         tool.item.call = Some(Cow::Owned(call.clone().into_owned()));
         Some(tool)
     }

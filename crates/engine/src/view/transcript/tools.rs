@@ -10,7 +10,7 @@ use crate::view::item::{Item, Key, Kind, step_id};
 use crate::view::patch::{Patch, Status, ToolName, ToolPhase};
 
 use super::settling::Growth;
-use super::{Extra, Of, Transcript, words};
+use super::{Extra, Of, Transcript};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tools {
@@ -118,7 +118,7 @@ impl Transcript {
         let kind_of_item = if *kind == ToolKind::Action { Kind::Action } else { Kind::Tool };
         let mut item = Item::new(kind_of_item, &*record.run, step_id(step));
         item.at_ms = record.at_ms;
-        item.sort = Some(words::tool(*kind).into());
+        item.sort = Some(kind.as_str().into());
         item.name = Some(Cow::Borrowed(name));
         item.call = Some(Cow::Borrowed(call));
         item.label = server.as_deref().map(Cow::Borrowed);
@@ -283,7 +283,7 @@ impl Transcript {
         self.ready(step, out);
         let Some(tool) = self.going.tools.open.remove(&step) else { return };
         for key in [Some(tool.key), tool.result].into_iter().flatten() {
-            self.close(key, words::state(outcome), out);
+            self.close(key, outcome.into(), out);
         }
         let tool = Some(ToolName { id: step_id(step).into(), name: tool.name.into() });
         self.tell(tool, ToolPhase::Ended, out);
