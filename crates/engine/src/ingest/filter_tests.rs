@@ -4,6 +4,10 @@
 mod code;
 #[path = "filter_tests/generated.rs"]
 mod generated;
+#[path = "filter_tests/lines.rs"]
+mod lines;
+#[path = "filter_tests/tags.rs"]
+mod tags;
 #[path = "filter_tests/words.rs"]
 mod words;
 
@@ -34,6 +38,7 @@ fn split_by<'t>(mut filter: Filter, pieces: impl IntoIterator<Item = &'t str>) -
                 Piece::Inside(_, text) | Piece::Markup(_, text) => (&mut split.other, text),
                 Piece::Control(_, text) => (&mut split.words, text),
             };
+            assert!(!text.is_empty(), "a piece of nothing");
             to.push_str(text);
             split.all.push_str(text);
         };
@@ -200,6 +205,8 @@ fn exactly_what_may_become_a_tag_is_held() {
 fn a_source_may_start_inside_reasoning() {
     let split = check_starting(StartsIn::Thinking, "I think so.</think>Yes.", "Yes.");
     assert_eq!(split.reasoning, "I think so.");
+    let fresh = Filter::new(Arc::default(), StartsIn::Thinking).fresh();
+    assert_eq!(split_by(fresh, ["Yes."]).visible, "Yes.");
 }
 
 #[test]

@@ -64,7 +64,7 @@ enum Transport {
 }
 
 /// A buffer that one long frame has blown up is given back down to this.
-const BUFFER_BYTES_KEPT: usize = 1 << 20;
+const BUFFER_BYTES_KEPT: usize = 1_048_576;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -138,11 +138,10 @@ fn drop_lead(seen: &mut Vec<u8>) {
 
 /// Tells the transport from its first bytes, or that more are needed.
 fn recognise(body: &[u8]) -> Option<Transport> {
-    if body.len() < BYTE_ORDER_MARK.len() && BYTE_ORDER_MARK.starts_with(body) {
+    if BYTE_ORDER_MARK.starts_with(body) {
         return None;
     }
     match body.first()? {
-        b'{' => return Some(Transport::Lines(LineCutter::default())),
         b'[' => return Some(Transport::Array(ArrayCutter::default())),
         b':' => return Some(Transport::Sse(SseDecoder::default())),
         _ => {}

@@ -11,8 +11,8 @@ use super::markdown::{Fence, Found, LineStart};
 pub(super) struct Inline {
     /// Length of the opening run.
     ticks: usize,
-    /// Lengths of the runs since, none of which closed it.
-    passed: Vec<usize>,
+    /// The runs since, none of which closed it.
+    passed: Vec<Run>,
     /// Length of the run being read.
     run: usize,
     /// A backslash stands before the run or byte being read; it matters only if this is no code.
@@ -23,6 +23,14 @@ pub(super) struct Inline {
     fence: Option<Fence>,
     /// A tag or word was met: from there on the text is held.
     holds: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Run {
+    /// As many back-ticks as close code with.
+    len: usize,
+    /// As many as open it: a backslash takes the first one out of its run, but not in code.
+    opens: usize,
 }
 
 /// How the filter goes on.
@@ -73,11 +81,6 @@ impl Inline {
 
     pub(super) fn hold(&mut self) {
         self.holds = true;
-    }
-
-    /// A `<` that was no tag went by.
-    pub(super) fn passed_text(&mut self) {
-        self.at_line = false;
     }
 
     pub(super) fn step(&mut self, byte: u8, line: &mut LineStart) -> InlineStep {
@@ -142,10 +145,9 @@ impl Inline {
         if self.ticks == run {
             return true;
         }
-        // Where this is no code, a backslash takes the first back-tick out of its run.
         let opens = run - usize::from(std::mem::take(&mut self.escaped));
-        if 0 < opens && self.passed.len() < CODE_RUNS_MAX && !self.holds {
-            self.passed.push(opens);
+        if self.passed.len() < CODE_RUNS_MAX && !self.holds {
+            self.passed.push(Run { len: run, opens });
         }
         false
     }
@@ -155,9 +157,9 @@ impl Inline {
     pub(super) fn code_end(&self, paragraph: &str) -> Option<usize> {
         let mut rest = self.passed.as_slice();
         while let Some((&run, later)) = rest.split_first() {
-            match later.iter().position(|&other| other == run) {
+            match later.iter().position(|other| other.len == run.opens) {
                 Some(close) => rest = &later[close + 1..],
-                None => match run_end(paragraph, run) {
+                None => match run_end(paragraph, run.opens) {
                     Some(end) => return Some(end),
                     None => rest = later,
                 },

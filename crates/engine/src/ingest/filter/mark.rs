@@ -80,10 +80,8 @@ impl Filter {
 
     /// A `<` that begins no tag is text; what follows it is read again.
     pub(super) fn no_tag(&mut self, begin: usize, place: &Place) -> Place {
-        match &mut self.mode {
-            Mode::Line => self.mode = Mode::Text,
-            Mode::Inline(inline) => inline.passed_text(),
-            _ => {}
+        if matches!(self.mode, Mode::Line) {
+            self.mode = Mode::Text;
         }
         Place { at: begin + 1, emitted: place.emitted, undecided: None }
     }

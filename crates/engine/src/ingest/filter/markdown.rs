@@ -6,6 +6,14 @@
 /// Fewest characters that open a fence.
 const FENCE_LEN_MIN: usize = 3;
 
+/// Fewest marks that make a rule.
+const RULE_LEN_MIN: usize = 3;
+
+const HEADING_LEVELS: usize = 6;
+
+/// A longer number is no list marker.
+const LIST_NUMBER_DIGITS_MAX: usize = 9;
+
 /// What the bytes of a line have shown so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
@@ -30,14 +38,14 @@ enum State {
         mark: u8,
         len: usize,
     },
-    Bullet {
+    /// A line of nothing but the same mark: a list item, a rule, or the underline of a heading.
+    Marks {
         mark: u8,
+        len: usize,
     },
-    /// A line of nothing but the same mark: a rule, or the underline of a heading.
-    Rule {
-        mark: u8,
+    Hashes {
+        len: usize,
     },
-    Hashes,
     Digits {
         count: usize,
     },
@@ -150,31 +158,29 @@ impl LineStart {
                 Some(fence) => Found::Fence(fence),
                 None => self.text(),
             },
-            State::Bullet { mark } => match byte {
-                b' ' | b'\t' if mark != b'_' && mark != b'=' => self.list_item(1, byte),
-                b'\n' => self.rule(),
+            State::Marks { mark, len } => match byte {
+                b' ' | b'\t' if len == 1 && is_bullet(mark) => self.list_item(1, byte),
+                b' ' | b'\t' | b'\r' => Found::More,
+                b'\n' => self.end_of_marks(mark, len),
                 _ if byte == mark => {
-                    self.state = State::Rule { mark };
+                    self.state = State::Marks { mark, len: len + 1 };
                     Found::More
                 }
                 _ => self.text(),
             },
-            State::Rule { mark } => match byte {
-                b'\n' => self.rule(),
-                b' ' | b'\t' | b'\r' => Found::More,
-                _ if byte == mark => Found::More,
-                _ => self.text(),
-            },
-            State::Hashes => match byte {
-                b'#' => Found::More,
-                b' ' | b'\t' | b'\r' | b'\n' => {
+            State::Hashes { len } => match byte {
+                b'#' => {
+                    self.state = State::Hashes { len: len + 1 };
+                    Found::More
+                }
+                b' ' | b'\t' | b'\r' | b'\n' if len <= HEADING_LEVELS => {
                     self.opens = Opens::Heading;
                     self.text()
                 }
                 _ => self.text(),
             },
             State::Digits { count } => match byte {
-                b'0'..=b'9' if count < 9 => {
+                b'0'..=b'9' if count < LIST_NUMBER_DIGITS_MAX => {
                     self.state = State::Digits { count: count + 1 };
                     Found::More
                 }
@@ -198,7 +204,7 @@ impl LineStart {
                 Found::More
             }
             b'\t' => {
-                self.columns += 4 - self.columns % 4;
+                self.columns += tab_width(self.begins());
                 Found::More
             }
             b'\r' => Found::More,
@@ -218,7 +224,7 @@ impl LineStart {
                 Found::More
             }
             b'-' | b'*' | b'+' | b'_' | b'=' => {
-                self.state = State::Bullet { mark: byte };
+                self.state = State::Marks { mark: byte, len: 1 };
                 Found::More
             }
             b'0'..=b'9' => {
@@ -226,7 +232,7 @@ impl LineStart {
                 Found::More
             }
             b'#' => {
-                self.state = State::Hashes;
+                self.state = State::Hashes { len: 1 };
                 Found::More
             }
             // A row of a table: its cells hold no code that began in another.
@@ -242,10 +248,9 @@ impl LineStart {
         (FENCE_LEN_MIN <= len).then_some(Fence {
             mark,
             len,
-            indent: self.offset + self.columns,
             base: self.base,
             quoted: self.quoted,
-            line: FenceLine::Info,
+            line: FenceLine::Code,
         })
     }
 
@@ -254,7 +259,7 @@ impl LineStart {
             Previous::Blank | Previous::Indented => true,
             Previous::Paragraph => self.began_block(),
         };
-        may_begin && !self.taken_out && self.base + 4 <= self.offset + self.columns
+        may_begin && !self.taken_out && self.base + 4 <= self.begins()
     }
 
     fn blank(&mut self) -> Found {
@@ -266,10 +271,26 @@ impl LineStart {
         Found::Blank
     }
 
-    /// A line of marks has ended; nothing goes on across it.
-    fn rule(&mut self) -> Found {
-        self.next_line(Previous::Blank);
-        Found::Blank
+    /// A line of nothing but marks has ended.
+    fn end_of_marks(&mut self, mark: u8, len: usize) -> Found {
+        let goes_on = self.previous == Previous::Paragraph && self.base <= self.begins();
+        let underlines = goes_on && matches!(mark, b'-' | b'=');
+        if underlines || (RULE_LEN_MIN <= len && mark != b'=' && mark != b'+') {
+            self.next_line(Previous::Blank);
+            Found::Blank
+        } else if len == 1 && is_bullet(mark) && !goes_on {
+            let content = self.begins() + 2;
+            self.next_line(Previous::Blank);
+            self.base = content;
+            Found::Blank
+        } else {
+            self.text()
+        }
+    }
+
+    /// The column at which the content of this line begins.
+    fn begins(&self) -> usize {
+        self.offset + self.columns
     }
 
     fn text(&mut self) -> Found {
@@ -278,22 +299,20 @@ impl LineStart {
     }
 
     fn leave_list(&mut self) {
-        let begins = self.offset + self.columns;
         if self.after_marker {
-            // Up to four spaces after a marker belong to it; with more, code begins.
-            if self.columns < 4 {
-                self.base = begins;
-            }
+            self.base = self.begins();
         } else if self.previous != Previous::Paragraph {
             // A line that only goes on with a paragraph stays in its item, wherever it begins.
-            self.base = self.base.min(begins);
+            self.base = self.base.min(self.begins());
         }
     }
 
     fn list_item(&mut self, marker: usize, byte: u8) -> Found {
         self.opens = Opens::Block;
-        self.offset += self.columns + marker + 1;
-        self.columns = if byte == b'\t' { 3 } else { 0 };
+        let after_marker = self.begins() + marker;
+        // One column of white space belongs to the marker.
+        self.offset = after_marker + 1;
+        self.columns = if byte == b'\t' { tab_width(after_marker) - 1 } else { 0 };
         self.base = self.offset;
         self.after_marker = true;
         self.state = State::Indent;
@@ -301,12 +320,20 @@ impl LineStart {
     }
 }
 
+/// The columns that a tab at `column` takes.
+fn tab_width(column: usize) -> usize {
+    4 - column % 4
+}
+
+fn is_bullet(mark: u8) -> bool {
+    matches!(mark, b'-' | b'*' | b'+')
+}
+
 /// A fenced block, from the line that opens it on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fence {
     mark: u8,
     len: usize,
-    indent: usize,
     /// Where the content of the list item around it begins.
     base: usize,
     quoted: bool,
@@ -315,8 +342,6 @@ pub(super) struct Fence {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FenceLine {
-    /// The opening line, after its marks.
-    Info,
     Start {
         columns: usize,
         quote_seen: bool,
@@ -326,16 +351,15 @@ enum FenceLine {
     },
     /// Nothing but white space after a run that closes.
     AfterRun,
+    /// Code, or what follows the marks that open the fence.
     Code,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FenceStep {
     Inside,
-    /// This byte ended the closing line.
-    Closed,
-    /// The quote or list item around the fence ended before this byte.
-    Left,
+    /// It ended before this byte: its closing line is over, or the quote or list item around it.
+    Ended,
 }
 
 impl Fence {
@@ -344,18 +368,17 @@ impl Fence {
             (FenceLine::Start { columns, quote_seen }, _) => {
                 match self.at_line_start(byte, columns, quote_seen) {
                     Some(line) => line,
-                    None => return FenceStep::Left,
+                    None => return FenceStep::Ended,
                 }
             }
             (FenceLine::Run { len }, _) if byte == self.mark => FenceLine::Run { len: len + 1 },
-            (FenceLine::Run { len }, b'\n') if self.len <= len => return FenceStep::Closed,
-            (FenceLine::AfterRun, b'\n') => return FenceStep::Closed,
+            (FenceLine::Run { len }, b'\n') if self.len <= len => return FenceStep::Ended,
+            (FenceLine::AfterRun, b'\n') => return FenceStep::Ended,
             (FenceLine::Run { len }, b' ' | b'\t' | b'\r') if self.len <= len => {
                 FenceLine::AfterRun
             }
             (FenceLine::AfterRun, b' ' | b'\t' | b'\r') => FenceLine::AfterRun,
             (_, b'\n') => FenceLine::Start { columns: 0, quote_seen: false },
-            (FenceLine::Info, _) => FenceLine::Info,
             _ => FenceLine::Code,
         };
         FenceStep::Inside
@@ -364,14 +387,21 @@ impl Fence {
     fn at_line_start(&self, byte: u8, columns: usize, quote_seen: bool) -> Option<FenceLine> {
         Some(match byte {
             b' ' => FenceLine::Start { columns: columns + 1, quote_seen },
-            b'\t' => FenceLine::Start { columns: columns + 4 - columns % 4, quote_seen },
+            b'\t' => FenceLine::Start { columns: columns + tab_width(columns), quote_seen },
             b'>' if self.quoted && !quote_seen => FenceLine::Start { columns: 0, quote_seen: true },
             _ if self.quoted && !quote_seen => return None,
             b'\n' => FenceLine::Start { columns: 0, quote_seen: false },
             b'\r' => FenceLine::Start { columns, quote_seen },
             _ if columns < self.base && !self.quoted => return None,
-            _ if byte == self.mark && columns <= self.indent + 3 => FenceLine::Run { len: 1 },
+            _ if byte == self.mark && columns <= self.close_columns_max() => {
+                FenceLine::Run { len: 1 }
+            }
             _ => FenceLine::Code,
         })
+    }
+
+    /// A closing line stands at most three columns in; the space after a quote mark is not one.
+    fn close_columns_max(&self) -> usize {
+        self.base + 3 + usize::from(self.quoted)
     }
 }

@@ -74,10 +74,10 @@ impl Filter {
             }
             Mode::Fence(fence) => match fence.step(byte) {
                 FenceStep::Inside => {}
-                step => {
+                FenceStep::Ended => {
                     self.line.after_fence();
                     self.mode = Mode::Line;
-                    return if step == FenceStep::Left { at } else { at + 1 };
+                    return at;
                 }
             },
             Mode::Hidden { .. } => {

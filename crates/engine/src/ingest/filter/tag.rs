@@ -224,8 +224,8 @@ impl TagScan {
                     self.wide_len = 0;
                     return self.narrow(b' ', table);
                 }
-                Err(error) if error.error_len().is_none() => return Step::More,
-                _ => {}
+                Err(_) => return Step::More,
+                Ok(_) => {}
             }
         }
         self.wide_len = 0;

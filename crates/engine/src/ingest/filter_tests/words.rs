@@ -196,3 +196,10 @@ fn a_text_that_cannot_be_a_word_is_refused() {
     assert_eq!(new(&"x".repeat(CONTROL_WORD_BYTES_MAX)), Ok(()));
     assert_eq!(new(&"x".repeat(CONTROL_WORD_BYTES_MAX + 1)), Err(BadWord::TooLong));
 }
+
+#[test]
+fn a_mark_that_begins_a_word_still_means_what_it_does_to_a_line() {
+    let filter = filter_of(&["#done"]);
+    check_by(&filter, "# h\n    #done", "# h\n    #done");
+    check_by(&filter, "h\n    #done", "h\n    ");
+}
