@@ -6,6 +6,7 @@
 //!
 //! Invariant: the pieces of a message, joined, are its text; each byte is in exactly one piece.
 
+mod fence;
 mod inline;
 mod mark;
 mod markdown;
@@ -163,7 +164,7 @@ impl Filter {
                 self.read_on(held, place, out);
             }
             (None, Mode::Inline(inline)) => {
-                let end = inline.at_end(held).unwrap_or(0);
+                let end = inline.at_end(held, &self.line).unwrap_or(0);
                 out_visible(&held[..end], out);
                 self.mode = Mode::Text;
                 self.read(&held[end..], 0, out);
@@ -246,8 +247,7 @@ impl Filter {
                 if let Some(begin) = place.undecided =>
             {
                 let held = &text[begin..place.at];
-                let paragraph = held.rfind('\n').map_or(held, |end| &held[..end]);
-                return Some(begin + inline.code_end(paragraph).unwrap_or(0));
+                return Some(begin + inline.at_paragraph_end(held).unwrap_or(0));
             }
             InlineStep::NotCode { next } => self.mode = next.into(),
             InlineStep::ParagraphEnded => {

@@ -6,6 +6,8 @@ mod code;
 mod generated;
 #[path = "filter_tests/lines.rs"]
 mod lines;
+#[path = "filter_tests/parser.rs"]
+mod parser;
 #[path = "filter_tests/tags.rs"]
 mod tags;
 #[path = "filter_tests/words.rs"]

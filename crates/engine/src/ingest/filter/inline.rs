@@ -5,7 +5,8 @@
 
 use crate::limits::CODE_RUNS_MAX;
 
-use super::markdown::{Fence, Found, LineStart};
+use super::fence::Fence;
+use super::markdown::{Found, LineStart};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Inline {
@@ -103,10 +104,11 @@ impl Inline {
             b'\n' => {
                 if let Some(fence) = self.fence.take() {
                     InlineStep::Code { next: Next::Fence(fence) }
-                } else {
-                    line.after_text();
+                } else if line.after_text() {
                     self.at_line = true;
                     InlineStep::Consumed
+                } else {
+                    InlineStep::ParagraphEnded
                 }
             }
             b'<' if !self.holds => InlineStep::TagBegins,
@@ -152,9 +154,14 @@ impl Inline {
         false
     }
 
+    /// The paragraph ended with the line before the last of `held`.
+    pub(super) fn at_paragraph_end(&self, held: &str) -> Option<usize> {
+        self.code_end(held.rfind('\n').map_or(held, |end| &held[..end]))
+    }
+
     /// The opening run opens nothing. Says where the code ends that the text held, up to the end
     /// of its paragraph, begins in, if a later run opened some.
-    pub(super) fn code_end(&self, paragraph: &str) -> Option<usize> {
+    fn code_end(&self, paragraph: &str) -> Option<usize> {
         let mut rest = self.passed.as_slice();
         while let Some((&run, later)) = rest.split_first() {
             match later.iter().position(|other| other.len == run.opens) {
@@ -169,11 +176,12 @@ impl Inline {
     }
 
     /// The message ended: where the code ends that `held` begins in.
-    pub(super) fn at_end(&self, held: &str) -> Option<usize> {
-        if self.fence.is_some() || self.ticks == self.run {
-            return Some(held.len());
+    pub(super) fn at_end(&self, held: &str, line: &LineStart) -> Option<usize> {
+        match self.clone().step(b'\n', &mut line.clone()) {
+            InlineStep::Code { .. } => Some(held.len()),
+            InlineStep::NotCode { .. } => self.at_paragraph_end(held),
+            _ => self.code_end(held),
         }
-        self.code_end(held)
     }
 }
 

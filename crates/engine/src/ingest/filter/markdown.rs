@@ -3,8 +3,7 @@
 //! Does: classify the start of each line, byte by byte: fence, indented code, new block, text.
 //! Does not: look at inline markup; that is the filter's.
 
-/// Fewest characters that open a fence.
-const FENCE_LEN_MIN: usize = 3;
+use super::fence::{Around, Fence};
 
 /// Fewest marks that make a rule.
 const RULE_LEN_MIN: usize = 3;
@@ -34,6 +33,8 @@ pub(super) enum Found {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Indent,
+    /// After a quote mark; one column of white space belongs to it.
+    AfterQuote,
     Run {
         mark: u8,
         len: usize,
@@ -67,14 +68,16 @@ enum Previous {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LineStart {
     state: State,
-    /// Columns of white space since the line or its last container mark began.
-    columns: usize,
-    /// Columns before the last container mark's content.
-    offset: usize,
-    /// Where the content of the list item around this line begins.
-    base: usize,
+    column: usize,
+    /// The column at which the content of the innermost quote begins.
+    quote: usize,
+    /// Quote marks on this line, and on the one before.
+    quotes: usize,
+    quotes_before: usize,
+    /// Where the content of the list item around this line begins, outside of quotes and, counted
+    /// from the innermost quote's content, inside.
+    lists: [usize; 2],
     previous: Previous,
-    quoted: bool,
     /// A list marker stood on this line, and its content has not begun.
     after_marker: bool,
     /// A tag or word was taken out of this line, so what stands after it is not indented.
@@ -96,11 +99,12 @@ impl LineStart {
     pub(super) fn new() -> LineStart {
         LineStart {
             state: State::Indent,
-            columns: 0,
-            offset: 0,
-            base: 0,
+            column: 0,
+            quote: 0,
+            quotes: 0,
+            quotes_before: 0,
+            lists: [0; 2],
             previous: Previous::Blank,
-            quoted: false,
             after_marker: false,
             taken_out: false,
             opens: Opens::Nothing,
@@ -111,13 +115,11 @@ impl LineStart {
         self.opens != Opens::Nothing
     }
 
-    /// Begins the next line; the last one was text.
-    pub(super) fn after_text(&mut self) {
-        self.next_line(if self.opens == Opens::Heading {
-            Previous::Blank
-        } else {
-            Previous::Paragraph
-        });
+    /// Begins the next line; the last one was text. Says whether its paragraph may go on.
+    pub(super) fn after_text(&mut self) -> bool {
+        let goes_on = self.opens != Opens::Heading;
+        self.next_line(if goes_on { Previous::Paragraph } else { Previous::Blank });
+        goes_on
     }
 
     /// Begins the next line; the last one was indented code.
@@ -137,10 +139,10 @@ impl LineStart {
 
     fn next_line(&mut self, previous: Previous) {
         self.state = State::Indent;
-        self.columns = 0;
-        self.offset = 0;
+        self.column = 0;
+        self.quote = 0;
+        self.quotes_before = std::mem::take(&mut self.quotes);
         self.previous = previous;
-        self.quoted = false;
         self.after_marker = false;
         self.taken_out = false;
         self.opens = Opens::Nothing;
@@ -149,6 +151,7 @@ impl LineStart {
     pub(super) fn step(&mut self, byte: u8) -> Found {
         match self.state {
             State::Indent => self.indent(byte),
+            State::AfterQuote => self.after_quote(byte),
             State::Run { mark, len } if byte == mark => {
                 self.state = State::Run { mark, len: len + 1 };
                 Found::More
@@ -200,26 +203,19 @@ impl LineStart {
     fn indent(&mut self, byte: u8) -> Found {
         match byte {
             b' ' => {
-                self.columns += 1;
+                self.column += 1;
                 Found::More
             }
             b'\t' => {
-                self.columns += tab_width(self.begins());
+                self.column += tab_width(self.column);
                 Found::More
             }
             b'\r' => Found::More,
             b'\n' => self.blank(),
-            _ if self.is_indented_code() => Found::Indented,
-            b'>' => {
-                self.opens = Opens::Block;
-                self.quoted = true;
-                self.offset = 0;
-                self.columns = 0;
-                self.base = 0;
-                Found::More
-            }
+            _ if self.is_indented() && self.goes_on() => Found::Text,
+            _ if self.is_indented() => Found::Indented,
+            b'>' => self.quote_mark(),
             b'`' | b'~' => {
-                self.leave_list();
                 self.state = State::Run { mark: byte, len: 1 };
                 Found::More
             }
@@ -244,22 +240,34 @@ impl LineStart {
         }
     }
 
-    fn fence(&self, mark: u8, len: usize) -> Option<Fence> {
-        (FENCE_LEN_MIN <= len).then_some(Fence {
-            mark,
-            len,
-            base: self.base,
-            quoted: self.quoted,
-            line: FenceLine::Code,
-        })
+    fn quote_mark(&mut self) -> Found {
+        self.column += 1;
+        self.quote = self.column;
+        self.quotes += 1;
+        if self.quotes_before < self.quotes {
+            self.opens = Opens::Block;
+            *self.list() = 0;
+        }
+        self.state = State::AfterQuote;
+        Found::More
     }
 
-    fn is_indented_code(&self) -> bool {
-        let may_begin = match self.previous {
-            Previous::Blank | Previous::Indented => true,
-            Previous::Paragraph => self.began_block(),
-        };
-        may_begin && !self.taken_out && self.base + 4 <= self.begins()
+    fn after_quote(&mut self, byte: u8) -> Found {
+        self.state = State::Indent;
+        if matches!(byte, b' ' | b'\t') {
+            self.quote += 1;
+        }
+        self.indent(byte)
+    }
+
+    fn fence(&mut self, mark: u8, len: usize) -> Option<Fence> {
+        let list = self.leave_list();
+        Fence::opened_by(mark, len, Around { quotes: self.quotes, list })
+    }
+
+    /// Whether the line begins so far in that it is code, or only goes on with a paragraph.
+    fn is_indented(&self) -> bool {
+        !self.taken_out && self.lists[self.place()] + 4 <= self.begins()
     }
 
     fn blank(&mut self) -> Found {
@@ -273,135 +281,73 @@ impl LineStart {
 
     /// A line of nothing but marks has ended.
     fn end_of_marks(&mut self, mark: u8, len: usize) -> Found {
-        let goes_on = self.previous == Previous::Paragraph && self.base <= self.begins();
+        let goes_on = self.goes_on() && *self.list() <= self.begins();
         let underlines = goes_on && matches!(mark, b'-' | b'=');
-        if underlines || (RULE_LEN_MIN <= len && mark != b'=' && mark != b'+') {
-            self.next_line(Previous::Blank);
-            Found::Blank
+        let rules = RULE_LEN_MIN <= len && matches!(mark, b'-' | b'*' | b'_');
+        if underlines || rules {
+            self.leave_list();
         } else if len == 1 && is_bullet(mark) && !goes_on {
-            let content = self.begins() + 2;
-            self.next_line(Previous::Blank);
-            self.base = content;
-            Found::Blank
+            *self.list() = self.begins() + 2;
         } else {
-            self.text()
+            return self.text();
         }
+        self.next_line(Previous::Blank);
+        Found::Blank
     }
 
-    /// The column at which the content of this line begins.
+    /// Whether this line only goes on with the paragraph before it, unless something begins on it.
+    fn goes_on(&self) -> bool {
+        self.previous == Previous::Paragraph && !self.began_block()
+    }
+
+    fn place(&self) -> usize {
+        usize::from(0 < self.quotes)
+    }
+
+    fn list(&mut self) -> &mut usize {
+        let place = self.place();
+        &mut self.lists[place]
+    }
+
+    /// The column reached, counted from the innermost quote's content.
     fn begins(&self) -> usize {
-        self.offset + self.columns
+        self.column - self.quote
     }
 
     fn text(&mut self) -> Found {
-        self.leave_list();
+        // A line that only goes on with a paragraph stays in its item, wherever it begins.
+        if !self.goes_on() {
+            self.leave_list();
+        }
         Found::Text
     }
 
-    fn leave_list(&mut self) {
-        if self.after_marker {
-            self.base = self.begins();
-        } else if self.previous != Previous::Paragraph {
-            // A line that only goes on with a paragraph stays in its item, wherever it begins.
-            self.base = self.base.min(self.begins());
-        }
+    /// What begins here is in no list item whose content begins further in. Returns where the
+    /// content of the one it is in begins.
+    fn leave_list(&mut self) -> usize {
+        let begins = self.begins();
+        let after_marker = self.after_marker;
+        let list = self.list();
+        *list = if after_marker { begins } else { begins.min(*list) };
+        *list
     }
 
     fn list_item(&mut self, marker: usize, byte: u8) -> Found {
         self.opens = Opens::Block;
-        let after_marker = self.begins() + marker;
+        self.column += marker;
         // One column of white space belongs to the marker.
-        self.offset = after_marker + 1;
-        self.columns = if byte == b'\t' { tab_width(after_marker) - 1 } else { 0 };
-        self.base = self.offset;
+        *self.list() = self.begins() + 1;
         self.after_marker = true;
         self.state = State::Indent;
-        Found::More
+        self.indent(byte)
     }
 }
 
 /// The columns that a tab at `column` takes.
-fn tab_width(column: usize) -> usize {
+pub(super) fn tab_width(column: usize) -> usize {
     4 - column % 4
 }
 
 fn is_bullet(mark: u8) -> bool {
     matches!(mark, b'-' | b'*' | b'+')
-}
-
-/// A fenced block, from the line that opens it on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fence {
-    mark: u8,
-    len: usize,
-    /// Where the content of the list item around it begins.
-    base: usize,
-    quoted: bool,
-    line: FenceLine,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FenceLine {
-    Start {
-        columns: usize,
-        quote_seen: bool,
-    },
-    Run {
-        len: usize,
-    },
-    /// Nothing but white space after a run that closes.
-    AfterRun,
-    /// Code, or what follows the marks that open the fence.
-    Code,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FenceStep {
-    Inside,
-    /// It ended before this byte: its closing line is over, or the quote or list item around it.
-    Ended,
-}
-
-impl Fence {
-    pub(super) fn step(&mut self, byte: u8) -> FenceStep {
-        self.line = match (self.line, byte) {
-            (FenceLine::Start { columns, quote_seen }, _) => {
-                match self.at_line_start(byte, columns, quote_seen) {
-                    Some(line) => line,
-                    None => return FenceStep::Ended,
-                }
-            }
-            (FenceLine::Run { len }, _) if byte == self.mark => FenceLine::Run { len: len + 1 },
-            (FenceLine::Run { len }, b'\n') if self.len <= len => return FenceStep::Ended,
-            (FenceLine::AfterRun, b'\n') => return FenceStep::Ended,
-            (FenceLine::Run { len }, b' ' | b'\t' | b'\r') if self.len <= len => {
-                FenceLine::AfterRun
-            }
-            (FenceLine::AfterRun, b' ' | b'\t' | b'\r') => FenceLine::AfterRun,
-            (_, b'\n') => FenceLine::Start { columns: 0, quote_seen: false },
-            _ => FenceLine::Code,
-        };
-        FenceStep::Inside
-    }
-
-    fn at_line_start(&self, byte: u8, columns: usize, quote_seen: bool) -> Option<FenceLine> {
-        Some(match byte {
-            b' ' => FenceLine::Start { columns: columns + 1, quote_seen },
-            b'\t' => FenceLine::Start { columns: columns + tab_width(columns), quote_seen },
-            b'>' if self.quoted && !quote_seen => FenceLine::Start { columns: 0, quote_seen: true },
-            _ if self.quoted && !quote_seen => return None,
-            b'\n' => FenceLine::Start { columns: 0, quote_seen: false },
-            b'\r' => FenceLine::Start { columns, quote_seen },
-            _ if columns < self.base && !self.quoted => return None,
-            _ if byte == self.mark && columns <= self.close_columns_max() => {
-                FenceLine::Run { len: 1 }
-            }
-            _ => FenceLine::Code,
-        })
-    }
-
-    /// A closing line stands at most three columns in; the space after a quote mark is not one.
-    fn close_columns_max(&self) -> usize {
-        self.base + 3 + usize::from(self.quoted)
-    }
 }

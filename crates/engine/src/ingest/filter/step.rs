@@ -3,8 +3,9 @@
 //! Does: follow code, lines and hidden text, and see where a tag or a word may begin.
 //! Does not: hold or hand on anything.
 
+use super::fence::{Fence, FenceStep};
 use super::inline::{self, Inline};
-use super::markdown::{Fence, FenceStep, Found};
+use super::markdown::Found;
 use super::tag::{Class, TagScan};
 use super::{Filter, Mark};
 
