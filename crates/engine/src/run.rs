@@ -13,6 +13,7 @@ mod finish;
 pub mod grammar;
 mod text;
 mod tools;
+pub mod unfinished;
 mod writer;
 
 use std::collections::VecDeque;

@@ -8,6 +8,17 @@
 //! Does: keep, serve, resume, guard. Does not: know a provider, a view's rules or a tool; the engine
 //! and the agents do.
 
+pub mod access;
+pub mod channel;
+pub mod clock;
+pub mod fold;
+pub mod gateway;
+pub mod http;
 pub mod id;
+pub mod intake;
 pub mod limits;
+pub mod log;
+pub mod reader;
+pub mod runs;
+pub mod serve;
 pub mod store;

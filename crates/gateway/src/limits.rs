@@ -37,3 +37,39 @@ pub const LIST_MAX: usize = 200;
 
 /// How long a deleted session can be brought back.
 pub const UNDO_WINDOW: Duration = Duration::from_secs(30);
+
+/// What comes within this time after something was sent goes out together.
+pub const MERGE_WINDOW: Duration = Duration::from_millis(33);
+
+/// A stream says that it is alive, and where the log ends, when nothing has happened for so long.
+pub const HEARTBEAT_EVERY: Duration = Duration::from_secs(15);
+
+/// Pieces that a reader may be behind before it has to read the log again.
+pub const PIECES_WAITING_MAX: usize = 64;
+
+/// Bytes of the body of a command.
+pub const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// Bytes of one stream that is taken in.
+pub const INGEST_BYTES_MAX: usize = 1 << 30;
+
+/// A stream that is taken in has stalled when nothing came for so long.
+pub const INGEST_IDLE_MAX: Duration = Duration::from_secs(300);
+
+/// Records that a reader which was up to date may fall behind before it is closed.
+pub const LAG_RECORDS_MAX: u64 = 50_000;
+
+/// Connections at one time.
+pub const CONNECTIONS_MAX: usize = 16_384;
+
+/// Bytes of the headers of a request.
+pub const HEADER_BYTES_MAX: usize = 32 << 10;
+
+/// How long a caller may take to send the headers of a request.
+pub const HEADERS_WITHIN: Duration = Duration::from_secs(10);
+
+/// A connection that takes nothing for so long is closed.
+pub const WRITE_STALLED_MAX: Duration = Duration::from_secs(30);
+
+/// How long a gateway that stops waits for runs and readers to end.
+pub const DRAIN_MAX: Duration = Duration::from_secs(10);

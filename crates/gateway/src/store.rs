@@ -161,12 +161,8 @@ pub trait Vault: Send + Sync + 'static {
     fn token(&self, digest: [u8; 32]) -> Result<Option<Token>, StoreError>;
     fn tokens(&self, owner: OwnerId) -> Result<Vec<Token>, StoreError>;
     /// Says whether there was such a token of this owner.
-    fn revoke_token(
-        &self,
-        owner: OwnerId,
-        token: TokenId,
-        now: Millis,
-    ) -> Result<bool, StoreError>;
+    fn revoke_token(&self, owner: OwnerId, token: TokenId, now: Millis)
+    -> Result<bool, StoreError>;
     fn put_share(&self, share: &Share) -> Result<(), StoreError>;
     fn share(&self, digest: [u8; 32]) -> Result<Option<Share>, StoreError>;
     fn shares(&self, session: SessionId) -> Result<Vec<Share>, StoreError>;

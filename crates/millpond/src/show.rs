@@ -146,6 +146,7 @@ pub(crate) fn status_of(tally: &Tally, output: Output) -> ExitCode {
                 Some(FailureReason::Limit) => with("a limit was reached"),
                 Some(FailureReason::Unrecognised) => with("the input is not recognised"),
                 Some(FailureReason::Empty) => "the input is empty".to_owned(),
+                Some(FailureReason::Storage) => with("the log could not be kept"),
                 Some(FailureReason::Error) | None => with("failed"),
             },
             1,

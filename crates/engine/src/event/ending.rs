@@ -55,6 +55,8 @@ pub enum FailureReason {
     Empty,
     /// No dialect recognised the input.
     Unrecognised,
+    /// The log could not be kept.
+    Storage,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

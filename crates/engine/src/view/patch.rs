@@ -218,6 +218,7 @@ impl Ended<'_> {
             (Outcome::Failed, Some(FailureReason::Limit)) => "A limit was reached",
             (Outcome::Failed, Some(FailureReason::Empty)) => "Nothing came",
             (Outcome::Failed, Some(FailureReason::Unrecognised)) => "Not recognised",
+            (Outcome::Failed, Some(FailureReason::Storage)) => "The log could not be kept",
             (Outcome::Failed, _) => "Failed",
             (Outcome::Cancelled, _) => "Cancelled",
             (Outcome::Truncated, _) => "Cut off before its end",

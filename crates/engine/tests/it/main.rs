@@ -44,5 +44,6 @@ mod support;
 mod thinking;
 mod transcript;
 mod traps;
+mod unfinished;
 mod views;
 mod views_hostile;

@@ -72,6 +72,7 @@ fn after_a_rule_or_heading_code_may_begin() {
         "+++\n    @",
         "_\n    @",
     ]);
+    text(&["_\n      @", "=\n      @", "**\n      @"]);
     text(&["#a\n    @", "####### a\n    @", "a\n*\n    @", "a\n+\n    @", "a\n**\n    @"]);
     text(&["--a\n    @", "-- a\n    @", "-@", "--@", "-- @", "#@", "##@", "1@", "1.@"]);
 }
@@ -119,6 +120,7 @@ fn a_fence_in_a_list_item_ends_with_it() {
 
 #[test]
 fn a_fence_in_a_quote_ends_with_it() {
+    code(&["> ```\n>@"]);
     code(&["> ```\n> @", "> ```\n> > ```\n> @", "> ```\n>\n> @", "> ```\n>     ```\n> @"]);
     text(&["> ```\n@", "> ```\n> x\n> ```\n> @", "> ```\n> x\n>    ```\n> @"]);
     text(&["> ```\n\n@"]);
@@ -141,7 +143,7 @@ fn inline_code_ends_with_its_paragraph() {
 fn the_run_that_opens_code_may_come_after_one_that_opens_none() {
     code(&["`` a ` @ ` b\n\nc", "x `` a ` @ ` b\n\nc", "a ``` ` @ `` ` b", "a ``` \\`` @ ` b"]);
     text(&["a ``` ` @ `` b", "a `` \\` ` \\` @ ` b", "a `` ` b ` @ ` c", "a ``` \\`` @ `` b"]);
-    text(&["a ``` `` @ `\n\n`` b"]);
+    text(&["a ``` `` @ `\n\n`` b", "` ```@\n```"]);
 }
 
 #[test]

@@ -1,0 +1,144 @@
+//! Which hosts a request may name, and which pages it may come from.
+//!
+//! A page of another site can make a browser send requests here, and a name that suddenly means
+//! this machine can make such a page look like ours. Both are refused by what the browser itself
+//! says: `Host`, `Origin` and `Sec-Fetch-Site`.
+
+use axum::http::{HeaderMap, header};
+
+/// Why a request is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stranger {
+    Host,
+    Origin,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allowed {
+    /// `host:port` and `host`, lower case.
+    hosts: Vec<String>,
+    /// `scheme://host:port`, lower case.
+    origins: Vec<String>,
+}
+
+impl Allowed {
+    /// What this machine is called from itself, at `port`, and what else was allowed by name.
+    pub fn new(port: u16, tls: bool, more_hosts: &[String], more_origins: &[String]) -> Allowed {
+        let scheme = if tls { "https" } else { "http" };
+        let default_port = if tls { 443 } else { 80 };
+        let names = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
+        let mut hosts = Vec::new();
+        let mut origins: Vec<String> = more_origins.iter().map(|o| o.to_lowercase()).collect();
+        for name in names.iter().chain(more_hosts) {
+            let name = name.to_lowercase();
+            origins.push(format!("{scheme}://{name}:{port}"));
+            hosts.push(format!("{name}:{port}"));
+            if port == default_port {
+                origins.push(format!("{scheme}://{name}"));
+                hosts.push(name);
+            }
+        }
+        Allowed { hosts, origins }
+    }
+
+    pub fn check(&self, headers: &HeaderMap) -> Result<(), Stranger> {
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let host = hosts.next().and_then(|host| host.to_str().ok()).ok_or(Stranger::Host)?;
+        let known = self.hosts.iter().any(|known| known.eq_ignore_ascii_case(host));
+        if !known || hosts.next().is_some() {
+            return Err(Stranger::Host);
+        }
+        for origin in headers.get_all(header::ORIGIN) {
+            let known = origin.to_str().is_ok_and(|origin| {
+                self.origins.iter().any(|known| known.eq_ignore_ascii_case(origin))
+            });
+            if !known {
+                return Err(Stranger::Origin);
+            }
+        }
+        // Sent by browsers only. A link that a person follows from elsewhere is a navigation, and
+        // carries no cookie of ours, because that is strictly for our own site.
+        let navigates = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
+        let foreign = headers
+            .get("sec-fetch-site")
+            .is_some_and(|site| site != "same-origin" && site != "none");
+        if foreign && !navigates && headers.get(header::ORIGIN).is_none() {
+            return Err(Stranger::Origin);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderName;
+
+    use super::*;
+
+    fn check(headers: &[(&str, &str)]) -> Result<(), Stranger> {
+        let allowed = Allowed::new(8181, false, &["millpond.lan".into()], &[]);
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            let name: HeaderName = name.parse().unwrap_or_else(|_| panic!("{name}"));
+            map.append(name, value.parse().unwrap_or_else(|_| panic!("{value}")));
+        }
+        allowed.check(&map)
+    }
+
+    #[test]
+    fn only_our_own_names_at_our_port_are_hosts() {
+        for host in ["127.0.0.1:8181", "localhost:8181", "LOCALHOST:8181", "[::1]:8181"] {
+            assert_eq!(check(&[("host", host)]), Ok(()), "{host}");
+        }
+        assert_eq!(check(&[("host", "millpond.lan:8181")]), Ok(()));
+        for host in [
+            "evil.com",
+            "evil.com:8181",
+            "127.0.0.1",
+            "127.0.0.1:80",
+            "127.0.0.1.nip.io:8181",
+            "0.0.0.0:8181",
+            "localhost.:8181",
+            "localhost:8181.evil.com",
+            "user@localhost:8181",
+            "",
+        ] {
+            assert_eq!(check(&[("host", host)]), Err(Stranger::Host), "{host}");
+        }
+        assert_eq!(check(&[]), Err(Stranger::Host));
+        let twice = [("host", "localhost:8181"), ("host", "localhost:8181")];
+        assert_eq!(check(&twice), Err(Stranger::Host));
+    }
+
+    #[test]
+    fn only_our_own_pages_may_ask() {
+        let from = |origin| check(&[("host", "localhost:8181"), ("origin", origin)]);
+        assert_eq!(from("http://localhost:8181"), Ok(()));
+        assert_eq!(from("http://127.0.0.1:8181"), Ok(()));
+        for origin in [
+            "null",
+            "http://localhost",
+            "http://localhost:9999",
+            "https://localhost:8181",
+            "http://localhost.evil.com:8181",
+            "http://evil.localhost:8181",
+            "file://",
+            "chrome-extension://abc",
+            "",
+        ] {
+            assert_eq!(from(origin), Err(Stranger::Origin), "{origin}");
+        }
+    }
+
+    #[test]
+    fn what_a_browser_calls_cross_site_is_refused_without_an_origin_too() {
+        let with = |site, mode| {
+            check(&[("host", "localhost:8181"), ("sec-fetch-site", site), ("sec-fetch-mode", mode)])
+        };
+        assert_eq!(with("cross-site", "no-cors"), Err(Stranger::Origin));
+        assert_eq!(with("same-site", "no-cors"), Err(Stranger::Origin));
+        assert_eq!(with("same-origin", "cors"), Ok(()));
+        assert_eq!(with("none", "navigate"), Ok(()));
+        assert_eq!(with("cross-site", "navigate"), Ok(()), "a link to us");
+    }
+}

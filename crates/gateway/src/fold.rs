@@ -1,0 +1,123 @@
+//! A stream of frames made from the log, as far as the log has been read.
+
+use engine::wire::{Cursor, Encoder, Frame, Kind, sse};
+
+use crate::id::SessionId;
+use crate::log::Log;
+use crate::store::StoreError;
+
+/// Where a frame stands in its stream: the event's number, and which of its frames it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub seq: u64,
+    pub sent: u32,
+}
+
+impl From<&Cursor> for Place {
+    fn from(cursor: &Cursor) -> Place {
+        Place { seq: cursor.seq, sent: cursor.sent }
+    }
+}
+
+/// How frames are spelt on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Spelling {
+    /// Server-sent events.
+    Events,
+    /// A JSON object on a line each.
+    Lines,
+}
+
+impl Spelling {
+    pub fn write(self, frame: &Frame<'_>, out: &mut String) {
+        match self {
+            Spelling::Events => sse::write_event(frame, out),
+            Spelling::Lines => sse::write_line(frame, out),
+        }
+    }
+
+    /// Nothing new, but where the log ends: a reader that is behind can see that it is.
+    pub fn heartbeat(self, end: u64) -> String {
+        match self {
+            Spelling::Events => format!(": head {end}\n\n"),
+            Spelling::Lines => format!("{{\"heartbeat\":{{\"head\":{end}}}}}\n"),
+        }
+    }
+}
+
+/// Everything that makes two streams differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Topic {
+    pub session: SessionId,
+    pub kind: Kind,
+    pub spelling: Spelling,
+}
+
+#[derive(Clone, Debug)]
+pub struct Fold {
+    topic: Topic,
+    encoder: Encoder,
+    next: u64,
+    place: Place,
+}
+
+impl Fold {
+    pub fn new(topic: Topic, epoch: u32) -> Fold {
+        let encoder = Encoder::new(topic.kind, &topic.session.to_string(), epoch);
+        Fold { topic, encoder, next: 0, place: Place::default() }
+    }
+
+    /// The same, but appends in a row become one frame.
+    #[must_use]
+    pub fn merging(self) -> Fold {
+        Fold { encoder: self.encoder.merging(), ..self }
+    }
+
+    /// The next record to read.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The last frame made.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Reads on and writes the frames for which `wanted` says so. Says whether there was more to
+    /// read; what has been merged is written too.
+    pub async fn read_on(
+        &mut self,
+        log: &Log,
+        out: &mut String,
+        wanted: impl Fn(Place) -> bool,
+    ) -> Result<bool, StoreError> {
+        let Fold { topic, encoder, next, place } = self;
+        let from = *next;
+        let mut write = |frame: Frame<'_>| {
+            *place = Place::from(&frame.id);
+            if wanted(*place) {
+                topic.spelling.write(&frame, out);
+            }
+        };
+        for chunk in log.read(topic.session, from).await? {
+            for record in chunk.records(*next) {
+                let record = record.map_err(|error| StoreError::Damaged {
+                    session: topic.session,
+                    seq: *next,
+                    detail: error.to_string(),
+                })?;
+                encoder.push(&record, &mut write);
+                *next = record.seq + 1;
+            }
+        }
+        encoder.flush(&mut write);
+        Ok(from < *next)
+    }
+
+    /// The whole page as it stands.
+    pub fn snapshot(&self, out: &mut String) {
+        if let Some(last) = self.next.checked_sub(1) {
+            self.encoder.snapshot(last, &mut |frame| self.topic.spelling.write(&frame, out));
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The parts of a gateway that is running, as its endpoints see them.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use engine::event::Millis;
+use tokio::sync::watch;
+
+use crate::access::{Allowed, Attempts, Caller, Secret};
+use crate::channel::Channels;
+use crate::clock::{now_ms, random};
+use crate::id::{OwnerId, RunId, SessionId, TokenId};
+use crate::log::Log;
+use crate::runs::{Runs, end_open_runs};
+use crate::store::{Session, Store, StoreError, Token, Vault};
+
+#[derive(Debug)]
+pub struct Gateway {
+    pub log: Log,
+    pub channels: Channels,
+    pub runs: Runs,
+    pub allowed: Allowed,
+    pub attempts: Attempts,
+    pub started: Instant,
+    vault: Keys,
+    /// Counts changes of who may come in; open streams look again at each.
+    pub revocations: watch::Sender<u64>,
+    /// Whether it is stopping; open streams then end, saying where to resume.
+    pub stopping: watch::Sender<bool>,
+}
+
+struct Keys(Arc<dyn Vault>);
+
+impl std::fmt::Debug for Keys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Keys(…)")
+    }
+}
+
+impl Gateway {
+    /// Opens a gateway on a store. Runs that nobody works on are ended first.
+    pub async fn open<S: Store + Vault>(
+        store: Arc<S>,
+        allowed: Allowed,
+    ) -> Result<Gateway, StoreError> {
+        let vault: Arc<dyn Vault> = Arc::clone(&store) as Arc<dyn Vault>;
+        let log = Log::open(store).map_err(|error| StoreError::Failed(error.to_string()))?;
+        end_open_runs(&log).await?;
+        Ok(Gateway {
+            channels: Channels::new(log.clone()),
+            log,
+            runs: Runs::default(),
+            allowed,
+            attempts: Attempts::default(),
+            started: Instant::now(),
+            vault: Keys(vault),
+            revocations: watch::Sender::new(0),
+            stopping: watch::Sender::new(false),
+        })
+    }
+
+    /// Calls the vault from a thread that may wait.
+    pub async fn vault<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&dyn Vault) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let vault = Arc::clone(&self.vault.0);
+        tokio::task::spawn_blocking(move || call(&*vault))
+            .await
+            .unwrap_or_else(|error| Err(StoreError::Failed(error.to_string())))
+    }
+
+    /// Whoever shows this secret, if it is good.
+    pub async fn caller(&self, secret: &Secret) -> Result<Option<Caller>, StoreError> {
+        let digest = secret.digest();
+        self.vault(move |vault| {
+            if let Some(token) = vault.token(digest)?.filter(|token| token.revoked_ms.is_none()) {
+                return Ok(Some(Caller::Owner { owner: token.owner, token: token.id }));
+            }
+            let share = vault.share(digest)?;
+            Ok(share.map(|share| Caller::Guest { session: share.session, digest }))
+        })
+        .await
+    }
+
+    /// Gives an owner a new credential.
+    pub async fn issue(
+        &self,
+        owner: OwnerId,
+        label: &str,
+    ) -> Result<(TokenId, Secret), StoreError> {
+        let (secret, now) = (Secret::new().map_err(chance)?, now_ms());
+        let id = TokenId::new(now, random().map_err(chance)?);
+        let token = Token {
+            id,
+            owner,
+            digest: secret.digest(),
+            label: label.to_owned(),
+            created_ms: now,
+            revoked_ms: None,
+        };
+        self.vault(move |vault| vault.put_token(&token)).await?;
+        Ok((id, secret))
+    }
+
+    /// The session, if the caller may see it. One of somebody else is none.
+    pub async fn session_of(
+        &self,
+        caller: Caller,
+        session: SessionId,
+    ) -> Result<Option<Session>, StoreError> {
+        let found = self.log.blocking(move |store| store.session(session)).await?;
+        Ok(found.filter(|found| match caller {
+            Caller::Owner { owner, .. } => found.owner == owner,
+            Caller::Guest { session, .. } => found.id == session && found.deleted_ms.is_none(),
+        }))
+    }
+
+    pub async fn create(&self, owner: OwnerId, title: &str) -> Result<Session, StoreError> {
+        let session = new_session(owner, title, now_ms())?;
+        let kept = session.clone();
+        self.log.blocking(move |store| store.create(&kept)).await?;
+        Ok(session)
+    }
+
+    pub fn new_run(&self) -> Result<RunId, StoreError> {
+        Ok(RunId::new(now_ms(), random().map_err(chance)?))
+    }
+}
+
+pub fn new_session(owner: OwnerId, title: &str, now: Millis) -> Result<Session, StoreError> {
+    Ok(Session {
+        id: SessionId::new(now, random().map_err(chance)?),
+        owner,
+        title: title.to_owned(),
+        created_ms: now,
+        changed_ms: now,
+        head: 0,
+        pinned: false,
+        archived: false,
+        deleted_ms: None,
+        parent: None,
+    })
+}
+
+fn chance(error: getrandom::Error) -> StoreError {
+    StoreError::Failed(format!("this machine gives no random numbers: {error}"))
+}

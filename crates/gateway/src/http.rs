@@ -1,0 +1,50 @@
+//! The HTTP side: routes, and what every request goes through before it reaches one.
+
+mod error;
+mod gate;
+mod ingest;
+mod ops;
+mod runs;
+mod sessions;
+mod stream;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::{get, post};
+
+use crate::gateway::Gateway;
+use crate::limits::BODY_BYTES_MAX;
+
+pub use error::ApiError;
+
+type App = axum::extract::State<Arc<Gateway>>;
+
+/// Everything a gateway answers.
+pub fn router(gateway: Arc<Gateway>) -> Router {
+    let guarded = Router::new()
+        .route("/v1/sessions", post(sessions::create).get(sessions::list))
+        .route(
+            "/v1/sessions/{session}",
+            get(sessions::show).patch(sessions::change).delete(sessions::delete),
+        )
+        .route("/v1/sessions/{session}/restore", post(sessions::restore))
+        .route("/v1/sessions/{session}/branch", post(sessions::branch))
+        .route("/v1/sessions/{session}/stream", get(stream::events))
+        .route("/v1/sessions/{session}/snapshot", get(stream::snapshot))
+        .route("/v1/sessions/{session}/log", get(stream::log))
+        .route("/v1/runs/{run}", get(runs::show))
+        .route("/v1/runs/{run}/cancel", post(runs::cancel))
+        .route("/v1/usage", get(sessions::usage))
+        .route("/v1/ingest/{dialect}", post(ingest::take))
+        .layer(axum::middleware::from_fn_with_state(Arc::clone(&gateway), gate::credential));
+    Router::new()
+        .route("/healthz", get(ops::healthz))
+        .route("/readyz", get(ops::readyz))
+        .merge(guarded)
+        .fallback(async || ApiError::not_found())
+        .layer(axum::middleware::from_fn_with_state(Arc::clone(&gateway), gate::host_and_origin))
+        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .with_state(gateway)
+}

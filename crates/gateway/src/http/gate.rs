@@ -1,0 +1,154 @@
+//! What every request goes through: the host it names, the page it comes from, its credential.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::access::{Caller, Secret, Stranger};
+use crate::gateway::Gateway;
+use crate::id::OwnerId;
+
+use super::App;
+use super::error::ApiError;
+
+/// The cookie that holds a browser's credential.
+pub(super) const COOKIE: &str = "millpond";
+
+pub(super) async fn host_and_origin(State(gateway): App, request: Request, next: Next) -> Response {
+    let mut response = match gateway.allowed.check(request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(stranger) => refuse(stranger).into_response(),
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+fn refuse(stranger: Stranger) -> ApiError {
+    let message = match stranger {
+        Stranger::Host => {
+            "This gateway is not known by that host name. Use 127.0.0.1 or localhost with its port, \
+             or allow the name with `hosts`."
+        }
+        Stranger::Origin => {
+            "Pages of another site may not use this gateway. Allow the site with `origins`."
+        }
+    };
+    ApiError::new(StatusCode::FORBIDDEN, "forbidden", message)
+}
+
+/// Looks who is asking, and puts it where the endpoints find it.
+pub(super) async fn credential(
+    State(gateway): App,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
+    let shown = shown(request.headers());
+    if shown.from_cookie && changes(request.method()) && !is_json(request.headers()) {
+        return Err(ApiError::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported_media_type",
+            "Send `content-type: application/json`.",
+        ));
+    }
+    let caller = match &shown.secret {
+        Some(secret) => gateway.caller(secret).await?,
+        None => None,
+    };
+    let Some(caller) = caller else {
+        return Err(turn_away(&gateway, &request, shown.anything));
+    };
+    request.extensions_mut().insert(caller);
+    Ok(next.run(request).await)
+}
+
+/// What a request shows of a credential.
+struct Shown {
+    secret: Option<Secret>,
+    anything: bool,
+    from_cookie: bool,
+}
+
+fn shown(headers: &HeaderMap) -> Shown {
+    if let Some(value) = headers.get(header::AUTHORIZATION) {
+        let secret = value.to_str().ok().and_then(|value| value.strip_prefix("Bearer "));
+        let secret = secret.and_then(|secret| Secret::shown(secret.trim()));
+        return Shown { secret, anything: true, from_cookie: false };
+    }
+    let cookie = headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='));
+    Shown {
+        secret: cookie.and_then(Secret::shown),
+        anything: cookie.is_some(),
+        from_cookie: cookie.is_some(),
+    }
+}
+
+fn changes(method: &Method) -> bool {
+    !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| {
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        kind.eq_ignore_ascii_case("application/json")
+    })
+}
+
+fn turn_away(gateway: &Gateway, request: &Request, guessed: bool) -> ApiError {
+    let from = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
+    if guessed
+        && let Some(from) = from
+        && gateway.attempts.wrong(from, Instant::now())
+    {
+        return ApiError::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too_many_attempts",
+            "Too many wrong credentials came from there. Wait a minute.",
+        );
+    }
+    ApiError::new(
+        StatusCode::UNAUTHORIZED,
+        "unauthorised",
+        "Send `Authorization: Bearer …` with a token of this gateway, or open its login link.",
+    )
+}
+
+/// An owner; a guest with a link is not one.
+pub(super) struct Owner(pub(super) OwnerId);
+
+impl FromRequestParts<Arc<Gateway>> for Owner {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<Gateway>) -> Result<Owner, ApiError> {
+        match parts.extensions.get::<Caller>() {
+            Some(Caller::Owner { owner, .. }) => Ok(Owner(*owner)),
+            // A guest is not told that there is more than its session.
+            Some(Caller::Guest { .. }) | None => Err(ApiError::not_found()),
+        }
+    }
+}
+
+/// Anybody who may come in.
+pub(super) struct Anyone(pub(super) Caller);
+
+impl FromRequestParts<Arc<Gateway>> for Anyone {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<Gateway>) -> Result<Anyone, ApiError> {
+        parts.extensions.get::<Caller>().copied().map(Anyone).ok_or_else(ApiError::not_found)
+    }
+}

@@ -1,0 +1,89 @@
+//! Runs: how they stand, and stopping them.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use engine::event::Outcome;
+use serde::Serialize;
+
+use crate::gateway::Gateway;
+use crate::id::{OwnerId, RunId, SessionId};
+use crate::store::RunRow;
+
+use super::App;
+use super::error::ApiError;
+use super::gate::Owner;
+
+#[derive(Serialize)]
+pub(super) struct Shown {
+    id: RunId,
+    session: SessionId,
+    /// Number of its first record.
+    first: u64,
+    /// Number of its ending.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last: Option<u64>,
+    /// Nothing while it is going.
+    outcome: Option<Outcome>,
+}
+
+impl From<RunRow> for Shown {
+    fn from(row: RunRow) -> Shown {
+        let RunRow { id, session, first, ended, .. } = row;
+        Shown { id, session, first, last: ended.map(|of| of.0), outcome: ended.map(|of| of.1) }
+    }
+}
+
+/// A run of a session of this owner.
+async fn find(gateway: &Gateway, owner: OwnerId, word: &str) -> Result<RunRow, ApiError> {
+    let id: RunId = word.parse().map_err(|_| ApiError::not_found())?;
+    let found = gateway
+        .log
+        .blocking(move |store| {
+            let Some(run) = store.run(id)? else { return Ok(None) };
+            let session = store.session(run.session)?;
+            Ok(session.filter(|session| session.owner == owner).map(|_| run))
+        })
+        .await?;
+    found.ok_or_else(ApiError::not_found)
+}
+
+pub(super) async fn show(
+    State(gateway): App,
+    Owner(owner): Owner,
+    Path(word): Path<String>,
+) -> Result<Json<Shown>, ApiError> {
+    Ok(Json(find(&gateway, owner, &word).await?.into()))
+}
+
+/// A run that was asked to stop has so long to do so before the caller is told that it has not.
+const STOP_WITHIN: Duration = Duration::from_secs(2);
+
+/// Stops a run; answers when its ending is in the log. One that has ended is told as it is.
+pub(super) async fn cancel(
+    State(gateway): App,
+    Owner(owner): Owner,
+    Path(word): Path<String>,
+) -> Result<Json<Shown>, ApiError> {
+    let run = find(&gateway, owner, &word).await?;
+    if run.ended.is_some() {
+        return Ok(Json(run.into()));
+    }
+    gateway.runs.cancel(run.id);
+    let mut end = gateway.log.follow(run.session).await?;
+    let ended = async {
+        loop {
+            let run = find(&gateway, owner, &word).await?;
+            if run.ended.is_some() {
+                return Ok(Json(run.into()));
+            }
+            if end.changed().await.is_err() {
+                return Err(ApiError::not_found());
+            }
+        }
+    };
+    tokio::time::timeout(STOP_WITHIN, ended).await.unwrap_or_else(|_| {
+        Err(ApiError::conflict("not_stopped_yet", "The run was asked to stop and has not yet."))
+    })
+}

@@ -1,0 +1,245 @@
+//! Reading a session: its stream in a view, its page at once, its log as it is.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use engine::view::{Thinking, ViewName};
+use engine::wire::{Content, Format, Kind};
+use serde::Deserialize;
+use tokio::sync::watch;
+
+use crate::access::Caller;
+use crate::fold::{Fold, Spelling, Topic};
+use crate::gateway::Gateway;
+use crate::reader::{Reader, Start};
+use crate::store::StoreError;
+
+use super::App;
+use super::error::ApiError;
+use super::gate::Anyone;
+use super::sessions::find;
+
+/// Which stream of a session.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wanted {
+    view: Option<String>,
+    format: Option<String>,
+    content: Option<String>,
+    thinking: Option<String>,
+    cursor: Option<String>,
+}
+
+impl Wanted {
+    fn kind(&self) -> Result<Kind, ApiError> {
+        let view = match self.view.as_deref() {
+            None => ViewName::Latest,
+            Some(word) => word.parse().map_err(|_| {
+                let known = ViewName::ALL.iter().map(|view| view.as_str()).collect::<Vec<_>>();
+                let message = format!("`{word}` is no view. Use {}.", known.join(", "));
+                ApiError::bad_request(message)
+            })?,
+        };
+        Ok(Kind {
+            view,
+            format: one_of(
+                "format",
+                &self.format,
+                &[("own", Format::Own), ("patch", Format::Patch)],
+            )?,
+            content: one_of(
+                "content",
+                &self.content,
+                &[("accumulated", Content::Accumulated), ("delta", Content::Delta)],
+            )?,
+            thinking: one_of(
+                "thinking",
+                &self.thinking,
+                &[("hide", Thinking::Hide), ("latest", Thinking::Latest), ("show", Thinking::Show)],
+            )?,
+        })
+    }
+}
+
+fn one_of<T: Copy + Default>(
+    name: &str,
+    word: &Option<String>,
+    known: &[(&str, T)],
+) -> Result<T, ApiError> {
+    let Some(word) = word else { return Ok(T::default()) };
+    let found = known.iter().find(|(known, _)| known == word);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let words = known.iter().map(|(word, _)| *word).collect::<Vec<_>>();
+        ApiError::bad_request(format!("`{name}` is one of {}.", words.join(", ")))
+    })
+}
+
+/// The stream of a view as server-sent events: history first, then what comes, without a seam.
+pub(super) async fn events(
+    State(gateway): App,
+    Anyone(caller): Anyone,
+    Path(word): Path<String>,
+    Query(wanted): Query<Wanted>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let session = find(&gateway, caller, &word).await?;
+    let topic = Topic { session: session.id, kind: wanted.kind()?, spelling: Spelling::Events };
+    let last_id = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let cursor = last_id.or(wanted.cursor.as_deref()).filter(|word| !word.is_empty());
+    let epoch = gateway.log.store().epoch();
+    let start = Start::at(cursor, topic, epoch, session.head);
+    let hello = cursor.map(|_| hello(start.is_ok(), epoch, session.head));
+    let start = start.unwrap_or_else(|page| page);
+    let reader = Reader::new(gateway.log.clone(), gateway.channels.clone(), topic, start);
+    let open = Stream {
+        reader,
+        hello,
+        caller,
+        revoked: gateway.revocations.subscribe(),
+        stopping: gateway.stopping.subscribe(),
+        gateway,
+    };
+    Ok(event_stream(Body::from_stream(open.into_bytes())))
+}
+
+/// Says whether the stream goes on where the cursor stood.
+fn hello(recovered: bool, epoch: u32, head: u64) -> Bytes {
+    format!(
+        "event:stream\ndata:{{\"recovered\":{recovered},\"epoch\":{epoch},\"head\":{head}}}\n\n"
+    )
+    .into()
+}
+
+fn event_stream(body: Body) -> Response {
+    const HEADERS: [(HeaderName, HeaderValue); 3] = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform")),
+        // A proxy that collects what it passes on would hold it back.
+        (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+    ];
+    (HEADERS, body).into_response()
+}
+
+/// A stream that is being read.
+struct Stream {
+    reader: Reader,
+    hello: Option<Bytes>,
+    caller: Caller,
+    revoked: watch::Receiver<u64>,
+    stopping: watch::Receiver<bool>,
+    gateway: Arc<Gateway>,
+}
+
+impl Stream {
+    fn into_bytes(self) -> impl futures_util::Stream<Item = Result<Bytes, std::io::Error>> {
+        futures_util::stream::unfold(Some(self), |stream| async move {
+            let mut stream = stream?;
+            match stream.next().await {
+                Ok(bytes) => Some((Ok(bytes), Some(stream))),
+                Err(last) => last.map(|bytes| (Ok(bytes), None)),
+            }
+        })
+    }
+
+    /// The next bytes, or the last ones.
+    async fn next(&mut self) -> Result<Bytes, Option<Bytes>> {
+        if let Some(hello) = self.hello.take() {
+            return Ok(hello);
+        }
+        loop {
+            // Whatever is dropped here has lost nothing: a reader reads again what it missed.
+            let next = tokio::select! {
+                biased;
+                _ = self.revoked.changed() => None,
+                _ = self.stopping.wait_for(|stopping| *stopping) => {
+                    return Err(Some(closed("stopping")));
+                }
+                bytes = self.reader.next() => Some(bytes),
+            };
+            match next {
+                Some(bytes) => return bytes.map_err(|error| Some(closed(reason(&error)))),
+                None if self.may_go_on().await => {}
+                None => return Err(Some(closed("revoked"))),
+            }
+        }
+    }
+
+    async fn may_go_on(&self) -> bool {
+        let caller = self.caller;
+        let still = self.gateway.vault(move |vault| match caller {
+            Caller::Owner { owner, token } => {
+                let tokens = vault.tokens(owner)?;
+                Ok(tokens.iter().any(|of| of.id == token && of.revoked_ms.is_none()))
+            }
+            Caller::Guest { digest, .. } => Ok(vault.share(digest)?.is_some()),
+        });
+        still.await.unwrap_or(false)
+    }
+}
+
+fn reason(error: &StoreError) -> &'static str {
+    match error {
+        StoreError::NoSession(_) => "deleted",
+        StoreError::Damaged { .. } => "damaged",
+        _ => "storage",
+    }
+}
+
+/// The last word of a stream that ends before its client wanted it to. The id of the frame before
+/// is where to resume.
+fn closed(reason: &str) -> Bytes {
+    format!("event:closed\ndata:{{\"reason\":\"{reason}\"}}\n\n").into()
+}
+
+/// The page of a view as it stands.
+pub(super) async fn snapshot(
+    State(gateway): App,
+    Anyone(caller): Anyone,
+    Path(word): Path<String>,
+    Query(wanted): Query<Wanted>,
+) -> Result<Response, ApiError> {
+    let session = find(&gateway, caller, &word).await?;
+    let topic = Topic { session: session.id, kind: wanted.kind()?, spelling: Spelling::Lines };
+    let mut fold = Fold::new(topic, gateway.log.store().epoch());
+    let mut none = String::new();
+    while fold.read_on(&gateway.log, &mut none, |_| false).await? {}
+    let mut page = String::new();
+    fold.snapshot(&mut page);
+    Ok(([(header::CONTENT_TYPE, "application/json")], page).into_response())
+}
+
+/// The log as it is: one JSON record per line.
+pub(super) async fn log(
+    State(gateway): App,
+    Anyone(caller): Anyone,
+    Path(word): Path<String>,
+) -> Result<Response, ApiError> {
+    // Hidden text is in the log; a guest sees only what views show.
+    if let Caller::Guest { .. } = caller {
+        return Err(ApiError::not_found());
+    }
+    let session = find(&gateway, caller, &word).await?;
+    let log = gateway.log.clone();
+    let (id, head) = (session.id, session.head);
+    let chunks = futures_util::stream::unfold(0, move |next| {
+        let log = log.clone();
+        async move {
+            if head <= next {
+                return None;
+            }
+            let chunks = match log.read(id, next).await {
+                Ok(chunks) => chunks,
+                Err(error) => return Some((Err(std::io::Error::other(error)), u64::MAX)),
+            };
+            let end = chunks.last().map_or(u64::MAX, crate::store::Chunk::end);
+            let text: String = chunks.iter().map(|chunk| &*chunk.lines).collect();
+            Some((Ok(Bytes::from(text)), end))
+        }
+    });
+    let kind = [(header::CONTENT_TYPE, "application/jsonl")];
+    Ok((kind, Body::from_stream(chunks)).into_response())
+}

@@ -1,0 +1,134 @@
+//! The log of every session: one writer, any number of readers, one order.
+//!
+//! Does: number records, commit them in groups, say when there is more, and read history and news
+//! through the same door. Does not: buffer for anybody; a reader that falls behind reads again.
+//!
+//! Invariant: what a reader is told of has been committed.
+
+mod tail;
+mod tally;
+mod writer;
+
+use std::sync::Arc;
+
+use engine::event::{Event, Millis};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::id::{RunId, SessionId};
+use crate::limits::{APPENDS_WAITING_MAX, READ_BYTES_MAX};
+use crate::store::{Chunk, Store, StoreError};
+
+use tail::Tails;
+use tally::{Tally, Told};
+
+/// A fact on its way into the log.
+pub type Fact = (Option<Millis>, Event<'static>);
+
+#[derive(Debug)]
+struct Append {
+    session: SessionId,
+    run: RunId,
+    facts: Vec<Fact>,
+    told: Told,
+    done: oneshot::Sender<Result<u64, StoreError>>,
+}
+
+/// Cheap to clone; all clones are the same log.
+#[derive(Clone)]
+pub struct Log {
+    store: Arc<dyn Store>,
+    appends: mpsc::Sender<Append>,
+    tails: Arc<Tails>,
+}
+
+impl std::fmt::Debug for Log {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Log").finish_non_exhaustive()
+    }
+}
+
+impl Log {
+    /// Starts the writer. It stops when the last clone is gone.
+    pub fn open(store: Arc<dyn Store>) -> std::io::Result<Log> {
+        let (appends, waiting) = mpsc::channel(APPENDS_WAITING_MAX);
+        let tails = Arc::new(Tails::default());
+        writer::start(Arc::clone(&store), Arc::clone(&tails), waiting)?;
+        Ok(Log { store, appends, tails })
+    }
+
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// A run that is about to begin, or has been found open.
+    pub fn run(&self, session: SessionId, run: RunId) -> RunLog {
+        RunLog { log: self.clone(), session, run, tally: Tally::default() }
+    }
+
+    /// The records from `from` on, as far as one read goes; nothing means that this is the end.
+    pub async fn read(&self, session: SessionId, from: u64) -> Result<Vec<Chunk>, StoreError> {
+        if let Some(chunks) = self.tails.read(session, from) {
+            return Ok(chunks);
+        }
+        self.blocking(move |store| store.read(session, from, READ_BYTES_MAX)).await
+    }
+
+    /// Where the log of a session ends, now and whenever it grows.
+    pub async fn follow(&self, session: SessionId) -> Result<watch::Receiver<u64>, StoreError> {
+        if let Some(end) = self.tails.follow(session) {
+            return Ok(end);
+        }
+        let found = self.blocking(move |store| store.session(session)).await?;
+        let head = found.ok_or(StoreError::NoSession(session))?.head;
+        Ok(self.tails.follow_from(session, head))
+    }
+
+    /// Nobody needs the tail of a session that nobody follows and no run writes.
+    pub fn forget_if_idle(&self, session: SessionId) {
+        self.tails.forget_if_idle(session);
+    }
+
+    /// Calls the store from a thread that may wait.
+    pub async fn blocking<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&dyn Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let store = Arc::clone(&self.store);
+        tokio::task::spawn_blocking(move || call(&*store))
+            .await
+            .unwrap_or_else(|error| Err(StoreError::Failed(error.to_string())))
+    }
+}
+
+/// The pen of one run: nobody else writes its facts.
+#[derive(Debug)]
+pub struct RunLog {
+    log: Log,
+    session: SessionId,
+    run: RunId,
+    tally: Tally,
+}
+
+impl RunLog {
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    pub fn session(&self) -> SessionId {
+        self.session
+    }
+
+    pub fn id(&self) -> RunId {
+        self.run
+    }
+
+    /// Adds facts; all are kept or none. Returns the log's new end once they are committed.
+    pub async fn append(&mut self, facts: Vec<Fact>) -> Result<u64, StoreError> {
+        let (done, committed) = oneshot::channel();
+        let stopped = || StoreError::Failed("the writer has stopped".to_owned());
+        let told = self.tally.hear_all(&facts);
+        let append = Append { session: self.session, run: self.run, facts, told, done };
+        self.log.appends.send(append).await.map_err(|_| stopped())?;
+        committed.await.map_err(|_| stopped())?
+    }
+}

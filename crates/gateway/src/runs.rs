@@ -1,0 +1,169 @@
+//! The runs that are going: who can stop them, and what becomes of those whose writer is gone.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use engine::event::{FailureReason, Outcome};
+use engine::run::unfinished::Unfinished;
+use tokio::sync::watch;
+
+use crate::clock::now_ms;
+use crate::id::{RunId, SessionId};
+use crate::log::{Log, RunLog};
+use crate::store::{RunRow, StoreError};
+
+/// How long to wait before the ending of a run is tried again that could not be kept.
+const RETRY_EVERY: Duration = Duration::from_secs(1);
+
+/// What a run is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    GoOn,
+    Cancel,
+    /// The gateway stops.
+    Interrupt,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Runs(Arc<Mutex<HashMap<RunId, Going>>>);
+
+#[derive(Debug)]
+struct Going {
+    session: SessionId,
+    wish: watch::Sender<Wish>,
+}
+
+/// A run's place among those that are going, given up when dropped.
+#[derive(Debug)]
+pub struct Ticket {
+    runs: Runs,
+    run: RunId,
+    pub wish: watch::Receiver<Wish>,
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.runs.lock().remove(&self.run);
+    }
+}
+
+impl Runs {
+    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Going>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nothing if a run is going in this session.
+    pub fn begin(&self, session: SessionId, run: RunId) -> Option<Ticket> {
+        let mut going = self.lock();
+        if going.values().any(|other| other.session == session) {
+            return None;
+        }
+        let (sender, wish) = watch::channel(Wish::GoOn);
+        going.insert(run, Going { session, wish: sender });
+        Some(Ticket { runs: self.clone(), run, wish })
+    }
+
+    /// The run that is going in a session.
+    pub fn of(&self, session: SessionId) -> Option<RunId> {
+        self.lock().iter().find(|(_, going)| going.session == session).map(|(run, _)| *run)
+    }
+
+    pub fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    /// Says whether the run is going.
+    pub fn cancel(&self, run: RunId) -> bool {
+        self.lock().get(&run).is_some_and(|going| going.wish.send(Wish::Cancel).is_ok())
+    }
+
+    pub fn interrupt_all(&self) {
+        for going in self.lock().values() {
+            // One that is just ending needs no wish.
+            let _ended = going.wish.send(Wish::Interrupt);
+        }
+    }
+}
+
+/// Ends every run that the store has open: whoever wrote them is gone.
+pub async fn end_open_runs(log: &Log) -> Result<usize, StoreError> {
+    let open = log.blocking(|store| store.open_runs()).await?;
+    for row in &open {
+        interrupt(log, row).await?;
+    }
+    Ok(open.len())
+}
+
+/// A branch may begin in the middle of a run: there it ends.
+pub async fn end_open_run_of(log: &Log, session: SessionId) -> Result<(), StoreError> {
+    let runs = log.blocking(move |store| store.runs(session)).await?;
+    for row in runs.iter().filter(|row| row.ended.is_none()) {
+        interrupt(log, row).await?;
+    }
+    Ok(())
+}
+
+async fn interrupt(log: &Log, row: &RunRow) -> Result<(), StoreError> {
+    let events = read_back(log, row).await?.close(Outcome::Interrupted, None, "");
+    let at = Some(now_ms());
+    let facts = events.into_iter().map(|event| (at, event)).collect();
+    log.run(row.session, row.id).append(facts).await?;
+    Ok(())
+}
+
+/// What a run has left open, as its log tells.
+async fn read_back(log: &Log, row: &RunRow) -> Result<Unfinished, StoreError> {
+    let name = row.id.to_string();
+    let mut unfinished = Unfinished::default();
+    let mut next = row.first;
+    loop {
+        let chunks = log.read(row.session, next).await?;
+        let Some(end) = chunks.last().map(crate::store::Chunk::end) else {
+            return Ok(unfinished);
+        };
+        for record in chunks.iter().flat_map(|chunk| chunk.records(next)) {
+            let record = record.map_err(|error| StoreError::Damaged {
+                session: row.session,
+                seq: next,
+                detail: error.to_string(),
+            })?;
+            if record.run == name {
+                unfinished.hear(&record.event);
+            }
+        }
+        next = end;
+    }
+}
+
+/// The log could not be kept: ends the run as failed, now or as soon as there is room again. No
+/// other run of its session begins before.
+pub async fn end_as_unkept(mut run: RunLog, ticket: Ticket, error: StoreError) {
+    let row = RunRow {
+        id: run.id(),
+        session: run.session(),
+        first: 0,
+        ended: None,
+        used: crate::store::Used::default(),
+    };
+    loop {
+        let kept = match read_back(run.log(), &row).await {
+            Ok(unfinished) => {
+                let reason = Some(FailureReason::Storage);
+                let events = unfinished.close(Outcome::Failed, reason, &error.to_string());
+                let at = Some(now_ms());
+                run.append(events.into_iter().map(|event| (at, event)).collect()).await
+            }
+            Err(error) => Err(error),
+        };
+        match kept {
+            Ok(_) | Err(StoreError::NoSession(_) | StoreError::RunEnded(_)) => break,
+            Err(_) => tokio::time::sleep(RETRY_EVERY).await,
+        }
+    }
+    drop(ticket);
+}
