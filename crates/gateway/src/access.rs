@@ -4,10 +4,12 @@
 //! host it names, the page it comes from, the credential it shows.
 
 mod attempts;
+mod login;
 mod origin;
 mod secret;
 
 pub use attempts::Attempts;
+pub use login::Links;
 pub use origin::{Allowed, Stranger};
 pub use secret::{Digest, Secret};
 

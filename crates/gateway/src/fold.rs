@@ -36,11 +36,19 @@ impl Spelling {
         }
     }
 
+    /// Something about the stream itself: it has no cursor, because it is in no log.
+    pub fn aside(self, event: &str, data: &str) -> String {
+        match self {
+            Spelling::Events => format!("event:{event}\ndata:{data}\n\n"),
+            Spelling::Lines => format!("{{\"event\":\"{event}\",\"data\":{data}}}\n"),
+        }
+    }
+
     /// Nothing new, but where the log ends: a reader that is behind can see that it is.
     pub fn heartbeat(self, end: u64) -> String {
         match self {
             Spelling::Events => format!(": head {end}\n\n"),
-            Spelling::Lines => format!("{{\"heartbeat\":{{\"head\":{end}}}}}\n"),
+            Spelling::Lines => self.aside("heartbeat", &format!("{{\"head\":{end}}}")),
         }
     }
 }

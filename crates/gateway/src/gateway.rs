@@ -6,11 +6,13 @@ use std::time::Instant;
 use engine::event::Millis;
 use tokio::sync::watch;
 
-use crate::access::{Allowed, Attempts, Caller, Secret};
+use crate::access::{Allowed, Attempts, Caller, Links, Secret};
+use crate::agent::Agent;
 use crate::channel::Channels;
 use crate::clock::{now_ms, random};
 use crate::id::{OwnerId, RunId, SessionId, TokenId};
 use crate::log::Log;
+use crate::messages::{Queues, Shared};
 use crate::runs::{Runs, end_open_runs};
 use crate::store::{Session, Store, StoreError, Token, Vault};
 
@@ -19,8 +21,14 @@ pub struct Gateway {
     pub log: Log,
     pub channels: Channels,
     pub runs: Runs,
+    pub queues: Queues,
+    /// Whoever works on messages, if anybody does.
+    pub agent: Option<Shared>,
     pub allowed: Allowed,
     pub attempts: Attempts,
+    pub links: Links,
+    /// Whether callers come over TLS.
+    pub tls: bool,
     pub started: Instant,
     vault: Keys,
     /// Counts changes of who may come in; open streams look again at each.
@@ -42,6 +50,8 @@ impl Gateway {
     pub async fn open<S: Store + Vault>(
         store: Arc<S>,
         allowed: Allowed,
+        tls: bool,
+        agent: Option<Arc<dyn Agent>>,
     ) -> Result<Gateway, StoreError> {
         let vault: Arc<dyn Vault> = Arc::clone(&store) as Arc<dyn Vault>;
         let log = Log::open(store).map_err(|error| StoreError::Failed(error.to_string()))?;
@@ -50,8 +60,12 @@ impl Gateway {
             channels: Channels::new(log.clone()),
             log,
             runs: Runs::default(),
+            queues: Queues::default(),
+            agent: agent.map(Shared),
             allowed,
             attempts: Attempts::default(),
+            links: Links::default(),
+            tls,
             started: Instant::now(),
             vault: Keys(vault),
             revocations: watch::Sender::new(0),
@@ -89,8 +103,8 @@ impl Gateway {
         owner: OwnerId,
         label: &str,
     ) -> Result<(TokenId, Secret), StoreError> {
-        let (secret, now) = (Secret::new().map_err(chance)?, now_ms());
-        let id = TokenId::new(now, random().map_err(chance)?);
+        let (secret, now) = (Secret::new().map_err(no_chance)?, now_ms());
+        let id = TokenId::new(now, random().map_err(no_chance)?);
         let token = Token {
             id,
             owner,
@@ -124,13 +138,13 @@ impl Gateway {
     }
 
     pub fn new_run(&self) -> Result<RunId, StoreError> {
-        Ok(RunId::new(now_ms(), random().map_err(chance)?))
+        Ok(RunId::new(now_ms(), random().map_err(no_chance)?))
     }
 }
 
 pub fn new_session(owner: OwnerId, title: &str, now: Millis) -> Result<Session, StoreError> {
     Ok(Session {
-        id: SessionId::new(now, random().map_err(chance)?),
+        id: SessionId::new(now, random().map_err(no_chance)?),
         owner,
         title: title.to_owned(),
         created_ms: now,
@@ -143,6 +157,6 @@ pub fn new_session(owner: OwnerId, title: &str, now: Millis) -> Result<Session, 
     })
 }
 
-fn chance(error: getrandom::Error) -> StoreError {
+pub fn no_chance(error: getrandom::Error) -> StoreError {
     StoreError::Failed(format!("this machine gives no random numbers: {error}"))
 }

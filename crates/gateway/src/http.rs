@@ -1,18 +1,21 @@
 //! The HTTP side: routes, and what every request goes through before it reaches one.
 
+mod credentials;
 mod error;
 mod gate;
 mod ingest;
+mod messages;
 mod ops;
 mod runs;
 mod sessions;
+mod socket;
 mod stream;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 
 use crate::gateway::Gateway;
 use crate::limits::BODY_BYTES_MAX;
@@ -31,17 +34,29 @@ pub fn router(gateway: Arc<Gateway>) -> Router {
         )
         .route("/v1/sessions/{session}/restore", post(sessions::restore))
         .route("/v1/sessions/{session}/branch", post(sessions::branch))
+        .route("/v1/sessions/{session}/messages", post(messages::send))
+        .route("/v1/sessions/{session}/queue", get(messages::queue).put(messages::reorder))
         .route("/v1/sessions/{session}/stream", get(stream::events))
         .route("/v1/sessions/{session}/snapshot", get(stream::snapshot))
         .route("/v1/sessions/{session}/log", get(stream::log))
+        .route(
+            "/v1/sessions/{session}/shares",
+            post(credentials::create_share).get(credentials::shares),
+        )
+        .route("/v1/sessions/{session}/shares/{share}", delete(credentials::revoke_share))
+        .route("/v1/tokens", post(credentials::create_token).get(credentials::tokens))
+        .route("/v1/tokens/{token}", delete(credentials::revoke_token))
+        .route("/v1/login-link", post(credentials::link))
         .route("/v1/runs/{run}", get(runs::show))
         .route("/v1/runs/{run}/cancel", post(runs::cancel))
+        .route("/v1/ws", get(socket::open))
         .route("/v1/usage", get(sessions::usage))
         .route("/v1/ingest/{dialect}", post(ingest::take))
         .layer(axum::middleware::from_fn_with_state(Arc::clone(&gateway), gate::credential));
     Router::new()
         .route("/healthz", get(ops::healthz))
         .route("/readyz", get(ops::readyz))
+        .route("/login", get(credentials::login))
         .merge(guarded)
         .fallback(async || ApiError::not_found())
         .layer(axum::middleware::from_fn_with_state(Arc::clone(&gateway), gate::host_and_origin))

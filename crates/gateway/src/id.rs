@@ -7,6 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use sha2::{Digest, Sha256};
 
 const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const LEN: usize = 26;
@@ -111,6 +112,22 @@ ids! {
     TokenId,
     /// A read-only link to a session.
     ShareId,
+}
+
+impl QueuedId {
+    /// The id of a message that was given a key: the same key names the same message.
+    pub fn of_key(key: &str) -> QueuedId {
+        let digest: [u8; 32] = Sha256::digest(key.as_bytes()).into();
+        let (first, _) = digest.split_at(16);
+        QueuedId(first.iter().fold(0, |id, &byte| (id << 8) | u128::from(byte)))
+    }
+}
+
+/// A message's run has its id.
+impl From<QueuedId> for RunId {
+    fn from(message: QueuedId) -> RunId {
+        RunId(message.0)
+    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! and the agents do.
 
 pub mod access;
+pub mod agent;
 pub mod channel;
 pub mod clock;
 pub mod fold;
@@ -18,6 +19,7 @@ pub mod id;
 pub mod intake;
 pub mod limits;
 pub mod log;
+pub mod messages;
 pub mod reader;
 pub mod runs;
 pub mod serve;

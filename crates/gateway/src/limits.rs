@@ -73,3 +73,6 @@ pub const WRITE_STALLED_MAX: Duration = Duration::from_secs(30);
 
 /// How long a gateway that stops waits for runs and readers to end.
 pub const DRAIN_MAX: Duration = Duration::from_secs(10);
+
+/// Bytes of what a client may send over a WebSocket.
+pub const SOCKET_BYTES_MAX: usize = 16 << 10;

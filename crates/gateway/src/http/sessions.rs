@@ -133,7 +133,7 @@ pub(super) async fn find(
 }
 
 /// A session that the caller owns.
-async fn own(
+pub(super) async fn own(
     gateway: &crate::gateway::Gateway,
     owner: crate::id::OwnerId,
     word: &str,

@@ -32,6 +32,8 @@ pub(super) struct Wanted {
     content: Option<String>,
     thinking: Option<String>,
     cursor: Option<String>,
+    /// Where the path does not name it.
+    pub(super) session: Option<String>,
 }
 
 impl Wanted {
@@ -86,32 +88,9 @@ pub(super) async fn events(
     Query(wanted): Query<Wanted>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let session = find(&gateway, caller, &word).await?;
-    let topic = Topic { session: session.id, kind: wanted.kind()?, spelling: Spelling::Events };
     let last_id = headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    let cursor = last_id.or(wanted.cursor.as_deref()).filter(|word| !word.is_empty());
-    let epoch = gateway.log.store().epoch();
-    let start = Start::at(cursor, topic, epoch, session.head);
-    let hello = cursor.map(|_| hello(start.is_ok(), epoch, session.head));
-    let start = start.unwrap_or_else(|page| page);
-    let reader = Reader::new(gateway.log.clone(), gateway.channels.clone(), topic, start);
-    let open = Stream {
-        reader,
-        hello,
-        caller,
-        revoked: gateway.revocations.subscribe(),
-        stopping: gateway.stopping.subscribe(),
-        gateway,
-    };
-    Ok(event_stream(Body::from_stream(open.into_bytes())))
-}
-
-/// Says whether the stream goes on where the cursor stood.
-fn hello(recovered: bool, epoch: u32, head: u64) -> Bytes {
-    format!(
-        "event:stream\ndata:{{\"recovered\":{recovered},\"epoch\":{epoch},\"head\":{head}}}\n\n"
-    )
-    .into()
+    let stream = Stream::open(gateway, caller, &word, &wanted, last_id, Spelling::Events).await?;
+    Ok(event_stream(Body::from_stream(stream.into_bytes())))
 }
 
 fn event_stream(body: Body) -> Response {
@@ -124,9 +103,18 @@ fn event_stream(body: Body) -> Response {
     (HEADERS, body).into_response()
 }
 
+/// What comes next for a stream.
+enum Next {
+    Bytes(Result<Bytes, StoreError>),
+    /// Whoever reads may no longer be allowed to.
+    Doubt,
+    Stop,
+}
+
 /// A stream that is being read.
-struct Stream {
+pub(super) struct Stream {
     reader: Reader,
+    spelling: Spelling,
     hello: Option<Bytes>,
     caller: Caller,
     revoked: watch::Receiver<u64>,
@@ -135,6 +123,37 @@ struct Stream {
 }
 
 impl Stream {
+    pub(super) async fn open(
+        gateway: Arc<Gateway>,
+        caller: Caller,
+        word: &str,
+        wanted: &Wanted,
+        last_id: Option<&str>,
+        spelling: Spelling,
+    ) -> Result<Stream, ApiError> {
+        let session = find(&gateway, caller, word).await?;
+        let topic = Topic { session: session.id, kind: wanted.kind()?, spelling };
+        let cursor = last_id.or(wanted.cursor.as_deref()).filter(|word| !word.is_empty());
+        let (epoch, head) = (gateway.log.store().epoch(), session.head);
+        let start = Start::at(cursor, topic, epoch, head);
+        // Says whether the stream goes on where the cursor stood.
+        let recovered = start.is_ok();
+        let hello = cursor.map(|_| {
+            let data = format!("{{\"recovered\":{recovered},\"epoch\":{epoch},\"head\":{head}}}");
+            spelling.aside("stream", &data).into()
+        });
+        let start = start.unwrap_or_else(|page| page);
+        Ok(Stream {
+            reader: Reader::new(gateway.log.clone(), gateway.channels.clone(), topic, start),
+            spelling,
+            hello,
+            caller,
+            revoked: gateway.revocations.subscribe(),
+            stopping: gateway.stopping.subscribe(),
+            gateway,
+        })
+    }
+
     fn into_bytes(self) -> impl futures_util::Stream<Item = Result<Bytes, std::io::Error>> {
         futures_util::stream::unfold(Some(self), |stream| async move {
             let mut stream = stream?;
@@ -146,7 +165,7 @@ impl Stream {
     }
 
     /// The next bytes, or the last ones.
-    async fn next(&mut self) -> Result<Bytes, Option<Bytes>> {
+    pub(super) async fn next(&mut self) -> Result<Bytes, Option<Bytes>> {
         if let Some(hello) = self.hello.take() {
             return Ok(hello);
         }
@@ -154,18 +173,25 @@ impl Stream {
             // Whatever is dropped here has lost nothing: a reader reads again what it missed.
             let next = tokio::select! {
                 biased;
-                _ = self.revoked.changed() => None,
-                _ = self.stopping.wait_for(|stopping| *stopping) => {
-                    return Err(Some(closed("stopping")));
-                }
-                bytes = self.reader.next() => Some(bytes),
+                _ = self.revoked.changed() => Next::Doubt,
+                _ = self.stopping.wait_for(|stopping| *stopping) => Next::Stop,
+                bytes = self.reader.next() => Next::Bytes(bytes),
             };
-            match next {
-                Some(bytes) => return bytes.map_err(|error| Some(closed(reason(&error)))),
-                None if self.may_go_on().await => {}
-                None => return Err(Some(closed("revoked"))),
-            }
+            let reason = match next {
+                Next::Bytes(Ok(bytes)) => return Ok(bytes),
+                Next::Bytes(Err(error)) => reason(&error),
+                Next::Doubt if self.may_go_on().await => continue,
+                Next::Doubt => "revoked",
+                Next::Stop => "stopping",
+            };
+            return Err(Some(self.closed(reason)));
         }
+    }
+
+    /// The last word of a stream that ends before its client wanted it to. The id of the frame
+    /// before is where to resume.
+    fn closed(&self, reason: &str) -> Bytes {
+        self.spelling.aside("closed", &format!("{{\"reason\":\"{reason}\"}}")).into()
     }
 
     async fn may_go_on(&self) -> bool {
@@ -187,12 +213,6 @@ fn reason(error: &StoreError) -> &'static str {
         StoreError::Damaged { .. } => "damaged",
         _ => "storage",
     }
-}
-
-/// The last word of a stream that ends before its client wanted it to. The id of the frame before
-/// is where to resume.
-fn closed(reason: &str) -> Bytes {
-    format!("event:closed\ndata:{{\"reason\":\"{reason}\"}}\n\n").into()
 }
 
 /// The page of a view as it stands.

@@ -1,0 +1,62 @@
+//! One-time links: a browser that opens one is given a credential of its own.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::id::OwnerId;
+
+use super::{Digest, Secret};
+
+/// How long a link can be used.
+const GOOD_FOR: Duration = Duration::from_secs(300);
+/// Links at one time; the oldest go first.
+const LINKS_MAX: usize = 100;
+
+#[derive(Debug, Default)]
+pub struct Links(Mutex<HashMap<Digest, (OwnerId, Instant)>>);
+
+impl Links {
+    pub fn issue(&self, owner: OwnerId, now: Instant) -> Result<Secret, getrandom::Error> {
+        let secret = Secret::new()?;
+        let mut links = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        links.retain(|_, (_, since)| now.duration_since(*since) < GOOD_FOR);
+        if LINKS_MAX <= links.len()
+            && let Some(oldest) = links.iter().min_by_key(|(_, (_, since))| *since)
+        {
+            let oldest = *oldest.0;
+            links.remove(&oldest);
+        }
+        links.insert(secret.digest(), (owner, now));
+        Ok(secret)
+    }
+
+    /// Uses a link up. Nothing if it is none, too old or was used.
+    pub fn redeem(&self, secret: &Secret, now: Instant) -> Option<OwnerId> {
+        let mut links = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (owner, since) = links.remove(&secret.digest())?;
+        (now.duration_since(since) < GOOD_FOR).then_some(owner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_good_once_and_for_a_while() {
+        let (links, now) = (Links::default(), Instant::now());
+        let owner = OwnerId::new(1, [0; 10]);
+        let issue = || links.issue(owner, now).unwrap_or_else(|error| panic!("{error}"));
+        let link = issue();
+        assert_eq!(links.redeem(&link, now), Some(owner));
+        assert_eq!(links.redeem(&link, now), None, "used");
+        assert_eq!(links.redeem(&issue(), now + GOOD_FOR), None, "too old");
+        let first = issue();
+        for _ in 0..LINKS_MAX {
+            issue();
+        }
+        assert!(links.0.lock().is_ok_and(|links| links.len() == LINKS_MAX));
+        let _maybe = links.redeem(&first, now);
+    }
+}

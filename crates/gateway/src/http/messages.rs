@@ -1,0 +1,137 @@
+//! Messages to an agent, and those that wait.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use engine::event::Millis;
+use serde::{Deserialize, Serialize};
+
+use crate::clock::{now_ms, random};
+use crate::gateway::no_chance;
+use crate::id::{QueuedId, RunId};
+use crate::messages::{Refused, accept, arrange};
+use crate::store::Queued;
+
+use super::App;
+use super::error::ApiError;
+use super::gate::Owner;
+use super::sessions::own;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Message {
+    text: String,
+}
+
+#[derive(Serialize)]
+pub(super) struct Accepted {
+    id: QueuedId,
+    /// The run that the message is or will be.
+    run: RunId,
+}
+
+/// Accepts a message. The same idempotency key gets the same answer, and no second message.
+pub(super) async fn send(
+    State(gateway): App,
+    Owner(owner): Owner,
+    Path(word): Path<String>,
+    headers: HeaderMap,
+    Json(message): Json<Message>,
+) -> Result<(StatusCode, Json<Accepted>), ApiError> {
+    let session = own(&gateway, owner, &word).await?;
+    if message.text.trim().is_empty() {
+        return Err(ApiError::bad_request("A message has some text."));
+    }
+    let now = now_ms();
+    let id = match idempotency_key(&headers)? {
+        Some(key) => QueuedId::of_key(&format!("{owner}/{}/{key}", session.id)),
+        None => QueuedId::new(now, random().map_err(no_chance)?),
+    };
+    accept(&gateway, session.id, Queued { id, text: message.text, accepted_ms: now }).await?;
+    Ok((StatusCode::ACCEPTED, Json(Accepted { id, run: RunId::from(id) })))
+}
+
+/// Characters of an idempotency key.
+const KEY_MAX: usize = 200;
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
+    let Some(key) = headers.get("idempotency-key") else { return Ok(None) };
+    let key = key.to_str().ok().filter(|key| (1..=KEY_MAX).contains(&key.len()));
+    key.map(Some).ok_or_else(|| {
+        ApiError::bad_request(format!("An idempotency key is 1 to {KEY_MAX} plain characters."))
+    })
+}
+
+#[derive(Serialize)]
+pub(super) struct Waiting {
+    id: QueuedId,
+    text: String,
+    accepted_ms: Millis,
+}
+
+#[derive(Serialize)]
+pub(super) struct Queue {
+    queue: Vec<Waiting>,
+}
+
+fn show(queue: Vec<Queued>) -> Json<Queue> {
+    let queue = queue
+        .into_iter()
+        .map(|Queued { id, text, accepted_ms }| Waiting { id, text, accepted_ms })
+        .collect();
+    Json(Queue { queue })
+}
+
+pub(super) async fn queue(
+    State(gateway): App,
+    Owner(owner): Owner,
+    Path(word): Path<String>,
+) -> Result<Json<Queue>, ApiError> {
+    let id = own(&gateway, owner, &word).await?.id;
+    Ok(show(gateway.log.blocking(move |store| store.queue(id)).await?))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Order {
+    /// All that wait, as they shall.
+    order: Vec<QueuedId>,
+    /// Those that shall not.
+    #[serde(default)]
+    removed: Vec<QueuedId>,
+}
+
+pub(super) async fn reorder(
+    State(gateway): App,
+    Owner(owner): Owner,
+    Path(word): Path<String>,
+    Json(wanted): Json<Order>,
+) -> Result<Json<Queue>, ApiError> {
+    let id = own(&gateway, owner, &word).await?.id;
+    let gateway = Arc::clone(&gateway);
+    Ok(show(arrange(&gateway, id, &wanted.order, &wanted.removed).await?))
+}
+
+impl From<Refused> for ApiError {
+    fn from(refused: Refused) -> ApiError {
+        match refused {
+            Refused::NoAgent => ApiError::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "no_agent",
+                "No agent works on this gateway yet. Runs come from POST /v1/ingest/auto.",
+            ),
+            Refused::QueueFull => ApiError::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "queue_full",
+                format!("{} messages wait already.", crate::limits::QUEUE_MAX),
+            ),
+            Refused::Changed => ApiError::conflict(
+                "queue_changed",
+                "The queue has changed. Read it again, and name all that wait.",
+            ),
+            Refused::Store(error) => error.into(),
+        }
+    }
+}

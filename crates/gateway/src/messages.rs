@@ -1,0 +1,136 @@
+//! Messages that wait for their turn, and their turn.
+//!
+//! Invariant: a message that was accepted is in the queue or has become a run, also after a crash;
+//! its run has its id, so that it cannot become two.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Mutex as AsyncMutex;
+
+use crate::agent::{Agent, Job};
+use crate::gateway::Gateway;
+use crate::id::{QueuedId, RunId, SessionId};
+use crate::limits::QUEUE_MAX;
+use crate::store::{Queued, StoreError};
+
+/// Why a message, or a change of the queue, was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    #[error("no agent works on this gateway")]
+    NoAgent,
+    #[error("{QUEUE_MAX} messages wait already")]
+    QueueFull,
+    #[error("the queue has changed")]
+    Changed,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// One queue is changed by one caller at a time.
+#[derive(Debug, Default)]
+pub struct Queues(Mutex<HashMap<SessionId, Arc<AsyncMutex<()>>>>);
+
+impl Queues {
+    fn of(&self, session: SessionId) -> Arc<AsyncMutex<()>> {
+        let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        queues.retain(|_, queue| 1 < Arc::strong_count(queue));
+        Arc::clone(queues.entry(session).or_default())
+    }
+}
+
+/// Puts a message at the end of its session's queue, and starts it if nothing is going. One that
+/// was accepted before is not taken twice.
+pub async fn accept(
+    gateway: &Arc<Gateway>,
+    session: SessionId,
+    message: Queued,
+) -> Result<(), Refused> {
+    if gateway.agent.is_none() {
+        return Err(Refused::NoAgent);
+    }
+    let lock = gateway.queues.of(session);
+    let changing = lock.lock().await;
+    let mut queue = gateway.log.blocking(move |store| store.queue(session)).await?;
+    let run = RunId::from(message.id);
+    let begun = gateway.log.blocking(move |store| store.run(run)).await?.is_some();
+    if begun || queue.iter().any(|waiting| waiting.id == message.id) {
+        return Ok(());
+    }
+    if QUEUE_MAX <= queue.len() {
+        return Err(Refused::QueueFull);
+    }
+    queue.push(message);
+    gateway.log.blocking(move |store| store.set_queue(session, &queue)).await?;
+    drop(changing);
+    tokio::spawn(work_off(Arc::clone(gateway), session));
+    Ok(())
+}
+
+/// Puts waiting messages into another order; those not named are removed. Whoever does not know all
+/// that wait, or names others, is told that the queue has changed.
+pub async fn arrange(
+    gateway: &Gateway,
+    session: SessionId,
+    order: &[QueuedId],
+    removed: &[QueuedId],
+) -> Result<Vec<Queued>, Refused> {
+    let lock = gateway.queues.of(session);
+    let _changing = lock.lock().await;
+    let queue = gateway.log.blocking(move |store| store.queue(session)).await?;
+    let known = |id: &QueuedId| queue.iter().find(|message| message.id == *id).cloned();
+    let arranged: Option<Vec<Queued>> = order.iter().map(known).collect();
+    let all =
+        queue.iter().all(|message| order.contains(&message.id) || removed.contains(&message.id));
+    let arranged = arranged.filter(|arranged| {
+        all && arranged.len() + removed.len() == queue.len()
+            && removed.iter().all(|id| known(id).is_some())
+    });
+    let arranged = arranged.ok_or(Refused::Changed)?;
+    let kept = arranged.clone();
+    gateway.log.blocking(move |store| store.set_queue(session, &kept)).await?;
+    Ok(arranged)
+}
+
+/// Works on waiting messages, one after the other, until none waits or another run is going.
+pub async fn work_off(gateway: Arc<Gateway>, session: SessionId) {
+    while let Ok(Some(job)) = next_job(&gateway, session).await {
+        let Some(agent) = &gateway.agent else { return };
+        agent.0.work(job).await;
+    }
+}
+
+/// Takes the first waiting message out of the queue and begins its run.
+async fn next_job(gateway: &Gateway, session: SessionId) -> Result<Option<Job>, StoreError> {
+    let Some(agent) = &gateway.agent else { return Ok(None) };
+    let lock = gateway.queues.of(session);
+    let _changing = lock.lock().await;
+    let mut queue = gateway.log.blocking(move |store| store.queue(session)).await?;
+    while !queue.is_empty() {
+        let run = RunId::from(queue[0].id);
+        let begun = gateway.log.blocking(move |store| store.run(run)).await?.is_some();
+        let message = if begun {
+            queue.remove(0);
+            continue;
+        } else {
+            queue[0].clone()
+        };
+        let Some(ticket) = gateway.runs.begin(session, run) else { return Ok(None) };
+        let job = Job::begin(&agent.0, message.text, gateway.log.run(session, run), ticket).await?;
+        queue.remove(0);
+        gateway.log.blocking(move |store| store.set_queue(session, &queue)).await?;
+        return Ok(Some(job));
+    }
+    gateway.log.blocking(move |store| store.set_queue(session, &[])).await?;
+    Ok(None)
+}
+
+/// An agent that can be shown without being looked into.
+#[derive(Clone)]
+pub struct Shared(pub Arc<dyn Agent>);
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0.name())
+    }
+}
