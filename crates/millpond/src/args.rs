@@ -1,5 +1,7 @@
 //! The arguments, which are also the manual.
 
+mod gateway;
+
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -9,6 +11,8 @@ use engine::ingest::filter::{BadWord, ControlWord, Meaning};
 use engine::ingest::{DialectName, Quirk};
 use engine::view::{Thinking, ViewName};
 use engine::wire::{Content, Format, Kind};
+
+pub(crate) use gateway::{ConfigPrintArgs, DoctorArgs, LoginArgs, ServeArgs, TeeArgs};
 
 /// One calm, true picture of any AI agent.
 ///
@@ -25,6 +29,11 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     Show(ShowArgs),
     Compare(CompareArgs),
+    Serve(ServeArgs),
+    Tee(TeeArgs),
+    Login(LoginArgs),
+    Config(ConfigPrintArgs),
+    Doctor(DoctorArgs),
     /// Print a completion script for your shell
     ///
     /// For bash: millpond completions bash > ~/.local/share/bash-completion/completions/millpond

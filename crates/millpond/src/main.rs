@@ -2,7 +2,11 @@
 
 mod args;
 mod compare;
+mod config;
+mod doctor;
+mod serve;
 mod show;
+mod tee;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -15,6 +19,17 @@ fn main() -> ExitCode {
     match Args::parse().command {
         Command::Show(show) => show::run(&show),
         Command::Compare(compare) => compare::run(&compare),
+        Command::Serve(serve) => serve::run(&serve),
+        Command::Tee(tee) => tee::run(&tee),
+        Command::Login(login) => serve::login(&login),
+        Command::Config(config) => match config.config.load() {
+            Ok(config) => print(config.table().as_bytes()),
+            Err(problem) => {
+                show::say(&problem);
+                ExitCode::from(2)
+            }
+        },
+        Command::Doctor(doctor) => doctor::run(&doctor),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "millpond", &mut script);

@@ -147,6 +147,36 @@ fn a_line_may_hold_several_values() {
 }
 
 #[test]
+fn a_bracket_in_a_string_closes_nothing_and_a_quote_may_be_escaped() {
+    check("{\"a\":\"x\\n\"}{\"b\":2}\n", &[data("{\"a\":\"x\\n\"}"), data("{\"b\":2}")]);
+    check("{\"a\":\"x\\\"}{\"}{\"b\":2}\n", &[data("{\"a\":\"x\\\"}{\"}"), data("{\"b\":2}")]);
+    check("{\\}{\"b\":2}\n", &[data("{\\}"), data("{\"b\":2}")]);
+}
+
+#[test]
+fn a_line_break_of_two_bytes_is_one() {
+    check("data: a\r\ndata: b\r\n\r\ndata: c\r\n\r\n", &[data("a\nb"), data("c")]);
+}
+
+#[test]
+fn the_decoder_itself_drops_one_byte_order_mark() {
+    let mut got = Vec::new();
+    let mut decoder = SseDecoder::default();
+    let mut keep = |cutting: Cutting<'_>| {
+        if let Cutting::Frame(frame) = cutting {
+            got.push(frame.data.to_owned());
+        }
+    };
+    decoder.push("\u{feff}data: 1\n\n\u{feff}data: 2\n\ndata: 3\n\n".as_bytes(), &mut keep);
+    assert_eq!(got, ["1", "3"]);
+}
+
+#[test]
+fn a_mark_before_words_is_part_of_them() {
+    check("{\"a\":1}\n> said\n< heard\n", &[data("{\"a\":1}"), noise("> said"), noise("< heard")]);
+}
+
+#[test]
 fn a_transcript_tells_who_sent_what() {
     check("> {\"a\":1}\n< {\"b\":2}\n", &[Got::Sent("{\"a\":1}".to_owned()), data("{\"b\":2}")]);
 }
@@ -184,6 +214,8 @@ fn check_limit(before: &str, fill: u8, after: &str, payload: usize) {
 #[test]
 fn a_frame_at_the_limit_is_kept_and_one_byte_more_is_passed_over() {
     check_limit("data: ", b'x', "", FRAME_BYTES_MAX - "data: ".len());
+    let long = "data: 1\n\ndata: ".to_owned() + &"x".repeat(FRAME_BYTES_MAX) + "\n\n";
+    assert_eq!(cut([long.as_bytes()]), [data("1"), Got::TooLong(UNREADABLE_BYTES_KEPT)]);
     check_limit("{\"a\":\"", b'x', "\"}", FRAME_BYTES_MAX - "{\"a\":\"\"}".len());
     check_limit("[{\"a\":\"", b'x', "\"}", FRAME_BYTES_MAX - "{\"a\":\"\"}".len());
 }

@@ -53,6 +53,7 @@ fn what_breaks_the_grammar_of_a_tag_makes_it_text() {
         check_stays(text);
     }
     check("a< think b=c>SECRET</think>d", "ad");
+    check("a< think b  =c>SECRET</think>d", "ad");
 }
 
 #[test]

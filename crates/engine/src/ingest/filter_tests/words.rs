@@ -203,3 +203,33 @@ fn a_mark_that_begins_a_word_still_means_what_it_does_to_a_line() {
     check_by(&filter, "# h\n    #done", "# h\n    #done");
     check_by(&filter, "h\n    #done", "h\n    ");
 }
+
+#[test]
+fn l9_the_longest_word_wins_in_any_order_and_of_two_alike_the_first() {
+    for words in [["!is-done", "!is"], ["!is", "!is-done"]] {
+        let split = check_by(&filter_of(&words), "a !is-done b", "a  b");
+        assert_eq!(split.words, "!is-done");
+    }
+    let alike = [("!ok", Meaning::Finish), ("!OK", Meaning::NothingToReport)];
+    let alike = alike.map(|(word, meaning)| ControlWord::new(word, meaning).unwrap());
+    let mut filter = Filter::with_words(Arc::default(), StartsIn::Text, &alike);
+    let mut meant = Vec::new();
+    filter.push("!ok.", &mut |piece| {
+        if let Piece::Control(meaning, _) = piece {
+            meant.push(meaning);
+        }
+    });
+    assert_eq!(meant, [Meaning::Finish]);
+}
+
+#[test]
+fn a_control_word_says_what_it_is_and_what_it_cannot_be() {
+    let word = |text: &str| ControlWord::new(text, Meaning::Finish);
+    assert_eq!(word("!end").unwrap().to_string(), "!end");
+    assert!(word("end").unwrap().looks_like_prose() && word("żeby").unwrap().looks_like_prose());
+    assert!(!word("!end").unwrap().looks_like_prose());
+    for (text, part) in [("", "empty"), ("a b", "white space"), ("a<b", "`<`")] {
+        let problem = word(text).unwrap_err().to_string();
+        assert!(problem.contains(part), "{problem}");
+    }
+}

@@ -9,7 +9,7 @@
 
 use crate::limits::{FRAME_BYTES_MAX, UNREADABLE_BYTES_KEPT};
 
-use super::{BUFFER_BYTES_KEPT, BYTE_ORDER_MARK, Cutting, Direction, Frame};
+use super::{BUFFER_BYTES_KEPT, Cutting, Direction, Frame};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct LineCutter {
@@ -19,7 +19,6 @@ pub(super) struct LineCutter {
     value: Vec<u8>,
     depth: Depth,
     direction: Option<Direction>,
-    started: bool,
     /// A value has been handed on: this is a stream of values, whatever else is in it.
     seen_value: bool,
     skipping: bool,
@@ -48,7 +47,6 @@ impl Depth {
                 _ if self.escaped => self.escaped = false,
                 b'\\' if self.in_string => self.escaped = true,
                 b'"' => self.in_string = !self.in_string,
-                _ if self.in_string => {}
                 b'{' | b'[' => self.brackets += 1,
                 b'}' | b']' => {
                     self.brackets = self.brackets.saturating_sub(1);
@@ -134,10 +132,7 @@ impl LineCutter {
         if std::mem::take(&mut self.skipping) {
             return;
         }
-        let mut line = line.strip_suffix(b"\r").unwrap_or(line);
-        if !std::mem::replace(&mut self.started, true) {
-            line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
-        }
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
         let (direction, line) = match line {
             [b'>', b' ', rest @ ..] if rest.starts_with(b"{") => (Some(Direction::Client), rest),
             [b'<', b' ', rest @ ..] if rest.starts_with(b"{") => (Some(Direction::Agent), rest),

@@ -1,0 +1,33 @@
+//! Looks the log over, and mends it.
+
+use std::process::ExitCode;
+
+use crate::args::DoctorArgs;
+use crate::serve::{data_folder, open_store};
+use crate::show::say;
+
+pub(crate) fn run(args: &DoctorArgs) -> ExitCode {
+    match examine(args) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(problem) => {
+            say(&problem);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Says whether all is well.
+fn examine(args: &DoctorArgs) -> Result<bool, String> {
+    let config = args.config.load()?;
+    let folder = data_folder(&config)?;
+    let store = open_store(&config, &folder)?;
+    if let Some(to) = &args.backup {
+        store.backup(to).map_err(|error| format!("cannot copy to {}: {error}", to.display()))?;
+        say(&format!("copied to {}", to.display()));
+    }
+    let report = if args.repair { store.repair() } else { store.check() };
+    let report = report.map_err(|error| error.to_string())?;
+    say(&report.to_string());
+    Ok(report.is_well())
+}

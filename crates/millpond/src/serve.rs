@@ -1,0 +1,134 @@
+//! The gateway, wired to this machine: its files, its signals, its clock.
+
+pub(crate) mod key;
+mod tls;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use gateway::access::Allowed;
+use gateway::gateway::Gateway;
+use gateway::store::sqlite::{Durability, SqliteStore};
+use tokio::net::TcpListener;
+
+use crate::args::{LoginArgs, ServeArgs};
+use crate::config::Config;
+use crate::show::say;
+
+pub(crate) fn run(args: &ServeArgs) -> ExitCode {
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&format!("cannot start: {error}")),
+    };
+    match runtime.block_on(serve(args)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => fail(&problem),
+    }
+}
+
+fn fail(problem: &str) -> ExitCode {
+    say(problem);
+    ExitCode::FAILURE
+}
+
+/// The folder of the log: as configured, else where the platform keeps such things.
+pub(crate) fn data_folder(config: &Config) -> Result<PathBuf, String> {
+    match config.text("data") {
+        "" => directories::ProjectDirs::from("", "", "millpond")
+            .map(|folders| folders.data_dir().to_owned())
+            .ok_or_else(|| "this user has no home folder: say where with --data".to_owned()),
+        folder => Ok(PathBuf::from(folder)),
+    }
+}
+
+pub(crate) fn open_store(config: &Config, folder: &Path) -> Result<SqliteStore, String> {
+    let durability = match config.text("durability") {
+        "full" => Durability::Full,
+        _ => Durability::Window,
+    };
+    SqliteStore::open(folder, durability).map_err(|error| error.to_string())
+}
+
+async fn serve(args: &ServeArgs) -> Result<(), String> {
+    let config = args.config.load()?;
+    let folder = data_folder(&config)?;
+    let store = Arc::new(open_store(&config, &folder)?);
+    let listen = config.text("listen");
+    let listener = TcpListener::bind(listen)
+        .await
+        .map_err(|error| format!("cannot listen on {listen}: {error}"))?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let tls = match config.text("certificate") {
+        "" => None,
+        certificate => {
+            Some(tls::acceptor(Path::new(certificate), Path::new(config.text("key")))?)
+        }
+    };
+    let (port, secure) = (address.port(), tls.is_some());
+    let allowed = Allowed::new(port, secure, &config.texts("hosts"), &config.texts("origins"));
+    let gateway = Gateway::open(store, allowed, secure, None)
+        .await
+        .map_err(|error| error.to_string())?;
+    let gateway = Arc::new(gateway);
+    let link = key::first_link(&gateway, &folder).await?;
+    let scheme = if secure { "https" } else { "http" };
+    say(&format!("listening on {scheme}://{address}"));
+    say(&format!("open {scheme}://{address}{link}"));
+    if !address.ip().is_loopback() && !secure {
+        say("warning: anybody on the network can listen in; give a certificate, or use 127.0.0.1");
+    }
+    gateway::serve::serve(gateway, listener, tls, stopped())
+        .await
+        .map_err(|error| error.to_string())
+}
+
+/// Asks the gateway that is running here for a link, and prints it.
+pub(crate) fn login(args: &LoginArgs) -> ExitCode {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&format!("cannot start: {error}")),
+    };
+    match runtime.block_on(ask_for_link(args)) {
+        Ok(link) => crate::print(format!("{link}\n").as_bytes()),
+        Err(problem) => fail(&problem),
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Link {
+    path: String,
+}
+
+async fn ask_for_link(args: &LoginArgs) -> Result<String, String> {
+    let config = args.config.load()?;
+    let folder = data_folder(&config)?;
+    let token = key::read_token(&folder)
+        .ok_or_else(|| format!("no token in {}: start `millpond serve` once", folder.display()))?;
+    let scheme = if config.text("certificate").is_empty() { "http" } else { "https" };
+    let base = format!("{scheme}://{}", config.text("listen"));
+    let away = |error| format!("no gateway answers at {base}: {error}");
+    let answer = reqwest::Client::new()
+        .post(format!("{base}/v1/login-link"))
+        .bearer_auth(token.reveal())
+        .send()
+        .await
+        .and_then(reqwest::Response::error_for_status)
+        .map_err(away)?;
+    let link: Link = answer.json().await.map_err(|error| error.to_string())?;
+    Ok(format!("{base}{}", link.path))
+}
+
+/// Done when the process is asked to end.
+async fn stopped() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let interrupted = tokio::signal::ctrl_c();
+    match signal(SignalKind::terminate()) {
+        Ok(mut terminated) => {
+            tokio::select! { _ = interrupted => {}, _ = terminated.recv() => {} }
+        }
+        Err(_) => {
+            let _asked = interrupted.await;
+        }
+    }
+}
