@@ -1,5 +1,7 @@
 //! Whoever works on messages. The gateway accepts, orders and keeps them; an agent answers.
 
+pub mod script;
+
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -7,11 +9,11 @@ use std::sync::Arc;
 
 use engine::event::{Event, Outcome, TextMode};
 use engine::run::unfinished::Unfinished;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use crate::clock::now_ms;
 use crate::log::{Fact, RunLog};
-use crate::runs::{Ticket, Wish, end_as_unkept};
+use crate::runs::{Answer, Ticket, Wish, end_as_unkept};
 use crate::store::StoreError;
 
 pub type Working = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -68,11 +70,19 @@ impl Job {
         self.pen.as_ref().map(|pen| pen.ticket.wish.clone())
     }
 
+    /// Answers to asks of this run.
+    pub fn take_answers(&self) -> Option<mpsc::Receiver<Answer>> {
+        self.pen.as_ref().map(|pen| pen.ticket.take_answers())
+    }
+
     /// Writes what happened; returns once it is kept.
     pub async fn write(&mut self, facts: Vec<Fact>) -> Result<(), StoreError> {
         let Some(pen) = &mut self.pen else {
             return Err(StoreError::Failed("the run has ended".to_owned()));
         };
+        if facts.is_empty() {
+            return Ok(());
+        }
         for (_, event) in &facts {
             pen.unfinished.hear(event);
         }

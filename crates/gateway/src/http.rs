@@ -49,6 +49,7 @@ pub fn router(gateway: Arc<Gateway>) -> Router {
         .route("/v1/login-link", post(credentials::link))
         .route("/v1/runs/{run}", get(runs::show))
         .route("/v1/runs/{run}/cancel", post(runs::cancel))
+        .route("/v1/runs/{run}/asks/{ask}/answer", post(runs::answer))
         .route("/v1/ws", get(socket::open))
         .route("/v1/usage", get(sessions::usage))
         .route("/v1/ingest/{dialect}", post(ingest::take))

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use engine::event::{FailureReason, Outcome};
 use engine::run::unfinished::Unfinished;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use crate::clock::now_ms;
 use crate::id::{RunId, SessionId};
@@ -28,10 +28,18 @@ pub enum Wish {
 #[derive(Clone, Debug, Default)]
 pub struct Runs(Arc<Mutex<HashMap<RunId, Going>>>);
 
+/// What a person said to an ask.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    pub ask: String,
+    pub answer: String,
+}
+
 #[derive(Debug)]
 struct Going {
     session: SessionId,
     wish: watch::Sender<Wish>,
+    answers: Option<mpsc::Sender<Answer>>,
 }
 
 /// A run's place among those that are going, given up when dropped.
@@ -40,6 +48,20 @@ pub struct Ticket {
     runs: Runs,
     run: RunId,
     pub wish: watch::Receiver<Wish>,
+}
+
+/// Answers that may wait for whoever works on a run.
+const ANSWERS_WAITING_MAX: usize = 16;
+
+impl Ticket {
+    /// From now on answers to asks of this run come here.
+    pub fn take_answers(&self) -> mpsc::Receiver<Answer> {
+        let (sender, answers) = mpsc::channel(ANSWERS_WAITING_MAX);
+        if let Some(going) = self.runs.lock().get_mut(&self.run) {
+            going.answers = Some(sender);
+        }
+        answers
+    }
 }
 
 impl Drop for Ticket {
@@ -60,8 +82,14 @@ impl Runs {
             return None;
         }
         let (sender, wish) = watch::channel(Wish::GoOn);
-        going.insert(run, Going { session, wish: sender });
+        going.insert(run, Going { session, wish: sender, answers: None });
         Some(Ticket { runs: self.clone(), run, wish })
+    }
+
+    /// Hands an answer to whoever works on the run. Nothing if nobody who takes answers does.
+    pub fn answer(&self, run: RunId, answer: Answer) -> Option<()> {
+        let answers = self.lock().get(&run)?.answers.clone()?;
+        answers.try_send(answer).ok()
     }
 
     /// The run that is going in a session.

@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use engine::event::Outcome;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::gateway::Gateway;
 use crate::id::{OwnerId, RunId, SessionId};
+use crate::runs::Answer;
 use crate::store::RunRow;
 
 use super::App;
@@ -55,6 +57,30 @@ pub(super) async fn show(
     Path(word): Path<String>,
 ) -> Result<Json<Shown>, ApiError> {
     Ok(Json(find(&gateway, owner, &word).await?.into()))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Said {
+    answer: String,
+}
+
+/// Answers something that only a person can settle. The log says when the answer has arrived.
+pub(super) async fn answer(
+    State(gateway): App,
+    Owner(owner): Owner,
+    Path((word, ask)): Path<(String, String)>,
+    Json(Said { answer }): Json<Said>,
+) -> Result<StatusCode, ApiError> {
+    let run = find(&gateway, owner, &word).await?;
+    gateway.runs.answer(run.id, Answer { ask, answer }).map(|()| StatusCode::ACCEPTED).ok_or_else(
+        || {
+            ApiError::conflict(
+                "nobody_waits",
+                "Nobody here waits for this answer: the run has ended, or its agent runs elsewhere.",
+            )
+        },
+    )
 }
 
 /// A run that was asked to stop has so long to do so before the caller is told that it has not.

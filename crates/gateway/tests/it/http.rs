@@ -1,0 +1,6 @@
+//! The gateway as its callers see it: over real connections, on a real store.
+
+mod commands;
+mod guard;
+mod resume;
+mod support;
