@@ -1,0 +1,125 @@
+//! Other people's clients: their requests become messages of a session, their streams are the run's.
+
+mod agui;
+mod ai_sdk;
+mod openai;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use engine::event::Record;
+
+use crate::clock::{now_ms, random};
+use crate::compat::{Encoder, Protocol};
+use crate::follow::Follower;
+use crate::gateway::{Gateway, new_session, no_chance};
+use crate::id::{OwnerId, QueuedId, RunId, SessionId};
+use crate::messages::accept;
+use crate::store::{Queued, StoreError};
+
+use super::error::ApiError;
+
+pub(super) use agui::run as run_agui;
+pub(super) use ai_sdk::{chat as chat_ai_sdk, reconnect as reconnect_ai_sdk};
+pub(super) use openai::{completions, responses};
+
+/// A conversation that a client names itself: the same name is the same session.
+async fn session_named(
+    gateway: &Gateway,
+    owner: OwnerId,
+    name: &str,
+) -> Result<SessionId, ApiError> {
+    let id = SessionId::of_key(&format!("{owner}/{name}"));
+    let found = gateway.log.blocking(move |store| store.session(id)).await?;
+    if found.is_none() {
+        let mut session = new_session(owner, "", now_ms())?;
+        session.id = id;
+        gateway.log.blocking(move |store| store.create(&session)).await?;
+    }
+    Ok(id)
+}
+
+/// Accepts a message and follows its run. The same key is the same message.
+async fn ask(
+    gateway: &Arc<Gateway>,
+    session: SessionId,
+    key: Option<String>,
+    text: String,
+) -> Result<Follower, ApiError> {
+    if text.trim().is_empty() {
+        return Err(ApiError::bad_request("The last message of the user has no text."));
+    }
+    let now = now_ms();
+    let id = match key {
+        Some(key) => QueuedId::of_key(&format!("{session}/{key}")),
+        None => QueuedId::new(now, random().map_err(no_chance)?),
+    };
+    let run = RunId::from(id);
+    let found = gateway
+        .log
+        .blocking(move |store| {
+            let first = store.run(run)?.map(|row| row.first);
+            let head = store.session(session)?.ok_or(StoreError::NoSession(session))?.head;
+            Ok(first.unwrap_or(head))
+        })
+        .await?;
+    accept(gateway, session, Queued { id, text, accepted_ms: now }).await?;
+    Ok(Follower::new(&gateway.log, session, run, found).await?)
+}
+
+/// Hands the run's records to the encoder until it has ended. Returns false when there is no more.
+async fn encode<P: Protocol>(
+    follower: &mut Follower,
+    encoder: &mut Encoder<P>,
+    out: &mut dyn FnMut(&str),
+) -> bool {
+    if encoder.is_ended() {
+        return false;
+    }
+    let Ok(Some((from, chunks))) = follower.next().await else {
+        encoder.finish(out);
+        return true;
+    };
+    for record in chunks.iter().flat_map(|chunk| chunk.records(from)) {
+        let Ok(record): Result<Record<'_>, _> = record else {
+            encoder.finish(out);
+            return true;
+        };
+        if record.run == follower.run() {
+            encoder.push(&record, out);
+        }
+    }
+    true
+}
+
+/// The run as server-sent events, from its beginning.
+fn event_stream<P: Protocol + Send + 'static>(follower: Follower, encoder: Encoder<P>) -> Response {
+    let stream = futures_util::stream::unfold((follower, encoder), |(mut follower, mut encoder)| async {
+        let mut bytes = String::new();
+        while bytes.is_empty() {
+            let mut out = |data: &str| {
+                bytes.push_str("data: ");
+                bytes.push_str(data);
+                bytes.push_str("\n\n");
+            };
+            if !encode(&mut follower, &mut encoder, &mut out).await {
+                return None;
+            }
+        }
+        Some((Ok::<_, std::io::Error>(Bytes::from(bytes)), (follower, encoder)))
+    });
+    const HEADERS: [(HeaderName, HeaderValue); 3] = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform")),
+        (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+    ];
+    (HEADERS, Body::from_stream(stream)).into_response()
+}
+
+/// Reads a run to its end.
+async fn run_to_end<P: Protocol>(mut follower: Follower, encoder: &mut Encoder<P>) {
+    while encode(&mut follower, encoder, &mut |_| {}).await {}
+}
