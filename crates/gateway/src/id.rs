@@ -63,6 +63,15 @@ macro_rules! ids {
             pub fn new(at_ms: u64, random: [u8; 10]) -> $name {
                 $name(compose(at_ms, random))
             }
+
+            /// As a store keeps it; sorts as the id does.
+            pub fn to_bytes(self) -> [u8; 16] {
+                self.0.to_be_bytes()
+            }
+
+            pub fn from_bytes(bytes: [u8; 16]) -> $name {
+                $name(u128::from_be_bytes(bytes))
+            }
         }
 
         impl fmt::Display for $name {
@@ -141,6 +150,7 @@ mod tests {
         assert!(early < late && early.to_string() < late.to_string());
         for id in [early, late, SessionId::new(u64::MAX, [0xa5; 10])] {
             assert_eq!(id.to_string().parse(), Ok(id));
+            assert_eq!(SessionId::from_bytes(id.to_bytes()), id);
         }
     }
 

@@ -76,3 +76,30 @@ pub const DRAIN_MAX: Duration = Duration::from_secs(10);
 
 /// Bytes of what a client may send over a WebSocket.
 pub const SOCKET_BYTES_MAX: usize = 16 << 10;
+
+/// Connections that read at the same time; whoever is one too many waits for the next free one.
+pub const READERS_MAX: usize = 8;
+
+/// Bytes the write-ahead log may reach before the writer waits until it was carried over.
+pub const WAL_BYTES_MAX: u64 = 64 << 20;
+
+/// How long the store waits for a lock that another program holds on its file.
+pub const BUSY_WAIT: Duration = Duration::from_secs(5);
+
+/// How long after a failed write to the disk the store tries to open its file anew.
+pub const REOPEN_EVERY: Duration = Duration::from_secs(1);
+
+/// Words of one search; the rest is ignored.
+pub const SEARCH_WORDS_MAX: usize = 16;
+
+/// How long the answer to a command is remembered.
+pub const REMEMBER_FOR: Duration = Duration::from_secs(24 * 3600);
+
+/// Bytes of records that one transaction of the background work rewrites.
+pub const COMPACT_BYTES_MAX: usize = 4 << 20;
+
+/// Lost records in a row that a repair makes up for; a log that claims to be longer is cut.
+pub const REPAIR_RECORDS_MAX: u64 = 1 << 20;
+
+/// Damages that one report names; the rest is counted.
+pub const DAMAGES_MAX: usize = 1000;

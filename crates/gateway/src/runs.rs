@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use engine::event::{FailureReason, Outcome};
+use engine::event::{FailureReason, Outcome, Record};
 use engine::run::unfinished::Unfinished;
 use tokio::sync::{mpsc, watch};
 
 use crate::clock::now_ms;
 use crate::id::{RunId, SessionId};
 use crate::log::{Log, RunLog};
-use crate::store::{RunRow, StoreError};
+use crate::store::{Chunk, RunRow, StoreError};
 
 /// How long to wait before the ending of a run is tried again that could not be kept.
 const RETRY_EVERY: Duration = Duration::from_secs(1);
@@ -127,13 +127,53 @@ pub async fn end_open_runs(log: &Log) -> Result<usize, StoreError> {
     Ok(open.len())
 }
 
-/// A branch may begin in the middle of a run: there it ends.
-pub async fn end_open_run_of(log: &Log, session: SessionId) -> Result<(), StoreError> {
-    let runs = log.blocking(move |store| store.runs(session)).await?;
-    for row in runs.iter().filter(|row| row.ended.is_none()) {
-        interrupt(log, row).await?;
+/// What ends the run that is open after the record before `end`, as records that follow it. A branch
+/// that begins in the middle of a run ends it there.
+pub async fn closing(log: &Log, session: SessionId, end: u64) -> Result<Option<Chunk>, StoreError> {
+    let mut open: Option<(String, Unfinished)> = None;
+    let mut next = 0;
+    while next < end {
+        let from = next;
+        let chunks = log.read(session, from).await?;
+        for record in chunks.iter().flat_map(|chunk| chunk.records(from)) {
+            let record = record.map_err(|error| damaged(session, next, &error))?;
+            if end <= record.seq {
+                break;
+            }
+            next = record.seq + 1;
+            match &mut open {
+                Some((run, unfinished)) if **run == *record.run => unfinished.hear(&record.event),
+                _ => {
+                    let mut unfinished = Unfinished::default();
+                    unfinished.hear(&record.event);
+                    open = Some((record.run.into_owned(), unfinished));
+                }
+            }
+        }
+        if chunks.is_empty() {
+            break;
+        }
     }
-    Ok(())
+    let Some((run, unfinished)) = open else { return Ok(None) };
+    let events = unfinished.close(Outcome::Interrupted, None, "");
+    if events.is_empty() {
+        return Ok(None);
+    }
+    let mut lines = String::new();
+    let at_ms = Some(now_ms());
+    let len = events.len() as u64;
+    for (seq, event) in (end..).zip(events) {
+        let record = Record { seq, at_ms, run: run.as_str().into(), event };
+        let line = serde_json::to_string(&record)
+            .map_err(|error| StoreError::Failed(format!("a record is no JSON: {error}")))?;
+        lines.push_str(&line);
+        lines.push('\n');
+    }
+    Ok(Some(Chunk { first: end, len, lines: lines.into() }))
+}
+
+fn damaged(session: SessionId, seq: u64, error: &serde_json::Error) -> StoreError {
+    StoreError::Damaged { session, seq, detail: error.to_string() }
 }
 
 async fn interrupt(log: &Log, row: &RunRow) -> Result<(), StoreError> {
@@ -151,15 +191,11 @@ async fn read_back(log: &Log, row: &RunRow) -> Result<Unfinished, StoreError> {
     let mut next = row.first;
     loop {
         let chunks = log.read(row.session, next).await?;
-        let Some(end) = chunks.last().map(crate::store::Chunk::end) else {
+        let Some(end) = chunks.last().map(Chunk::end) else {
             return Ok(unfinished);
         };
         for record in chunks.iter().flat_map(|chunk| chunk.records(next)) {
-            let record = record.map_err(|error| StoreError::Damaged {
-                session: row.session,
-                seq: next,
-                detail: error.to_string(),
-            })?;
+            let record = record.map_err(|error| damaged(row.session, next, &error))?;
             if record.run == name {
                 unfinished.hear(&record.event);
             }

@@ -29,7 +29,7 @@ pub enum StoreError {
     Failed(String),
 }
 
-/// Records of one session in a row, as one text: a JSON line each.
+/// Records of one session in a row, as one text: a JSON line each, with its newline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
     /// Number of the first record.
@@ -56,6 +56,8 @@ impl Chunk {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
     pub session: SessionId,
+    /// When it happened. A batch with a turn in it moves its session to the top of the list.
+    pub at_ms: Millis,
     pub chunk: Chunk,
     /// Runs that begin and end in it, in order.
     pub turns: Vec<Turn>,
@@ -109,8 +111,9 @@ pub struct Change {
 /// Which sessions of an owner, newest change first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// Words that title or text must hold.
+    /// Words that title or texts must hold; the last one may be the beginning of a word.
     pub words: Option<String>,
+    /// Those in the archive, else those not in it.
     pub archived: bool,
     /// Only those that changed before this; the last one of the page before.
     pub before: Option<(Millis, SessionId)>,
@@ -157,6 +160,8 @@ pub struct Share {
 
 /// Who may come in.
 pub trait Vault: Send + Sync + 'static {
+    /// Whoever has had a token, first come first.
+    fn owners(&self) -> Result<Vec<OwnerId>, StoreError>;
     fn put_token(&self, token: &Token) -> Result<(), StoreError>;
     fn token(&self, digest: [u8; 32]) -> Result<Option<Token>, StoreError>;
     fn tokens(&self, owner: OwnerId) -> Result<Vec<Token>, StoreError>;
@@ -174,10 +179,12 @@ pub trait Store: Send + Sync + 'static {
     fn epoch(&self) -> u32;
 
     /// Keeps all batches or none. Returns once a crash of this process can no longer lose them.
+    /// A record of a run that has ended is refused.
     fn append(&self, batches: &[Batch]) -> Result<(), StoreError>;
 
     /// Chunks that hold the records from `from` on, in order, about `bytes_max` in all. The first
-    /// chunk may begin before `from`. Nothing means that the log ends there.
+    /// chunk may begin before `from`. Nothing means that the log ends there. Where a record is
+    /// damaged, what stands before it can still be read.
     fn read(
         &self,
         session: SessionId,
@@ -189,9 +196,18 @@ pub trait Store: Send + Sync + 'static {
     fn session(&self, session: SessionId) -> Result<Option<Session>, StoreError>;
     fn sessions(&self, owner: OwnerId, query: &Query) -> Result<Vec<Session>, StoreError>;
     fn change(&self, session: SessionId, change: &Change, now: Millis) -> Result<(), StoreError>;
-    /// Begins `branch` as `session` is up to `end`, blobs included.
-    fn branch(&self, session: SessionId, end: u64, branch: &Session) -> Result<(), StoreError>;
-    /// Removes a session for good: its records, runs, queue, blobs and what was found in it.
+    /// Begins `branch` as `session` is up to `end`, blobs included. Its runs stay the runs of
+    /// `session`: what they used was used once.
+    /// `closing` ends what is open there; it is in the branch alone.
+    fn branch(
+        &self,
+        session: SessionId,
+        end: u64,
+        branch: &Session,
+        closing: Option<&Chunk>,
+    ) -> Result<(), StoreError>;
+    /// Removes a session for good: its records, runs, queue, blobs and what was found in it. What
+    /// its runs used still counts for its owner.
     fn erase(&self, session: SessionId) -> Result<(), StoreError>;
 
     fn run(&self, run: RunId) -> Result<Option<RunRow>, StoreError>;
@@ -215,7 +231,7 @@ pub trait Store: Send + Sync + 'static {
     ) -> Result<(), StoreError>;
     fn remembered(&self, owner: OwnerId, key: &str) -> Result<Option<String>, StoreError>;
 
-    /// Keeps bytes under their digest, for as long as a session has them.
+    /// Keeps bytes under their digest (SHA-256), for as long as a session has them.
     fn put_blob(
         &self,
         session: SessionId,

@@ -218,7 +218,11 @@ fn check(setting: &Setting, text: &str, origin: &Origin) -> Result<(), BadConfig
 mod tests {
     use super::*;
 
-    fn load(file: Option<&str>, flags: &[(&str, String)], set: &[(&str, &str)]) -> Result<Config, String> {
+    fn load(
+        file: Option<&str>,
+        flags: &[(&str, String)],
+        set: &[(&str, &str)],
+    ) -> Result<Config, String> {
         let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
         let path = dir.path().join("millpond.toml");
         if let Some(text) = file {
@@ -234,7 +238,8 @@ mod tests {
     fn flags_win_over_variables_over_the_file_over_defaults() {
         let file = Some("listen = \"a:1\"\nkeep_days = 7\nhosts = [\"x\", \"y\"]\ndata = \"/f\"\n");
         let variables = [("MILLPOND_LISTEN", "b:2"), ("MILLPOND_DATA", "/e")];
-        let config = load(file, &[("listen", "c:3".to_owned())], &variables).unwrap_or_else(|e| panic!("{e}"));
+        let config = load(file, &[("listen", "c:3".to_owned())], &variables)
+            .unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(config.text("listen"), "c:3");
         assert_eq!(config.text("data"), "/e");
         assert_eq!(config.number("keep_days"), 7);
@@ -249,7 +254,10 @@ mod tests {
     #[test]
     fn an_unknown_key_names_the_nearest_one() {
         let problem = load(Some("lisen = \"a:1\"\n"), &[], &[]).err().unwrap_or_default();
-        assert!(problem.ends_with("there is no setting `lisen`; did you mean `listen`?"), "{problem}");
+        assert!(
+            problem.ends_with("there is no setting `lisen`; did you mean `listen`?"),
+            "{problem}"
+        );
         let problem = load(Some("something_else = 1\n"), &[], &[]).err().unwrap_or_default();
         assert!(problem.contains("`millpond config` lists them"), "{problem}");
     }

@@ -28,6 +28,13 @@ fn examine(args: &DoctorArgs) -> Result<bool, String> {
     }
     let report = if args.repair { store.repair() } else { store.check() };
     let report = report.map_err(|error| error.to_string())?;
-    say(&report.to_string());
-    Ok(report.is_well())
+    for damage in &report.damages {
+        say(&format!("{damage:?}"));
+    }
+    let (sessions, records, repaired) = (report.sessions, report.records, report.repaired);
+    let found = report.damages.len() as u64 + report.more;
+    say(&format!(
+        "{sessions} sessions, {records} good records, {found} damages, {repaired} of them mended"
+    ));
+    Ok(report.is_sound())
 }

@@ -61,15 +61,12 @@ async fn serve(args: &ServeArgs) -> Result<(), String> {
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     let tls = match config.text("certificate") {
         "" => None,
-        certificate => {
-            Some(tls::acceptor(Path::new(certificate), Path::new(config.text("key")))?)
-        }
+        certificate => Some(tls::acceptor(Path::new(certificate), Path::new(config.text("key")))?),
     };
     let (port, secure) = (address.port(), tls.is_some());
     let allowed = Allowed::new(port, secure, &config.texts("hosts"), &config.texts("origins"));
-    let gateway = Gateway::open(store, allowed, secure, None)
-        .await
-        .map_err(|error| error.to_string())?;
+    let gateway =
+        Gateway::open(store, allowed, secure, None).await.map_err(|error| error.to_string())?;
     let gateway = Arc::new(gateway);
     let link = key::first_link(&gateway, &folder).await?;
     let scheme = if secure { "https" } else { "http" };

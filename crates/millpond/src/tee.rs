@@ -71,7 +71,10 @@ fn target(args: &TeeArgs) -> Result<(String, String), String> {
         None => {
             let folder = data_folder(&config)?;
             let token = key::read_token(&folder).ok_or_else(|| {
-                format!("no token in {}: start `millpond serve` once, or give --token", folder.display())
+                format!(
+                    "no token in {}: start `millpond serve` once, or give --token",
+                    folder.display()
+                )
             })?;
             token.reveal().to_owned()
         }

@@ -10,6 +10,7 @@ use crate::clock::now_ms;
 use crate::gateway::new_session;
 use crate::id::{RunId, SessionId};
 use crate::limits::{LIST_MAX, TITLE_CHARS_MAX, UNDO_WINDOW};
+use crate::runs::closing;
 use crate::store::{self, Change, Session};
 
 use super::App;
@@ -245,10 +246,9 @@ pub(super) async fn branch(
     check_title(&title)?;
     let mut branch = new_session(owner, &title, now_ms())?;
     branch.parent = Some((session.id, head));
-    branch.head = head;
+    let closing = closing(&gateway.log, session.id, head).await?;
     let (from, kept) = (session.id, branch.clone());
-    gateway.log.blocking(move |store| store.branch(from, head, &kept)).await?;
-    crate::runs::end_open_run_of(&gateway.log, branch.id).await?;
+    gateway.log.blocking(move |store| store.branch(from, head, &kept, closing.as_ref())).await?;
     let branch = own(&gateway, owner, &branch.id.to_string()).await?;
     Ok((StatusCode::CREATED, Json(show_session(&gateway, branch))))
 }

@@ -7,6 +7,7 @@ use engine::event::{Event, Millis};
 use serde::Serialize;
 use tokio::sync::mpsc;
 
+use crate::clock::now_ms;
 use crate::id::SessionId;
 use crate::limits::COMMIT_RECORDS_MAX;
 use crate::store::{Batch, Chunk, Store, StoreError, Turn};
@@ -154,6 +155,7 @@ impl Draft {
     fn into_batch(self) -> Batch {
         Batch {
             session: self.session,
+            at_ms: now_ms(),
             chunk: Chunk {
                 first: self.first,
                 len: self.end - self.first,

@@ -35,8 +35,12 @@ pub(crate) async fn first_link(gateway: &Gateway, folder: &Path) -> Result<Strin
 }
 
 async fn first_owner(gateway: &Gateway, folder: &Path) -> Result<OwnerId, String> {
-    let chance = random().map_err(|error| error.to_string())?;
-    let owner = OwnerId::new(now_ms(), chance);
+    // A token that was lost is replaced; what its owner has stays the owner's.
+    let known = gateway.vault(|vault| vault.owners()).await.map_err(|error| error.to_string())?;
+    let owner = match known.first() {
+        Some(owner) => *owner,
+        None => OwnerId::new(now_ms(), random().map_err(|error| error.to_string())?),
+    };
     let issued = gateway.issue(owner, "first start").await;
     let (_, token) = issued.map_err(|error| error.to_string())?;
     let path = token_file(folder);

@@ -35,7 +35,8 @@ async fn a_session_is_named_pinned_found_deleted_and_brought_back() {
     assert_eq!(status, 200);
     let (_, found) = json_of(served.get("/v1/sessions")).await;
     assert_eq!(found["sessions"][0]["pinned"], json!(true));
-    let (status, told) = json_of(served.request(Method::PATCH, &path).json(&json!({"titel": 1}))).await;
+    let (status, told) =
+        json_of(served.request(Method::PATCH, &path).json(&json!({"titel": 1}))).await;
     assert!((400..500).contains(&status), "{status} {told}");
 }
 
@@ -45,15 +46,17 @@ async fn a_branch_begins_as_its_parent_was_and_ends_what_was_open() {
     let session = served.new_session().await;
     served.ingest(&session, fixture("anthropic/cut-off.sse")).await;
     let path = format!("/v1/sessions/{session}");
-    let log = |path: String| async {
+    let log = async |path: String| {
         served.get(&format!("{path}/log")).send().await.unwrap().text().await.unwrap()
     };
     let parent = log(path.clone()).await;
-    let (status, branch) = json_of(served.post(&format!("{path}/branch"), &json!({"head": 4}))).await;
+    let (status, branch) =
+        json_of(served.post(&format!("{path}/branch"), &json!({"head": 4}))).await;
     assert_eq!(status, 201, "{branch}");
     let branch = branch["id"].as_str().unwrap();
     let lines = log(format!("/v1/sessions/{branch}")).await;
-    let (lines, parent): (Vec<&str>, Vec<&str>) = (lines.lines().collect(), parent.lines().collect());
+    let (lines, parent): (Vec<&str>, Vec<&str>) =
+        (lines.lines().collect(), parent.lines().collect());
     assert_eq!(lines[..4], parent[..4]);
     assert!(lines.last().unwrap().contains("\"interrupted\""), "{lines:?}");
     let (status, _) = json_of(served.post(&format!("{path}/branch"), &json!({"head": 4000}))).await;
@@ -141,8 +144,7 @@ async fn messages_are_worked_off_in_order_each_once() {
         changed.expect("the runs go on").unwrap();
     }
     let log = served.get(&format!("{path}/log")).send().await.unwrap().text().await.unwrap();
-    let prompts: Vec<&str> =
-        log.lines().filter(|line| line.contains("prompt_received")).collect();
+    let prompts: Vec<&str> = log.lines().filter(|line| line.contains("prompt_received")).collect();
     assert_eq!(prompts.len(), 3, "{prompts:?}");
     for (prompt, text) in prompts.iter().zip(["first", "second", "third"]) {
         assert!(prompt.contains(text), "{prompt}");

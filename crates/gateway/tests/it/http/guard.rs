@@ -106,7 +106,9 @@ async fn without_a_credential_of_its_owner_nothing_is_there() {
         let theirs = status(Some(&other)).await;
         // A body that does not fit may be refused before anything is looked up; what is told must
         // be what is told about a session that is not there.
-        let absent = path.replace(&session, "01ARZ3NDEKTSV4RRFFQ69G5FAV").replace(run, "01ARZ3NDEKTSV4RRFFQ69G5FAV");
+        let absent = path
+            .replace(&session, "01ARZ3NDEKTSV4RRFFQ69G5FAV")
+            .replace(run, "01ARZ3NDEKTSV4RRFFQ69G5FAV");
         let url = format!("{}{absent}", served.base);
         let mut request = served.client.request(method.clone(), url).bearer_auth(&other);
         if method != Method::GET {
@@ -176,7 +178,8 @@ async fn a_login_link_lets_one_browser_in_once() {
     let link: Value =
         served.post("/v1/login-link", &json!({})).send().await.unwrap().json().await.unwrap();
     let url = format!("{}{}", served.base, link["path"].as_str().unwrap());
-    let browser = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let browser =
+        reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
     let answer = browser.get(&url).send().await.unwrap();
     assert_eq!(answer.status(), 303);
     let cookie = answer.headers()["set-cookie"].to_str().unwrap().to_owned();
@@ -209,7 +212,14 @@ async fn whoever_guesses_has_to_wait_and_a_right_token_does_not() {
 #[tokio::test(flavor = "multi_thread")]
 async fn strange_ids_are_not_there_and_large_bodies_are_refused() {
     let served = serve().await;
-    for word in ["..", "%2e%2e%2f%2e%2e%2fetc%2fpasswd", "a", "%00", "..%5c..", "01ARZ3NDEKTSV4RRFFQ69G5FA'"] {
+    for word in [
+        "..",
+        "%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+        "a",
+        "%00",
+        "..%5c..",
+        "01ARZ3NDEKTSV4RRFFQ69G5FA'",
+    ] {
         let answer = served.get(&format!("/v1/sessions/{word}/snapshot")).send().await.unwrap();
         assert_eq!(answer.status(), 404, "{word}");
     }

@@ -114,7 +114,9 @@ async fn a_cursor_that_cannot_be_gone_on_from_gets_the_whole_page() {
     let served = serve().await;
     let session = served.new_session().await;
     served.ingest(&session, stream()).await;
-    for cursor in ["s0", "lzzzz", "nonsense", "l0~7", "l-z0", "L0", "%00", "'; drop table", "l0.9.9"] {
+    for cursor in
+        ["s0", "lzzzz", "nonsense", "l0~7", "l-z0", "L0", "%00", "'; drop table", "l0.9.9"]
+    {
         let mut events = served.follow(&session, "view=latest", cursor).await;
         let hello = events.next().await.unwrap();
         assert!(hello.data.contains("\"recovered\":false"), "{cursor}: {}", hello.data);

@@ -19,8 +19,8 @@ pub(super) struct Served {
     pub(super) base: String,
     pub(super) token: String,
     pub(super) client: reqwest::Client,
-    stop: Option<oneshot::Sender<()>>,
-    done: Option<tokio::task::JoinHandle<()>>,
+    pub(super) stop: Option<oneshot::Sender<()>>,
+    pub(super) done: Option<tokio::task::JoinHandle<()>>,
     /// Removed last.
     pub(super) folder: Arc<tempfile::TempDir>,
 }

@@ -1,0 +1,147 @@
+//! Making a damaged store usable again, without pretending that nothing was lost.
+//!
+//! Invariant: a repair never makes a record up that could be taken for a real one, never throws
+//! bytes of a log away, and leaves `seq` dense.
+
+use std::borrow::Cow;
+
+use engine::event::{Event, Record, UnrecognisedReason};
+use rusqlite::{Connection, params};
+
+use super::check::{self, Damage, ORPHANED, OWNED, Report, Scan, UNUSED};
+use super::fault::{Fault, failed};
+use super::{SqliteStore, rows, runs};
+use crate::limits::REPAIR_RECORDS_MAX;
+use crate::store::{Chunk, RunRow, StoreError};
+
+/// Stands where a record was.
+const LOST: &str = "this record was damaged on the disk";
+
+/// Records of one row that a repair writes.
+const ROW_RECORDS_MAX: u64 = 512;
+
+impl SqliteStore {
+    /// Replaces damaged records by `unrecognised` ones and keeps their bytes aside; sets right what
+    /// can be told from the logs. A check afterwards says what is left.
+    pub fn repair(&self) -> Result<Report, StoreError> {
+        let core = &*self.core;
+        let mut report = Report::default();
+        let file_damage = core.read(|file| check::integrity(file))?;
+        if !file_damage.is_empty() {
+            report.repaired +=
+                u64::from(core.write(|file| Ok(file.execute_batch("REINDEX")?)).is_ok());
+        }
+        file_damage.into_iter().for_each(|detail| report.add(Damage::File { detail }));
+        for (key, session) in core.read(|file| check::all(file))? {
+            let scan = core.read(|file| Scan::new(file, key, session))?;
+            report.sessions += 1;
+            report.records += scan.records;
+            let damages = scan.damages();
+            if !damages.is_empty() {
+                report.repaired += core.write(|file| mend(file, &scan))?;
+            }
+            damages.into_iter().for_each(|damage| report.add(damage));
+        }
+        let orphans = core.read(|file| check::orphans(file))?;
+        if !orphans.is_empty() {
+            report.repaired += orphans.len() as u64;
+            core.write(|file| drop_orphans(file))?;
+        }
+        orphans.into_iter().for_each(|damage| report.add(damage));
+        if let Some(damage) = check::words(core) {
+            let rebuild = "INSERT INTO words (words) VALUES ('rebuild')";
+            core.write(|file| Ok(file.execute(rebuild, [])?))?;
+            report.repaired += 1;
+            report.add(damage);
+        }
+        Ok(report)
+    }
+}
+
+fn drop_orphans(connection: &Connection) -> Result<(), Fault> {
+    for table in OWNED {
+        connection.execute(&format!("DELETE FROM {table} WHERE {ORPHANED}"), [])?;
+    }
+    connection.execute(&format!("DELETE FROM blobs WHERE {UNUSED}"), [])?;
+    Ok(())
+}
+
+/// Says how many damages are no more.
+fn mend(connection: &Connection, scan: &Scan) -> Result<u64, Fault> {
+    if rows::place(connection, scan.session)?.head != scan.head {
+        return Err(failed(format!("session {} grew during its repair", scan.session)));
+    }
+    set_aside(connection, scan)?;
+    let known = runs::of(connection, scan.session)?;
+    let mut head = scan.end;
+    let mut mended = 0;
+    for (first, end, _) in &scan.holes {
+        // A head that points far behind all records is what was damaged.
+        if end - first <= REPAIR_RECORDS_MAX {
+            fill(connection, scan, &known, *first, *end)?;
+            head = head.max(*end);
+        }
+        mended += 1;
+    }
+    if head != scan.head {
+        connection.execute("UPDATE sessions SET head = ?2 WHERE key = ?1", (scan.key, head))?;
+        mended += u64::from(scan.end > scan.head);
+    }
+    for (run, _, end) in &scan.runs {
+        if let Some((seq, outcome)) = end {
+            connection.execute(
+                "UPDATE runs SET ended = ?2, outcome = ?3 WHERE id = ?1",
+                params![run.to_bytes(), seq, runs::word(*outcome)],
+            )?;
+            mended += 1;
+        }
+    }
+    Ok(mended)
+}
+
+fn set_aside(connection: &Connection, scan: &Scan) -> Result<(), Fault> {
+    for first in &scan.bad {
+        connection.execute(
+            "INSERT INTO damaged (session, first, len, crc, bytes)
+             SELECT session, first, len, crc, bytes FROM chunks WHERE session = ?1 AND first = ?2",
+            (scan.key, first),
+        )?;
+        connection
+            .execute("DELETE FROM chunks WHERE session = ?1 AND first = ?2", (scan.key, first))?;
+    }
+    Ok(())
+}
+
+/// One record for each that was lost, in the run that had it.
+fn fill(
+    connection: &Connection,
+    scan: &Scan,
+    known: &[RunRow],
+    first: u64,
+    end: u64,
+) -> Result<(), Fault> {
+    let mut at = first;
+    while at < end {
+        let row_end = end.min(at + ROW_RECORDS_MAX);
+        let mut lines = String::new();
+        for seq in at..row_end {
+            let run = known.iter().rev().find(|run| run.first <= seq);
+            let record = Record {
+                seq,
+                at_ms: None,
+                run: run.map_or(Cow::Borrowed(""), |run| run.id.to_string().into()),
+                event: Event::Unrecognised {
+                    reason: UnrecognisedReason::Unreadable,
+                    raw: LOST.into(),
+                },
+            };
+            let line = serde_json::to_string(&record).map_err(|error| failed(error.to_string()))?;
+            lines.push_str(&line);
+            lines.push('\n');
+        }
+        let chunk = Chunk { first: at, len: row_end - at, lines: lines.into() };
+        rows::insert(connection, scan.key, scan.session, &chunk)?;
+        at = row_end;
+    }
+    Ok(())
+}
