@@ -1,4 +1,4 @@
-//! The default store: one SQLite file, one writer, readers that never wait for it.
+//! The default store: one `SQLite` file, one writer, readers that never wait for it.
 //!
 //! Does: keep what `Store` and `Vault` promise across a crash of the process, and across a loss of
 //! power except for the last moments (`Durability`). Does not: know what a record means beyond its
@@ -117,6 +117,8 @@ struct Core {
     /// Nothing while the file could not be opened anew.
     writer: Mutex<Option<Connection>>,
     readers: Readers,
+    /// Held by whoever puts rows together: two would do it to the same ones.
+    compacting: Mutex<()>,
     signal: Signal,
 }
 
@@ -139,6 +141,7 @@ impl SqliteStore {
             signal: Signal::new(wal),
             epoch: AtomicU32::new(epoch),
             writer: Mutex::new(Some(writer)),
+            compacting: Mutex::new(()),
             path,
             options,
         });
