@@ -105,7 +105,7 @@ pub struct SqliteStore {
     core: Arc<Core>,
     threads: Vec<JoinHandle<()>>,
     /// Held for as long as the store is open.
-    _lock: File,
+    lock: File,
 }
 
 /// What the store's threads share.
@@ -145,7 +145,7 @@ impl SqliteStore {
             path,
             options,
         });
-        let mut store = SqliteStore { core, threads: Vec::new(), _lock: lock };
+        let mut store = SqliteStore { core, threads: Vec::new(), lock };
         store.spawn("store-sync", sync::work)?;
         store.spawn("store-checkpoint", checkpoint::work)?;
         store.spawn("store-compact", compact::work)?;
@@ -194,6 +194,11 @@ impl Drop for SqliteStore {
         }
         if let Err(error) = self.core.close() {
             tracing::error!(%error, "the store was not closed cleanly");
+        }
+        // Closing alone would not do: a process that is being started has the file, too, for a
+        // moment.
+        if let Err(error) = self.lock.unlock() {
+            tracing::warn!(%error, "the directory stays locked until this process ends");
         }
     }
 }
