@@ -93,7 +93,7 @@ pub const REOPEN_EVERY: Duration = Duration::from_secs(1);
 pub const SEARCH_WORDS_MAX: usize = 16;
 
 /// How long the answer to a command is remembered.
-pub const REMEMBER_FOR: Duration = Duration::from_secs(24 * 3600);
+pub const REMEMBER_FOR: Duration = Duration::from_hours(24);
 
 /// Bytes of records that one transaction of the background work rewrites.
 pub const COMPACT_BYTES_MAX: usize = 4 << 20;

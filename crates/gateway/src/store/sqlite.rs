@@ -1,4 +1,4 @@
-//! The default store: one SQLite file, one writer, readers that never wait for it.
+//! The default store: one `SQLite` file, one writer, readers that never wait for it.
 //!
 //! Does: keep what `Store` and `Vault` promise across a crash of the process, and across a loss of
 //! power except for the last moments (`Durability`). Does not: know what a record means beyond its
@@ -105,7 +105,7 @@ pub struct SqliteStore {
     core: Arc<Core>,
     threads: Vec<JoinHandle<()>>,
     /// Held for as long as the store is open.
-    _lock: File,
+    lock: File,
 }
 
 /// What the store's threads share.
@@ -117,6 +117,8 @@ struct Core {
     /// Nothing while the file could not be opened anew.
     writer: Mutex<Option<Connection>>,
     readers: Readers,
+    /// Held by whoever puts rows together: two would do it to the same ones.
+    compacting: Mutex<()>,
     signal: Signal,
 }
 
@@ -139,10 +141,11 @@ impl SqliteStore {
             signal: Signal::new(wal),
             epoch: AtomicU32::new(epoch),
             writer: Mutex::new(Some(writer)),
+            compacting: Mutex::new(()),
             path,
             options,
         });
-        let mut store = SqliteStore { core, threads: Vec::new(), _lock: lock };
+        let mut store = SqliteStore { core, threads: Vec::new(), lock };
         store.spawn("store-sync", sync::work)?;
         store.spawn("store-checkpoint", checkpoint::work)?;
         store.spawn("store-compact", compact::work)?;
@@ -191,6 +194,11 @@ impl Drop for SqliteStore {
         }
         if let Err(error) = self.core.close() {
             tracing::error!(%error, "the store was not closed cleanly");
+        }
+        // Closing alone would not do: a process that is being started has the file, too, for a
+        // moment.
+        if let Err(error) = self.lock.unlock() {
+            tracing::warn!(%error, "the directory stays locked until this process ends");
         }
     }
 }

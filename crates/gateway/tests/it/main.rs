@@ -1,4 +1,11 @@
 //! Tests of the gateway as its callers and its operator see it.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test may fail, and says what it skips"
+)]
 
+mod compat;
 mod http;
+mod store;

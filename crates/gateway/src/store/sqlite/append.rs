@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Deserialize;
@@ -79,12 +80,10 @@ fn refuse_ended(connection: &Connection, chunk: &Chunk, turns: &[Turn]) -> Resul
         // A line that names no run of ours belongs to none.
         let Ok(Of { run }) = serde_json::from_str(line) else { continue };
         let Ok(run) = run.parse() else { continue };
-        let end = match ended.get(&run) {
-            Some(end) => *end,
-            None => {
-                let end = runs::end(connection, run)?.or_else(|| end_within(turns, run));
-                ended.insert(run, end);
-                end
+        let end = match ended.entry(run) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => {
+                *new.insert(runs::end(connection, run)?.or_else(|| end_within(turns, run)))
             }
         };
         if end.is_some_and(|end| seq > end) {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::fault::Fault;
 use super::rows::{self, Found};
-use super::{Core, SqliteStore, runs};
+use super::{Core, SqliteStore, file, runs};
 use crate::id::{RunId, SessionId};
 use crate::limits::DAMAGES_MAX;
 use crate::store::StoreError;
@@ -52,6 +52,12 @@ impl Report {
         self.damages.is_empty()
     }
 
+    pub(super) fn add_all(&mut self, damages: impl IntoIterator<Item = Damage>) {
+        for damage in damages {
+            self.add(damage);
+        }
+    }
+
     pub(super) fn add(&mut self, damage: Damage) {
         if self.damages.len() < DAMAGES_MAX {
             self.damages.push(damage);
@@ -65,26 +71,25 @@ impl SqliteStore {
     pub fn check(&self) -> Result<Report, StoreError> {
         let core = &*self.core;
         let mut report = Report::default();
-        for detail in core.read(|file| integrity(file))? {
+        for detail in integrity(core)? {
             report.add(Damage::File { detail });
         }
         for (key, session) in core.read(|file| all(file))? {
             let scan = core.read(|file| Scan::new(file, key, session))?;
             report.sessions += 1;
             report.records += scan.records;
-            scan.damages().into_iter().for_each(|damage| report.add(damage));
+            report.add_all(scan.damages());
         }
-        for damage in core.read(|file| orphans(file))? {
-            report.add(damage);
-        }
-        if let Some(damage) = words(core) {
-            report.add(damage);
-        }
+        report.add_all(core.read(|file| orphans(file))?);
+        report.add_all(words(core));
         Ok(report)
     }
 }
 
-pub(super) fn integrity(connection: &Connection) -> Result<Vec<String>, Fault> {
+/// On a connection of its own: one that searched before remembers an index that may be no more.
+pub(super) fn integrity(core: &Core) -> Result<Vec<String>, Fault> {
+    let _place = core.readers.pass();
+    let connection = file::reader(&core.path)?;
     let mut statement = connection.prepare("PRAGMA integrity_check")?;
     let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
     let lines: Vec<String> = lines.collect::<Result<_, _>>()?;
@@ -140,7 +145,15 @@ pub(super) struct Scan {
     odd: Vec<(u64, String)>,
     /// Runs that the log ends, where and how.
     ends: HashMap<RunId, (u64, Option<Outcome>)>,
-    pub(super) runs: Vec<(RunId, String, Option<(u64, Outcome)>)>,
+    pub(super) runs: Vec<OddRun>,
+}
+
+/// A run of which table and log say different things.
+pub(super) struct OddRun {
+    pub(super) run: RunId,
+    detail: String,
+    /// How the log ends it.
+    pub(super) told: Option<(u64, Outcome)>,
 }
 
 #[derive(Deserialize)]
@@ -255,8 +268,8 @@ impl Scan {
                 _ if run.first >= self.head => "it begins after the end of its log".to_owned(),
                 _ => continue,
             };
-            let end = told.and_then(|(seq, outcome)| Some((*seq, (*outcome)?)));
-            self.runs.push((run.id, detail, end));
+            let told = told.and_then(|(seq, outcome)| Some((*seq, (*outcome)?)));
+            self.runs.push(OddRun { run: run.id, detail, told });
         }
         Ok(())
     }
@@ -275,10 +288,8 @@ impl Scan {
             end: *seq + 1,
             detail: detail.clone(),
         });
-        let runs = self
-            .runs
-            .iter()
-            .map(|(run, detail, _)| Damage::Run { run: *run, detail: detail.clone() });
+        let runs =
+            self.runs.iter().map(|odd| Damage::Run { run: odd.run, detail: odd.detail.clone() });
         let head = (self.end > self.head).then_some(Damage::Head {
             session,
             head: self.head,

@@ -7,9 +7,9 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::Core;
 use super::fault::{Fault, failed};
 use super::rows::{self, Found};
+use super::{Core, held};
 use crate::id::{RunId, SessionId};
 use crate::limits::{CHUNK_BYTES_MAX, COMPACT_BYTES_MAX};
 use crate::store::{Chunk, StoreError};
@@ -24,6 +24,7 @@ pub(super) fn work(core: &Core) {
 }
 
 pub(super) fn all(core: &Core) -> Result<(), StoreError> {
+    let _alone = held(&core.compacting);
     while let Some(run) = core.read(|file| next(file))? {
         let mut from = Some(run.first);
         while let Some(at) = from {

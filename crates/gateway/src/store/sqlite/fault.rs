@@ -32,7 +32,7 @@ impl Fault {
         }
     }
 
-    /// The file itself is not what SQLite wrote, or a column not what we wrote.
+    /// The file itself is not what `SQLite` wrote, or a column not what we wrote.
     pub(super) fn is_damage(&self) -> bool {
         match self {
             Fault::Refused(_) => false,

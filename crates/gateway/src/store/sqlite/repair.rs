@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use engine::event::{Event, Record, UnrecognisedReason};
 use rusqlite::{Connection, params};
 
-use super::check::{self, Damage, ORPHANED, OWNED, Report, Scan, UNUSED};
+use super::check::{self, Damage, ORPHANED, OWNED, OddRun, Report, Scan, UNUSED};
 use super::fault::{Fault, failed};
 use super::{SqliteStore, rows, runs};
 use crate::limits::REPAIR_RECORDS_MAX;
@@ -26,12 +26,14 @@ impl SqliteStore {
     pub fn repair(&self) -> Result<Report, StoreError> {
         let core = &*self.core;
         let mut report = Report::default();
-        let file_damage = core.read(|file| check::integrity(file))?;
+        let file_damage = check::integrity(core)?;
         if !file_damage.is_empty() {
             report.repaired +=
                 u64::from(core.write(|file| Ok(file.execute_batch("REINDEX")?)).is_ok());
         }
-        file_damage.into_iter().for_each(|detail| report.add(Damage::File { detail }));
+        for detail in file_damage {
+            report.add(Damage::File { detail });
+        }
         for (key, session) in core.read(|file| check::all(file))? {
             let scan = core.read(|file| Scan::new(file, key, session))?;
             report.sessions += 1;
@@ -40,14 +42,14 @@ impl SqliteStore {
             if !damages.is_empty() {
                 report.repaired += core.write(|file| mend(file, &scan))?;
             }
-            damages.into_iter().for_each(|damage| report.add(damage));
+            report.add_all(damages);
         }
         let orphans = core.read(|file| check::orphans(file))?;
         if !orphans.is_empty() {
             report.repaired += orphans.len() as u64;
             core.write(|file| drop_orphans(file))?;
         }
-        orphans.into_iter().for_each(|damage| report.add(damage));
+        report.add_all(orphans);
         if let Some(damage) = check::words(core) {
             let rebuild = "INSERT INTO words (words) VALUES ('rebuild')";
             core.write(|file| Ok(file.execute(rebuild, [])?))?;
@@ -87,8 +89,8 @@ fn mend(connection: &Connection, scan: &Scan) -> Result<u64, Fault> {
         connection.execute("UPDATE sessions SET head = ?2 WHERE key = ?1", (scan.key, head))?;
         mended += u64::from(scan.end > scan.head);
     }
-    for (run, _, end) in &scan.runs {
-        if let Some((seq, outcome)) = end {
+    for OddRun { run, told, .. } in &scan.runs {
+        if let Some((seq, outcome)) = told {
             connection.execute(
                 "UPDATE runs SET ended = ?2, outcome = ?3 WHERE id = ?1",
                 params![run.to_bytes(), seq, runs::word(*outcome)],
