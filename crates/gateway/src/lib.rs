@@ -8,6 +8,7 @@
 //! Does: keep, serve, resume, guard. Does not: know a provider, a view's rules or a tool; the engine
 //! and the agents do.
 
+pub mod compat;
 pub mod id;
 pub mod limits;
 pub mod store;
