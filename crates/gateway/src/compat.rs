@@ -26,6 +26,10 @@ pub type Out<'o> = &'o mut dyn FnMut(&str);
 /// What ends a stream of the AI SDK and of chat completions, after the ending. It is not JSON.
 pub const DONE: &str = "[DONE]";
 
+/// How often in a run a client is told at once that what it was sent has changed, with all that has
+/// to be sent again for it. After that it waits for the end of the message, or of the run.
+pub const RETOLD_MAX: u32 = 16;
+
 /// Whether reasoning is sent at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reasoning {

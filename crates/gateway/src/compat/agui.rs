@@ -16,7 +16,7 @@ use super::call::Calls;
 use super::ending::{code, words};
 use super::shown::{is_link, picture};
 use super::spent::Spent;
-use super::{Out, Protocol, Reasoning, json};
+use super::{Out, Protocol, RETOLD_MAX, Reasoning, json};
 
 use event::{Custom, Usage};
 use thread::Thread;
@@ -53,6 +53,9 @@ pub struct AgUi {
     calls: Calls,
     unanswered: Vec<(StepId, String)>,
     told: Thread,
+    retold: u32,
+    /// The client has not been told what changed.
+    is_stale: bool,
     spent: Spent,
 }
 
@@ -63,7 +66,7 @@ impl AgUi {
             run: options.run,
             reasoning: options.reasoning,
             picture_prefix: options.picture_prefix,
-            told: Thread::new(options.history),
+            told: Thread::new(&options.history),
             ..AgUi::default()
         }
     }
@@ -123,7 +126,16 @@ impl AgUi {
         }
         text.truncate(text.floor_char_boundary(kept));
         text.push_str(new);
-        json::say(&self.told.snapshot(), out);
+        self.retell(out);
+    }
+
+    /// Tells the conversation anew.
+    fn retell(&mut self, out: Out<'_>) {
+        self.is_stale = self.retold >= RETOLD_MAX;
+        if !self.is_stale {
+            self.retold += 1;
+            json::say(&self.told.snapshot(), out);
+        }
     }
 
     fn end_text(&mut self, out: Out<'_>) {
@@ -194,7 +206,7 @@ impl AgUi {
         let thoughts = steps.iter().filter(|&&step| self.calls.id(step).is_none());
         ids.extend(thoughts.map(|&step| self.step_id(step)));
         AgUi::custom(Custom::Withdrawn { ids: &ids }, out);
-        json::say(&self.told.snapshot(), out);
+        self.retell(out);
     }
 }
 
@@ -273,6 +285,9 @@ impl Protocol for AgUi {
         }
         let pending = self.end_calls(ending, out);
         self.end_round(out);
+        if self.is_stale {
+            json::say(&self.told.snapshot(), out);
+        }
         let usage = self.spent.total().map(|usage| [Usage::new(usage, self.model.as_deref())]);
         let outcome = match ending.outcome {
             Outcome::Completed => event::Outcome::Success { pending_tool_call_ids: &pending },

@@ -14,7 +14,7 @@ use super::call::Calls;
 use super::ending::words;
 use super::shown::{is_link, picture};
 use super::spent::Spent;
-use super::{DONE, Out, Protocol, Reasoning, json};
+use super::{DONE, Out, Protocol, RETOLD_MAX, Reasoning, json};
 
 use journal::{Journal, Owner};
 use part::{Facts, Metadata, Notice, Part, Tagged};
@@ -54,6 +54,7 @@ pub struct AiSdk {
     /// Calls that ended without a result.
     unanswered: Vec<(StepId, String)>,
     withdrawn: Vec<String>,
+    retold: u32,
     sources: u32,
     in_step: bool,
     spent: Spent,
@@ -150,10 +151,13 @@ impl AiSdk {
         let owners = messages.iter().map(|&message| Owner::Message(message));
         let owners: Vec<_> = owners.chain(steps.iter().map(|&step| Owner::Step(step))).collect();
         self.close_withdrawn(messages, steps, out);
-        let (here, gone): (Vec<_>, Vec<_>) =
+        let (here, mut gone): (Vec<_>, Vec<_>) =
             owners.into_iter().partition(|owner| self.journal.holds(*owner));
-        if !here.is_empty() {
+        let may_retell = self.may_retell();
+        if !here.is_empty() && may_retell {
             self.journal.take_back(&here, out);
+        } else {
+            gone.extend(here);
         }
         for owner in gone {
             let id = match owner {
@@ -164,7 +168,16 @@ impl AiSdk {
             };
             self.withdrawn.push(id);
         }
-        self.say_withdrawn(out);
+        if may_retell {
+            self.say_withdrawn(out);
+        }
+    }
+
+    /// Whether a change is told at once; counts that it is.
+    fn may_retell(&mut self) -> bool {
+        let may = self.retold < RETOLD_MAX;
+        self.retold += u32::from(may);
+        may
     }
 
     fn close_withdrawn(&mut self, messages: &[MessageId], steps: &[StepId], out: Out<'_>) {
@@ -190,7 +203,7 @@ impl AiSdk {
         }
     }
 
-    fn notice(&self, level: Level, text: &str, out: Out<'_>) {
+    fn notice(level: Level, text: &str, out: Out<'_>) {
         json::say(&Part::DataNotice { data: Notice { level, text }, transient: true }, out);
     }
 }
@@ -226,8 +239,8 @@ impl Protocol for AiSdk {
                 }
             }
             Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, out),
-            Event::NoticeGiven { level, text } => self.notice(*level, text, out),
-            Event::RetryScheduled { reason, .. } => self.notice(Level::Warning, reason, out),
+            Event::NoticeGiven { level, text } => AiSdk::notice(*level, text, out),
+            Event::RetryScheduled { reason, .. } => AiSdk::notice(Level::Warning, reason, out),
             Event::ToolStarted { .. }
             | Event::ArgumentsAppended { .. }
             | Event::ArgumentsReplaced { .. }

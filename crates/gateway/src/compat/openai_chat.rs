@@ -12,7 +12,7 @@ use super::ending::is_refused;
 use super::spent::Spent;
 use super::{DONE, Out, Protocol, Reasoning, json};
 
-use chunk::{Call, Choice, Chunk, Delta, Failure, Truth, Usage};
+use chunk::{Call, Choice, Chunk, Delta, Failure, Spending, Truth, Usage};
 use said::Said;
 
 pub mod body;
@@ -77,7 +77,11 @@ impl OpenAiChat {
         usage: Option<Usage>,
         millpond: Option<Truth<'a>>,
     ) -> Chunk<'a> {
-        let usage = (self.options.usage == IncludeUsage::Yes).then_some(usage);
+        let usage = match (self.options.usage, usage) {
+            (IncludeUsage::No, _) => Spending::Unasked,
+            (IncludeUsage::Yes, None) => Spending::Later,
+            (IncludeUsage::Yes, Some(usage)) => Spending::Told(usage),
+        };
         Chunk {
             id: &self.id,
             object: "chat.completion.chunk",
@@ -117,7 +121,7 @@ impl OpenAiChat {
         calls.map(|(_, call)| Call::new(call.id, call.name, call.arguments)).collect()
     }
 
-    fn fail(&self, ending: &Ending<'_>, out: Out<'_>) {
+    fn fail(ending: &Ending<'_>, out: Out<'_>) {
         json::say(&Failure::of(ending), out);
         out(DONE);
     }
@@ -154,7 +158,7 @@ impl Protocol for OpenAiChat {
     fn end(&mut self, ending: &Ending<'_>, out: Out<'_>) {
         let is_refused = is_refused(ending);
         if ending.outcome != Outcome::Completed && !is_refused {
-            return self.fail(ending, out);
+            return OpenAiChat::fail(ending, out);
         }
         let content = self.said.content(self.options.content, ending);
         if self.options.content == Content::Final && !content.is_empty() {

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 mod agui;
 mod ai_sdk;
+mod changes;
 mod chat;
 mod hiding;
 mod responses;

@@ -1,6 +1,8 @@
 //! The events of AG-UI 1.0 that we send. A member with nothing to say is left out: the client takes
 //! `null` for an error.
 
+#![allow(clippy::ref_option_ref, reason = "derived code passes members on as it finds them")]
+
 use engine::event::{AskKind, AskOption, Level, Millis, Stop};
 use serde::Serialize;
 

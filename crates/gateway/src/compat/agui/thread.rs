@@ -21,7 +21,7 @@ enum Entry {
 }
 
 impl Thread {
-    pub(super) fn new(history: Vec<Box<RawValue>>) -> Thread {
+    pub(super) fn new(history: &[Box<RawValue>]) -> Thread {
         let history = history.iter().filter_map(|message| json::on_one_line(message.get()));
         Thread { history: history.collect(), entries: Vec::new() }
     }

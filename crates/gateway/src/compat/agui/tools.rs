@@ -71,7 +71,7 @@ impl AgUi {
                 if let Some(arguments) = self.told.arguments(step) {
                     text.clone_into(arguments);
                 }
-                json::say(&self.told.snapshot(), out);
+                self.retell(out);
             }
         }
     }

@@ -22,6 +22,8 @@ struct Open {
     /// Its part, where one is open: an emptied message has none.
     part: Option<String>,
     text: String,
+    /// It changed too often: it is told when it has ended.
+    is_held: bool,
 }
 
 impl Texts {
@@ -42,15 +44,15 @@ impl AiSdk {
     pub(super) fn start_text(&mut self, message: MessageId, out: Out<'_>) {
         self.end_text(out);
         let id = self.texts.id(message);
-        self.texts.open = Some(Open { message, part: None, text: String::new() });
-        self.open_part(id, out);
+        self.texts.open = Some(Open { message, part: None, text: String::new(), is_held: false });
+        self.open_part(&id, out);
     }
 
-    fn open_part(&mut self, id: String, out: Out<'_>) {
+    fn open_part(&mut self, id: &str, out: Out<'_>) {
         let Some(open) = &mut self.texts.open else { return };
-        open.part = Some(id.clone());
+        open.part = Some(id.to_owned());
         let owner = Owner::Message(open.message);
-        let part = Part::TextStart { id: &id, provider_metadata: Tagged::new(&id) };
+        let part = Part::TextStart { id, provider_metadata: Tagged::new(id) };
         self.begin_part(owner, &part, out);
     }
 
@@ -62,9 +64,12 @@ impl AiSdk {
             return;
         }
         open.text.push_str(delta);
+        if open.is_held {
+            return;
+        }
         if open.part.is_none() {
             let id = self.texts.id(message);
-            self.open_part(id, out);
+            self.open_part(&id, out);
         }
         self.delta(delta, out);
     }
@@ -76,13 +81,15 @@ impl AiSdk {
     }
 
     pub(super) fn end_text(&mut self, out: Out<'_>) {
+        if self.texts.open.as_ref().is_some_and(|open| open.is_held) {
+            self.retell(out);
+        }
         let Some(open) = self.texts.open.take() else { return };
         if let Some(id) = open.part {
             self.say(Some(Owner::Message(open.message)), &Part::TextEnd { id: &id }, out);
         }
     }
 
-    /// Ends the part that is no longer true and begins another with the whole of what is.
     pub(super) fn rewrite_text(
         &mut self,
         message: MessageId,
@@ -99,20 +106,32 @@ impl AiSdk {
         let kept = open.text.floor_char_boundary(kept_bytes);
         open.text.truncate(kept);
         open.text.push_str(text);
-        let whole = open.text.clone();
+        if self.may_retell() {
+            self.retell(out);
+        } else if let Some(open) = &mut self.texts.open {
+            open.is_held = true;
+        }
+    }
+
+    /// Ends the part that is no longer true and begins another with the whole of what is.
+    fn retell(&mut self, out: Out<'_>) {
+        let Some(open) = &mut self.texts.open else { return };
+        let (message, whole, is_held) = (open.message, open.text.clone(), open.is_held);
         if let Some(id) = open.part.take() {
-            if self.options.version == Version::V7 {
+            if self.options.version == Version::V7 && !is_held {
                 self.journal.take_back(&[Owner::Message(message)], out);
             } else {
                 self.say(Some(Owner::Message(message)), &Part::TextEnd { id: &id }, out);
                 self.withdrawn.push(id);
-                self.say_withdrawn(out);
+                if !is_held {
+                    self.say_withdrawn(out);
+                }
             }
             *self.texts.turns.entry(message).or_default() += 1;
         }
         if !whole.is_empty() {
             let id = self.texts.id(message);
-            self.open_part(id, out);
+            self.open_part(&id, out);
             self.delta(&whole, out);
         }
     }

@@ -12,11 +12,26 @@ pub(super) struct Chunk<'a> {
     pub(super) created: u64,
     pub(super) model: &'a str,
     pub(super) choices: &'a [Choice<'a>],
-    /// Missing unless asked for; then `null` in all chunks but the last.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) usage: Option<Option<Usage>>,
+    #[serde(skip_serializing_if = "Spending::is_unasked")]
+    pub(super) usage: Spending,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) millpond: Option<Truth<'a>>,
+}
+
+/// A chunk's word on usage.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Spending {
+    Unasked,
+    /// As `null`, in all chunks but the last.
+    Later,
+    Told(Usage),
+}
+
+impl Spending {
+    fn is_unasked(&self) -> bool {
+        matches!(self, Spending::Unasked)
+    }
 }
 
 /// What the content would be had nothing been taken back or changed.

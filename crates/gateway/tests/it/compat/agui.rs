@@ -122,7 +122,7 @@ impl Client {
     }
 }
 
-fn check(payloads: &[String], said: &Said) -> Result<(), String> {
+pub(crate) fn check(payloads: &[String], said: &Said) -> Result<(), String> {
     let client = Client::read(payloads)?;
     let ended = client.ended.as_ref().ok_or("no ending")?;
     let expected = match said.outcome() {

@@ -120,7 +120,7 @@ impl Client {
     }
 }
 
-fn check(payloads: &[String], said: &Said, version: Version) -> Result<(), String> {
+pub(crate) fn check(payloads: &[String], said: &Said, version: Version) -> Result<(), String> {
     let client = Client::read(payloads, version)?;
     let expected = match said.outcome() {
         Outcome::Completed => "finish",

@@ -63,7 +63,7 @@ fn expected_reason(said: &Said) -> Option<&'static str> {
     }
 }
 
-fn check(payloads: &[String], said: &Said) -> Result<(), String> {
+pub(crate) fn check(payloads: &[String], said: &Said) -> Result<(), String> {
     let client = Client::read(payloads)?;
     let reason = client.finish_reason.as_deref();
     let expected = expected_reason(said);

@@ -11,11 +11,12 @@ use serde_json::Value;
 use super::{Log, encode, json, log, logs};
 use engine::event::Event;
 
-fn each_protocol(log: &Log, reasoning: Reasoning, mut check: impl FnMut(&[String])) {
+fn of(protocol: impl Protocol, log: &Log) -> Vec<String> {
+    encode(protocol, &log.records)
+}
+
+pub(crate) fn each_protocol(log: &Log, reasoning: Reasoning, mut check: impl FnMut(&[String])) {
     let mut run = |payloads: Vec<String>| check(&payloads);
-    fn of<P: Protocol>(protocol: P, log: &Log) -> Vec<String> {
-        encode(protocol, &log.records)
-    }
     for version in [ai_sdk::Version::V6, ai_sdk::Version::V7] {
         let options = ai_sdk::Options { version, reasoning, ..ai_sdk::Options::default() };
         run(of(AiSdk::new(options), log));

@@ -92,7 +92,7 @@ impl Client {
     }
 }
 
-fn check(payloads: &[String], said: &Said) -> Result<(), String> {
+pub(crate) fn check(payloads: &[String], said: &Said) -> Result<(), String> {
     let client = Client::read(payloads)?;
     let last = client.last.ok_or("no ending")?;
     let refused = |reason| reason == Some(FailureReason::Refused);
