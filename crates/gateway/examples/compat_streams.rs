@@ -1,7 +1,7 @@
-//! Writes the streams of every log in a folder, in every protocol, and what a client must make of
+//! Writes the streams of every log in some folders, in every protocol, and what a client must make of
 //! them, for the real clients in `tests/judges`.
 //!
-//! `compat_streams FIXTURES OUT`
+//! `compat_streams OUT LOGS...`
 
 use std::error::Error;
 use std::fmt::Write;
@@ -21,31 +21,41 @@ const CUTS: [usize; 4] = [0, 1, 3, 7];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let (Some(fixtures), Some(out)) = (arguments.next(), arguments.next()) else {
-        return Err("usage: compat_streams FIXTURES OUT".into());
-    };
-    let (fixtures, out) = (Path::new(&fixtures), Path::new(&out));
+    let out = arguments.next().ok_or("usage: compat_streams OUT LOGS...")?;
+    let out = Path::new(&out);
     std::fs::create_dir_all(out)?;
-    let mut paths = Vec::new();
-    find(fixtures, &mut paths)?;
-    paths.sort();
     let mut cases = Vec::new();
-    for path in &paths {
-        let name = path.strip_prefix(fixtures)?.with_extension("").display().to_string();
-        let text = std::fs::read_to_string(path)?;
-        let records: Vec<Record<'_>> =
-            text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
-        for cut in CUTS {
-            if cut > 0 && cut + 2 > records.len() {
-                continue;
-            }
+    for logs in arguments {
+        let logs = Path::new(&logs);
+        let mut paths = Vec::new();
+        find(logs, &mut paths)?;
+        paths.sort();
+        for path in &paths {
+            let name = path.strip_prefix(logs)?.with_extension("").display().to_string();
+            let text = std::fs::read_to_string(path)?;
+            let records: Vec<Record<'_>> =
+                text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+            write_cases(out, &name, &records, &mut cases)?;
+        }
+    }
+    std::fs::write(out.join("cases.json"), serde_json::to_string_pretty(&cases)?)?;
+    Ok(())
+}
+
+fn write_cases(
+    out: &Path,
+    name: &str,
+    records: &[Record<'_>],
+    cases: &mut Vec<Value>,
+) -> std::io::Result<()> {
+    for cut in CUTS {
+        let Some(records) = records.get(..records.len().saturating_sub(cut)) else { continue };
+        if cut == 0 || records.len() > 1 {
             let name = format!("{}~{cut}", name.replace(['/', '\\'], "~"));
-            let records = &records[..records.len() - cut];
             write_streams(&out.join(&name), records)?;
             cases.push(expected(&name, records));
         }
     }
-    std::fs::write(out.join("cases.json"), serde_json::to_string_pretty(&cases)?)?;
     Ok(())
 }
 

@@ -34,10 +34,11 @@ pub(crate) fn logs() -> Vec<Log> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let mut paths = Vec::new();
     files(&dir, &mut paths);
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/judges/logs"), &mut paths);
     paths.sort();
     assert!(paths.len() > 200, "the fixtures are there");
     let logs = paths.iter().map(|path| Log {
-        name: path.strip_prefix(&dir).unwrap().display().to_string(),
+        name: path.strip_prefix(&dir).unwrap_or(path).display().to_string(),
         records: read(&std::fs::read_to_string(path).unwrap()),
     });
     logs.collect()
@@ -76,9 +77,13 @@ impl Said {
     fn apply(&mut self, event: &Event<'static>) {
         match event {
             Event::MessageStarted { message, .. } => self.messages.push((*message, String::new())),
-            Event::TextAppended { message, text } => self.text(*message).push_str(text),
+            Event::TextAppended { message, text } => {
+                if let Some(known) = self.text(*message) {
+                    known.push_str(text);
+                }
+            }
             Event::TextRewritten { message, kept_bytes, text } => {
-                let known = self.text(*message);
+                let Some(known) = self.text(*message) else { return };
                 let is_changed = *kept_bytes < known.len();
                 known.truncate(*kept_bytes);
                 known.push_str(text);
@@ -94,9 +99,8 @@ impl Said {
         }
     }
 
-    fn text(&mut self, message: MessageId) -> &mut String {
-        let known = self.messages.iter_mut().find(|(known, _)| *known == message);
-        &mut known.unwrap().1
+    fn text(&mut self, message: MessageId) -> Option<&mut String> {
+        self.messages.iter_mut().find(|(known, _)| *known == message).map(|(_, text)| text)
     }
 
     /// Every message that stands and is not empty.

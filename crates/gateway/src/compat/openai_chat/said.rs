@@ -46,7 +46,8 @@ impl Said {
 
     /// Whether what comes of it goes on from what was sent of it.
     pub(super) fn is_live(&self, message: MessageId) -> bool {
-        !self.changed.contains(&message)
+        let is_known = self.messages.iter().rev().any(|(known, _)| *known == message);
+        is_known && !self.changed.contains(&message)
     }
 
     pub(super) fn is_untrue(&self) -> bool {
