@@ -6,6 +6,7 @@
 mod base;
 pub mod blob;
 pub mod bubbles;
+mod doing;
 pub mod item;
 pub mod latest;
 pub mod patch;

@@ -1,20 +1,22 @@
-//! What all views do alike: which run is going, what the person wrote, what is asked, the final
-//! message, and that nothing changes after the end.
+//! What all views do alike: which run is going and what it is doing, what the person wrote, what
+//! is asked, the final message, and that nothing changes after the end.
 
 use std::borrow::Cow;
 
 use crate::event::{Event, MessageId, Record};
 
+use super::doing::{Asked, Doing, Telling};
 use super::item::{Item, Key, Kind, State};
 use super::patch::{Ask, Ended, Patch, Resolved, Status};
 use super::reply::ReplyView;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Base {
     run: Option<String>,
     next_key: u32,
     prompts: u32,
     reply: ReplyView,
+    doing: Doing,
     open_asks: Vec<String>,
 }
 
@@ -32,15 +34,21 @@ pub(super) enum Rest {
 }
 
 impl Base {
+    pub(super) fn new(telling: Telling) -> Base {
+        Base {
+            run: None,
+            next_key: 0,
+            prompts: 0,
+            reply: ReplyView::default(),
+            doing: Doing::new(telling),
+            open_asks: Vec::new(),
+        }
+    }
+
     pub(super) fn key(&mut self) -> Key {
         let key = Key(self.next_key);
         self.next_key += 1;
         key
-    }
-
-    /// Whether a person is waited for.
-    pub(super) fn is_waiting(&self) -> bool {
-        !self.open_asks.is_empty()
     }
 
     pub(super) fn apply<'r>(
@@ -50,11 +58,11 @@ impl Base {
     ) -> Rest {
         let Some(run) = &self.run else {
             let Event::RunStarted { .. } = record.event else { return Rest::Nothing };
-            *self = Base {
-                run: Some(record.run.clone().into_owned()),
-                next_key: self.next_key,
-                ..Base::default()
-            };
+            self.run = Some(record.run.clone().into_owned());
+            self.prompts = 0;
+            self.reply = ReplyView::default();
+            self.doing = self.doing.anew();
+            self.open_asks.clear();
             out(Patch::Status(Status::Queued));
             out(Patch::Status(Status::Started));
             return Rest::Began;
@@ -63,6 +71,15 @@ impl Base {
             return Rest::Nothing;
         }
         self.reply.apply(&record.event);
+        let rest = self.event(record, out);
+        if rest == Rest::View {
+            let asked = if self.open_asks.is_empty() { Asked::Nothing } else { Asked::Something };
+            self.doing.apply(&record.event, asked, out);
+        }
+        rest
+    }
+
+    fn event<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) -> Rest {
         match &record.event {
             Event::RunStarted { .. } => Rest::Nothing,
             Event::PromptReceived { text } => {

@@ -4,29 +4,28 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::event::{Event, MessageId, Owner, Record, StepId};
+use crate::event::{Event, MessageId, Owner, Record};
 
 use super::Options;
 use super::base::{Base, Rest, message_id, state_at_end};
 use super::blob::Shown;
-use super::item::{Item, Key, Kind, State, step_id};
-use super::patch::{Patch, Status, ToolName, ToolPhase};
+use super::doing::Telling;
+use super::item::{Item, Key, Kind, State};
+use super::patch::Patch;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Bubbles {
     base: Base,
     /// Of the run that is going, in order of appearance; one that was taken back has no key.
     by_message: BTreeMap<MessageId, Option<Key>>,
     /// The bubble whose message has not ended.
     open: Option<Key>,
-    /// Tools that are open, sub-agents' aside.
-    tools: Vec<(StepId, String)>,
 }
 
 impl Bubbles {
-    /// Thinking has no place in this view, whatever the reader asks for.
-    pub fn new(_options: Options) -> Bubbles {
-        Bubbles::default()
+    pub fn new(options: Options) -> Bubbles {
+        let base = Base::new(Telling::new(options));
+        Bubbles { base, by_message: BTreeMap::new(), open: None }
     }
 
     pub fn apply<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
@@ -35,7 +34,6 @@ impl Bubbles {
             Rest::Began => {
                 self.by_message.clear();
                 self.open = None;
-                self.tools.clear();
             }
             Rest::View => self.event(record, out),
             Rest::Ending => {
@@ -81,21 +79,6 @@ impl Bubbles {
                     out(Patch::Cite { key, citation: citation.clone() });
                 }
             }
-            Event::ToolStarted { step, name, parent: None, .. } => {
-                self.tools.push((*step, name.clone().into_owned()));
-                self.tell(step_id(*step), Cow::Borrowed(name), ToolPhase::Started, out);
-            }
-            Event::ToolEnded { step, .. } => {
-                if let Some(at) = self.tools.iter().position(|(open, _)| open == step) {
-                    let (_, name) = self.tools.remove(at);
-                    self.tell(step_id(*step), Cow::Owned(name), ToolPhase::Ended, out);
-                }
-            }
-            Event::AskOpened { .. } => out(Patch::Status(Status::Waiting)),
-            Event::AskResolved { .. } if !self.base.is_waiting() => {
-                let running = u32::try_from(self.tools.len()).unwrap_or(u32::MAX);
-                out(Patch::Status(Status::Resumed { running }));
-            }
             Event::Withdrawn { messages, .. } => {
                 let known = &mut self.by_message;
                 let taken = messages.iter().filter_map(|message| known.get_mut(message)?.take());
@@ -126,30 +109,10 @@ impl Bubbles {
         item.text = Cow::Borrowed(text);
         self.by_message.insert(message, Some(key));
         self.open = Some(key);
-        out(Patch::Status(Status::Writing));
         out(Patch::Put { key, item });
     }
 
     fn key_of(&self, message: MessageId) -> Option<Key> {
         *self.by_message.get(&message)?
-    }
-
-    fn tell<'r>(
-        &self,
-        id: String,
-        name: Cow<'r, str>,
-        phase: ToolPhase,
-        out: &mut impl FnMut(Patch<'r>),
-    ) {
-        let only = match &self.tools[..] {
-            [(_, name)] => Some(Cow::Owned(name.clone())),
-            _ => None,
-        };
-        let running = u32::try_from(self.tools.len()).unwrap_or(u32::MAX);
-        let tool = Some(ToolName { id: id.into(), name });
-        out(Patch::Status(Status::Working { running, only, tool, phase }));
-        if self.base.is_waiting() {
-            out(Patch::Status(Status::Waiting));
-        }
     }
 }

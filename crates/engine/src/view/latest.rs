@@ -9,31 +9,29 @@ use crate::event::{Event, MessageId, Owner, Record};
 
 use super::base::{Base, Rest, message_id, state_at_end};
 use super::blob::Shown;
+use super::doing::{Telling, ToolNames};
 use super::item::{Item, Key, Kind};
-use super::patch::{Patch, Status, ToolPhase};
+use super::patch::Patch;
 use super::{Options, Thinking};
 
 #[derive(Clone, Debug)]
 pub struct Latest {
     base: Base,
-    thinking: Thinking,
     /// Where the run's text stands, once there has been some.
     key: Option<Key>,
     /// The message that stands there.
     message: Option<MessageId>,
-    /// Tools that are open, sub-agents' aside.
-    tools: Vec<crate::event::StepId>,
 }
 
 impl Latest {
     pub fn new(options: Options) -> Latest {
-        Latest {
-            base: Base::default(),
-            thinking: options.thinking,
-            key: None,
-            message: None,
-            tools: Vec::new(),
-        }
+        // Its whole has no place here; the newest of it has.
+        let thinking = match options.thinking {
+            Thinking::Show => Thinking::Latest,
+            other => other,
+        };
+        let telling = Telling { tools: ToolNames::Hidden, ..Telling::new(Options { thinking }) };
+        Latest { base: Base::new(telling), key: None, message: None }
     }
 
     pub fn apply<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
@@ -42,7 +40,6 @@ impl Latest {
             Rest::Began => {
                 self.key = None;
                 self.message = None;
-                self.tools.clear();
             }
             Rest::View => self.event(record, out),
             Rest::Ending => self.end(record, out),
@@ -51,17 +48,6 @@ impl Latest {
 
     fn event<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         match &record.event {
-            Event::RoundStarted { round, .. } => {
-                out(Patch::Status(Status::Streaming { round: *round }));
-            }
-            Event::ReasoningStarted { .. } if self.thinking != Thinking::Hide => {
-                out(Patch::Status(Status::Thinking { text: None }));
-            }
-            Event::ReasoningAppended { text, .. }
-                if matches!(self.thinking, Thinking::Latest | Thinking::Show) =>
-            {
-                out(Patch::Status(Status::Thinking { text: Some(Cow::Borrowed(text)) }));
-            }
             Event::TextAppended { message, text } => self.text(*message, text, record, out),
             Event::TextRewritten { message, kept_bytes, text } => {
                 if let Some(key) = self.key_of(*message) {
@@ -78,20 +64,6 @@ impl Latest {
                     out(Patch::Cite { key, citation: citation.clone() });
                 }
             }
-            Event::ToolStarted { step, parent: None, .. } => {
-                self.tools.push(*step);
-                self.working(ToolPhase::Started, out);
-            }
-            Event::ToolEnded { step, .. } => {
-                if let Some(at) = self.tools.iter().position(|open| open == step) {
-                    self.tools.swap_remove(at);
-                    self.working(ToolPhase::Ended, out);
-                }
-            }
-            Event::AskOpened { .. } => out(Patch::Status(Status::Waiting)),
-            Event::AskResolved { .. } if !self.base.is_waiting() => {
-                out(Patch::Status(Status::Resumed { running: self.running() }));
-            }
             Event::Withdrawn { messages, .. } => {
                 if let (Some(key), Some(message)) = (self.key, self.message)
                     && messages.contains(&message)
@@ -101,18 +73,6 @@ impl Latest {
                 }
             }
             _ => {}
-        }
-    }
-
-    fn running(&self) -> u32 {
-        u32::try_from(self.tools.len()).unwrap_or(u32::MAX)
-    }
-
-    fn working<'r>(&self, phase: ToolPhase, out: &mut impl FnMut(Patch<'r>)) {
-        let running = self.running();
-        out(Patch::Status(Status::Working { running, only: None, tool: None, phase }));
-        if self.base.is_waiting() {
-            out(Patch::Status(Status::Waiting));
         }
     }
 
@@ -151,7 +111,6 @@ impl Latest {
         let mut item = Item::new(Kind::Text, &*record.run, message_id(message));
         item.at_ms = record.at_ms;
         item.text = Cow::Borrowed(text);
-        out(Patch::Status(Status::Writing));
         out(Patch::Put { key, item });
         key
     }

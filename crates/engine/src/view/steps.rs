@@ -20,14 +20,15 @@ use crate::event::{Event, Image, MessageId, Millis, Owner, Record, StepId};
 
 use super::base::{Base, Rest, message_id, state_at_end};
 use super::blob::Shown;
+use super::doing::Telling;
 use super::item::{Item, Key, Kind, State};
-use super::patch::{Patch, Status};
+use super::patch::Patch;
 use super::{Options, Thinking};
 
 use round::{Round, Stage};
 use tray::{Place, Step, Tray};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Steps {
     base: Base,
     thinking: Thinking,
@@ -44,7 +45,16 @@ pub struct Steps {
 
 impl Steps {
     pub fn new(options: Options) -> Steps {
-        Steps { thinking: options.thinking, ..Steps::default() }
+        Steps {
+            base: Base::new(Telling::new(options)),
+            thinking: options.thinking,
+            round: Round::default(),
+            messages: BTreeMap::new(),
+            open: None,
+            tray: Tray::default(),
+            placed: BTreeSet::new(),
+            suppressed: 0,
+        }
     }
 
     /// Changes to the overlay that came too late to be shown.
@@ -94,14 +104,6 @@ impl Steps {
                 let state = State::from(*outcome);
                 self.end_step(*step, state, detail.as_deref(), record.at_ms, out);
             }
-            Event::AskOpened { .. } => out(Patch::Status(Status::Waiting)),
-            Event::AskResolved { .. } if !self.base.is_waiting() => {
-                let going = self.round.number.filter(|_| self.round.is_open());
-                out(Patch::Status(match going {
-                    Some(round) => Status::Streaming { round },
-                    None => Status::Started,
-                }));
-            }
             Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, out),
             _ => {}
         }
@@ -116,13 +118,10 @@ impl Steps {
             self.enter(step, out);
         }
         self.base.end(record, out);
-        let base = std::mem::take(&mut self.base);
-        *self = Steps {
-            base,
-            thinking: self.thinking,
-            suppressed: self.suppressed,
-            ..Steps::default()
-        };
+        self.round = Round::default();
+        self.messages.clear();
+        self.tray = Tray::default();
+        self.placed.clear();
     }
 }
 

@@ -18,6 +18,7 @@ use crate::event::{Citation, Event, MessageId, Record, StepId, TextMode, Usage};
 
 use super::base::{Base, Rest, message_id};
 use super::blob::Shown;
+use super::doing::Telling;
 use super::item::{Item, Key, Kind, State, step_id};
 use super::patch::Patch;
 use super::{Options, Thinking};
@@ -97,7 +98,7 @@ enum Extra<'a> {
 impl Transcript {
     pub fn new(options: Options) -> Transcript {
         Transcript {
-            base: Base::default(),
+            base: Base::new(Telling::new(options)),
             thinking: options.thinking,
             settling: Settling::default(),
             checkpoints: Checkpoints::default(),

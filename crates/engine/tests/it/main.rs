@@ -39,6 +39,7 @@ mod schema;
 mod sentences;
 mod sentences_view;
 mod sse;
+mod status;
 mod steps;
 mod support;
 mod thinking;

@@ -15,7 +15,6 @@ use super::super::patch::Patch;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cards {
     by_step: BTreeMap<StepId, Card>,
-    running: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -51,7 +50,6 @@ impl Cards {
                 let card = Card { key: base.key(), item, life: Life::Open };
                 card.put(out);
                 self.by_step.insert(*step, card);
-                self.running += 1;
             }
             Event::ArgumentsAppended { step, text } => {
                 if let Some(card) = self.action(*step) {
@@ -78,7 +76,6 @@ impl Cards {
                 if let Some(card) = self.open(*step) {
                     card.item.state = State::from(*outcome);
                     card.end(out);
-                    self.running -= 1;
                 }
             }
             _ => {}
@@ -95,16 +92,8 @@ impl Cards {
 
     pub(super) fn withdraw(&mut self, steps: &[StepId], keys: &mut Vec<Key>) {
         for card in steps.iter().filter_map(|step| self.by_step.remove(step)) {
-            if card.life == Life::Open {
-                self.running -= 1;
-            }
             keys.push(card.key);
         }
-    }
-
-    /// Tools that are open.
-    pub(super) fn running(&self) -> u32 {
-        self.running
     }
 
     /// The run is over; so is all that was going on in it.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::event::{Event, Image, Owner, Record, StepId, ToolKind, ToolOutcome};
 use crate::view::blob::Shown;
 use crate::view::item::{Item, Key, Kind, step_id};
-use crate::view::patch::{Patch, Status, ToolName, ToolPhase};
+use crate::view::patch::Patch;
 
 use super::settling::Growth;
 use super::{Extra, Of, Transcript};
@@ -147,7 +147,6 @@ impl Transcript {
             in_line: false,
         };
         self.going.tools.open.insert(step, tool);
-        self.working(Some(step), ToolPhase::Started, out);
     }
 
     fn arguments(&mut self, step: StepId, change: impl FnOnce(&mut String)) {
@@ -285,45 +284,12 @@ impl Transcript {
         for key in [Some(tool.key), tool.result].into_iter().flatten() {
             self.close(key, outcome.into(), out);
         }
-        let tool = Some(ToolName { id: step_id(step).into(), name: tool.name.into() });
-        self.tell(tool, ToolPhase::Ended, out);
     }
 
     /// The source took the tool back; says nothing of its items.
     pub(super) fn forget_tool(&mut self, step: StepId) {
         self.going.tools.open.remove(&step);
         self.going.tools.inner.remove(&step);
-    }
-
-    pub(super) fn working<'r>(
-        &self,
-        step: Option<StepId>,
-        phase: ToolPhase,
-        out: &mut impl FnMut(Patch<'r>),
-    ) {
-        let open = &self.going.tools.open;
-        let named = match step {
-            Some(step) => open.get_key_value(&step),
-            None => open.last_key_value(),
-        };
-        let tool = named.map(|(step, tool)| ToolName {
-            id: step_id(*step).into(),
-            name: tool.name.clone().into(),
-        });
-        self.tell(tool, phase, out);
-    }
-
-    fn tell<'r>(
-        &self,
-        tool: Option<ToolName<'r>>,
-        phase: ToolPhase,
-        out: &mut impl FnMut(Patch<'r>),
-    ) {
-        let open = &self.going.tools.open;
-        let running = u32::try_from(open.len()).unwrap_or(u32::MAX);
-        let only = open.values().next().filter(|_| running == 1);
-        let only = only.map(|tool| tool.name.clone().into());
-        out(Patch::Status(Status::Working { running, only, tool, phase }));
     }
 
     /// Tools that the run left open keep what is known of their arguments.
