@@ -122,7 +122,9 @@ impl Doing {
                 Some(Status::Resumed { running: self.running(), only: self.only() })
             }
             Event::Withdrawn { steps, .. } => {
-                steps.iter().for_each(|step| drop(self.tools.remove(step)));
+                for step in steps {
+                    self.tools.remove(step);
+                }
                 None
             }
             _ => None,

@@ -153,6 +153,10 @@ impl Status<'_> {
         match self {
             Status::Idle => "".into(),
             Status::Queued => "In queue".into(),
+            Status::Thinking { text: Some(text) } => {
+                let words: Vec<&str> = text.split_whitespace().collect();
+                format!("Thinking: {}", words.join(" ")).into()
+            }
             Status::Started
             | Status::Streaming { .. }
             | Status::Thinking { .. }

@@ -92,6 +92,8 @@ impl Steps {
                 (Some(tool), None) => self.begin(*step, tool, out),
                 _ => {}
             },
+            // Of which only the newest is to be seen, in the status.
+            Event::ReasoningAppended { .. } if self.thinking == Thinking::Latest => {}
             Event::ReasoningAppended { step, text } => self.tray.think(*step, text),
             Event::ArgumentsAppended { step, text } => self.tray.argue(*step, text),
             Event::ArgumentsReplaced { step, text } => self.tray.argue_anew(*step, text),

@@ -64,9 +64,7 @@ impl Spelling {
                 say("started", frame.end());
             }
             Status::Streaming { round } => say("streaming", frame.value("round", round).end()),
-            Status::Thinking { text } => {
-                say("thinking", frame.some("content", text.as_ref()).end());
-            }
+            Status::Thinking { .. } => say("thinking", frame.end()),
             Status::Working { phase, .. } => say("tool", frame.value("phase", phase).end()),
             Status::Writing if self.told == Told::Nothing => {
                 self.told = Told::TextBegan;

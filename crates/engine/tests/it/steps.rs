@@ -300,7 +300,7 @@ fn steps_thinking_hide_leaves_no_trace_of_it() {
     assert_eq!(seen.page(), ["\"Hi\"", "\"Bye\""]);
     assert_eq!(seen.story()[1..3], ["overlay loading Working", "overlay - -"]);
     assert!(!format!("{:?}{:?}", seen.frames, seen.picture).contains("secret"));
-    for thinking in [Thinking::AsUsual, Thinking::Latest, Thinking::Show] {
+    for thinking in [Thinking::AsUsual, Thinking::Show] {
         let seen = see_with(thinking, &log.records);
         assert_eq!(seen.page()[0], "Ran for 0s [thought \"secret\"]");
         assert!(!seen.story().join("").contains("secret"), "the overlay does not quote");

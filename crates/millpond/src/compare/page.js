@@ -178,7 +178,8 @@ class Column {
 
   drawStatus(picture) {
     const isEmpty = this.list.childElementCount === 0;
-    const words = picture.overlay?.label || picture.label || (picture.ended ? "Done" : "");
+    const overlay = picture.status.text === undefined ? picture.overlay?.label : "";
+    const words = overlay || picture.label || (picture.ended ? "Done" : "");
     this.status.textContent = words || (isEmpty ? "Nothing yet" : "");
     this.status.classList.toggle("ended", picture.ended !== null);
   }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use engine::event::Outcome;
-use engine::view::{Item, Kind, Picture, State};
+use engine::view::{Item, Kind, Picture, State, Status};
 use serde::Deserialize;
 
 /// What an item looks like; empty if there is nothing to see.
@@ -152,7 +152,9 @@ pub(crate) fn status_text(picture: &Picture) -> String {
     let status = match (&picture.ended, &picture.overlay) {
         (Some(ended), _) if ended.outcome == Outcome::Completed => String::new(),
         (Some(ended), _) => ended.words().unwrap_or_default().into_owned(),
-        (None, Some(overlay)) if picture.asks.is_empty() => overlay.label.clone().into_owned(),
+        (None, Some(overlay)) if picture.asks.is_empty() && !tells_thinking(picture) => {
+            overlay.label.clone().into_owned()
+        }
         (None, _) => picture.status.words().into_owned(),
     };
     match (status.is_empty(), picture.ended.is_some()) {
@@ -160,6 +162,10 @@ pub(crate) fn status_text(picture: &Picture) -> String {
         (false, true) => format!("[{status}]"),
         (false, false) => format!("[{status}...]"),
     }
+}
+
+fn tells_thinking(picture: &Picture) -> bool {
+    matches!(picture.status, Status::Thinking { text: Some(_) })
 }
 
 #[cfg(test)]
