@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Event, MessageId, Record};
+use crate::event::{AnsweredBy, Event, MessageId, Record, Stop};
 
 use super::doing::{Asked, Doing, Telling};
 use super::item::{Item, Key, Kind, State};
@@ -17,7 +17,20 @@ pub(super) struct Base {
     prompts: u32,
     reply: ReplyView,
     doing: Doing,
-    open_asks: Vec<String>,
+    open_asks: Vec<OpenAsk>,
+}
+
+/// An ask outlives its run where that went away waiting for the answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct OpenAsk {
+    run: String,
+    id: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Resolving {
+    Done,
+    NotOpen,
 }
 
 /// What is left for the view to do about a record.
@@ -27,6 +40,8 @@ pub(super) enum Rest {
     Nothing,
     /// A run began; its first status has been told.
     Began,
+    /// An ask of a run that is over was answered.
+    AnsweredLate,
     /// It is the view's.
     View,
     /// The run's ending, to be told by [`Base::end`].
@@ -57,23 +72,23 @@ impl Base {
         out: &mut impl FnMut(Patch<'r>),
     ) -> Rest {
         let Some(run) = &self.run else {
-            let Event::RunStarted { .. } = record.event else { return Rest::Nothing };
+            let Event::RunStarted { .. } = record.event else { return self.late(record, out) };
             self.run = Some(record.run.clone().into_owned());
             self.prompts = 0;
             self.reply = ReplyView::default();
             self.doing = self.doing.anew();
-            self.open_asks.clear();
             out(Patch::Status(Status::Queued));
             out(Patch::Status(Status::Started));
             return Rest::Began;
         };
         if *run != record.run {
-            return Rest::Nothing;
+            return self.late(record, out);
         }
         self.reply.apply(&record.event);
         let rest = self.event(record, out);
         if rest == Rest::View {
-            let asked = if self.open_asks.is_empty() { Asked::Nothing } else { Asked::Something };
+            let is_asked = self.open_asks.iter().any(|ask| ask.run == record.run);
+            let asked = if is_asked { Asked::Something } else { Asked::Nothing };
             self.doing.apply(&record.event, asked, out);
         }
         rest
@@ -93,19 +108,10 @@ impl Base {
                 Rest::Nothing
             }
             Event::AskOpened { .. } => self.ask(record, out),
-            Event::AskResolved { ask, answer, by } => {
-                let Some(at) = self.open_asks.iter().position(|open| *open == **ask) else {
-                    return Rest::Nothing;
-                };
-                self.open_asks.swap_remove(at);
-                out(Patch::Resolve(Resolved {
-                    run: Cow::Borrowed(&record.run),
-                    id: Cow::Borrowed(ask),
-                    answer: Cow::Borrowed(answer),
-                    by: *by,
-                }));
-                Rest::View
-            }
+            Event::AskResolved { .. } => match self.resolve(record, out) {
+                Resolving::Done => Rest::View,
+                Resolving::NotOpen => Rest::Nothing,
+            },
             Event::RunEnded { .. } => Rest::Ending,
             _ => Rest::View,
         }
@@ -117,10 +123,10 @@ impl Base {
         else {
             return Rest::Nothing;
         };
-        if self.open_asks.iter().any(|open| *open == **ask) {
+        if self.place_of(record, ask).is_some() {
             return Rest::Nothing;
         }
-        self.open_asks.push(ask.clone().into_owned());
+        self.open_asks.push(OpenAsk { run: record.run.to_string(), id: ask.to_string() });
         out(Patch::Ask(Ask {
             run: Cow::Borrowed(&record.run),
             id: Cow::Borrowed(ask),
@@ -131,6 +137,50 @@ impl Base {
             expires_at: *expires_at_ms,
         }));
         Rest::View
+    }
+
+    fn place_of(&self, record: &Record<'_>, ask: &str) -> Option<usize> {
+        self.open_asks.iter().position(|open| open.run == record.run && open.id == ask)
+    }
+
+    fn resolve<'r>(
+        &mut self,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) -> Resolving {
+        let Event::AskResolved { ask, answer, by } = &record.event else {
+            return Resolving::NotOpen;
+        };
+        let Some(at) = self.place_of(record, ask) else { return Resolving::NotOpen };
+        self.open_asks.swap_remove(at);
+        out(Patch::Resolve(Resolved {
+            run: Cow::Borrowed(&record.run),
+            id: Cow::Borrowed(ask),
+            answer: Cow::Borrowed(answer),
+            by: *by,
+        }));
+        Resolving::Done
+    }
+
+    /// Nobody will answer what the run has asked.
+    fn close_asks<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
+        let of_run = |ask: &mut OpenAsk| ask.run == record.run;
+        for ask in self.open_asks.extract_if(.., of_run) {
+            out(Patch::Resolve(Resolved {
+                run: Cow::Borrowed(&record.run),
+                id: Cow::Owned(ask.id),
+                answer: Cow::Borrowed(""),
+                by: AnsweredBy::Nobody,
+            }));
+        }
+    }
+
+    /// Of a run that is not going only what it asked can change.
+    fn late<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) -> Rest {
+        match self.resolve(record, out) {
+            Resolving::Done => Rest::AnsweredLate,
+            Resolving::NotOpen => Rest::Nothing,
+        }
     }
 
     /// What a message of the open round says, as far as it has come.
@@ -149,6 +199,9 @@ impl Base {
         let Event::RunEnded { ending } = &record.event else { return };
         let content = self.reply.take(ending);
         self.run = None;
+        if !ending.stop.is_some_and(Stop::leaves_asks_open) {
+            self.close_asks(record, out);
+        }
         out(Patch::Ended(Ended {
             run: Cow::Borrowed(&record.run),
             outcome: ending.outcome,

@@ -36,7 +36,7 @@ impl Latest {
 
     pub fn apply<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         match self.base.apply(record, out) {
-            Rest::Nothing => {}
+            Rest::Nothing | Rest::AnsweredLate => {}
             Rest::Began => {
                 self.key = None;
                 self.message = None;

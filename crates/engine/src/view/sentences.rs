@@ -71,7 +71,7 @@ impl Sentences {
 
     pub fn apply(&mut self, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
         match self.base.apply(record, out) {
-            Rest::Nothing => {}
+            Rest::Nothing | Rest::AnsweredLate => {}
             Rest::Began => {
                 self.open = None;
                 self.pieces.clear();

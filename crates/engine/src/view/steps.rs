@@ -64,7 +64,7 @@ impl Steps {
 
     pub fn apply<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         match self.base.apply(record, out) {
-            Rest::Nothing | Rest::Began => {}
+            Rest::Nothing | Rest::Began | Rest::AnsweredLate => {}
             Rest::View => self.event(record, out),
             Rest::Ending => self.end(record, out),
         }

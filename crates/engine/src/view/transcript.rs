@@ -122,6 +122,7 @@ impl Transcript {
             Rest::Nothing => {}
             Rest::Began => self.begin(record),
             Rest::View => self.event(record, out),
+            Rest::AnsweredLate => self.ask(record, out),
             Rest::Ending => self.close_all(record, out),
         }
         if let Some(settled) = self.settling.settle() {
@@ -133,7 +134,8 @@ impl Transcript {
     }
 
     fn begin(&mut self, record: &Record<'_>) {
-        *self.going = Going::default();
+        let asks = std::mem::take(&mut self.going.asks);
+        *self.going = Going { asks, ..Going::default() };
         if let Event::RunStarted { mode: TextMode::Incremental, .. } = record.event {
             self.going.growth = Growth::Grows;
         }

@@ -7,6 +7,7 @@
 
 mod agents;
 mod anthropic;
+mod asks;
 mod bedrock;
 mod bubbles;
 mod claude_code;

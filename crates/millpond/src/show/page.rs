@@ -113,11 +113,11 @@ fn answer(item: &Item<'_>) -> String {
     }
 }
 
-/// The whole page, a blank line between its items.
+/// The whole page and what waits for a person, a blank line between them.
 pub(crate) fn page_text(picture: &Picture) -> String {
     let mut page = String::new();
-    for item in picture.items.values() {
-        let text = item_text(item);
+    let items = picture.items.values().map(item_text);
+    for text in items.chain(asks_text(picture)) {
         if text.trim().is_empty() {
             continue;
         }

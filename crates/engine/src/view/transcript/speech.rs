@@ -138,7 +138,11 @@ impl Transcript {
                 self.going.asks.push((key, kept));
             }
             Event::AskResolved { ask, answer, by } => {
-                let at = self.going.asks.iter().position(|(_, item)| item.id == *ask);
+                let at = self
+                    .going
+                    .asks
+                    .iter()
+                    .position(|(_, item)| item.id == *ask && item.run == record.run);
                 let Some((key, mut item)) = at.map(|at| self.going.asks.swap_remove(at)) else {
                     return;
                 };
