@@ -2,13 +2,14 @@
 //! is asked, the final message, and that nothing changes after the end.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-use crate::event::{AnsweredBy, Event, MessageId, Record, Stop};
+use crate::event::{AnsweredBy, Event, MessageId, Record, StepId, Stop, ToolKind};
 
 use super::doing::{Asked, Doing, Telling};
 use super::item::{Item, Key, Kind, State};
 use super::patch::{Ask, Ended, Patch, Resolved, Status};
-use super::reply::ReplyView;
+use super::reply::{Final, ReplyView};
 
 #[derive(Clone, Debug)]
 pub(super) struct Base {
@@ -17,6 +18,8 @@ pub(super) struct Base {
     prompts: u32,
     reply: ReplyView,
     doing: Doing,
+    /// Steps that make pictures, sub-agents' aside.
+    painters: BTreeSet<StepId>,
     open_asks: Vec<OpenAsk>,
 }
 
@@ -56,6 +59,7 @@ impl Base {
             prompts: 0,
             reply: ReplyView::default(),
             doing: Doing::new(telling),
+            painters: BTreeSet::new(),
             open_asks: Vec::new(),
         }
     }
@@ -77,6 +81,7 @@ impl Base {
             self.prompts = 0;
             self.reply = ReplyView::default();
             self.doing = self.doing.anew();
+            self.painters.clear();
             out(Patch::Status(Status::Queued));
             out(Patch::Status(Status::Started));
             return Rest::Began;
@@ -106,6 +111,10 @@ impl Base {
                 item.text = Cow::Borrowed(text);
                 out(Patch::Put { key: self.key(), item });
                 Rest::Nothing
+            }
+            Event::ToolStarted { step, kind: ToolKind::ImageGeneration, parent: None, .. } => {
+                self.painters.insert(*step);
+                Rest::View
             }
             Event::AskOpened { .. } => self.ask(record, out),
             Event::AskResolved { .. } => match self.resolve(record, out) {
@@ -189,9 +198,14 @@ impl Base {
     }
 
     /// The final message, while the run's ending has not been told.
-    pub(super) fn reply(&self, record: &Record<'_>) -> Option<(MessageId, &str)> {
+    pub(super) fn reply(&self, record: &Record<'_>) -> Option<Final> {
         let Event::RunEnded { ending } = &record.event else { return None };
-        Some((ending.message?, self.reply.text(ending)?))
+        self.reply.whole(ending)
+    }
+
+    /// Whether the step makes pictures for the person: what comes of it is content of the reply.
+    pub(super) fn makes_pictures(&self, step: StepId) -> bool {
+        self.painters.contains(&step)
     }
 
     /// Tells the ending, after which nothing of this run counts.

@@ -91,12 +91,8 @@ fn more<'d>(item: &Item<'_>, frame: Object<'d>) -> Object<'d> {
         .some("arguments", item.arguments.as_ref())
         .some("answer", item.result.as_ref())
         .some("indexes", withdrawn.as_ref())
-        .some("images", some(&item.images))
-        .some("citations", some(&item.citations))
-}
-
-fn some<T>(list: &Vec<T>) -> Option<&Vec<T>> {
-    Some(list).filter(|list| !list.is_empty())
+        .list("images", &item.images)
+        .list("citations", &item.citations)
 }
 
 /// What the document calls an item.

@@ -32,6 +32,7 @@ mod log;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
+mod pictures;
 mod protocol;
 mod qwen_code;
 mod rules;

@@ -68,8 +68,9 @@ impl Cards {
                 }
             }
             Event::ImageReceived { owner: Owner::Step(step), image } => {
-                if let Some(card) = self.action(*step) {
-                    card.item.images.push(Shown::of(image).into_owned());
+                let is_content = base.makes_pictures(*step);
+                if let Some(card) = self.by_step.get_mut(step) {
+                    card.picture(Shown::of(image).into_owned(), is_content, out);
                 }
             }
             Event::ToolEnded { step, outcome, .. } => {
@@ -108,6 +109,22 @@ impl Cards {
 impl Card {
     fn put(&self, out: &mut impl FnMut(Patch<'_>)) {
         out(Patch::Put { key: self.key, item: self.item.clone() });
+    }
+
+    /// What an action made shows when it has ended; what was made for the person, at once.
+    fn picture(
+        &mut self,
+        image: Shown<'static>,
+        is_content: bool,
+        out: &mut impl FnMut(Patch<'_>),
+    ) {
+        let is_action = self.item.kind == Kind::Action;
+        if is_content || (is_action && self.life == Life::Ended) {
+            out(Patch::Attach { key: self.key, image: image.clone() });
+        }
+        if (is_content || is_action) && self.life == Life::Open {
+            self.item.images.push(image);
+        }
     }
 
     fn end(&mut self, out: &mut impl FnMut(Patch<'_>)) {
