@@ -253,11 +253,11 @@ fn steps_s7_a_result_that_comes_in_the_next_round_stands_above_its_text_and_cont
 }
 
 #[test]
-fn steps_s7_a_call_without_a_result_has_no_entry() {
+fn steps_s7_a_call_without_a_result_has_no_entry_and_is_called_not_done() {
     let log = Log::round_0().calls(0, "ls").ready(0).calls(1, "cut").round_ends(0);
     let log = log.ends_as(0, ToolOutcome::NoResult).ends_as(1, ToolOutcome::Cut).ends();
     let seen = see(&log);
-    assert_eq!(seen.page(), ["Ran for 0s [ls() = \"\", cut() = \"\" (Incomplete)]"]);
+    assert_eq!(seen.page(), ["Ran for 0s [ls() = \"\" (Called), cut() = \"\" (Incomplete)]"]);
     assert_eq!(seen.named("entry").len(), 0);
 }
 

@@ -11,6 +11,7 @@ const KIND_WORDS = {
 };
 const STATE_WORDS = {
   live: "running", done: "done", failed: "failed", denied: "denied", incomplete: "not finished",
+  called: "called",
 };
 const CARDS = new Set(["tool", "entry", "action"]);
 

@@ -47,6 +47,7 @@ fn state(item: &Item<'_>) -> &'static str {
     match item.state {
         State::Live => "running",
         State::Done => "done",
+        State::Called => "called",
         State::Failed => "failed",
         State::Denied => "denied",
         State::Incomplete => "not finished",

@@ -113,7 +113,7 @@ impl Step {
             arguments,
             result: None,
             images: Vec::new(),
-            state: if self.life == Life::Open { State::Incomplete } else { State::Done },
+            state: if self.life == Life::Open { State::Incomplete } else { State::Called },
             ran_for_ms: between(self.item.at_ms, self.ready_ms),
             ..self.head()
         };
@@ -137,7 +137,7 @@ impl Step {
 /// Whether anything is to be said of a step whose call has been.
 fn says_something(item: &Item<'_>) -> bool {
     let came = item.result.is_some() || !item.images.is_empty() || !item.steps.is_empty();
-    came || item.state != State::Incomplete
+    came || !matches!(item.state, State::Incomplete | State::Called)
 }
 
 #[derive(Clone, Debug, Default)]
