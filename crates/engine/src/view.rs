@@ -9,6 +9,7 @@ pub mod bubbles;
 mod doing;
 pub mod item;
 pub mod latest;
+mod output;
 pub mod patch;
 pub mod picture;
 pub mod reply;

@@ -9,6 +9,7 @@ mod agents;
 mod anthropic;
 mod asks;
 mod bedrock;
+mod bounds;
 mod bubbles;
 mod claude_code;
 mod cli_agents;
