@@ -272,6 +272,25 @@ fn steps_s7_a_tool_between_two_rounds_is_an_entry_with_its_arguments() {
 }
 
 #[test]
+fn steps_s3_thinking_in_the_middle_of_a_message_stands_between_its_words() {
+    let log = Log::round_0().says(0, "pre").thinks(0).thought(0, "x").says(0, "mid").says(0, "-");
+    let log = log.thinks(1).thought(1, "y").says(0, "post").said(0).round_ends(0).ends();
+    assert_eq!(
+        see(&log).page(),
+        ["\"pre\"", "thought \"x\"", "\"mid-\"", "thought \"y\"", "\"post\""]
+    );
+}
+
+#[test]
+fn steps_s3_a_rewrite_reaches_into_the_part_it_changes() {
+    let log = Log::round_0().says(0, "pre").thinks(0).thought(0, "x").says(0, "mid");
+    let log = log.rewrites(0, 4, "ore").says(0, "!");
+    assert_eq!(see(&log).page(), ["\"pre\"", "thought \"x\"", "\"more!\""]);
+    let log = log.rewrites(0, 2, "ss").said(0).round_ends(0).ends();
+    assert_eq!(see(&log).page(), ["\"prss\"", "thought \"x\""]);
+}
+
+#[test]
 fn steps_s8_every_text_is_on_the_page_once() {
     let log = Log::round_0().thinks(0).thought(0, "AAAA").calls(1, "t").with(1, "BBBB");
     let log = log.gives(1, "CCCC").says(0, "DDDD").said(0).calls(2, "u").with(2, "EEEE").ready(2);
