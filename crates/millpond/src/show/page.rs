@@ -70,6 +70,9 @@ fn steps(item: &Item<'_>) -> String {
     for step in &item.steps {
         let name = step.name.as_deref().unwrap_or("thinking");
         let _ = write!(text, "\n    * {name} ({})", state(step));
+        for image in &step.images {
+            let _ = write!(text, "\n        [image {}]", image.reference);
+        }
     }
     text
 }
@@ -98,13 +101,17 @@ struct Spent {
 fn cost_words(json: &str) -> String {
     let spent: Spent = serde_json::from_str(json).unwrap_or_default();
     let mut parts = Vec::new();
-    parts.extend(spent.tokens_in.map(|tokens| format!("{tokens} tokens in")));
-    parts.extend(spent.tokens_out.map(|tokens| format!("{tokens} tokens out")));
+    parts.extend(spent.tokens_in.map(|tokens| format!("{} in", tokens_words(tokens))));
+    parts.extend(spent.tokens_out.map(|tokens| format!("{} out", tokens_words(tokens))));
     parts.extend(spent.cost.map(|dollars| format!("${dollars}")));
     parts.extend(spent.streaming_failed_message.map(|words| format!("failed: {words}")));
     parts.extend(spent.cancel_reason.map(|words| format!("cancelled: {words}")));
     let to = spent.model.map(|model| format!(" to {model}")).unwrap_or_default();
     if parts.is_empty() { to } else { format!("{to}: {}", parts.join(", ")) }
+}
+
+fn tokens_words(count: u64) -> String {
+    if count == 1 { "1 token".to_owned() } else { format!("{count} tokens") }
 }
 
 fn answer(item: &Item<'_>) -> String {
@@ -171,16 +178,32 @@ fn tells_thinking(picture: &Picture) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use engine::view::blob::Shown;
+
     use super::*;
 
     #[test]
     fn what_a_request_cost_is_told_in_words() {
         let json = r#"{"cost":0.25,"tokensIn":20,"tokensOut":30,"model":"heron-2"}"#;
         assert_eq!(cost_words(json), " to heron-2: 20 tokens in, 30 tokens out, $0.25");
+        assert_eq!(cost_words(r#"{"tokensOut":1}"#), ": 1 token out");
         assert_eq!(cost_words(r#"{"cost":null}"#), "");
         assert_eq!(cost_words("{}"), "");
         assert_eq!(cost_words(r#"{"cancelReason":"user"}"#), ": cancelled: user");
         assert_eq!(cost_words("not JSON"), "");
+    }
+
+    #[test]
+    fn x18_pictures_of_folded_steps_are_on_the_page() {
+        let mut step = Item::new(Kind::Tool, "r1", "s0");
+        step.state = State::Done;
+        step.name = Some("paint".into());
+        let image = engine::event::Image::Url { url: "https://pond.test/a.png".into() };
+        step.images.push(Shown::of(&image).into_owned());
+        let mut control = Item::new(Kind::Steps, "r1", "r0");
+        control.steps.push(step);
+        let text = item_text(&control);
+        assert_eq!(text, "+ Steps\n    * paint (done)\n        [image https://pond.test/a.png]");
     }
 
     #[test]
