@@ -33,6 +33,8 @@ impl Spelling {
         let run = about.run;
         match patch {
             Patch::Status(status) => self.status(status, run, data, say),
+            // Before any text there is none to replace.
+            Patch::Put { item, .. } if item.text.is_empty() && self.told == Told::Nothing => {}
             Patch::Put { item, .. } if item.state == State::Live => {
                 assistant(item, &item.text, Writing::Anew, about, data, say);
             }

@@ -59,6 +59,18 @@ fn x18_a_picture_is_seen_before_any_text_comes() {
 }
 
 #[test]
+fn latest_l3_a_picture_before_any_text_does_not_begin_the_reply() {
+    let mut log = Log::new();
+    log.round().tool_of("image_generation", ToolKind::ImageGeneration).image(SKETCH, "QUJD");
+    log.result(0, "").message(&["Here."]).end_round().done();
+    let sent = frames(Kind::new(ViewName::Latest), &log.records()).0;
+    let names: Vec<&str> = sent.iter().map(|frame| frame.event.as_str()).collect();
+    let begins = names.iter().position(|name| *name == "final_message_start");
+    assert!(begins < names.iter().position(|name| *name == "assistant"), "{names:?}");
+    assert_eq!(names.iter().filter(|name| **name == "image").count(), 2, "{names:?}");
+}
+
+#[test]
 fn x18_what_another_tool_gave_is_no_content_of_the_reply() {
     let mut log = Log::new();
     log.round().tool("read").image(SKETCH, "QUJD").result(0, "").message(&["A duck."]);

@@ -229,7 +229,10 @@ fn steps_s7_the_result_of_a_local_tool_is_an_entry_below() {
     let log = Log::round_0().calls(0, "ls").with(0, "{}").at(500).ready(0).puts_out(0, "a ");
     let log = log.round_ends(0).at(3_000).gives(0, "b").round(1).says(0, "Two.").said(0);
     let seen = see(&log.round_ends(1).ends());
-    assert_eq!(seen.page(), ["Ran for 0.5s [ls({}) = \"\"]", "entry ls() = \"a b\"", "\"Two.\""]);
+    assert_eq!(
+        seen.page(),
+        ["Ran for 0.5s [ls({}) = \"\" (Called)]", "entry ls() = \"a b\"", "\"Two.\""]
+    );
     let entry = json!({
         "run": "run", "round": 0, "kind": "entry", "id": "e0", "state": "done", "name": "ls",
         "sort": "mcp", "callId": "call_0", "text": "a b", "ranForMs": 2_500,
@@ -244,7 +247,7 @@ fn steps_s7_a_result_that_comes_in_the_next_round_stands_above_its_text_and_cont
     assert_eq!(
         see(&log).page(),
         [
-            "Ran for 0s [ls() = \"\"]",
+            "Ran for 0s [ls() = \"\" (Called)]",
             "entry ls() = \"a\"",
             "Ran for 0s [thought \"hm\"]",
             "\"One.\""
@@ -285,9 +288,9 @@ fn steps_s3_thinking_in_the_middle_of_a_message_stands_between_its_words() {
 fn steps_s3_a_rewrite_reaches_into_the_part_it_changes() {
     let log = Log::round_0().says(0, "pre").thinks(0).thought(0, "x").says(0, "mid");
     let log = log.rewrites(0, 4, "ore").says(0, "!");
-    assert_eq!(see(&log).page(), ["\"pre\"", "thought \"x\"", "\"more!\""]);
+    assert_eq!(see(&log).page(), ["\"pre\"", "thought \"x\"", "\"more!\" (Live)"]);
     let log = log.rewrites(0, 2, "ss").said(0).round_ends(0).ends();
-    assert_eq!(see(&log).page(), ["\"prss\"", "thought \"x\""]);
+    assert_eq!(see(&log).page(), ["\"prss\"", "thought \"x\"", "\"\" (Withdrawn)"]);
 }
 
 #[test]

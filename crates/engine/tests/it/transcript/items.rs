@@ -151,7 +151,7 @@ fn transcript_t11_how_a_tool_ended_shows() {
         (ToolOutcome::Succeeded, "done"),
         (ToolOutcome::Failed, "failed"),
         (ToolOutcome::Denied, "denied"),
-        (ToolOutcome::NoResult, "incomplete"),
+        (ToolOutcome::NoResult, "called"),
         (ToolOutcome::Cut, "incomplete"),
     ] {
         let mut screen = Screen::started();
@@ -218,14 +218,14 @@ fn transcript_x18_what_a_sub_agent_calls_shows_with_its_arguments() {
         arguments(1, "{\"a\""),
         arguments(1, ":1}"),
     ]);
-    assert_eq!(screen.rows(), ["~tool "]);
+    assert_eq!(screen.rows(), ["~tool"]);
     screen.tell([ready(1)]);
-    assert_eq!(screen.rows(), ["~tool * tool-1 {\"a\":1}\n"]);
+    assert_eq!(screen.rows(), ["~tool * tool-1 {\"a\":1}"]);
     // Told once, and also of a call that was cut or gave nothing.
     screen.tell([tool_ended(1, ToolOutcome::Succeeded), tool_of(2, ToolKind::Edit, Some(0))]);
     screen.tell([arguments(2, "{"), tool_ended(2, ToolOutcome::Cut)]);
     screen.tell([tool_ended(0, ToolOutcome::Succeeded)]);
-    assert_eq!(screen.rows(), ["=tool * tool-1 {\"a\":1}\n* tool-2 {\n"]);
+    assert_eq!(screen.rows(), ["=tool * tool-1 {\"a\":1}\n* tool-2 {"]);
 }
 
 #[test]
