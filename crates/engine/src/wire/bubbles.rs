@@ -120,9 +120,9 @@ fn end(
     list.push(']');
     let shown = || messages.iter().rev().filter(|item| item.state != State::Withdrawn);
     // A reader that knows nothing of pictures is to see something.
-    let last = shown().find(|item| !item.text.is_empty()).or(shown().next());
-    if let Some(last) = last {
-        message(last, &last.text, frame.member("message"));
+    let newest = shown().find(|item| !item.text.is_empty()).or(shown().next());
+    if let Some(newest) = newest {
+        message(newest, &newest.text, frame.member("message"));
     }
     say(name, frame.end());
 }

@@ -23,6 +23,28 @@ struct Card {
     /// What stands there; its arguments are filled while they come, if they are to be seen.
     item: Item<'static>,
     life: Life,
+    pictures: Pictures,
+}
+
+/// When the pictures that came of a tool show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pictures {
+    /// They are its result.
+    Hidden,
+    /// Screenshots of an action.
+    AtItsEnd,
+    /// Made for the person.
+    AtOnce,
+}
+
+impl Pictures {
+    fn of(kind: ToolKind) -> Pictures {
+        match kind {
+            ToolKind::Action => Pictures::AtItsEnd,
+            ToolKind::ImageGeneration => Pictures::AtOnce,
+            _ => Pictures::Hidden,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,12 +64,13 @@ impl Cards {
             Event::ToolStarted { step, name, kind, parent: None, round, .. }
                 if !self.by_step.contains_key(step) =>
             {
+                let pictures = Pictures::of(*kind);
                 let kind = if *kind == ToolKind::Action { Kind::Action } else { Kind::Tool };
                 let mut item = Item::new(kind, &*record.run, step_id(*step)).into_owned();
                 item.round = Some(*round);
                 item.at_ms = record.at_ms;
                 item.name = Some(Cow::Owned(name.clone().into_owned()));
-                let card = Card { key: base.key(), item, life: Life::Open };
+                let card = Card { key: base.key(), item, life: Life::Open, pictures };
                 card.put(out);
                 self.by_step.insert(*step, card);
             }
@@ -68,9 +91,8 @@ impl Cards {
                 }
             }
             Event::ImageReceived { owner: Owner::Step(step), image } => {
-                let is_content = base.makes_pictures(*step);
                 if let Some(card) = self.by_step.get_mut(step) {
-                    card.picture(Shown::of(image).into_owned(), is_content, out);
+                    card.picture(Shown::of(image).into_owned(), out);
                 }
             }
             Event::ToolEnded { step, outcome, .. } => {
@@ -111,19 +133,15 @@ impl Card {
         out(Patch::Put { key: self.key, item: self.item.clone() });
     }
 
-    /// What an action made shows when it has ended; what was made for the person, at once.
-    fn picture(
-        &mut self,
-        image: Shown<'static>,
-        is_content: bool,
-        out: &mut impl FnMut(Patch<'_>),
-    ) {
-        let is_action = self.item.kind == Kind::Action;
-        if is_content || (is_action && self.life == Life::Ended) {
-            out(Patch::Attach { key: self.key, image: image.clone() });
-        }
-        if (is_content || is_action) && self.life == Life::Open {
-            self.item.images.push(image);
+    fn picture(&mut self, image: Shown<'static>, out: &mut impl FnMut(Patch<'_>)) {
+        match (self.pictures, self.life) {
+            (Pictures::Hidden, _) => {}
+            (Pictures::AtItsEnd, Life::Open) => self.item.images.push(image),
+            (Pictures::AtOnce, Life::Open) => {
+                out(Patch::Attach { key: self.key, image: image.clone() });
+                self.item.images.push(image);
+            }
+            (_, Life::Ended) => out(Patch::Attach { key: self.key, image }),
         }
     }
 
