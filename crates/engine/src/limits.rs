@@ -97,3 +97,6 @@ pub const UNSETTLED_LINE_BYTES: usize = 256;
 
 /// Checkpoints remembered, so that each is shown once.
 pub const CHECKPOINTS_REMEMBERED_MAX: usize = 1 << 12;
+
+/// Bytes of what a tool put out that a page holds; what is more is counted, and is in the log.
+pub const OUTPUT_BYTES_SHOWN_MAX: usize = 64 << 10;

@@ -327,7 +327,9 @@ impl Ledger {
         }
         self.end_round(filter, out);
         self.tools.close_all(out);
-        for ask in std::mem::take(&mut self.open_asks) {
+        let ending = self.ending(cut);
+        let waits = ending.stop.is_some_and(Stop::leaves_asks_open);
+        for ask in std::mem::take(&mut self.open_asks).into_iter().filter(|_| !waits) {
             out.event(Event::AskResolved {
                 ask: ask.into(),
                 answer: "".into(),
@@ -338,7 +340,6 @@ impl Ledger {
             out.event(writer::unfinished(request));
         }
         self.life = Life::Ended;
-        let ending = self.ending(cut);
         out.event(Event::RunEnded { ending });
         out.life = Life::Ended;
     }

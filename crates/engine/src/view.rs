@@ -6,8 +6,10 @@
 mod base;
 pub mod blob;
 pub mod bubbles;
+mod doing;
 pub mod item;
 pub mod latest;
+mod output;
 pub mod patch;
 pub mod picture;
 pub mod reply;

@@ -151,8 +151,8 @@ pub(crate) struct InputArgs {
           value_parser = PossibleValuesParser::new(dialects()))]
     from: String,
 
-    /// What becomes of thinking: nowhere, its newest words in the status, or the whole where the
-    /// view has a place for it; as the view has it if not given
+    /// What becomes of thinking: nowhere; only its newest words, in the status; or the whole, where
+    /// the view has a place for it (steps, transcript). As the view has it if not given
     #[arg(long, value_enum)]
     thinking: Option<ThinkingArg>,
 

@@ -28,10 +28,20 @@ pub enum Stop {
     Tools,
     /// It ran into a limit on tokens or context.
     Length,
-    /// The provider paused a long turn; the client goes on.
+    /// The provider paused a long turn, or for an approval; the client goes on.
     Paused,
     /// A reason this version does not know.
     Other,
+}
+
+impl Stop {
+    /// Whether the source went away waiting for others: what it asked can still be answered.
+    pub fn leaves_asks_open(self) -> bool {
+        match self {
+            Stop::Tools | Stop::Paused => true,
+            Stop::End | Stop::Length | Stop::Other => false,
+        }
+    }
 }
 
 /// What a source says about the part a message plays.
@@ -44,7 +54,7 @@ pub enum Phase {
 }
 
 /// What an image belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Owner {

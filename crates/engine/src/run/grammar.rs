@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::event::{Event, MessageId, StepId};
+use crate::event::{Ending, Event, MessageId, StepId, Stop};
 
 /// A rule that an event broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,11 @@ impl Grammar {
     }
 
     pub fn apply(&mut self, event: &Event<'_>) -> Result<(), Broken> {
-        rule(!self.ended, Broken::AfterTheEnd)?;
+        if self.ended {
+            // Only what the run went away waiting for can still be answered.
+            let Event::AskResolved { ask, .. } = event else { return Err(Broken::AfterTheEnd) };
+            return rule(self.asks.remove(ask.as_ref()), Broken::AfterTheEnd);
+        }
         if let Event::RunStarted { .. } = event {
             rule(!self.started, Broken::RunStartedTwice)?;
             self.started = true;
@@ -104,7 +108,7 @@ impl Grammar {
             Event::RequestEnded { request: Some(request), .. } => {
                 rule(self.requests.remove(request.as_ref()), Broken::NoSuchRequest)
             }
-            Event::RunEnded { .. } => self.end(),
+            Event::RunEnded { ending } => self.end(ending),
             _ => Ok(()),
         }
     }
@@ -117,10 +121,11 @@ impl Grammar {
         Ok(())
     }
 
-    fn end(&mut self) -> Result<(), Broken> {
+    fn end(&mut self, ending: &Ending<'_>) -> Result<(), Broken> {
         self.ended = true;
         let closed = self.round.is_none() && self.message.is_none();
-        let answered = self.asks.is_empty() && self.requests.is_empty();
+        let waits = ending.stop.is_some_and(Stop::leaves_asks_open);
+        let answered = (waits || self.asks.is_empty()) && self.requests.is_empty();
         rule(closed && answered && self.open_steps.is_empty(), Broken::LeftOpen)
     }
 }

@@ -4,38 +4,36 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::event::{Event, MessageId, Owner, Record, StepId};
+use crate::event::{Event, Image, MessageId, Owner, Record};
 
 use super::Options;
 use super::base::{Base, Rest, message_id, state_at_end};
 use super::blob::Shown;
+use super::doing::Telling;
 use super::item::{Item, Key, Kind, State, step_id};
-use super::patch::{Patch, Status, ToolName, ToolPhase};
+use super::patch::Patch;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Bubbles {
     base: Base,
     /// Of the run that is going, in order of appearance; one that was taken back has no key.
-    by_message: BTreeMap<MessageId, Option<Key>>,
+    by_owner: BTreeMap<Owner, Option<Key>>,
     /// The bubble whose message has not ended.
     open: Option<Key>,
-    /// Tools that are open, sub-agents' aside.
-    tools: Vec<(StepId, String)>,
 }
 
 impl Bubbles {
-    /// Thinking has no place in this view, whatever the reader asks for.
-    pub fn new(_options: Options) -> Bubbles {
-        Bubbles::default()
+    pub fn new(options: Options) -> Bubbles {
+        let base = Base::new(Telling::new(options));
+        Bubbles { base, by_owner: BTreeMap::new(), open: None }
     }
 
     pub fn apply<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         match self.base.apply(record, out) {
-            Rest::Nothing => {}
+            Rest::Nothing | Rest::AnsweredLate => {}
             Rest::Began => {
-                self.by_message.clear();
+                self.by_owner.clear();
                 self.open = None;
-                self.tools.clear();
             }
             Rest::View => self.event(record, out),
             Rest::Ending => {
@@ -49,11 +47,13 @@ impl Bubbles {
 
     fn event<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         match &record.event {
-            Event::TextAppended { message, text } => match self.by_message.get(message) {
-                Some(Some(key)) => out(Patch::Append { key: *key, text: Cow::Borrowed(text) }),
-                Some(None) => {}
-                None => self.show(*message, text, record, out),
-            },
+            Event::TextAppended { message, text } => {
+                match self.by_owner.get(&Owner::Message(*message)) {
+                    Some(Some(key)) => out(Patch::Append { key: *key, text: Cow::Borrowed(text) }),
+                    Some(None) => {}
+                    None => self.show(*message, text, record, out),
+                }
+            }
             Event::TextRewritten { message, kept_bytes, text } => {
                 if let Some(key) = self.key_of(*message) {
                     let text = Cow::Borrowed(&**text);
@@ -68,37 +68,17 @@ impl Bubbles {
                     out(Patch::Close { key, state: State::Done });
                 }
             }
-            Event::ImageReceived { owner: Owner::Message(message), image } => {
-                if !self.by_message.contains_key(message) {
-                    self.show(*message, "", record, out);
-                }
-                if let Some(key) = self.key_of(*message) {
-                    out(Patch::Attach { key, image: Shown::of(image) });
-                }
-            }
+            Event::ImageReceived { owner, image } => self.picture(*owner, image, record, out),
             Event::SourceCited { message, citation } => {
                 if let Some(key) = self.key_of(*message) {
                     out(Patch::Cite { key, citation: citation.clone() });
                 }
             }
-            Event::ToolStarted { step, name, parent: None, .. } => {
-                self.tools.push((*step, name.clone().into_owned()));
-                self.tell(step_id(*step), Cow::Borrowed(name), ToolPhase::Started, out);
-            }
-            Event::ToolEnded { step, .. } => {
-                if let Some(at) = self.tools.iter().position(|(open, _)| open == step) {
-                    let (_, name) = self.tools.remove(at);
-                    self.tell(step_id(*step), Cow::Owned(name), ToolPhase::Ended, out);
-                }
-            }
-            Event::AskOpened { .. } => out(Patch::Status(Status::Waiting)),
-            Event::AskResolved { .. } if !self.base.is_waiting() => {
-                let running = u32::try_from(self.tools.len()).unwrap_or(u32::MAX);
-                out(Patch::Status(Status::Resumed { running }));
-            }
-            Event::Withdrawn { messages, .. } => {
-                let known = &mut self.by_message;
-                let taken = messages.iter().filter_map(|message| known.get_mut(message)?.take());
+            Event::Withdrawn { messages, steps } => {
+                let known = &mut self.by_owner;
+                let messages = messages.iter().copied().map(Owner::Message);
+                let owners = messages.chain(steps.iter().copied().map(Owner::Step));
+                let taken = owners.filter_map(|owner| known.get_mut(&owner)?.take());
                 let keys: Vec<Key> = taken.collect();
                 if !keys.is_empty() {
                     self.open = self.open.filter(|open| !keys.contains(open));
@@ -119,37 +99,50 @@ impl Bubbles {
         if let Some(before) = self.open.take() {
             out(Patch::Close { key: before, state: State::Done });
         }
-        let key = self.base.key();
         let mut item = Item::new(Kind::Text, &*record.run, message_id(message));
-        item.index = u32::try_from(self.by_message.len()).ok();
-        item.at_ms = record.at_ms;
         item.text = Cow::Borrowed(text);
-        self.by_message.insert(message, Some(key));
-        self.open = Some(key);
-        out(Patch::Status(Status::Writing));
+        self.open = Some(self.put(Owner::Message(message), item, record, out));
+    }
+
+    fn put<'r>(
+        &mut self,
+        owner: Owner,
+        mut item: Item<'r>,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) -> Key {
+        let key = self.base.key();
+        item.index = u32::try_from(self.by_owner.len()).ok();
+        item.at_ms = record.at_ms;
+        self.by_owner.insert(owner, Some(key));
         out(Patch::Put { key, item });
+        key
+    }
+
+    /// A picture stands with its message; one that was made for the person is a bubble of its own.
+    fn picture<'r>(
+        &mut self,
+        owner: Owner,
+        image: &'r Image<'_>,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
+        match owner {
+            Owner::Step(step) if !self.base.makes_pictures(step) => return,
+            _ if self.by_owner.contains_key(&owner) => {}
+            Owner::Message(message) => self.show(message, "", record, out),
+            Owner::Step(step) => {
+                let mut item = Item::new(Kind::Text, &*record.run, step_id(step));
+                item.state = State::Done;
+                self.put(owner, item, record, out);
+            }
+        }
+        if let Some(Some(key)) = self.by_owner.get(&owner) {
+            out(Patch::Attach { key: *key, image: Shown::of(image) });
+        }
     }
 
     fn key_of(&self, message: MessageId) -> Option<Key> {
-        *self.by_message.get(&message)?
-    }
-
-    fn tell<'r>(
-        &self,
-        id: String,
-        name: Cow<'r, str>,
-        phase: ToolPhase,
-        out: &mut impl FnMut(Patch<'r>),
-    ) {
-        let only = match &self.tools[..] {
-            [(_, name)] => Some(Cow::Owned(name.clone())),
-            _ => None,
-        };
-        let running = u32::try_from(self.tools.len()).unwrap_or(u32::MAX);
-        let tool = Some(ToolName { id: id.into(), name });
-        out(Patch::Status(Status::Working { running, only, tool, phase }));
-        if self.base.is_waiting() {
-            out(Patch::Status(Status::Waiting));
-        }
+        *self.by_owner.get(&Owner::Message(message))?
     }
 }

@@ -49,6 +49,8 @@ pub enum State {
     #[default]
     Live,
     Done,
+    /// A tool was called; what came of it is not known, or is told elsewhere.
+    Called,
     Failed,
     /// Refused by a person or a policy.
     Denied,
@@ -64,7 +66,8 @@ impl From<ToolOutcome> for State {
             ToolOutcome::Succeeded => State::Done,
             ToolOutcome::Failed => State::Failed,
             ToolOutcome::Denied => State::Denied,
-            ToolOutcome::NoResult | ToolOutcome::Cut => State::Incomplete,
+            ToolOutcome::NoResult => State::Called,
+            ToolOutcome::Cut => State::Incomplete,
         }
     }
 }

@@ -5,44 +5,69 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Event, MessageId, Owner, Record};
+use crate::event::{Event, Image, MessageId, Owner, Record, StepId};
 
 use super::base::{Base, Rest, message_id, state_at_end};
 use super::blob::Shown;
-use super::item::{Item, Key, Kind};
-use super::patch::{Patch, Status, ToolPhase};
+use super::doing::{Telling, ToolNames};
+use super::item::{Item, Key, Kind, step_id};
+use super::patch::Patch;
 use super::{Options, Thinking};
 
 #[derive(Clone, Debug)]
 pub struct Latest {
     base: Base,
-    thinking: Thinking,
     /// Where the run's text stands, once there has been some.
     key: Option<Key>,
-    /// The message that stands there.
-    message: Option<MessageId>,
-    /// Tools that are open, sub-agents' aside.
-    tools: Vec<crate::event::StepId>,
+    standing: Standing,
+    /// Made for the person in this run: they stand with the reply.
+    pictures: Vec<(StepId, Shown<'static>)>,
+}
+
+/// What stands in the one place there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    Nothing,
+    /// A message of the round that is open.
+    Message(MessageId),
+    /// One of an earlier round.
+    OlderMessage(MessageId),
+    /// Pictures, before there is a message with them.
+    Pictures,
+}
+
+impl Standing {
+    fn message(self) -> Option<MessageId> {
+        match self {
+            Standing::Message(message) | Standing::OlderMessage(message) => Some(message),
+            Standing::Nothing | Standing::Pictures => None,
+        }
+    }
 }
 
 impl Latest {
     pub fn new(options: Options) -> Latest {
+        // Its whole has no place here; the newest of it has.
+        let thinking = match options.thinking {
+            Thinking::Show => Thinking::Latest,
+            other => other,
+        };
+        let telling = Telling { tools: ToolNames::Hidden, ..Telling::new(Options { thinking }) };
         Latest {
-            base: Base::default(),
-            thinking: options.thinking,
+            base: Base::new(telling),
             key: None,
-            message: None,
-            tools: Vec::new(),
+            standing: Standing::Nothing,
+            pictures: Vec::new(),
         }
     }
 
     pub fn apply<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         match self.base.apply(record, out) {
-            Rest::Nothing => {}
+            Rest::Nothing | Rest::AnsweredLate => {}
             Rest::Began => {
                 self.key = None;
-                self.message = None;
-                self.tools.clear();
+                self.standing = Standing::Nothing;
+                self.pictures.clear();
             }
             Rest::View => self.event(record, out),
             Rest::Ending => self.end(record, out),
@@ -51,16 +76,10 @@ impl Latest {
 
     fn event<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         match &record.event {
-            Event::RoundStarted { round, .. } => {
-                out(Patch::Status(Status::Streaming { round: *round }));
-            }
-            Event::ReasoningStarted { .. } if self.thinking != Thinking::Hide => {
-                out(Patch::Status(Status::Thinking { text: None }));
-            }
-            Event::ReasoningAppended { text, .. }
-                if matches!(self.thinking, Thinking::Latest | Thinking::Show) =>
-            {
-                out(Patch::Status(Status::Thinking { text: Some(Cow::Borrowed(text)) }));
+            Event::RoundStarted { .. } => {
+                if let Some(message) = self.standing.message() {
+                    self.standing = Standing::OlderMessage(message);
+                }
             }
             Event::TextAppended { message, text } => self.text(*message, text, record, out),
             Event::TextRewritten { message, kept_bytes, text } => {
@@ -69,55 +88,31 @@ impl Latest {
                     out(Patch::Rewrite { key, kept_bytes: *kept_bytes, text });
                 }
             }
-            Event::ImageReceived { owner: Owner::Message(message), image } => {
+            // One for an older message comes with it, should that turn out to be final.
+            Event::ImageReceived { owner: Owner::Message(message), image }
+                if self.standing.message() <= Some(*message) =>
+            {
                 let key = self.show(*message, "", record, out);
                 out(Patch::Attach { key, image: Shown::of(image) });
+            }
+            Event::ImageReceived { owner: Owner::Step(step), image }
+                if self.base.makes_pictures(*step) =>
+            {
+                self.pictures.push((*step, Shown::of(image).into_owned()));
+                self.show_picture(*step, image, record, out);
             }
             Event::SourceCited { message, citation } => {
                 if let Some(key) = self.key_of(*message) {
                     out(Patch::Cite { key, citation: citation.clone() });
                 }
             }
-            Event::ToolStarted { step, parent: None, .. } => {
-                self.tools.push(*step);
-                self.working(ToolPhase::Started, out);
-            }
-            Event::ToolEnded { step, .. } => {
-                if let Some(at) = self.tools.iter().position(|open| open == step) {
-                    self.tools.swap_remove(at);
-                    self.working(ToolPhase::Ended, out);
-                }
-            }
-            Event::AskOpened { .. } => out(Patch::Status(Status::Waiting)),
-            Event::AskResolved { .. } if !self.base.is_waiting() => {
-                out(Patch::Status(Status::Resumed { running: self.running() }));
-            }
-            Event::Withdrawn { messages, .. } => {
-                if let (Some(key), Some(message)) = (self.key, self.message)
-                    && messages.contains(&message)
-                {
-                    self.message = None;
-                    out(Patch::Withdraw { keys: vec![key] });
-                }
-            }
+            Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, out),
             _ => {}
         }
     }
 
-    fn running(&self) -> u32 {
-        u32::try_from(self.tools.len()).unwrap_or(u32::MAX)
-    }
-
-    fn working<'r>(&self, phase: ToolPhase, out: &mut impl FnMut(Patch<'r>)) {
-        let running = self.running();
-        out(Patch::Status(Status::Working { running, only: None, tool: None, phase }));
-        if self.base.is_waiting() {
-            out(Patch::Status(Status::Waiting));
-        }
-    }
-
     fn key_of(&self, message: MessageId) -> Option<Key> {
-        self.key.filter(|_| self.message == Some(message))
+        self.key.filter(|_| self.standing.message() == Some(message))
     }
 
     fn text<'r>(
@@ -147,31 +142,110 @@ impl Latest {
             return key;
         }
         let key = *self.key.get_or_insert_with(|| self.base.key());
-        self.message = Some(message);
+        self.standing = Standing::Message(message);
         let mut item = Item::new(Kind::Text, &*record.run, message_id(message));
         item.at_ms = record.at_ms;
         item.text = Cow::Borrowed(text);
-        out(Patch::Status(Status::Writing));
         out(Patch::Put { key, item });
+        self.attach_pictures(key, out);
         key
     }
 
+    fn attach_pictures<'r>(&self, key: Key, out: &mut impl FnMut(Patch<'r>)) {
+        for (_, image) in &self.pictures {
+            out(Patch::Attach { key, image: image.clone() });
+        }
+    }
+
+    /// A picture stands with the message of its round, or takes the place of an older one.
+    fn show_picture<'r>(
+        &mut self,
+        step: StepId,
+        image: &'r Image<'_>,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
+        let key = *self.key.get_or_insert_with(|| self.base.key());
+        if let Standing::Message(_) | Standing::Pictures = self.standing {
+            out(Patch::Attach { key, image: Shown::of(image) });
+            return;
+        }
+        self.standing = Standing::Pictures;
+        let mut item = Item::new(Kind::Text, &*record.run, step_id(step));
+        item.at_ms = record.at_ms;
+        out(Patch::Put { key, item });
+        self.attach_pictures(key, out);
+    }
+
+    fn withdraw<'r>(
+        &mut self,
+        messages: &[MessageId],
+        steps: &[StepId],
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
+        let before = self.pictures.len();
+        self.pictures.retain(|(step, _)| !steps.contains(step));
+        let lost_pictures = self.pictures.len() < before;
+        let is_gone = match self.standing {
+            Standing::Nothing => false,
+            Standing::Pictures => lost_pictures,
+            Standing::Message(message) | Standing::OlderMessage(message) => {
+                messages.contains(&message)
+            }
+        };
+        if let Some(key) = self.key.filter(|_| is_gone) {
+            self.standing = Standing::Nothing;
+            out(Patch::Withdraw { keys: vec![key] });
+        }
+    }
+
     fn end<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
-        match (self.base.reply(record), self.key) {
-            (Some((message, _)), Some(key)) if self.message == Some(message) => {
-                out(Patch::Close { key, state: state_at_end(record) });
+        let state = state_at_end(record);
+        let reply = self.base.reply(record);
+        match (reply, self.key) {
+            (Some(reply), Some(key)) if self.standing.message() == Some(reply.message) => {
+                out(Patch::Close { key, state });
             }
-            (Some((message, text)), key) => {
-                let mut item = Item::new(Kind::Text, &*record.run, message_id(message));
-                item.at_ms = record.at_ms;
-                item.text = Cow::Owned(text.to_owned());
-                item.state = state_at_end(record);
+            (Some(reply), key) => {
                 let key = key.unwrap_or_else(|| self.base.key());
+                let mut item = Item::new(Kind::Text, &*record.run, message_id(reply.message));
+                item.at_ms = record.at_ms;
+                item.text = Cow::Owned(reply.text);
+                item.state = state;
                 out(Patch::Put { key, item });
+                for image in reply.images {
+                    out(Patch::Attach { key, image });
+                }
+                for citation in reply.citations {
+                    out(Patch::Cite { key, citation });
+                }
+                self.attach_pictures(key, out);
             }
-            (None, Some(key)) => out(Patch::Remove { key }),
+            (None, Some(key)) => self.end_without_reply(key, record, out),
             (None, None) => {}
         }
         self.base.end(record, out);
+    }
+
+    /// Text that is no reply goes; pictures stay.
+    fn end_without_reply<'r>(
+        &self,
+        key: Key,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
+        match self.pictures.first() {
+            None => out(Patch::Remove { key }),
+            Some(_) if self.standing == Standing::Pictures => {
+                out(Patch::Close { key, state: state_at_end(record) });
+            }
+            Some((step, _)) => {
+                let mut item = Item::new(Kind::Text, &*record.run, step_id(*step));
+                item.at_ms = record.at_ms;
+                item.state = state_at_end(record);
+                out(Patch::Put { key, item });
+                self.attach_pictures(key, out);
+            }
+        }
     }
 }

@@ -128,6 +128,9 @@ pub enum Status<'a> {
     Resumed {
         /// Tools that are open.
         running: u32,
+        /// The one that is, where it is one and the view names tools.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        only: Option<Cow<'a, str>>,
     },
 }
 
@@ -150,12 +153,18 @@ impl Status<'_> {
         match self {
             Status::Idle => "".into(),
             Status::Queued => "In queue".into(),
+            Status::Thinking { text: Some(text) } => {
+                let words: Vec<&str> = text.split_whitespace().collect();
+                format!("Thinking: {}", words.join(" ")).into()
+            }
             Status::Started
             | Status::Streaming { .. }
             | Status::Thinking { .. }
             | Status::Working { running: 0, .. }
-            | Status::Resumed { running: 0 } => "Thinking".into(),
-            Status::Working { only: Some(name), .. } => format!("Working: {name}").into(),
+            | Status::Resumed { running: 0, .. } => "Thinking".into(),
+            Status::Working { only: Some(name), .. } | Status::Resumed { only: Some(name), .. } => {
+                format!("Working: {name}").into()
+            }
             Status::Working { running, tool: Some(_), .. } => {
                 format!("Working: {running} tools").into()
             }
@@ -260,7 +269,7 @@ impl Status<'_> {
             },
             Status::Writing => Status::Writing,
             Status::Waiting => Status::Waiting,
-            Status::Resumed { running } => Status::Resumed { running },
+            Status::Resumed { running, only } => Status::Resumed { running, only: only.map(own) },
         }
     }
 }

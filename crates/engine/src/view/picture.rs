@@ -73,7 +73,9 @@ impl Picture {
                 self.label = status.words().into_owned();
             }
             Patch::Ask(ask) => self.asks.push(ask.clone().into_owned()),
-            Patch::Resolve(resolved) => self.asks.retain(|ask| ask.id != resolved.id),
+            Patch::Resolve(resolved) => {
+                self.asks.retain(|ask| ask.run != resolved.run || ask.id != resolved.id);
+            }
             Patch::Ended(ended) => self.end(ended),
         }
     }
@@ -93,7 +95,6 @@ impl Picture {
 
     fn end(&mut self, ended: &Ended<'_>) {
         self.overlay = None;
-        self.asks.clear();
         self.status = Status::Idle;
         self.label = ended.words().unwrap_or_default().into_owned();
         // The final message is an item of the page.

@@ -13,11 +13,12 @@ use crate::sentence::{Cut, Splitter};
 use super::Options;
 use super::base::{Base, Rest};
 use super::blob::Shown;
+use super::doing::Telling;
 use super::item::{Item, Key, Kind, State};
-use super::patch::{Patch, Status};
+use super::patch::Patch;
 use cards::Cards;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Sentences {
     base: Base,
     /// The message that is being written.
@@ -63,14 +64,14 @@ impl Open {
 }
 
 impl Sentences {
-    /// Thinking has no place in this view, whatever the reader asks for.
-    pub fn new(_options: Options) -> Sentences {
-        Sentences::default()
+    pub fn new(options: Options) -> Sentences {
+        let base = Base::new(Telling::new(options));
+        Sentences { base, open: None, pieces: Vec::new(), cards: Cards::default() }
     }
 
     pub fn apply(&mut self, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
         match self.base.apply(record, out) {
-            Rest::Nothing => {}
+            Rest::Nothing | Rest::AnsweredLate => {}
             Rest::Began => {
                 self.open = None;
                 self.pieces.clear();
@@ -113,10 +114,6 @@ impl Sentences {
                     out(Patch::Cite { key: piece.key, citation: citation.clone() });
                 }
             }
-            Event::AskOpened { .. } => out(Patch::Status(Status::Waiting)),
-            Event::AskResolved { .. } if !self.base.is_waiting() => {
-                out(Patch::Status(Status::Resumed { running: self.cards.running() }));
-            }
             Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, out),
             _ => self.cards.apply(record, &mut self.base, out),
         }
@@ -127,7 +124,6 @@ impl Sentences {
         if self.open.as_ref().is_none_or(|open| open.message != message) {
             self.end_message(record, out);
             self.open = Some(Open::new(message));
-            out(Patch::Status(Status::Writing));
         }
     }
 

@@ -11,6 +11,7 @@
 mod overlay;
 mod ran;
 mod round;
+mod spoken;
 mod tray;
 
 use std::borrow::Cow;
@@ -20,22 +21,26 @@ use crate::event::{Event, Image, MessageId, Millis, Owner, Record, StepId};
 
 use super::base::{Base, Rest, message_id, state_at_end};
 use super::blob::Shown;
+use super::doing::Telling;
 use super::item::{Item, Key, Kind, State};
-use super::patch::{Patch, Status};
+use super::patch::Patch;
 use super::{Options, Thinking};
 
 use round::{Round, Stage};
+use spoken::{Change, Spoken};
 use tray::{Place, Step, Tray};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Steps {
     base: Base,
     thinking: Thinking,
     round: Round,
-    /// Of the run that is going; one that was taken back has no key.
-    messages: BTreeMap<MessageId, Option<Key>>,
-    /// The message that has not ended.
+    /// Of the run that is going.
+    messages: BTreeMap<MessageId, Spoken>,
+    /// The last part of the message that has not ended.
     open: Option<Key>,
+    /// The part after which a step began: what its message goes on with stands after that.
+    interrupted: Option<Key>,
     tray: Tray,
     /// Where steps of the run stand by themselves: inline, as an entry, or both.
     placed: BTreeSet<(StepId, Key)>,
@@ -44,7 +49,17 @@ pub struct Steps {
 
 impl Steps {
     pub fn new(options: Options) -> Steps {
-        Steps { thinking: options.thinking, ..Steps::default() }
+        Steps {
+            base: Base::new(Telling::new(options)),
+            thinking: options.thinking,
+            round: Round::default(),
+            messages: BTreeMap::new(),
+            open: None,
+            interrupted: None,
+            tray: Tray::default(),
+            placed: BTreeSet::new(),
+            suppressed: 0,
+        }
     }
 
     /// Changes to the overlay that came too late to be shown.
@@ -54,7 +69,7 @@ impl Steps {
 
     pub fn apply<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         match self.base.apply(record, out) {
-            Rest::Nothing | Rest::Began => {}
+            Rest::Nothing | Rest::Began | Rest::AnsweredLate => {}
             Rest::View => self.event(record, out),
             Rest::Ending => self.end(record, out),
         }
@@ -82,6 +97,8 @@ impl Steps {
                 (Some(tool), None) => self.begin(*step, tool, out),
                 _ => {}
             },
+            // Of which only the newest is to be seen, in the status.
+            Event::ReasoningAppended { .. } if self.thinking == Thinking::Latest => {}
             Event::ReasoningAppended { step, text } => self.tray.think(*step, text),
             Event::ArgumentsAppended { step, text } => self.tray.argue(*step, text),
             Event::ArgumentsReplaced { step, text } => self.tray.argue_anew(*step, text),
@@ -93,14 +110,6 @@ impl Steps {
             Event::ToolEnded { step, outcome, detail } => {
                 let state = State::from(*outcome);
                 self.end_step(*step, state, detail.as_deref(), record.at_ms, out);
-            }
-            Event::AskOpened { .. } => out(Patch::Status(Status::Waiting)),
-            Event::AskResolved { .. } if !self.base.is_waiting() => {
-                let going = self.round.number.filter(|_| self.round.is_open());
-                out(Patch::Status(match going {
-                    Some(round) => Status::Streaming { round },
-                    None => Status::Started,
-                }));
             }
             Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, out),
             _ => {}
@@ -116,13 +125,10 @@ impl Steps {
             self.enter(step, out);
         }
         self.base.end(record, out);
-        let base = std::mem::take(&mut self.base);
-        *self = Steps {
-            base,
-            thinking: self.thinking,
-            suppressed: self.suppressed,
-            ..Steps::default()
-        };
+        self.round = Round::default();
+        self.messages.clear();
+        self.tray = Tray::default();
+        self.placed.clear();
     }
 }
 
@@ -130,19 +136,26 @@ impl Steps {
 impl Steps {
     fn message<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         match &record.event {
-            Event::TextAppended { message, text } => match self.messages.get(message) {
-                Some(Some(key)) => out(Patch::Append { key: *key, text: Cow::Borrowed(text) }),
-                Some(None) => {}
+            Event::TextAppended { message, text } => match self.messages.get_mut(message) {
                 None => self.show(*message, text, record, out),
+                Some(spoken) => match spoken.last() {
+                    None => {}
+                    last if last == self.interrupted => self.show(*message, text, record, out),
+                    Some(key) => {
+                        spoken.grow(text);
+                        out(Patch::Append { key, text: Cow::Borrowed(text) });
+                    }
+                },
             },
             Event::TextRewritten { message, kept_bytes, text } => {
-                match self.messages.get(message) {
-                    Some(Some(key)) => {
-                        let text = Cow::Borrowed(&**text);
-                        out(Patch::Rewrite { key: *key, kept_bytes: *kept_bytes, text });
+                match self.messages.get_mut(message) {
+                    Some(spoken) => {
+                        if let Some(change) = spoken.change(*kept_bytes, text) {
+                            self.rewrite(change, text, out);
+                        }
                     }
                     None if !text.is_empty() => self.show(*message, text, record, out),
-                    Some(None) | None => {}
+                    None => {}
                 }
             }
             Event::MessageEnded { message } => {
@@ -170,14 +183,30 @@ impl Steps {
         self.speak(out);
         self.close_message(out);
         let key = self.base.key();
-        let mut item = Item::new(Kind::Text, &*record.run, message_id(message));
+        let spoken = self.messages.entry(message).or_default();
+        let id = match spoken.parts() {
+            0 => message_id(message),
+            part => format!("{}.{part}", message_id(message)),
+        };
+        spoken.begin(key);
+        spoken.grow(text);
+        let mut item = Item::new(Kind::Text, &*record.run, id);
         item.round = self.round.number;
         item.index = Some(self.round.index());
         item.at_ms = record.at_ms;
         item.text = Cow::Borrowed(text);
-        self.messages.insert(message, Some(key));
         self.open = Some(key);
+        self.interrupted = None;
         out(Patch::Put { key, item });
+    }
+
+    fn rewrite<'r>(&mut self, change: Change, text: &'r str, out: &mut impl FnMut(Patch<'r>)) {
+        let Change { key, kept_bytes, gone } = change;
+        if !gone.is_empty() {
+            self.open = self.open.filter(|open| !gone.contains(open));
+            out(Patch::Withdraw { keys: gone });
+        }
+        out(Patch::Rewrite { key, kept_bytes, text: Cow::Borrowed(text) });
     }
 
     fn close_message<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
@@ -187,7 +216,7 @@ impl Steps {
     }
 
     fn key_of(&self, message: MessageId) -> Option<Key> {
-        *self.messages.get(&message)?
+        self.messages.get(&message)?.last()
     }
 
     fn image<'r>(
@@ -245,6 +274,7 @@ impl Steps {
                 step.item.index = Some(self.round.index());
                 self.round.inline.push(id);
                 self.placed.insert((id, key));
+                self.interrupted = self.open;
                 out(Patch::Put { key, item: step.item.clone() });
             }
         }
@@ -291,9 +321,10 @@ impl Steps {
         steps: &[StepId],
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        let shown = &mut self.messages;
-        let taken = messages.iter().filter_map(|message| shown.get_mut(message)?.take());
-        let mut keys: Vec<Key> = taken.collect();
+        let mut keys = Vec::new();
+        for message in messages {
+            keys.extend(self.messages.get_mut(message).map(Spoken::take).unwrap_or_default());
+        }
         self.open = self.open.filter(|open| !keys.contains(open));
         let mut was_open = false;
         for step in steps {

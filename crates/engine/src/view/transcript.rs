@@ -18,6 +18,7 @@ use crate::event::{Citation, Event, MessageId, Record, StepId, TextMode, Usage};
 
 use super::base::{Base, Rest, message_id};
 use super::blob::Shown;
+use super::doing::Telling;
 use super::item::{Item, Key, Kind, State, step_id};
 use super::patch::Patch;
 use super::{Options, Thinking};
@@ -97,7 +98,7 @@ enum Extra<'a> {
 impl Transcript {
     pub fn new(options: Options) -> Transcript {
         Transcript {
-            base: Base::default(),
+            base: Base::new(Telling::new(options)),
             thinking: options.thinking,
             settling: Settling::default(),
             checkpoints: Checkpoints::default(),
@@ -121,6 +122,7 @@ impl Transcript {
             Rest::Nothing => {}
             Rest::Began => self.begin(record),
             Rest::View => self.event(record, out),
+            Rest::AnsweredLate => self.ask(record, out),
             Rest::Ending => self.close_all(record, out),
         }
         if let Some(settled) = self.settling.settle() {
@@ -132,7 +134,8 @@ impl Transcript {
     }
 
     fn begin(&mut self, record: &Record<'_>) {
-        *self.going = Going::default();
+        let asks = std::mem::take(&mut self.going.asks);
+        *self.going = Going { asks, ..Going::default() };
         if let Event::RunStarted { mode: TextMode::Incremental, .. } = record.event {
             self.going.growth = Growth::Grows;
         }

@@ -118,8 +118,11 @@ fn end(
         whole(item, list);
     }
     list.push(']');
-    if let Some(last) = messages.iter().rfind(|item| item.state != State::Withdrawn) {
-        message(last, &last.text, frame.member("message"));
+    let shown = || messages.iter().rev().filter(|item| item.state != State::Withdrawn);
+    // A reader that knows nothing of pictures is to see something.
+    let newest = shown().find(|item| !item.text.is_empty()).or(shown().next());
+    if let Some(newest) = newest {
+        message(newest, &newest.text, frame.member("message"));
     }
     say(name, frame.end());
 }
@@ -130,6 +133,7 @@ fn whole(item: &Item<'_>, out: &mut String) {
     message(item, &item.text, &mut shell);
     let mut object = Object::inside(out).value("messageIndex", &item.index).text("id", &item.id);
     object.push_members(&shell);
+    object = object.list("images", &item.images).list("citations", &item.citations);
     if item.state == State::Withdrawn {
         object = object.value("withdrawn", &true);
     }

@@ -61,6 +61,11 @@ impl<'o> Object<'o> {
         }
     }
 
+    /// A list that is left out where nothing is in it.
+    pub(super) fn list(self, name: &'static str, list: &[impl Serialize]) -> Object<'o> {
+        if list.is_empty() { self } else { self.value(name, &list) }
+    }
+
     /// All members of a value that is an object.
     pub(super) fn members(mut self, value: &impl Serialize) -> Object<'o> {
         if let Ok(text) = serde_json::to_string(value) {

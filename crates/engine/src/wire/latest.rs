@@ -33,6 +33,8 @@ impl Spelling {
         let run = about.run;
         match patch {
             Patch::Status(status) => self.status(status, run, data, say),
+            // Before any text there is none to replace.
+            Patch::Put { item, .. } if item.text.is_empty() && self.told == Told::Nothing => {}
             Patch::Put { item, .. } if item.state == State::Live => {
                 assistant(item, &item.text, Writing::Anew, about, data, say);
             }
@@ -64,9 +66,7 @@ impl Spelling {
                 say("started", frame.end());
             }
             Status::Streaming { round } => say("streaming", frame.value("round", round).end()),
-            Status::Thinking { text } => {
-                say("thinking", frame.some("content", text.as_ref()).end());
-            }
+            Status::Thinking { .. } => say("thinking", frame.end()),
             Status::Working { phase, .. } => say("tool", frame.value("phase", phase).end()),
             Status::Writing if self.told == Told::Nothing => {
                 self.told = Told::TextBegan;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::event::Outcome;
-use crate::view::patch::Ended;
+use crate::view::patch::{Ended, Status};
 use crate::view::{Item, Key, Kind as ItemKind, Patch, Picture, ViewName};
 
 use super::encoder::Kind;
@@ -60,6 +60,9 @@ impl Own {
             Patch::Withdraw { keys } => {
                 let ids: Vec<&str> = keys.iter().map(|key| id(*key, picture)).collect();
                 say("withdrawn", Object::new(data).json("run", run).value("ids", &ids).end());
+            }
+            Patch::Status(Status::Thinking { text: Some(text) }) => {
+                say("thinking", Object::new(data).json("run", run).text("content", text).end());
             }
             _ => match about.kind.view {
                 ViewName::Latest => self.latest.spell(patch, picture, about, data, say),

@@ -25,12 +25,7 @@ pub(super) fn spell(
         Patch::Put { item, .. } if item.kind == ItemKind::Tool => {
             let frame = Object::new(data).json("run", run).text("id", &item.id);
             let frame = frame.some("name", item.name.as_ref());
-            let state = match item.state {
-                // Called, and what came of it is not known here.
-                State::Incomplete => "called",
-                other => state(other),
-            };
-            say("tool", frame.text("state", state).end());
+            say("tool", frame.text("state", state(item.state)).end());
         }
         Patch::Append { key, text } => {
             if let Some(item) = item(*key, picture) {
@@ -80,6 +75,7 @@ fn state(state: State) -> &'static str {
     match state {
         State::Live => "running",
         State::Done => "done",
+        State::Called => "called",
         State::Failed | State::Denied | State::Incomplete | State::Withdrawn => "failed",
     }
 }

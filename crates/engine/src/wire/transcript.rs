@@ -15,27 +15,28 @@ pub(super) fn spell(
     say: &mut Say<'_>,
 ) {
     match patch {
-        Patch::Put { key, item } => message(*key, item, about, data, say),
+        Patch::Put { key, item } => message(*key, item, data, say),
         Patch::Append { key, text } => {
-            let mut frame = head(*key, about, data);
+            let frame = Object::new(data).json("run", about.run);
+            let mut frame = frame.number("index", key.0.into());
             write_text(text, frame.member("text"));
             say("append", frame.end());
         }
         Patch::Rewrite { key, .. } | Patch::Close { key, .. } => {
             if let Some(item) = item(*key, picture) {
-                message(*key, item, about, data, say);
+                message(*key, item, data, say);
             }
         }
         // While an item is live its close will repeat it, with all that came.
         Patch::Attach { key, .. } | Patch::Cite { key, .. } => {
             if let Some(item) = item(*key, picture).filter(|item| item.state != State::Live) {
-                message(*key, item, about, data, say);
+                message(*key, item, data, say);
             }
         }
         Patch::Withdraw { keys } => {
             for key in keys {
                 if let Some(item) = item(*key, picture) {
-                    message(*key, item, about, data, say);
+                    message(*key, item, data, say);
                 }
             }
         }
@@ -52,15 +53,12 @@ pub(super) fn spell(
     }
 }
 
-fn head<'d>(key: Key, about: About<'_>, data: &'d mut String) -> Object<'d> {
-    Object::new(data).json("run", about.run).number("index", key.0.into())
-}
-
-fn message(key: Key, item: &Item<'_>, about: About<'_>, data: &mut String, say: &mut Say<'_>) {
+fn message(key: Key, item: &Item<'_>, data: &mut String, say: &mut Say<'_>) {
     // What is asked or requested is whole from the start: it waits for something else.
     let waits = matches!(item.kind, ItemKind::Ask | ItemKind::Request);
     let partial = item.state == State::Live && !waits;
-    let frame = head(key, about, data).value("ts", &item.at_ms).text("id", &item.id);
+    let frame = Object::new(data).text("run", &item.run).number("index", key.0.into());
+    let frame = frame.value("ts", &item.at_ms).text("id", &item.id);
     let frame = match name(item) {
         Name::User => frame.text("type", "user").text("content", &item.text),
         Name::Say(name) => frame.text("type", "say").text("say", name).text("text", &item.text),
@@ -93,12 +91,8 @@ fn more<'d>(item: &Item<'_>, frame: Object<'d>) -> Object<'d> {
         .some("arguments", item.arguments.as_ref())
         .some("answer", item.result.as_ref())
         .some("indexes", withdrawn.as_ref())
-        .some("images", some(&item.images))
-        .some("citations", some(&item.citations))
-}
-
-fn some<T>(list: &Vec<T>) -> Option<&Vec<T>> {
-    Some(list).filter(|list| !list.is_empty())
+        .list("images", &item.images)
+        .list("citations", &item.citations)
 }
 
 /// What the document calls an item.

@@ -7,7 +7,9 @@
 
 mod agents;
 mod anthropic;
+mod asks;
 mod bedrock;
+mod bounds;
 mod bubbles;
 mod claude_code;
 mod cli_agents;
@@ -31,6 +33,7 @@ mod log;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
+mod pictures;
 mod protocol;
 mod qwen_code;
 mod rules;
@@ -39,6 +42,7 @@ mod schema;
 mod sentences;
 mod sentences_view;
 mod sse;
+mod status;
 mod steps;
 mod support;
 mod thinking;

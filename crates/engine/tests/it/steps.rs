@@ -229,7 +229,10 @@ fn steps_s7_the_result_of_a_local_tool_is_an_entry_below() {
     let log = Log::round_0().calls(0, "ls").with(0, "{}").at(500).ready(0).puts_out(0, "a ");
     let log = log.round_ends(0).at(3_000).gives(0, "b").round(1).says(0, "Two.").said(0);
     let seen = see(&log.round_ends(1).ends());
-    assert_eq!(seen.page(), ["Ran for 0.5s [ls({}) = \"\"]", "entry ls() = \"a b\"", "\"Two.\""]);
+    assert_eq!(
+        seen.page(),
+        ["Ran for 0.5s [ls({}) = \"\" (Called)]", "entry ls() = \"a b\"", "\"Two.\""]
+    );
     let entry = json!({
         "run": "run", "round": 0, "kind": "entry", "id": "e0", "state": "done", "name": "ls",
         "sort": "mcp", "callId": "call_0", "text": "a b", "ranForMs": 2_500,
@@ -244,7 +247,7 @@ fn steps_s7_a_result_that_comes_in_the_next_round_stands_above_its_text_and_cont
     assert_eq!(
         see(&log).page(),
         [
-            "Ran for 0s [ls() = \"\"]",
+            "Ran for 0s [ls() = \"\" (Called)]",
             "entry ls() = \"a\"",
             "Ran for 0s [thought \"hm\"]",
             "\"One.\""
@@ -253,11 +256,11 @@ fn steps_s7_a_result_that_comes_in_the_next_round_stands_above_its_text_and_cont
 }
 
 #[test]
-fn steps_s7_a_call_without_a_result_has_no_entry() {
+fn steps_s7_a_call_without_a_result_has_no_entry_and_is_called_not_done() {
     let log = Log::round_0().calls(0, "ls").ready(0).calls(1, "cut").round_ends(0);
     let log = log.ends_as(0, ToolOutcome::NoResult).ends_as(1, ToolOutcome::Cut).ends();
     let seen = see(&log);
-    assert_eq!(seen.page(), ["Ran for 0s [ls() = \"\", cut() = \"\" (Incomplete)]"]);
+    assert_eq!(seen.page(), ["Ran for 0s [ls() = \"\" (Called), cut() = \"\" (Incomplete)]"]);
     assert_eq!(seen.named("entry").len(), 0);
 }
 
@@ -269,6 +272,25 @@ fn steps_s7_a_tool_between_two_rounds_is_an_entry_with_its_arguments() {
         see(&log).page(),
         ["\"a\"", "entry ls({}) = \"x\"", "entry never({) = \"\" (Incomplete)"]
     );
+}
+
+#[test]
+fn steps_s3_thinking_in_the_middle_of_a_message_stands_between_its_words() {
+    let log = Log::round_0().says(0, "pre").thinks(0).thought(0, "x").says(0, "mid").says(0, "-");
+    let log = log.thinks(1).thought(1, "y").says(0, "post").said(0).round_ends(0).ends();
+    assert_eq!(
+        see(&log).page(),
+        ["\"pre\"", "thought \"x\"", "\"mid-\"", "thought \"y\"", "\"post\""]
+    );
+}
+
+#[test]
+fn steps_s3_a_rewrite_reaches_into_the_part_it_changes() {
+    let log = Log::round_0().says(0, "pre").thinks(0).thought(0, "x").says(0, "mid");
+    let log = log.rewrites(0, 4, "ore").says(0, "!");
+    assert_eq!(see(&log).page(), ["\"pre\"", "thought \"x\"", "\"more!\" (Live)"]);
+    let log = log.rewrites(0, 2, "ss").said(0).round_ends(0).ends();
+    assert_eq!(see(&log).page(), ["\"prss\"", "thought \"x\"", "\"\" (Withdrawn)"]);
 }
 
 #[test]
@@ -300,7 +322,7 @@ fn steps_thinking_hide_leaves_no_trace_of_it() {
     assert_eq!(seen.page(), ["\"Hi\"", "\"Bye\""]);
     assert_eq!(seen.story()[1..3], ["overlay loading Working", "overlay - -"]);
     assert!(!format!("{:?}{:?}", seen.frames, seen.picture).contains("secret"));
-    for thinking in [Thinking::AsUsual, Thinking::Latest, Thinking::Show] {
+    for thinking in [Thinking::AsUsual, Thinking::Show] {
         let seen = see_with(thinking, &log.records);
         assert_eq!(seen.page()[0], "Ran for 0s [thought \"secret\"]");
         assert!(!seen.story().join("").contains("secret"), "the overlay does not quote");

@@ -39,10 +39,10 @@ function applyPatch(picture, patch) {
   } else if ("ask" in patch) {
     picture.asks = [...picture.asks, patch.ask];
   } else if ("resolved" in patch) {
-    picture.asks = picture.asks.filter((ask) => ask.id !== patch.resolved.id);
+    const { run, id } = patch.resolved;
+    picture.asks = picture.asks.filter((ask) => ask.run !== run || ask.id !== id);
   } else if ("ended" in patch) {
     picture.overlay = null;
-    picture.asks = [];
     picture.status = { doing: "idle" };
     picture.label = patch.label ?? "";
     picture.ended = patch.ended;

@@ -11,6 +11,7 @@ const KIND_WORDS = {
 };
 const STATE_WORDS = {
   live: "running", done: "done", failed: "failed", denied: "denied", incomplete: "not finished",
+  called: "called",
 };
 const CARDS = new Set(["tool", "entry", "action"]);
 
@@ -178,7 +179,8 @@ class Column {
 
   drawStatus(picture) {
     const isEmpty = this.list.childElementCount === 0;
-    const words = picture.overlay?.label || picture.label || (picture.ended ? "Done" : "");
+    const overlay = picture.status.text === undefined ? picture.overlay?.label : "";
+    const words = overlay || picture.label || (picture.ended ? "Done" : "");
     this.status.textContent = words || (isEmpty ? "Nothing yet" : "");
     this.status.classList.toggle("ended", picture.ended !== null);
   }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use engine::event::Outcome;
-use engine::view::{Item, Kind, Picture, State};
+use engine::view::{Item, Kind, Picture, State, Status};
 use serde::Deserialize;
 
 /// What an item looks like; empty if there is nothing to see.
@@ -47,6 +47,7 @@ fn state(item: &Item<'_>) -> &'static str {
     match item.state {
         State::Live => "running",
         State::Done => "done",
+        State::Called => "called",
         State::Failed => "failed",
         State::Denied => "denied",
         State::Incomplete => "not finished",
@@ -69,6 +70,9 @@ fn steps(item: &Item<'_>) -> String {
     for step in &item.steps {
         let name = step.name.as_deref().unwrap_or("thinking");
         let _ = write!(text, "\n    * {name} ({})", state(step));
+        for image in &step.images {
+            let _ = write!(text, "\n        [image {}]", image.reference);
+        }
     }
     text
 }
@@ -97,13 +101,17 @@ struct Spent {
 fn cost_words(json: &str) -> String {
     let spent: Spent = serde_json::from_str(json).unwrap_or_default();
     let mut parts = Vec::new();
-    parts.extend(spent.tokens_in.map(|tokens| format!("{tokens} tokens in")));
-    parts.extend(spent.tokens_out.map(|tokens| format!("{tokens} tokens out")));
+    parts.extend(spent.tokens_in.map(|tokens| format!("{} in", tokens_words(tokens))));
+    parts.extend(spent.tokens_out.map(|tokens| format!("{} out", tokens_words(tokens))));
     parts.extend(spent.cost.map(|dollars| format!("${dollars}")));
     parts.extend(spent.streaming_failed_message.map(|words| format!("failed: {words}")));
     parts.extend(spent.cancel_reason.map(|words| format!("cancelled: {words}")));
     let to = spent.model.map(|model| format!(" to {model}")).unwrap_or_default();
     if parts.is_empty() { to } else { format!("{to}: {}", parts.join(", ")) }
+}
+
+fn tokens_words(count: u64) -> String {
+    if count == 1 { "1 token".to_owned() } else { format!("{count} tokens") }
 }
 
 fn answer(item: &Item<'_>) -> String {
@@ -113,11 +121,11 @@ fn answer(item: &Item<'_>) -> String {
     }
 }
 
-/// The whole page, a blank line between its items.
+/// The whole page and what waits for a person, a blank line between them.
 pub(crate) fn page_text(picture: &Picture) -> String {
     let mut page = String::new();
-    for item in picture.items.values() {
-        let text = item_text(item);
+    let items = picture.items.values().map(item_text);
+    for text in items.chain(asks_text(picture)) {
         if text.trim().is_empty() {
             continue;
         }
@@ -152,7 +160,9 @@ pub(crate) fn status_text(picture: &Picture) -> String {
     let status = match (&picture.ended, &picture.overlay) {
         (Some(ended), _) if ended.outcome == Outcome::Completed => String::new(),
         (Some(ended), _) => ended.words().unwrap_or_default().into_owned(),
-        (None, Some(overlay)) if picture.asks.is_empty() => overlay.label.clone().into_owned(),
+        (None, Some(overlay)) if picture.asks.is_empty() && !tells_thinking(picture) => {
+            overlay.label.clone().into_owned()
+        }
         (None, _) => picture.status.words().into_owned(),
     };
     match (status.is_empty(), picture.ended.is_some()) {
@@ -162,18 +172,38 @@ pub(crate) fn status_text(picture: &Picture) -> String {
     }
 }
 
+fn tells_thinking(picture: &Picture) -> bool {
+    matches!(picture.status, Status::Thinking { text: Some(_) })
+}
+
 #[cfg(test)]
 mod tests {
+    use engine::view::blob::Shown;
+
     use super::*;
 
     #[test]
     fn what_a_request_cost_is_told_in_words() {
         let json = r#"{"cost":0.25,"tokensIn":20,"tokensOut":30,"model":"heron-2"}"#;
         assert_eq!(cost_words(json), " to heron-2: 20 tokens in, 30 tokens out, $0.25");
+        assert_eq!(cost_words(r#"{"tokensOut":1}"#), ": 1 token out");
         assert_eq!(cost_words(r#"{"cost":null}"#), "");
         assert_eq!(cost_words("{}"), "");
         assert_eq!(cost_words(r#"{"cancelReason":"user"}"#), ": cancelled: user");
         assert_eq!(cost_words("not JSON"), "");
+    }
+
+    #[test]
+    fn x18_pictures_of_folded_steps_are_on_the_page() {
+        let mut step = Item::new(Kind::Tool, "r1", "s0");
+        step.state = State::Done;
+        step.name = Some("paint".into());
+        let image = engine::event::Image::Url { url: "https://pond.test/a.png".into() };
+        step.images.push(Shown::of(&image).into_owned());
+        let mut control = Item::new(Kind::Steps, "r1", "r0");
+        control.steps.push(step);
+        let text = item_text(&control);
+        assert_eq!(text, "+ Steps\n    * paint (done)\n        [image https://pond.test/a.png]");
     }
 
     #[test]

@@ -72,10 +72,13 @@ impl LivePage {
     fn rest(&self, picture: &Picture) -> String {
         let mut left = picture.clone();
         left.items = picture.items.range(Key(self.printed)..).map(own).collect();
+        let mut is_printed = false;
         if let Some(first) = left.items.get_mut(&Key(self.printed)) {
             first.text = first.text[self.printed_bytes.min(first.text.len())..].to_owned().into();
+            is_printed = 0 < self.printed_bytes && item_text(first).trim().is_empty();
         }
-        page_text(&left)
+        let rest = page_text(&left);
+        if is_printed && !rest.is_empty() { format!("\n{rest}") } else { rest }
     }
 
     /// Text that has settled since the last time, as far as whole lines have.
@@ -90,6 +93,9 @@ impl LivePage {
                 if !rest.trim().is_empty() {
                     text.push_str(rest.trim_end_matches('\n'));
                     text.push_str("\n\n");
+                } else if 0 < self.printed_bytes {
+                    // All of it has been printed, to the end of its last line.
+                    text.push('\n');
                 }
             }
             self.printed += 1;
@@ -206,7 +212,7 @@ pub(crate) fn wrapped(line: &str, columns: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use engine::event::{AskKind, AskOption};
-    use engine::view::patch::{Ask, Patch, Status};
+    use engine::view::patch::{Ask, Patch, Settled, Status};
 
     use super::*;
 
@@ -218,6 +224,25 @@ mod tests {
         assert_eq!(wrapped(" 東京東京", 5), [" ", "東京", "東京"]);
         assert_eq!(wrapped("", 5), [""]);
         assert_eq!(wrapped_tail("a\nb\nc\n", 9, 2), ["c", "b"]);
+    }
+
+    #[test]
+    fn a_blank_line_stands_between_items_also_where_the_first_ends_with_its_line() {
+        let mut picture = Picture::default();
+        let mut page = LivePage::new(ViewName::Transcript);
+        let size = Size { columns: 40, rows: 9 };
+        let mut written = String::new();
+        let mut item = Item::new(Kind::Text, "r1", "m0");
+        item.text = "One.\n".into();
+        picture.apply(&Patch::Put { key: Key(0), item: item.clone() });
+        picture.apply(&Patch::Settle(Settled { count: 0, bytes: 5 }));
+        written += &page.update(&picture, size);
+        item.id = "m1".into();
+        item.text = "Two.\n".into();
+        picture.apply(&Patch::Put { key: Key(1), item });
+        picture.apply(&Patch::Settle(Settled { count: 2, bytes: 0 }));
+        written += &page.update(&picture, size);
+        assert_eq!(written, "One.\r\n\r\nTwo.\r\n\r\n");
     }
 
     #[test]

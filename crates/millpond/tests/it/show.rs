@@ -22,6 +22,15 @@ fn final_is_only_the_final_message() {
 }
 
 #[test]
+fn x13_what_a_run_went_away_waiting_for_stands_at_the_end_of_every_page() {
+    let stream = fixture("openai-responses/mcp-and-approval.sse");
+    for view in ["latest", "steps", "bubbles", "transcript", "sentences"] {
+        let ran = run(&["show", "-q", "--view", view, stream.to_str().unwrap()]);
+        assert_eq!(ran.stdout.matches("? drain on pondkeeper").count(), 1, "{}", ran.stdout);
+    }
+}
+
+#[test]
 fn events_are_one_record_per_line() {
     let ran = run_with(&["show", "-o", "events", "-q"], &chat(&["Hi"]));
     for (seq, line) in ran.stdout.lines().enumerate() {

@@ -15,7 +15,6 @@ use super::super::patch::Patch;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cards {
     by_step: BTreeMap<StepId, Card>,
-    running: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -24,6 +23,28 @@ struct Card {
     /// What stands there; its arguments are filled while they come, if they are to be seen.
     item: Item<'static>,
     life: Life,
+    pictures: Pictures,
+}
+
+/// When the pictures that came of a tool show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pictures {
+    /// They are its result.
+    Hidden,
+    /// Screenshots of an action.
+    AtItsEnd,
+    /// Made for the person.
+    AtOnce,
+}
+
+impl Pictures {
+    fn of(kind: ToolKind) -> Pictures {
+        match kind {
+            ToolKind::Action => Pictures::AtItsEnd,
+            ToolKind::ImageGeneration => Pictures::AtOnce,
+            _ => Pictures::Hidden,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,15 +64,15 @@ impl Cards {
             Event::ToolStarted { step, name, kind, parent: None, round, .. }
                 if !self.by_step.contains_key(step) =>
             {
+                let pictures = Pictures::of(*kind);
                 let kind = if *kind == ToolKind::Action { Kind::Action } else { Kind::Tool };
                 let mut item = Item::new(kind, &*record.run, step_id(*step)).into_owned();
                 item.round = Some(*round);
                 item.at_ms = record.at_ms;
                 item.name = Some(Cow::Owned(name.clone().into_owned()));
-                let card = Card { key: base.key(), item, life: Life::Open };
+                let card = Card { key: base.key(), item, life: Life::Open, pictures };
                 card.put(out);
                 self.by_step.insert(*step, card);
-                self.running += 1;
             }
             Event::ArgumentsAppended { step, text } => {
                 if let Some(card) = self.action(*step) {
@@ -70,15 +91,14 @@ impl Cards {
                 }
             }
             Event::ImageReceived { owner: Owner::Step(step), image } => {
-                if let Some(card) = self.action(*step) {
-                    card.item.images.push(Shown::of(image).into_owned());
+                if let Some(card) = self.by_step.get_mut(step) {
+                    card.picture(Shown::of(image).into_owned(), out);
                 }
             }
             Event::ToolEnded { step, outcome, .. } => {
                 if let Some(card) = self.open(*step) {
                     card.item.state = State::from(*outcome);
                     card.end(out);
-                    self.running -= 1;
                 }
             }
             _ => {}
@@ -95,16 +115,8 @@ impl Cards {
 
     pub(super) fn withdraw(&mut self, steps: &[StepId], keys: &mut Vec<Key>) {
         for card in steps.iter().filter_map(|step| self.by_step.remove(step)) {
-            if card.life == Life::Open {
-                self.running -= 1;
-            }
             keys.push(card.key);
         }
-    }
-
-    /// Tools that are open.
-    pub(super) fn running(&self) -> u32 {
-        self.running
     }
 
     /// The run is over; so is all that was going on in it.
@@ -119,6 +131,18 @@ impl Cards {
 impl Card {
     fn put(&self, out: &mut impl FnMut(Patch<'_>)) {
         out(Patch::Put { key: self.key, item: self.item.clone() });
+    }
+
+    fn picture(&mut self, image: Shown<'static>, out: &mut impl FnMut(Patch<'_>)) {
+        match (self.pictures, self.life) {
+            (Pictures::Hidden, _) => {}
+            (Pictures::AtItsEnd, Life::Open) => self.item.images.push(image),
+            (Pictures::AtOnce, Life::Open) => {
+                out(Patch::Attach { key: self.key, image: image.clone() });
+                self.item.images.push(image);
+            }
+            (_, Life::Ended) => out(Patch::Attach { key: self.key, image }),
+        }
     }
 
     fn end(&mut self, out: &mut impl FnMut(Patch<'_>)) {

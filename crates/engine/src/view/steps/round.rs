@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::event::{Event, Record, StepId};
 use crate::view::base::state_at_end;
 use crate::view::item::{Item, Key, Kind, State};
-use crate::view::patch::{Overlay, Patch, Status};
+use crate::view::patch::{Overlay, Patch};
 
 use super::ran::{self, Ran};
 use super::tray::Place;
@@ -38,10 +38,6 @@ pub(super) enum Stage {
 }
 
 impl Round {
-    pub(super) fn is_open(&self) -> bool {
-        !matches!(self.stage, Stage::Closed)
-    }
-
     pub(super) fn index(&mut self) -> u32 {
         let index = self.next_index;
         self.next_index = index.saturating_add(1);
@@ -135,7 +131,6 @@ impl Steps {
             // Not earlier: results of the round before may still come, and stand above.
             self.round.stage = Stage::Speaking { control: self.base.key() };
             out(Patch::Overlay(None));
-            out(Patch::Status(Status::Writing));
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::event::{Event, Image, Millis, Record, StepId, ToolKind};
 use crate::limits::STEP_DEPTH_MAX;
 use crate::view::blob::Shown;
 use crate::view::item::{Item, Key, Kind, State, step_id};
+use crate::view::output::Output;
 
 use super::ran::between;
 
@@ -51,6 +52,7 @@ pub(super) struct Step {
     told: Told,
     ready_ms: Option<Millis>,
     ended_ms: Option<Millis>,
+    output: Output,
     children: Vec<StepId>,
     depth: usize,
 }
@@ -75,6 +77,7 @@ impl Step {
             told: Told::Nothing,
             ready_ms: None,
             ended_ms: None,
+            output: Output::default(),
             children: Vec::new(),
             depth: 0,
         }
@@ -113,7 +116,7 @@ impl Step {
             arguments,
             result: None,
             images: Vec::new(),
-            state: if self.life == Life::Open { State::Incomplete } else { State::Done },
+            state: if self.life == Life::Open { State::Incomplete } else { State::Called },
             ran_for_ms: between(self.item.at_ms, self.ready_ms),
             ..self.head()
         };
@@ -137,7 +140,7 @@ impl Step {
 /// Whether anything is to be said of a step whose call has been.
 fn says_something(item: &Item<'_>) -> bool {
     let came = item.result.is_some() || !item.images.is_empty() || !item.steps.is_empty();
-    came || item.state != State::Incomplete
+    came || !matches!(item.state, State::Incomplete | State::Called)
 }
 
 #[derive(Clone, Debug, Default)]
@@ -197,7 +200,8 @@ impl Tray {
 
     pub(super) fn put_out(&mut self, id: StepId, text: &str) {
         if let Some(step) = self.open(id) {
-            step.item.result.get_or_insert_default().to_mut().push_str(text);
+            let shown = step.output.take(text);
+            step.item.result.get_or_insert_default().to_mut().push_str(shown);
         }
     }
 
@@ -243,8 +247,11 @@ impl Tray {
 
     /// The step as it stands, with all that hangs under it.
     pub(super) fn take(&mut self, id: StepId) -> Option<Settled> {
-        let Step { mut item, life, told, ready_ms, ended_ms, children, .. } =
+        let Step { mut item, life, told, ready_ms, ended_ms, output, children, .. } =
             self.steps.remove(&id)?;
+        if let (Some(note), Some(result)) = (output.note(), &mut item.result) {
+            result.to_mut().extend(["\n", &note]);
+        }
         if life != Life::Ended {
             item.state = State::Incomplete;
         }

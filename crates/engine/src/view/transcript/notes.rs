@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::event::{Event, Level, Outcome, Record};
+use crate::event::{Event, Level, Outcome, Record, Stop};
 use crate::limits::{CHECKPOINTS_REMEMBERED_MAX, ID_BYTES_MAX};
 use crate::view::blob::reference;
 use crate::view::item::Kind;
@@ -70,8 +70,13 @@ impl Transcript {
         let Event::RunEnded { ending } = &record.event else { return };
         self.end_tools(out);
         self.end_requests(record, out);
+        if !ending.stop.is_some_and(Stop::leaves_asks_open) {
+            self.going.asks.retain(|(_, ask)| ask.run != record.run);
+        }
         for key in self.settling.live() {
-            self.close(key, LEFT_OPEN, out);
+            if !self.going.asks.iter().any(|(ask, _)| *ask == key) {
+                self.close(key, LEFT_OPEN, out);
+            }
         }
         let ended = Ended {
             run: Cow::Borrowed(""),

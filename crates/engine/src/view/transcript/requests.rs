@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::event::{Event, Millis, Record, Usage, UsageScope};
 use crate::view::item::{Item, Key, Kind, State};
-use crate::view::patch::{Patch, Status};
+use crate::view::patch::Patch;
 
 use super::settling::Growth;
 use super::{LEFT_OPEN, Transcript};
@@ -106,7 +106,6 @@ impl Transcript {
         match &record.event {
             Event::RoundStarted { round, model, .. } => {
                 self.end_round(record, State::Done, out);
-                out(Patch::Status(Status::Streaming { round: *round }));
                 self.going.requests.round = Some(Round {
                     number: *round,
                     at_ms: record.at_ms,

@@ -6,7 +6,7 @@ use crate::event::{AnsweredBy, Event, MessageId, Phase, Record, StepId};
 use crate::view::Thinking;
 use crate::view::base::message_id;
 use crate::view::item::{Item, Key, Kind, State, step_id};
-use crate::view::patch::{Patch, Status, ToolPhase};
+use crate::view::patch::Patch;
 
 use super::settling::Growth;
 use super::{Extra, Of, Spoken, Transcript, words};
@@ -61,7 +61,6 @@ impl Transcript {
         if self.going.declared == Some(message) {
             item.sort = Some("final".into());
         }
-        out(Patch::Status(Status::Writing));
         self.put(Some(Of::Message(message)), item, growth, out);
     }
 
@@ -106,13 +105,6 @@ impl Transcript {
         out: &mut impl FnMut(Patch<'r>),
     ) {
         match (&record.event, self.thinking) {
-            (_, Thinking::Hide) => {}
-            (Event::ReasoningStarted { .. }, _) => {
-                out(Patch::Status(Status::Thinking { text: None }));
-            }
-            (Event::ReasoningAppended { text, .. }, Thinking::Latest) => {
-                out(Patch::Status(Status::Thinking { text: Some(Cow::Borrowed(text)) }));
-            }
             (Event::ReasoningAppended { step, text }, Thinking::Show) => {
                 let of = Of::Thought(*step);
                 if let Some(key) = self.live(of) {
@@ -144,10 +136,13 @@ impl Transcript {
                 let kept = item.clone().into_owned();
                 let key = self.put(None, item, Growth::MayChange, out);
                 self.going.asks.push((key, kept));
-                out(Patch::Status(Status::Waiting));
             }
             Event::AskResolved { ask, answer, by } => {
-                let at = self.going.asks.iter().position(|(_, item)| item.id == *ask);
+                let at = self
+                    .going
+                    .asks
+                    .iter()
+                    .position(|(_, item)| item.id == *ask && item.run == record.run);
                 let Some((key, mut item)) = at.map(|at| self.going.asks.swap_remove(at)) else {
                     return;
                 };
@@ -159,9 +154,6 @@ impl Transcript {
                 self.replace(key, item, out);
                 if *by == AnsweredBy::Person {
                     self.going.spoken = Spoken::PersonAnswered;
-                }
-                if !self.base.is_waiting() {
-                    self.working(None, ToolPhase::Started, out);
                 }
             }
             _ => {}

@@ -1,5 +1,6 @@
 //! Tools: one item each, with the arguments and what came of it; an action has a second one for
-//! its result. What a sub-agent's tools put out stands in the item of the tool that started it.
+//! its result. What a sub-agent calls, and what comes of it, stands in the item of the tool that
+//! started it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,7 +8,8 @@ use std::collections::BTreeMap;
 use crate::event::{Event, Image, Owner, Record, StepId, ToolKind, ToolOutcome};
 use crate::view::blob::Shown;
 use crate::view::item::{Item, Key, Kind, step_id};
-use crate::view::patch::{Patch, Status, ToolName, ToolPhase};
+use crate::view::output::Output;
+use crate::view::patch::Patch;
 
 use super::settling::Growth;
 use super::{Extra, Of, Transcript};
@@ -33,6 +35,7 @@ struct Tool {
     /// Which tool the last output came from, and whether that ended its line.
     last: StepId,
     in_line: bool,
+    output: Output,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +55,14 @@ enum Page {
 struct Inner {
     root: StepId,
     item: Item<'static>,
+    call: Call,
+}
+
+/// Whether a sub-agent's call stands in the item of its tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Call {
+    Coming,
+    Told,
 }
 
 impl Tool {
@@ -83,11 +94,16 @@ impl Transcript {
             Event::ArgumentsReplaced { step, text } => self.arguments(*step, |arguments| {
                 text.as_ref().clone_into(arguments);
             }),
-            Event::ToolReady { step } => self.ready(*step, out),
+            Event::ToolReady { step } => {
+                self.tell_call(*step, record, out);
+                self.ready(*step, out);
+            }
             Event::OutputAppended { step, text } => {
+                self.tell_call(*step, record, out);
                 self.output(*step, Cow::Borrowed(text), record, out);
             }
             Event::ToolEnded { step, outcome, detail } => {
+                self.tell_call(*step, record, out);
                 if let Some(detail) = detail.as_deref().filter(|detail| !detail.is_empty()) {
                     // Beside the output, and not in the middle of its last line.
                     if let Some(tool) = self.going.tools.open.get_mut(step)
@@ -127,7 +143,7 @@ impl Transcript {
         let root = parent.map(|parent| tools.inner.get(&parent).map_or(parent, |of| of.root));
         match root.filter(|root| tools.open.contains_key(root)) {
             Some(root) => {
-                tools.inner.insert(step, Inner { root, item });
+                tools.inner.insert(step, Inner { root, item, call: Call::Coming });
             }
             None => self.put_tool(step, item, out),
         }
@@ -145,12 +161,15 @@ impl Transcript {
             item: Some(item),
             last: step,
             in_line: false,
+            output: Output::default(),
         };
         self.going.tools.open.insert(step, tool);
-        self.working(Some(step), ToolPhase::Started, out);
     }
 
     fn arguments(&mut self, step: StepId, change: impl FnOnce(&mut String)) {
+        if let Some(inner) = self.going.tools.inner.get_mut(&step) {
+            return change(inner.item.arguments.get_or_insert_default().to_mut());
+        }
         let Some(tool) = self.going.tools.open.get_mut(&step) else { return };
         if let Some(item) = &mut tool.item {
             change(item.arguments.get_or_insert_default().to_mut());
@@ -174,6 +193,27 @@ impl Transcript {
         }
     }
 
+    /// Says in the item of a sub-agent's tool what the sub-agent calls, once it is whole.
+    fn tell_call<'r>(
+        &mut self,
+        step: StepId,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
+        let tools = &mut self.going.tools;
+        let Some(inner) = tools.inner.get_mut(&step) else { return };
+        let is_told = std::mem::replace(&mut inner.call, Call::Told) == Call::Told;
+        if is_told || !tools.open.contains_key(&inner.root) {
+            return;
+        }
+        let name = inner.item.name.as_deref().unwrap_or_default();
+        let text = match inner.item.arguments.as_deref() {
+            None | Some("") => format!("* {name}\n"),
+            Some(arguments) => format!("* {name} {arguments}\n"),
+        };
+        self.output(step, Cow::Owned(text), record, out);
+    }
+
     /// What a tool, or one inside it, put out.
     fn output<'r>(
         &mut self,
@@ -190,6 +230,10 @@ impl Transcript {
         let apart = tool.last != step && tool.in_line;
         tool.last = step;
         tool.in_line = !text.ends_with('\n');
+        let text = tool.output.take_of(text);
+        if text.is_empty() {
+            return;
+        }
         for text in apart.then_some(Cow::Borrowed("\n")).into_iter().chain([text]) {
             if let Some(item) = tool.item.as_mut().filter(|_| key == tool.key) {
                 item.text.to_mut().push_str(&text);
@@ -281,12 +325,21 @@ impl Transcript {
             return;
         }
         self.ready(step, out);
+        self.note_cut(step, out);
         let Some(tool) = self.going.tools.open.remove(&step) else { return };
         for key in [Some(tool.key), tool.result].into_iter().flatten() {
             self.close(key, outcome.into(), out);
         }
-        let tool = Some(ToolName { id: step_id(step).into(), name: tool.name.into() });
-        self.tell(tool, ToolPhase::Ended, out);
+    }
+
+    /// Says how much of a tool's output is not on the page.
+    fn note_cut<'r>(&mut self, step: StepId, out: &mut impl FnMut(Patch<'r>)) {
+        let Some(tool) = self.going.tools.open.get(&step) else { return };
+        let Some(note) = tool.output.note() else { return };
+        let key = tool.result.unwrap_or(tool.key);
+        let text = format!("\n{note}");
+        self.settling.grow(key, &text);
+        out(Patch::Append { key, text: Cow::Owned(text) });
     }
 
     /// The source took the tool back; says nothing of its items.
@@ -295,42 +348,12 @@ impl Transcript {
         self.going.tools.inner.remove(&step);
     }
 
-    pub(super) fn working<'r>(
-        &self,
-        step: Option<StepId>,
-        phase: ToolPhase,
-        out: &mut impl FnMut(Patch<'r>),
-    ) {
-        let open = &self.going.tools.open;
-        let named = match step {
-            Some(step) => open.get_key_value(&step),
-            None => open.last_key_value(),
-        };
-        let tool = named.map(|(step, tool)| ToolName {
-            id: step_id(*step).into(),
-            name: tool.name.clone().into(),
-        });
-        self.tell(tool, phase, out);
-    }
-
-    fn tell<'r>(
-        &self,
-        tool: Option<ToolName<'r>>,
-        phase: ToolPhase,
-        out: &mut impl FnMut(Patch<'r>),
-    ) {
-        let open = &self.going.tools.open;
-        let running = u32::try_from(open.len()).unwrap_or(u32::MAX);
-        let only = open.values().next().filter(|_| running == 1);
-        let only = only.map(|tool| tool.name.clone().into());
-        out(Patch::Status(Status::Working { running, only, tool, phase }));
-    }
-
     /// Tools that the run left open keep what is known of their arguments.
     pub(super) fn end_tools<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
         let open: Vec<StepId> = self.going.tools.open.keys().copied().collect();
         for step in open {
             self.ready(step, out);
+            self.note_cut(step, out);
         }
         self.going.tools = Tools::default();
     }

@@ -65,7 +65,7 @@ fn steps_s8_done_events_that_repeat_their_deltas_are_shown_once() {
         [
             "Steps [thought \"**Weighing** the herons\", thought \"Two ponds, one boat\"]",
             "\"Let me count.\"",
-            "count_herons({\"pond\":\"north\"}) = \"\"",
+            "count_herons({\"pond\":\"north\"}) = \"\" (Called)",
             "\"There are three herons.\\n\"",
         ]
     );

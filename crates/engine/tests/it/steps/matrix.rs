@@ -57,7 +57,11 @@ fn steps_s9_local_no_text_then_the_tools_result() {
     assert_eq!(phases(&log), expected);
     assert_eq!(
         see(&log).page(),
-        ["Ran for 0s [thought \"hm\", ls() = \"\"]", "entry ls() = \"a b\"", "\"Two files\"",]
+        [
+            "Ran for 0s [thought \"hm\", ls() = \"\" (Called)]",
+            "entry ls() = \"a b\"",
+            "\"Two files\"",
+        ]
     );
 }
 
@@ -70,14 +74,14 @@ fn steps_s9_local_text_then_the_tools_result() {
     let seen = see(&log);
     assert_eq!(
         seen.page(),
-        ["\"I look\"", "ls({}) = \"\"", "entry ls() = \"a b\"", "\"Two files\""]
+        ["\"I look\"", "ls({}) = \"\" (Called)", "entry ls() = \"a b\"", "\"Two files\""]
     );
     assert_eq!(
         seen.story()[2..7],
         [
             "text 0 I look",
             "segment 1 ls live",
-            "segment 1 ls done",
+            "segment 1 ls called",
             "finalized 0 -",
             "entry ls done",
         ]

@@ -68,7 +68,7 @@ fn steps_x18_a_sub_agent_that_works_between_rounds_is_under_the_entry() {
     assert_eq!(
         see(&log).page(),
         [
-            "Ran for 0s [task({}) = \"\" [early(1) = \"a\", both(2) = \"\", none() = \"\"]]",
+            "Ran for 0s [task({}) = \"\" [early(1) = \"a\", both(2) = \"\" (Called), none() = \"\" (Called)] (Called)]",
             "entry task() = \"x\" [both() = \"b\", late() = \"c\"]",
         ]
     );

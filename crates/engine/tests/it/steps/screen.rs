@@ -129,7 +129,7 @@ impl Screen {
             "completed" | "failed" | "cancelled" | "truncated" => {
                 assert_eq!(self.overlay, None, "an overlay outlived its run");
             }
-            "user" | "ask" | "ask-resolved" => {}
+            "user" | "ask" | "ask-resolved" | "thinking" => {}
             other => panic!("no such frame: {other}"),
         }
     }

@@ -151,7 +151,7 @@ fn transcript_t11_how_a_tool_ended_shows() {
         (ToolOutcome::Succeeded, "done"),
         (ToolOutcome::Failed, "failed"),
         (ToolOutcome::Denied, "denied"),
-        (ToolOutcome::NoResult, "incomplete"),
+        (ToolOutcome::NoResult, "called"),
         (ToolOutcome::Cut, "incomplete"),
     ] {
         let mut screen = Screen::started();
@@ -203,10 +203,29 @@ fn transcript_x18_a_sub_agents_tools_stand_in_the_item_of_their_tool() {
     screen.tell([tool_of(1, ToolKind::Command, Some(0)), tool_of(2, ToolKind::Edit, Some(1))]);
     screen.tell([output(1, "a\n"), output(2, "b"), tool_ended(2, ToolOutcome::Succeeded)]);
     screen.tell([tool_ended(0, ToolOutcome::Succeeded)]);
-    assert_eq!(screen.rows(), ["=tool Looking\na\nb"]);
+    assert_eq!(screen.rows(), ["=tool Looking\n* tool-1\na\n* tool-2\nb"]);
     // What comes when the tool around it is over stands for itself.
     screen.tell([output(1, "late"), tool_ended(1, ToolOutcome::Succeeded)]);
     assert_eq!(screen.rows()[1..], ["=command_output late"]);
+}
+
+#[test]
+fn transcript_x18_what_a_sub_agent_calls_shows_with_its_arguments() {
+    let mut screen = Screen::started();
+    screen.tell([tool(0, ToolKind::Agent), ready(0)]);
+    screen.tell([
+        tool_of(1, ToolKind::Command, Some(0)),
+        arguments(1, "{\"a\""),
+        arguments(1, ":1}"),
+    ]);
+    assert_eq!(screen.rows(), ["~tool"]);
+    screen.tell([ready(1)]);
+    assert_eq!(screen.rows(), ["~tool * tool-1 {\"a\":1}"]);
+    // Told once, and also of a call that was cut or gave nothing.
+    screen.tell([tool_ended(1, ToolOutcome::Succeeded), tool_of(2, ToolKind::Edit, Some(0))]);
+    screen.tell([arguments(2, "{"), tool_ended(2, ToolOutcome::Cut)]);
+    screen.tell([tool_ended(0, ToolOutcome::Succeeded)]);
+    assert_eq!(screen.rows(), ["=tool * tool-1 {\"a\":1}\n* tool-2 {"]);
 }
 
 #[test]

@@ -89,7 +89,10 @@ fn transcript_t2_in_every_fixture_the_settled_part_only_grows_and_all_of_it_sett
                 screen.tell([event.clone()]);
             }
             let name = stream.display();
-            let all = Settled { count: u32::try_from(screen.messages.len()).unwrap(), bytes: 0 };
+            // A run that ends waiting for an answer leaves the ask open, and so all after it.
+            let is_open = |message: &Value| message["type"] == "ask" && message["state"] == "live";
+            let all = screen.messages.iter().take_while(|message| !is_open(message)).count();
+            let all = Settled { count: u32::try_from(all).unwrap(), bytes: 0 };
             assert_eq!(screen.settled, all, "{name}");
             for (message, item) in screen.messages.iter().zip(screen.picture().items.values()) {
                 assert_eq!(words(message), item.text, "{name}");
