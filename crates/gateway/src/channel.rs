@@ -31,6 +31,7 @@ pub struct Piece {
 pub struct Channels {
     log: Log,
     window: Duration,
+    stop: watch::Sender<bool>,
     open: Arc<Mutex<HashMap<SessionId, Vec<Open>>>>,
 }
 
@@ -42,13 +43,23 @@ struct Open {
 
 impl Channels {
     pub fn new(log: Log) -> Channels {
-        Channels { log, window: MERGE_WINDOW, open: Arc::default() }
+        Channels {
+            log,
+            window: MERGE_WINDOW,
+            stop: watch::Sender::new(false),
+            open: Arc::default(),
+        }
     }
 
     /// With another window; none means that every event is sent at once.
     #[must_use]
     pub fn with_window(self, window: Duration) -> Channels {
         Channels { window, ..self }
+    }
+
+    /// Closes all channels, and those to come.
+    pub fn close_all(&self) {
+        self.stop.send_replace(true);
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Vec<Open>>> {
@@ -106,10 +117,16 @@ impl Follow {
     /// then see the channel close and look for themselves.
     async fn run(mut self) {
         let window = self.channels.window;
+        let mut stop = self.channels.stop.subscribe();
         let mut heard = Instant::now();
         loop {
             let next = self.fold.next();
-            let grown = async { self.end.wait_for(|end| next < *end).await.is_ok() };
+            let grown = async {
+                tokio::select! {
+                    grown = self.end.wait_for(|end| next < *end) => grown.is_ok(),
+                    _ = stop.wait_for(|stop| *stop) => false,
+                }
+            };
             match tokio::time::timeout_at(heard + HEARTBEAT_EVERY, grown).await {
                 Ok(false) => break,
                 Ok(true) => {}

@@ -1,5 +1,6 @@
 //! The HTTP side: routes, and what every request goes through before it reaches one.
 
+mod compat;
 mod credentials;
 mod error;
 mod gate;
@@ -53,6 +54,11 @@ pub fn router(gateway: Arc<Gateway>) -> Router {
         .route("/v1/ws", get(socket::open))
         .route("/v1/usage", get(sessions::usage))
         .route("/v1/ingest/{dialect}", post(ingest::take))
+        .route("/api/chat", post(compat::chat_ai_sdk))
+        .route("/api/chat/{chat}/stream", get(compat::reconnect_ai_sdk))
+        .route("/agui", post(compat::run_agui))
+        .route("/v1/chat/completions", post(compat::completions))
+        .route("/v1/responses", post(compat::responses))
         .layer(axum::middleware::from_fn_with_state(Arc::clone(&gateway), gate::credential));
     Router::new()
         .route("/healthz", get(ops::healthz))

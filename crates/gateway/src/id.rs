@@ -64,6 +64,13 @@ macro_rules! ids {
                 $name(compose(at_ms, random))
             }
 
+            /// The id of what somebody else has a name for: the same name is the same id.
+            pub fn of_key(key: &str) -> $name {
+                let digest: [u8; 32] = Sha256::digest(key.as_bytes()).into();
+                let (first, _) = digest.split_at(16);
+                $name(first.iter().fold(0, |id, &byte| (id << 8) | u128::from(byte)))
+            }
+
             /// As a store keeps it; sorts as the id does.
             pub fn to_bytes(self) -> [u8; 16] {
                 self.0.to_be_bytes()
@@ -121,15 +128,6 @@ ids! {
     TokenId,
     /// A read-only link to a session.
     ShareId,
-}
-
-impl QueuedId {
-    /// The id of a message that was given a key: the same key names the same message.
-    pub fn of_key(key: &str) -> QueuedId {
-        let digest: [u8; 32] = Sha256::digest(key.as_bytes()).into();
-        let (first, _) = digest.split_at(16);
-        QueuedId(first.iter().fold(0, |id, &byte| (id << 8) | u128::from(byte)))
-    }
 }
 
 /// A message's run has its id.

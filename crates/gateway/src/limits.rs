@@ -54,7 +54,7 @@ pub const BODY_BYTES_MAX: usize = 1 << 20;
 pub const INGEST_BYTES_MAX: usize = 1 << 30;
 
 /// A stream that is taken in has stalled when nothing came for so long.
-pub const INGEST_IDLE_MAX: Duration = Duration::from_secs(300);
+pub const INGEST_IDLE_MAX: Duration = Duration::from_mins(5);
 
 /// Records that a reader which was up to date may fall behind before it is closed.
 pub const LAG_RECORDS_MAX: u64 = 50_000;
@@ -64,6 +64,9 @@ pub const CONNECTIONS_MAX: usize = 16_384;
 
 /// Bytes of the headers of a request.
 pub const HEADER_BYTES_MAX: usize = 32 << 10;
+
+/// The same for HTTP/2, which counts them unpacked.
+pub const HEADER_LIST_BYTES_MAX: u32 = 32 << 10;
 
 /// How long a caller may take to send the headers of a request.
 pub const HEADERS_WITHIN: Duration = Duration::from_secs(10);

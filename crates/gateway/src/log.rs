@@ -9,7 +9,8 @@ mod tail;
 mod tally;
 mod writer;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 
 use engine::event::{Event, Millis};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -25,6 +26,12 @@ use tally::{Tally, Told};
 pub type Fact = (Option<Millis>, Event<'static>);
 
 #[derive(Debug)]
+enum Order {
+    Append(Append),
+    Stop,
+}
+
+#[derive(Debug)]
 struct Append {
     session: SessionId,
     run: RunId,
@@ -37,7 +44,8 @@ struct Append {
 #[derive(Clone)]
 pub struct Log {
     store: Arc<dyn Store>,
-    appends: mpsc::Sender<Append>,
+    orders: mpsc::Sender<Order>,
+    writer: Arc<Mutex<Option<JoinHandle<()>>>>,
     tails: Arc<Tails>,
 }
 
@@ -48,12 +56,22 @@ impl std::fmt::Debug for Log {
 }
 
 impl Log {
-    /// Starts the writer. It stops when the last clone is gone.
+    /// Starts the writer. It stops when the log is closed, or the last clone is gone.
     pub fn open(store: Arc<dyn Store>) -> std::io::Result<Log> {
-        let (appends, waiting) = mpsc::channel(APPENDS_WAITING_MAX);
+        let (orders, waiting) = mpsc::channel(APPENDS_WAITING_MAX);
         let tails = Arc::new(Tails::default());
-        writer::start(Arc::clone(&store), Arc::clone(&tails), waiting)?;
-        Ok(Log { store, appends, tails })
+        let writer = writer::start(Arc::clone(&store), Arc::clone(&tails), waiting)?;
+        Ok(Log { store, orders, writer: Arc::new(Mutex::new(Some(writer))), tails })
+    }
+
+    /// Stops the writer once what waits has been written.
+    pub async fn close(&self) {
+        // One that has stopped needs no order.
+        let _stopped = self.orders.send(Order::Stop).await;
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(writer) = writer {
+            let _joined = tokio::task::spawn_blocking(move || writer.join()).await;
+        }
     }
 
     pub fn store(&self) -> &Arc<dyn Store> {
@@ -128,7 +146,7 @@ impl RunLog {
         let stopped = || StoreError::Failed("the writer has stopped".to_owned());
         let told = self.tally.hear_all(&facts);
         let append = Append { session: self.session, run: self.run, facts, told, done };
-        self.log.appends.send(append).await.map_err(|_| stopped())?;
+        self.log.orders.send(Order::Append(append)).await.map_err(|_| stopped())?;
         committed.await.map_err(|_| stopped())?
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, watch};
 use crate::clock::now_ms;
 use crate::id::{RunId, SessionId};
 use crate::log::{Log, RunLog};
-use crate::store::{Chunk, RunRow, StoreError};
+use crate::store::{Chunk, RunRow, Store, StoreError};
 
 /// How long to wait before the ending of a run is tried again that could not be kept.
 const RETRY_EVERY: Duration = Duration::from_secs(1);
@@ -120,7 +120,7 @@ impl Runs {
 
 /// Ends every run that the store has open: whoever wrote them is gone.
 pub async fn end_open_runs(log: &Log) -> Result<usize, StoreError> {
-    let open = log.blocking(|store| store.open_runs()).await?;
+    let open = log.blocking(Store::open_runs).await?;
     for row in &open {
         interrupt(log, row).await?;
     }

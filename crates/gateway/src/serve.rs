@@ -21,7 +21,8 @@ use tower::ServiceExt;
 use crate::gateway::Gateway;
 use crate::http::router;
 use crate::limits::{
-    CONNECTIONS_MAX, DRAIN_MAX, HEADER_BYTES_MAX, HEADERS_WITHIN, WRITE_STALLED_MAX,
+    CONNECTIONS_MAX, DRAIN_MAX, HEADER_BYTES_MAX, HEADER_LIST_BYTES_MAX, HEADERS_WITHIN,
+    WRITE_STALLED_MAX,
 };
 
 /// Serves until `stop` is done, then lets runs and streams end and closes.
@@ -86,6 +87,8 @@ async fn drain(gateway: &Gateway, closing: watch::Sender<bool>, room: &Semaphore
     if tokio::time::timeout(DRAIN_MAX, drained).await.is_err() {
         tracing::warn!("some connections did not close in time");
     }
+    gateway.channels.close_all();
+    gateway.log.close().await;
 }
 
 async fn connection<S>(stream: S, from: SocketAddr, app: Router, mut closing: watch::Receiver<bool>)
@@ -105,7 +108,7 @@ where
         .timer(TokioTimer::new())
         .header_read_timeout(HEADERS_WITHIN)
         .max_buf_size(HEADER_BYTES_MAX);
-    server.http2().timer(TokioTimer::new()).max_header_list_size(HEADER_BYTES_MAX as u32);
+    server.http2().timer(TokioTimer::new()).max_header_list_size(HEADER_LIST_BYTES_MAX);
     let io = TokioIo::new(Box::pin(stream));
     let mut connection = std::pin::pin!(server.serve_connection_with_upgrades(io, service));
     // Errors here are the other side's: a broken connection, a request that is none.

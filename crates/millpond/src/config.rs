@@ -142,11 +142,8 @@ impl Config {
                 Shape::Texts => format!("{:?}", self.texts(setting.key)),
                 Shape::Text | Shape::OneOf(_) => format!("{value:?}"),
             };
-            table.push_str(&format!(
-                "{:<32} # {origin}: {}\n",
-                format!("{} = {value}", setting.key),
-                setting.about
-            ));
+            let line = format!("{} = {value}", setting.key);
+            table.extend([&*format!("{line:<32} # {origin}: "), setting.about, "\n"]);
         }
         table
     }

@@ -6,10 +6,12 @@ mod tls;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use gateway::access::Allowed;
+use gateway::clock::now_ms;
 use gateway::gateway::Gateway;
-use gateway::store::sqlite::{Durability, SqliteStore};
+use gateway::store::sqlite::{Durability, Retention, SqliteStore};
 use tokio::net::TcpListener;
 
 use crate::args::{LoginArgs, ServeArgs};
@@ -65,6 +67,7 @@ async fn serve(args: &ServeArgs) -> Result<(), String> {
     };
     let (port, secure) = (address.port(), tls.is_some());
     let allowed = Allowed::new(port, secure, &config.texts("hosts"), &config.texts("origins"));
+    tokio::spawn(sweep_now_and_then(Arc::clone(&store), retention(&config)));
     let gateway =
         Gateway::open(store, allowed, secure, None).await.map_err(|error| error.to_string())?;
     let gateway = Arc::new(gateway);
@@ -78,6 +81,26 @@ async fn serve(args: &ServeArgs) -> Result<(), String> {
     gateway::serve::serve(gateway, listener, tls, stopped())
         .await
         .map_err(|error| error.to_string())
+}
+
+fn retention(config: &Config) -> Retention {
+    let some = |number: u64| (0 < number).then_some(number);
+    Retention {
+        max_age: some(config.number("keep_days")).map(|days| Duration::from_secs(days * 86_400)),
+        max_bytes: some(config.number("keep_megabytes")).map(|size| size << 20),
+    }
+}
+
+const SWEEP_EVERY: Duration = Duration::from_secs(10);
+
+/// Removes what was deleted and what is too old.
+async fn sweep_now_and_then(store: Arc<SqliteStore>, retention: Retention) {
+    loop {
+        tokio::time::sleep(SWEEP_EVERY).await;
+        let store = Arc::clone(&store);
+        // What could not be removed now is removed another time.
+        let _later = tokio::task::spawn_blocking(move || store.sweep(now_ms(), retention)).await;
+    }
 }
 
 /// Asks the gateway that is running here for a link, and prints it.

@@ -48,8 +48,8 @@ pub(crate) fn run(args: &TeeArgs) -> ExitCode {
     drop(pieces);
     let sent = sender.join().unwrap_or_else(|_| Err("the sender failed".to_owned()));
     match (passed, sent) {
-        (Ok(()), Ok(taken)) => {
-            say(&format!("session {}, run {}: {}", taken.session, taken.run, taken.outcome));
+        (Ok(()), Ok(Taken { session, run, outcome })) => {
+            say(&format!("session {session}, run {run}: {outcome}"));
             ExitCode::SUCCESS
         }
         (Err(problem), _) | (Ok(()), Err(problem)) => {
@@ -66,18 +66,17 @@ fn target(args: &TeeArgs) -> Result<(String, String), String> {
         Some(url) => url.trim_end_matches('/').to_owned(),
         None => format!("http://{}", config.text("listen")),
     };
-    let token = match &args.token {
-        Some(token) => token.clone(),
-        None => {
-            let folder = data_folder(&config)?;
-            let token = key::read_token(&folder).ok_or_else(|| {
-                format!(
-                    "no token in {}: start `millpond serve` once, or give --token",
-                    folder.display()
-                )
-            })?;
-            token.reveal().to_owned()
-        }
+    let token = if let Some(token) = &args.token {
+        token.clone()
+    } else {
+        let folder = data_folder(&config)?;
+        let token = key::read_token(&folder).ok_or_else(|| {
+            format!(
+                "no token in {}: start `millpond serve` once, or give --token",
+                folder.display()
+            )
+        })?;
+        token.reveal().to_owned()
     };
     let mut target = format!("{base}/v1/ingest/{}", args.from);
     if let Some(session) = &args.session {

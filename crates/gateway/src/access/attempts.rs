@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// Wrong credentials from one address within the window before it has to wait.
 const WRONG_MAX: u32 = 10;
-const WINDOW: Duration = Duration::from_secs(60);
+const WINDOW: Duration = Duration::from_mins(1);
 /// Addresses remembered; when there are more, all are forgotten that could be.
 const ADDRESSES_MAX: usize = 10_000;
 

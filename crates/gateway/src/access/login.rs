@@ -9,7 +9,7 @@ use crate::id::OwnerId;
 use super::{Digest, Secret};
 
 /// How long a link can be used.
-const GOOD_FOR: Duration = Duration::from_secs(300);
+const GOOD_FOR: Duration = Duration::from_mins(5);
 /// Links at one time; the oldest go first.
 const LINKS_MAX: usize = 100;
 

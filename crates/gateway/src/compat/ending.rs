@@ -44,6 +44,7 @@ pub(super) fn code(ending: &Ending<'_>) -> &'static str {
         (Outcome::Cancelled, _) => "cancelled",
         (Outcome::Truncated, _) => "truncated",
         (Outcome::Stalled, _) => "stalled",
+        (Outcome::Failed, Some(FailureReason::Storage)) => "storage",
         (Outcome::Interrupted, _) => "interrupted",
     }
 }

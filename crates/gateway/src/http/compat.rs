@@ -70,56 +70,66 @@ async fn ask(
     Ok(Follower::new(&gateway.log, session, run, found).await?)
 }
 
-/// Hands the run's records to the encoder until it has ended. Returns false when there is no more.
-async fn encode<P: Protocol>(
+/// Waits for more of the run and hands it to the encoder. Says whether there was more to say.
+async fn go_on<P: Protocol>(
     follower: &mut Follower,
     encoder: &mut Encoder<P>,
-    out: &mut dyn FnMut(&str),
+    spell: fn(&str, &mut String),
+    said: &mut String,
 ) -> bool {
     if encoder.is_ended() {
         return false;
     }
-    let Ok(Some((from, chunks))) = follower.next().await else {
-        encoder.finish(out);
+    let found = follower.next().await;
+    let mut out = |data: &str| spell(data, said);
+    let Ok(Some((from, chunks))) = found else {
+        encoder.finish(&mut out);
         return true;
     };
     for record in chunks.iter().flat_map(|chunk| chunk.records(from)) {
         let Ok(record): Result<Record<'_>, _> = record else {
-            encoder.finish(out);
+            encoder.finish(&mut out);
             return true;
         };
         if record.run == follower.run() {
-            encoder.push(&record, out);
+            encoder.push(&record, &mut out);
         }
     }
     true
 }
 
+fn as_event(data: &str, said: &mut String) {
+    said.push_str("data: ");
+    said.push_str(data);
+    said.push_str("\n\n");
+}
+
+const HEADERS: [(HeaderName, HeaderValue); 3] = [
+    (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform")),
+    (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+];
+
 /// The run as server-sent events, from its beginning.
 fn event_stream<P: Protocol + Send + 'static>(follower: Follower, encoder: Encoder<P>) -> Response {
-    let stream = futures_util::stream::unfold((follower, encoder), |(mut follower, mut encoder)| async {
-        let mut bytes = String::new();
-        while bytes.is_empty() {
-            let mut out = |data: &str| {
-                bytes.push_str("data: ");
-                bytes.push_str(data);
-                bytes.push_str("\n\n");
-            };
-            if !encode(&mut follower, &mut encoder, &mut out).await {
-                return None;
+    let stream = futures_util::stream::unfold(
+        (follower, encoder),
+        |(mut follower, mut encoder)| async move {
+            let mut bytes = String::new();
+            while bytes.is_empty() {
+                if !go_on(&mut follower, &mut encoder, as_event, &mut bytes).await {
+                    return None;
+                }
             }
-        }
-        Some((Ok::<_, std::io::Error>(Bytes::from(bytes)), (follower, encoder)))
-    });
-    const HEADERS: [(HeaderName, HeaderValue); 3] = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform")),
-        (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
-    ];
+            Some((Ok::<_, std::io::Error>(Bytes::from(bytes)), (follower, encoder)))
+        },
+    );
     (HEADERS, Body::from_stream(stream)).into_response()
 }
 
-/// Reads a run to its end.
-async fn run_to_end<P: Protocol>(mut follower: Follower, encoder: &mut Encoder<P>) {
-    while encode(&mut follower, encoder, &mut |_| {}).await {}
+/// Reads a run to its end. Returns the last thing said about it.
+async fn run_to_end<P: Protocol>(mut follower: Follower, encoder: &mut Encoder<P>) -> String {
+    let mut last = String::new();
+    while go_on(&mut follower, encoder, str::clone_into, &mut last).await {}
+    last
 }

@@ -15,7 +15,7 @@ pub(super) async fn readyz(State(gateway): App) -> (StatusCode, &'static str) {
     if *gateway.stopping.borrow() {
         return (StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
     }
-    match gateway.log.blocking(|store| store.open_runs()).await {
+    match gateway.log.blocking(crate::store::Store::open_runs).await {
         Ok(_) => (StatusCode::OK, "ready\n"),
         Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the store cannot be read\n"),
     }

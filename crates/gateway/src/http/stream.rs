@@ -50,17 +50,17 @@ impl Wanted {
             view,
             format: one_of(
                 "format",
-                &self.format,
+                self.format.as_deref(),
                 &[("own", Format::Own), ("patch", Format::Patch)],
             )?,
             content: one_of(
                 "content",
-                &self.content,
+                self.content.as_deref(),
                 &[("accumulated", Content::Accumulated), ("delta", Content::Delta)],
             )?,
             thinking: one_of(
                 "thinking",
-                &self.thinking,
+                self.thinking.as_deref(),
                 &[("hide", Thinking::Hide), ("latest", Thinking::Latest), ("show", Thinking::Show)],
             )?,
         })
@@ -69,11 +69,11 @@ impl Wanted {
 
 fn one_of<T: Copy + Default>(
     name: &str,
-    word: &Option<String>,
+    word: Option<&str>,
     known: &[(&str, T)],
 ) -> Result<T, ApiError> {
     let Some(word) = word else { return Ok(T::default()) };
-    let found = known.iter().find(|(known, _)| known == word);
+    let found = known.iter().find(|(known, _)| *known == word);
     found.map(|(_, value)| *value).ok_or_else(|| {
         let words = known.iter().map(|(word, _)| *word).collect::<Vec<_>>();
         ApiError::bad_request(format!("`{name}` is one of {}.", words.join(", ")))

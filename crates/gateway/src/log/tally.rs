@@ -69,14 +69,10 @@ impl Tally {
     }
 
     fn append(&mut self, message: MessageId, text: &str) {
-        let at = match self.texts.iter().position(|(id, _)| *id == message) {
-            Some(at) => at,
-            None => {
-                self.texts.push((message, String::new()));
-                self.texts.len() - 1
-            }
-        };
-        let whole = &mut self.texts[at].1;
+        if !self.texts.iter().any(|(id, _)| *id == message) {
+            self.texts.push((message, String::new()));
+        }
+        let Some((_, whole)) = self.texts.iter_mut().find(|(id, _)| *id == message) else { return };
         let room = FOUND_BYTES_MAX.saturating_sub(whole.len());
         whole.push_str(&text[..text.floor_char_boundary(room)]);
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use engine::event::{Event, Millis};
 use serde::Serialize;
@@ -12,18 +13,17 @@ use crate::id::SessionId;
 use crate::limits::COMMIT_RECORDS_MAX;
 use crate::store::{Batch, Chunk, Store, StoreError, Turn};
 
-use super::Append;
 use super::tail::Tails;
 use super::tally::Turning;
+use super::{Append, Order};
 
 pub(super) fn start(
     store: Arc<dyn Store>,
     tails: Arc<Tails>,
-    waiting: mpsc::Receiver<Append>,
-) -> std::io::Result<()> {
+    waiting: mpsc::Receiver<Order>,
+) -> std::io::Result<JoinHandle<()>> {
     let writer = Writer { store, tails, heads: HashMap::new() };
-    std::thread::Builder::new().name("log-writer".to_owned()).spawn(move || writer.run(waiting))?;
-    Ok(())
+    std::thread::Builder::new().name("log-writer".to_owned()).spawn(move || writer.run(waiting))
 }
 
 struct Writer {
@@ -37,15 +37,20 @@ struct Writer {
 const HEADS_MAX: usize = 10_000;
 
 impl Writer {
-    fn run(mut self, mut waiting: mpsc::Receiver<Append>) {
-        while let Some(first) = waiting.blocking_recv() {
+    fn run(mut self, mut waiting: mpsc::Receiver<Order>) {
+        let mut stops = false;
+        while !stops && let Some(Order::Append(first)) = waiting.blocking_recv() {
             let mut records = first.facts.len();
             let mut group = vec![first];
-            while records < COMMIT_RECORDS_MAX
-                && let Ok(next) = waiting.try_recv()
-            {
-                records += next.facts.len();
-                group.push(next);
+            while records < COMMIT_RECORDS_MAX && !stops {
+                match waiting.try_recv() {
+                    Ok(Order::Append(next)) => {
+                        records += next.facts.len();
+                        group.push(next);
+                    }
+                    Ok(Order::Stop) => stops = true,
+                    Err(_) => break,
+                }
             }
             self.commit(group);
             if HEADS_MAX < self.heads.len() {
@@ -81,15 +86,13 @@ impl Writer {
         let mut batches: Vec<Draft> = Vec::new();
         let mut ends = Vec::with_capacity(group.len());
         for append in group {
-            let at = match batches.iter().position(|draft| draft.session == append.session) {
-                Some(at) => at,
-                None => {
-                    batches.push(Draft::new(append.session, self.head(append.session)?));
-                    batches.len() - 1
-                }
-            };
-            batches[at].push_all(append)?;
-            ends.push(batches[at].end);
+            if !batches.iter().any(|draft| draft.session == append.session) {
+                batches.push(Draft::new(append.session, self.head(append.session)?));
+            }
+            for draft in batches.iter_mut().filter(|draft| draft.session == append.session) {
+                draft.push_all(append)?;
+                ends.push(draft.end);
+            }
         }
         let batches: Vec<Batch> = batches.into_iter().map(Draft::into_batch).collect();
         if let Err(error) = self.store.append(&batches) {

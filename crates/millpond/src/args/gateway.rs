@@ -61,7 +61,7 @@ pub(crate) struct DoctorArgs {
 ///
 ///   claude -p "..." --output-format stream-json --verbose | millpond tee | millpond show
 ///
-///   curl -N ... | millpond tee http://127.0.0.1:8181 --session KEY > reply.sse
+///   curl -N ... | millpond tee <http://127.0.0.1:8181> --session KEY > reply.sse
 ///
 /// The session and run are printed to standard error. Exit status: 0 the gateway has all of it;
 /// 1 it has not.

@@ -8,6 +8,7 @@ use gateway::access::{Caller, Secret};
 use gateway::clock::{now_ms, random};
 use gateway::gateway::Gateway;
 use gateway::id::OwnerId;
+use gateway::store::Vault;
 
 pub(crate) fn token_file(folder: &Path) -> PathBuf {
     folder.join("token")
@@ -36,7 +37,7 @@ pub(crate) async fn first_link(gateway: &Gateway, folder: &Path) -> Result<Strin
 
 async fn first_owner(gateway: &Gateway, folder: &Path) -> Result<OwnerId, String> {
     // A token that was lost is replaced; what its owner has stays the owner's.
-    let known = gateway.vault(|vault| vault.owners()).await.map_err(|error| error.to_string())?;
+    let known = gateway.vault(Vault::owners).await.map_err(|error| error.to_string())?;
     let owner = match known.first() {
         Some(owner) => *owner,
         None => OwnerId::new(now_ms(), random().map_err(|error| error.to_string())?),

@@ -6,15 +6,17 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::header;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use engine::event::Outcome;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::clock::now_ms;
-use crate::compat::openai_chat::{self, IncludeUsage, OpenAiChat, body::Body};
-use crate::compat::openai_responses::{self, OpenAiResponses};
 use crate::compat::Encoder;
+use crate::compat::openai_chat::body::OpenAiChatBody;
+use crate::compat::openai_chat::{self, IncludeUsage, OpenAiChat};
+use crate::compat::openai_responses::{self, OpenAiResponses};
 use crate::follow::Follower;
 use crate::gateway::Gateway;
 use crate::id::OwnerId;
@@ -62,6 +64,11 @@ async fn ask_alone(
     ask(gateway, session.id, None, text).await
 }
 
+/// A run that failed is a failure of what stands behind this server.
+fn status(completed: bool) -> StatusCode {
+    if completed { StatusCode::OK } else { StatusCode::BAD_GATEWAY }
+}
+
 fn json(body: String) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
@@ -83,9 +90,10 @@ pub(in crate::http) async fn completions(
     if wanted.stream {
         return Ok(event_stream(follower, Encoder::new(OpenAiChat::new(options))));
     }
-    let mut encoder = Encoder::new(Body::new(options));
-    run_to_end(follower, &mut encoder).await;
-    Ok(json(encoder.protocol().text().to_owned()))
+    let mut encoder = Encoder::new(OpenAiChatBody::new(options));
+    let body = run_to_end(follower, &mut encoder).await;
+    let completed = encoder.protocol().outcome() == Some(Outcome::Completed);
+    Ok((status(completed), json(body)).into_response())
 }
 
 #[derive(Deserialize)]
@@ -105,8 +113,7 @@ pub(in crate::http) async fn responses(
     let text = match &wanted.input {
         Value::String(text) => text.clone(),
         input => {
-            let messages: Vec<Message> =
-                serde_json::from_value(input.clone()).unwrap_or_default();
+            let messages: Vec<Message> = serde_json::from_value(input.clone()).unwrap_or_default();
             last_of_user(&messages)
         }
     };

@@ -43,11 +43,13 @@ fn shown(bytes: &[u8], view: ViewName, session: &str, run: &str) -> Vec<(String,
     frames
 }
 
+const TIMES: [&str; 5] = ["at", "ts", "timestamp", "ran_for_ms", "ranForMs"];
+
 /// Without what only the clock knows.
 fn timeless(mut value: Value) -> Value {
     match &mut value {
         Value::Object(fields) => {
-            fields.retain(|name, _| !matches!(&**name, "at" | "ts" | "ran_for_ms" | "ranForMs"));
+            fields.retain(|name, _| !TIMES.contains(&&**name));
             fields.values_mut().for_each(|value| *value = timeless(value.take()));
         }
         Value::Array(values) => values.iter_mut().for_each(|value| *value = timeless(value.take())),

@@ -33,7 +33,7 @@ pub(super) async fn serve_in(
     folder: Arc<tempfile::TempDir>,
     agent: Option<Arc<dyn Agent>>,
 ) -> Served {
-    let store = Arc::new(SqliteStore::open(folder.path(), Durability::Window).unwrap());
+    let store = open_when_free(&folder).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let allowed = Allowed::new(address.port(), false, &[], &[]);
@@ -57,6 +57,22 @@ pub(super) async fn serve_in(
         done: Some(done),
         folder,
     }
+}
+
+/// A gateway that has stopped lets go of its store in its own time.
+async fn open_when_free(folder: &tempfile::TempDir) -> Arc<SqliteStore> {
+    let free = async {
+        loop {
+            match SqliteStore::open(folder.path(), Durability::Window) {
+                Ok(store) => return Arc::new(store),
+                Err(error) if error.to_string().contains("in use") => {
+                    tokio::task::yield_now().await;
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, free).await.expect("somebody holds the store")
 }
 
 /// One server-sent event.
@@ -168,12 +184,12 @@ impl Events {
 
 fn parse(block: &str) -> Option<Got> {
     let mut got = Got::default();
-    for line in block.lines() {
+    for line in block.trim_end().lines() {
         let (field, value) = line.split_once(':')?;
         match field {
-            "id" => got.id = value.to_owned(),
-            "event" => got.event = value.to_owned(),
-            "data" => got.data = value.to_owned(),
+            "id" => value.clone_into(&mut got.id),
+            "event" => value.clone_into(&mut got.event),
+            "data" => value.clone_into(&mut got.data),
             _ => return None,
         }
     }

@@ -156,7 +156,7 @@ impl Model {
         let end_at = usize::try_from(end).unwrap();
         let parent = self.logs.get(&from).filter(|log| log.lines.len() >= end_at);
         let possible = parent.filter(|_| !self.logs.contains_key(&to)).cloned();
-        assert_eq!(store.branch(session_id(from), end, &made).is_ok(), possible.is_some());
+        assert_eq!(store.branch(session_id(from), end, &made, None).is_ok(), possible.is_some());
         if let Some(mut log) = possible {
             log.lines.truncate(end_at);
             let (title, changed_ms) = (made.title, self.now);

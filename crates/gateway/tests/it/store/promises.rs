@@ -205,7 +205,7 @@ fn a_branch_begins_as_its_parent_and_goes_its_own_way() {
     let all = lines_of(&batches);
     for end in 0..=9_u8 {
         let n = 100 + end;
-        store.branch(session_id(1), u64::from(end), &session(n)).unwrap();
+        store.branch(session_id(1), u64::from(end), &session(n), None).unwrap();
         assert_eq!(lines(store, n), all[..usize::from(end)], "up to {end}");
         let branch = store.session(session_id(n)).unwrap().unwrap();
         assert_eq!(branch.parent, Some((session_id(1), u64::from(end))));
@@ -219,7 +219,7 @@ fn a_branch_begins_as_its_parent_and_goes_its_own_way() {
     let blob = store.blob(session_id(104), digest).unwrap();
     assert_eq!(blob, Some(("image/png".to_owned(), bytes.to_vec())));
     let too_far = StoreError::NotAtHead { session: session_id(104), head: 5, first: 6 };
-    assert_eq!(store.branch(session_id(104), 6, &session(120)), Err(too_far));
+    assert_eq!(store.branch(session_id(104), 6, &session(120), None), Err(too_far));
     assert_eq!(store.session(session_id(120)), Ok(None));
 }
 

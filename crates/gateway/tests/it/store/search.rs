@@ -49,7 +49,7 @@ fn a_new_title_is_found_and_the_old_one_no_more() {
 fn a_branch_is_found_by_what_it_took_along() {
     let Kept { store, .. } = &library();
     store.append(&[Batch { texts: vec!["later".to_owned()], ..batch(1, 1, 2, 1) }]).unwrap();
-    store.branch(session_id(1), 2, &session(4)).unwrap();
+    store.branch(session_id(1), 2, &session(4), None).unwrap();
     assert_eq!(found(store, "fox"), [session_id(4), session_id(1)]);
     assert_eq!(found(store, "later"), [session_id(1)]);
 }
