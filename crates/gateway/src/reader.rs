@@ -12,6 +12,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use crate::channel::{Channels, Piece};
 use crate::fold::{Fold, Place, Topic};
+use crate::limits::LAG_RECORDS_MAX;
 use crate::log::Log;
 use crate::store::StoreError;
 
@@ -46,6 +47,15 @@ impl Start {
     }
 }
 
+/// Why a reader gets no more.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the reader fell too far behind")]
+    TooSlow,
+}
+
 /// Behind, it has a fold and no channel; joining, both; live, only its channel.
 #[derive(Debug)]
 pub struct Reader {
@@ -68,19 +78,28 @@ impl Reader {
     }
 
     /// The next bytes for the reader, as soon as there are some.
-    pub async fn next(&mut self) -> Result<Bytes, StoreError> {
+    pub async fn next(&mut self) -> Result<Bytes, ReadError> {
         loop {
             let bytes = match &mut self.pieces {
                 None => self.catch_up().await?,
                 Some(pieces) => match pieces.recv().await {
                     Ok(piece) => self.take(piece).await?,
-                    Err(RecvError::Lagged(_) | RecvError::Closed) => self.fall_behind(),
+                    Err(RecvError::Closed) => self.fall_behind(),
+                    Err(RecvError::Lagged(_)) if self.is_too_slow().await? => {
+                        return Err(ReadError::TooSlow);
+                    }
+                    Err(RecvError::Lagged(_)) => self.fall_behind(),
                 },
             };
             if !bytes.is_empty() {
                 return Ok(bytes);
             }
         }
+    }
+
+    async fn is_too_slow(&self) -> Result<bool, StoreError> {
+        let end = *self.log.follow(self.topic.session).await?.borrow();
+        Ok(LAG_RECORDS_MAX < end.saturating_sub(self.place.seq))
     }
 
     fn fall_behind(&mut self) -> Bytes {

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use gateway::store::sqlite::SqliteStore;
+
 use crate::args::DoctorArgs;
 use crate::serve::{data_folder, open_store};
 use crate::show::say;
@@ -21,11 +23,13 @@ pub(crate) fn run(args: &DoctorArgs) -> ExitCode {
 fn examine(args: &DoctorArgs) -> Result<bool, String> {
     let config = args.config.load()?;
     let folder = data_folder(&config)?;
-    let store = open_store(&config, &folder)?;
     if let Some(to) = &args.backup {
-        store.backup(to).map_err(|error| format!("cannot copy to {}: {error}", to.display()))?;
+        SqliteStore::copy_of(&folder, to)
+            .map_err(|error| format!("cannot copy to {}: {error}", to.display()))?;
         say(&format!("copied to {}", to.display()));
+        return Ok(true);
     }
+    let store = open_store(&config, &folder)?;
     let report = if args.repair { store.repair() } else { store.check() };
     let report = report.map_err(|error| error.to_string())?;
     for damage in &report.damages {

@@ -54,6 +54,10 @@ pub(crate) fn open_store(config: &Config, folder: &Path) -> Result<SqliteStore, 
 
 async fn serve(args: &ServeArgs) -> Result<(), String> {
     let config = args.config.load()?;
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_max_level(config.text("log").parse().unwrap_or(tracing::Level::INFO))
+        .init();
     let folder = data_folder(&config)?;
     let store = Arc::new(open_store(&config, &folder)?);
     let listen = config.text("listen");

@@ -214,6 +214,9 @@ fn check_limit(before: &str, fill: u8, after: &str, payload: usize) {
 #[test]
 fn a_frame_at_the_limit_is_kept_and_one_byte_more_is_passed_over() {
     check_limit("data: ", b'x', "", FRAME_BYTES_MAX - "data: ".len());
+    // Two lines of one event count together, but for the line break that joins them.
+    let first = "data: ".to_owned() + &"y".repeat(FRAME_BYTES_MAX / 2) + "\ndata: ";
+    check_limit(&first, b'x', "", FRAME_BYTES_MAX - FRAME_BYTES_MAX / 2);
     let long = "data: 1\n\ndata: ".to_owned() + &"x".repeat(FRAME_BYTES_MAX) + "\n\n";
     assert_eq!(cut([long.as_bytes()]), [data("1"), Got::TooLong(UNREADABLE_BYTES_KEPT)]);
     check_limit("{\"a\":\"", b'x', "\"}", FRAME_BYTES_MAX - "{\"a\":\"\"}".len());

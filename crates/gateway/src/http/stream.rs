@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use crate::access::Caller;
 use crate::fold::{Fold, Spelling, Topic};
 use crate::gateway::Gateway;
-use crate::reader::{Reader, Start};
+use crate::reader::{ReadError, Reader, Start};
 use crate::store::StoreError;
 
 use super::App;
@@ -105,7 +105,7 @@ fn event_stream(body: Body) -> Response {
 
 /// What comes next for a stream.
 enum Next {
-    Bytes(Result<Bytes, StoreError>),
+    Bytes(Result<Bytes, ReadError>),
     /// Whoever reads may no longer be allowed to.
     Doubt,
     Stop,
@@ -207,11 +207,12 @@ impl Stream {
     }
 }
 
-fn reason(error: &StoreError) -> &'static str {
+fn reason(error: &ReadError) -> &'static str {
     match error {
-        StoreError::NoSession(_) => "deleted",
-        StoreError::Damaged { .. } => "damaged",
-        _ => "storage",
+        ReadError::TooSlow => "too_slow",
+        ReadError::Store(StoreError::NoSession(_)) => "deleted",
+        ReadError::Store(StoreError::Damaged { .. }) => "damaged",
+        ReadError::Store(_) => "storage",
     }
 }
 

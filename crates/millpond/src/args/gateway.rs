@@ -49,8 +49,10 @@ pub(crate) struct DoctorArgs {
     #[arg(long)]
     pub(crate) repair: bool,
 
-    /// Copy the log to FILE first, while the gateway runs or not
-    #[arg(long, value_name = "FILE")]
+    /// Only copy the log to FILE, while the gateway runs or not
+    ///
+    /// To go back to it, put the copy into an empty folder as millpond.db.
+    #[arg(long, value_name = "FILE", conflicts_with = "repair")]
     pub(crate) backup: Option<PathBuf>,
 }
 
