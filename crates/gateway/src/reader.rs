@@ -84,11 +84,10 @@ impl Reader {
                 None => self.catch_up().await?,
                 Some(pieces) => match pieces.recv().await {
                     Ok(piece) => self.take(piece).await?,
-                    Err(RecvError::Closed) => self.fall_behind(),
                     Err(RecvError::Lagged(_)) if self.is_too_slow().await? => {
                         return Err(ReadError::TooSlow);
                     }
-                    Err(RecvError::Lagged(_)) => self.fall_behind(),
+                    Err(RecvError::Lagged(_) | RecvError::Closed) => self.fall_behind(),
                 },
             };
             if !bytes.is_empty() {
