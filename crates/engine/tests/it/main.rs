@@ -47,6 +47,7 @@ mod status;
 mod steps;
 mod support;
 mod thinking;
+mod told;
 mod traces;
 mod transcript;
 mod traps;

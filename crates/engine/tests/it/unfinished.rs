@@ -1,6 +1,8 @@
 //! A log that stops anywhere can be closed, and is then a whole one.
 
-use engine::event::{Event, FailureReason, Outcome};
+use engine::event::{
+    Event, Executor, FailureReason, MessageId, Outcome, StepId, TextMode, ToolKind, ToolOutcome,
+};
 use engine::run::grammar::Grammar;
 use engine::run::unfinished::Unfinished;
 
@@ -16,6 +18,7 @@ fn every_beginning_of_every_log_can_be_closed() {
         let mut open = Unfinished::default();
         assert_eq!(open.close(Outcome::Failed, None, ""), [], "it has not begun");
         for (at, event) in events.iter().enumerate() {
+            assert!(!open.is_ended());
             log.apply(event).unwrap();
             open.hear(event);
             let mut closed = log.clone();
@@ -47,4 +50,54 @@ fn the_reply_of_a_closed_run_is_the_message_it_had_got_to() {
     assert_eq!(ending.message, message);
     assert_eq!(ending.detail.as_deref(), Some("disk full"));
     assert!(ending.incomplete);
+}
+
+/// The events that close what these leave open.
+fn closing(events: &[Event<'static>]) -> Vec<Event<'static>> {
+    let mut open = Unfinished::default();
+    let started =
+        Event::RunStarted { version: 1, dialect: "test".into(), mode: TextMode::Incremental };
+    for event in [&started].into_iter().chain(events) {
+        open.hear(event);
+    }
+    open.close(Outcome::Interrupted, None, "")
+}
+
+fn reply(events: &[Event<'static>]) -> Option<MessageId> {
+    closing(events).iter().find_map(|event| match event {
+        Event::RunEnded { ending } => ending.message,
+        _ => None,
+    })
+}
+
+#[test]
+fn a_call_that_was_complete_has_no_result_and_one_that_was_not_is_cut() {
+    let step = StepId(0);
+    let tool = Event::ToolStarted {
+        step,
+        round: 0,
+        call: "c".into(),
+        name: "t".into(),
+        kind: ToolKind::Function,
+        executor: Executor::Client,
+        server: None,
+        parent: None,
+    };
+    let ended = |outcome| Event::ToolEnded { step, outcome, detail: None };
+    assert_eq!(closing(std::slice::from_ref(&tool))[0], ended(ToolOutcome::Cut));
+    assert_eq!(closing(&[tool, Event::ToolReady { step }])[0], ended(ToolOutcome::NoResult));
+}
+
+#[test]
+fn the_reply_of_a_closed_run_is_what_was_declared_and_never_what_was_taken_back() {
+    let said = |id: u32| {
+        let message = MessageId(id);
+        [Event::MessageStarted { message, round: 0, phase: None }, Event::MessageEnded { message }]
+    };
+    let two = [said(0), said(1)].concat();
+    assert_eq!(reply(&two), Some(MessageId(1)));
+    let declared = Event::FinalDeclared { message: MessageId(0) };
+    assert_eq!(reply(&[two.clone(), vec![declared]].concat()), Some(MessageId(0)));
+    let withdrawn = Event::Withdrawn { messages: vec![MessageId(1)], steps: Vec::new() };
+    assert_eq!(reply(&[two, vec![withdrawn]].concat()), None);
 }
