@@ -1,61 +1,55 @@
 //! Leaving and coming back: at every cursor, in every view, the rest is exactly the rest.
 
+use std::collections::BTreeSet;
+
 use engine::event::{Event, Record, Sink};
 use engine::ingest::{Ingest, Options};
 use engine::run::Cut;
-use engine::view::ViewName;
+use engine::view::{Picture, ViewName};
+use engine::wire::patch::decode;
 use engine::wire::{Encoder, Kind};
 use serde_json::Value;
 
-use super::support::{Got, fixture, serve};
+use super::support::{Got, Served, fixture, serve};
 
-const STREAM: &str = "openai-responses/thinking-then-tool.sse";
-
-/// A fixture with thinking, text and tools.
+/// An agent that thinks, calls a tool and answers.
 fn stream() -> Vec<u8> {
-    let candidates = [STREAM, "anthropic/thinking-and-tool.sse", "anthropic/paused-turn.sse"];
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
-    let found = candidates.iter().find(|name| root.join(name).is_file());
-    fixture(found.unwrap())
+    fixture("claude-code/partial-messages.jsonl")
 }
 
-/// What `millpond show --output frames` makes of the same bytes.
-fn shown(bytes: &[u8], view: ViewName, session: &str, run: &str) -> Vec<(String, String, Value)> {
+/// What `millpond show --output frames` makes of the same bytes, at the times of the log.
+async fn shown(
+    served: &Served,
+    bytes: &[u8],
+    view: ViewName,
+    session: &str,
+    run: &str,
+) -> Vec<Got> {
+    #[derive(Default)]
     struct Kept(Vec<Event<'static>>);
     impl Sink for Kept {
         fn event(&mut self, _: Option<u64>, event: Event<'_>) {
             self.0.push(event.into_owned());
         }
     }
-    let mut kept = Kept(Vec::new());
+    let mut kept = Kept::default();
     let mut ingest = Ingest::new(&Options::default());
     ingest.push(bytes, None, &mut kept);
     ingest.finish(Cut::EndOfInput, None, &mut kept);
+    let log = served.get(&format!("/v1/sessions/{session}/log")).send().await.unwrap();
+    let log = log.text().await.unwrap();
+    assert_eq!(log.lines().count(), kept.0.len());
     let mut encoder = Encoder::new(Kind::new(view), session, 0);
     let mut frames = Vec::new();
-    for (seq, event) in kept.0.into_iter().enumerate() {
-        let record = Record { seq: seq as u64, at_ms: None, run: run.into(), event };
+    for (seq, (event, line)) in kept.0.into_iter().zip(log.lines()).enumerate() {
+        let at_ms = serde_json::from_str::<Record<'_>>(line).unwrap().at_ms;
+        let record = Record { seq: seq as u64, at_ms, run: run.into(), event };
         encoder.push(&record, &mut |frame| {
-            let data = serde_json::from_str(frame.data).unwrap();
-            frames.push((frame.id.to_string(), frame.event.to_owned(), timeless(data)));
+            let (event, data) = (frame.event.to_owned(), frame.data.to_owned());
+            frames.push(Got { id: frame.id.to_string(), event, data });
         });
     }
     frames
-}
-
-const TIMES: [&str; 5] = ["at", "ts", "timestamp", "ran_for_ms", "ranForMs"];
-
-/// Without what only the clock knows.
-fn timeless(mut value: Value) -> Value {
-    match &mut value {
-        Value::Object(fields) => {
-            fields.retain(|name, _| !TIMES.contains(&&**name));
-            fields.values_mut().for_each(|value| *value = timeless(value.take()));
-        }
-        Value::Array(values) => values.iter_mut().for_each(|value| *value = timeless(value.take())),
-        _ => {}
-    }
-    value
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -65,14 +59,11 @@ async fn a_stream_taken_in_has_the_frames_that_show_prints() {
     for view in ViewName::ALL.iter().copied() {
         let session = served.new_session().await;
         let taken = served.ingest(&session, bytes.clone()).await;
-        let expected = shown(&bytes, view, &session, taken["run"].as_str().unwrap());
-        let last = expected.last().unwrap().0.clone();
+        let run = taken["run"].as_str().unwrap();
+        let expected = shown(&served, &bytes, view, &session, run).await;
+        let last = expected.last().unwrap().id.clone();
         let query = format!("view={}", view.as_str());
         let got = served.follow(&session, &query, "").await.until(|got| got.id == last).await;
-        let got: Vec<(String, String, Value)> = got
-            .into_iter()
-            .map(|got| (got.id, got.event, timeless(serde_json::from_str(&got.data).unwrap())))
-            .collect();
         assert_eq!(got, expected, "{}", view.as_str());
     }
 }
@@ -86,8 +77,9 @@ async fn at_every_cursor_of_every_view_the_rest_is_exactly_the_rest() {
     for view in ViewName::ALL.iter().copied() {
         for format in ["own", "patch"] {
             let query = format!("view={}&format={format}", view.as_str());
-            let expected = shown(&bytes, view, &session, taken["run"].as_str().unwrap());
-            let mut last = expected.last().unwrap().0.clone();
+            let run = taken["run"].as_str().unwrap();
+            let expected = shown(&served, &bytes, view, &session, run).await;
+            let mut last = expected.last().unwrap().id.clone();
             if format == "patch" {
                 last = capital(&last);
             }
@@ -134,9 +126,14 @@ async fn a_cursor_that_cannot_be_gone_on_from_gets_the_whole_page() {
     }
 }
 
-/// Text that a reader of `latest` patches would see, and where it is.
-fn told(all: &[Got]) -> String {
-    all.iter().map(|got| &*got.data).collect()
+/// The page that a client has after these patches.
+fn page_of(all: &[Got]) -> Value {
+    let mut page = Picture::default();
+    for got in all {
+        let patch = decode(&got.data, &page).unwrap_or_else(|_| panic!("{}", got.data));
+        page.apply(&patch);
+    }
+    serde_json::to_value(&page).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -152,25 +149,22 @@ async fn readers_that_come_while_a_run_is_going_all_see_the_same_end() {
     let path = format!("/v1/ingest/auto?session={session}");
     let request = served.request(reqwest::Method::POST, &path);
     let taking = tokio::spawn(request.body(reqwest::Body::wrap_stream(body)).send());
-    let ended = |got: &Got| got.data.contains("\"ended\"") || got.event == "completed";
+    let ended = |got: &Got| got.data.starts_with("{\"ended\"");
     let mut readers = Vec::new();
-    let whole = served.follow(&session, "view=latest&content=delta", "").await;
-    let first = tokio::spawn(async move { { whole }.until(ended).await });
-    for piece in bytes.chunks(97) {
+    for piece in bytes.chunks(997) {
         pieces.send(Ok(piece.to_vec())).await.unwrap();
         let events = served.follow(&session, "view=transcript&format=patch", "").await;
         readers.push(tokio::spawn(async move { { events }.until(ended).await }));
     }
     drop(pieces);
     assert_eq!(taking.await.unwrap().unwrap().status(), 200);
-    first.await.unwrap();
     let path = format!("/v1/sessions/{session}/snapshot?view=transcript&format=patch");
     let page: Value = served.get(&path).send().await.unwrap().json().await.unwrap();
+    assert!(3 < readers.len());
     for reader in readers {
         let all = reader.await.unwrap();
-        let mut ids: Vec<&str> = all.iter().map(|got| &*got.id).collect();
-        ids.dedup();
+        let ids: BTreeSet<&str> = all.iter().map(|got| &*got.id).collect();
         assert_eq!(ids.len(), all.len(), "a frame came twice");
-        assert!(!told(&all).is_empty() && page["data"].is_object());
+        assert_eq!(page_of(&all), page["data"]["picture"], "the same page");
     }
 }
