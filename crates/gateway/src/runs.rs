@@ -26,7 +26,12 @@ pub enum Wish {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Runs(Arc<Mutex<HashMap<RunId, Going>>>);
+pub struct Runs {
+    going: Arc<Mutex<HashMap<RunId, Going>>>,
+    /// Whether the gateway stops: then no run begins.
+    stopping: watch::Sender<bool>,
+    count: watch::Sender<usize>,
+}
 
 /// What a person said to an ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,23 +71,26 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.runs.lock().remove(&self.run);
+        let mut going = self.runs.lock();
+        going.remove(&self.run);
+        self.runs.count.send_replace(going.len());
     }
 }
 
 impl Runs {
     fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Going>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.going.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nothing if a run is going in this session.
+    /// Nothing if a run is going in this session, or the gateway stops.
     pub fn begin(&self, session: SessionId, run: RunId) -> Option<Ticket> {
         let mut going = self.lock();
-        if going.values().any(|other| other.session == session) {
+        if *self.stopping.borrow() || going.values().any(|other| other.session == session) {
             return None;
         }
         let (sender, wish) = watch::channel(Wish::GoOn);
         going.insert(run, Going { session, wish: sender, answers: None });
+        self.count.send_replace(going.len());
         Some(Ticket { runs: self.clone(), run, wish })
     }
 
@@ -97,10 +105,6 @@ impl Runs {
         self.lock().iter().find(|(_, going)| going.session == session).map(|(run, _)| *run)
     }
 
-    pub fn len(&self) -> usize {
-        self.lock().len()
-    }
-
     pub fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
@@ -110,11 +114,18 @@ impl Runs {
         self.lock().get(&run).is_some_and(|going| going.wish.send(Wish::Cancel).is_ok())
     }
 
-    pub fn interrupt_all(&self) {
-        for going in self.lock().values() {
-            // One that is just ending needs no wish.
-            let _ended = going.wish.send(Wish::Interrupt);
+    /// Asks every run to end, lets no other begin, and waits until the last has gone.
+    pub async fn stop_all(&self) {
+        {
+            let going = self.lock();
+            self.stopping.send_replace(true);
+            for going in going.values() {
+                // One that is just ending needs no wish.
+                let _ended = going.wish.send(Wish::Interrupt);
+            }
         }
+        let mut count = self.count.subscribe();
+        let _none_left = count.wait_for(|count| *count == 0).await;
     }
 }
 

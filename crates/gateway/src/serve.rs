@@ -37,12 +37,15 @@ pub async fn serve(
     let (closing, closed) = watch::channel(false);
     let mut stop = std::pin::pin!(stop);
     loop {
-        let permit = Arc::clone(&room).acquire_owned().await.map_err(io::Error::other)?;
+        let next = async {
+            let permit = Arc::clone(&room).acquire_owned().await.map_err(io::Error::other)?;
+            listener.accept().await.map(|accepted| (permit, accepted))
+        };
         let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+            accepted = next => accepted,
             () = &mut stop => break,
         };
-        let (stream, from) = match accepted {
+        let (permit, (stream, from)) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
                 // Out of file descriptors, most likely: others close, and it goes on.
@@ -75,10 +78,7 @@ pub async fn serve(
 /// Ends runs as interrupted and streams with a word, and waits for both, up to a bound.
 async fn drain(gateway: &Gateway, closing: watch::Sender<bool>, room: &Semaphore) {
     let drained = async {
-        gateway.runs.interrupt_all();
-        while !gateway.runs.is_empty() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        gateway.runs.stop_all().await;
         gateway.stopping.send_replace(true);
         closing.send_replace(true);
         let all = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Wrong credentials from one address within the window before it has to wait.
 const WRONG_MAX: u32 = 10;
 const WINDOW: Duration = Duration::from_mins(1);
-/// Addresses remembered; when there are more, all are forgotten that could be.
+/// Addresses remembered; when there are more, the old ones are forgotten, or else all.
 const ADDRESSES_MAX: usize = 10_000;
 
 #[derive(Debug, Default)]
@@ -21,6 +21,9 @@ impl Attempts {
         if ADDRESSES_MAX <= seen.len() {
             seen.retain(|_, (since, _)| now.duration_since(*since) < WINDOW);
         }
+        if ADDRESSES_MAX <= seen.len() {
+            seen.clear();
+        }
         let (since, count) = seen.entry(from).or_insert((now, 0));
         if WINDOW <= now.duration_since(*since) {
             (*since, *count) = (now, 0);
@@ -32,6 +35,8 @@ impl Attempts {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
 
     #[test]
@@ -45,5 +50,9 @@ mod tests {
         assert!(attempts.wrong(here, now));
         assert!(!attempts.wrong(there, now), "others are not held to account");
         assert!(!attempts.wrong(here, now + WINDOW), "and not for ever");
+        for address in 0..20_001_u32 {
+            attempts.wrong(IpAddr::V4(Ipv4Addr::from_bits(address)), now);
+        }
+        assert!(attempts.0.lock().is_ok_and(|seen| seen.len() <= ADDRESSES_MAX), "bounded");
     }
 }

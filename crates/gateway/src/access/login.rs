@@ -52,11 +52,13 @@ mod tests {
         assert_eq!(links.redeem(&link, now), Some(owner));
         assert_eq!(links.redeem(&link, now), None, "used");
         assert_eq!(links.redeem(&issue(), now + GOOD_FOR), None, "too old");
+        let later = now + Duration::from_secs(1);
         let first = issue();
-        for _ in 0..LINKS_MAX {
-            issue();
+        let second = links.issue(owner, later).unwrap_or_else(|error| panic!("{error}"));
+        for _ in 2..=LINKS_MAX {
+            links.issue(owner, later).unwrap_or_else(|error| panic!("{error}"));
         }
-        assert!(links.0.lock().is_ok_and(|links| links.len() == LINKS_MAX));
-        let _maybe = links.redeem(&first, now);
+        assert_eq!(links.redeem(&first, later), None, "the oldest made room");
+        assert_eq!(links.redeem(&second, later), Some(owner));
     }
 }

@@ -6,12 +6,14 @@ use crate::store::Used;
 
 use super::Fact;
 
-/// Bytes of visible text of one message that a search can find.
-const FOUND_BYTES_MAX: usize = 64 << 10;
+/// Bytes of visible text of one run that a search can find.
+const FOUND_BYTES_MAX: usize = 256 << 10;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     texts: Vec<(MessageId, String)>,
+    /// Of all texts that came, also of those taken back.
+    bytes: usize,
     used: Used,
 }
 
@@ -69,12 +71,17 @@ impl Tally {
     }
 
     fn append(&mut self, message: MessageId, text: &str) {
-        if !self.texts.iter().any(|(id, _)| *id == message) {
-            self.texts.push((message, String::new()));
+        let room = FOUND_BYTES_MAX.saturating_sub(self.bytes);
+        let text = &text[..text.floor_char_boundary(room)];
+        if text.is_empty() {
+            return;
         }
-        let Some((_, whole)) = self.texts.iter_mut().find(|(id, _)| *id == message) else { return };
-        let room = FOUND_BYTES_MAX.saturating_sub(whole.len());
-        whole.push_str(&text[..text.floor_char_boundary(room)]);
+        self.bytes += text.len();
+        // Nearly always it is the last one.
+        match self.texts.iter_mut().rev().find(|(id, _)| *id == message) {
+            Some((_, whole)) => whole.push_str(text),
+            None => self.texts.push((message, text.to_owned())),
+        }
     }
 
     fn use_more(&mut self, usage: &Usage) {
