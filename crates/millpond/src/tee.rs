@@ -6,6 +6,7 @@
 use std::io::{Read, Write};
 use std::process::ExitCode;
 
+use gateway::id::SessionId;
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
@@ -52,7 +53,8 @@ pub(crate) fn run(args: &TeeArgs) -> ExitCode {
             say(&format!("session {session}, run {run}: {outcome}"));
             ExitCode::SUCCESS
         }
-        (Err(problem), _) | (Ok(()), Err(problem)) => {
+        // What the gateway says explains most.
+        (_, Err(problem)) | (Err(problem), _) => {
             say(&problem);
             ExitCode::FAILURE
         }
@@ -80,6 +82,9 @@ fn target(args: &TeeArgs) -> Result<(String, String), String> {
     };
     let mut target = format!("{base}/v1/ingest/{}", args.from);
     if let Some(session) = &args.session {
+        if session.parse::<SessionId>().is_err() {
+            return Err(format!("`{session}` is no session: give the key that the gateway gave"));
+        }
         target.push_str("?session=");
         target.push_str(session);
     }
@@ -93,15 +98,22 @@ fn pass_through(pieces: &mpsc::Sender<Vec<u8>>) -> Result<(), String> {
     let mut behind = false;
     loop {
         let len = match input.read(&mut piece) {
+            Ok(0) if behind => {
+                return Err("the gateway was away or too slow and has not got all of it".to_owned());
+            }
             Ok(0) => return Ok(()),
             Ok(len) => len,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(format!("cannot read standard input: {error}")),
         };
-        let _reader_gone = output.write_all(&piece[..len]).and_then(|()| output.flush());
-        if !behind && pieces.try_send(piece[..len].to_vec()).is_err() {
-            behind = true;
+        match output.write_all(&piece[..len]).and_then(|()| output.flush()) {
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                return Err(format!("cannot write standard output: {error}"));
+            }
+            _ => {}
         }
+        // What is left out cannot be made up for: from there on nothing is sent.
+        behind = behind || pieces.try_send(piece[..len].to_vec()).is_err();
     }
 }
 
