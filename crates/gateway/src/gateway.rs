@@ -1,7 +1,6 @@
 //! The parts of a gateway that is running, as its endpoints see them.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use engine::event::Millis;
 use tokio::sync::watch;
@@ -29,7 +28,6 @@ pub struct Gateway {
     pub links: Links,
     /// Whether callers come over TLS.
     pub tls: bool,
-    pub started: Instant,
     vault: Keys,
     /// Counts changes of who may come in; open streams look again at each.
     pub revocations: watch::Sender<u64>,
@@ -66,7 +64,6 @@ impl Gateway {
             attempts: Attempts::default(),
             links: Links::default(),
             tls,
-            started: Instant::now(),
             vault: Keys(vault),
             revocations: watch::Sender::new(0),
             stopping: watch::Sender::new(false),

@@ -3,6 +3,7 @@
 mod compat;
 mod credentials;
 mod error;
+mod extract;
 mod gate;
 mod ingest;
 mod messages;
@@ -65,6 +66,7 @@ pub fn router(gateway: Arc<Gateway>) -> Router {
         .route("/readyz", get(ops::readyz))
         .route("/login", get(credentials::login))
         .merge(guarded)
+        .method_not_allowed_fallback(extract::wrong_method)
         .fallback(async || ApiError::not_found())
         .layer(axum::middleware::from_fn_with_state(Arc::clone(&gateway), gate::host_and_origin))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))

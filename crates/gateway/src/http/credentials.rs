@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use engine::event::Millis;
@@ -18,6 +17,7 @@ use crate::store::Share;
 
 use super::App;
 use super::error::ApiError;
+use super::extract::{Json, Path, Query};
 use super::gate::{COOKIE, Owner};
 use super::sessions::own;
 

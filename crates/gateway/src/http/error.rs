@@ -43,11 +43,6 @@ impl ApiError {
     pub fn conflict(code: &'static str, message: impl Into<String>) -> ApiError {
         ApiError::new(StatusCode::CONFLICT, code, message)
     }
-
-    pub fn to_json(&self) -> String {
-        let error = Error { code: self.code, message: &self.message };
-        serde_json::to_string(&Body { error }).unwrap_or_default()
-    }
 }
 
 impl IntoResponse for ApiError {

@@ -1,8 +1,7 @@
 //! A provider's raw stream as a request body, live: a run that every reader sees as it comes.
 
-use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use engine::event::Outcome;
 use engine::ingest::{DialectName, Options};
 use engine::run::Cut;
@@ -19,6 +18,7 @@ use crate::store::StoreError;
 
 use super::App;
 use super::error::ApiError;
+use super::extract::{Json, Path, Query};
 use super::gate::Owner;
 
 #[derive(Deserialize)]

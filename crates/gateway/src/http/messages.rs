@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use engine::event::Millis;
 use serde::{Deserialize, Serialize};
@@ -16,6 +15,7 @@ use crate::store::Queued;
 
 use super::App;
 use super::error::ApiError;
+use super::extract::{Json, Path};
 use super::gate::Owner;
 use super::sessions::own;
 

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use engine::event::Outcome;
 use serde::{Deserialize, Serialize};
@@ -15,6 +14,7 @@ use crate::store::RunRow;
 
 use super::App;
 use super::error::ApiError;
+use super::extract::{Json, Path};
 use super::gate::Owner;
 
 #[derive(Serialize)]

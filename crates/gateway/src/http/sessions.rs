@@ -1,7 +1,6 @@
 //! Sessions: making, finding, naming, branching and deleting them.
 
-use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use engine::event::Millis;
 use serde::{Deserialize, Serialize};
@@ -15,6 +14,7 @@ use crate::store::{self, Change, Session};
 
 use super::App;
 use super::error::ApiError;
+use super::extract::{Json, Path, Query};
 use super::gate::{Anyone, Owner};
 
 /// A session as callers see it.

@@ -2,8 +2,8 @@
 //!
 //! Nothing is heard from the client but that it goes away; commands come over HTTP.
 
+use axum::extract::State;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
-use axum::extract::{Query, State};
 use axum::response::Response;
 
 use crate::fold::Spelling;
@@ -11,6 +11,7 @@ use crate::limits::SOCKET_BYTES_MAX;
 
 use super::App;
 use super::error::ApiError;
+use super::extract::Query;
 use super::gate::Anyone;
 use super::stream::{Stream, Wanted};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -20,6 +20,7 @@ use crate::store::StoreError;
 
 use super::App;
 use super::error::ApiError;
+use super::extract::{Path, Query};
 use super::gate::Anyone;
 use super::sessions::find;
 

@@ -1,6 +1,5 @@
 //! AG-UI: `POST /agui` runs an agent on a thread.
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
@@ -12,6 +11,7 @@ use crate::compat::agui::{AgUi, Options};
 
 use super::super::App;
 use super::super::error::ApiError;
+use super::super::extract::Json;
 use super::super::gate::Owner;
 use super::{ask, event_stream, session_named};
 

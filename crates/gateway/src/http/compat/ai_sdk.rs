@@ -1,7 +1,6 @@
 //! The AI SDK's chat: `POST /api/chat`, and `GET /api/chat/{id}/stream` to come back to it.
 
-use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -13,6 +12,7 @@ use crate::id::SessionId;
 
 use super::super::App;
 use super::super::error::ApiError;
+use super::super::extract::{Json, Path};
 use super::super::gate::Owner;
 use super::{ask, event_stream, session_named};
 

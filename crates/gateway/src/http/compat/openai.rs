@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -23,6 +22,7 @@ use crate::id::OwnerId;
 
 use super::super::App;
 use super::super::error::ApiError;
+use super::super::extract::Json;
 use super::super::gate::Owner;
 use super::agui::text_of;
 use super::{ask, event_stream, run_to_end};

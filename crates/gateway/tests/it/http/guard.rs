@@ -223,6 +223,20 @@ async fn strange_ids_are_not_there_and_large_bodies_are_refused() {
         let answer = served.get(&format!("/v1/sessions/{word}/snapshot")).send().await.unwrap();
         assert_eq!(answer.status(), 404, "{word}");
     }
+    for (method, path, body, status, code) in [
+        (Method::POST, "/v1/sessions", "{\"titel\":1}", 422, "bad_request"),
+        (Method::POST, "/v1/sessions", "{", 400, "bad_request"),
+        (Method::GET, "/v1/sessions?limt=1", "", 400, "bad_request"),
+        (Method::GET, "/v1/sessions/%ff", "", 404, "not_found"),
+        (Method::PUT, "/v1/sessions", "", 405, "method_not_allowed"),
+        (Method::GET, "/nothing", "", 404, "not_found"),
+    ] {
+        let request = served.request(method, path).header("content-type", "application/json");
+        let answer = request.body(body).send().await.unwrap();
+        assert_eq!(answer.status(), status, "{path} {body}");
+        let told: Value = answer.json().await.unwrap();
+        assert_eq!(told["error"]["code"], code, "{path} {body}");
+    }
     let large = json!({ "title": "x".repeat(2 << 20) });
     let answer = served.post("/v1/sessions", &large).send().await.unwrap();
     assert_eq!(answer.status(), 413);
