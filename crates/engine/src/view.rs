@@ -8,6 +8,7 @@ pub mod blob;
 pub mod bubbles;
 mod doing;
 pub mod item;
+pub mod items;
 pub mod latest;
 mod output;
 pub mod patch;
@@ -23,6 +24,7 @@ use std::str::FromStr;
 use crate::event::Record;
 
 pub use item::{Item, Key, Kind, State};
+pub use items::Items;
 pub use patch::{Patch, Status};
 pub use picture::Picture;
 

@@ -20,6 +20,12 @@ pub enum Patch<'a> {
         key: Key,
         item: Item<'a>,
     },
+    /// The last item is done; this is the next of its kind and message, and begins with this text.
+    Next {
+        key: Key,
+        at_ms: Option<Millis>,
+        text: Cow<'a, str>,
+    },
     /// More of the item's text.
     Append {
         key: Key,

@@ -1,17 +1,19 @@
 //! A page as it stands: every patch so far, applied.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::event::Millis;
+
 use super::item::{Item, Key, State};
+use super::items::Items;
 use super::patch::{Ask, Ended, Overlay, Patch, Settled, Status};
 
 /// The whole state of a view. A reader that gets one knows all that a reader from the start knows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Picture {
-    pub items: BTreeMap<Key, Item<'static>>,
+    pub items: Items,
     #[serde(default)]
     pub settled: Settled,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,33 +37,34 @@ impl Picture {
             Patch::Put { key, item } => {
                 self.items.insert(*key, item.clone().into_owned());
             }
+            Patch::Next { key, at_ms, text } => self.next(*key, *at_ms, text),
             Patch::Append { key, text } => {
-                if let Some(item) = self.items.get_mut(key) {
+                if let Some(item) = self.items.get_mut(*key) {
                     item.text.to_mut().push_str(text);
                 }
             }
             Patch::Rewrite { key, kept_bytes, text } => {
-                if let Some(item) = self.items.get_mut(key) {
+                if let Some(item) = self.items.get_mut(*key) {
                     super::rewrite(item.text.to_mut(), *kept_bytes, text);
                 }
             }
             Patch::Close { key, state } => {
-                if let Some(item) = self.items.get_mut(key) {
+                if let Some(item) = self.items.get_mut(*key) {
                     item.state = *state;
                 }
             }
             Patch::Attach { key, image } => {
-                if let Some(item) = self.items.get_mut(key) {
+                if let Some(item) = self.items.get_mut(*key) {
                     item.images.push(image.clone().into_owned());
                 }
             }
             Patch::Cite { key, citation } => {
-                if let Some(item) = self.items.get_mut(key) {
+                if let Some(item) = self.items.get_mut(*key) {
                     item.citations.push(citation.clone().into_owned());
                 }
             }
             Patch::Remove { key } => {
-                self.items.remove(key);
+                self.items.remove(*key);
             }
             Patch::Withdraw { keys } => keys.iter().for_each(|key| self.withdraw(*key)),
             Patch::RoundClosed { .. } => {}
@@ -80,8 +83,19 @@ impl Picture {
         }
     }
 
+    fn next(&mut self, key: Key, at_ms: Option<Millis>, text: &str) {
+        let before = self.items.last_key().and_then(|last| self.items.get_mut(last));
+        if let Some(before) = before {
+            before.state = State::Done;
+            let mut next = Item::new(before.kind, before.run.clone(), next_id(&before.id));
+            next.at_ms = at_ms;
+            next.text = Cow::Owned(with_room(text));
+            self.items.insert(key, next);
+        }
+    }
+
     fn withdraw(&mut self, key: Key) {
-        if let Some(item) = self.items.get_mut(&key) {
+        if let Some(item) = self.items.get_mut(key) {
             item.state = State::Withdrawn;
             item.text = Cow::Borrowed("");
             item.arguments = None;
@@ -101,4 +115,19 @@ impl Picture {
         let ended = Ended { content: None, ..ended.clone() };
         self.ended = Some(ended.into_owned());
     }
+}
+
+/// The number at the end of an id, and one more.
+fn next_id(id: &str) -> String {
+    let name = id.trim_end_matches(|end: char| end.is_ascii_digit());
+    let number = id[name.len()..].parse().unwrap_or(0_u32);
+    format!("{name}{}", number.saturating_add(1))
+}
+
+/// A text that is about to grow to a sentence.
+fn with_room(text: &str) -> String {
+    const SENTENCE_BYTES: usize = 128;
+    let mut roomy = String::with_capacity(text.len().max(SENTENCE_BYTES));
+    roomy.push_str(text);
+    roomy
 }

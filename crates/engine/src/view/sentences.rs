@@ -7,7 +7,7 @@ mod cards;
 
 use std::borrow::Cow;
 
-use crate::event::{Event, MessageId, Millis, Owner, Record};
+use crate::event::{Event, MessageId, Owner, Record};
 use crate::sentence::{Cut, Splitter};
 
 use super::Options;
@@ -130,20 +130,20 @@ impl Sentences {
     fn say(&mut self, text: &str, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
         let Sentences { base, open: Some(open), pieces, .. } = self else { return };
         let Open { splitter, message, shown, piece, count, .. } = open;
-        splitter.push(text, &mut |cut| {
-            let mut place = Place { message: *message, shown, piece, count, pieces, base };
-            place.put(cut, &record.run, record.at_ms, out);
-        });
+        let message = *message;
+        let mut place = Place { message, shown, piece, count, pieces, base, ended: None };
+        splitter.push(text, &mut |cut| place.put(cut, record, out));
+        place.close(out);
     }
 
     fn end_message(&mut self, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
         let Sentences { base, open, pieces, .. } = self;
         let Some(mut open) = open.take() else { return };
         let Open { splitter, message, shown, piece, count, .. } = &mut open;
-        splitter.finish(&mut |cut| {
-            let mut place = Place { message: *message, shown, piece, count, pieces, base };
-            place.put(cut, &record.run, record.at_ms, out);
-        });
+        let message = *message;
+        let mut place = Place { message, shown, piece, count, pieces, base, ended: None };
+        splitter.finish(&mut |cut| place.put(cut, record, out));
+        place.close(out);
     }
 
     /// The source changed its mind. Pieces that it did not touch stay, the others come anew.
@@ -230,39 +230,45 @@ struct Place<'a> {
     count: &'a mut u32,
     pieces: &'a mut Vec<Piece>,
     base: &'a mut Base,
+    /// A piece that has ended; if another follows at once, one patch says both.
+    ended: Option<Key>,
 }
 
 impl Place<'_> {
-    fn put(
-        &mut self,
-        cut: Cut<'_>,
-        run: &str,
-        at_ms: Option<Millis>,
-        out: &mut impl FnMut(Patch<'_>),
-    ) {
+    fn put(&mut self, cut: Cut<'_>, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
         match (cut, *self.piece) {
             (Cut::Text(text), Some(key)) => {
                 *self.shown += text.len();
                 out(Patch::Append { key, text: Cow::Borrowed(text) });
             }
-            (Cut::Text(text), None) => {
-                let key = self.base.key();
-                let id = format!("m{}.{}", self.message.0, self.count);
-                *self.count += 1;
-                *self.piece = Some(key);
-                self.pieces.push(Piece { message: self.message, key, start: *self.shown });
-                *self.shown += text.len();
-                let mut item = Item::new(Kind::Text, run, id);
-                item.at_ms = at_ms;
-                item.text = Cow::Borrowed(text);
-                out(Patch::Put { key, item });
-            }
+            (Cut::Text(text), None) => self.begin(text, record, out),
             (Cut::End, key) => {
+                self.close(out);
                 *self.piece = None;
-                if let Some(key) = key {
-                    out(Patch::Close { key, state: State::Done });
-                }
+                self.ended = key;
             }
+        }
+    }
+
+    fn begin(&mut self, text: &str, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
+        let (key, number, at_ms) = (self.base.key(), *self.count, record.at_ms);
+        *self.count += 1;
+        *self.piece = Some(key);
+        self.pieces.push(Piece { message: self.message, key, start: *self.shown });
+        *self.shown += text.len();
+        let text = Cow::Borrowed(text);
+        if self.ended.take_if(|ended| ended.0 + 1 == key.0).is_some() {
+            return out(Patch::Next { key, at_ms, text });
+        }
+        self.close(out);
+        let id = format!("m{}.{number}", self.message.0);
+        let item = Item { at_ms, text, ..Item::new(Kind::Text, &*record.run, id) };
+        out(Patch::Put { key, item });
+    }
+
+    fn close(&mut self, out: &mut impl FnMut(Patch<'_>)) {
+        if let Some(key) = self.ended.take() {
+            out(Patch::Close { key, state: State::Done });
         }
     }
 }

@@ -45,7 +45,7 @@ fn write_number(mut number: u64, out: &mut String) {
             break;
         }
     }
-    out.extend(digits[at..].iter().map(|&digit| char::from(digit)));
+    out.push_str(str::from_utf8(&digits[at..]).unwrap_or_default());
 }
 
 fn read_number(text: &str) -> Result<u64, NoCursor> {

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::event::Record;
+use crate::event::{Millis, Record};
 use crate::view::{Key, Options, Patch, Picture, Status, Thinking, View, ViewName};
 
 use super::cursor::Cursor;
@@ -126,7 +126,7 @@ pub struct Encoder {
     view: View,
     page: Page,
     merging: Merging,
-    /// An append that may still grow.
+    /// A frame that may still grow.
     pending: Option<Pending>,
 }
 
@@ -152,9 +152,49 @@ enum Spelling {
 #[derive(Clone, Debug)]
 struct Pending {
     key: Key,
+    begins: Begins,
     text: String,
     seq: u64,
     sent: u32,
+}
+
+/// What the text of a frame that grows is to its item.
+#[derive(Clone, Copy, Debug)]
+enum Begins {
+    Nothing,
+    Item { at_ms: Option<Millis> },
+}
+
+/// Whether later text may be put to this patch before it is sent.
+fn may_grow(patch: &Patch<'_>, format: Format) -> bool {
+    match patch {
+        Patch::Append { .. } => true,
+        Patch::Next { .. } => format == Format::Patch,
+        _ => false,
+    }
+}
+
+impl Pending {
+    fn begin(patch: &Patch<'_>, seq: u64, sent: u32) -> Option<Pending> {
+        let (key, text, begins) = match patch {
+            Patch::Append { key, text } => (*key, text, Begins::Nothing),
+            Patch::Next { key, at_ms, text } => (*key, text, Begins::Item { at_ms: *at_ms }),
+            _ => return None,
+        };
+        Some(Pending { key, begins, text: text.to_string(), seq, sent })
+    }
+
+    /// Takes more text of the same item, if that is what this is.
+    fn grow(&mut self, patch: &Patch<'_>, seq: u64, sent: u32) -> bool {
+        match patch {
+            Patch::Append { key, text } if *key == self.key => {
+                self.text.push_str(text);
+                (self.seq, self.sent) = (seq, sent);
+                true
+            }
+            _ => false,
+        }
+    }
 }
 
 impl Encoder {
@@ -203,20 +243,11 @@ impl Encoder {
         let seq = record.seq;
         let mut sent = 0;
         view.apply(record, &mut |patch| {
-            if let Patch::Append { key, text } = &patch
-                && *merging == Merging::UntilFlush
-            {
+            if *merging == Merging::UntilFlush && may_grow(&patch, page.kind.format) {
                 sent += 1;
-                match pending {
-                    Some(open) if open.key == *key => {
-                        open.text.push_str(text);
-                        (open.seq, open.sent) = (seq, sent);
-                    }
-                    _ => {
-                        page.send(pending, out);
-                        let (key, text) = (*key, text.to_string());
-                        *pending = Some(Pending { key, text, seq, sent });
-                    }
+                if !pending.as_mut().is_some_and(|open| open.grow(&patch, seq, sent)) {
+                    page.send(pending, out);
+                    *pending = Pending::begin(&patch, seq, sent);
                 }
                 page.picture.apply(&patch);
                 return;
@@ -268,8 +299,12 @@ impl Encoder {
 
 impl Page {
     fn send(&mut self, pending: &mut Option<Pending>, out: &mut impl FnMut(Frame<'_>)) {
-        if let Some(Pending { key, text, seq, mut sent }) = pending.take() {
-            let patch = Patch::Append { key, text: Cow::Owned(text) };
+        if let Some(Pending { key, begins, text, seq, mut sent }) = pending.take() {
+            let text = Cow::Owned(text);
+            let patch = match begins {
+                Begins::Nothing => Patch::Append { key, text },
+                Begins::Item { at_ms } => Patch::Next { key, at_ms, text },
+            };
             sent -= 1;
             self.spell(&patch, seq, &mut sent, out);
         }

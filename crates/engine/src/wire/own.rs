@@ -80,11 +80,11 @@ impl Own {
 }
 
 fn id(key: Key, picture: &Picture) -> &str {
-    picture.items.get(&key).map_or("", |item| &item.id)
+    picture.items.get(key).map_or("", |item| &item.id)
 }
 
 pub(super) fn item(key: Key, picture: &Picture) -> Option<&Item<'static>> {
-    picture.items.get(&key)
+    picture.items.get(key)
 }
 
 /// The name most views give an ending.

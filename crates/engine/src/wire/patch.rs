@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use crate::event::Citation;
+use crate::event::{Citation, Millis};
 use crate::view::blob::Shown;
 use crate::view::patch::{Ask, Ended, Overlay, Resolved, Settled, Status};
 use crate::view::{Item, Key, Patch, Picture, State};
@@ -34,6 +34,10 @@ impl PatchFrames {
             Patch::Put { key, item } => {
                 self.last = self.last.max(*key);
                 object.value("i", key).value("put", item)
+            }
+            Patch::Next { key, at_ms, text } => {
+                self.last = self.last.max(*key);
+                object.text("next", text).some("at_ms", at_ms.as_ref())
             }
             Patch::Rewrite { key, kept_bytes, text } => {
                 object.value("i", key).value("keep", kept_bytes).text("t", text)
@@ -66,6 +70,8 @@ impl PatchFrames {
 struct Payload<'a> {
     i: Option<Key>,
     t: Option<Cow<'a, str>>,
+    next: Option<Cow<'a, str>>,
+    at_ms: Option<Millis>,
     keep: Option<usize>,
     put: Option<Item<'a>>,
     state: Option<State>,
@@ -112,7 +118,7 @@ pub struct NoPatch {
 /// Reads a patch frame's payload. `picture` is the page it is for.
 pub fn decode<'a>(data: &'a str, picture: &Picture) -> Result<Patch<'a>, NoPatch> {
     let problem = |words: &str| NoPatch { problem: words.to_owned() };
-    let last = picture.items.last_key_value().map(|(key, _)| *key);
+    let last = picture.items.last_key();
     if data.starts_with('"') {
         let text: Cow<'a, str> =
             serde_json::from_str(data).map_err(|error| problem(&error.to_string()))?;
@@ -123,6 +129,11 @@ pub fn decode<'a>(data: &'a str, picture: &Picture) -> Result<Patch<'a>, NoPatch
         serde_json::from_str(data).map_err(|error| problem(&error.to_string()))?;
     Ok(match payload {
         Payload { put: Some(item), i: Some(key), .. } => Patch::Put { key, item },
+        Payload { next: Some(text), at_ms, .. } => {
+            let last = last.ok_or_else(|| problem("there is no item to go on from"))?;
+            let key = Key(last.0.saturating_add(1));
+            Patch::Next { key, at_ms, text }
+        }
         Payload { closed: Some(round), i: Some(from), .. } => Patch::RoundClosed { round, from },
         Payload { withdrawn: Some(keys), .. } => Patch::Withdraw { keys },
         Payload { settled: Some((count, bytes)), .. } => Patch::Settle(Settled { count, bytes }),

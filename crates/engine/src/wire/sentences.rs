@@ -4,7 +4,7 @@
 use serde_json::value::RawValue;
 
 use crate::event::Outcome;
-use crate::view::{Item, Kind as ItemKind, Patch, Picture, State};
+use crate::view::{Item, Key, Kind as ItemKind, Patch, Picture, State};
 
 use super::json::{Object, write_text};
 use super::own::{About, Say, ending, item};
@@ -27,6 +27,15 @@ pub(super) fn spell(
             let frame = frame.some("name", item.name.as_ref());
             say("tool", frame.text("state", state(item.state)).end());
         }
+        Patch::Next { key, text, .. } => {
+            let before = key.0.checked_sub(1).and_then(|before| item(Key(before), picture));
+            if let Some(before) = before {
+                whole(before, run, data, say);
+            }
+            if let Some(item) = item(*key, picture) {
+                delta(&item.id, text, run, data, say);
+            }
+        }
         Patch::Append { key, text } => {
             if let Some(item) = item(*key, picture) {
                 delta(&item.id, text, run, data, say);
@@ -34,8 +43,7 @@ pub(super) fn spell(
         }
         Patch::Close { key, .. } => {
             if let Some(item) = item(*key, picture) {
-                let frame = Object::new(data).json("run", run).text("id", &item.id);
-                say("text-message", frame.text("content", &item.text).end());
+                whole(item, run, data, say);
             }
         }
         Patch::Ended(ended) => {
@@ -44,6 +52,11 @@ pub(super) fn spell(
         }
         _ => {}
     }
+}
+
+fn whole(item: &Item<'_>, run: &str, data: &mut String, say: &mut Say<'_>) {
+    let frame = Object::new(data).json("run", run).text("id", &item.id);
+    say("text-message", frame.text("content", &item.text).end());
 }
 
 fn delta(id: &str, text: &str, run: &str, data: &mut String, say: &mut Say<'_>) {

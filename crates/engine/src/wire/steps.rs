@@ -135,9 +135,7 @@ fn finalized(
         .value("steps", &steps);
     let list = frame.member("segments");
     list.push('[');
-    for (at, (_, item)) in
-        picture.items.range(from..).filter(|(_, item)| of_round(item)).enumerate()
-    {
+    for (at, (_, item)) in picture.items.from(from).filter(|(_, item)| of_round(item)).enumerate() {
         if 0 < at {
             list.push(',');
         }

@@ -44,7 +44,9 @@ pub(super) fn spell(
             say("settled", Object::new(data).json("run", about.run).members(settled).end());
         }
         Patch::Ended(ended) => say(ending_name(ended.outcome), ending(ended, data).end()),
-        Patch::Remove { .. }
+        // Only sentences go on that way.
+        Patch::Next { .. }
+        | Patch::Remove { .. }
         | Patch::Overlay(_)
         | Patch::RoundClosed { .. }
         | Patch::Status(_)

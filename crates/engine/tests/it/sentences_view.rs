@@ -3,7 +3,7 @@
 
 use engine::event::{Event, MessageId, Outcome, Owner, StepId, ToolKind, ToolOutcome};
 use engine::view::{Kind as ItemKind, Picture, State, ViewName};
-use engine::wire::Kind;
+use engine::wire::{Format, Kind};
 use serde_json::{Value, json};
 
 use crate::log::Log;
@@ -106,6 +106,19 @@ fn sentences_f1_however_the_text_is_cut_the_bubbles_are_the_same_and_hold_every_
         log.round().message(&[&text[..cut], &text[cut..]]).end_round().done();
         assert_eq!(SeedClient::watch(&own(&log)).done, expected.done, "cut at {cut}");
     }
+}
+
+#[test]
+fn sentences_f1_a_sentence_that_follows_another_is_one_patch() {
+    let mut log = Log::new();
+    log.round().message(&["One is here. Two", " is.", " Three."]).end_round().done();
+    let kind = Kind { format: Format::Patch, ..Kind::new(ViewName::Sentences) };
+    let (sent, page) = frames(kind, &log.records());
+    let next: Vec<Value> =
+        sent.iter().map(Sent::json).filter(|patch| patch.get("next").is_some()).collect();
+    assert_eq!(next, [json!({"next": "Two"}), json!({"next": "Three."})]);
+    let told: Vec<_> = page.items.values().map(|item| (&*item.id, item.state)).collect();
+    assert_eq!(told, [("m0.0", State::Done), ("m0.1", State::Done), ("m0.2", State::Done)]);
 }
 
 #[test]

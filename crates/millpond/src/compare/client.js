@@ -26,6 +26,8 @@ function applyPatch(picture, patch) {
     applyToItem(picture, picture.items.length - 1, { t: patch });
   } else if ("put" in patch) {
     picture.items[patch.i] = patch.put;
+  } else if ("next" in patch) {
+    next(picture, patch);
   } else if ("withdrawn" in patch) {
     for (const key of patch.withdrawn) change(picture, key, WITHDRAWN);
   } else if ("settled" in patch) {
@@ -49,6 +51,18 @@ function applyPatch(picture, patch) {
   } else {
     applyToItem(picture, patch.i, patch);
   }
+}
+
+/** The last item is done; another like it begins. */
+function next(picture, patch) {
+  const last = picture.items.length - 1;
+  const before = picture.items[last];
+  if (before === undefined) return;
+  change(picture, last, { state: "done" });
+  const id = before.id.replace(/\d*$/, (number) => Number(number) + 1);
+  const { kind, run } = before;
+  const at = patch.at_ms === undefined ? {} : { at_ms: patch.at_ms };
+  picture.items.push({ kind, run, id, ...at, state: "live", text: patch.next });
 }
 
 function applyToItem(picture, key, patch) {

@@ -71,9 +71,9 @@ impl LivePage {
     /// All that has not been printed yet.
     fn rest(&self, picture: &Picture) -> String {
         let mut left = picture.clone();
-        left.items = picture.items.range(Key(self.printed)..).map(own).collect();
+        left.items = picture.items.from(Key(self.printed)).map(own).collect();
         let mut is_printed = false;
-        if let Some(first) = left.items.get_mut(&Key(self.printed)) {
+        if let Some(first) = left.items.get_mut(Key(self.printed)) {
             first.text = first.text[self.printed_bytes.min(first.text.len())..].to_owned().into();
             is_printed = 0 < self.printed_bytes && item_text(first).trim().is_empty();
         }
@@ -88,7 +88,7 @@ impl LivePage {
         }
         let mut text = String::new();
         while self.printed < picture.settled.count {
-            if let Some(item) = picture.items.get(&Key(self.printed)) {
+            if let Some(item) = picture.items.get(Key(self.printed)) {
                 let rest = without(item, self.printed_bytes);
                 if !rest.trim().is_empty() {
                     text.push_str(rest.trim_end_matches('\n'));
@@ -101,7 +101,7 @@ impl LivePage {
             self.printed += 1;
             self.printed_bytes = 0;
         }
-        let next = picture.items.get(&Key(self.printed)).filter(|item| item.kind == Kind::Text);
+        let next = picture.items.get(Key(self.printed)).filter(|item| item.kind == Kind::Text);
         if let Some(item) = next {
             let settled = item.text.get(self.printed_bytes..picture.settled.bytes);
             if let Some(end) = settled.unwrap_or_default().rfind('\n') {
@@ -123,7 +123,7 @@ impl LivePage {
         for ask in asks_text(picture).iter().rev() {
             lines.extend(wrapped_tail(ask, size.columns - 1, room));
         }
-        for (key, item) in picture.items.range(Key(self.printed)..).rev() {
+        for (key, item) in picture.items.from(Key(self.printed)).rev() {
             if room <= lines.len() {
                 break;
             }
@@ -157,8 +157,8 @@ impl LivePage {
     }
 }
 
-fn own<'a>((key, item): (&Key, &Item<'a>)) -> (Key, Item<'a>) {
-    (*key, item.clone())
+fn own((key, item): (Key, &Item<'static>)) -> (Key, Item<'static>) {
+    (key, item.clone())
 }
 
 /// An item's text without its first bytes, which have been printed.

@@ -195,7 +195,9 @@ impl Dialect for OpenAiResponses {
         out.unknown_fields(&line.unknown);
         let kind = line.kind.as_deref().unwrap_or(frame.name);
         let event = kind.strip_prefix("response.").unwrap_or("");
-        match event.rsplit_once('.') {
+        // Nearly all are deltas.
+        let delta = event.strip_suffix(".delta").map(|subject| (subject, "delta"));
+        match delta.or_else(|| event.rsplit_once('.')) {
             Some((subject, verb)) => self.item_event(subject, verb, &line, frame.data, out),
             None if !event.is_empty() => {
                 self.response_event(event, &line, frame.data, out)?;

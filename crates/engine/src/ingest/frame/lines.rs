@@ -192,7 +192,7 @@ impl LineCutter {
     fn hand_on(&mut self, value: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
         self.seen_value = true;
         let from = self.direction.unwrap_or(Direction::Agent);
-        if let Ok(data) = std::str::from_utf8(value) {
+        if let Ok(data) = simdutf8::basic::from_utf8(value) {
             out(Cutting::Frame(Frame { name: "", data, from }));
         } else {
             let data = &String::from_utf8_lossy(value);

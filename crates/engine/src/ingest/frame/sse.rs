@@ -198,7 +198,7 @@ impl SseDecoder {
 
 /// As text, with replacement characters for what is none; nearly always there is nothing to do.
 fn text_of(bytes: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(bytes) {
+    match simdutf8::basic::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => String::from_utf8_lossy(bytes),
     }

@@ -180,7 +180,10 @@ fn check(patch: &Patch<'_>, settled: &mut Settled, known: &mut usize) {
             }
         }
         Patch::Settle(next) => *settled = *next,
-        Patch::Remove { .. } | Patch::Overlay(_) | Patch::RoundClosed { .. } => panic!("{patch:?}"),
+        Patch::Next { .. }
+        | Patch::Remove { .. }
+        | Patch::Overlay(_)
+        | Patch::RoundClosed { .. } => panic!("{patch:?}"),
         Patch::Status(_) | Patch::Ask(_) | Patch::Resolve(_) | Patch::Ended(_) => {}
     }
 }
