@@ -67,6 +67,9 @@ pub enum Event<'a> {
         round: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stop: Option<Stop>,
+        /// Its source did not come to its end: it broke off or failed.
+        #[serde(default, skip_serializing_if = "is_false")]
+        incomplete: bool,
     },
     /// A stretch of assistant text between two steps began; it is never blank.
     MessageStarted {
@@ -87,6 +90,9 @@ pub enum Event<'a> {
     },
     MessageEnded {
         message: MessageId,
+        /// It broke off, or reached a limit on its length.
+        #[serde(default, skip_serializing_if = "is_false")]
+        incomplete: bool,
     },
     /// A source for what a message says.
     SourceCited {
@@ -302,3 +308,8 @@ pub use words::{
     AnsweredBy, AskKind, AskOption, Citation, Executor, Image, Level, MarkupClass, Owner, Phase,
     ReasoningOrigin, Stop, TextMode, ToolKind, ToolOutcome, UnrecognisedReason, Usage, UsageScope,
 };
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_false(value: &bool) -> bool {
+    !value
+}

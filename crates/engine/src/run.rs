@@ -20,8 +20,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::event::{
-    Ending, Event, FailureReason, MarkupClass, MessageId, Millis, Outcome, Phase, Reply, Sink,
-    Stop, TextMode, Trace, Usage, UsageScope,
+    Citation, Ending, Event, FailureReason, MarkupClass, MessageId, Millis, Outcome, Phase, Reply,
+    Sink, Stop, TextMode, Trace, Usage, UsageScope,
 };
 use crate::ingest::filter::{ControlWord, Filter, StartsIn, TagTable};
 
@@ -104,6 +104,8 @@ enum Verdict {
 enum Life {
     New,
     Open,
+    /// No more input comes; what is open is being closed.
+    Ending,
     Ended,
 }
 
@@ -139,6 +141,8 @@ struct Ledger {
     /// The last message of the last round that ended.
     last_round_message: Option<(MessageId, Fingerprint)>,
     withdrawn: Vec<MessageId>,
+    /// Sources that came before the message they are for.
+    citations: Vec<Citation<'static>>,
     unknown_fields: Vec<Fingerprint>,
     verdict: Verdict,
     /// What the open message asks for.
@@ -184,6 +188,7 @@ impl Run {
                 declared: None,
                 last_round_message: None,
                 withdrawn: Vec::new(),
+                citations: Vec::new(),
                 unknown_fields: Vec::new(),
                 verdict: Verdict::Pending,
                 asks: Asks::Nothing,
@@ -237,13 +242,18 @@ impl Ledger {
 
     /// Opens a round if none is open, or if the one that is has had its tools answered.
     fn ensure_round(&mut self, filter: &mut Filter, out: &mut Out<'_>) {
-        let answered = self.rounds == Rounds::AfterResults && self.result_seen;
-        if self.round.is_none() || answered {
+        if self.round.is_none() || self.is_answered() {
             // What was said about the message to come holds in the round it opens.
             let phase = self.phase.take();
             self.start_round(None, None, filter, out);
             self.phase = phase;
         }
+    }
+
+    /// Whether what the model says now belongs to a new round. A message that is open goes on in
+    /// its own, whatever comes back meanwhile.
+    fn is_answered(&self) -> bool {
+        self.rounds == Rounds::AfterResults && self.result_seen && self.message.id().is_none()
     }
 
     fn start_round(
@@ -300,10 +310,12 @@ impl Ledger {
         if let Some(usage) = round.usage {
             out.event(Event::UsageReported { scope: UsageScope::Round, usage });
         }
+        self.cite_late(round.last_message, out);
         // What the reply is stays known after its round has ended.
         self.declared = round.last_final.or(self.declared);
         self.last_round_message = round.last_message;
-        out.event(Event::RoundEnded { round: self.current_round(), stop: round.stop });
+        let (number, incomplete) = (self.current_round(), self.is_broken_off());
+        out.event(Event::RoundEnded { round: number, stop: round.stop, incomplete });
     }
 
     /// Number of the round that is open, or was last.
@@ -325,6 +337,7 @@ impl Ledger {
         if self.life == Life::Ended {
             return;
         }
+        self.life = Life::Ending;
         self.end_round(filter, out);
         self.tools.close_all(out);
         let ending = self.ending(cut);
@@ -369,6 +382,15 @@ impl Ledger {
             reply: if message.is_some() { Reply::Message } else { Reply::None },
             message,
             incomplete: outcome != Outcome::Completed || stop == Some(Stop::Length),
+        }
+    }
+
+    /// Whether what ends now ends because its source failed or broke off.
+    fn is_broken_off(&self) -> bool {
+        match self.verdict {
+            Verdict::Pending => self.life == Life::Ending && !self.has_finished(),
+            Verdict::Completed(_) => false,
+            Verdict::Failed { .. } | Verdict::Cancelled { .. } => true,
         }
     }
 

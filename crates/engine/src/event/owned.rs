@@ -24,7 +24,9 @@ impl Event<'_> {
             Event::RoundStarted { round, model, response } => {
                 Event::RoundStarted { round, model: own_some(model), response: own_some(response) }
             }
-            Event::RoundEnded { round, stop } => Event::RoundEnded { round, stop },
+            Event::RoundEnded { round, stop, incomplete } => {
+                Event::RoundEnded { round, stop, incomplete }
+            }
             Event::MessageStarted { message, round, phase } => {
                 Event::MessageStarted { message, round, phase }
             }
@@ -34,7 +36,9 @@ impl Event<'_> {
             Event::TextRewritten { message, kept_bytes, text } => {
                 Event::TextRewritten { message, kept_bytes, text: own(text) }
             }
-            Event::MessageEnded { message } => Event::MessageEnded { message },
+            Event::MessageEnded { message, incomplete } => {
+                Event::MessageEnded { message, incomplete }
+            }
             Event::SourceCited { message, citation } => {
                 Event::SourceCited { message, citation: citation.into_owned() }
             }

@@ -141,6 +141,12 @@ impl Ledger {
         matches!(self.finishing, Finishing::ToolsEnded(_))
     }
 
+    /// These messages do not count any more, whatever was said of them.
+    pub(super) fn withdraw(&mut self, messages: &[MessageId]) {
+        self.withdrawn.extend(messages);
+        self.declared = self.declared.filter(|declared| !messages.contains(declared));
+    }
+
     /// Messages were taken back, and with them what they asked for.
     pub(super) fn withdraw_asks(&mut self, messages: &[MessageId]) {
         if let Finishing::Asked(Finisher { message: Some(message), .. })

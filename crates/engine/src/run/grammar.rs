@@ -76,7 +76,7 @@ impl Grammar {
             Event::TextRewritten { message, .. } => {
                 rule(self.message == Some(*message), Broken::NoSuchMessage)
             }
-            Event::MessageEnded { message } => {
+            Event::MessageEnded { message, .. } => {
                 rule(self.message.take() == Some(*message), Broken::NoSuchMessage)
             }
             Event::ReasoningStarted { step, .. } | Event::ToolStarted { step, .. } => {
@@ -107,6 +107,10 @@ impl Grammar {
             }
             Event::RequestEnded { request: Some(request), .. } => {
                 rule(self.requests.remove(request.as_ref()), Broken::NoSuchRequest)
+            }
+            Event::Withdrawn { messages, .. } => {
+                self.message = self.message.filter(|open| !messages.contains(open));
+                Ok(())
             }
             Event::RunEnded { ending } => self.end(ending),
             _ => Ok(()),

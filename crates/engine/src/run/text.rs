@@ -1,13 +1,14 @@
 //! Messages and reasoning: when one is open, what is still blank, what the filter makes of text.
 
 use crate::event::{
-    DroppedReason, Event, HeldReason, MarkupClass, MessageId, ReasoningOrigin, StepId, Trace,
+    DroppedReason, Event, HeldReason, MarkupClass, MessageId, ReasoningOrigin, StepId, Stop, Trace,
+    UnrecognisedReason,
 };
 use crate::ingest::filter::{Class, Filter, Piece};
 use crate::limits::BLANK_BYTES_MAX;
 
 use super::fingerprint::Fingerprint;
-use super::{Ledger, Out};
+use super::{Ledger, Out, Verdict};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Message {
@@ -190,12 +191,27 @@ impl Ledger {
     }
 
     pub(super) fn end_message(&mut self, filter: &mut Filter, out: &mut Out<'_>) {
+        if let Some(message) = self.close_message(filter, out) {
+            self.cite(message, out);
+            let at_limit = self.verdict == Verdict::Completed(Stop::Length);
+            let incomplete = at_limit || self.is_broken_off();
+            out.event(Event::MessageEnded { message, incomplete });
+        }
+    }
+
+    /// Delivers what is held of the message and forgets it: nothing more can be put to it.
+    pub(super) fn close_message(
+        &mut self,
+        filter: &mut Filter,
+        out: &mut Out<'_>,
+    ) -> Option<MessageId> {
         filter.end_message(&mut |piece| self.piece(piece, out));
         if self.is_tag_reasoning() {
             self.end_reasoning(out);
         }
         let message = std::mem::replace(&mut self.message, Message::None);
-        self.settle_asks(message.id());
+        let id = message.id();
+        self.settle_asks(id);
         match message {
             Message::None => {}
             Message::Blank { text, .. } => {
@@ -208,11 +224,30 @@ impl Ledger {
                 if let Some(round) = &mut self.round {
                     round.last_message = Some((id, print));
                 }
-                out.event(Event::MessageEnded { message: id });
             }
         }
         self.phase = None;
         self.cumulative = None;
+        id
+    }
+
+    /// Names the sources that came before this message or in its middle.
+    fn cite(&mut self, message: MessageId, out: &mut Out<'_>) {
+        for citation in self.citations.drain(..) {
+            out.event(Event::SourceCited { message, citation });
+        }
+    }
+
+    /// Sources for which no message came are for the last one; where there is none, they are
+    /// only recorded.
+    pub(super) fn cite_late(&mut self, last: Option<(MessageId, Fingerprint)>, out: &mut Out<'_>) {
+        if let Some((message, _)) = last {
+            return self.cite(message, out);
+        }
+        for citation in self.citations.drain(..) {
+            let raw = serde_json::to_string(&citation).unwrap_or_default().into();
+            out.event(Event::Unrecognised { reason: UnrecognisedReason::Frame, raw });
+        }
     }
 
     fn tag_reasoning(&mut self, text: &str, out: &mut Out<'_>) {
@@ -245,12 +280,14 @@ impl Ledger {
                 return;
             }
             self.end_message(filter, out);
+            self.ensure_round(filter, out);
             self.reasoning = Reasoning::Blank { origin, text: String::new() };
         } else if matches!(self.reasoning, Reasoning::Blank { .. })
             && !text.chars().all(char::is_whitespace)
         {
             let held = std::mem::replace(&mut self.reasoning, Reasoning::None);
             self.end_message(filter, out);
+            self.ensure_round(filter, out);
             self.reasoning = held;
         }
         self.reasoning_text(text, out);

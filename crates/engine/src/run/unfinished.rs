@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::{
-    AnsweredBy, Ending, Event, FailureReason, MessageId, Outcome, Reply, StepId, ToolOutcome,
+    AnsweredBy, Ending, Event, FailureReason, MessageId, Outcome, Phase, Reply, StepId, ToolOutcome,
 };
 
 use super::writer::unfinished;
@@ -44,9 +44,12 @@ impl Unfinished {
                 self.last = None;
             }
             Event::RoundEnded { .. } => self.round = None,
-            Event::MessageStarted { message, .. } => {
+            Event::MessageStarted { message, phase, .. } => {
                 self.message = Some(*message);
                 self.last = Some(*message);
+                if *phase == Some(Phase::Final) {
+                    self.declared = Some(*message);
+                }
             }
             Event::MessageEnded { .. } => self.message = None,
             Event::ReasoningStarted { step, .. } => {
@@ -74,10 +77,17 @@ impl Unfinished {
                 self.requests.remove(request.as_ref());
             }
             Event::FinalDeclared { message } => self.declared = Some(*message),
-            Event::Withdrawn { messages, .. } => self.withdrawn.extend(messages),
+            Event::Withdrawn { messages, .. } => self.withdraw(messages),
             Event::RunEnded { .. } => self.ended = true,
             _ => {}
         }
+    }
+
+    fn withdraw(&mut self, messages: &[MessageId]) {
+        let stands = |id: &MessageId| !messages.contains(id);
+        self.message = self.message.filter(stands);
+        self.declared = self.declared.filter(stands);
+        self.withdrawn.extend(messages);
     }
 
     /// The events that close what is open and end the run. None if it has ended or never began.
@@ -91,10 +101,15 @@ impl Unfinished {
         if self.ended || !self.started {
             return events;
         }
-        events.extend(self.message.map(|message| Event::MessageEnded { message }));
+        events
+            .extend(self.message.map(|message| Event::MessageEnded { message, incomplete: true }));
         let reasoning = self.steps.iter().filter(|(_, kind)| **kind == Step::Reasoning);
         events.extend(reasoning.map(|(&step, _)| Event::ReasoningEnded { step }));
-        events.extend(self.round.map(|round| Event::RoundEnded { round, stop: None }));
+        events.extend(self.round.map(|round| Event::RoundEnded {
+            round,
+            stop: None,
+            incomplete: true,
+        }));
         events.extend(self.steps.iter().filter_map(|(&step, kind)| match kind {
             Step::Reasoning => None,
             Step::Tool { ready } => {

@@ -62,21 +62,25 @@ impl Writer<'_> {
     }
 
     pub fn fail(&mut self, reason: FailureReason, detail: &str) {
-        self.flush();
-        if self.ledger.has_finished() {
-            return;
-        }
-        if !matches!(self.ledger.verdict, Verdict::Failed { .. }) {
-            self.ledger.verdict = Verdict::Failed { reason, detail: detail.to_owned() };
-        }
+        let known = matches!(self.ledger.verdict, Verdict::Failed { .. });
+        self.break_off(Verdict::Failed { reason, detail: detail.to_owned() }, known);
     }
 
     pub fn cancelled(&mut self, detail: &str) {
+        self.break_off(Verdict::Cancelled { detail: detail.to_owned() }, false);
+    }
+
+    /// The source says that it does not come to its end. A run that was asked to end and has done
+    /// so is not broken off by what comes after.
+    fn break_off(&mut self, verdict: Verdict, is_known: bool) {
+        let before = self.ledger.verdict.clone();
+        if !is_known && !self.ledger.has_finished() {
+            self.ledger.verdict = verdict;
+        }
         self.flush();
         if self.ledger.has_finished() {
-            return;
+            self.ledger.verdict = before;
         }
-        self.ledger.verdict = Verdict::Cancelled { detail: detail.to_owned() };
     }
 
     /// No more input comes: closes what is open and gives the run its ending.
@@ -186,7 +190,7 @@ impl Writer<'_> {
 
     /// Takes back all that the open round has said; what comes next is a new round.
     pub fn withdraw_round(&mut self) {
-        self.flush();
+        self.abandon();
         let Some(round) = &mut self.ledger.round else {
             return;
         };
@@ -197,7 +201,7 @@ impl Writer<'_> {
         round.last_message = None;
         round.last_final = None;
         self.ledger.tools.close_from(first_step, &mut self.out);
-        self.ledger.withdrawn.extend(&messages);
+        self.ledger.withdraw(&messages);
         self.ledger.finishing = Finishing::No;
         if !messages.is_empty() || !steps.is_empty() {
             self.out.event(Event::Withdrawn { messages, steps });

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::event::{AnsweredBy, Event, MessageId, Record, StepId, Stop, ToolKind};
+use crate::limits::OPEN_ASKS_MAX;
 
 use super::doing::{Asked, Doing, Telling};
 use super::item::{Item, Key, Kind, State};
@@ -135,6 +136,15 @@ impl Base {
         if self.place_of(record, ask).is_some() {
             return Rest::Nothing;
         }
+        if OPEN_ASKS_MAX <= self.open_asks.len() {
+            let OpenAsk { run, id } = self.open_asks.remove(0);
+            out(Patch::Resolve(Resolved {
+                run: Cow::Owned(run),
+                id: Cow::Owned(id),
+                answer: Cow::Borrowed(""),
+                by: AnsweredBy::Nobody,
+            }));
+        }
         self.open_asks.push(OpenAsk { run: record.run.to_string(), id: ask.to_string() });
         out(Patch::Ask(Ask {
             run: Cow::Borrowed(&record.run),
@@ -161,7 +171,7 @@ impl Base {
             return Resolving::NotOpen;
         };
         let Some(at) = self.place_of(record, ask) else { return Resolving::NotOpen };
-        self.open_asks.swap_remove(at);
+        self.open_asks.remove(at);
         out(Patch::Resolve(Resolved {
             run: Cow::Borrowed(&record.run),
             id: Cow::Borrowed(ask),

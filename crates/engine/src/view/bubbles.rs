@@ -60,12 +60,12 @@ impl Bubbles {
                     out(Patch::Rewrite { key, kept_bytes: *kept_bytes, text });
                 }
             }
-            Event::MessageEnded { message } => {
+            Event::MessageEnded { message, incomplete } => {
                 if let Some(key) = self.key_of(*message)
                     && self.open == Some(key)
                 {
                     self.open = None;
-                    out(Patch::Close { key, state: State::Done });
+                    out(Patch::Close { key, state: State::of_text(*incomplete) });
                 }
             }
             Event::ImageReceived { owner, image } => self.picture(*owner, image, record, out),

@@ -60,6 +60,13 @@ pub enum State {
     Withdrawn,
 }
 
+impl State {
+    /// How a text stands that has ended.
+    pub(crate) fn of_text(incomplete: bool) -> State {
+        if incomplete { State::Incomplete } else { State::Done }
+    }
+}
+
 impl From<ToolOutcome> for State {
     fn from(outcome: ToolOutcome) -> State {
         match outcome {

@@ -11,7 +11,7 @@ use crate::event::{Event, MessageId, Owner, Record};
 use crate::sentence::{Cut, Splitter};
 
 use super::Options;
-use super::base::{Base, Rest};
+use super::base::{Base, Rest, state_at_end};
 use super::blob::Shown;
 use super::doing::Telling;
 use super::item::{Item, Key, Kind, State};
@@ -46,8 +46,8 @@ struct Open {
 struct Piece {
     message: MessageId,
     key: Key,
-    /// Where it begins in its message.
-    start: usize,
+    /// Where it begins in its message; a picture has no place in its text.
+    start: Option<usize>,
 }
 
 impl Open {
@@ -79,7 +79,7 @@ impl Sentences {
             }
             Rest::View => self.event(record, out),
             Rest::Ending => {
-                self.end_message(record, out);
+                self.end_message(state_at_end(record), record, out);
                 self.cards.end_all(out);
                 self.base.end(record, out);
             }
@@ -99,9 +99,9 @@ impl Sentences {
                 self.begin(*message, record, out);
                 self.rewrite(*kept_bytes, text, record, out);
             }
-            Event::MessageEnded { message } => {
+            Event::MessageEnded { message, incomplete } => {
                 if self.open.as_ref().is_some_and(|open| open.message == *message) {
-                    self.end_message(record, out);
+                    self.end_message(State::of_text(*incomplete), record, out);
                 }
             }
             Event::ImageReceived { owner: Owner::Message(message), image } => {
@@ -122,7 +122,7 @@ impl Sentences {
     /// Makes this the message that is being written.
     fn begin(&mut self, message: MessageId, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
         if self.open.as_ref().is_none_or(|open| open.message != message) {
-            self.end_message(record, out);
+            self.end_message(State::Done, record, out);
             self.open = Some(Open::new(message));
         }
     }
@@ -133,17 +133,17 @@ impl Sentences {
         let message = *message;
         let mut place = Place { message, shown, piece, count, pieces, base, ended: None };
         splitter.push(text, &mut |cut| place.put(cut, record, out));
-        place.close(out);
+        place.close(State::Done, out);
     }
 
-    fn end_message(&mut self, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
+    fn end_message(&mut self, state: State, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
         let Sentences { base, open, pieces, .. } = self;
         let Some(mut open) = open.take() else { return };
         let Open { splitter, message, shown, piece, count, .. } = &mut open;
         let message = *message;
         let mut place = Place { message, shown, piece, count, pieces, base, ended: None };
         splitter.finish(&mut |cut| place.put(cut, record, out));
-        place.close(out);
+        place.close(state, out);
     }
 
     /// The source changed its mind. Pieces that it did not touch stay, the others come anew.
@@ -158,11 +158,12 @@ impl Sentences {
         super::rewrite(&mut open.said, kept_bytes, text);
         let kept = open.said.len() - text.len();
         let of_message = self.pieces.iter().filter(|piece| piece.message == open.message);
-        let start = of_message.filter(|piece| piece.start <= kept).map(|piece| piece.start).max();
-        let start = start.unwrap_or(0);
+        let starts = of_message.filter_map(|piece| piece.start);
+        let start = starts.filter(|start| *start <= kept).max().unwrap_or(0);
         let mut changed = Vec::new();
         self.pieces.retain(|piece| {
-            let stays = piece.message != open.message || piece.start < start;
+            let of_it = piece.message == open.message;
+            let stays = !of_it || piece.start.is_none_or(|begins| begins < start);
             if !stays {
                 changed.push(piece.key);
             }
@@ -194,7 +195,7 @@ impl Sentences {
         item.at_ms = record.at_ms;
         item.state = State::Done;
         out(Patch::Put { key, item });
-        self.pieces.push(Piece { message, key, start: 0 });
+        self.pieces.push(Piece { message, key, start: None });
         key
     }
 
@@ -243,7 +244,7 @@ impl Place<'_> {
             }
             (Cut::Text(text), None) => self.begin(text, record, out),
             (Cut::End, key) => {
-                self.close(out);
+                self.close(State::Done, out);
                 *self.piece = None;
                 self.ended = key;
             }
@@ -254,21 +255,21 @@ impl Place<'_> {
         let (key, number, at_ms) = (self.base.key(), *self.count, record.at_ms);
         *self.count += 1;
         *self.piece = Some(key);
-        self.pieces.push(Piece { message: self.message, key, start: *self.shown });
+        self.pieces.push(Piece { message: self.message, key, start: Some(*self.shown) });
         *self.shown += text.len();
         let text = Cow::Borrowed(text);
         if self.ended.take_if(|ended| ended.0 + 1 == key.0).is_some() {
             return out(Patch::Next { key, at_ms, text });
         }
-        self.close(out);
+        self.close(State::Done, out);
         let id = format!("m{}.{number}", self.message.0);
         let item = Item { at_ms, text, ..Item::new(Kind::Text, &*record.run, id) };
         out(Patch::Put { key, item });
     }
 
-    fn close(&mut self, out: &mut impl FnMut(Patch<'_>)) {
+    fn close(&mut self, state: State, out: &mut impl FnMut(Patch<'_>)) {
         if let Some(key) = self.ended.take() {
-            out(Patch::Close { key, state: State::Done });
+            out(Patch::Close { key, state });
         }
     }
 }

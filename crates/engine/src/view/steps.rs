@@ -158,10 +158,10 @@ impl Steps {
                     None => {}
                 }
             }
-            Event::MessageEnded { message } => {
+            Event::MessageEnded { message, incomplete } => {
                 let key = self.key_of(*message);
                 if key.is_some() && self.open == key {
-                    self.close_message(out);
+                    self.close_message(State::of_text(*incomplete), out);
                 }
             }
             Event::SourceCited { message, citation } => {
@@ -181,7 +181,7 @@ impl Steps {
         out: &mut impl FnMut(Patch<'r>),
     ) {
         self.speak(out);
-        self.close_message(out);
+        self.close_message(State::Done, out);
         let key = self.base.key();
         let spoken = self.messages.entry(message).or_default();
         let id = match spoken.parts() {
@@ -209,9 +209,9 @@ impl Steps {
         out(Patch::Rewrite { key, kept_bytes, text: Cow::Borrowed(text) });
     }
 
-    fn close_message<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
+    fn close_message<'r>(&mut self, state: State, out: &mut impl FnMut(Patch<'r>)) {
         if let Some(key) = self.open.take() {
-            out(Patch::Close { key, state: State::Done });
+            out(Patch::Close { key, state });
         }
     }
 

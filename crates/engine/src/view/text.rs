@@ -1,6 +1,6 @@
 //! All visible messages as they come, a blank line between them, and nothing else.
 
-use crate::event::{Event, MessageId, TextMode};
+use crate::event::{Event, MessageId};
 
 /// What to do to an append-only page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +18,8 @@ pub enum Patch<'a> {
 pub struct TextView {
     page: Page,
     message: Option<MessageId>,
-    /// The text of the message being written, of a source that may rewrite it.
-    kept: Option<String>,
+    /// The text of the message being written: its source may change it.
+    kept: String,
 }
 
 /// How the page ends, as far as the next message cares.
@@ -35,16 +35,12 @@ enum Page {
 impl TextView {
     pub fn apply(&mut self, event: &Event<'_>, out: &mut impl FnMut(Patch<'_>)) {
         match event {
-            Event::RunStarted { mode: TextMode::Cumulative, .. } | Event::QuirkActed { .. } => {
-                self.kept.get_or_insert_default();
-            }
             Event::TextAppended { message, text } => self.append(*message, text, out),
             Event::TextRewritten { message, kept_bytes, text } => {
                 out(Patch::Rewritten);
-                let mut whole = self.kept.take().unwrap_or_default();
+                let mut whole = std::mem::take(&mut self.kept);
                 super::rewrite(&mut whole, *kept_bytes, text);
                 self.message = None;
-                self.kept = Some(String::new());
                 self.append(*message, &whole, out);
             }
             Event::Withdrawn { messages, .. } if !messages.is_empty() => {
@@ -60,14 +56,10 @@ impl TextView {
 
     fn append(&mut self, message: MessageId, text: &str, out: &mut impl FnMut(Patch<'_>)) {
         if self.message.replace(message) != Some(message) {
-            if let Some(kept) = &mut self.kept {
-                kept.clear();
-            }
+            self.kept.clear();
             self.separate(text, out);
         }
-        if let Some(kept) = &mut self.kept {
-            kept.push_str(text);
-        }
+        self.kept.push_str(text);
         out(Patch::Append(text));
         for byte in text.bytes() {
             self.page = match (byte, self.page) {
@@ -120,5 +112,23 @@ mod tests {
         assert_eq!(page(&[&["A\r\n\r\n"], &["B"]]), "A\r\n\r\nB");
         assert_eq!(page(&[&["A"], &["\n\nB"]]), "A\n\nB");
         assert_eq!(page(&[&["A", "a"], &["\n", "B", "b"], &["C"]]), "Aa\n\nBb\n\nC");
+    }
+
+    #[test]
+    fn a_message_that_changes_is_said_again_whole() {
+        let mut view = TextView::default();
+        let mut page = String::new();
+        let message = MessageId(0);
+        for event in [
+            Event::TextAppended { message, text: "The oak.".into() },
+            Event::TextRewritten { message, kept_bytes: 4, text: "ash.".into() },
+        ] {
+            view.apply(&event, &mut |patch| match patch {
+                Patch::Append(text) => page.push_str(text),
+                Patch::Rewritten => page.push_str("<changed>"),
+                Patch::Withdrawn { .. } => panic!("{patch:?}"),
+            });
+        }
+        assert_eq!(page, "The oak.<changed>\n\nThe ash.");
     }
 }

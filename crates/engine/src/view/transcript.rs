@@ -12,7 +12,7 @@ mod tools;
 mod words;
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use crate::event::{Citation, Event, MessageId, Record, StepId, TextMode, Usage};
 
@@ -50,7 +50,7 @@ struct Going {
     /// The message that will be the final one, before it has text.
     declared: Option<MessageId>,
     tools: Tools,
-    asks: Vec<(Key, Item<'static>)>,
+    asks: VecDeque<(Key, Item<'static>)>,
     spoken: Spoken,
     requests: Requests,
     usage: Option<Usage>,
@@ -65,7 +65,7 @@ impl Default for Going {
             withdrawn: BTreeSet::new(),
             declared: None,
             tools: Tools::default(),
-            asks: Vec::new(),
+            asks: VecDeque::new(),
             spoken: Spoken::Agent,
             requests: Requests::default(),
             usage: None,

@@ -27,12 +27,6 @@ pub(super) fn spell(
                 message(*key, item, data, say);
             }
         }
-        // While an item is live its close will repeat it, with all that came.
-        Patch::Attach { key, .. } | Patch::Cite { key, .. } => {
-            if let Some(item) = item(*key, picture).filter(|item| item.state != State::Live) {
-                message(*key, item, data, say);
-            }
-        }
         Patch::Withdraw { keys } => {
             for key in keys {
                 if let Some(item) = item(*key, picture) {
@@ -46,6 +40,9 @@ pub(super) fn spell(
         Patch::Ended(ended) => say(ending_name(ended.outcome), ending(ended, data).end()),
         // Only sentences go on that way.
         Patch::Next { .. }
+        // The frames `image` and `citation` tell these.
+        | Patch::Attach { .. }
+        | Patch::Cite { .. }
         | Patch::Remove { .. }
         | Patch::Overlay(_)
         | Patch::RoundClosed { .. }

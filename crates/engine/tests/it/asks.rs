@@ -1,6 +1,7 @@
 //! Asks that outlive their run: rule X13.
 
 use engine::event::{AnsweredBy, Ending, Event, MessageId, Outcome, Record, Reply, Stop};
+use engine::limits::OPEN_ASKS_MAX;
 use engine::run::grammar::Grammar;
 use engine::run::{Cut, Run, RunOptions};
 use engine::view::{Kind as ItemKind, State, ViewName};
@@ -133,4 +134,20 @@ fn transcript_settles_again(all: &[Record<'_>]) {
     assert_eq!((&last["run"], &last["isAnswered"]), (&json!("r1"), &json!(true)));
     let before = frames(patches(ViewName::Transcript), &all[..all.len() - 1]).1;
     assert!(before.settled < page.settled, "an open ask blocks what follows");
+}
+
+#[test]
+fn x14_asks_that_nobody_answers_do_not_pile_up() {
+    let mut log = Log::new();
+    log.round();
+    for number in 0..=OPEN_ASKS_MAX {
+        log.ask(&format!("q{number}"), "May I?");
+    }
+    for view in ViewName::ALL {
+        let page = picture(view, &log.records());
+        assert_eq!(page.asks.len(), OPEN_ASKS_MAX, "{view:?}");
+        assert_eq!(page.asks[0].id, "q1", "{view:?}");
+        let given_up = page.items.values().filter(|item| item.state == State::Incomplete).count();
+        assert_eq!(given_up, usize::from(view == ViewName::Transcript), "{view:?}");
+    }
 }

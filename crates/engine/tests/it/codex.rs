@@ -14,9 +14,11 @@ fn a_message_that_completes_after_other_items_is_not_shown_again() {
 }
 
 #[test]
-fn a_message_that_completes_after_a_result_is_not_shown_again() {
-    let told = told("codex/result-inside-a-message.jsonl");
-    assert_eq!(told.messages(), ["Hello", " world"]);
+fn a_result_inside_a_message_does_not_cut_it_in_two() {
+    let exec = told("codex/result-inside-a-message.jsonl");
+    assert_eq!(exec.messages(), ["Hello world"]);
+    let server = told("codex-app-server/result-inside-the-final-answer.jsonl");
+    assert_eq!(server.messages(), ["The answer is forty-two."]);
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn round(round: u32) -> Event<'static> {
 }
 
 fn round_ended(round: u32) -> Event<'static> {
-    Event::RoundEnded { round, stop: None }
+    Event::RoundEnded { round, stop: None, incomplete: false }
 }
 
 fn message(message: u32, round: u32) -> Event<'static> {
@@ -34,7 +34,7 @@ fn rewritten() -> Event<'static> {
 }
 
 fn message_ended() -> Event<'static> {
-    Event::MessageEnded { message: MESSAGE }
+    Event::MessageEnded { message: MESSAGE, incomplete: false }
 }
 
 fn reasoning(step: u32) -> Event<'static> {

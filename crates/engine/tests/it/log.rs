@@ -52,7 +52,7 @@ impl Log {
 
     pub(crate) fn end_round(&mut self) -> &mut Log {
         let round = self.current_round();
-        self.push(Event::RoundEnded { round, stop: Some(Stop::End) })
+        self.push(Event::RoundEnded { round, stop: Some(Stop::End), incomplete: false })
     }
 
     fn current_round(&self) -> u32 {
@@ -92,7 +92,7 @@ impl Log {
 
     pub(crate) fn end_message(&mut self) -> &mut Log {
         let message = MessageId(self.messages.saturating_sub(1));
-        self.push(Event::MessageEnded { message })
+        self.push(Event::MessageEnded { message, incomplete: false })
     }
 
     pub(crate) fn thinking(&mut self, pieces: &[&str]) -> &mut Log {

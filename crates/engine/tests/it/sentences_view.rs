@@ -246,3 +246,23 @@ fn sentences_x2_a_rewrite_keeps_the_sentences_it_did_not_touch() {
     assert_eq!(ids[0], "m0.0");
     assert_eq!(ids.len(), 3);
 }
+
+#[test]
+fn sentences_x18_a_rewrite_leaves_the_pictures_of_its_message() {
+    let mut log = Log::new();
+    log.round().open_message(&[]).image(Owner::Message(MessageId(0)), "iVBORw0KGgo=");
+    log.text("Old.").rewrite(0, "New.").end_message().end_round().done();
+    let page = picture(ViewName::Sentences, &log.records());
+    let pictures: usize = page.items.values().map(|item| item.images.len()).sum();
+    assert_eq!((bubbles(&page), pictures), (vec!["", "New."], 1));
+}
+
+#[test]
+fn sentences_x8_the_last_sentence_of_a_text_that_broke_off_is_incomplete() {
+    let mut log = Log::new();
+    log.round().open_message(&["One. Tw"]);
+    log.push(Event::MessageEnded { message: MessageId(0), incomplete: true });
+    let page = picture(ViewName::Sentences, &log.records());
+    let states: Vec<State> = page.items.values().map(|item| item.state).collect();
+    assert_eq!(states, [State::Done, State::Incomplete]);
+}

@@ -1,8 +1,8 @@
 //! What the run machine makes of what a dialect says, word by word.
 
 use engine::event::{
-    AskKind, DroppedReason, Event, MarkupClass, MessageId, Millis, ReasoningOrigin, Sink, Stop,
-    TextMode, ToolOutcome, Trace,
+    AskKind, Citation, DroppedReason, Event, FailureReason, MarkupClass, MessageId, Millis, Phase,
+    ReasoningOrigin, Sink, Stop, TextMode, ToolOutcome, Trace,
 };
 use engine::limits::BLANK_BYTES_MAX;
 use engine::run::{Cut, Run, RunOptions, ToolStart, Writer};
@@ -215,4 +215,92 @@ fn x13_an_ask_that_is_open_is_not_opened_again() {
     });
     let opened = kept.events().filter(|event| matches!(event, Event::AskOpened { .. }));
     assert_eq!(opened.count(), 2);
+}
+
+#[test]
+fn x16_a_declared_message_that_is_taken_back_is_not_the_reply() {
+    let kept = told(|out| {
+        out.begin_message(Some(Phase::Final));
+        out.text("wrong");
+        out.end_message();
+        out.declare_message(MessageId(0));
+        out.withdraw_round();
+        out.text("right");
+        out.complete(Stop::End);
+    });
+    assert_eq!(kept.ending().message, Some(MessageId(1)));
+}
+
+#[test]
+fn x16_live_text_is_taken_back_without_being_ended_first() {
+    for unfinished in [false, true] {
+        let kept = told(|out| {
+            out.text("half a");
+            if unfinished { out.withdraw_unfinished(&[]) } else { out.withdraw_round() }
+        });
+        assert!(!kept.events().any(|event| matches!(event, Event::MessageEnded { .. })));
+    }
+}
+
+#[test]
+fn x8_what_breaks_off_says_so_and_what_was_whole_before_does_not() {
+    let ends = |say: fn(&mut Writer<'_>)| -> Vec<bool> {
+        let kept = told(say);
+        let marks = kept.events().filter_map(|event| match event {
+            Event::MessageEnded { incomplete, .. } | Event::RoundEnded { incomplete, .. } => {
+                Some(*incomplete)
+            }
+            _ => None,
+        });
+        marks.collect()
+    };
+    assert_eq!(ends(|out| out.text("cut")), [true, true]);
+    let whole = |out: &mut Writer<'_>| {
+        out.text("whole");
+        out.complete(Stop::End);
+    };
+    assert_eq!(ends(whole), [false, false]);
+    let long = |out: &mut Writer<'_>| {
+        out.text("too long");
+        out.complete(Stop::Length);
+    };
+    assert_eq!(ends(long), [true, false], "the round says why it stopped");
+    let late = |out: &mut Writer<'_>| {
+        out.text("whole");
+        out.end_message();
+        out.text("cut");
+        out.fail(FailureReason::Error, "lost");
+        out.round(None, None);
+        out.text("again");
+        out.complete(Stop::End);
+    };
+    assert_eq!(ends(late), [false, true, true, false, false]);
+}
+
+#[test]
+fn x18_a_source_that_comes_before_its_text_is_for_that_text() {
+    let source =
+        |title: &'static str| Citation { title: Some(title.into()), ..Citation::default() };
+    let cited = |kept: &Kept| -> Vec<(u32, String)> {
+        let cited = kept.events().filter_map(|event| match event {
+            Event::SourceCited { message, citation } => {
+                Some((message.0, citation.title.as_deref().unwrap_or_default().to_owned()))
+            }
+            _ => None,
+        });
+        cited.collect()
+    };
+    let kept = told(|out| {
+        out.text("I search.");
+        out.end_message();
+        out.cite(source("for the next"));
+        out.text("Found.");
+        out.cite(source("for this"));
+        out.end_message();
+        out.cite(source("for the last"));
+    });
+    let expected = [(1, "for this"), (1, "for the next"), (1, "for the last")];
+    assert_eq!(cited(&kept), expected.map(|(id, title)| (id, title.to_owned())));
+    let kept = told(|out| out.cite(source("for nobody")));
+    assert!(kept.events().any(|event| matches!(event, Event::Unrecognised { .. })));
 }

@@ -1,7 +1,8 @@
 //! A log that stops anywhere can be closed, and is then a whole one.
 
 use engine::event::{
-    Event, Executor, FailureReason, MessageId, Outcome, StepId, TextMode, ToolKind, ToolOutcome,
+    Event, Executor, FailureReason, MessageId, Outcome, Phase, StepId, TextMode, ToolKind,
+    ToolOutcome,
 };
 use engine::run::grammar::Grammar;
 use engine::run::unfinished::Unfinished;
@@ -92,7 +93,10 @@ fn a_call_that_was_complete_has_no_result_and_one_that_was_not_is_cut() {
 fn the_reply_of_a_closed_run_is_what_was_declared_and_never_what_was_taken_back() {
     let said = |id: u32| {
         let message = MessageId(id);
-        [Event::MessageStarted { message, round: 0, phase: None }, Event::MessageEnded { message }]
+        [
+            Event::MessageStarted { message, round: 0, phase: None },
+            Event::MessageEnded { message, incomplete: false },
+        ]
     };
     let two = [said(0), said(1)].concat();
     assert_eq!(reply(&two), Some(MessageId(1)));
@@ -100,4 +104,19 @@ fn the_reply_of_a_closed_run_is_what_was_declared_and_never_what_was_taken_back(
     assert_eq!(reply(&[two.clone(), vec![declared]].concat()), Some(MessageId(0)));
     let withdrawn = Event::Withdrawn { messages: vec![MessageId(1)], steps: Vec::new() };
     assert_eq!(reply(&[two, vec![withdrawn]].concat()), None);
+}
+
+#[test]
+fn a_final_message_stays_the_reply_of_a_closed_run_unless_it_was_taken_back() {
+    let started = |id, phase| Event::MessageStarted { message: MessageId(id), round: 0, phase };
+    let ended = |id| Event::MessageEnded { message: MessageId(id), incomplete: false };
+    let round = Event::RoundStarted { round: 0, model: None, response: None };
+    let mut events = vec![round, started(0, Some(Phase::Final)), ended(0), started(1, None)];
+    let reply = |events: &[Event<'static>]| match closing(events).pop() {
+        Some(Event::RunEnded { ending }) => ending.message,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(reply(&events), Some(MessageId(0)));
+    events.push(Event::Withdrawn { messages: vec![MessageId(0)], steps: Vec::new() });
+    assert_eq!(reply(&events), Some(MessageId(1)));
 }

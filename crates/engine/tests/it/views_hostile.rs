@@ -66,7 +66,7 @@ fn text_event() -> impl Strategy<Value = Event<'static>> {
         (message(), text(), 0..12_usize).prop_map(|(message, text, kept_bytes)| {
             Event::TextRewritten { message, kept_bytes, text }
         }),
-        message().prop_map(|message| Event::MessageEnded { message }),
+        message().prop_map(|message| Event::MessageEnded { message, incomplete: false }),
         message().prop_map(|message| Event::FinalDeclared { message }),
         message().prop_map(|message| Event::SourceCited { message, citation: Citation::default() }),
         (proptest::collection::vec(message(), 0..3), proptest::collection::vec(step(), 0..3))
@@ -133,7 +133,7 @@ fn other_event() -> impl Strategy<Value = Event<'static>> {
         Just(Event::RunStarted { version: 1, dialect: "x".into(), mode: TextMode::Cumulative }),
         text().prop_map(|text| Event::PromptReceived { text }),
         (0..3_u32).prop_map(|round| Event::RoundStarted { round, model: None, response: None }),
-        (0..3_u32).prop_map(|round| Event::RoundEnded { round, stop: None }),
+        (0..3_u32).prop_map(|round| Event::RoundEnded { round, stop: None, incomplete: false }),
         (ask(), kinds, text()).prop_map(|(ask, kind, text)| Event::AskOpened {
             ask,
             kind,

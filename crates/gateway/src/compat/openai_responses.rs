@@ -270,7 +270,7 @@ impl Protocol for OpenAiResponses {
             Event::TextRewritten { message, kept_bytes, text } => {
                 self.rewrite_text(*message, *kept_bytes, text, out);
             }
-            Event::MessageEnded { message } => {
+            Event::MessageEnded { message, .. } => {
                 self.close_where(|kind| kind.is_message(*message), Status::Completed, out);
             }
             Event::SourceCited { message, citation } => self.cite(*message, citation, out),

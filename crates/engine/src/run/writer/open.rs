@@ -1,7 +1,6 @@
 //! What is open: asking about it, and taking it back.
 
 use crate::event::{Event, MessageId, StepId};
-use crate::run::Rounds;
 use crate::run::fingerprint::Fingerprint;
 use crate::run::text::Reasoning;
 
@@ -16,8 +15,8 @@ impl Writer<'_> {
     /// Whether text given now would go on in a message that is kept, by [`Writer::text_kept`] or
     /// [`Writer::text_so_far`].
     pub fn is_kept_open(&self) -> bool {
-        let answered = self.ledger.rounds == Rounds::AfterResults && self.ledger.result_seen;
-        self.ledger.round.is_some() && self.ledger.cumulative.is_some() && !answered
+        let ledger = &self.ledger;
+        ledger.round.is_some() && ledger.cumulative.is_some() && !ledger.is_answered()
     }
 
     /// Takes back the message and the reasoning that are open, and these messages, which were not
@@ -31,20 +30,27 @@ impl Writer<'_> {
         let next_step = self.ledger.steps;
         // Text that was held may become a message or reasoning only now.
         let finishing = self.ledger.finishing;
-        self.flush();
+        self.abandon();
         self.ledger.finishing = finishing;
         let mut messages = others.to_vec();
         messages.extend((open..self.ledger.messages).map(MessageId));
         messages.sort_unstable();
         messages.dedup();
         steps.extend((next_step..self.ledger.steps).map(StepId));
-        self.ledger.withdrawn.extend(&messages);
+        self.ledger.withdraw(&messages);
         self.ledger.withdraw_asks(&messages);
         self.forget_withdrawn();
         if !messages.is_empty() || !steps.is_empty() {
             self.out.event(Event::Withdrawn { messages, steps });
         }
         self.end_round(None);
+    }
+
+    /// Delivers all text that has come, of a message that is to be taken back.
+    pub(super) fn abandon(&mut self) {
+        self.ledger.close_message(self.filter, &mut self.out);
+        self.ledger.citations.clear();
+        self.end_reasoning();
     }
 
     /// The last message of the round is now the last that stands.

@@ -2,6 +2,7 @@
 
 use crate::event::{Citation, Event, Image, MessageId, Owner, Phase, ReasoningOrigin};
 use crate::ingest::filter::Piece;
+use crate::limits::CITED_MAX;
 use crate::run::Quirk;
 use crate::run::fingerprint::Fingerprint;
 use crate::run::text::Message;
@@ -70,10 +71,13 @@ impl Writer<'_> {
         self.end_reasoning();
     }
 
-    /// A source for the message that is open, or the last one.
+    /// A source for the message that is open, or else for the next one; if none comes in this
+    /// round, for the last.
     pub fn cite(&mut self, citation: Citation<'_>) {
-        if let Some(message) = self.message() {
+        if let Some(message) = self.open_message() {
             self.out.event(Event::SourceCited { message, citation });
+        } else if self.ledger.citations.len() < CITED_MAX {
+            self.ledger.citations.push(citation.into_owned());
         }
     }
 
@@ -160,7 +164,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn boundary(&mut self) {
-        self.ensure_round();
         self.flush();
+        self.ensure_round();
     }
 }

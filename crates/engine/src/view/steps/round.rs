@@ -76,7 +76,7 @@ impl Steps {
             }
             Stage::Speaking { control } => control,
         };
-        self.close_message(out);
+        self.close_message(State::Done, out);
         let number = self.round.number.unwrap_or_default();
         self.round.open.clear();
         for step in std::mem::take(&mut self.round.inline) {

@@ -114,7 +114,10 @@ impl Transcript {
                     listing: self.going.requests.listing,
                 });
             }
-            Event::RoundEnded { .. } => self.end_round(record, State::Done, out),
+            Event::RoundEnded { incomplete, .. } => {
+                let state = if *incomplete { LEFT_OPEN } else { State::Done };
+                self.end_round(record, state, out);
+            }
             Event::RequestStarted { request } => self.start_request(request, record, out),
             Event::RequestEnded { .. } => self.end_request(record, out),
             Event::UsageReported { scope: UsageScope::Run, usage } => {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::event::{AnsweredBy, Event, MessageId, Phase, Record, StepId};
+use crate::limits::OPEN_ASKS_MAX;
 use crate::view::Thinking;
 use crate::view::base::message_id;
 use crate::view::item::{Item, Key, Kind, State, step_id};
@@ -33,9 +34,9 @@ impl Transcript {
             Event::TextRewritten { message, kept_bytes, text } => {
                 self.rewrite(*message, *kept_bytes, text, record, out);
             }
-            Event::MessageEnded { message } => {
+            Event::MessageEnded { message, incomplete } => {
                 if let Some(key) = self.newest(Of::Message(*message)) {
-                    self.close(key, State::Done, out);
+                    self.close(key, State::of_text(*incomplete), out);
                 }
             }
             Event::SourceCited { message, citation } => {
@@ -135,7 +136,10 @@ impl Transcript {
                 item.text = Cow::Borrowed(text);
                 let kept = item.clone().into_owned();
                 let key = self.put(None, item, Growth::MayChange, out);
-                self.going.asks.push((key, kept));
+                self.going.asks.push_back((key, kept));
+                if OPEN_ASKS_MAX < self.going.asks.len() {
+                    self.give_up_ask(out);
+                }
             }
             Event::AskResolved { ask, answer, by } => {
                 let at = self
@@ -143,7 +147,7 @@ impl Transcript {
                     .asks
                     .iter()
                     .position(|(_, item)| item.id == *ask && item.run == record.run);
-                let Some((key, mut item)) = at.map(|at| self.going.asks.swap_remove(at)) else {
+                let Some((key, mut item)) = at.and_then(|at| self.going.asks.remove(at)) else {
                     return;
                 };
                 item.state = match by {
@@ -163,6 +167,15 @@ impl Transcript {
 
 /// Taking back.
 impl Transcript {
+    /// Nobody will answer the oldest ask that is open.
+    fn give_up_ask<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
+        if let Some((key, mut item)) = self.going.asks.pop_front() {
+            item.state = State::Incomplete;
+            item.result = Some("".into());
+            self.replace(key, item, out);
+        }
+    }
+
     pub(super) fn withdraw<'r>(
         &mut self,
         messages: &[MessageId],

@@ -106,7 +106,9 @@ impl Transcript {
                 self.tell_call(*step, record, out);
                 if let Some(detail) = detail.as_deref().filter(|detail| !detail.is_empty()) {
                     // Beside the output, and not in the middle of its last line.
-                    if let Some(tool) = self.going.tools.open.get_mut(step)
+                    let tools = &mut self.going.tools;
+                    let root = tools.inner.get(step).map_or(*step, |inner| inner.root);
+                    if let Some(tool) = tools.open.get_mut(&root)
                         && std::mem::take(&mut tool.in_line)
                     {
                         self.output(*step, Cow::Borrowed("\n"), record, out);

@@ -51,7 +51,7 @@ impl Log {
     }
 
     pub(super) fn round_ends(self, round: u32) -> Log {
-        self.and(Event::RoundEnded { round, stop: None })
+        self.and(Event::RoundEnded { round, stop: None, incomplete: false })
     }
 
     pub(super) fn says(self, message: u32, text: &'static str) -> Log {
@@ -59,7 +59,7 @@ impl Log {
     }
 
     pub(super) fn said(self, message: u32) -> Log {
-        self.and(Event::MessageEnded { message: MessageId(message) })
+        self.and(Event::MessageEnded { message: MessageId(message), incomplete: false })
     }
 
     pub(super) fn rewrites(self, message: u32, kept_bytes: usize, text: &'static str) -> Log {

@@ -19,7 +19,11 @@ fn transcript_t10_message_append_settled_and_one_ending() {
     screen.push(Some(6), "run", message(0));
     screen.push(Some(7), "run", text(0, "One\n"));
     screen.push(Some(8), "run", text(0, "Two"));
-    screen.push(Some(9), "run", Event::MessageEnded { message: engine::event::MessageId(0) });
+    screen.push(
+        Some(9),
+        "run",
+        Event::MessageEnded { message: engine::event::MessageId(0), incomplete: false },
+    );
     screen.push(Some(9), "run", ended(Outcome::Completed));
     let told = [
         ("user", json!({"run": "run", "id": "u0", "content": "Go"})),

@@ -111,7 +111,7 @@ fn event(which: u8, id: u32, words: &'static str) -> Event<'static> {
             cancel_reason: None,
         },
         22 => Event::RoundStarted { round: id, model: None, response: None },
-        23 => Event::RoundEnded { round: id, stop: None },
+        23 => Event::RoundEnded { round: id, stop: None, incomplete: false },
         24 => Event::Withdrawn { messages: vec![message_id], steps: vec![step] },
         25 => Event::ImageReceived {
             owner: if id < 2 { Owner::Message(message_id) } else { Owner::Step(step) },

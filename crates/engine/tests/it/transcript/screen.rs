@@ -246,7 +246,7 @@ pub(crate) fn text(id: u32, text: &str) -> Event<'_> {
 }
 
 pub(crate) fn message_ended(id: u32) -> Event<'static> {
-    Event::MessageEnded { message: MessageId(id) }
+    Event::MessageEnded { message: MessageId(id), incomplete: false }
 }
 
 /// A whole message.
