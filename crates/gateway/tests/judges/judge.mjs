@@ -25,7 +25,7 @@ for (const [title, judge] of Object.entries(judges)) {
   let passed = 0;
   for (const expected of cases) {
     try {
-      await judge(expected, (protocol) => server.address(expected.name, protocol));
+      await judge(expected, server.door(expected.name));
       passed += 1;
     } catch (error) {
       failures += 1;
