@@ -2,6 +2,8 @@
 # The long campaigns, each too slow for every day.
 #   scripts/campaign.sh cuts            every cut of every stream in the corpus, read from its start
 #   scripts/campaign.sh fuzz [SECONDS]  every fuzz target for so long (300 by default)
+#   scripts/campaign.sh judges          other people's clients on all streams
+#   scripts/campaign.sh autobahn        the Autobahn testsuite against the gateway's WebSocket
 #   scripts/campaign.sh mutants PART    mutants of a part: filter, frames, run, views or sentences
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,6 +13,8 @@ case ${1:-} in
       --nocapture corpus::every_cut_of_every_stream
     ;;
   fuzz) fuzz/run.sh "${2:-300}" ;;
+  judges) crates/gateway/tests/judges/run.sh ;;
+  autobahn) crates/gateway/tests/autobahn/run.sh ;;
   mutants)
     # Each part with the tests that are meant to catch it; optimised, because they cut everywhere.
     src=crates/engine/src
@@ -34,7 +38,7 @@ case ${1:-} in
       "${files[@]/#/--file=}" -- --all-features "${tests[@]}"
     ;;
   *)
-    sed -n '2,5s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -15,6 +15,11 @@ if ! command -v cargo >/dev/null; then
   exit 1
 fi
 
+# Says the version of Node, if it is one that the clients run on.
+node_of_age() {
+  command -v npm >/dev/null && node --version 2>/dev/null | grep -E '^v(2[0-9]|[3-9][0-9])\.' || true
+}
+
 step() { printf '\n== %s\n' "$*"; }
 
 step "format"
@@ -30,7 +35,19 @@ status=0
 # Output is shown also of tests that pass: those that are skipped say so.
 cargo test --workspace --all-features --locked -- --show-output 2>&1 | tee "$log" || status=$?
 
+step "other people's clients"
+if [ -z "$(node_of_age)" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  { apt-get update -q && apt-get install -y -q --no-install-recommends nodejs npm; } || true
+fi
+if [ -n "$(node_of_age)" ]; then
+  crates/gateway/tests/judges/run.sh sample 2>&1 | tee -a "$log" || status=$?
+  docs/scenarios/run.sh compare 2>&1 | tee -a "$log" || status=$?
+else
+  echo "skipped: other people's clients need Node 20 or later, and npm" | tee -a "$log"
+fi
+
 skipped=$(grep -c '^skipped: ' "$log" || true)
 awk -v skipped="$skipped" '/^test result:/ { passed += $4; failed += $6 }
+  /^judges:/ { passed += $2; failed += $4 }
   END { printf "\n%d passed, %d failed, %d skipped\n", passed, failed, skipped }' "$log"
 exit "$status"

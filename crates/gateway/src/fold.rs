@@ -124,8 +124,6 @@ impl Fold {
 
     /// The whole page as it stands.
     pub fn snapshot(&self, out: &mut String) {
-        if let Some(last) = self.next.checked_sub(1) {
-            self.encoder.snapshot(last, &mut |frame| self.topic.spelling.write(&frame, out));
-        }
+        self.encoder.snapshot(self.next, &mut |frame| self.topic.spelling.write(&frame, out));
     }
 }

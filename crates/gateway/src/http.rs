@@ -56,7 +56,7 @@ pub fn router(gateway: Arc<Gateway>) -> Router {
         .route("/v1/usage", get(sessions::usage))
         .route("/v1/ingest/{dialect}", post(ingest::take))
         .route("/api/chat", post(compat::chat_ai_sdk))
-        .route("/api/chat/{chat}/stream", get(compat::reconnect_ai_sdk))
+        .route("/api/chat/{chat}/stream", get(compat::reconnect_ai_sdk).delete(compat::stop_ai_sdk))
         .route("/agui", post(compat::run_agui))
         .route("/v1/chat/completions", post(compat::completions))
         .route("/v1/responses", post(compat::responses))

@@ -80,6 +80,9 @@ pub const DRAIN_MAX: Duration = Duration::from_secs(10);
 /// Bytes of what a client may send over a WebSocket.
 pub const SOCKET_BYTES_MAX: usize = 16 << 10;
 
+/// Bytes of frames that are sent as one message over a WebSocket; one frame alone may be longer.
+pub const SOCKET_MESSAGE_BYTES: usize = 4 << 10;
+
 /// Connections that read at the same time; whoever is one too many waits for the next free one.
 pub const READERS_MAX: usize = 8;
 

@@ -285,14 +285,14 @@ impl Encoder {
         self.page.send(&mut self.pending, out);
     }
 
-    /// The whole page in one frame, for a reader that has nothing yet. It stands at `seq`: all
-    /// frames of that event and of those before it are on it.
-    pub fn snapshot(&self, seq: u64, out: &mut impl FnMut(Frame<'_>)) {
+    /// The whole page in one frame, for a reader that has nothing yet. It stands before the event
+    /// `next`: all frames of those before it are on it.
+    pub fn snapshot(&self, next: u64, out: &mut impl FnMut(Frame<'_>)) {
         let Page { kind, epoch, picture, run, .. } = &self.page;
         let mut data = String::new();
         let going = if picture.status == Status::Idle { "null" } else { run };
         Object::new(&mut data).json("run", going).value("picture", picture).end();
-        let id = Cursor { kind: *kind, epoch: *epoch, seq: seq + 1, sent: 0 };
+        let id = Cursor { kind: *kind, epoch: *epoch, seq: next, sent: 0 };
         out(Frame { id, event: "snapshot", data: &data });
     }
 }

@@ -22,14 +22,23 @@ pub struct Allowed {
 }
 
 impl Allowed {
-    /// What this machine is called from itself, at `port`, and what else was allowed by name.
+    /// What this machine is called from itself, at `port`, and what else was allowed by name, or by
+    /// name and port.
     pub fn new(port: u16, tls: bool, more_hosts: &[String], more_origins: &[String]) -> Allowed {
         let scheme = if tls { "https" } else { "http" };
         let default_port = if tls { 443 } else { 80 };
-        let names = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
-        let mut hosts = Vec::new();
+        let (with_port, names): (Vec<_>, Vec<_>) =
+            more_hosts.iter().partition(|host| has_port(host));
+        // A proxy at a scheme's own port is called by its name alone.
+        let mut hosts: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
         let mut origins: Vec<String> = more_origins.iter().map(|o| o.to_lowercase()).collect();
-        for name in names.iter().chain(more_hosts) {
+        for host in with_port {
+            let host = host.to_lowercase();
+            origins.push(format!("{scheme}://{host}"));
+            hosts.push(host);
+        }
+        let own = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
+        for name in own.iter().chain(names) {
             let name = name.to_lowercase();
             origins.push(format!("{scheme}://{name}:{port}"));
             hosts.push(format!("{name}:{port}"));
@@ -69,6 +78,10 @@ impl Allowed {
     }
 }
 
+fn has_port(host: &str) -> bool {
+    host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok())
+}
+
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderName;
@@ -76,7 +89,8 @@ mod tests {
     use super::*;
 
     fn check(headers: &[(&str, &str)]) -> Result<(), Stranger> {
-        let allowed = Allowed::new(8181, false, &["millpond.lan".into()], &[]);
+        let more = ["millpond.lan".into(), "127.0.0.1:8080".into()];
+        let allowed = Allowed::new(8181, false, &more, &[]);
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             let name: HeaderName = name.parse().unwrap_or_else(|_| panic!("{name}"));
@@ -90,12 +104,16 @@ mod tests {
         for host in ["127.0.0.1:8181", "localhost:8181", "LOCALHOST:8181", "[::1]:8181"] {
             assert_eq!(check(&[("host", host)]), Ok(()), "{host}");
         }
-        assert_eq!(check(&[("host", "millpond.lan:8181")]), Ok(()));
+        for host in ["millpond.lan:8181", "millpond.lan", "Millpond.lan", "127.0.0.1:8080"] {
+            assert_eq!(check(&[("host", host)]), Ok(()), "{host}");
+        }
         for host in [
             "evil.com",
             "evil.com:8181",
             "127.0.0.1",
             "127.0.0.1:80",
+            "127.0.0.1:8080:8181",
+            "millpond.lan:8080",
             "127.0.0.1.nip.io:8181",
             "0.0.0.0:8181",
             "localhost.:8181",
@@ -115,6 +133,8 @@ mod tests {
         let from = |origin| check(&[("host", "localhost:8181"), ("origin", origin)]);
         assert_eq!(from("http://localhost:8181"), Ok(()));
         assert_eq!(from("http://127.0.0.1:8181"), Ok(()));
+        assert_eq!(from("http://127.0.0.1:8080"), Ok(()));
+        assert_eq!(from("http://millpond.lan"), Err(Stranger::Origin), "`origins` says which");
         for origin in [
             "null",
             "http://localhost",

@@ -23,7 +23,7 @@ use crate::store::{Queued, StoreError};
 use super::error::ApiError;
 
 pub(super) use agui::run as run_agui;
-pub(super) use ai_sdk::{chat as chat_ai_sdk, reconnect as reconnect_ai_sdk};
+pub(super) use ai_sdk::{chat as chat_ai_sdk, reconnect as reconnect_ai_sdk, stop as stop_ai_sdk};
 pub(super) use openai::{completions, responses};
 
 /// A conversation that a client names itself: the same name is the same session.

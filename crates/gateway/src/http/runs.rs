@@ -93,17 +93,23 @@ pub(super) async fn cancel(
     Path(word): Path<String>,
 ) -> Result<Json<Shown>, ApiError> {
     let run = find(&gateway, owner, &word).await?;
-    if run.ended.is_some() {
-        return Ok(Json(run.into()));
-    }
-    gateway.runs.cancel(run.id);
-    let mut end = gateway.log.follow(run.session).await?;
+    stop(&gateway, run.session, run.id).await.map(|run| Json(run.into()))
+}
+
+/// Asks a run to stop, also one that has yet to begin, and waits for its ending.
+pub(super) async fn stop(
+    gateway: &Gateway,
+    session: SessionId,
+    run: RunId,
+) -> Result<RunRow, ApiError> {
+    let mut end = gateway.log.follow(session).await?;
     let ended = async {
         loop {
-            let run = find(&gateway, owner, &word).await?;
-            if run.ended.is_some() {
-                return Ok(Json(run.into()));
+            let row = gateway.log.blocking(move |store| store.run(run)).await?;
+            if let Some(row) = row.filter(|row| row.ended.is_some()) {
+                return Ok(row);
             }
+            gateway.runs.cancel(run);
             if end.changed().await.is_err() {
                 return Err(ApiError::not_found());
             }

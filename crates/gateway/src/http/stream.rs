@@ -33,6 +33,8 @@ pub(super) struct Wanted {
     content: Option<String>,
     thinking: Option<String>,
     cursor: Option<String>,
+    /// Where one without a cursor begins.
+    from: Option<String>,
     /// Where the path does not name it.
     pub(super) session: Option<String>,
 }
@@ -64,6 +66,26 @@ impl Wanted {
                 self.thinking.as_deref(),
                 &[("hide", Thinking::Hide), ("latest", Thinking::Latest), ("show", Thinking::Show)],
             )?,
+        })
+    }
+}
+
+/// Where a reader without a cursor begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Beginning {
+    /// With the first frame.
+    #[default]
+    Start,
+    /// With the page as it stands.
+    Snapshot,
+}
+
+impl Wanted {
+    fn beginning(&self) -> Result<Start, ApiError> {
+        let known = [("start", Beginning::Start), ("snapshot", Beginning::Snapshot)];
+        Ok(match one_of("from", self.from.as_deref(), &known)? {
+            Beginning::Start => Start::Beginning,
+            Beginning::Snapshot => Start::Snapshot,
         })
     }
 }
@@ -143,7 +165,11 @@ impl Stream {
             let data = format!("{{\"recovered\":{recovered},\"epoch\":{epoch},\"head\":{head}}}");
             spelling.aside("stream", &data).into()
         });
-        let start = start.unwrap_or_else(|page| page);
+        let beginning = wanted.beginning()?;
+        let start = match cursor {
+            None => beginning,
+            Some(_) => start.unwrap_or_else(|page| page),
+        };
         Ok(Stream {
             reader: Reader::new(gateway.log.clone(), gateway.channels.clone(), topic, start),
             spelling,

@@ -3,4 +3,5 @@
 mod commands;
 mod guard;
 mod resume;
+mod socket;
 mod support;

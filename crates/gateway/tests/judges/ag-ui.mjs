@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict';
 import { HttpAgent } from '@ag-ui/client';
 
-export async function agUi(expected, address) {
+export async function agUi(expected, door) {
   const agent = new HttpAgent({
-    url: address('agui'), threadId: 't', initialMessages: [{ id: 'u1', role: 'user', content: 'hi' }],
+    url: door.url('agui'),
+    headers: door.headers('agui'),
+    threadId: door.chat,
+    initialMessages: [{ id: 'u1', role: 'user', content: door.text }],
   });
   const seen = [];
   let failure;

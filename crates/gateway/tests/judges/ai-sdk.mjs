@@ -1,7 +1,7 @@
 // The AI SDK: its transport, its reader, and its chat, which is what `useChat` holds.
 import assert from 'node:assert/strict';
 
-class Memory {
+export class Memory {
   status = 'ready';
   error = undefined;
   messages = [];
@@ -13,20 +13,20 @@ class Memory {
   snapshot = (value) => structuredClone(value);
 }
 
-export const aiSdk = (name, protocol) => async (expected, address) => {
+export const aiSdk = (name, protocol) => async (expected, door) => {
   const { AbstractChat, DefaultChatTransport, readUIMessageStream } = await import(name);
-  const transport = new DefaultChatTransport({ api: address(protocol) });
-  await reads(expected, await open(transport), readUIMessageStream);
-  await chats(expected, transport, AbstractChat);
+  const transport = new DefaultChatTransport({ api: door.url(protocol), headers: door.headers(protocol) });
+  await reads(expected, await open(transport, door), readUIMessageStream);
+  await chats(expected, transport, AbstractChat, door);
 };
 
-const open = (transport) =>
+export const open = (transport, { chat, text }, abortSignal) =>
   transport.sendMessages({
-    chatId: 'c', trigger: 'submit-message', messageId: undefined, abortSignal: undefined,
-    messages: [{ id: 'u', role: 'user', parts: [{ type: 'text', text: 'hi' }] }],
+    chatId: chat, trigger: 'submit-message', messageId: undefined, abortSignal,
+    messages: [{ id: 'u', role: 'user', parts: [{ type: 'text', text }] }],
   });
 
-async function reads(expected, stream, readUIMessageStream) {
+export async function reads(expected, stream, readUIMessageStream) {
   const ends = [];
   const watched = stream.pipeThrough(new TransformStream({
     transform(chunk, controller) {
@@ -43,22 +43,23 @@ async function reads(expected, stream, readUIMessageStream) {
   assert.deepEqual(ends, [end]);
   assert.equal(errors.length, end === 'error' ? 1 : 0, errors.join('; '));
   says(expected, message);
+  return message;
 }
 
-async function chats(expected, transport, AbstractChat) {
+async function chats(expected, transport, AbstractChat, door) {
   const state = new Memory();
   let finished;
   const calls = [];
   class Chat extends AbstractChat {
     constructor() {
       super({
-        id: 'c', state, transport, onError: () => {},
+        id: door.chat, state, transport, onError: () => {},
         onToolCall: ({ toolCall }) => calls.push(toolCall.toolName),
         onFinish: (how) => { finished = how; },
       });
     }
   }
-  await new Chat().sendMessage({ text: 'hi' });
+  await new Chat().sendMessage({ text: door.text });
   const { outcome } = expected.ending;
   const fails = outcome !== 'completed' && outcome !== 'cancelled';
   assert.equal(state.status, fails ? 'error' : 'ready', `status with ${outcome}: ${state.error}`);
@@ -68,7 +69,7 @@ async function chats(expected, transport, AbstractChat) {
 }
 
 // Parts that were taken back are named in the metadata; all others are what the log says.
-function says(expected, message) {
+export function says(expected, message) {
   const facts = message.metadata.millpond;
   const withdrawn = new Set(facts.withdrawn ?? []);
   const parts = message.parts.filter((part) => part.type === 'text' && part.text !== '');

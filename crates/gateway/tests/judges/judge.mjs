@@ -1,13 +1,16 @@
-// Every case of `cases.json`, read by the real clients; what they end with is compared with the log.
+// Every case of `cases.json`, or every STEPth, read by the real clients; what they end with is compared
+// with the log. `judge.mjs STREAMS [STEP]`
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { serve } from './server.mjs';
 import { aiSdk } from './ai-sdk.mjs';
 import { agUi } from './ag-ui.mjs';
 import { chat, chatBody, chatFinal, responses } from './openai.mjs';
+import { Report } from './live/report.mjs';
 
-const streams = process.argv[2];
-const cases = JSON.parse(await readFile(join(streams, 'cases.json'), 'utf8'));
+const [streams, step = '1'] = process.argv.slice(2);
+const all = JSON.parse(await readFile(join(streams, 'cases.json'), 'utf8'));
+const cases = all.filter((_, at) => at % Number(step) === 0);
 const server = await serve(streams);
 const judges = {
   'AI SDK 6': aiSdk('ai', 'ai6'),
@@ -20,19 +23,9 @@ const judges = {
   'OpenAI Responses': responses,
 };
 
-let failures = 0;
+const report = new Report();
 for (const [title, judge] of Object.entries(judges)) {
-  let passed = 0;
-  for (const expected of cases) {
-    try {
-      await judge(expected, (protocol) => server.address(expected.name, protocol));
-      passed += 1;
-    } catch (error) {
-      failures += 1;
-      console.error(`${title}: ${expected.name}: ${error.message}`);
-    }
-  }
-  console.log(`${title}: ${passed} of ${cases.length}`);
+  await report.each(title, cases, (expected) => judge(expected, server.door(expected.name)));
 }
 server.close();
-process.exit(failures === 0 ? 0 : 1);
+report.end();

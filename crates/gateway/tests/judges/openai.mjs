@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import OpenAI from 'openai';
 
-const client = (baseURL) => new OpenAI({ apiKey: 'none', baseURL, maxRetries: 0 });
-const request = { model: 'pond', messages: [{ role: 'user', content: 'hi' }] };
+const client = (door, protocol) =>
+  new OpenAI({ apiKey: door.key, baseURL: door.url(protocol), maxRetries: 0 });
+const request = ({ text }) => ({ model: 'pond', messages: [{ role: 'user', content: text }] });
 
 function reasonOf({ ending }) {
   if (ending.outcome === 'completed') return ending.stop === 'length' ? 'length' : 'stop';
@@ -25,28 +26,30 @@ async function completion(expected, ask, content) {
   for (const call of choice.message.tool_calls ?? []) assert.ok(call.id && call.function.name !== undefined);
 }
 
-const streamed = (url) => async () => {
-  const stream = client(url).chat.completions.stream({ ...request, stream_options: { include_usage: true } });
+const streamed = (door, protocol) => async () => {
+  const stream = client(door, protocol).chat.completions.stream({
+    ...request(door), stream_options: { include_usage: true },
+  });
   const whole = await stream.finalChatCompletion();
   assert.ok(Number.isInteger(whole.usage.total_tokens));
   return whole;
 };
 
-export const chat = (expected, address) =>
-  completion(expected, streamed(address('chat')), expected.texts.join('\n\n'));
+export const chat = (expected, door) =>
+  completion(expected, streamed(door, 'chat'), expected.texts.join('\n\n'));
 
-export const chatFinal = (expected, address) =>
-  completion(expected, streamed(address('chat-final')), expected.reply ?? '');
+export const chatFinal = (expected, door) =>
+  completion(expected, streamed(door, 'chat-final'), expected.reply ?? '');
 
-export const chatBody = (expected, address) =>
+export const chatBody = (expected, door) =>
   completion(
     expected,
-    () => client(address('chat-body')).chat.completions.create(request),
+    () => client(door, 'chat-body').chat.completions.create(request(door)),
     expected.texts.join('\n\n'),
   );
 
-export async function responses(expected, address) {
-  const stream = client(address('responses')).responses.stream({ model: 'pond', input: 'hi' });
+export async function responses(expected, door) {
+  const stream = client(door, 'responses').responses.stream({ model: 'pond', input: door.text });
   let number = 0;
   for await (const event of stream) assert.equal(event.sequence_number, number++);
   const response = await stream.finalResponse();

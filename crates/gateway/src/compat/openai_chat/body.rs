@@ -13,7 +13,7 @@ use crate::compat::{Out, Protocol, Reasoning, json};
 pub struct OpenAiChatBody {
     chat: OpenAiChat,
     thoughts: Vec<(StepId, String)>,
-    outcome: Option<Outcome>,
+    is_answer: bool,
 }
 
 impl OpenAiChatBody {
@@ -21,9 +21,9 @@ impl OpenAiChatBody {
         OpenAiChatBody { chat: OpenAiChat::new(options), ..OpenAiChatBody::default() }
     }
 
-    /// How the run ended, once it has: the status of the answer hangs on it.
-    pub fn outcome(&self) -> Option<Outcome> {
-        self.outcome
+    /// Whether the body is an answer, also one that says no, and not an error.
+    pub fn is_answer(&self) -> bool {
+        self.is_answer
     }
 }
 
@@ -79,9 +79,9 @@ impl Protocol for OpenAiChatBody {
     }
 
     fn end(&mut self, ending: &Ending<'_>, out: Out<'_>) {
-        self.outcome = Some(ending.outcome);
         let is_refused = is_refused(ending);
-        if ending.outcome != Outcome::Completed && !is_refused {
+        self.is_answer = ending.outcome == Outcome::Completed || is_refused;
+        if !self.is_answer {
             return json::say(&Failure::of(ending), out);
         }
         let pending = self.chat.pending(ending);

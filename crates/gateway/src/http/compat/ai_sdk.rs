@@ -1,4 +1,5 @@
-//! The AI SDK's chat: `POST /api/chat`, and `GET /api/chat/{id}/stream` to come back to it.
+//! The AI SDK's chat: `POST /api/chat`, `GET /api/chat/{id}/stream` to come back to it, and `DELETE`
+//! there to stop it, because the client's own stop only goes away.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
@@ -8,12 +9,15 @@ use serde::Deserialize;
 use crate::compat::Encoder;
 use crate::compat::ai_sdk::{AiSdk, Options, Version};
 use crate::follow::Follower;
-use crate::id::SessionId;
+use crate::gateway::Gateway;
+use crate::id::{OwnerId, RunId, SessionId};
+use crate::store::StoreError;
 
 use super::super::App;
 use super::super::error::ApiError;
 use super::super::extract::{Json, Path};
 use super::super::gate::Owner;
+use super::super::runs;
 use super::{ask, event_stream, session_named};
 
 /// Fields that mean nothing here are the client's own.
@@ -21,6 +25,8 @@ use super::{ask, event_stream, session_named};
 pub(in crate::http) struct Chat {
     id: String,
     messages: Vec<Message>,
+    #[serde(default)]
+    trigger: String,
 }
 
 #[derive(Deserialize)]
@@ -55,7 +61,11 @@ pub(in crate::http) async fn chat(
     let text = last.parts.iter().filter(|part| part.kind == "text").map(|part| &*part.text);
     let text = text.collect::<Vec<_>>().join("\n");
     let session = session_named(&gateway, owner, &name(&chat.id)).await?;
-    let follower = ask(&gateway, session, last.id.clone(), text).await?;
+    // A client that sends a message again means the same run, unless it has edited it or wants
+    // another answer.
+    let again = chat.trigger == "regenerate-message";
+    let key = last.id.as_ref().filter(|_| !again).map(|id| format!("{id}/{text}"));
+    let follower = ask(&gateway, session, key, text).await?;
     Ok(stream(follower, session, &headers))
 }
 
@@ -66,14 +76,44 @@ pub(in crate::http) async fn reconnect(
     headers: HeaderMap,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let session = SessionId::of_key(&format!("{owner}/{}", name(&id)));
-    let Some(run) = gateway.runs.of(session) else {
+    let session = session_of(owner, &id);
+    let Some((run, first)) = going(&gateway, session).await? else {
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
-    let row = gateway.log.blocking(move |store| store.run(run)).await?;
-    let first = row.ok_or_else(ApiError::not_found)?.first;
     let follower = Follower::new(&gateway.log, session, run, first).await?;
     Ok(stream(follower, session, &headers))
+}
+
+/// Stops the run that is going, if any is; answers when it has ended.
+pub(in crate::http) async fn stop(
+    State(gateway): App,
+    Owner(owner): Owner,
+    Path(id): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    let session = session_of(owner, &id);
+    if let Some((run, _)) = going(&gateway, session).await? {
+        runs::stop(&gateway, session, run).await?;
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn session_of(owner: OwnerId, chat: &str) -> SessionId {
+    SessionId::of_key(&format!("{owner}/{}", name(chat)))
+}
+
+/// The run that is going or is next, and from which record on it is found.
+async fn going(gateway: &Gateway, session: SessionId) -> Result<Option<(RunId, u64)>, StoreError> {
+    let (head, next) = gateway
+        .log
+        .blocking(move |store| {
+            let Some(found) = store.session(session)? else { return Ok((0, None)) };
+            Ok((found.head, store.queue(session)?.first().map(|message| message.id)))
+        })
+        .await?;
+    // Looked at after the queue: a message leaves it only when its run is going.
+    let Some(run) = gateway.runs.of(session).or(next.map(RunId::from)) else { return Ok(None) };
+    let row = gateway.log.blocking(move |store| store.run(run)).await?;
+    Ok(Some((run, row.map_or(head, |row| row.first))))
 }
 
 fn stream(follower: Follower, session: SessionId, headers: &HeaderMap) -> Response {

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use engine::event::Outcome;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -64,9 +63,10 @@ async fn ask_alone(
     ask(gateway, session.id, None, text).await
 }
 
-/// A run that failed is a failure of what stands behind this server.
-fn status(completed: bool) -> StatusCode {
-    if completed { StatusCode::OK } else { StatusCode::BAD_GATEWAY }
+/// A run that failed is a failure of what stands behind this server. Clients ask again by
+/// themselves after such a status; here that would be another run.
+fn failed(body: String) -> Response {
+    (StatusCode::BAD_GATEWAY, [("x-should-retry", "false")], json(body)).into_response()
 }
 
 fn json(body: String) -> Response {
@@ -92,8 +92,7 @@ pub(in crate::http) async fn completions(
     }
     let mut encoder = Encoder::new(OpenAiChatBody::new(options));
     let body = run_to_end(follower, &mut encoder).await;
-    let completed = encoder.protocol().outcome() == Some(Outcome::Completed);
-    Ok((status(completed), json(body)).into_response())
+    Ok(if encoder.protocol().is_answer() { json(body) } else { failed(body) })
 }
 
 #[derive(Deserialize)]

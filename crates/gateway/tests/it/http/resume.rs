@@ -126,6 +126,29 @@ async fn a_cursor_that_cannot_be_gone_on_from_gets_the_whole_page() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_may_begin_with_the_page_as_it_stands() {
+    let served = serve().await;
+    let session = served.new_session().await;
+    for runs in 0..2 {
+        let mut events = served.follow(&session, "view=steps&from=snapshot", "").await;
+        let page = events.next().await.unwrap();
+        assert_eq!(page.event, "snapshot");
+        let path = format!("/v1/sessions/{session}/snapshot?view=steps");
+        let asked: Value = served.get(&path).send().await.unwrap().json().await.unwrap();
+        assert_eq!(asked["id"], page.id);
+        assert_eq!(asked["data"], serde_json::from_str::<Value>(&page.data).unwrap());
+        served.ingest(&session, stream()).await;
+        let ended = |got: &Got| got.data.contains("\"outcome\":");
+        let live = events.until(ended).await;
+        let all = served.follow(&session, "view=steps&from=start", "").await;
+        let all = { all }.until(|got| got.id == live.last().unwrap().id).await;
+        let ids: BTreeSet<&str> = all.iter().map(|got| &*got.id).collect();
+        assert!(live.iter().all(|got| ids.contains(&*got.id)), "after {runs} runs");
+        assert_eq!(live[0].event, "overlay", "the first frame of the run: {}", live[0].data);
+    }
+}
+
 /// The page that a client has after these patches.
 fn page_of(all: &[Got]) -> Value {
     let mut page = Picture::default();

@@ -150,7 +150,7 @@ pub(super) struct Events {
 }
 
 /// Nothing here waits longer for what must come.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Events {
     /// The next event; comments are passed over. Nothing when the stream has ended.

@@ -1,0 +1,75 @@
+// A page made of patches, as `docs/PROTOCOL.md` tells a client to.
+export class Page {
+  items = new Map();
+  settled = { count: 0, bytes: 0 };
+  overlay = undefined;
+  status = { doing: 'idle' };
+  label = undefined;
+  asks = [];
+  ended = undefined;
+
+  lastKey() {
+    return Math.max(...this.items.keys());
+  }
+
+  // Which item a patch appends to, if that is all it does.
+  appendsTo(patch) {
+    if (typeof patch === 'string') return this.lastKey();
+    return 't' in patch && !('keep' in patch) ? patch.i : undefined;
+  }
+
+  apply(patch) {
+    const key = this.appendsTo(patch);
+    if (key !== undefined) this.#grow(key, patch.t ?? patch);
+    else if ('put' in patch) this.items.set(patch.i, structuredClone(patch.put));
+    else if ('keep' in patch) this.#rewrite(patch);
+    else if ('state' in patch) this.items.get(patch.i).state = patch.state;
+    else if ('image' in patch) (this.items.get(patch.i).images ??= []).push(patch.image);
+    else if ('citation' in patch) (this.items.get(patch.i).citations ??= []).push(patch.citation);
+    else if ('remove' in patch) this.items.delete(patch.i);
+    else if ('withdrawn' in patch) patch.withdrawn.forEach((gone) => this.#withdraw(gone));
+    else if ('settled' in patch) [this.settled.count, this.settled.bytes] = patch.settled;
+    else if ('overlay' in patch) this.overlay = patch.overlay ?? undefined;
+    else if ('status' in patch) Object.assign(this, { status: patch.status, label: patch.label, ended: undefined });
+    else if ('ask' in patch) this.asks.push(patch.ask);
+    else if ('resolved' in patch) this.#resolve(patch.resolved);
+    else if ('ended' in patch) this.#end(patch);
+    else if (!('closed' in patch)) throw new Error(`no patch: ${JSON.stringify(patch)}`);
+  }
+
+  #grow(key, text) {
+    const item = this.items.get(key);
+    item.text = (item.text ?? '') + text;
+  }
+
+  #rewrite({ i, keep, t }) {
+    const item = this.items.get(i);
+    item.text = Buffer.from(item.text ?? '').subarray(0, keep).toString() + t;
+  }
+
+  #withdraw(key) {
+    const item = this.items.get(key);
+    if (item === undefined) return;
+    for (const field of ['text', 'arguments', 'result', 'label', 'steps', 'images', 'citations']) delete item[field];
+    item.state = 'withdrawn';
+  }
+
+  #resolve({ run, id }) {
+    this.asks = this.asks.filter((ask) => ask.run !== run || ask.id !== id);
+  }
+
+  #end({ ended, label }) {
+    Object.assign(this, { ended, label, overlay: undefined, status: { doing: 'idle' } });
+  }
+
+  // As a snapshot has it: what says nothing is left out.
+  picture() {
+    const items = Object.fromEntries([...this.items].sort(([a], [b]) => a - b).map(([key, item]) => {
+      const { text, ...rest } = item;
+      return [key, text ? { ...rest, text } : rest];
+    }));
+    const whole = { items, settled: this.settled, overlay: this.overlay, status: this.status, label: this.label, ended: this.ended };
+    if (this.asks.length > 0) whole.asks = this.asks;
+    return JSON.parse(JSON.stringify(whole));
+  }
+}
