@@ -128,6 +128,7 @@ pub struct Encoder {
     merging: Merging,
     /// An append that may still grow.
     pending: Option<Pending>,
+    merged: u64,
 }
 
 /// The page, and how changes to it are spelt.
@@ -175,7 +176,7 @@ impl Encoder {
             data: String::new(),
         };
         let view = View::new(kind.view, Options { thinking: kind.thinking });
-        Encoder { view, page, merging: Merging::Off, pending: None }
+        Encoder { view, page, merging: Merging::Off, pending: None, merged: 0 }
     }
 
     /// From here on, appends to one item become one frame until something else happens to the page
@@ -193,13 +194,18 @@ impl Encoder {
         }
     }
 
+    /// Appends that went into the frame of another.
+    pub fn merged(&self) -> u64 {
+        self.merged
+    }
+
     /// The page as it stands. Text that waits in an unsent frame is on it.
     pub fn picture(&self) -> &Picture {
         &self.page.picture
     }
 
     pub fn push(&mut self, record: &Record<'_>, out: &mut impl FnMut(Frame<'_>)) {
-        let Encoder { view, page, merging, pending } = self;
+        let Encoder { view, page, merging, pending, merged } = self;
         let seq = record.seq;
         let mut sent = 0;
         view.apply(record, &mut |patch| {
@@ -211,6 +217,7 @@ impl Encoder {
                     Some(open) if open.key == *key => {
                         open.text.push_str(text);
                         (open.seq, open.sent) = (seq, sent);
+                        *merged += 1;
                     }
                     _ => {
                         page.send(pending, out);
@@ -257,11 +264,17 @@ impl Encoder {
     /// The whole page in one frame, for a reader that has nothing yet. It stands at `seq`: all
     /// frames of that event and of those before it are on it.
     pub fn snapshot(&self, seq: u64, out: &mut impl FnMut(Frame<'_>)) {
+        self.snapshot_before(seq + 1, out);
+    }
+
+    /// The same, where `next` is the event that comes next: also for a log that has none yet.
+    pub fn snapshot_before(&self, next: u64, out: &mut impl FnMut(Frame<'_>)) {
         let Page { kind, epoch, picture, run, .. } = &self.page;
         let mut data = String::new();
-        let going = if picture.status == Status::Idle { "null" } else { run };
+        let none_yet = picture.status == Status::Idle || run.is_empty();
+        let going = if none_yet { "null" } else { run };
         Object::new(&mut data).json("run", going).value("picture", picture).end();
-        let id = Cursor { kind: *kind, epoch: *epoch, seq: seq + 1, sent: 0 };
+        let id = Cursor { kind: *kind, epoch: *epoch, seq: next, sent: 0 };
         out(Frame { id, event: "snapshot", data: &data });
     }
 }
