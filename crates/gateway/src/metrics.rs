@@ -133,7 +133,7 @@ impl Metrics {
         );
     }
 
-    /// All of it as text, in the format of OpenMetrics.
+    /// All of it as text, as `OpenMetrics` has it.
     pub fn write(&self, going: usize) -> Result<String, fmt::Error> {
         self.going.set(i64::try_from(going).unwrap_or(i64::MAX));
         let mut text = String::new();

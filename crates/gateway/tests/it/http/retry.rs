@@ -63,18 +63,18 @@ async fn what_runs_used_adds_up_for_a_session_and_for_its_owner() {
     let bytes = fixture("claude-code/partial-messages.jsonl");
     served.ingest(&one, bytes.clone()).await;
     let usage = async |query: &str| answer_to(served.get(&format!("/v1/usage{query}"))).await.1;
-    let once = usage(&format!("?session={one}")).await;
+    let single = usage(&format!("?session={one}")).await;
     let number = |usage: &Value, name: &str| usage[name].as_u64().unwrap();
     for name in ["tokens_in", "tokens_out", "cost_micro_usd"] {
-        assert!(0 < number(&once, name), "{once}");
+        assert!(0 < number(&single, name), "{single}");
     }
     served.ingest(&one, bytes.clone()).await;
     served.ingest(&two, bytes).await;
-    assert_eq!(usage(&format!("?session={two}")).await, once);
+    assert_eq!(usage(&format!("?session={two}")).await, single);
     for (query, times) in [(format!("?session={one}"), 2), (String::new(), 3)] {
         let sum = usage(&query).await;
         for name in ["tokens_in", "tokens_out", "cost_micro_usd"] {
-            assert_eq!(number(&sum, name), times * number(&once, name), "{query} {name}");
+            assert_eq!(number(&sum, name), times * number(&single, name), "{query} {name}");
         }
     }
     let (status, _) = answer_to(served.get("/v1/usage?session=01ARZ3NDEKTSV4RRFFQ69G5FAV")).await;
