@@ -90,6 +90,8 @@ pub enum Cut {
     Cancelled,
     Stalled,
     Interrupted,
+    /// More came than whoever reads it takes.
+    TooLong,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -372,6 +374,10 @@ impl Ledger {
             (Verdict::Pending, Cut::Cancelled) => (Outcome::Cancelled, None, None, None),
             (Verdict::Pending, Cut::Stalled) => (Outcome::Stalled, None, None, None),
             (Verdict::Pending, Cut::Interrupted) => (Outcome::Interrupted, None, None, None),
+            (Verdict::Pending, Cut::TooLong) => {
+                let detail = "the stream is longer than what is taken".to_owned();
+                (Outcome::Failed, None, Some(FailureReason::Limit), Some(detail))
+            }
         };
         let message = self.reply();
         Ending {

@@ -19,7 +19,8 @@ use crate::store::StoreError;
 pub type Working = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 pub trait Agent: Send + Sync + 'static {
-    /// What the log calls the source of the run.
+    /// What the log calls the source of the run. Never the name of a dialect: those are runs that
+    /// were taken in.
     fn name(&self) -> &'static str;
 
     /// Works on one message until its run has ended, or it is asked to stop.

@@ -101,6 +101,17 @@ impl Channels {
         }
         true
     }
+
+    /// Those that follow a log which is gone, or cannot be read, close with somebody listening.
+    fn forget_closed(&self, session: SessionId) {
+        let mut open = self.lock();
+        if let Some(channels) = open.get_mut(&session) {
+            channels.retain(|channel| 0 < channel.sender.strong_count());
+            if channels.is_empty() {
+                open.remove(&session);
+            }
+        }
+    }
 }
 
 /// The fold behind a channel, and those it speaks to.
@@ -141,15 +152,22 @@ impl Follow {
             // The first of a window has gone at once; the others wait for its end.
             tokio::time::sleep_until(heard + window).await;
         }
-        drop(self.end);
+        drop((self.end, self.sender));
+        self.channels.forget_closed(self.topic.session);
         self.channels.log.forget_if_idle(self.topic.session);
     }
 
     /// Reads what is new and sends it as one piece.
     async fn read_on(&mut self) -> Result<(), StoreError> {
         let mut bytes = String::new();
-        let from = self.fold.place();
+        let (from, before) = (self.fold.place(), self.fold.made());
         self.fold.read_on(&self.channels.log, &mut bytes, |_| true).await?;
+        let made = self.fold.made();
+        self.channels.log.metrics().encoded(
+            self.topic.kind.view,
+            made.frames - before.frames,
+            made.merged - before.merged,
+        );
         if !bytes.is_empty() {
             self.send(Piece { from, to: self.fold.place(), bytes: bytes.into() });
         }

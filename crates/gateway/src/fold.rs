@@ -67,12 +67,21 @@ pub struct Fold {
     encoder: Encoder,
     next: u64,
     place: Place,
+    frames: u64,
+}
+
+/// What a fold has made so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MadeSoFar {
+    pub frames: u64,
+    /// Appends that went into the frame of another.
+    pub merged: u64,
 }
 
 impl Fold {
     pub fn new(topic: Topic, epoch: u32) -> Fold {
         let encoder = Encoder::new(topic.kind, &topic.session.to_string(), epoch);
-        Fold { topic, encoder, next: 0, place: Place::default() }
+        Fold { topic, encoder, next: 0, place: Place::default(), frames: 0 }
     }
 
     /// The same, but appends in a row become one frame.
@@ -84,6 +93,10 @@ impl Fold {
     /// The next record to read.
     pub fn next(&self) -> u64 {
         self.next
+    }
+
+    pub fn made(&self) -> MadeSoFar {
+        MadeSoFar { frames: self.frames, merged: self.encoder.merged() }
     }
 
     /// The last frame made.
@@ -99,10 +112,11 @@ impl Fold {
         out: &mut String,
         wanted: impl Fn(Place) -> bool,
     ) -> Result<bool, StoreError> {
-        let Fold { topic, encoder, next, place } = self;
+        let Fold { topic, encoder, next, place, frames } = self;
         let from = *next;
         let mut write = |frame: Frame<'_>| {
             *place = Place::from(&frame.id);
+            *frames += 1;
             if wanted(*place) {
                 topic.spelling.write(&frame, out);
             }

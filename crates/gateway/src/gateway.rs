@@ -10,6 +10,7 @@ use crate::agent::Agent;
 use crate::channel::Channels;
 use crate::clock::{now_ms, random};
 use crate::id::{OwnerId, RunId, SessionId, TokenId};
+use crate::limits::INGEST_BYTES_MAX;
 use crate::log::Log;
 use crate::messages::{Queues, Shared};
 use crate::runs::{Runs, end_open_runs};
@@ -29,10 +30,12 @@ pub struct Gateway {
     /// Whether callers come over TLS.
     pub tls: bool,
     vault: Keys,
-    /// Counts changes of who may come in; open streams look again at each.
+    /// Counts changes of who may see what; open streams look again at each.
     pub revocations: watch::Sender<u64>,
     /// Whether it is stopping; open streams then end, saying where to resume.
     pub stopping: watch::Sender<bool>,
+    /// Bytes of one stream that is taken in.
+    pub ingest_bytes_max: usize,
 }
 
 struct Keys(Arc<dyn Vault>);
@@ -56,8 +59,8 @@ impl Gateway {
         end_open_runs(&log).await?;
         Ok(Gateway {
             channels: Channels::new(log.clone()),
+            runs: Runs::new(log.news().clone()),
             log,
-            runs: Runs::default(),
             queues: Queues::default(),
             agent: agent.map(Shared),
             allowed,
@@ -67,6 +70,7 @@ impl Gateway {
             vault: Keys(vault),
             revocations: watch::Sender::new(0),
             stopping: watch::Sender::new(false),
+            ingest_bytes_max: INGEST_BYTES_MAX,
         })
     }
 
@@ -92,6 +96,18 @@ impl Gateway {
             Ok(share.map(|share| Caller::Guest { session: share.session, digest }))
         })
         .await
+    }
+
+    /// Whether somebody who came in might still do so.
+    pub async fn may_come_in(&self, caller: Caller) -> bool {
+        let still = self.vault(move |vault| match caller {
+            Caller::Owner { owner, token } => {
+                let tokens = vault.tokens(owner)?;
+                Ok(tokens.iter().any(|of| of.id == token && of.revoked_ms.is_none()))
+            }
+            Caller::Guest { digest, .. } => Ok(vault.share(digest)?.is_some()),
+        });
+        still.await.unwrap_or(false)
     }
 
     /// Gives an owner a new credential.
@@ -131,7 +147,24 @@ impl Gateway {
         let session = new_session(owner, title, now_ms())?;
         let kept = session.clone();
         self.log.blocking(move |store| store.create(&kept)).await?;
+        self.log.news().tell(session.id);
         Ok(session)
+    }
+
+    /// These sessions were removed from the store for good: their streams end, and whoever lists
+    /// sessions is told to list again.
+    pub fn erased(&self, sessions: &[SessionId]) {
+        for session in sessions {
+            self.log.forget(*session);
+        }
+        if !sessions.is_empty() {
+            self.log.news().tell_erased();
+        }
+    }
+
+    /// Somebody may no longer see something: open streams look again.
+    pub fn doubt(&self) {
+        self.revocations.send_modify(|count| *count += 1);
     }
 
     pub fn new_run(&self) -> Result<RunId, StoreError> {

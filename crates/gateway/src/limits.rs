@@ -47,6 +47,12 @@ pub const HEARTBEAT_EVERY: Duration = Duration::from_secs(15);
 /// Pieces that a reader may be behind before it has to read the log again.
 pub const PIECES_WAITING_MAX: usize = 64;
 
+/// Changes of sessions that whoever lists them may be behind before it has to list again.
+pub const NEWS_WAITING_MAX: usize = 256;
+
+/// Changes of one session within this time are told once.
+pub const NEWS_WINDOW: Duration = Duration::from_millis(100);
+
 /// Bytes of the body of a command.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 
@@ -97,9 +103,6 @@ pub const REOPEN_EVERY: Duration = Duration::from_secs(1);
 
 /// Words of one search; the rest is ignored.
 pub const SEARCH_WORDS_MAX: usize = 16;
-
-/// How long the answer to a command is remembered.
-pub const REMEMBER_FOR: Duration = Duration::from_hours(24);
 
 /// Bytes of records that one transaction of the background work rewrites.
 pub const COMPACT_BYTES_MAX: usize = 4 << 20;

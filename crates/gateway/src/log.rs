@@ -17,6 +17,9 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::id::{RunId, SessionId};
 use crate::limits::{APPENDS_WAITING_MAX, READ_BYTES_MAX};
+use crate::metrics::Metrics;
+use crate::news::News;
+use crate::pictures::put_aside;
 use crate::store::{Chunk, Store, StoreError};
 
 use tail::Tails;
@@ -40,6 +43,13 @@ struct Append {
     done: oneshot::Sender<Result<u64, StoreError>>,
 }
 
+/// Whoever is told what was committed.
+struct Listeners {
+    tails: Arc<Tails>,
+    news: News,
+    metrics: Arc<Metrics>,
+}
+
 /// Cheap to clone; all clones are the same log.
 #[derive(Clone)]
 pub struct Log {
@@ -47,6 +57,8 @@ pub struct Log {
     orders: mpsc::Sender<Order>,
     writer: Arc<Mutex<Option<JoinHandle<()>>>>,
     tails: Arc<Tails>,
+    news: News,
+    metrics: Arc<Metrics>,
 }
 
 impl std::fmt::Debug for Log {
@@ -60,8 +72,24 @@ impl Log {
     pub fn open(store: Arc<dyn Store>) -> std::io::Result<Log> {
         let (orders, waiting) = mpsc::channel(APPENDS_WAITING_MAX);
         let tails = Arc::new(Tails::default());
-        let writer = writer::start(Arc::clone(&store), Arc::clone(&tails), waiting)?;
-        Ok(Log { store, orders, writer: Arc::new(Mutex::new(Some(writer))), tails })
+        let (news, metrics) = (News::default(), Arc::new(Metrics::default()));
+        let told = Listeners {
+            tails: Arc::clone(&tails),
+            news: news.clone(),
+            metrics: Arc::clone(&metrics),
+        };
+        let writer = writer::start(Arc::clone(&store), told, waiting)?;
+        let writer = Arc::new(Mutex::new(Some(writer)));
+        Ok(Log { store, orders, writer, tails, news, metrics })
+    }
+
+    /// Told of sessions whose runs begin and end.
+    pub fn news(&self) -> &News {
+        &self.news
+    }
+
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
     }
 
     /// Stops the writer once what waits has been written.
@@ -99,6 +127,11 @@ impl Log {
         let found = self.blocking(move |store| store.session(session)).await?;
         let head = found.ok_or(StoreError::NoSession(session))?.head;
         Ok(self.tails.follow_from(session, head))
+    }
+
+    /// The log of a session is gone: whoever follows it finds that out now.
+    pub fn forget(&self, session: SessionId) {
+        self.tails.forget(session);
     }
 
     /// Nobody needs the tail of a session that nobody follows and no run writes.
@@ -140,8 +173,16 @@ impl RunLog {
         self.run
     }
 
-    /// Adds facts; all are kept or none. Returns the log's new end once they are committed.
-    pub async fn append(&mut self, facts: Vec<Fact>) -> Result<u64, StoreError> {
+    /// Counts a fact that is in the log already: whoever wrote it is gone, and the run is ended by
+    /// this pen.
+    pub fn recall(&mut self, event: &Event<'_>) {
+        self.tally.hear(event);
+    }
+
+    /// Adds facts; all are kept or none. Returns the log's new end once they are committed. Pictures
+    /// in them are kept beside the log first.
+    pub async fn append(&mut self, mut facts: Vec<Fact>) -> Result<u64, StoreError> {
+        put_aside(&self.log, self.session, &mut facts).await?;
         let (done, committed) = oneshot::channel();
         let stopped = || StoreError::Failed("the writer has stopped".to_owned());
         let told = self.tally.hear_all(&facts);

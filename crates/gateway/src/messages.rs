@@ -12,7 +12,7 @@ use crate::agent::{Agent, Job};
 use crate::gateway::Gateway;
 use crate::id::{QueuedId, RunId, SessionId};
 use crate::limits::QUEUE_MAX;
-use crate::store::{Queued, StoreError};
+use crate::store::{Queued, Store, StoreError};
 
 /// Why a message, or a change of the queue, was not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -94,9 +94,43 @@ pub async fn arrange(
 
 /// Works on waiting messages, one after the other, until none waits or another run is going.
 pub async fn work_off(gateway: Arc<Gateway>, session: SessionId) {
-    while let Ok(Some(job)) = next_job(&gateway, session).await {
-        let Some(agent) = &gateway.agent else { return };
-        agent.0.work(job).await;
+    loop {
+        match next_job(&gateway, session).await {
+            Ok(Some(job)) => {
+                let Some(agent) = &gateway.agent else { return };
+                agent.0.work(job).await;
+            }
+            Ok(None) => return,
+            Err(error) => {
+                tracing::error!(%error, %session, "waiting messages are not worked on for now");
+                return;
+            }
+        }
+    }
+}
+
+/// Works on what waits anywhere: what an earlier process left, and whatever waited for a run to end
+/// that nobody here works on. Done when the gateway stops.
+pub async fn keep_working(gateway: Arc<Gateway>) {
+    if gateway.agent.is_none() {
+        return;
+    }
+    let mut stopping = gateway.stopping.subscribe();
+    loop {
+        match gateway.log.blocking(Store::queued).await {
+            Ok(waiting) => {
+                for session in waiting {
+                    if gateway.runs.of(session).is_none() {
+                        tokio::spawn(work_off(Arc::clone(&gateway), session));
+                    }
+                }
+            }
+            Err(error) => tracing::error!(%error, "nobody knows where messages wait"),
+        }
+        tokio::select! {
+            () = gateway.runs.one_gone() => {}
+            _ = stopping.wait_for(|stopping| *stopping) => return,
+        }
     }
 }
 
@@ -105,16 +139,21 @@ async fn next_job(gateway: &Gateway, session: SessionId) -> Result<Option<Job>, 
     let Some(agent) = &gateway.agent else { return Ok(None) };
     let lock = gateway.queues.of(session);
     let _changing = lock.lock().await;
+    let found = gateway.log.blocking(move |store| store.session(session)).await?;
+    if found.is_none_or(|found| found.deleted_ms.is_some()) {
+        return Ok(None);
+    }
     let mut queue = gateway.log.blocking(move |store| store.queue(session)).await?;
-    while !queue.is_empty() {
-        let run = RunId::from(queue[0].id);
+    if queue.is_empty() {
+        return Ok(None);
+    }
+    while let Some(message) = queue.first().cloned() {
+        let run = RunId::from(message.id);
         let begun = gateway.log.blocking(move |store| store.run(run)).await?.is_some();
-        let message = if begun {
+        if begun {
             queue.remove(0);
             continue;
-        } else {
-            queue[0].clone()
-        };
+        }
         let Some(ticket) = gateway.runs.begin(session, run) else { return Ok(None) };
         let job = Job::begin(&agent.0, message.text, gateway.log.run(session, run), ticket).await?;
         queue.remove(0);

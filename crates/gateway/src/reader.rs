@@ -98,7 +98,9 @@ impl Reader {
 
     async fn is_too_slow(&self) -> Result<bool, StoreError> {
         let end = *self.log.follow(self.topic.session).await?.borrow();
-        Ok(LAG_RECORDS_MAX < end.saturating_sub(self.place.seq))
+        let behind = end.saturating_sub(self.place.seq);
+        self.log.metrics().lagged(behind);
+        Ok(LAG_RECORDS_MAX < behind)
     }
 
     fn fall_behind(&mut self) -> Bytes {

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use engine::event::{FailureReason, Outcome, Record};
+use engine::event::{Event, FailureReason, Outcome, Record};
 use engine::run::unfinished::Unfinished;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 
 use crate::clock::now_ms;
 use crate::id::{RunId, SessionId};
 use crate::log::{Log, RunLog};
+use crate::news::News;
 use crate::store::{Chunk, RunRow, Store, StoreError};
 
 /// How long to wait before the ending of a run is tried again that could not be kept.
@@ -31,6 +32,9 @@ pub struct Runs {
     /// Whether the gateway stops: then no run begins.
     stopping: watch::Sender<bool>,
     count: watch::Sender<usize>,
+    /// Told whenever a run has gone: its session has room for another.
+    freed: Arc<Notify>,
+    news: News,
 }
 
 /// What a person said to an ask.
@@ -52,6 +56,7 @@ struct Going {
 pub struct Ticket {
     runs: Runs,
     run: RunId,
+    session: SessionId,
     pub wish: watch::Receiver<Wish>,
 }
 
@@ -74,10 +79,18 @@ impl Drop for Ticket {
         let mut going = self.runs.lock();
         going.remove(&self.run);
         self.runs.count.send_replace(going.len());
+        drop(going);
+        self.runs.freed.notify_one();
+        self.runs.news.tell(self.session);
     }
 }
 
 impl Runs {
+    /// Those who list sessions hear from `news` when a run has gone.
+    pub fn new(news: News) -> Runs {
+        Runs { news, ..Runs::default() }
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Going>> {
         self.going.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -91,7 +104,17 @@ impl Runs {
         let (sender, wish) = watch::channel(Wish::GoOn);
         going.insert(run, Going { session, wish: sender, answers: None });
         self.count.send_replace(going.len());
-        Some(Ticket { runs: self.clone(), run, wish })
+        Some(Ticket { runs: self.clone(), run, session, wish })
+    }
+
+    /// Done when a run has gone since this was last asked.
+    pub async fn one_gone(&self) {
+        self.freed.notified().await;
+    }
+
+    /// How many are going.
+    pub fn len(&self) -> usize {
+        self.lock().len()
     }
 
     /// Hands an answer to whoever works on the run. Nothing if nobody who takes answers does.
@@ -188,15 +211,21 @@ fn damaged(session: SessionId, seq: u64, error: &serde_json::Error) -> StoreErro
 }
 
 async fn interrupt(log: &Log, row: &RunRow) -> Result<(), StoreError> {
-    let events = read_back(log, row).await?.close(Outcome::Interrupted, None, "");
+    let mut run = log.run(row.session, row.id);
+    let unfinished = read_back(log, row, |event| run.recall(event)).await?;
+    let events = unfinished.close(Outcome::Interrupted, None, "");
     let at = Some(now_ms());
     let facts = events.into_iter().map(|event| (at, event)).collect();
-    log.run(row.session, row.id).append(facts).await?;
+    run.append(facts).await?;
     Ok(())
 }
 
-/// What a run has left open, as its log tells.
-async fn read_back(log: &Log, row: &RunRow) -> Result<Unfinished, StoreError> {
+/// What a run has left open, as its log tells. `hear` is told each event.
+async fn read_back(
+    log: &Log,
+    row: &RunRow,
+    mut hear: impl FnMut(&Event<'_>),
+) -> Result<Unfinished, StoreError> {
     let name = row.id.to_string();
     let mut unfinished = Unfinished::default();
     let mut next = row.first;
@@ -209,6 +238,7 @@ async fn read_back(log: &Log, row: &RunRow) -> Result<Unfinished, StoreError> {
             let record = record.map_err(|error| damaged(row.session, next, &error))?;
             if record.run == name {
                 unfinished.hear(&record.event);
+                hear(&record.event);
             }
         }
         next = end;
@@ -226,7 +256,7 @@ pub async fn end_as_unkept(mut run: RunLog, ticket: Ticket, error: StoreError) {
         used: crate::store::Used::default(),
     };
     loop {
-        let kept = match read_back(run.log(), &row).await {
+        let kept = match read_back(run.log(), &row, |_| {}).await {
             Ok(unfinished) => {
                 let reason = Some(FailureReason::Storage);
                 let events = unfinished.close(Outcome::Failed, reason, &error.to_string());

@@ -24,6 +24,7 @@ use crate::limits::{
     CONNECTIONS_MAX, DRAIN_MAX, HEADER_BYTES_MAX, HEADER_LIST_BYTES_MAX, HEADERS_WITHIN,
     WRITE_STALLED_MAX,
 };
+use crate::messages::keep_working;
 
 /// Serves until `stop` is done, then lets runs and streams end and closes.
 pub async fn serve(
@@ -33,6 +34,7 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let app = router(Arc::clone(&gateway));
+    tokio::spawn(keep_working(Arc::clone(&gateway)));
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let (closing, closed) = watch::channel(false);
     let mut stop = std::pin::pin!(stop);

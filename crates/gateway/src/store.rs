@@ -220,16 +220,8 @@ pub trait Store: Send + Sync + 'static {
     /// All waiting messages of a session, in order, replaced by these.
     fn set_queue(&self, session: SessionId, queue: &[Queued]) -> Result<(), StoreError>;
     fn queue(&self, session: SessionId) -> Result<Vec<Queued>, StoreError>;
-
-    /// Answers a command as it was answered the first time.
-    fn remember(
-        &self,
-        owner: OwnerId,
-        key: &str,
-        answer: &str,
-        now: Millis,
-    ) -> Result<(), StoreError>;
-    fn remembered(&self, owner: OwnerId, key: &str) -> Result<Option<String>, StoreError>;
+    /// Sessions in which messages wait, but for deleted ones.
+    fn queued(&self) -> Result<Vec<SessionId>, StoreError>;
 
     /// Keeps bytes under their digest (SHA-256), for as long as a session has them.
     fn put_blob(

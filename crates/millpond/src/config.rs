@@ -70,6 +70,8 @@ settings! {
         "size at which the oldest sessions are removed; 0 keeps them";
     "log" "MILLPOND_LOG" Shape::OneOf(&["error", "warn", "info", "debug"]), "info",
         "how much the gateway says on standard error";
+    "log_format" "MILLPOND_LOG_FORMAT" Shape::OneOf(&["text", "json"]), "text",
+        "text: for people; json: one object per line";
 }
 
 /// Why the configuration cannot be used.

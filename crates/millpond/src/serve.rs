@@ -3,6 +3,7 @@
 pub(crate) mod key;
 mod tls;
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -54,10 +55,7 @@ pub(crate) fn open_store(config: &Config, folder: &Path) -> Result<SqliteStore, 
 
 async fn serve(args: &ServeArgs) -> Result<(), String> {
     let config = args.config.load()?;
-    tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
-        .with_max_level(config.text("log").parse().unwrap_or(tracing::Level::INFO))
-        .init();
+    begin_log(&config);
     let folder = data_folder(&config)?;
     let store = Arc::new(open_store(&config, &folder)?);
     let listen = config.text("listen");
@@ -71,20 +69,37 @@ async fn serve(args: &ServeArgs) -> Result<(), String> {
     };
     let (port, secure) = (address.port(), tls.is_some());
     let allowed = Allowed::new(port, secure, &config.texts("hosts"), &config.texts("origins"));
-    tokio::spawn(sweep_now_and_then(Arc::clone(&store), retention(&config)));
-    let gateway =
-        Gateway::open(store, allowed, secure, None).await.map_err(|error| error.to_string())?;
+    let gateway = Gateway::open(Arc::clone(&store), allowed, secure, None)
+        .await
+        .map_err(|error| error.to_string())?;
     let gateway = Arc::new(gateway);
+    tokio::spawn(sweep_now_and_then(store, Arc::clone(&gateway), retention(&config)));
     let link = key::first_link(&gateway, &folder).await?;
     let scheme = if secure { "https" } else { "http" };
     say(&format!("listening on {scheme}://{address}"));
-    say(&format!("open {scheme}://{address}{link}"));
+    if std::io::stderr().is_terminal() {
+        say(&format!("open {scheme}://{address}{link}"));
+    } else {
+        // Standard error is kept somewhere, then: nothing that lets anybody in may get there.
+        say("a browser comes in by the link that `millpond login` prints");
+    }
     if !address.ip().is_loopback() && !secure {
         say("warning: anybody on the network can listen in; give a certificate, or use 127.0.0.1");
     }
     gateway::serve::serve(gateway, listener, tls, stopped())
         .await
         .map_err(|error| error.to_string())
+}
+
+/// Lines on standard error. Nothing that lets anybody in, and nothing anybody wrote, is in them.
+fn begin_log(config: &Config) {
+    let level = config.text("log").parse().unwrap_or(tracing::Level::INFO);
+    let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(level);
+    if config.text("log_format") == "json" {
+        log.json().flatten_event(true).init();
+    } else {
+        log.init();
+    }
 }
 
 fn retention(config: &Config) -> Retention {
@@ -98,12 +113,17 @@ fn retention(config: &Config) -> Retention {
 const SWEEP_EVERY: Duration = Duration::from_secs(10);
 
 /// Removes what was deleted and what is too old.
-async fn sweep_now_and_then(store: Arc<SqliteStore>, retention: Retention) {
+async fn sweep_now_and_then(store: Arc<SqliteStore>, gateway: Arc<Gateway>, retention: Retention) {
     loop {
         tokio::time::sleep(SWEEP_EVERY).await;
         let store = Arc::clone(&store);
-        // What could not be removed now is removed another time.
-        let _later = tokio::task::spawn_blocking(move || store.sweep(now_ms(), retention)).await;
+        let swept = tokio::task::spawn_blocking(move || store.sweep(now_ms(), retention)).await;
+        match swept {
+            Ok(Ok(swept)) => gateway.erased(&swept.sessions),
+            // What could not be removed now is removed another time.
+            Ok(Err(error)) => tracing::warn!(%error, "not all could be removed that should be"),
+            Err(_) => {}
+        }
     }
 }
 

@@ -49,7 +49,7 @@ pub enum FailureReason {
     Refused,
     /// The source reported an error.
     Error,
-    /// A limit on turns or money was reached.
+    /// A limit on turns, money or length was reached.
     Limit,
     /// Nothing came at all.
     Empty,

@@ -146,6 +146,9 @@ impl Image<'_> {
             Image::Inline { media_type, base64 } => {
                 Image::Inline { media_type: own(media_type), base64: own(base64) }
             }
+            Image::Kept { media_type, digest } => {
+                Image::Kept { media_type: own(media_type), digest: own(digest) }
+            }
         }
     }
 }

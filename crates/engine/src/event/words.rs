@@ -66,8 +66,18 @@ pub enum Owner {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Image<'a> {
-    Url { url: Cow<'a, str> },
-    Inline { media_type: Cow<'a, str>, base64: Cow<'a, str> },
+    Url {
+        url: Cow<'a, str>,
+    },
+    Inline {
+        media_type: Cow<'a, str>,
+        base64: Cow<'a, str>,
+    },
+    /// Kept beside the log, under the digest (SHA-256, in hexadecimal) of its bytes.
+    Kept {
+        media_type: Cow<'a, str>,
+        digest: Cow<'a, str>,
+    },
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -128,6 +128,7 @@ pub struct Encoder {
     merging: Merging,
     /// A frame that may still grow.
     pending: Option<Pending>,
+    merged: u64,
 }
 
 /// The page, and how changes to it are spelt.
@@ -215,7 +216,7 @@ impl Encoder {
             data: String::new(),
         };
         let view = View::new(kind.view, Options { thinking: kind.thinking });
-        Encoder { view, page, merging: Merging::Off, pending: None }
+        Encoder { view, page, merging: Merging::Off, pending: None, merged: 0 }
     }
 
     /// From here on, appends to one item become one frame until something else happens to the page
@@ -233,19 +234,26 @@ impl Encoder {
         }
     }
 
+    /// Appends that went into the frame of another.
+    pub fn merged(&self) -> u64 {
+        self.merged
+    }
+
     /// The page as it stands. Text that waits in an unsent frame is on it.
     pub fn picture(&self) -> &Picture {
         &self.page.picture
     }
 
     pub fn push(&mut self, record: &Record<'_>, out: &mut impl FnMut(Frame<'_>)) {
-        let Encoder { view, page, merging, pending } = self;
+        let Encoder { view, page, merging, pending, merged } = self;
         let seq = record.seq;
         let mut sent = 0;
         view.apply(record, &mut |patch| {
             if *merging == Merging::UntilFlush && may_grow(&patch, page.kind.format) {
                 sent += 1;
-                if !pending.as_mut().is_some_and(|open| open.grow(&patch, seq, sent)) {
+                if pending.as_mut().is_some_and(|open| open.grow(&patch, seq, sent)) {
+                    *merged += 1;
+                } else {
                     page.send(pending, out);
                     *pending = Pending::begin(&patch, seq, sent);
                 }
@@ -290,7 +298,8 @@ impl Encoder {
     pub fn snapshot(&self, next: u64, out: &mut impl FnMut(Frame<'_>)) {
         let Page { kind, epoch, picture, run, .. } = &self.page;
         let mut data = String::new();
-        let going = if picture.status == Status::Idle { "null" } else { run };
+        let none_yet = picture.status == Status::Idle || run.is_empty();
+        let going = if none_yet { "null" } else { run };
         Object::new(&mut data).json("run", going).value("picture", picture).end();
         let id = Cursor { kind: *kind, epoch: *epoch, seq: next, sent: 0 };
         out(Frame { id, event: "snapshot", data: &data });

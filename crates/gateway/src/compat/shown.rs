@@ -22,6 +22,9 @@ pub(super) fn picture<'a>(image: &'a Image<'_>, prefix: &str) -> Option<Picture<
             let digest = name.strip_prefix("sha256:").unwrap_or(&name);
             Some(Picture { url: format!("{prefix}{digest}"), media_type })
         }
+        Image::Kept { media_type, digest } => {
+            Some(Picture { url: format!("{prefix}{digest}"), media_type })
+        }
     }
 }
 

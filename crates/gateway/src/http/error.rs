@@ -15,6 +15,10 @@ pub struct ApiError {
     pub message: String,
 }
 
+/// Left in a response, so that refusals can be counted where all of them pass.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Refusal(pub(super) &'static str);
+
 #[derive(Serialize)]
 struct Body<'a> {
     error: Error<'a>,
@@ -40,6 +44,12 @@ impl ApiError {
         ApiError::new(StatusCode::NOT_FOUND, "not_found", "There is nothing here by that name.")
     }
 
+    /// Something here broke that is no caller's fault; the gateway's own log says what.
+    pub fn internal() -> ApiError {
+        let message = "The gateway could not finish this; its own log says why.";
+        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+    }
+
     pub fn conflict(code: &'static str, message: impl Into<String>) -> ApiError {
         ApiError::new(StatusCode::CONFLICT, code, message)
     }
@@ -48,7 +58,9 @@ impl ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let error = Error { code: self.code, message: &self.message };
-        (self.status, Json(Body { error })).into_response()
+        let mut response = (self.status, Json(Body { error })).into_response();
+        response.extensions_mut().insert(Refusal(self.code));
+        response
     }
 }
 

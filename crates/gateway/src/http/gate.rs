@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
+use axum::extract::{ConnectInfo, FromRequestParts, MatchedPath, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -15,16 +15,25 @@ use crate::gateway::Gateway;
 use crate::id::OwnerId;
 
 use super::App;
-use super::error::ApiError;
+use super::error::{ApiError, Refusal};
 
 /// The cookie that holds a browser's credential.
 pub(super) const COOKIE: &str = "millpond";
 
 pub(super) async fn host_and_origin(State(gateway): App, request: Request, next: Next) -> Response {
+    let method = request.method().clone();
+    // The path as it is routed: what stands in the place of its parameters may be a secret.
+    let route = request.extensions().get::<MatchedPath>().cloned();
     let mut response = match gateway.allowed.check(request.headers()) {
         Ok(()) => next.run(request).await,
         Err(stranger) => refuse(stranger).into_response(),
     };
+    let code = response.extensions().get().map(|Refusal(code)| *code);
+    if let Some(code) = code {
+        gateway.log.metrics().refused(code);
+    }
+    let route = route.as_ref().map_or("", MatchedPath::as_str);
+    tracing::debug!(%method, route, status = response.status().as_u16(), code, "answered");
     let headers = response.headers_mut();
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
@@ -52,7 +61,7 @@ pub(super) async fn credential(
     next: Next,
 ) -> Result<Response, ApiError> {
     let shown = shown(request.headers());
-    if shown.from_cookie && changes(request.method()) && !is_json(request.headers()) {
+    if shown.from_cookie && changes(request.method()) && !no_form_sends(&request) {
         return Err(ApiError::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "unsupported_media_type",
@@ -100,13 +109,22 @@ fn changes(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
-fn is_json(headers: &HeaderMap) -> bool {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    kind.is_some_and(|kind| {
-        let kind = kind.split(';').next().unwrap_or_default().trim();
-        kind.eq_ignore_ascii_case("application/json")
-    })
+/// Whether no form of another site can send this: JSON anywhere, and files, but for the kinds that
+/// forms have, where files go.
+fn no_form_sends(request: &Request) -> bool {
+    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let Some(kind) = kind else { return false };
+    let is =
+        |known: &str| kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(known);
+    let path = request.extensions().get::<MatchedPath>();
+    if path.is_some_and(|path| path.as_str() == super::blobs::PATH) {
+        return !FORM_KINDS.iter().any(|form| is(form));
+    }
+    is("application/json")
 }
+
+const FORM_KINDS: [&str; 3] =
+    ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"];
 
 fn turn_away(gateway: &Gateway, request: &Request, guessed: bool) -> ApiError {
     let from = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());

@@ -2,6 +2,7 @@
 
 use axum::body::Body;
 use axum::extract::State;
+use axum::http::StatusCode;
 use engine::event::Outcome;
 use engine::ingest::{DialectName, Options};
 use engine::run::Cut;
@@ -12,7 +13,7 @@ use crate::clock::now_ms;
 use crate::gateway::Gateway;
 use crate::id::{OwnerId, RunId, SessionId};
 use crate::intake::Intake;
-use crate::limits::{INGEST_BYTES_MAX, INGEST_IDLE_MAX};
+use crate::limits::INGEST_IDLE_MAX;
 use crate::runs::Wish;
 use crate::store::StoreError;
 
@@ -52,16 +53,37 @@ pub(super) async fn take(
         ));
     };
     let options = Options { from, ..Options::default() };
-    let mut intake = Intake::new(&options, gateway.log.run(session, run), ticket);
-    let cut = match read(&mut intake, body).await {
-        Ok(cut) => cut,
+    let intake = Intake::new(&options, gateway.log.run(session, run), ticket);
+    // On its own: a connection that breaks takes its handler along, and the run must end all the same.
+    let taking = tokio::spawn(take_all(intake, body, gateway.ingest_bytes_max));
+    let (cut, outcome) = taking.await.map_err(|_| ApiError::internal())??;
+    if cut == Cut::TooLong && outcome == Outcome::Failed {
+        return Err(too_long(&gateway, session, run));
+    }
+    Ok(Json(Taken { session, run, outcome }))
+}
+
+async fn take_all(
+    mut intake: Intake,
+    body: Body,
+    bytes_max: usize,
+) -> Result<(Cut, Outcome), StoreError> {
+    match read(&mut intake, body, bytes_max).await {
+        Ok(cut) => Ok((cut, intake.finish(cut, now_ms()).await?)),
         Err(error) => {
             intake.give_up(error.clone());
-            return Err(error.into());
+            Err(error)
         }
-    };
-    let outcome = intake.finish(cut, now_ms()).await?;
-    Ok(Json(Taken { session, run, outcome }))
+    }
+}
+
+fn too_long(gateway: &Gateway, session: SessionId, run: RunId) -> ApiError {
+    let message = format!(
+        "One stream is at most {} bytes. Run {run} of session {session} ended as failed and has all \
+         that came before; send the rest as another stream to the same session.",
+        gateway.ingest_bytes_max
+    );
+    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
 }
 
 fn parse_dialect(word: &str) -> Result<Option<DialectName>, ApiError> {
@@ -90,9 +112,9 @@ async fn session_for(
 }
 
 /// Reads the body to its end, or until the run is asked to stop. Says why it ended.
-async fn read(intake: &mut Intake, body: Body) -> Result<Cut, StoreError> {
+async fn read(intake: &mut Intake, body: Body, bytes_max: usize) -> Result<Cut, StoreError> {
     let mut body = body.into_data_stream();
-    let mut left = INGEST_BYTES_MAX;
+    let mut left = bytes_max;
     let mut wish = intake.wish().clone();
     loop {
         let next = async {
@@ -117,7 +139,7 @@ async fn read(intake: &mut Intake, body: Body) -> Result<Cut, StoreError> {
             Err(_) => return Ok(Cut::Stalled),
         };
         if left < bytes.len() {
-            return Ok(Cut::EndOfInput);
+            return Ok(Cut::TooLong);
         }
         left -= bytes.len();
         intake.push(&bytes, now_ms()).await?;

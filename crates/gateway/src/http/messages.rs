@@ -8,8 +8,8 @@ use engine::event::Millis;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{now_ms, random};
-use crate::gateway::no_chance;
-use crate::id::{QueuedId, RunId};
+use crate::gateway::{Gateway, no_chance};
+use crate::id::{OwnerId, QueuedId, RunId, SessionId};
 use crate::messages::{Refused, accept, arrange};
 use crate::store::Queued;
 
@@ -17,7 +17,7 @@ use super::App;
 use super::error::ApiError;
 use super::extract::{Json, Path};
 use super::gate::Owner;
-use super::sessions::own;
+use super::sessions::{live, own};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -40,16 +40,27 @@ pub(super) async fn send(
     headers: HeaderMap,
     Json(message): Json<Message>,
 ) -> Result<(StatusCode, Json<Accepted>), ApiError> {
-    let session = own(&gateway, owner, &word).await?;
+    let session = live(&gateway, owner, &word).await?;
     if message.text.trim().is_empty() {
         return Err(ApiError::bad_request("A message has some text."));
     }
+    put(&gateway, session.id, owner, &headers, message.text).await
+}
+
+/// Puts a text into a session's queue.
+pub(super) async fn put(
+    gateway: &Arc<Gateway>,
+    session: SessionId,
+    owner: OwnerId,
+    headers: &HeaderMap,
+    text: String,
+) -> Result<(StatusCode, Json<Accepted>), ApiError> {
     let now = now_ms();
-    let id = match idempotency_key(&headers)? {
-        Some(key) => QueuedId::of_key(&format!("{owner}/{}/{key}", session.id)),
+    let id = match idempotency_key(headers)? {
+        Some(key) => QueuedId::of_key(&format!("{owner}/{session}/{key}")),
         None => QueuedId::new(now, random().map_err(no_chance)?),
     };
-    accept(&gateway, session.id, Queued { id, text: message.text, accepted_ms: now }).await?;
+    accept(gateway, session, Queued { id, text, accepted_ms: now }).await?;
     Ok((StatusCode::ACCEPTED, Json(Accepted { id, run: RunId::from(id) })))
 }
 

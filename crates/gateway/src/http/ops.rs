@@ -1,9 +1,11 @@
-//! Whether the gateway is well.
+//! Whether the gateway is well, and what it counts.
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
 
 use super::App;
+use super::gate::Owner;
 
 /// The process answers.
 pub(super) async fn healthz() -> &'static str {
@@ -18,5 +20,14 @@ pub(super) async fn readyz(State(gateway): App) -> (StatusCode, &'static str) {
     match gateway.log.blocking(crate::store::Store::open_runs).await {
         Ok(_) => (StatusCode::OK, "ready\n"),
         Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the store cannot be read\n"),
+    }
+}
+
+/// What the gateway counts. Only for an owner: how much goes on is nobody else's business.
+pub(super) async fn metrics(State(gateway): App, _: Owner) -> Response {
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    match gateway.log.metrics().write(gateway.runs.len()) {
+        Ok(text) => ([(header::CONTENT_TYPE, kind)], text).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }

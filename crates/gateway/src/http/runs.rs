@@ -38,7 +38,11 @@ impl From<RunRow> for Shown {
 }
 
 /// A run of a session of this owner.
-async fn find(gateway: &Gateway, owner: OwnerId, word: &str) -> Result<RunRow, ApiError> {
+pub(super) async fn find(
+    gateway: &Gateway,
+    owner: OwnerId,
+    word: &str,
+) -> Result<RunRow, ApiError> {
     let id: RunId = word.parse().map_err(|_| ApiError::not_found())?;
     let found = gateway
         .log

@@ -1,5 +1,7 @@
 //! Sessions: making, finding, naming, branching and deleting them.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use engine::event::Millis;
@@ -9,6 +11,7 @@ use crate::clock::now_ms;
 use crate::gateway::new_session;
 use crate::id::{RunId, SessionId};
 use crate::limits::{LIST_MAX, TITLE_CHARS_MAX, UNDO_WINDOW};
+use crate::messages::work_off;
 use crate::runs::closing;
 use crate::store::{self, Change, Session};
 
@@ -42,7 +45,7 @@ struct Parent {
     head: u64,
 }
 
-fn show_session(gateway: &crate::gateway::Gateway, session: Session) -> Shown {
+pub(super) fn show_session(gateway: &crate::gateway::Gateway, session: Session) -> Shown {
     Shown {
         run: gateway.runs.of(session.id),
         id: session.id,
@@ -144,6 +147,16 @@ pub(super) async fn own(
     found.filter(|session| session.owner == owner).ok_or_else(ApiError::not_found)
 }
 
+/// A session that the caller owns and has not deleted: one that can be added to.
+pub(super) async fn live(
+    gateway: &crate::gateway::Gateway,
+    owner: crate::id::OwnerId,
+    word: &str,
+) -> Result<Session, ApiError> {
+    let session = own(gateway, owner, word).await?;
+    if session.deleted_ms.is_some() { Err(ApiError::not_found()) } else { Ok(session) }
+}
+
 pub(super) async fn show(
     State(gateway): App,
     Anyone(caller): Anyone,
@@ -186,7 +199,9 @@ async fn apply(
     change: Change,
 ) -> Result<(), ApiError> {
     let now = now_ms();
-    Ok(gateway.log.blocking(move |store| store.change(session, &change, now)).await?)
+    gateway.log.blocking(move |store| store.change(session, &change, now)).await?;
+    gateway.log.news().tell(session);
+    Ok(())
 }
 
 #[derive(Serialize)]
@@ -201,12 +216,14 @@ pub(super) async fn delete(
     Path(word): Path<String>,
 ) -> Result<Json<Deleted>, ApiError> {
     let session = own(&gateway, owner, &word).await?;
-    if let Some(run) = gateway.runs.of(session.id) {
-        gateway.runs.cancel(run);
-    }
     let now = session.deleted_ms.unwrap_or_else(now_ms);
     apply(&gateway, session.id, Change { deleted_ms: Some(Some(now)), ..Change::default() })
         .await?;
+    // Only now: no waiting message may begin in its place.
+    if let Some(run) = gateway.runs.of(session.id) {
+        gateway.runs.cancel(run);
+    }
+    gateway.doubt();
     let window = u64::try_from(UNDO_WINDOW.as_millis()).unwrap_or(u64::MAX);
     Ok(Json(Deleted { undo_until_ms: now.saturating_add(window) }))
 }
@@ -218,6 +235,7 @@ pub(super) async fn restore(
 ) -> Result<Json<Shown>, ApiError> {
     let session = own(&gateway, owner, &word).await?;
     apply(&gateway, session.id, Change { deleted_ms: Some(None), ..Change::default() }).await?;
+    tokio::spawn(work_off(Arc::clone(&gateway), session.id));
     let session = own(&gateway, owner, &word).await?;
     Ok(Json(show_session(&gateway, session)))
 }
@@ -249,6 +267,7 @@ pub(super) async fn branch(
     let closing = closing(&gateway.log, session.id, head).await?;
     let (from, kept) = (session.id, branch.clone());
     gateway.log.blocking(move |store| store.branch(from, head, &kept, closing.as_ref())).await?;
+    gateway.log.news().tell(branch.id);
     let branch = own(&gateway, owner, &branch.id.to_string()).await?;
     Ok((StatusCode::CREATED, Json(show_session(&gateway, branch))))
 }
@@ -256,7 +275,7 @@ pub(super) async fn branch(
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UsageOf {
-    session: Option<SessionId>,
+    session: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -271,7 +290,11 @@ pub(super) async fn usage(
     Owner(owner): Owner,
     Query(of): Query<UsageOf>,
 ) -> Result<Json<Usage>, ApiError> {
-    let used = gateway.log.blocking(move |store| store.used(owner, of.session)).await?;
+    let session = match of.session {
+        Some(word) => Some(own(&gateway, owner, &word).await?.id),
+        None => None,
+    };
+    let used = gateway.log.blocking(move |store| store.used(owner, session)).await?;
     Ok(Json(Usage {
         tokens_in: used.tokens_in,
         tokens_out: used.tokens_out,

@@ -6,6 +6,7 @@
 //! that breaks again and again a client still gets on.
 
 use axum::extract::State;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
 use axum::response::Response;
 use bytes::Bytes;
@@ -23,8 +24,10 @@ pub(super) async fn open(
     State(gateway): App,
     Anyone(caller): Anyone,
     Query(wanted): Query<Wanted>,
-    upgrade: WebSocketUpgrade,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
+    let upgrade = upgrade
+        .map_err(|fault| ApiError::new(fault.status(), "not_a_websocket", fault.body_text()))?;
     let word =
         wanted.session.as_deref().ok_or_else(|| ApiError::bad_request("Say which `session`."))?;
     let stream = Stream::open(gateway, caller, word, &wanted, None, Spelling::Lines).await?;

@@ -15,8 +15,9 @@ use tokio::sync::watch;
 use crate::access::Caller;
 use crate::fold::{Fold, Spelling, Topic};
 use crate::gateway::Gateway;
+use crate::metrics::{ReaderCount, Transport};
 use crate::reader::{ReadError, Reader, Start};
-use crate::store::StoreError;
+use crate::store::{Session, StoreError};
 
 use super::App;
 use super::error::ApiError;
@@ -116,7 +117,7 @@ pub(super) async fn events(
     Ok(event_stream(Body::from_stream(stream.into_bytes())))
 }
 
-fn event_stream(body: Body) -> Response {
+pub(super) fn event_stream(body: Body) -> Response {
     const HEADERS: [(HeaderName, HeaderValue); 3] = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform")),
@@ -137,6 +138,8 @@ enum Next {
 /// A stream that is being read.
 pub(super) struct Stream {
     reader: Reader,
+    session: Session,
+    counted: ReaderCount,
     spelling: Spelling,
     hello: Option<Bytes>,
     caller: Caller,
@@ -170,7 +173,13 @@ impl Stream {
             None => beginning,
             Some(_) => start.unwrap_or_else(|page| page),
         };
+        let transport = match spelling {
+            Spelling::Events => Transport::ServerSentEvents,
+            Spelling::Lines => Transport::WebSocket,
+        };
         Ok(Stream {
+            counted: gateway.log.metrics().reader(transport, topic.kind.view),
+            session,
             reader: Reader::new(gateway.log.clone(), gateway.channels.clone(), topic, start),
             spelling,
             hello,
@@ -205,10 +214,14 @@ impl Stream {
                 bytes = self.reader.next() => Next::Bytes(bytes),
             };
             let reason = match next {
-                Next::Bytes(Ok(bytes)) => return Ok(bytes),
+                Next::Bytes(Ok(bytes)) => {
+                    self.counted.sent(bytes.len());
+                    return Ok(bytes);
+                }
                 Next::Bytes(Err(error)) => reason(&error),
-                Next::Doubt if self.may_go_on().await => continue,
-                Next::Doubt => "revoked",
+                Next::Doubt if !self.gateway.may_come_in(self.caller).await => "revoked",
+                Next::Doubt if self.is_deleted().await => "deleted",
+                Next::Doubt => continue,
                 Next::Stop => "stopping",
             };
             return Err(Some(self.closed(reason)));
@@ -221,16 +234,12 @@ impl Stream {
         self.spelling.aside("closed", &format!("{{\"reason\":\"{reason}\"}}")).into()
     }
 
-    async fn may_go_on(&self) -> bool {
-        let caller = self.caller;
-        let still = self.gateway.vault(move |vault| match caller {
-            Caller::Owner { owner, token } => {
-                let tokens = vault.tokens(owner)?;
-                Ok(tokens.iter().any(|of| of.id == token && of.revoked_ms.is_none()))
-            }
-            Caller::Guest { digest, .. } => Ok(vault.share(digest)?.is_some()),
-        });
-        still.await.unwrap_or(false)
+    /// Whether it was deleted since this stream was opened.
+    async fn is_deleted(&self) -> bool {
+        let Session { id, deleted_ms, .. } = self.session;
+        let found = self.gateway.log.blocking(move |store| store.session(id)).await;
+        // What cannot be looked up now is found out by reading.
+        found.is_ok_and(|found| found.is_none_or(|found| found.deleted_ms != deleted_ms))
     }
 }
 

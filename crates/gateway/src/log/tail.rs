@@ -75,6 +75,10 @@ impl Tails {
         tail.end.send_replace(end);
     }
 
+    pub(super) fn forget(&self, session: SessionId) {
+        self.lock().remove(&session);
+    }
+
     pub(super) fn forget_if_idle(&self, session: SessionId) {
         let mut tails = self.lock();
         if tails.get(&session).is_some_and(|tail| tail.end.receiver_count() == 0) {

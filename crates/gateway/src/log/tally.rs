@@ -49,7 +49,8 @@ impl Tally {
         told
     }
 
-    fn hear(&mut self, event: &Event<'_>) {
+    /// A fact that is no turn.
+    pub(super) fn hear(&mut self, event: &Event<'_>) {
         match event {
             Event::TextAppended { message, text } => self.append(*message, text),
             Event::TextRewritten { message, kept_bytes, text } => {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use engine::event::{Event, Millis};
 use serde::Serialize;
@@ -13,22 +14,21 @@ use crate::id::SessionId;
 use crate::limits::COMMIT_RECORDS_MAX;
 use crate::store::{Batch, Chunk, Store, StoreError, Turn};
 
-use super::tail::Tails;
 use super::tally::Turning;
-use super::{Append, Order};
+use super::{Append, Listeners, Order};
 
 pub(super) fn start(
     store: Arc<dyn Store>,
-    tails: Arc<Tails>,
+    listeners: Listeners,
     waiting: mpsc::Receiver<Order>,
 ) -> std::io::Result<JoinHandle<()>> {
-    let writer = Writer { store, tails, heads: HashMap::new() };
+    let writer = Writer { store, listeners, heads: HashMap::new() };
     std::thread::Builder::new().name("log-writer".to_owned()).spawn(move || writer.run(waiting))
 }
 
 struct Writer {
     store: Arc<dyn Store>,
-    tails: Arc<Tails>,
+    listeners: Listeners,
     /// Where the logs end that were written to.
     heads: HashMap<SessionId, u64>,
 }
@@ -95,17 +95,31 @@ impl Writer {
             }
         }
         let batches: Vec<Batch> = batches.into_iter().map(Draft::into_batch).collect();
+        let began = Instant::now();
         if let Err(error) = self.store.append(&batches) {
             for batch in &batches {
                 self.heads.remove(&batch.session);
             }
             return Err(error);
         }
+        self.tell(batches, began.elapsed());
+        Ok(ends)
+    }
+
+    fn tell(&mut self, batches: Vec<Batch>, took: Duration) {
+        let Listeners { tails, news, metrics } = &self.listeners;
+        metrics.committed(batches.iter().map(|batch| batch.chunk.len).sum(), took);
         for batch in batches {
             self.heads.insert(batch.session, batch.chunk.end());
-            self.tails.push(batch.session, batch.chunk);
+            tails.push(batch.session, batch.chunk);
+            for turn in &batch.turns {
+                news.tell(batch.session);
+                if let Turn::Ended { run, outcome, .. } = turn {
+                    metrics.run_ended(*outcome);
+                    tracing::info!(session = %batch.session, %run, ?outcome, "a run has ended");
+                }
+            }
         }
-        Ok(ends)
     }
 
     fn head(&self, session: SessionId) -> Result<u64, StoreError> {

@@ -10,6 +10,7 @@ mod compare;
 mod documents;
 mod recording;
 mod screen;
+mod secrets;
 mod show;
 mod signals;
 mod support;

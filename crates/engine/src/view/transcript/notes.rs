@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use crate::event::{Event, Level, Outcome, Record, Stop};
 use crate::limits::{CHECKPOINTS_REMEMBERED_MAX, ID_BYTES_MAX};
-use crate::view::blob::reference;
+use crate::view::blob::hex_digest;
 use crate::view::item::Kind;
 use crate::view::patch::{Ended, Patch};
 
@@ -26,7 +26,7 @@ impl Checkpoints {
             return true;
         }
         let short = hash.len() <= ID_BYTES_MAX;
-        let name = if short { hash.to_owned() } else { reference(hash) };
+        let name = if short { hash.to_owned() } else { hex_digest(hash.as_bytes()) };
         if !self.names.insert(name.clone()) {
             return false;
         }

@@ -84,12 +84,8 @@ impl Store for SqliteStore {
         self.core.read(|file| queue::get(file, session))
     }
 
-    fn remember(&self, owner: OwnerId, key: &str, answer: &str, now: Millis) -> Kept<()> {
-        self.core.write(|file| queue::remember(file, owner, key, answer, now))
-    }
-
-    fn remembered(&self, owner: OwnerId, key: &str) -> Kept<Option<String>> {
-        self.core.read(|file| queue::remembered(file, owner, key))
+    fn queued(&self) -> Kept<Vec<SessionId>> {
+        self.core.read(|file| queue::queued(file))
     }
 
     fn put_blob(&self, session: SessionId, digest: [u8; 32], kind: &str, bytes: &[u8]) -> Kept<()> {

@@ -1,11 +1,10 @@
-//! Messages that wait for their turn, and answers to commands that may be asked again.
+//! Messages that wait for their turn.
 
-use engine::event::Millis;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use super::fault::Fault;
 use super::rows;
-use crate::id::{OwnerId, QueuedId, SessionId};
+use crate::id::{QueuedId, SessionId};
 use crate::store::Queued;
 
 pub(super) fn set(
@@ -38,28 +37,11 @@ pub(super) fn get(connection: &Connection, session: SessionId) -> Result<Vec<Que
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-/// The first answer stays.
-pub(super) fn remember(
-    connection: &Connection,
-    owner: OwnerId,
-    key: &str,
-    answer: &str,
-    now: Millis,
-) -> Result<(), Fault> {
-    connection.execute(
-        "INSERT INTO remembered (owner, key, answer, at_ms) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT DO NOTHING",
-        params![owner.to_bytes(), key, answer, now],
-    )?;
-    Ok(())
-}
-
-pub(super) fn remembered(
-    connection: &Connection,
-    owner: OwnerId,
-    key: &str,
-) -> Result<Option<String>, Fault> {
-    let sql = "SELECT answer FROM remembered WHERE owner = ?1 AND key = ?2";
+/// Sessions in which something waits, the oldest first; not those that are deleted.
+pub(super) fn queued(connection: &Connection) -> Result<Vec<SessionId>, Fault> {
+    let sql = "SELECT s.id FROM (SELECT DISTINCT session FROM queue) q
+         JOIN sessions s ON s.key = q.session WHERE s.deleted_ms IS NULL ORDER BY s.key";
     let mut statement = connection.prepare_cached(sql)?;
-    Ok(statement.query_row(params![owner.to_bytes(), key], |row| row.get(0)).optional()?)
+    let found = statement.query_map([], |row| Ok(SessionId::from_bytes(row.get(0)?)))?;
+    Ok(found.collect::<Result<_, _>>()?)
 }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::fault::Fault;
 use super::{Core, SqliteStore, sessions};
 use crate::id::SessionId;
-use crate::limits::{REMEMBER_FOR, UNDO_WINDOW};
+use crate::limits::UNDO_WINDOW;
 use crate::store::StoreError;
 
 /// Pages given back to the file system in one transaction.
@@ -27,8 +27,6 @@ pub struct Retention {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
     pub sessions: Vec<SessionId>,
-    /// Remembered answers that nobody will ask for again.
-    pub answers: usize,
 }
 
 impl SqliteStore {
@@ -49,9 +47,6 @@ impl SqliteStore {
                 if bytes(file)? > max { Ok(oldest(file)?.map(|old| old.0)) } else { Ok(None) }
             })?;
         }
-        let bound = before(now, REMEMBER_FOR);
-        swept.answers = core
-            .write(|file| Ok(file.execute("DELETE FROM remembered WHERE at_ms < ?1", [bound])?))?;
         give_back(core)?;
         Ok(swept)
     }

@@ -54,13 +54,18 @@ async fn shown(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_taken_in_has_the_frames_that_show_prints() {
+    for name in ["claude-code/partial-messages.jsonl", "gemini/code-execution-and-image.sse"] {
+        taken_in_as_shown(&fixture(name)).await;
+    }
+}
+
+async fn taken_in_as_shown(bytes: &[u8]) {
     let served = serve().await;
-    let bytes = stream();
     for view in ViewName::ALL.iter().copied() {
         let session = served.new_session().await;
-        let taken = served.ingest(&session, bytes.clone()).await;
+        let taken = served.ingest(&session, bytes.to_vec()).await;
         let run = taken["run"].as_str().unwrap();
-        let expected = shown(&served, &bytes, view, &session, run).await;
+        let expected = shown(&served, bytes, view, &session, run).await;
         let last = expected.last().unwrap().id.clone();
         let query = format!("view={}", view.as_str());
         let got = served.follow(&session, &query, "").await.until(|got| got.id == last).await;
@@ -190,4 +195,18 @@ async fn readers_that_come_while_a_run_is_going_all_see_the_same_end() {
         assert_eq!(ids.len(), all.len(), "a frame came twice");
         assert_eq!(page_of(&all), page["data"]["picture"], "the same page");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_has_nothing_yet_has_a_page_too() {
+    let served = serve().await;
+    let session = served.new_session().await;
+    let path = format!("/v1/sessions/{session}/snapshot?view=latest");
+    let page: Value = served.get(&path).send().await.unwrap().json().await.unwrap();
+    assert_eq!((&page["event"], &page["data"]["run"]), (&"snapshot".into(), &Value::Null));
+    let mut events = served.follow(&session, "view=latest", page["id"].as_str().unwrap()).await;
+    assert!(events.next().await.unwrap().data.contains("\"recovered\":true"));
+    served.ingest(&session, stream()).await;
+    let mut all = served.follow(&session, "view=latest", "").await;
+    assert_eq!(events.next().await, all.next().await, "and goes on from it");
 }

@@ -33,11 +33,22 @@ pub(super) async fn serve_in(
     folder: Arc<tempfile::TempDir>,
     agent: Option<Arc<dyn Agent>>,
 ) -> Served {
+    serve_with(folder, agent, |_| {}).await
+}
+
+/// With something changed before it begins to serve.
+pub(super) async fn serve_with(
+    folder: Arc<tempfile::TempDir>,
+    agent: Option<Arc<dyn Agent>>,
+    change: impl FnOnce(&mut Gateway),
+) -> Served {
     let store = open_when_free(&folder).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let allowed = Allowed::new(address.port(), false, &[], &[]);
-    let gateway = Arc::new(Gateway::open(store, allowed, false, agent).await.unwrap());
+    let mut gateway = Gateway::open(Arc::clone(&store), allowed, false, agent).await.unwrap();
+    change(&mut gateway);
+    let gateway = Arc::new(gateway);
     let owner = OwnerId::new(now_ms(), random().unwrap());
     let (_, secret) = gateway.issue(owner, "test").await.unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
@@ -110,15 +121,30 @@ impl Served {
         answer.json().await.unwrap()
     }
 
+    /// Waits until a run has ended. Returns how it stands.
+    pub(super) async fn ended(&self, session: &str, run: &str) -> Value {
+        let mut end = self.gateway.log.follow(session.parse().unwrap()).await.unwrap();
+        loop {
+            let (status, shown) = answer_to(self.get(&format!("/v1/runs/{run}"))).await;
+            if status == 200 && shown["outcome"] != Value::Null {
+                return shown;
+            }
+            let changed = tokio::time::timeout(PATIENCE, end.changed()).await;
+            changed.expect("the run goes on").unwrap();
+        }
+    }
+
+    pub(super) async fn log(&self, session: &str) -> String {
+        let path = format!("/v1/sessions/{session}/log");
+        self.get(&path).send().await.unwrap().text().await.unwrap()
+    }
+
     pub(super) async fn follow(&self, session: &str, query: &str, last_id: &str) -> Events {
         let mut request = self.get(&format!("/v1/sessions/{session}/stream?{query}"));
         if !last_id.is_empty() {
             request = request.header("last-event-id", last_id);
         }
-        let answer = request.send().await.unwrap();
-        assert_eq!(answer.status(), 200);
-        assert_eq!(answer.headers()["content-type"], "text/event-stream");
-        Events { body: Box::pin(answer.bytes_stream()), buffer: String::new() }
+        events_of(request).await
     }
 
     /// The same gateway, for another caller.
@@ -142,6 +168,39 @@ impl Served {
         }
         Arc::clone(&self.folder)
     }
+}
+
+pub(super) async fn events_of(request: reqwest::RequestBuilder) -> Events {
+    let answer = request.send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    assert_eq!(answer.headers()["content-type"], "text/event-stream");
+    Events { body: Box::pin(answer.bytes_stream()), buffer: String::new() }
+}
+
+/// The status and the JSON that a request is answered with.
+pub(super) async fn answer_to(request: reqwest::RequestBuilder) -> (u16, Value) {
+    let answer = request.send().await.unwrap();
+    let status = answer.status().as_u16();
+    (status, answer.json().await.unwrap_or(Value::Null))
+}
+
+/// A body that is sent piece by piece; it ends when the sender is dropped.
+pub(super) fn body_in_pieces() -> (tokio::sync::mpsc::Sender<Vec<u8>>, reqwest::Body) {
+    let (pieces, body) = tokio::sync::mpsc::channel::<Vec<u8>>(1);
+    let body = futures_util::stream::unfold(body, |mut body| async {
+        let piece = body.recv().await?;
+        Some((Ok::<_, std::io::Error>(piece), body))
+    });
+    (pieces, reqwest::Body::wrap_stream(body))
+}
+
+/// An agent that answers every message with the same short stream.
+pub(super) fn script() -> Arc<dyn Agent> {
+    Arc::new(gateway::agent::script::Script {
+        bytes: fixture("anthropic/payload-per-line.jsonl"),
+        piece: 4096,
+        pause: Duration::from_millis(1),
+    })
 }
 
 pub(super) struct Events {

@@ -124,14 +124,3 @@ fn the_oldest_unpinned_sessions_go_first_and_running_ones_stay() {
     assert_eq!(swept.sessions, [session_id(5), session_id(6)]);
     assert_eq!(store.session(session_id(1)).unwrap().map(|session| session.pinned), Some(true));
 }
-
-#[test]
-fn answers_are_not_remembered_for_ever() {
-    let Kept { store, .. } = &open();
-    store.remember(owner(1), "old", "answer", 0).unwrap();
-    let day = u64::try_from(gateway::limits::REMEMBER_FOR.as_millis()).unwrap();
-    store.remember(owner(1), "new", "answer", day).unwrap();
-    assert_eq!(store.sweep(day + 1, Retention::default()).unwrap().answers, 1);
-    assert_eq!(store.remembered(owner(1), "old"), Ok(None));
-    assert_eq!(store.remembered(owner(1), "new"), Ok(Some("answer".to_owned())));
-}

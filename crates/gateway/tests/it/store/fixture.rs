@@ -30,7 +30,6 @@ fn fill(store: &SqliteStore) {
     store.change(session_id(3), &change, 30).unwrap();
     let queued = Queued { id: queued_id(1), text: "next".to_owned(), accepted_ms: 4 };
     store.set_queue(session_id(2), &[queued]).unwrap();
-    store.remember(owner(1), "key", "answer", 5).unwrap();
     store.put_blob(session_id(1), Sha256::digest(b"blob").into(), "text/plain", b"blob").unwrap();
     let token = Token {
         id: gateway::id::TokenId::new(1, [1; 10]),
@@ -57,7 +56,6 @@ fn dump(store: &SqliteStore) -> String {
     for found in store.sessions(owner(1), &found).unwrap() {
         writeln!(out, "found {}", found.id).unwrap();
     }
-    writeln!(out, "{:?}", store.remembered(owner(1), "key").unwrap()).unwrap();
     let blob = store.blob(session_id(1), Sha256::digest(b"blob").into()).unwrap();
     writeln!(out, "{blob:?}").unwrap();
     writeln!(out, "{:#?}", store.tokens(owner(1)).unwrap()).unwrap();

@@ -236,12 +236,18 @@ fn a_queue_is_replaced_as_a_whole_and_outlives_the_process() {
 }
 
 #[test]
-fn the_first_answer_to_a_command_is_remembered() {
-    let Kept { store, .. } = &open();
-    store.remember(owner(1), "key", "first", 1).unwrap();
-    store.remember(owner(1), "key", "second", 2).unwrap();
-    assert_eq!(store.remembered(owner(1), "key"), Ok(Some("first".to_owned())));
-    assert_eq!(store.remembered(owner(2), "key"), Ok(None));
+fn sessions_in_which_something_waits_are_known_but_for_deleted_ones() {
+    let kept = open_with_sessions(4);
+    let queued = |n| Queued { id: queued_id(n), text: format!("text {n}"), accepted_ms: 5 };
+    for n in [4, 2, 3] {
+        kept.store.set_queue(session_id(n), &[queued(n), queued(n + 10)]).unwrap();
+    }
+    let gone = Change { deleted_ms: Some(Some(1)), ..Change::default() };
+    kept.store.change(session_id(3), &gone, 9).unwrap();
+    let kept = kept.reopened();
+    assert_eq!(kept.store.queued(), Ok(vec![session_id(2), session_id(4)]));
+    kept.store.set_queue(session_id(2), &[]).unwrap();
+    assert_eq!(kept.store.queued(), Ok(vec![session_id(4)]));
 }
 
 #[test]

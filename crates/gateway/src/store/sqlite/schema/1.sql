@@ -100,15 +100,6 @@ CREATE TABLE queue (
     PRIMARY KEY (session, place)
 ) WITHOUT ROWID;
 
-CREATE TABLE remembered (
-    owner BLOB NOT NULL,
-    key TEXT NOT NULL,
-    answer TEXT NOT NULL,
-    at_ms INTEGER NOT NULL,
-    PRIMARY KEY (owner, key)
-) WITHOUT ROWID;
-CREATE INDEX remembered_at ON remembered (at_ms);
-
 CREATE TABLE blobs (
     digest BLOB PRIMARY KEY,
     bytes BLOB NOT NULL
