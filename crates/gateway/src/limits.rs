@@ -71,6 +71,9 @@ pub const HEADER_LIST_BYTES_MAX: u32 = 32 << 10;
 /// How long a caller may take to send the headers of a request.
 pub const HEADERS_WITHIN: Duration = Duration::from_secs(10);
 
+/// How long a caller may take to send the body of a command after its headers.
+pub const BODY_WITHIN: Duration = Duration::from_secs(30);
+
 /// A connection that takes nothing for so long is closed.
 pub const WRITE_STALLED_MAX: Duration = Duration::from_secs(30);
 

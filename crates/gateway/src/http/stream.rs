@@ -247,19 +247,25 @@ pub(super) async fn log(
     let session = find(&gateway, caller, &word).await?;
     let log = gateway.log.clone();
     let (id, head) = (session.id, session.head);
-    let chunks = futures_util::stream::unfold(0, move |next| {
+    // Read before anything is answered, so that what cannot be read is told as an error.
+    let first = log.read(id, 0).await?;
+    let chunks = futures_util::stream::unfold((0, Some(first)), move |(next, read)| {
         let log = log.clone();
         async move {
             if head <= next {
                 return None;
             }
-            let chunks = match log.read(id, next).await {
+            let chunks = match read {
+                Some(chunks) => Ok(chunks),
+                None => log.read(id, next).await,
+            };
+            let chunks = match chunks {
                 Ok(chunks) => chunks,
-                Err(error) => return Some((Err(std::io::Error::other(error)), u64::MAX)),
+                Err(error) => return Some((Err(std::io::Error::other(error)), (u64::MAX, None))),
             };
             let end = chunks.last().map_or(u64::MAX, crate::store::Chunk::end);
             let text: String = chunks.iter().map(|chunk| &*chunk.lines).collect();
-            Some((Ok(Bytes::from(text)), end))
+            Some((Ok(Bytes::from(text)), (end, None)))
         }
     });
     let kind = [(header::CONTENT_TYPE, "application/jsonl")];
