@@ -3,12 +3,17 @@
 #   scripts/campaign.sh cuts            every cut of every stream in the corpus, read from its start
 #   scripts/campaign.sh fuzz [SECONDS]  every fuzz target for so long (300 by default)
 #   scripts/campaign.sh mutants PART    mutants of a part: filter, frames, run, views or sentences
+#   scripts/campaign.sh kills [N]       the gateway killed after each event of a run, and N times (2000) at random
 set -euo pipefail
 cd "$(dirname "$0")/.."
 case ${1:-} in
   cuts)
     MILLPOND_EVERY_CUT=1 cargo test --release -p millpond-engine --test it -- \
       --nocapture corpus::every_cut_of_every_stream
+    ;;
+  kills)
+    MILLPOND_KILLS=${2:-2000} cargo test -p millpond --test it -- --nocapture gateway::kills::
+    MILLPOND_KILLS=${2:-2000} cargo test -p millpond-gateway --test it -- --nocapture store::crash::
     ;;
   fuzz) fuzz/run.sh "${2:-300}" ;;
   mutants)
@@ -34,7 +39,7 @@ case ${1:-} in
       "${files[@]/#/--file=}" -- --all-features "${tests[@]}"
     ;;
   *)
-    sed -n '2,5s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,6s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

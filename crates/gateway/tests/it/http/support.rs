@@ -34,10 +34,22 @@ pub(super) async fn serve_in(
     agent: Option<Arc<dyn Agent>>,
 ) -> Served {
     let store = open_when_free(&folder).await;
+    serve_with(store, folder, agent, |_| ()).await
+}
+
+/// On a store of one's own, with a gateway that is not like others.
+pub(super) async fn serve_with(
+    store: Arc<SqliteStore>,
+    folder: Arc<tempfile::TempDir>,
+    agent: Option<Arc<dyn Agent>>,
+    tune: impl FnOnce(&mut Gateway),
+) -> Served {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let allowed = Allowed::new(address.port(), false, &[], &[]);
-    let gateway = Arc::new(Gateway::open(store, allowed, false, agent).await.unwrap());
+    let mut gateway = Gateway::open(store, allowed, false, agent).await.unwrap();
+    tune(&mut gateway);
+    let gateway = Arc::new(gateway);
     let owner = OwnerId::new(now_ms(), random().unwrap());
     let (_, secret) = gateway.issue(owner, "test").await.unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
@@ -150,7 +162,7 @@ pub(super) struct Events {
 }
 
 /// Nothing here waits longer for what must come.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Events {
     /// The next event; comments are passed over. Nothing when the stream has ended.

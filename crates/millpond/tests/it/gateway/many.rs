@@ -10,8 +10,10 @@ use super::process::{Process, home};
 
 /// Fill the buffers of a connection on the way, and then some.
 const LARGE: (usize, usize) = (200, 8 << 10);
-/// More records than a reader may fall behind.
-const SMALL: (usize, usize) = (60_000, 1);
+/// Groups of pieces, each sent once the one before was seen: more than wait for a reader, and more
+/// records than it may fall behind.
+const GROUPS: usize = 80;
+const SMALL: (usize, usize) = (800, 1);
 
 async fn send(sending: &Sending, (pieces, bytes): (usize, usize)) {
     for _ in 0..pieces {
@@ -83,7 +85,13 @@ async fn one_that_never_reads_costs_a_hundred_others_nothing_and_is_closed_with_
     }
     let slow = Ignored::open(&caller, &session).await;
     send(&sending, LARGE).await;
-    send(&sending, SMALL).await;
+    let mut pace = caller.follow(&session, PATCHES, "").await;
+    for group in 0..GROUPS {
+        send(&sending, SMALL).await;
+        let mark = format!("<{group}>");
+        assert!(sending.piece(delta(&mark)).await);
+        pace.until(|got| got.data.contains(&mark)).await;
+    }
     finish(sending).await;
     let page = caller.page(&session).await;
     for reader in readers {
