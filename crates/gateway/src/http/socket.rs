@@ -3,6 +3,7 @@
 //! Nothing is heard from the client but that it goes away; commands come over HTTP.
 
 use axum::extract::State;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
 use axum::response::Response;
 
@@ -19,11 +20,12 @@ pub(super) async fn open(
     State(gateway): App,
     Anyone(caller): Anyone,
     Query(wanted): Query<Wanted>,
-    upgrade: WebSocketUpgrade,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
     let word =
         wanted.session.as_deref().ok_or_else(|| ApiError::bad_request("Say which `session`."))?;
     let stream = Stream::open(gateway, caller, word, &wanted, None, Spelling::Lines).await?;
+    let upgrade = upgrade.map_err(|fault| ApiError::bad_request(fault.body_text()))?;
     let upgrade = upgrade.max_message_size(SOCKET_BYTES_MAX).max_frame_size(SOCKET_BYTES_MAX);
     Ok(upgrade.on_upgrade(|socket| send(socket, stream)))
 }

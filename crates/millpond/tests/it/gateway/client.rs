@@ -174,9 +174,10 @@ fn parse(block: &str) -> Option<Got> {
     Some(got)
 }
 
-/// All events of a text that begins with one.
+/// All whole events of a text that begins with one.
 pub(super) fn parse_all(text: &str) -> Vec<Got> {
-    text.split_inclusive("\n\n").filter_map(parse).collect()
+    let blocks = text.split_inclusive("\n\n").filter(|block| block.ends_with("\n\n"));
+    blocks.filter_map(parse).collect()
 }
 
 /// Whether this patch ends the run.

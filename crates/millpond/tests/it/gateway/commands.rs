@@ -151,10 +151,8 @@ fn a_second_gateway_on_the_same_log_or_port_says_what_to_do() {
     let home = home();
     let process = Process::start(home.path());
     let data = data(home.path());
-    let second = ran(
-        home.path(),
-        &["serve", "--listen", "127.0.0.1:0", "--data", data.to_str().unwrap()],
-    );
+    let second =
+        ran(home.path(), &["serve", "--listen", "127.0.0.1:0", "--data", data.to_str().unwrap()]);
     assert_eq!(second.status, 1);
     assert!(second.stderr.contains("is in use by another gateway"), "{}", second.stderr);
     let other = home.path().join("other");

@@ -126,8 +126,7 @@ async fn check(caller: &Caller, session: &str, kill: Kill, seen: &[Got]) {
     if matches!(kill.when, When::Seen) {
         assert_eq!(text, words(kill.after), "{kill:?}");
     }
-    let endings: Vec<&Value> =
-        log.iter().filter(|record| record["type"] == "run_ended").collect();
+    let endings: Vec<&Value> = log.iter().filter(|record| record["type"] == "run_ended").collect();
     let begun = usize::from(!log.is_empty());
     assert_eq!(endings.len(), begun, "{kill:?}: {log:?}");
     if let Some(last) = log.last() {

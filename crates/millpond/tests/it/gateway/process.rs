@@ -30,8 +30,7 @@ pub(super) fn alone(args: &[&str], home: &Path) -> Command {
 /// A folder in memory where there is such a place: what a process writes outlives it there, too.
 pub(super) fn home() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
-    let home =
-        if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+    let home = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
     home.unwrap()
 }
 
