@@ -1,6 +1,6 @@
 //! A provider's raw stream as a request body, live: a run that every reader sees as it comes.
 
-use axum::body::Body;
+use axum::body::{Body, BodyDataStream};
 use axum::extract::State;
 use engine::event::Outcome;
 use engine::ingest::{DialectName, Options};
@@ -12,7 +12,7 @@ use crate::clock::now_ms;
 use crate::gateway::Gateway;
 use crate::id::{OwnerId, RunId, SessionId};
 use crate::intake::Intake;
-use crate::limits::{INGEST_BYTES_MAX, INGEST_IDLE_MAX};
+use crate::limits::{INGEST_BYTES_MAX, INGEST_IDLE_MAX, LINGER_MAX};
 use crate::runs::Wish;
 use crate::store::StoreError;
 
@@ -42,8 +42,30 @@ pub(super) async fn take(
     Query(into): Query<Into>,
     body: Body,
 ) -> Result<Json<Taken>, ApiError> {
-    let from = parse_dialect(&dialect)?;
-    let session = session_for(&gateway, owner, into.session.as_deref()).await?;
+    let mut body = body.into_data_stream();
+    let taken = take_from(&gateway, owner, &dialect, into, &mut body).await;
+    if taken.is_err() {
+        tokio::spawn(linger(body));
+    }
+    taken
+}
+
+/// Lets a caller go on sending for a while, so that it comes to read why it was refused: a
+/// connection that is closed in the middle of what it sends tells it nothing.
+async fn linger(mut body: BodyDataStream) {
+    let sent = async { while let Some(Ok(_)) = body.next().await {} };
+    let _sent = tokio::time::timeout(LINGER_MAX, sent).await;
+}
+
+async fn take_from(
+    gateway: &Gateway,
+    owner: OwnerId,
+    dialect: &str,
+    into: Into,
+    body: &mut BodyDataStream,
+) -> Result<Json<Taken>, ApiError> {
+    let from = parse_dialect(dialect)?;
+    let session = session_for(gateway, owner, into.session.as_deref()).await?;
     let run = gateway.new_run()?;
     let Some(ticket) = gateway.runs.begin(session, run) else {
         return Err(ApiError::conflict(
@@ -90,8 +112,7 @@ async fn session_for(
 }
 
 /// Reads the body to its end, or until the run is asked to stop. Says why it ended.
-async fn read(intake: &mut Intake, body: Body) -> Result<Cut, StoreError> {
-    let mut body = body.into_data_stream();
+async fn read(intake: &mut Intake, body: &mut BodyDataStream) -> Result<Cut, StoreError> {
     let mut left = INGEST_BYTES_MAX;
     let mut wish = intake.wish().clone();
     loop {

@@ -213,7 +213,7 @@ fn reason(error: &ReadError) -> &'static str {
         ReadError::TooSlow => "too_slow",
         ReadError::Store(StoreError::NoSession(_)) => "deleted",
         ReadError::Store(StoreError::Damaged { .. }) => "damaged",
-        ReadError::Store(_) => "storage",
+        ReadError::Store(_) | ReadError::NewEpoch => "storage",
     }
 }
 

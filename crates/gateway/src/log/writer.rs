@@ -101,6 +101,7 @@ impl Writer {
             }
             return Err(error);
         }
+        self.tails.enter(self.store.epoch());
         for batch in batches {
             self.heads.insert(batch.session, batch.chunk.end());
             self.tails.push(batch.session, batch.chunk);

@@ -64,9 +64,21 @@ async fn reads_go_on(served: &Served, finished: &str, open: &str) {
     assert_eq!(served.get("/readyz").send().await.unwrap().status(), 200);
 }
 
+/// Follows a run to its end; asks again when the stream is closed because the disk failed.
+async fn see_the_end(served: &Served, session: &str) {
+    loop {
+        let mut events = served.follow(session, PATCHES, "").await;
+        while let Some(got) = events.next().await {
+            if ended(&got) {
+                return;
+            }
+        }
+    }
+}
+
 /// The run that could not be kept has ended so, and the next one is kept.
 async fn is_well_again(served: &Served, session: &str) {
-    served.follow(session, PATCHES, "").await.until(ended).await;
+    see_the_end(served, session).await;
     let last = last_record(served, session).await;
     assert_eq!(
         (&last["outcome"], &last["reason"]),
@@ -130,7 +142,8 @@ async fn a_disk_that_fails_fails_the_run_and_cursors_are_not_trusted_afterwards(
     let epoch = store.epoch();
     let (finished, open) = (served.new_session().await, served.new_session().await);
     served.ingest(&finished, fixture("anthropic/payload-per-line.jsonl")).await;
-    let seen = served.follow(&finished, PATCHES, "").await.until(ended).await;
+    let mut live = served.follow(&finished, PATCHES, "").await;
+    let seen = live.until(ended).await;
 
     let (status, told) =
         send_until_refused(&served, &open, || fails.store(true, Ordering::Release)).await;
@@ -141,6 +154,10 @@ async fn a_disk_that_fails_fails_the_run_and_cursors_are_not_trusted_afterwards(
     fails.store(false, Ordering::Release);
     is_well_again(&served, &open).await;
     assert!(epoch < store.epoch());
+    // One that was there all the time cannot know either whether it has seen what is no more.
+    served.ingest(&finished, fixture("anthropic/payload-per-line.jsonl")).await;
+    let closed = live.next().await.unwrap();
+    assert_eq!((&*closed.event, &*closed.data), ("closed", "{\"reason\":\"storage\"}"));
     let mut events = served.follow(&finished, PATCHES, &seen[0].id).await;
     let hello = events.next().await.unwrap();
     assert!(hello.data.contains("\"recovered\":false"), "{}", hello.data);
