@@ -105,7 +105,10 @@ pub(super) async fn crowd(server: &Server, target: &str, readers: usize) -> io::
 }
 
 /// A run that is written by hand.
-pub(super) struct Writing(TcpStream);
+pub(super) struct Writing {
+    stream: TcpStream,
+    held: String,
+}
 
 impl Writing {
     pub(super) async fn begin(server: &Server) -> io::Result<Writing> {
@@ -117,18 +120,33 @@ impl Writing {
             server.session, server.address, server.token
         );
         stream.write_all(head.as_bytes()).await?;
-        Ok(Writing(stream))
+        Ok(Writing { stream, held: String::new() })
     }
 
     pub(super) async fn delta(&mut self, text: &str) -> io::Result<()> {
-        let data = format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
-        self.0.write_all(format!("{:x}\r\n{data}\r\n", data.len()).as_bytes()).await
+        self.hold(text);
+        self.flush().await
+    }
+
+    /// Goes with the next flush.
+    pub(super) fn hold(&mut self, text: &str) {
+        self.held.push_str("data: {\"choices\":[{\"delta\":{\"content\":\"");
+        self.held.push_str(text);
+        self.held.push_str("\"}}]}\n\n");
+    }
+
+    pub(super) async fn flush(&mut self) -> io::Result<()> {
+        let data = std::mem::take(&mut self.held);
+        if data.is_empty() {
+            return Ok(());
+        }
+        self.stream.write_all(format!("{:x}\r\n{data}\r\n", data.len()).as_bytes()).await
     }
 
     /// Ends the body, and waits for the answer.
     pub(super) async fn end(mut self) -> io::Result<()> {
-        self.0.write_all(b"0\r\n\r\n").await?;
+        self.stream.write_all(b"0\r\n\r\n").await?;
         let mut answer = [0; 1024];
-        self.0.read(&mut answer).await.map(|_| ())
+        self.stream.read(&mut answer).await.map(|_| ())
     }
 }

@@ -21,8 +21,12 @@ async fn measure(events: u64) -> io::Result<()> {
     let seen = crowd(&server, &server.stream(Kind::Gateway), 1).await?;
     seen.borrow_mut().counting = true;
     for n in 1..events {
-        writing.delta(&stamp(n, now_ns())).await?;
+        writing.hold(&stamp(n, now_ns()));
+        if n % 64 == 0 {
+            writing.flush().await?;
+        }
     }
+    writing.flush().await?;
     while seen.borrow().events + 1 < events {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }

@@ -99,7 +99,7 @@ async fn serve(
     }
     let owner = OwnerId::new(1, [1; 10]);
     for n in 0..sessions {
-        fill(&*store, owner, n).map_err(io::Error::other)?;
+        fill(&store, owner, n).map_err(io::Error::other)?;
     }
     let (_, token) = gateway.issue(owner, "bench").await.map_err(io::Error::other)?;
     let session = gateway.create(owner, "").await.map_err(io::Error::other)?;

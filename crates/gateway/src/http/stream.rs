@@ -1,5 +1,6 @@
 //! Reading a session: its stream in a view, its page at once, its log as it is.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -120,7 +121,23 @@ pub(super) struct Stream {
     caller: Caller,
     revoked: watch::Receiver<u64>,
     stopping: watch::Receiver<bool>,
+    /// Done when one of these two changes. Kept from frame to frame, because to begin waiting costs
+    /// as much as a small frame.
+    disturbed: Disturbed,
     gateway: Arc<Gateway>,
+}
+
+type Disturbed = Pin<Box<dyn Future<Output = ()> + Send + Sync>>;
+
+fn disturbed(gateway: &Gateway) -> Disturbed {
+    let mut revoked = gateway.revocations.subscribe();
+    let mut stopping = gateway.stopping.subscribe();
+    Box::pin(async move {
+        tokio::select! {
+            _ = revoked.changed() => {}
+            _ = stopping.changed() => {}
+        }
+    })
 }
 
 impl Stream {
@@ -151,6 +168,7 @@ impl Stream {
             caller,
             revoked: gateway.revocations.subscribe(),
             stopping: gateway.stopping.subscribe(),
+            disturbed: disturbed(&gateway),
             gateway,
         })
     }
@@ -171,13 +189,7 @@ impl Stream {
             return Ok(hello);
         }
         loop {
-            // Whatever is dropped here has lost nothing: a reader reads again what it missed.
-            let next = tokio::select! {
-                biased;
-                _ = self.revoked.changed() => Next::Doubt,
-                _ = self.stopping.wait_for(|stopping| *stopping) => Next::Stop,
-                bytes = self.reader.next() => Next::Bytes(bytes),
-            };
+            let next = self.wait().await;
             let reason = match next {
                 Next::Bytes(Ok(bytes)) => return Ok(bytes),
                 Next::Bytes(Err(error)) => reason(&error),
@@ -186,6 +198,24 @@ impl Stream {
                 Next::Stop => "stopping",
             };
             return Err(Some(self.closed(reason)));
+        }
+    }
+
+    async fn wait(&mut self) -> Next {
+        loop {
+            if self.revoked.has_changed().unwrap_or(true) {
+                self.revoked.mark_unchanged();
+                return Next::Doubt;
+            }
+            if *self.stopping.borrow() {
+                return Next::Stop;
+            }
+            // Whatever is dropped here has lost nothing: a reader reads again what it missed.
+            tokio::select! {
+                biased;
+                bytes = self.reader.next() => return Next::Bytes(bytes),
+                () = &mut self.disturbed => self.disturbed = disturbed(&self.gateway),
+            }
         }
     }
 

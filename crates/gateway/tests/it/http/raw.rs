@@ -56,7 +56,7 @@ pub(super) async fn read_answer(stream: &mut TcpStream) -> Answer {
 
 /// A request with these lines of headers, after which the connection is closed.
 pub(super) fn request(method: &str, target: &str, headers: &[String], body: &str) -> Vec<u8> {
-    let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+    let headers: String = headers.iter().flat_map(|header| [&**header, "\r\n"]).collect();
     format!(
         "{method} {target} HTTP/1.1\r\n{headers}Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()

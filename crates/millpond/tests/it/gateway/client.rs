@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use super::process::Process;
 
 /// Nothing here waits longer for what must come.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What most tests follow: everything, as the smallest changes.
 pub(super) const PATCHES: &str = "view=transcript&format=patch";
@@ -132,7 +132,7 @@ impl Events {
                 }
             }
             let next = tokio::time::timeout(PATIENCE, self.body.next()).await;
-            let bytes = next.expect("nothing came")?.ok()?;
+            let bytes = next.unwrap_or_else(|_| panic!("nothing came"))?.ok()?;
             self.buffer.push_str(std::str::from_utf8(&bytes).unwrap());
         }
     }

@@ -61,12 +61,12 @@ impl Ignored {
         socket.set_recv_buffer_size(4096).unwrap();
         let address = caller.base.trim_start_matches("http://");
         let mut stream = socket.connect(address.parse().unwrap()).await.unwrap();
-        let head = format!(
+        let request = format!(
             "GET /v1/sessions/{session}/stream?{PATCHES} HTTP/1.1\r\nHost: {address}\r\n\
              Authorization: Bearer {}\r\n\r\n",
             caller.token
         );
-        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
         let mut had = Vec::new();
         while !had.windows(6).any(|window| window == b"first ") {
             assert!(0 < stream.read_buf(&mut had).await.unwrap());
@@ -111,12 +111,12 @@ async fn one_that_never_reads_costs_a_hundred_others_nothing_and_is_closed_with_
     }
     let slow = Ignored::open(&caller, &session).await;
     send(&sending, LARGE).await;
-    let mut pace = caller.follow(&session, PATCHES, "").await;
+    let mut follower = caller.follow(&session, PATCHES, "").await;
     for group in 0..GROUPS {
         send(&sending, SMALL).await;
         let mark = format!("<{group}>");
         assert!(sending.piece(delta(&mark)).await);
-        pace.until(|got| got.data.contains(&mark)).await;
+        follower.until(|got| got.data.contains(&mark)).await;
     }
     finish(sending).await;
     let page = caller.page(&session).await;
