@@ -5,12 +5,17 @@
 #   scripts/campaign.sh judges          other people's clients on all streams
 #   scripts/campaign.sh autobahn        the Autobahn testsuite against the gateway's WebSocket
 #   scripts/campaign.sh mutants PART    mutants of a part: filter, frames, run, views or sentences
+#   scripts/campaign.sh kills [N]       the gateway killed after each event of a run, and N times (2000) at random
 set -euo pipefail
 cd "$(dirname "$0")/.."
 case ${1:-} in
   cuts)
     MILLPOND_EVERY_CUT=1 cargo test --release -p millpond-engine --test it -- \
       --nocapture corpus::every_cut_of_every_stream
+    ;;
+  kills)
+    MILLPOND_KILLS=${2:-2000} cargo test -p millpond --test it -- --nocapture gateway::kills::
+    MILLPOND_KILLS=${2:-2000} cargo test -p millpond-gateway --test it -- --nocapture store::crash::
     ;;
   fuzz) fuzz/run.sh "${2:-300}" ;;
   judges) crates/gateway/tests/judges/run.sh ;;
@@ -38,7 +43,7 @@ case ${1:-} in
       "${files[@]/#/--file=}" -- --all-features "${tests[@]}"
     ;;
   *)
-    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

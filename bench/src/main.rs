@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
 mod floor;
+mod gateway;
 mod ingest;
 mod streams;
 mod views;
@@ -54,6 +55,11 @@ enum Command {
         #[arg(long)]
         data: Option<PathBuf>,
     },
+    /// What readers cost a gateway, beside a bare loop that writes ready-made frames
+    Gateway {
+        #[command(subcommand)]
+        what: gateway::What,
+    },
     /// Write the made-up streams to a folder, for the peers
     Streams {
         folder: PathBuf,
@@ -97,6 +103,7 @@ fn main() -> std::io::Result<()> {
             println!("{events} events");
             Ok(())
         }
+        Command::Gateway { what } => gateway::run(what),
         Command::Streams { folder, deltas } => {
             std::fs::create_dir_all(&folder)?;
             for provider in streams::Provider::ALL {

@@ -38,6 +38,7 @@ pub struct Channels {
 #[derive(Debug)]
 struct Open {
     topic: Topic,
+    epoch: u32,
     sender: broadcast::WeakSender<Piece>,
 }
 
@@ -75,26 +76,27 @@ impl Channels {
         let end = self.log.follow(topic.session).await?;
         let mut open = self.lock();
         let channels = open.entry(topic.session).or_default();
-        let found = channels.iter().find(|channel| channel.topic == topic);
+        let epoch = fold.epoch();
+        let found = channels.iter().find(|open| open.topic == topic && open.epoch == epoch);
         if let Some(sender) = found.and_then(|channel| channel.sender.upgrade()) {
             return Ok(sender.subscribe());
         }
         let (sender, pieces) = broadcast::channel(PIECES_WAITING_MAX);
         channels.retain(|channel| channel.topic != topic);
-        channels.push(Open { topic, sender: sender.downgrade() });
+        channels.push(Open { topic, epoch, sender: sender.downgrade() });
         let fold = if self.window.is_zero() { fold.clone() } else { fold.clone().merging() };
         tokio::spawn(Follow { channels: self.clone(), topic, fold, end, sender }.run());
         Ok(pieces)
     }
 
     /// Closes a channel that nobody follows. Says whether it did.
-    fn close_if_idle(&self, topic: Topic, sender: &broadcast::Sender<Piece>) -> bool {
+    fn close_if_idle(&self, topic: Topic, epoch: u32, sender: &broadcast::Sender<Piece>) -> bool {
         let mut open = self.lock();
         if 0 < sender.receiver_count() {
             return false;
         }
         if let Some(channels) = open.get_mut(&topic.session) {
-            channels.retain(|channel| channel.topic != topic);
+            channels.retain(|open| open.topic != topic || open.epoch != epoch);
             if channels.is_empty() {
                 open.remove(&topic.session);
             }
@@ -145,7 +147,7 @@ impl Follow {
             }
             heard = Instant::now();
             if self.read_on().await.is_err()
-                || self.channels.close_if_idle(self.topic, &self.sender)
+                || self.channels.close_if_idle(self.topic, self.fold.epoch(), &self.sender)
             {
                 break;
             }

@@ -64,6 +64,7 @@ pub struct Topic {
 #[derive(Clone, Debug)]
 pub struct Fold {
     topic: Topic,
+    epoch: u32,
     encoder: Encoder,
     next: u64,
     place: Place,
@@ -81,13 +82,18 @@ pub struct MadeSoFar {
 impl Fold {
     pub fn new(topic: Topic, epoch: u32) -> Fold {
         let encoder = Encoder::new(topic.kind, &topic.session.to_string(), epoch);
-        Fold { topic, encoder, next: 0, place: Place::default(), frames: 0 }
+        Fold { topic, epoch, encoder, next: 0, place: Place::default(), frames: 0 }
     }
 
     /// The same, but appends in a row become one frame.
     #[must_use]
     pub fn merging(self) -> Fold {
         Fold { encoder: self.encoder.merging(), ..self }
+    }
+
+    /// Under which its frames are true.
+    pub fn epoch(&self) -> u32 {
+        self.epoch
     }
 
     /// The next record to read.
@@ -112,7 +118,7 @@ impl Fold {
         out: &mut String,
         wanted: impl Fn(Place) -> bool,
     ) -> Result<bool, StoreError> {
-        let Fold { topic, encoder, next, place, frames } = self;
+        let Fold { topic, encoder, next, place, frames, .. } = self;
         let from = *next;
         let mut write = |frame: Frame<'_>| {
             *place = Place::from(&frame.id);

@@ -7,6 +7,7 @@ use tokio::sync::watch;
 
 use crate::access::{Allowed, Attempts, Caller, Links, Secret};
 use crate::agent::Agent;
+use crate::bounds::Bounds;
 use crate::channel::Channels;
 use crate::clock::{now_ms, random};
 use crate::id::{OwnerId, RunId, SessionId, TokenId};
@@ -29,6 +30,7 @@ pub struct Gateway {
     pub links: Links,
     /// Whether callers come over TLS.
     pub tls: bool,
+    pub bounds: Bounds,
     vault: Keys,
     /// Counts changes of who may see what; open streams look again at each.
     pub revocations: watch::Sender<u64>,
@@ -67,6 +69,7 @@ impl Gateway {
             attempts: Attempts::default(),
             links: Links::default(),
             tls,
+            bounds: Bounds::default(),
             vault: Keys(vault),
             revocations: watch::Sender::new(0),
             stopping: watch::Sender::new(false),

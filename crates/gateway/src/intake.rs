@@ -7,6 +7,7 @@ use engine::ingest::{DialectName, Ingest, Options};
 use engine::run::Cut;
 use tokio::sync::watch;
 
+use crate::id::{RunId, SessionId};
 use crate::log::{Fact, RunLog};
 use crate::metrics::Metrics;
 use crate::runs::{Ticket, Wish, end_as_unkept};
@@ -45,6 +46,14 @@ impl Intake {
         let ingest = Ingest::new(options);
         let made = Made { facts: Vec::new(), metrics: Arc::clone(run.log().metrics()) };
         Intake { ingest, run, ticket, made, outcome: None, bytes: 0 }
+    }
+
+    pub fn session(&self) -> SessionId {
+        self.run.session()
+    }
+
+    pub fn run(&self) -> RunId {
+        self.run.id()
     }
 
     /// What the run is asked to do, now and whenever that changes.

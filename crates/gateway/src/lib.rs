@@ -10,6 +10,7 @@
 
 pub mod access;
 pub mod agent;
+pub mod bounds;
 pub mod channel;
 pub mod clock;
 pub mod compat;

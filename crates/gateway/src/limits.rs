@@ -62,6 +62,9 @@ pub const INGEST_BYTES_MAX: usize = 1 << 30;
 /// A stream that is taken in has stalled when nothing came for so long.
 pub const INGEST_IDLE_MAX: Duration = Duration::from_mins(5);
 
+/// How long a caller whose stream was refused may go on sending while it reads why.
+pub const LINGER_MAX: Duration = Duration::from_secs(2);
+
 /// Records that a reader which was up to date may fall behind before it is closed.
 pub const LAG_RECORDS_MAX: u64 = 50_000;
 
@@ -76,6 +79,9 @@ pub const HEADER_LIST_BYTES_MAX: u32 = 32 << 10;
 
 /// How long a caller may take to send the headers of a request.
 pub const HEADERS_WITHIN: Duration = Duration::from_secs(10);
+
+/// How long a caller may take to send the body of a command after its headers.
+pub const BODY_WITHIN: Duration = Duration::from_secs(30);
 
 /// A connection that takes nothing for so long is closed.
 pub const WRITE_STALLED_MAX: Duration = Duration::from_secs(30);

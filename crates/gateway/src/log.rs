@@ -113,6 +113,7 @@ impl Log {
 
     /// The records from `from` on, as far as one read goes; nothing means that this is the end.
     pub async fn read(&self, session: SessionId, from: u64) -> Result<Vec<Chunk>, StoreError> {
+        self.tails.enter(self.store.epoch());
         if let Some(chunks) = self.tails.read(session, from) {
             return Ok(chunks);
         }
@@ -121,6 +122,7 @@ impl Log {
 
     /// Where the log of a session ends, now and whenever it grows.
     pub async fn follow(&self, session: SessionId) -> Result<watch::Receiver<u64>, StoreError> {
+        self.tails.enter(self.store.epoch());
         if let Some(end) = self.tails.follow(session) {
             return Ok(end);
         }

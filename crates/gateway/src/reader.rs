@@ -54,6 +54,9 @@ pub enum ReadError {
     Store(#[from] StoreError),
     #[error("the reader fell too far behind")]
     TooSlow,
+    /// What it has seen may be no more: it has to ask again.
+    #[error("the log may have lost its end")]
+    NewEpoch,
 }
 
 /// Behind, it has a fold and no channel; joining, both; live, only its channel.
@@ -62,6 +65,8 @@ pub struct Reader {
     log: Log,
     channels: Channels,
     topic: Topic,
+    /// Under which its frames are true.
+    epoch: u32,
     /// The last frame it has.
     place: Place,
     /// It gets the whole page first, not the frames that led there.
@@ -74,7 +79,8 @@ impl Reader {
     pub fn new(log: Log, channels: Channels, topic: Topic, start: Start) -> Reader {
         let place = if let Start::After(place) = start { place } else { Place::default() };
         let wants_page = start == Start::Snapshot;
-        Reader { log, channels, topic, place, wants_page, fold: None, pieces: None }
+        let epoch = log.store().epoch();
+        Reader { log, channels, topic, epoch, place, wants_page, fold: None, pieces: None }
     }
 
     /// The next bytes for the reader, as soon as there are some.
@@ -90,6 +96,10 @@ impl Reader {
                     Err(RecvError::Lagged(_) | RecvError::Closed) => self.fall_behind(),
                 },
             };
+            // Looked at last: what was read may be of before and of after.
+            if self.log.store().epoch() != self.epoch {
+                return Err(ReadError::NewEpoch);
+            }
             if !bytes.is_empty() {
                 return Ok(bytes);
             }
@@ -111,8 +121,8 @@ impl Reader {
 
     /// Reads some of the log. At its end the reader joins its channel.
     async fn catch_up(&mut self) -> Result<Bytes, StoreError> {
-        let Reader { log, channels, topic, place, wants_page, fold, pieces } = self;
-        let fold = fold.get_or_insert_with(|| Box::new(Fold::new(*topic, log.store().epoch())));
+        let Reader { log, channels, topic, epoch, place, wants_page, fold, pieces } = self;
+        let fold = fold.get_or_insert_with(|| Box::new(Fold::new(*topic, *epoch)));
         let mut bytes = String::new();
         let (had, page) = (*place, *wants_page);
         if fold.read_on(log, &mut bytes, |place| !page && had < place).await? {

@@ -152,11 +152,17 @@ impl Runs {
     }
 }
 
-/// Ends every run that the store has open: whoever wrote them is gone.
+/// Ends every run that the store has open: whoever wrote them is gone. One whose log is damaged
+/// stays open until it was repaired; it costs no other session anything.
 pub async fn end_open_runs(log: &Log) -> Result<usize, StoreError> {
     let open = log.blocking(Store::open_runs).await?;
     for row in &open {
-        interrupt(log, row).await?;
+        match interrupt(log, row).await {
+            Err(error @ StoreError::Damaged { .. }) => {
+                tracing::error!(%error, run = %row.id, "a run could not be ended");
+            }
+            ended => ended?,
+        }
     }
     Ok(open.len())
 }

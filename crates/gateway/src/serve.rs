@@ -13,17 +13,15 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
+use crate::bounds::Bounds;
 use crate::gateway::Gateway;
 use crate::http::router;
-use crate::limits::{
-    CONNECTIONS_MAX, DRAIN_MAX, HEADER_BYTES_MAX, HEADER_LIST_BYTES_MAX, HEADERS_WITHIN,
-    WRITE_STALLED_MAX,
-};
+use crate::limits::{HEADER_BYTES_MAX, HEADER_LIST_BYTES_MAX};
 use crate::messages::keep_working;
 
 /// Serves until `stop` is done, then lets runs and streams end and closes.
@@ -35,7 +33,8 @@ pub async fn serve(
 ) -> io::Result<()> {
     let app = router(Arc::clone(&gateway));
     tokio::spawn(keep_working(Arc::clone(&gateway)));
-    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let bounds = gateway.bounds;
+    let room = Arc::new(Semaphore::new(bounds.connections));
     let (closing, closed) = watch::channel(false);
     let mut stop = std::pin::pin!(stop);
     loop {
@@ -61,11 +60,12 @@ pub async fn serve(
         let (app, tls, closed) = (app.clone(), tls.clone(), closed.clone());
         tokio::spawn(async move {
             match tls {
-                None => connection(stream, from, app, closed).await,
+                None => connection(stream, from, app, bounds, closed).await,
                 Some(tls) => {
-                    let shaken = tokio::time::timeout(HEADERS_WITHIN, tls.accept(stream)).await;
+                    let shaken =
+                        tokio::time::timeout(bounds.headers_within, tls.accept(stream)).await;
                     if let Ok(Ok(stream)) = shaken {
-                        connection(stream, from, app, closed).await;
+                        connection(stream, from, app, bounds, closed).await;
                     }
                 }
             }
@@ -83,24 +83,32 @@ async fn drain(gateway: &Gateway, closing: watch::Sender<bool>, room: &Semaphore
         gateway.runs.stop_all().await;
         gateway.stopping.send_replace(true);
         closing.send_replace(true);
-        let all = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);
+        let all = u32::try_from(gateway.bounds.connections).unwrap_or(u32::MAX);
         let _all_gone = room.acquire_many(all).await;
     };
-    if tokio::time::timeout(DRAIN_MAX, drained).await.is_err() {
+    if tokio::time::timeout(gateway.bounds.drain, drained).await.is_err() {
         tracing::warn!("some connections did not close in time");
     }
     gateway.channels.close_all();
     gateway.log.close().await;
 }
 
-async fn connection<S>(stream: S, from: SocketAddr, app: Router, mut closing: watch::Receiver<bool>)
-where
+async fn connection<S>(
+    stream: S,
+    from: SocketAddr,
+    app: Router,
+    bounds: Bounds,
+    mut closing: watch::Receiver<bool>,
+) where
     S: AsyncRead + AsyncWrite + Send + 'static,
 {
     let mut stream = TimeoutStream::new(stream);
     // A reader that takes nothing for so long is gone; its cursor is the last id it got.
-    stream.set_write_timeout(Some(WRITE_STALLED_MAX));
+    stream.set_write_timeout(Some(bounds.write_stalled));
+    let asked = Arc::new(Notify::new());
+    let asks = Arc::clone(&asked);
     let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
+        asks.notify_one();
         request.extensions_mut().insert(ConnectInfo(from));
         app.clone().oneshot(request)
     });
@@ -108,14 +116,26 @@ where
     server
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADERS_WITHIN)
+        .header_read_timeout(bounds.headers_within)
         .max_buf_size(HEADER_BYTES_MAX);
-    server.http2().timer(TokioTimer::new()).max_header_list_size(HEADER_LIST_BYTES_MAX);
+    server
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(bounds.write_stalled)
+        .keep_alive_timeout(bounds.write_stalled)
+        .max_header_list_size(HEADER_LIST_BYTES_MAX);
     let io = TokioIo::new(Box::pin(stream));
     let mut connection = std::pin::pin!(server.serve_connection_with_upgrades(io, service));
+    // Until it is known which HTTP is spoken, nobody else looks at the clock.
+    let silent = async {
+        if tokio::time::timeout(bounds.headers_within, asked.notified()).await.is_ok() {
+            std::future::pending::<()>().await;
+        }
+    };
     // Errors here are the other side's: a broken connection, a request that is none.
     tokio::select! {
         _gone = connection.as_mut() => return,
+        () = silent => return,
         _ = closing.wait_for(|closing| *closing) => {}
     }
     connection.as_mut().graceful_shutdown();

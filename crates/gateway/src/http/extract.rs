@@ -1,5 +1,7 @@
 //! Bodies, queries and paths whose faults are told like every other error.
 
+use std::sync::Arc;
+
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::StatusCode;
@@ -8,15 +10,21 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::gateway::Gateway;
+
 use super::error::ApiError;
 
 pub(super) struct Json<T>(pub(super) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
+impl<T: DeserializeOwned> FromRequest<Arc<Gateway>> for Json<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Json<T>, ApiError> {
-        let read = axum::Json::from_request(request, state).await;
+    async fn from_request(request: Request, gateway: &Arc<Gateway>) -> Result<Json<T>, ApiError> {
+        let read = axum::Json::from_request(request, gateway);
+        let read = tokio::time::timeout(gateway.bounds.body_within, read).await.map_err(|_| {
+            let message = "The body of the request did not come in time.";
+            ApiError::new(StatusCode::REQUEST_TIMEOUT, "too_slow", message)
+        })?;
         read.map(|axum::Json(value)| Json(value)).map_err(|fault: JsonRejection| {
             let code = match fault.status() {
                 StatusCode::UNSUPPORTED_MEDIA_TYPE => "unsupported_media_type",

@@ -1,6 +1,6 @@
 //! A provider's raw stream as a request body, live: a run that every reader sees as it comes.
 
-use axum::body::Body;
+use axum::body::{Body, BodyDataStream};
 use axum::extract::State;
 use axum::http::StatusCode;
 use engine::event::Outcome;
@@ -13,7 +13,7 @@ use crate::clock::now_ms;
 use crate::gateway::Gateway;
 use crate::id::{OwnerId, RunId, SessionId};
 use crate::intake::Intake;
-use crate::limits::INGEST_IDLE_MAX;
+use crate::limits::{INGEST_IDLE_MAX, LINGER_MAX};
 use crate::runs::Wish;
 use crate::store::StoreError;
 
@@ -43,17 +43,15 @@ pub(super) async fn take(
     Query(into): Query<Into>,
     body: Body,
 ) -> Result<Json<Taken>, ApiError> {
-    let from = parse_dialect(&dialect)?;
-    let session = session_for(&gateway, owner, into.session.as_deref()).await?;
-    let run = gateway.new_run()?;
-    let Some(ticket) = gateway.runs.begin(session, run) else {
-        return Err(ApiError::conflict(
-            "run_going",
-            "A run is going in this session. Wait for its end, or cancel it.",
-        ));
+    let body = body.into_data_stream();
+    let intake = match begin(&gateway, owner, &dialect, into).await {
+        Ok(intake) => intake,
+        Err(error) => {
+            tokio::spawn(linger(body));
+            return Err(error);
+        }
     };
-    let options = Options { from, ..Options::default() };
-    let intake = Intake::new(&options, gateway.log.run(session, run), ticket);
+    let (session, run) = (intake.session(), intake.run());
     // On its own: a connection that breaks takes its handler along, and the run must end all the same.
     let taking = tokio::spawn(take_all(intake, body, gateway.ingest_bytes_max));
     let (cut, outcome) = taking.await.map_err(|_| ApiError::internal())??;
@@ -63,18 +61,48 @@ pub(super) async fn take(
     Ok(Json(Taken { session, run, outcome }))
 }
 
+async fn begin(
+    gateway: &Gateway,
+    owner: OwnerId,
+    dialect: &str,
+    into: Into,
+) -> Result<Intake, ApiError> {
+    let from = parse_dialect(dialect)?;
+    let session = session_for(gateway, owner, into.session.as_deref()).await?;
+    let run = gateway.new_run()?;
+    let Some(ticket) = gateway.runs.begin(session, run) else {
+        return Err(ApiError::conflict(
+            "run_going",
+            "A run is going in this session. Wait for its end, or cancel it.",
+        ));
+    };
+    let options = Options { from, ..Options::default() };
+    Ok(Intake::new(&options, gateway.log.run(session, run), ticket))
+}
+
 async fn take_all(
     mut intake: Intake,
-    body: Body,
+    mut body: BodyDataStream,
     bytes_max: usize,
 ) -> Result<(Cut, Outcome), StoreError> {
-    match read(&mut intake, body, bytes_max).await {
+    let read = read(&mut intake, &mut body, bytes_max).await;
+    if !matches!(read, Ok(Cut::EndOfInput)) {
+        tokio::spawn(linger(body));
+    }
+    match read {
         Ok(cut) => Ok((cut, intake.finish(cut, now_ms()).await?)),
         Err(error) => {
             intake.give_up(error.clone());
             Err(error)
         }
     }
+}
+
+/// Lets a caller go on sending for a while, so that it comes to read why it was refused: a
+/// connection that is closed in the middle of what it sends tells it nothing.
+async fn linger(mut body: BodyDataStream) {
+    let sent = async { while let Some(Ok(_)) = body.next().await {} };
+    let _sent = tokio::time::timeout(LINGER_MAX, sent).await;
 }
 
 fn too_long(gateway: &Gateway, session: SessionId, run: RunId) -> ApiError {
@@ -112,8 +140,11 @@ async fn session_for(
 }
 
 /// Reads the body to its end, or until the run is asked to stop. Says why it ended.
-async fn read(intake: &mut Intake, body: Body, bytes_max: usize) -> Result<Cut, StoreError> {
-    let mut body = body.into_data_stream();
+async fn read(
+    intake: &mut Intake,
+    body: &mut BodyDataStream,
+    bytes_max: usize,
+) -> Result<Cut, StoreError> {
     let mut left = bytes_max;
     let mut wish = intake.wish().clone();
     loop {

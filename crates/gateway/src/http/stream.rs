@@ -1,5 +1,6 @@
 //! Reading a session: its stream in a view, its page at once, its log as it is.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -145,7 +146,23 @@ pub(super) struct Stream {
     caller: Caller,
     revoked: watch::Receiver<u64>,
     stopping: watch::Receiver<bool>,
+    /// Done when one of these two changes. Kept from frame to frame, because to begin waiting costs
+    /// as much as a small frame.
+    disturbed: Disturbed,
     gateway: Arc<Gateway>,
+}
+
+type Disturbed = Pin<Box<dyn Future<Output = ()> + Send + Sync>>;
+
+fn disturbed(gateway: &Gateway) -> Disturbed {
+    let mut revoked = gateway.revocations.subscribe();
+    let mut stopping = gateway.stopping.subscribe();
+    Box::pin(async move {
+        tokio::select! {
+            _ = revoked.changed() => {}
+            _ = stopping.changed() => {}
+        }
+    })
 }
 
 impl Stream {
@@ -186,6 +203,7 @@ impl Stream {
             caller,
             revoked: gateway.revocations.subscribe(),
             stopping: gateway.stopping.subscribe(),
+            disturbed: disturbed(&gateway),
             gateway,
         })
     }
@@ -206,13 +224,7 @@ impl Stream {
             return Ok(hello);
         }
         loop {
-            // Whatever is dropped here has lost nothing: a reader reads again what it missed.
-            let next = tokio::select! {
-                biased;
-                _ = self.revoked.changed() => Next::Doubt,
-                _ = self.stopping.wait_for(|stopping| *stopping) => Next::Stop,
-                bytes = self.reader.next() => Next::Bytes(bytes),
-            };
+            let next = self.wait().await;
             let reason = match next {
                 Next::Bytes(Ok(bytes)) => {
                     self.counted.sent(bytes.len());
@@ -225,6 +237,24 @@ impl Stream {
                 Next::Stop => "stopping",
             };
             return Err(Some(self.closed(reason)));
+        }
+    }
+
+    async fn wait(&mut self) -> Next {
+        loop {
+            if self.revoked.has_changed().unwrap_or(true) {
+                self.revoked.mark_unchanged();
+                return Next::Doubt;
+            }
+            if *self.stopping.borrow() {
+                return Next::Stop;
+            }
+            // Whatever is dropped here has lost nothing: a reader reads again what it missed.
+            tokio::select! {
+                biased;
+                bytes = self.reader.next() => return Next::Bytes(bytes),
+                () = &mut self.disturbed => self.disturbed = disturbed(&self.gateway),
+            }
         }
     }
 
@@ -248,7 +278,7 @@ fn reason(error: &ReadError) -> &'static str {
         ReadError::TooSlow => "too_slow",
         ReadError::Store(StoreError::NoSession(_)) => "deleted",
         ReadError::Store(StoreError::Damaged { .. }) => "damaged",
-        ReadError::Store(_) => "storage",
+        ReadError::Store(_) | ReadError::NewEpoch => "storage",
     }
 }
 
@@ -282,19 +312,25 @@ pub(super) async fn log(
     let session = find(&gateway, caller, &word).await?;
     let log = gateway.log.clone();
     let (id, head) = (session.id, session.head);
-    let chunks = futures_util::stream::unfold(0, move |next| {
+    // Read before anything is answered, so that what cannot be read is told as an error.
+    let first = log.read(id, 0).await?;
+    let chunks = futures_util::stream::unfold((0, Some(first)), move |(next, read)| {
         let log = log.clone();
         async move {
             if head <= next {
                 return None;
             }
-            let chunks = match log.read(id, next).await {
+            let chunks = match read {
+                Some(chunks) => Ok(chunks),
+                None => log.read(id, next).await,
+            };
+            let chunks = match chunks {
                 Ok(chunks) => chunks,
-                Err(error) => return Some((Err(std::io::Error::other(error)), u64::MAX)),
+                Err(error) => return Some((Err(std::io::Error::other(error)), (u64::MAX, None))),
             };
             let end = chunks.last().map_or(u64::MAX, crate::store::Chunk::end);
             let text: String = chunks.iter().map(|chunk| &*chunk.lines).collect();
-            Some((Ok(Bytes::from(text)), end))
+            Some((Ok(Bytes::from(text)), (end, None)))
         }
     });
     let kind = [(header::CONTENT_TYPE, "application/jsonl")];

@@ -1,4 +1,6 @@
 //! What was committed last, kept at hand so that news need not be read from the store.
+//!
+//! Invariant: nothing is served that was kept under an earlier epoch; the store may have lost it.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +12,13 @@ use crate::limits::TAIL_BYTES_MAX;
 use crate::store::Chunk;
 
 #[derive(Debug, Default)]
-pub(super) struct Tails(Mutex<HashMap<SessionId, Tail>>);
+pub(super) struct Tails(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    epoch: u32,
+    tails: HashMap<SessionId, Tail>,
+}
 
 /// The end of one log: chunks without a gap, of which the last ends where the log does.
 #[derive(Debug)]
@@ -21,15 +29,24 @@ struct Tail {
 }
 
 impl Tails {
-    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Tail>> {
+    fn lock(&self) -> MutexGuard<'_, Kept> {
         // A panic elsewhere leaves whole chunks behind: each change is made in one go.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// From a new epoch on, what was kept before is forgotten, and those who follow it are told.
+    pub(super) fn enter(&self, epoch: u32) {
+        let mut kept = self.lock();
+        if kept.epoch < epoch {
+            kept.epoch = epoch;
+            kept.tails.clear();
+        }
+    }
+
     /// The chunks from `from` on, if all of them are here.
     pub(super) fn read(&self, session: SessionId, from: u64) -> Option<Vec<Chunk>> {
-        let tails = self.lock();
-        let tail = tails.get(&session)?;
+        let kept = self.lock();
+        let tail = kept.tails.get(&session)?;
         if from == *tail.end.borrow() {
             return Some(Vec::new());
         }
@@ -41,13 +58,13 @@ impl Tails {
     }
 
     pub(super) fn follow(&self, session: SessionId) -> Option<watch::Receiver<u64>> {
-        self.lock().get(&session).map(|tail| tail.end.subscribe())
+        self.lock().tails.get(&session).map(|tail| tail.end.subscribe())
     }
 
     /// Follows a log that ended at `end` when it was looked up.
     pub(super) fn follow_from(&self, session: SessionId, end: u64) -> watch::Receiver<u64> {
-        let mut tails = self.lock();
-        let tail = tails.entry(session).or_insert_with(|| Tail::at(end));
+        let mut kept = self.lock();
+        let tail = kept.tails.entry(session).or_insert_with(|| Tail::at(end));
         // The writer may have been faster than the look-up.
         tail.end.send_if_modified(|known| {
             let newer = *known < end;
@@ -58,8 +75,8 @@ impl Tails {
     }
 
     pub(super) fn push(&self, session: SessionId, chunk: Chunk) {
-        let mut tails = self.lock();
-        let tail = tails.entry(session).or_insert_with(|| Tail::at(chunk.first));
+        let mut kept = self.lock();
+        let tail = kept.tails.entry(session).or_insert_with(|| Tail::at(chunk.first));
         let end = chunk.end();
         if tail.chunks.back().is_some_and(|last| last.end() != chunk.first) {
             tail.chunks.clear();
@@ -76,13 +93,13 @@ impl Tails {
     }
 
     pub(super) fn forget(&self, session: SessionId) {
-        self.lock().remove(&session);
+        self.lock().tails.remove(&session);
     }
 
     pub(super) fn forget_if_idle(&self, session: SessionId) {
-        let mut tails = self.lock();
-        if tails.get(&session).is_some_and(|tail| tail.end.receiver_count() == 0) {
-            tails.remove(&session);
+        let mut kept = self.lock();
+        if kept.tails.get(&session).is_some_and(|tail| tail.end.receiver_count() == 0) {
+            kept.tails.remove(&session);
         }
     }
 }

@@ -109,6 +109,7 @@ impl Writer {
     fn tell(&mut self, batches: Vec<Batch>, took: Duration) {
         let Listeners { tails, news, metrics } = &self.listeners;
         metrics.committed(batches.iter().map(|batch| batch.chunk.len).sum(), took);
+        tails.enter(self.store.epoch());
         for batch in batches {
             self.heads.insert(batch.session, batch.chunk.end());
             tails.push(batch.session, batch.chunk);

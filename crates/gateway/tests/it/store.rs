@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 mod crash;
 mod damage;
-mod disk;
+pub(crate) mod disk;
 mod epoch;
 mod erase;
 mod fixture;

@@ -8,6 +8,7 @@
 mod bounded;
 mod compare;
 mod documents;
+mod gateway;
 mod recording;
 mod screen;
 mod secrets;

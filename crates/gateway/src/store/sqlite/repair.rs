@@ -1,11 +1,12 @@
 //! Making a damaged store usable again, without pretending that nothing was lost.
 //!
 //! Invariant: a repair never makes a record up that could be taken for a real one, never throws
-//! bytes of a log away, and leaves `seq` dense.
+//! bytes of a log away, and leaves `seq` dense. The ending of a run is put back where the table of
+//! runs still knows it, and says that it was: without it the run would seem to go on for ever.
 
 use std::borrow::Cow;
 
-use engine::event::{Event, Record, UnrecognisedReason};
+use engine::event::{Ending, Event, Record, Reply, UnrecognisedReason};
 use rusqlite::{Connection, params};
 
 use super::check::{self, Damage, ORPHANED, OWNED, OddRun, Report, Scan, UNUSED};
@@ -132,10 +133,7 @@ fn fill(
                 seq,
                 at_ms: None,
                 run: run.map_or(Cow::Borrowed(""), |run| run.id.to_string().into()),
-                event: Event::Unrecognised {
-                    reason: UnrecognisedReason::Unreadable,
-                    raw: LOST.into(),
-                },
+                event: run.map_or_else(lost, |run| stand_in(run, seq)),
             };
             let line = serde_json::to_string(&record).map_err(|error| failed(error.to_string()))?;
             lines.push_str(&line);
@@ -146,4 +144,26 @@ fn fill(
         at = row_end;
     }
     Ok(())
+}
+
+fn lost() -> Event<'static> {
+    Event::Unrecognised { reason: UnrecognisedReason::Unreadable, raw: LOST.into() }
+}
+
+/// What stands where record `seq` of a run was.
+fn stand_in(run: &RunRow, seq: u64) -> Event<'static> {
+    match run.ended {
+        Some((ended, outcome)) if ended == seq => Event::RunEnded {
+            ending: Ending {
+                outcome,
+                stop: None,
+                reason: None,
+                detail: Some(LOST.into()),
+                reply: Reply::None,
+                message: None,
+                incomplete: true,
+            },
+        },
+        _ => lost(),
+    }
 }

@@ -43,11 +43,21 @@ pub(super) async fn serve_with(
     change: impl FnOnce(&mut Gateway),
 ) -> Served {
     let store = open_when_free(&folder).await;
+    serve_on(store, folder, agent, change).await
+}
+
+/// On a store of one's own, with something changed before it begins to serve.
+pub(super) async fn serve_on(
+    store: Arc<SqliteStore>,
+    folder: Arc<tempfile::TempDir>,
+    agent: Option<Arc<dyn Agent>>,
+    tune: impl FnOnce(&mut Gateway),
+) -> Served {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let allowed = Allowed::new(address.port(), false, &[], &[]);
-    let mut gateway = Gateway::open(Arc::clone(&store), allowed, false, agent).await.unwrap();
-    change(&mut gateway);
+    let mut gateway = Gateway::open(store, allowed, false, agent).await.unwrap();
+    tune(&mut gateway);
     let gateway = Arc::new(gateway);
     let owner = OwnerId::new(now_ms(), random().unwrap());
     let (_, secret) = gateway.issue(owner, "test").await.unwrap();

@@ -106,10 +106,10 @@ fn many_commits_share_a_sync() {
     assert!(syncs.load(Ordering::Relaxed) < 100);
 }
 
-struct Mounted(PathBuf);
+pub(crate) struct Mounted(pub(crate) PathBuf);
 
 impl Mounted {
-    fn new(at: PathBuf, size: &str) -> Option<Mounted> {
+    pub(crate) fn new(at: PathBuf, size: &str) -> Option<Mounted> {
         std::fs::create_dir(&at).ok()?;
         let size = format!("size={size}");
         let mut mount = Command::new("mount");

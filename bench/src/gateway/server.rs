@@ -1,0 +1,129 @@
+//! The servers that are measured: a gateway, and a bare loop that hands ready-made frames out.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::header;
+use axum::response::IntoResponse;
+use axum::routing::get;
+use axum::serve::ListenerExt;
+use bytes::Bytes;
+use gateway::access::Allowed;
+use gateway::gateway::{Gateway, new_session};
+use gateway::id::OwnerId;
+use gateway::store::sqlite::{Durability, SqliteStore};
+use gateway::store::{Batch, Chunk, Store};
+use tokio::net::TcpListener;
+use tokio::sync::broadcast;
+use tokio::time::MissedTickBehavior;
+
+use super::load::{now_ns, stamp};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Kind {
+    /// An axum server whose readers get what a loop sends
+    Bare,
+    /// A gateway with its window
+    Gateway,
+    /// A gateway that sends every event at once
+    Unmerged,
+}
+
+pub(super) fn run(kind: Kind, rate: u64, folder: &Path, sessions: u64) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        match kind {
+            Kind::Bare => bare(listener, rate).await,
+            Kind::Gateway => serve(listener, folder, sessions, None).await,
+            Kind::Unmerged => serve(listener, folder, sessions, Some(Duration::ZERO)).await,
+        }
+    })
+}
+
+async fn bare(listener: TcpListener, rate: u64) -> io::Result<()> {
+    let (sender, _) = broadcast::channel::<Bytes>(64);
+    let frames = sender.clone();
+    tokio::spawn(async move {
+        let mut tick =
+            tokio::time::interval(Duration::from_secs(1) / u32::try_from(rate.max(1)).unwrap_or(1));
+        tick.set_missed_tick_behavior(MissedTickBehavior::Burst);
+        for n in 0_u64.. {
+            tick.tick().await;
+            let frame = format!("id:T{n}\ndata:\"{}\"\n\n", stamp(n, now_ns()));
+            // Before the first reader comes nobody listens.
+            let _nobody = frames.send(frame.into());
+        }
+    });
+    let app = Router::new().route(
+        "/stream",
+        get(move || {
+            let frames = sender.subscribe();
+            async move {
+                let stream = futures_util::stream::unfold(frames, |mut frames| async {
+                    let frame = frames.recv().await.ok()?;
+                    Some((Ok::<_, io::Error>(frame), frames))
+                });
+                ([(header::CONTENT_TYPE, "text/event-stream")], Body::from_stream(stream))
+                    .into_response()
+            }
+        }),
+    );
+    println!("{} - - 0", listener.local_addr()?);
+    let listener = listener.tap_io(|stream| {
+        let _slower = stream.set_nodelay(true);
+    });
+    axum::serve(listener, app).await
+}
+
+async fn serve(
+    listener: TcpListener,
+    folder: &Path,
+    sessions: u64,
+    window: Option<Duration>,
+) -> io::Result<()> {
+    let begun = std::time::Instant::now();
+    let store = SqliteStore::open(folder, Durability::Window).map_err(io::Error::other)?;
+    let store = Arc::new(store);
+    let address = listener.local_addr()?;
+    let allowed = Allowed::new(address.port(), false, &[], &[]);
+    let opened = Gateway::open(Arc::clone(&store), allowed, false, None).await;
+    let mut gateway = opened.map_err(io::Error::other)?;
+    let ready = begun.elapsed();
+    if let Some(window) = window {
+        gateway.channels = gateway.channels.clone().with_window(window);
+    }
+    let owner = OwnerId::new(1, [1; 10]);
+    for n in 0..sessions {
+        fill(&store, owner, n).map_err(io::Error::other)?;
+    }
+    let (_, token) = gateway.issue(owner, "bench").await.map_err(io::Error::other)?;
+    let session = gateway.create(owner, "").await.map_err(io::Error::other)?;
+    println!("{address} {} {} {}", token.reveal(), session.id, ready.as_micros());
+    gateway::serve::serve(Arc::new(gateway), listener, None, std::future::pending()).await
+}
+
+/// A session with 20 records.
+fn fill(store: &SqliteStore, owner: OwnerId, n: u64) -> Result<(), gateway::store::StoreError> {
+    let session = new_session(owner, "One of many", n)?;
+    store.create(&session)?;
+    let line = |seq| {
+        format!(
+            "{{\"seq\":{seq},\"at_ms\":{seq},\"run\":\"\",\"type\":\"text_appended\",\
+             \"message\":0,\"text\":\"so that a record is about as long as one that is real\"}}\n"
+        )
+    };
+    let lines: String = (0..20).map(line).collect();
+    let chunk = Chunk { first: 0, len: 20, lines: lines.into() };
+    store.append(&[Batch {
+        session: session.id,
+        at_ms: n,
+        chunk,
+        turns: Vec::new(),
+        texts: Vec::new(),
+    }])
+}

@@ -1,0 +1,8 @@
+//! The gateway as an operator runs it: the real program, real connections, real signals.
+
+mod client;
+mod commands;
+mod kills;
+mod many;
+mod process;
+mod stop;
