@@ -19,7 +19,7 @@ for tab in early late; do
   tell "$tab" page
 done
 echo "-- curl reads the whole stream afterwards"
-read_stream "$gateway/v1/sessions/$session/stream?view=bubbles" | tee "$work/whole"
+read_stream "$gateway/v1/sessions/$session/stream?view=bubbles&from=start" | tee "$work/whole"
 echo "-- and what came after the third frame"
 third=$(sed -n 's/^id://p' "$work/whole" | sed -n 3p)
 read_stream -H "last-event-id: $third" "$gateway/v1/sessions/$session/stream?view=bubbles"

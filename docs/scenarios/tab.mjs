@@ -16,7 +16,7 @@ function open() {
   const cursor = ids.length === 0 ? '' : `&cursor=${ids.at(-1)}`;
   const authorised = (url, init) =>
     fetch(url, { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } });
-  source = new EventSource(`${base}/v1/sessions/${session}/stream?view=${view}&format=patch${cursor}`, { fetch: authorised });
+  source = new EventSource(`${base}/v1/sessions/${session}/stream?view=${view}&format=patch&from=start${cursor}`, { fetch: authorised });
   source.addEventListener('stream', ({ data }) => { recovered = JSON.parse(data).recovered; changed(); });
   source.addEventListener('message', ({ data, lastEventId }) => {
     ids.push(lastEventId);

@@ -49,7 +49,10 @@ impl Server {
         match kind {
             Kind::Bare => "/stream".to_owned(),
             Kind::Gateway | Kind::Unmerged => {
-                format!("/v1/sessions/{}/stream?view=transcript&format=patch", self.session)
+                format!(
+                    "/v1/sessions/{}/stream?view=transcript&format=patch&from=start",
+                    self.session
+                )
             }
         }
     }

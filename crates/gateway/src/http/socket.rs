@@ -26,11 +26,11 @@ pub(super) async fn open(
     Query(wanted): Query<Wanted>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
-    let upgrade = upgrade
-        .map_err(|fault| ApiError::new(fault.status(), "not_a_websocket", fault.body_text()))?;
     let word =
         wanted.session.as_deref().ok_or_else(|| ApiError::bad_request("Say which `session`."))?;
     let stream = Stream::open(gateway, caller, word, &wanted, None, Spelling::Lines).await?;
+    let upgrade = upgrade
+        .map_err(|fault| ApiError::new(fault.status(), "not_a_websocket", fault.body_text()))?;
     let upgrade = upgrade.max_message_size(SOCKET_BYTES_MAX).max_frame_size(SOCKET_BYTES_MAX);
     Ok(upgrade.on_upgrade(|socket| send(socket, stream)))
 }

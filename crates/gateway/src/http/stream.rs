@@ -75,11 +75,11 @@ impl Wanted {
 /// Where a reader without a cursor begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Beginning {
-    /// With the first frame.
-    #[default]
-    Start,
     /// With the page as it stands.
+    #[default]
     Snapshot,
+    /// With the first frame.
+    Start,
 }
 
 impl Wanted {

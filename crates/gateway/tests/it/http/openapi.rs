@@ -204,6 +204,7 @@ impl Checked<'_> {
         let body = json!({ "id": "chat", "messages": [message] });
         self.ask(Method::POST, "/api/chat", &[], body).await;
         self.ask(Method::GET, "/api/chat/{chat}/stream", &["none"], Value::Null).await;
+        self.ask(Method::DELETE, "/api/chat/{chat}/stream", &["none"], Value::Null).await;
         let message = json!({ "id": "1", "role": "user", "content": "what is it?" });
         let body = json!({ "threadId": "t", "runId": "r", "messages": [message] });
         self.ask(Method::POST, "/agui", &[], body).await;

@@ -16,7 +16,8 @@ struct Socket {
 }
 
 async fn open(served: &Served, query: &str) -> Result<Socket, Error> {
-    let url = format!("{}/v1/ws?{query}", served.base.replace("http", "ws"));
+    let from = if query.contains("from=") { "" } else { "&from=start" };
+    let url = format!("{}/v1/ws?{query}{from}", served.base.replace("http", "ws"));
     let mut request = url.into_client_request()?;
     let bearer = format!("Bearer {}", served.token).parse().unwrap();
     request.headers_mut().insert("authorization", bearer);

@@ -149,8 +149,10 @@ impl Served {
         self.get(&path).send().await.unwrap().text().await.unwrap()
     }
 
+    /// From the first frame on, unless the query or an id says otherwise.
     pub(super) async fn follow(&self, session: &str, query: &str, last_id: &str) -> Events {
-        let mut request = self.get(&format!("/v1/sessions/{session}/stream?{query}"));
+        let from = if query.contains("from=") { "" } else { "&from=start" };
+        let mut request = self.get(&format!("/v1/sessions/{session}/stream?{query}{from}"));
         if !last_id.is_empty() {
             request = request.header("last-event-id", last_id);
         }

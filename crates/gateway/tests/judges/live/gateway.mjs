@@ -83,7 +83,7 @@ export class Gateway {
   }
 
   async #read(session, until) {
-    const url = `${this.base}/v1/sessions/${session}/stream?view=latest`;
+    const url = `${this.base}/v1/sessions/${session}/stream?view=latest&from=start`;
     const answer = await fetch(url, { headers: this.headers });
     let text = '';
     for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {

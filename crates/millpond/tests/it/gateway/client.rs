@@ -17,7 +17,7 @@ use super::process::Process;
 pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What most tests follow: everything, as the smallest changes.
-pub(super) const PATCHES: &str = "view=transcript&format=patch";
+pub(super) const PATCHES: &str = "view=transcript&format=patch&from=start";
 
 #[derive(Clone)]
 pub(super) struct Caller {
