@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The long campaigns, each too slow for every day.
-#   scripts/campaign.sh cuts            every cut of every stream in the corpus, read from its start
+#   scripts/campaign.sh cuts            every cut of every stream in the corpus
 #   scripts/campaign.sh fuzz [SECONDS]  every fuzz target for so long (300 by default)
 #   scripts/campaign.sh judges          other people's clients on all streams
 #   scripts/campaign.sh autobahn        the Autobahn testsuite against the gateway's WebSocket
