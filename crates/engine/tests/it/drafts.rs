@@ -2,7 +2,7 @@
 
 use engine::event::{Event, ReasoningOrigin};
 use engine::ingest::{Ingest, Options};
-use engine::limits::SAID_AGAIN_BYTES_MAX;
+use engine::limits::{FRAME_BYTES_MAX, SAID_AGAIN_BYTES_MAX};
 use engine::run::Cut;
 use serde_json::json;
 
@@ -113,4 +113,17 @@ fn a_stream_cut_while_messages_take_turns_has_all_text_once() {
         let (left, spoke) = (&expected[(at + 1) % 2], &expected[at % 2]);
         assert_eq!(cut.visible(), format!("{left}{spoke}"), "after {at}");
     }
+}
+
+#[test]
+fn a_message_longer_than_any_whole_can_be_is_not_kept_and_its_deltas_stand() {
+    let piece = "x".repeat(1 << 20);
+    let pieces = FRAME_BYTES_MAX / piece.len() + 1;
+    let mut stream = delta("a", &piece).repeat(pieces);
+    stream += &delta("b", "between");
+    stream += &delta("a", "end");
+    stream += &completed("a", "something else");
+    let kept = ingest_whole(stream.as_bytes());
+    assert_eq!(kept.visible().len(), pieces * piece.len() + "between".len() + "end".len());
+    assert_eq!(kept.reply(), "end");
 }

@@ -10,7 +10,9 @@
 use std::collections::VecDeque;
 
 use crate::event::{Level, MessageId, Phase, UnrecognisedReason};
-use crate::limits::{LEFT_MESSAGES_BYTES_MAX, LEFT_MESSAGES_MAX, SAID_AGAIN_BYTES_MAX};
+use crate::limits::{
+    FRAME_BYTES_MAX, LEFT_MESSAGES_BYTES_MAX, LEFT_MESSAGES_MAX, SAID_AGAIN_BYTES_MAX,
+};
 use crate::run::{Opening, Writer};
 
 /// The unfinished messages of a source, by what it knows them by.
@@ -42,6 +44,8 @@ enum Hold {
     Loose,
     /// It has pictures, which are not kept.
     Pinned,
+    /// It is longer than any whole can be, and is not kept.
+    TooLong,
 }
 
 /// What a whole text was, after what its pieces had said.
@@ -86,7 +90,7 @@ impl<K: Copy + PartialEq> Drafts<K> {
             self.turn_to(key, phase, out);
         }
         if let Some(draft) = &mut self.current {
-            draft.said.push_str(text);
+            draft.keep(text);
             out.text(text);
         }
     }
@@ -95,7 +99,7 @@ impl<K: Copy + PartialEq> Drafts<K> {
     pub(super) fn say_to_open(&mut self, text: &str, out: &mut Writer<'_>) -> bool {
         let open = self.current.as_mut().filter(|draft| out.goes_on_from(&draft.newest));
         if let Some(draft) = open {
-            draft.said.push_str(text);
+            draft.keep(text);
             out.text(text);
             return true;
         }
@@ -113,7 +117,7 @@ impl<K: Copy + PartialEq> Drafts<K> {
 
     /// A picture came with the message that is open.
     pub(super) fn pin(&mut self) {
-        if let Some(draft) = &mut self.current {
+        if let Some(draft) = self.current.as_mut().filter(|draft| draft.hold == Hold::Loose) {
             draft.hold = Hold::Pinned;
         }
     }
@@ -131,7 +135,8 @@ impl<K: Copy + PartialEq> Drafts<K> {
             self.say(key, phase, whole, out);
             return Whole::More;
         };
-        if said.trim_ascii() == whole.trim_ascii() || out.has_said(whole) {
+        let repeats = said.trim_ascii() == whole.trim_ascii() || out.has_said(whole);
+        if repeats || self.hold(key) == Hold::TooLong {
             return Whole::Repeat;
         }
         if let Some(rest) = whole.strip_prefix(said) {
@@ -142,7 +147,7 @@ impl<K: Copy + PartialEq> Drafts<K> {
         if open && let Some(draft) = self.current.as_mut().filter(|draft| draft.is_whole()) {
             out.rewrite(&draft.begin, &draft.said, whole);
             whole.clone_into(&mut draft.said);
-        } else if self.is_pinned(key) {
+        } else if self.hold(key) == Hold::Pinned {
             out.unrecognised(UnrecognisedReason::Late, whole);
             return Whole::Repeat;
         } else {
@@ -225,9 +230,9 @@ impl<K: Copy + PartialEq> Drafts<K> {
         }
     }
 
-    fn is_pinned(&self, key: K) -> bool {
+    fn hold(&self, key: K) -> Hold {
         let mut drafts = self.current.iter().chain(self.left.iter());
-        drafts.any(|draft| draft.key == key && draft.hold == Hold::Pinned)
+        drafts.find(|draft| draft.key == key).map_or(Hold::Loose, |draft| draft.hold)
     }
 
     /// What is new of the current message is a message of its own.
@@ -279,6 +284,16 @@ impl<K: Copy + PartialEq> Drafts<K> {
 }
 
 impl<K> Draft<K> {
+    fn keep(&mut self, text: &str) {
+        if self.hold != Hold::TooLong {
+            self.said.push_str(text);
+        }
+        if FRAME_BYTES_MAX < self.said.len() {
+            self.said = String::new();
+            self.hold = Hold::TooLong;
+        }
+    }
+
     /// Whether it stands in one message, which is the open one.
     fn is_whole(&self) -> bool {
         self.messages.is_empty()
