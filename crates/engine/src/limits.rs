@@ -69,6 +69,17 @@ pub const CITED_MAX: usize = 1 << 10;
 /// Items of a source that repeats itself remembered, so that none is shown twice.
 pub const ITEMS_REMEMBERED_MAX: usize = 1 << 12;
 
+/// Messages remembered that a source has left unfinished and may come back to; one that is older
+/// goes on as a message of its own.
+pub const LEFT_MESSAGES_MAX: usize = 64;
+
+/// Bytes of text that those may have together.
+pub const LEFT_MESSAGES_BYTES_MAX: usize = 4 << 20;
+
+/// Bytes of messages said again because their source came back to them while they grew. Past it
+/// what is new stands as a message of its own until its message is over.
+pub const SAID_AGAIN_BYTES_MAX: usize = 4 << 20;
+
 /// Longest foreign id kept to recognise an item by; a longer one is known by its fingerprint.
 pub const ID_BYTES_MAX: usize = 256;
 

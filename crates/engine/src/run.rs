@@ -31,6 +31,7 @@ use finish::{Asks, Finishing};
 use text::{Message, Reasoning};
 use tools::Tools;
 pub use tools::{Growth, ToolStart};
+pub(crate) use writer::Opening;
 pub use writer::Writer;
 
 /// What a profile says about a source.
@@ -130,6 +131,8 @@ struct Ledger {
     messages: u32,
     steps: u32,
     message: Message,
+    /// How often what was being said has come to an end, whether or not it was a message.
+    messages_closed: u64,
     /// What a source that repeats itself has said in the message that is open.
     cumulative: Option<Cumulative>,
     /// What the source said about the message to come.
@@ -181,6 +184,7 @@ impl Run {
                 messages: 0,
                 steps: 0,
                 message: Message::None,
+                messages_closed: 0,
                 cumulative: None,
                 phase: None,
                 reasoning: Reasoning::None,

@@ -11,6 +11,7 @@ mod codex_app_server;
 mod cohere;
 mod copilot;
 mod cursor_agent;
+mod draft;
 mod gemini;
 mod gemini_cli;
 mod kilo;

@@ -49,8 +49,8 @@ impl Ledger {
             self.text(raw, filter, out);
             return;
         };
-        let (visible, hidden);
-        (visible, hidden, self.asks) = reread(raw, filter);
+        let Reread { visible, hidden, asks, .. } = reread(raw, filter);
+        self.asks = asks;
         if hidden != before.hidden {
             out.hidden(MarkupClass::Rewritten, &hidden);
         }
@@ -80,8 +80,16 @@ impl Ledger {
     }
 }
 
+/// What the filter makes of a text that has come before.
+pub(super) struct Reread {
+    pub(super) visible: String,
+    pub(super) hidden: String,
+    pub(super) asks: Asks,
+    pub(super) after_tag: AfterTag,
+}
+
 /// What the filter shows and hides of a text, by the same rules as when it came piece by piece.
-fn reread(raw: &str, filter: &mut Filter) -> (String, String, Asks) {
+pub(super) fn reread(raw: &str, filter: &mut Filter) -> Reread {
     let (mut visible, mut hidden) = (String::new(), String::new());
     let mut asks = Asks::Nothing;
     let mut after_tag = AfterTag::No;
@@ -108,10 +116,10 @@ fn reread(raw: &str, filter: &mut Filter) -> (String, String, Asks) {
         let lead = visible.len() - visible.trim_start().len();
         visible.drain(..layout_len("", &visible[..lead]));
     }
-    (visible, hidden, asks)
+    Reread { visible, hidden, asks, after_tag }
 }
 
-fn common_prefix(one: &str, other: &str) -> usize {
+pub(super) fn common_prefix(one: &str, other: &str) -> usize {
     let mut len = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     while !one.is_char_boundary(len) {
         len -= 1;

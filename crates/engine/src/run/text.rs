@@ -113,7 +113,7 @@ impl Ledger {
         }
     }
 
-    fn visible(&mut self, text: &str, out: &mut Out<'_>) {
+    pub(super) fn visible(&mut self, text: &str, out: &mut Out<'_>) {
         self.asks.text(text);
         if let Message::Open { id, print } = &mut self.message {
             print.push(text);
@@ -211,6 +211,7 @@ impl Ledger {
         }
         let message = std::mem::replace(&mut self.message, Message::None);
         let id = message.id();
+        self.messages_closed += 1;
         self.settle_asks(id);
         match message {
             Message::None => {}

@@ -1,5 +1,6 @@
 //! What a dialect can say.
 
+mod again;
 mod open;
 mod requests;
 mod text;
@@ -12,6 +13,7 @@ use crate::event::{
 use crate::ingest::filter::Filter;
 use crate::limits::{OPEN_ASKS_MAX, UNKNOWN_FIELDS_MAX};
 
+pub(crate) use again::Opening;
 pub(super) use requests::unfinished;
 
 use super::fingerprint::Fingerprint;
@@ -126,6 +128,14 @@ impl Writer<'_> {
         match &mut self.ledger.round {
             Some(round) => round.usage.get_or_insert_default().update(usage),
             None => self.out.event(Event::UsageReported { scope: UsageScope::Round, usage }),
+        }
+    }
+
+    /// Tells what is known of the round's usage before its end.
+    pub fn tell_round_usage(&mut self) {
+        let usage = self.ledger.round.as_mut().and_then(|round| round.usage.take());
+        if let Some(usage) = usage {
+            self.out.event(Event::UsageReported { scope: UsageScope::Round, usage });
         }
     }
 

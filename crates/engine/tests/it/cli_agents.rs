@@ -1,9 +1,10 @@
 //! What the output of CLI agents gets wrong in other readers: one test for each trap.
 
 use engine::event::{AnsweredBy, Event, FailureReason, Level, Outcome, Reply, Stop, ToolOutcome};
+use serde_json::json;
 
 use crate::fixture::told;
-use crate::support::Kept;
+use crate::support::{Kept, ingest_whole};
 
 #[test]
 fn codex_warnings_and_reconnects_do_not_end_the_run() {
@@ -296,4 +297,38 @@ fn pi_an_agent_that_ends_inside_a_message_is_truncated() {
 #[test]
 fn pi_is_known_by_a_message_that_is_not_a_providers() {
     told("pi/joined-after-the-prompt.jsonl").completed(Stop::End);
+}
+
+#[test]
+fn copilot_messages_that_take_turns_or_were_joined_late_are_whole() {
+    let line = |kind: &str, data: serde_json::Value| {
+        let at = "2026-03-01T11:00:00.000Z";
+        format!("{}\n", json!({"type": kind, "data": data, "id": "e", "timestamp": at}))
+    };
+    let delta = |id: &str, text: &str| {
+        line("assistant.message_delta", json!({"messageId": id, "deltaContent": text}))
+    };
+    let whole =
+        |id: &str, text: &str| line("assistant.message", json!({"messageId": id, "content": text}));
+    let stream = [
+        delta("a", "of the "),
+        delta("b", "And "),
+        delta("a", "eel."),
+        whole("a", "Tail of the eel."),
+        delta("b", "more."),
+        whole("b", "And more."),
+    ];
+    let kept = ingest_whole(stream.concat().as_bytes());
+    assert_eq!(kept.visible(), "Tail of the eel.And more.");
+    assert_eq!(kept.notices(Level::Warning).len(), 1);
+}
+
+#[test]
+fn pi_tells_a_prompt_once_whether_or_not_its_beginning_was_seen() {
+    assert_eq!(told("pi/joined-after-the-prompt.jsonl").prompts(), ["Ducks?"]);
+    let lines = ["message_start", "message_end"].map(|kind| {
+        let message = json!({"role": "user", "content": [{"type": "text", "text": "Geese?"}]});
+        format!("{}\n", json!({"type": kind, "message": message}))
+    });
+    assert_eq!(ingest_whole(lines.concat().as_bytes()).prompts(), ["Geese?"]);
 }

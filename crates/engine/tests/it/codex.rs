@@ -7,9 +7,10 @@ use crate::fixture::told;
 use crate::support::ingest_whole;
 
 #[test]
-fn a_message_that_completes_after_other_items_is_not_shown_again() {
+fn a_message_that_completes_after_other_items_is_one_message_in_the_end() {
     let told = told("codex/message-completes-after-other-items.jsonl");
-    assert_eq!(told.messages(), ["Hello", " world", "The wheel", "It ", "turns well."]);
+    assert_eq!(told.visible(), "Hello worldThe wheelIt turns well.");
+    assert_eq!(told.reply(), "It turns well.");
     assert_eq!(told.reasoning(), "Hm.First, then.Hm again.");
 }
 
@@ -51,17 +52,19 @@ fn a_to_do_list_after_the_reply_does_not_take_the_reply_away() {
 }
 
 #[test]
-fn a_whole_text_that_says_more_than_its_deltas_is_not_lost() {
+fn a_whole_text_is_the_last_word_on_what_its_deltas_said() {
     let told = told("codex-app-server/whole-text-longer-than-its-deltas.jsonl");
-    assert_eq!(told.messages(), ["The mill", "Half ", "a wheel", "Gone", "Same \n"]);
-    assert_eq!(told.notices(Level::Warning), ["a message is not what was shown: Other words"]);
+    assert_eq!(told.messages(), ["The mill", "Half ", "Half a wheel", "Other words", "Same \n"]);
+    assert_eq!(told.visible(), "The millHalf a wheelOther wordsSame \n");
+    let warning = "a message came as 4 bytes and is said to have 11: it was rewritten";
+    assert_eq!(told.notices(Level::Warning), [warning]);
 }
 
 #[test]
 fn messages_that_come_at_once_do_not_mix() {
     let told = told("codex-app-server/two-messages-at-once.jsonl");
-    assert_eq!(told.messages(), ["A1 ", "B1 ", "A2.", "B2"]);
-    assert_eq!(told.reply(), "B2");
+    assert_eq!(told.visible(), "A1 A2.B1 B2");
+    assert_eq!(told.reply(), "B1 B2");
 }
 
 #[test]
@@ -98,4 +101,67 @@ fn ids_of_any_length_name_their_items() {
     let kept = ingest_whole(lines.join("\n").as_bytes());
     let begun = kept.events().filter(|event| matches!(event, Event::MessageStarted { .. }));
     assert_eq!((kept.visible().as_str(), begun.count()), ("ABC", 2));
+}
+
+#[test]
+fn a_prompt_that_both_sides_tell_of_is_one() {
+    let both = told("codex-app-server/prompt-of-both-sides.jsonl");
+    assert_eq!(both.prompts(), ["Open the gate", "And close it"]);
+    let client = told("codex-app-server/approvals-of-both-sides.jsonl");
+    assert_eq!(client.prompts(), ["Open the gate"]);
+}
+
+#[test]
+fn what_a_person_needs_for_an_answer_is_in_the_ask() {
+    let asks = |stream: &str| -> Vec<(String, Vec<String>)> {
+        let kept = told(stream);
+        let asks = kept.events().filter_map(|event| match event {
+            Event::AskOpened { text, options, .. } => {
+                Some((text.to_string(), options.iter().map(|o| o.label.to_string()).collect()))
+            }
+            _ => None,
+        });
+        asks.collect()
+    };
+    let approvals = asks("codex-app-server/approvals-of-both-sides.jsonl");
+    assert_eq!(approvals[0].0, "open gate\nneeds the key");
+    let questions = asks("codex-app-server/approval-answer-not-recorded.jsonl");
+    let gates = vec!["North: the old one".to_owned(), "South: the new one".to_owned()];
+    assert!(questions.contains(&("Gate: Which gate?".to_owned(), gates)), "{questions:?}");
+    let copilot = asks("copilot/permission-denied.jsonl");
+    let words = vec!["Approve".to_owned(), "Deny".to_owned()];
+    assert_eq!(copilot[0], ("open\nopen the gate".to_owned(), words));
+    let kilo = asks("kilo/tool-approval.jsonl");
+    assert_eq!(kilo[0].1, ["Approve", "Reject"]);
+}
+
+#[test]
+fn an_error_that_ends_the_run_is_said_once() {
+    let fixtures = [
+        "codex/turn-failed.jsonl",
+        "codex/error-and-no-turn-end.jsonl",
+        "codex-app-server/turn-failed.jsonl",
+        "copilot/session-error.jsonl",
+        "claude-code/rate-limited.jsonl",
+    ];
+    for stream in fixtures {
+        let kept = told(stream);
+        let detail = kept.ending().detail.clone().unwrap_or_default();
+        assert!(!detail.is_empty(), "{stream}");
+        assert!(!kept.notices(Level::Error).contains(&&*detail), "{stream}: {detail}");
+    }
+}
+
+#[test]
+fn an_error_after_which_the_run_goes_on_is_a_notice() {
+    let lines = [
+        json!({"type": "turn.started"}),
+        json!({"type": "error", "message": "a leak"}),
+        json!({"type": "item.completed", "item": {"id": "m", "type": "agent_message", "text": "Hi"}}),
+        json!({"type": "turn.completed"}),
+    ];
+    let stream = lines.map(|line| format!("{line}\n")).concat();
+    let kept = ingest_whole(stream.as_bytes());
+    assert_eq!(kept.notices(Level::Error), ["a leak"]);
+    assert_eq!(kept.reply(), "Hi");
 }

@@ -90,8 +90,8 @@ fn a_result_alone_is_a_reply() {
 }
 
 #[test]
-fn a_stream_whose_beginning_was_missed_does_not_double_its_text() {
-    assert_eq!(cursor("begins-in-the-middle.jsonl").visible(), "of the eel.Slippery.");
+fn a_stream_whose_beginning_was_missed_is_put_right_and_doubles_nothing() {
+    assert_eq!(cursor("begins-in-the-middle.jsonl").visible(), "Tail of the eel.Slippery.");
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod control_words;
 mod corpus;
 mod cursor_agent;
 mod cuts;
+mod drafts;
 mod extractor;
 mod finishing;
 mod fixture;

@@ -100,6 +100,13 @@ fn sources_in_every_chunk_are_cited_once_and_the_last_object_is_the_end() {
 }
 
 #[test]
+fn sources_that_come_before_the_text_are_not_lost() {
+    let told = chat("sources-before-the-text.sse");
+    assert_eq!(told.cited(), 2);
+    assert_eq!(told.visible(), "Water turns the mill.");
+}
+
+#[test]
 fn a_first_chunk_without_choices_and_random_padding_mean_nothing() {
     let told = chat("filter-results-first.sse");
     assert_eq!(told.visible(), "Fine.");

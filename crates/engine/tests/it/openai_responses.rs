@@ -125,9 +125,9 @@ fn parts_of_an_item_are_one_message_and_the_final_answer_is_the_reply() {
 }
 
 #[test]
-fn deltas_are_trusted_over_a_done_text_that_differs_and_a_warning_is_given() {
+fn a_done_text_that_differs_replaces_what_the_deltas_said_with_a_warning() {
     let kept = run("done-text-differs-from-deltas.sse");
-    assert_eq!(kept.visible(), "The pond");
+    assert_eq!(kept.visible(), "The lake is frozen.");
     let warning =
         |event: &&Event<'_>| matches!(event, Event::NoticeGiven { level: Level::Warning, .. });
     assert_eq!(kept.events().filter(warning).count(), 1);
@@ -238,9 +238,9 @@ fn a_stream_without_its_end_is_truncated_and_its_open_call_is_cut() {
 }
 
 #[test]
-fn a_stream_joined_in_its_middle_shows_what_came_and_nothing_twice() {
+fn a_stream_joined_in_its_middle_shows_what_was_missed_and_nothing_twice() {
     let kept = run("joined-in-the-middle.sse");
-    assert_eq!(kept.visible(), "and late.More.");
+    assert_eq!(kept.visible(), "Early and late.More.");
     assert_eq!(kept.ending().outcome, Outcome::Completed);
 }
 
@@ -361,4 +361,34 @@ fn a_whole_reply_is_read_like_a_stream() {
 #[test]
 fn a_spoken_reply_is_shown_by_its_transcript() {
     assert_eq!(run("spoken-reply.sse").visible(), "Quack quack.");
+}
+
+#[test]
+fn messages_whose_deltas_come_in_turns_are_whole_and_keep_their_sources() {
+    let kept = run("two-messages-at-once.sse");
+    assert_eq!(kept.visible(), "Reeds and rushes.Two herons.");
+    assert_eq!(kept.reply(), "Two herons.");
+    let last = kept.ending().message;
+    let cited = |event: &&Event<'_>| matches!(event, Event::SourceCited { message, .. } if Some(*message) == last);
+    assert_eq!(kept.events().filter(cited).count(), 1);
+}
+
+#[test]
+fn a_later_part_that_differs_leaves_the_parts_before_it() {
+    let kept = run("second-part-differs-from-its-deltas.sse");
+    assert_eq!((kept.visible().as_str(), messages(&kept)), ("First. Second <one>.", 1));
+}
+
+#[test]
+fn a_safety_check_is_for_a_person_to_acknowledge() {
+    let kept = run("tools-the-client-runs.sse");
+    let ask = kept.events().find_map(|event| match event {
+        Event::AskOpened { ask, text, step, .. } => Some((ask.as_ref(), text.as_ref(), *step)),
+        _ => None,
+    });
+    let (ask, text, step) = ask.unwrap();
+    assert_eq!((ask, text), ("call_m", "look twice (malicious_instructions)"));
+    assert!(step.is_some());
+    let resolved = kept.events().any(|event| matches!(event, Event::AskResolved { .. }));
+    assert!(!resolved, "nobody has answered");
 }

@@ -6,6 +6,7 @@
 //! not marked. A call may be known from `session/request_permission` only.
 
 mod content;
+mod messages;
 mod request;
 mod tool;
 
@@ -23,6 +24,7 @@ use super::repeated::Repeated;
 use super::{Dialect, Unreadable};
 
 use content::Meta;
+use messages::Messages;
 use request::Request;
 use tool::Tools;
 
@@ -34,7 +36,7 @@ pub(crate) struct Acp {
     sent: Option<Fingerprint>,
     /// The last prompt that the agent told of.
     told: (String, Fingerprint),
-    texts: Repeated,
+    messages: Messages,
     thoughts: Repeated,
     tools: Tools,
     requests: VecDeque<Request>,
@@ -208,18 +210,17 @@ impl Acp {
             }
             return;
         }
-        let shown_before = kind == "agent_message" && self.texts.knows(id);
+        let shown_before = kind == "agent_message" && self.messages.knows(id);
         match kind {
             // Without content, something else about the message is told.
             "agent_message" if update.content.is_none() && !content::is_cleared(raw) => {}
-            "agent_message" => self.texts.replace(id, &text, out),
+            "agent_message" => self.messages.whole(id, &text, out),
             "agent_thought" => self.thoughts.thought(id, &text, out),
             "agent_thought_chunk" if id.is_empty() => {
                 out.reasoning(&text, ReasoningOrigin::Native);
             }
             "agent_thought_chunk" => self.thoughts.thought_delta(id, &text, out),
-            _ if id.is_empty() => out.text(&text),
-            _ => self.texts.text_delta(id, &text, out),
+            _ => self.messages.chunk(id, &text, out),
         }
         if !shown_before {
             if is_message && !(text.trim_ascii().is_empty() && images.is_empty()) {
@@ -227,6 +228,7 @@ impl Acp {
             }
             for image in images {
                 out.image(image);
+                self.messages.pictured();
             }
         }
         if let Some(usage) = meta.usage {

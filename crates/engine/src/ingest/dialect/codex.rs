@@ -18,7 +18,8 @@ use crate::ingest::json::{RawValue, Shape, Text, number, object, object_text, st
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::{Fingerprint, Rounds, ToolStart, Writer};
 
-use super::agents::{Voice, agent_tool};
+use super::agents::{LastError, Voice, agent_tool};
+use super::draft::{Drafts, Whole};
 use super::openai_chat::error_text;
 use super::{Dialect, Unreadable};
 
@@ -28,30 +29,17 @@ use shown::{Key, News, Shown};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Codex {
-    /// The message or reasoning that is being written.
-    writing: Option<Writing>,
+    /// The reasoning that is being written.
+    thinking: Option<Key>,
+    drafts: Drafts<Key>,
     texts: Shown,
     thoughts: Shown,
     calls: Calls,
     /// The to-do list as last seen.
     todo: String,
     /// The last error that did not say whether the run goes on.
-    error: Option<String>,
+    error: LastError,
     voice: Voice,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Writing {
-    item: Key,
-    part: Part,
-}
-
-/// How much of its item the open message shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    Whole,
-    /// The beginning is in an earlier message.
-    Rest,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +113,9 @@ impl Dialect for Codex {
         out.rounds(Rounds::AfterResults);
         out.unknown_fields(&line.unknown);
         let item = line.item.unwrap_or_default();
+        if !matches!(line.kind.as_deref(), Some("error" | "turn.failed")) {
+            self.error.tell(out);
+        }
         match line.kind.as_deref().unwrap_or("") {
             "thread.started" => {}
             "turn.started" => {
@@ -138,11 +129,14 @@ impl Dialect for Codex {
                 if let Some(usage) = line.usage {
                     out.run_usage(usage_of(usage));
                 }
+                self.drafts.finish_all(out);
                 self.voice.complete(Stop::End, out);
             }
             "turn.failed" => {
                 let words = line.error.map(error_text);
-                out.fail(FailureReason::Error, words.as_deref().unwrap_or("the turn failed"));
+                let words = words.as_deref().unwrap_or("the turn failed");
+                self.error.ends(words, out);
+                out.fail(FailureReason::Error, words);
             }
             "error" => self.error(&line.message.map(string_or_json).unwrap_or_default(), out),
             _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
@@ -151,11 +145,8 @@ impl Dialect for Codex {
     }
 
     fn finish(&mut self, out: &mut Writer<'_>) {
-        if let Some(words) = self.error.take()
-            && !out.is_settled()
-        {
-            out.fail(FailureReason::Error, &words);
-        }
+        self.drafts.finish_all(out);
+        self.error.finish(out);
     }
 }
 
@@ -164,8 +155,7 @@ impl Codex {
         if let Some(retry) = Retry::of(words) {
             retry.note(words, out);
         } else {
-            out.notice(Level::Error, words);
-            self.error = Some(words.to_owned());
+            self.error.hold(words, out);
         }
     }
 
@@ -187,15 +177,10 @@ impl Codex {
         }
     }
 
-    /// The part of this item that is being written, if any is.
-    fn writing(&self, key: Key) -> Option<Part> {
-        self.writing.filter(|writing| writing.item == key).map(|writing| writing.part)
-    }
-
     fn message(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
         let key = Fingerprint::of(id_of(item));
         let text = item.text.as_deref().unwrap_or("");
-        if key.is_empty() && self.writing(key).is_none() {
+        if key.is_empty() && !self.drafts.is_current(key) {
             self.texts.forget(key);
         }
         if stage != Stage::Completed && self.texts.is_over(key) {
@@ -205,44 +190,28 @@ impl Codex {
             self.whole_text(key, text, out);
         }
         if stage == Stage::Completed {
-            if self.writing(key).is_some() {
-                out.end_message();
-                self.writing = None;
-            }
+            self.drafts.finish(key, out);
             self.texts.finish(key);
         }
     }
 
-    /// All that a message says so far. What an earlier message has shown of it, which other items
-    /// closed, is not shown again.
+    /// All that a message says so far.
     fn whole_text(&mut self, key: Key, text: &str, out: &mut Writer<'_>) {
-        let open = self.writing(key).filter(|_| out.is_kept_open());
-        let news = self.texts.news(key, text);
+        let forgotten = self.texts.has_shown(key) && self.drafts.said(key).is_none();
+        if forgotten && self.texts.news(key, text) == News::Nothing {
+            return;
+        }
         self.texts.say_whole(key, text);
-        let (part, fresh) = match (open, news) {
-            (Some(Part::Whole), _) => {
-                self.voice = Voice::Heard;
-                return out.text_so_far(text);
-            }
-            (_, News::Nothing) => return,
-            (Some(Part::Rest), News::Rest(rest)) => {
-                self.voice = Voice::Heard;
-                return out.text_kept(rest);
-            }
-            (_, News::Rest(rest)) => (Part::Rest, rest),
-            (_, News::First | News::Changed) => (Part::Whole, text),
-        };
-        self.voice = Voice::Heard;
-        self.writing = Some(Writing { item: key, part });
-        out.begin_message(None);
-        out.text_so_far(fresh);
+        if self.drafts.whole(key, None, text, out) != Whole::Repeat {
+            self.voice = Voice::Heard;
+        }
     }
 
     fn reasoning(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
         let key = Fingerprint::of(id_of(item));
         let text = item.text.as_deref().unwrap_or("");
-        let writing = self.writing(key);
-        if key.is_empty() && writing.is_none() {
+        let thinking = self.thinking == Some(key);
+        if key.is_empty() && !thinking {
             self.thoughts.forget(key);
         }
         if stage != Stage::Completed && self.thoughts.is_over(key) {
@@ -250,20 +219,20 @@ impl Codex {
         }
         let (fresh, goes_on) = match self.thoughts.news(key, text) {
             News::Nothing => ("", true),
-            News::Rest(rest) => (rest, writing.is_some()),
+            News::Rest(rest) => (rest, thinking),
             // Reasoning is never rewritten: what it has become is a step of its own.
             News::First | News::Changed => (text, false),
         };
         if !goes_on {
             out.end_reasoning();
-            self.writing = Some(Writing { item: key, part: Part::Whole });
+            self.thinking = Some(key);
         }
         out.reasoning(fresh, ReasoningOrigin::Summary);
         self.thoughts.say_whole(key, text);
         if stage == Stage::Completed {
-            if self.writing(key).is_some() {
+            if self.thinking == Some(key) {
                 out.end_reasoning();
-                self.writing = None;
+                self.thinking = None;
             }
             self.thoughts.finish(key);
         }
@@ -284,7 +253,7 @@ impl Codex {
             Stage::Updated | Stage::Completed => self.calls.step_of(tool, arguments, out),
         };
         let step = known.unwrap_or_else(|| {
-            self.writing = None;
+            self.thinking = None;
             self.voice = Voice::CalledTool;
             let step = out.tool(tool);
             self.calls.add(tool, arguments, step);

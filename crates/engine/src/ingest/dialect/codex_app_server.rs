@@ -11,15 +11,13 @@ mod items;
 mod speech;
 mod turns;
 
-use crate::event::{
-    Event, FailureReason, Level, ReasoningOrigin, StepId, TextMode, UnrecognisedReason, Usage,
-};
+use crate::event::{Event, Level, ReasoningOrigin, StepId, TextMode, UnrecognisedReason, Usage};
 use crate::ingest::frame::{Direction, Frame};
 use crate::ingest::json::{RawValue, Shape, Text, object, object_text, string, string_or_json};
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::{Fingerprint, Rounds, Writer};
 
-use super::agents::Voice;
+use super::agents::{LastError, Voice};
 use super::codex::calls::Calls;
 use super::codex::shown::Key;
 use super::openai_chat::error_text;
@@ -40,11 +38,13 @@ pub(crate) struct CodexAppServer {
     agents: Vec<(Key, StepId)>,
     /// What the whole thread has used so far.
     total: Option<Usage>,
-    error: Option<String>,
+    error: LastError,
     compaction: Compaction,
     plan: String,
     calls: Calls,
     voice: Voice,
+    /// What the client has just sent, until the server tells of it.
+    sent: Option<Fingerprint>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,6 +104,7 @@ object! { Params {
     reason: &'a RawValue = "reason",
     decisions: &'a RawValue = "availableDecisions",
     questions: &'a RawValue = "questions",
+    input: &'a RawValue = "input",
     server_name: &'a RawValue = "serverName",
     call_id: Text<'a> = "callId",
     started_at: u64 = "startedAtMs",
@@ -112,7 +113,7 @@ object! { Params {
         | "proposedNetworkPolicyAmendments" | "networkApprovalContext" | "additionalPermissions"
         | "permissions" | "conversationId" | "fileChanges" | "parsedCmd" | "mode" | "requestedSchema"
         | "_meta" | "meta" | "url" | "elicitationId" | "environmentId" | "autoResolutionMs"
-        | "processId" | "stdin" | "tool" | "arguments" | "namespace" | "diff" | "status" | "input"
+        | "processId" | "stdin" | "tool" | "arguments" | "namespace" | "diff" | "status"
         | "clientInfo" | "capabilities" | "model" | "effort" | "approvalPolicy" | "approvalsReviewer"
         | "sandboxPolicy" | "sandbox" | "outputSchema" | "personality" | "serviceTier" | "config"
         | "baseInstructions" | "developerInstructions" | "ephemeral" | "expectedTurnId"
@@ -148,8 +149,15 @@ impl Dialect for CodexAppServer {
             return Ok(());
         };
         let params = message.params.unwrap_or_default();
+        if matches!(&**method, "turn/start" | "turn/steer") {
+            self.sent(&params, out);
+            return Ok(());
+        }
         if frame.from == Direction::Client {
             return Ok(());
+        }
+        if method.starts_with("item/") {
+            self.error.tell(out);
         }
         match message.id {
             Some(id) if let Some(at) = params.started_at => {
@@ -164,11 +172,8 @@ impl Dialect for CodexAppServer {
     }
 
     fn finish(&mut self, out: &mut Writer<'_>) {
-        if let Some(words) = self.error.take()
-            && !out.is_settled()
-        {
-            out.fail(FailureReason::Error, &words);
-        }
+        self.speech.finish(out);
+        self.error.finish(out);
     }
 }
 
@@ -180,9 +185,7 @@ impl CodexAppServer {
         match (message.result, message.error) {
             (Some(result), _) => self.answer(&id, result, frame.from, out),
             (None, Some(error)) if frame.from == Direction::Agent => {
-                let words = error_text(error);
-                out.notice(Level::Error, &words);
-                self.error = Some(words);
+                self.error.hold(&error_text(error), out);
             }
             (None, Some(_)) => {}
             (None, None) => out.unrecognised(UnrecognisedReason::Frame, frame.data),

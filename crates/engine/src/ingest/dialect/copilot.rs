@@ -18,6 +18,8 @@ use crate::ingest::probe::{Likeness, Probe};
 use crate::ingest::time::iso_millis;
 use crate::run::{Fingerprint, Writer};
 
+use super::agents::LastError;
+use super::draft::Drafts;
 use super::{Dialect, Unreadable};
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,7 +27,7 @@ pub(crate) struct Copilot {
     turn: Turn,
     /// Sub-agents and the step each belongs to.
     agents: Vec<(Fingerprint, StepId)>,
-    error: Option<String>,
+    error: LastError,
 }
 
 /// What the turn has shown so far.
@@ -38,6 +40,7 @@ struct Turn {
     whole: Vec<Fingerprint>,
     reasoned: bool,
     stop: Option<Stop>,
+    drafts: Drafts<Fingerprint>,
 }
 
 /// A turn begins before its model call is named.
@@ -136,6 +139,9 @@ impl Dialect for Copilot {
         if is_boring(kind) {
             return Ok(());
         }
+        if !matches!(kind, "result" | "session.error" | "session.shutdown" | "assistant.usage") {
+            self.error.tell(out);
+        }
         if kind == "result" {
             self.result(envelope.exit_code.unwrap_or(0), out);
             return Ok(());
@@ -156,11 +162,7 @@ impl Dialect for Copilot {
     }
 
     fn finish(&mut self, out: &mut Writer<'_>) {
-        if let Some(words) = self.error.take()
-            && !out.is_settled()
-        {
-            out.fail(FailureReason::Error, &words);
-        }
+        self.error.finish(out);
     }
 }
 
@@ -190,7 +192,10 @@ impl Copilot {
                 self.turn.call = ModelCall::Begun;
                 out.round(data.model.as_deref(), None);
             }
-            "assistant.turn_end" => out.end_round(self.turn.stop),
+            "assistant.turn_end" => {
+                self.turn.drafts.finish_all(out);
+                out.end_round(self.turn.stop);
+            }
             "assistant.message_start" => {
                 self.begin(out);
                 out.begin_message(None);
@@ -198,7 +203,8 @@ impl Copilot {
             "assistant.message_delta" => {
                 self.begin(out);
                 remember(&mut self.turn.streamed, data.message_print());
-                out.text(data.delta.as_deref().unwrap_or(""));
+                let text = data.delta.as_deref().unwrap_or("");
+                self.turn.drafts.say(data.message_print(), None, text, out);
             }
             "assistant.reasoning_delta" => {
                 self.begin(out);
@@ -221,8 +227,7 @@ impl Copilot {
         let words = data.message.map(string_or_json).unwrap_or_default();
         match kind {
             "session.error" => {
-                out.notice(Level::Error, &words);
-                self.error = Some(words.into_owned());
+                self.error.hold(&words, out);
             }
             "session.warning" => out.notice(Level::Warning, &words),
             "session.info" => out.notice(Level::Info, &words),
@@ -234,8 +239,9 @@ impl Copilot {
             }
             "session.shutdown" => match data.shutdown.as_deref() {
                 Some("error") => {
-                    let words = data.error_reason.as_deref();
-                    out.fail(FailureReason::Error, words.unwrap_or("the session crashed"));
+                    let words = data.error_reason.as_deref().unwrap_or("the session crashed");
+                    self.error.ends(words, out);
+                    out.fail(FailureReason::Error, words);
                 }
                 _ if !out.is_settled() => out.complete(self.turn.stop.unwrap_or(Stop::End)),
                 _ => {}
@@ -271,8 +277,11 @@ impl Copilot {
         }
         let streamed = self.turn.streamed.contains(&data.message_print());
         let text = data.content.as_deref().unwrap_or("");
-        if streamed {
-            out.end_message();
+        let key = data.message_print();
+        let known = key.is_empty() || self.turn.drafts.said(key).is_some();
+        if streamed && known && !text.is_empty() {
+            self.turn.drafts.whole(key, None, text, out).warn(text, out);
+            self.turn.drafts.finish(key, out);
         }
         self.whole_reasoning(data.reasoning_text.as_deref(), out);
         if !streamed && !text.is_empty() {
@@ -291,6 +300,7 @@ impl Copilot {
     /// The end of the process, and so of the run.
     fn result(&mut self, exit_code: i64, out: &mut Writer<'_>) {
         if exit_code == 0 {
+            self.error.tell(out);
             out.complete(self.turn.stop.unwrap_or(Stop::End));
         } else if !out.is_settled() {
             let words = self.error.take().unwrap_or_else(|| format!("exit code {exit_code}"));

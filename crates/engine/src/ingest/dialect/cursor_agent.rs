@@ -20,6 +20,7 @@ use crate::ingest::json::{
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::{Fingerprint, Writer};
 
+use super::draft::Drafts;
 use super::{Dialect, Unreadable};
 
 use call::{Call, end_call};
@@ -28,6 +29,10 @@ use call::{Call, end_call};
 pub(crate) struct CursorAgent {
     output: Output,
     said: Said,
+    /// What deltas have said since the last line that repeats them.
+    draft: Drafts<()>,
+    /// How many stretches of text those were, with something else between them.
+    stretches: usize,
     /// The model call that the last tool was of.
     model_call: Fingerprint,
     tools: Tools,
@@ -160,9 +165,14 @@ impl CursorAgent {
         if line.at.is_some() && line.model_call.is_none() {
             self.output = Output::Partial;
             self.begin_round(out);
-            out.text(&text);
+            if !self.draft.is_open((), out) && !text.is_empty() {
+                self.draft = Drafts::default();
+                self.stretches += 1;
+            }
+            self.draft.say((), None, &text, out);
         } else {
             // Either a message, or what its deltas said; both end the one that is open.
+            self.put_right(&text, out);
             out.end_message();
             if self.output == Output::Whole {
                 self.begin_round(out);
@@ -174,6 +184,16 @@ impl CursorAgent {
             self.said = Said::Something;
         }
         Ok(())
+    }
+
+    /// What the deltas since the last such line said, as a whole.
+    fn put_right(&mut self, whole: &str, out: &mut Writer<'_>) {
+        // Of several stretches of text it cannot be told which one is to be put right.
+        if self.stretches == 1 && self.draft.is_open((), out) && !whole.is_empty() {
+            self.draft.whole((), None, whole, out).warn(whole, out);
+        }
+        self.draft = Drafts::default();
+        self.stretches = 0;
     }
 
     fn result(&mut self, line: &Line<'_>, frame: Frame<'_>, out: &mut Writer<'_>) {

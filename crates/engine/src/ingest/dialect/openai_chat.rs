@@ -270,9 +270,6 @@ impl OpenAiChat {
 
     /// Perplexity repeats all its sources in every chunk.
     fn cite(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        if out.message().is_none() {
-            return;
-        }
         let urls = elements(raw);
         for url in urls.iter().skip(self.cited) {
             out.cite(Citation { url: string(url), ..Citation::default() });

@@ -11,6 +11,7 @@
 mod delta;
 mod item;
 mod output;
+mod reasoning;
 mod response;
 mod seen;
 mod sequence;
@@ -23,12 +24,13 @@ use crate::ingest::json::{RawValue, Text, object};
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::Writer;
 
+use super::draft::Drafts;
 use super::{Dialect, Unreadable};
 use delta::DeltaOf;
 use item::{Item, Key, MESSAGE, REASONING};
 use response::fail;
 use sequence::Sequence;
-use text::{Of, Speaking};
+use text::Of;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct OpenAiResponses {
@@ -37,7 +39,8 @@ pub(crate) struct OpenAiResponses {
     response: String,
     items: Vec<Item>,
     items_begun: u32,
-    speaking: Option<Speaking>,
+    /// Messages that are not over, by the numbers of their items.
+    drafts: Drafts<u32>,
     sequence: Sequence,
     /// A tool search that waits for its output, which does not name it.
     tool_search: Option<StepId>,

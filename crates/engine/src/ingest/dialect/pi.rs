@@ -15,7 +15,7 @@ use crate::ingest::json::{
     RawValue, Shape, Text, elements, is_true, number, object, string, string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
-use crate::run::Writer;
+use crate::run::{Fingerprint, Writer};
 
 use super::{Dialect, Unreadable};
 
@@ -26,6 +26,8 @@ pub(crate) struct Pi {
     /// Parts of the assistant's message of which something has come.
     parts: Vec<Part>,
     ending: Ending,
+    /// What the person wrote, if its end is still to come.
+    prompt: Option<Fingerprint>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -184,7 +186,11 @@ impl Pi {
                 self.ending = Ending::Open;
                 out.round(message.model.as_deref(), None);
             }
-            "user" => out.prompt(&text_of(message.content)),
+            "user" => {
+                let text = text_of(message.content);
+                self.prompt = Some(Fingerprint::of(&text));
+                out.prompt(&text);
+            }
             "toolResult" => {}
             _ => out.unrecognised(UnrecognisedReason::Frame, raw),
         }
@@ -275,6 +281,14 @@ impl Pi {
         out.unknown_fields(&message.unknown);
         match message.role.as_deref().unwrap_or("") {
             "assistant" => self.assistant_end(message, out),
+            "user" => {
+                // Its beginning may have been missed.
+                let text = text_of(message.content);
+                let print = Fingerprint::of(&text);
+                if self.prompt.take().is_none_or(|told| !told.same_text(&print)) {
+                    out.prompt(&text);
+                }
+            }
             "toolResult" => {
                 let call = message.call.as_deref().unwrap_or("");
                 tool_result(call, message.content, message.is_error, out);

@@ -57,14 +57,6 @@ impl Item {
     }
 }
 
-/// What a whole means that is the beginning of what was said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shorter {
-    /// It is older than what was said.
-    IsOld,
-    Replaces,
-}
-
 enum News<'a> {
     /// An item nobody has heard of.
     First,
@@ -105,25 +97,7 @@ impl Repeated {
         whole: &str,
         out: &mut Writer<'_>,
     ) {
-        let news = self.news(id, whole, Shorter::IsOld);
-        self.tell(news, id, phase, whole, out);
-    }
-
-    /// All that a message says now, in place of what it said.
-    pub(super) fn replace(&mut self, id: &str, whole: &str, out: &mut Writer<'_>) {
-        let news = self.news(id, whole, Shorter::Replaces);
-        self.tell(news, id, None, whole, out);
-    }
-
-    fn tell(
-        &mut self,
-        news: News<'_>,
-        id: &str,
-        phase: Option<Phase>,
-        whole: &str,
-        out: &mut Writer<'_>,
-    ) {
-        match news {
+        match self.news(id, whole) {
             News::First => self.phased_delta(id, phase, whole, out),
             News::Nothing => {}
             News::More(rest) => out.text_kept(rest),
@@ -144,7 +118,7 @@ impl Repeated {
     }
 
     pub(super) fn thought(&mut self, id: &str, whole: &str, out: &mut Writer<'_>) {
-        match self.news(id, whole, Shorter::IsOld) {
+        match self.news(id, whole) {
             News::First => self.thought_delta(id, whole, out),
             News::Nothing => {}
             News::More(rest) => out.reasoning(rest, ReasoningOrigin::Native),
@@ -159,7 +133,7 @@ impl Repeated {
 
     /// All that something has said so far, for whoever shows it elsewhere: the part that is new.
     pub(super) fn rest<'a>(&mut self, id: &str, whole: &'a str) -> &'a str {
-        match self.news(id, whole, Shorter::IsOld) {
+        match self.news(id, whole) {
             News::First => {
                 self.begin(id);
                 self.say(whole);
@@ -217,7 +191,7 @@ impl Repeated {
         }
     }
 
-    fn news<'a>(&mut self, id: &str, whole: &'a str, shorter: Shorter) -> News<'a> {
+    fn news<'a>(&mut self, id: &str, whole: &'a str) -> News<'a> {
         let known = |print: Fingerprint| {
             let same = print.same_text(&Fingerprint::of(whole));
             if same { News::Nothing } else { News::Late }
@@ -229,8 +203,8 @@ impl Repeated {
         if item.before.is_some() {
             return known(item.print());
         }
-        let is_old = shorter == Shorter::IsOld || item.said.len() == whole.len();
-        if is_old && item.said.starts_with(whole) {
+        // A beginning of what was said is older than it.
+        if item.said.starts_with(whole) {
             return News::Nothing;
         }
         if let Some(rest) = whole.strip_prefix(item.said.as_str()) {

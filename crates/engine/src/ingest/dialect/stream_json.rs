@@ -18,6 +18,7 @@ use crate::ingest::probe::Probe;
 use crate::ingest::time::iso_millis;
 use crate::run::{Fingerprint, Writer};
 
+use super::agents::LastError;
 use super::anthropic::{Anthropic, ClientTool, refuse, stop_of, usage_of};
 use super::{Dialect, Unreadable};
 
@@ -54,6 +55,7 @@ pub(super) struct StreamJson {
     round: Round,
     agents: Agents,
     asks: Asks,
+    error: LastError,
 }
 
 /// The model call that is open, or was last.
@@ -149,6 +151,7 @@ impl StreamJson {
             round: Round::default(),
             agents: Agents::default(),
             asks: Asks::default(),
+            error: LastError::default(),
         }
     }
 
@@ -163,6 +166,9 @@ impl StreamJson {
         out.unknown_fields(&line.unknown);
         if let Some(at) = line.timestamp.as_deref().and_then(iso_millis) {
             out.at(at);
+        }
+        if matches!(line.kind.as_deref(), Some("stream_event" | "assistant" | "user")) {
+            self.error.tell(out);
         }
         match line.kind.as_deref().unwrap_or("") {
             "stream_event" => self.stream_event(&line, frame, out)?,
@@ -185,6 +191,7 @@ impl StreamJson {
     /// No more lines come: tools that were refused and never heard of again stay refused.
     pub(super) fn finish(&mut self, out: &mut Writer<'_>) {
         self.asks.end_denied(out);
+        self.error.tell(out);
     }
 
     fn stream_event(

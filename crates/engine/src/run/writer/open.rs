@@ -12,13 +12,6 @@ impl Writer<'_> {
         self.ledger.message.id()
     }
 
-    /// Whether text given now would go on in a message that is kept, by [`Writer::text_kept`] or
-    /// [`Writer::text_so_far`].
-    pub fn is_kept_open(&self) -> bool {
-        let ledger = &self.ledger;
-        ledger.round.is_some() && ledger.cumulative.is_some() && !ledger.is_answered()
-    }
-
     /// Takes back the message and the reasoning that are open, and these messages, which were not
     /// finished either; what is finished stays. What comes next is a new round.
     pub fn withdraw_unfinished(&mut self, others: &[MessageId]) {
@@ -54,7 +47,7 @@ impl Writer<'_> {
     }
 
     /// The last message of the round is now the last that stands.
-    fn forget_withdrawn(&mut self) {
+    pub(super) fn forget_withdrawn(&mut self) {
         let ledger = &mut *self.ledger;
         let Some(round) = &mut ledger.round else { return };
         let gone = |id: &MessageId| ledger.withdrawn.contains(id);

@@ -32,6 +32,8 @@ struct Listed {
     key: Key,
     request: String,
     at_ms: Option<Millis>,
+    /// The round it is the call of.
+    round: Option<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -150,7 +152,8 @@ impl Transcript {
         item.at_ms = record.at_ms;
         item.text = "{}".into();
         let key = self.put(None, item, Growth::MayChange, out);
-        let listed = Listed { key, request: request.to_owned(), at_ms: record.at_ms };
+        let round = self.going.requests.round.as_ref().map(|round| round.number);
+        let listed = Listed { key, request: request.to_owned(), at_ms: record.at_ms, round };
         self.going.requests.open.push(listed);
     }
 
@@ -163,11 +166,14 @@ impl Transcript {
         let at = requests.open.iter().position(|open| Some(&*open.request) == request.as_deref());
         let listed = at.map(|at| requests.open.swap_remove(at));
         let told = cost_usd.is_some() || (failure.is_none() && cancel_reason.is_none());
+        let round = requests.round.as_ref().filter(|round| {
+            listed.as_ref().is_none_or(|listed| listed.round == Some(round.number))
+        });
         let account = Account {
             cost: told.then(|| (*cost_usd).into()),
             streaming_failed_message: failure.as_deref(),
             cancel_reason: cancel_reason.as_deref(),
-            ..Account::default()
+            ..round.map_or_else(Account::default, |round| Account::of(&round.usage))
         };
         let state = match (failure, cancel_reason, cost_usd) {
             (Some(_), _, _) => State::Failed,
@@ -217,7 +223,7 @@ impl Transcript {
         out: &mut impl FnMut(Patch<'r>),
     ) {
         self.end_round(record, LEFT_OPEN, out);
-        for Listed { key, request, at_ms } in std::mem::take(&mut self.going.requests.open) {
+        for Listed { key, request, at_ms, .. } in std::mem::take(&mut self.going.requests.open) {
             let mut item = Item::new(Kind::Request, &*record.run, request);
             item.at_ms = at_ms;
             item.state = LEFT_OPEN;

@@ -82,6 +82,7 @@ fn steps_s6_a_recorded_reply_that_only_calls_has_no_text_and_no_entries() {
             "overlay tool apply_patch",
             "overlay tool query",
             "overlay tool computer",
+            "ask",
             "overlay tool local_shell",
             "overlay tool shell",
             "overlay - -",

@@ -36,7 +36,10 @@ impl CodexAppServer {
     ) {
         let (kind, text) = match method {
             "item/commandExecution/requestApproval" | "execCommandApproval" => {
-                (AskKind::Command, params.command.or(params.reason).map(string_or_json))
+                let words = [params.command, params.reason].into_iter().flatten();
+                let words: Vec<_> =
+                    words.filter(|raw| raw.get() != "null").map(string_or_json).collect();
+                (AskKind::Command, Some(words.join("\n").into()))
             }
             "item/fileChange/requestApproval" | "applyPatchApproval" => {
                 let words = params.reason.map(string_or_json);
@@ -104,7 +107,7 @@ impl CodexAppServer {
 
 /// Requests that ask nothing of a person, and those of a client whose lines are not marked as its.
 fn is_boring(method: &str) -> bool {
-    const METHODS: [&str; 12] = [
+    const METHODS: [&str; 10] = [
         "account/chatgptAuthTokens/refresh",
         "initialize",
         "item/tool/call",
@@ -115,8 +118,6 @@ fn is_boring(method: &str) -> bool {
         "thread/resume",
         "thread/start",
         "turn/interrupt",
-        "turn/start",
-        "turn/steer",
     ];
     METHODS.contains(&method)
 }
@@ -140,8 +141,7 @@ fn decisions(raw: Option<&RawValue>) -> Vec<AskOption<'_>> {
 
 /// The questions, and the choices of the only one.
 fn questions(raw: Option<&RawValue>) -> (String, Vec<AskOption<'_>>) {
-    const QUESTION: Shape<2> = Shape { read: ["question", "options"], skip: &[] };
-    const OPTION: Shape<1> = Shape { read: ["label"], skip: &[] };
+    const QUESTION: Shape<3> = Shape { read: ["question", "options", "header"], skip: &[] };
     let questions: Vec<_> = raw
         .map(elements)
         .unwrap_or_default()
@@ -149,14 +149,29 @@ fn questions(raw: Option<&RawValue>) -> (String, Vec<AskOption<'_>>) {
         .filter_map(|raw| QUESTION.read(raw.get()))
         .map(|question| question.read)
         .collect();
-    let texts: Vec<_> = questions.iter().filter_map(|[text, _]| text.map(string_or_json)).collect();
+    let texts: Vec<String> = questions
+        .iter()
+        .filter_map(|[text, _, header]| {
+            let text = text.map(string_or_json)?;
+            let header = header.and_then(string).filter(|header| !header.is_empty());
+            Some(header.map_or_else(|| text.to_string(), |header| format!("{header}: {text}")))
+        })
+        .collect();
     let options = match questions.as_slice() {
-        [[_, Some(options)]] => elements(options)
-            .into_iter()
-            .filter_map(|raw| string(OPTION.read(raw.get())?.read[0]?))
-            .map(|label| AskOption { id: label.clone(), label })
-            .collect(),
+        [[_, Some(options), _]] => elements(options).into_iter().filter_map(choice).collect(),
         _ => Vec::new(),
     };
     (texts.join("\n"), options)
+}
+
+/// A choice is known by its label, and told with what it means.
+fn choice(raw: &RawValue) -> Option<AskOption<'_>> {
+    const OPTION: Shape<2> = Shape { read: ["label", "description"], skip: &[] };
+    let [label, description] = OPTION.read(raw.get())?.read.map(|member| member.and_then(string));
+    let id = label?;
+    let label = match description.filter(|words| !words.is_empty()) {
+        Some(words) => format!("{id}: {words}").into(),
+        None => id.clone(),
+    };
+    Some(AskOption { id, label })
 }

@@ -93,6 +93,7 @@ impl CodexAppServer {
             "exitedReviewMode" => {
                 if main && stage == Stage::Completed {
                     self.voice = Voice::Heard;
+                    self.speech.leave(out);
                     out.declare_final(item.review.as_deref().unwrap_or(""));
                 }
             }
@@ -103,7 +104,20 @@ impl CodexAppServer {
 
     fn user_message(&mut self, stage: Stage, main: bool, item: &Item<'_>, out: &mut Writer<'_>) {
         if self.speech.is_new_prompt(id_of(item), stage) && main {
-            prompt(item, out);
+            let text = words_of_input(item.content);
+            let print = Fingerprint::of(&text);
+            if self.sent.take().is_none_or(|sent| !sent.same_text(&print)) {
+                out.prompt(&text);
+            }
+        }
+    }
+
+    /// What the client sends for the person; the server tells of it once more.
+    pub(super) fn sent(&mut self, params: &Params<'_>, out: &mut Writer<'_>) {
+        let text = words_of_input(params.input);
+        if !text.is_empty() {
+            self.sent = Some(Fingerprint::of(&text));
+            out.prompt(&text);
         }
     }
 
@@ -115,7 +129,7 @@ impl CodexAppServer {
         };
         let text = item.text.as_deref().unwrap_or("");
         if stage == Stage::Started {
-            self.speech.begin(id_of(item), phase, out);
+            self.speech.begin(id_of(item), phase);
         } else if self.speech.complete(id_of(item), phase, text, out) {
             self.voice = Voice::Heard;
         }
@@ -209,17 +223,16 @@ fn id_of<'a>(item: &'a Item<'_>) -> &'a str {
     item.id.as_deref().unwrap_or("")
 }
 
-fn prompt(item: &Item<'_>, out: &mut Writer<'_>) {
+fn words_of_input(input: Option<&RawValue>) -> String {
     const INPUT: Shape<1> = Shape { read: ["text"], skip: &[] };
-    let texts: Vec<String> = item
-        .content
+    let texts: Vec<String> = input
         .map(elements)
         .unwrap_or_default()
         .into_iter()
         .filter_map(|raw| INPUT.read(raw.get())?.read[0].and_then(string))
         .map(std::borrow::Cow::into_owned)
         .collect();
-    out.prompt(&texts.join("\n"));
+    texts.join("\n")
 }
 
 fn tool_of<'a>(item: &'a Item<'_>) -> Option<ToolStart<'a>> {

@@ -1,12 +1,13 @@
 //! What threads say and think: pieces of items, and the items that repeat them.
 
-use crate::event::{Level, MessageId, Phase, ReasoningOrigin, StepId, UnrecognisedReason};
+use crate::event::{Phase, ReasoningOrigin, StepId, UnrecognisedReason};
 use crate::run::{Fingerprint, Writer};
 
 use super::super::agents::Voice;
 use super::super::codex::shown::{Key, News, Shown};
+use super::super::draft::{Drafts, Whole};
 use super::items::Stage;
-use super::{CodexAppServer, Params, remember};
+use super::{CodexAppServer, Params};
 
 /// What has been shown of the items that speak.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,12 +17,11 @@ pub(super) struct Speech {
     /// What sub-agents said; a retry of the main thread does not touch it.
     agents: Shown,
     prompts: Shown,
-    /// The item whose message is open.
+    drafts: Drafts<Key>,
+    /// The message that was announced last, or spoke last.
     writing: Option<Key>,
     /// The item whose reasoning is open.
     thinking: Option<Key>,
-    /// Messages of items that are not finished.
-    unfinished: Vec<(Key, MessageId)>,
 }
 
 impl Speech {
@@ -46,7 +46,7 @@ impl Speech {
     }
 
     /// A message is announced; its text comes later.
-    pub(super) fn begin(&mut self, id: &str, phase: Option<Phase>, out: &mut Writer<'_>) {
+    pub(super) fn begin(&mut self, id: &str, phase: Option<Phase>) {
         let key = Fingerprint::of(id);
         if key.is_empty() {
             self.texts.forget(key);
@@ -54,26 +54,17 @@ impl Speech {
             return;
         }
         self.texts.begin(key, phase);
-        out.begin_message(phase);
         self.writing = Some(key);
     }
 
-    /// New text; text of another item than the last is another message.
+    /// New text of a message.
     fn say(&mut self, key: Key, text: &str, out: &mut Writer<'_>) {
-        if self.writing != Some(key) {
-            out.begin_message(self.texts.phase(key));
-            self.writing = Some(key);
-        }
+        self.writing = Some(key);
         self.texts.say(key, text);
-        out.text(text);
-        if let Some(message) = out.open_message()
-            && self.unfinished.last() != Some(&(key, message))
-        {
-            remember(&mut self.unfinished, (key, message));
-        }
+        self.drafts.say(key, self.texts.phase(key), text, out);
     }
 
-    /// A message's whole text: what its pieces have not said is shown. Says whether it had any.
+    /// A message's whole text, which is its source's last word on it. Says whether any was new.
     pub(super) fn complete(
         &mut self,
         id: &str,
@@ -82,31 +73,35 @@ impl Speech {
         out: &mut Writer<'_>,
     ) -> bool {
         let key = Fingerprint::of(id);
-        let fresh = match self.texts.news(key, whole) {
-            News::First => whole,
-            News::Rest(rest) => rest,
-            News::Nothing => "",
-            News::Changed => {
-                if !whole.is_empty() {
-                    out.notice(
-                        Level::Warning,
-                        &format!("a message is not what was shown: {whole}"),
-                    );
-                }
-                ""
+        let forgotten = self.texts.has_shown(key) && self.drafts.said(key).is_none();
+        let mut told = Whole::Repeat;
+        if forgotten {
+            if let News::Rest(rest) = self.texts.news(key, whole) {
+                told = Whole::More;
+                self.say(key, rest, out);
             }
-        };
-        if !fresh.is_empty() {
+        } else if !whole.is_empty() {
             self.texts.begin(key, phase);
-            self.say(key, fresh, out);
+            self.texts.say_whole(key, whole);
+            told = self.drafts.whole(key, self.texts.phase(key), whole, out);
+            told.warn(whole, out);
         }
+        self.drafts.finish(key, out);
         if self.writing == Some(key) {
-            out.end_message();
             self.writing = None;
         }
         self.texts.finish(key);
-        self.unfinished.retain(|(item, _)| *item != key);
-        !fresh.is_empty()
+        told != Whole::Repeat
+    }
+
+    /// No more is said.
+    pub(super) fn finish(&mut self, out: &mut Writer<'_>) {
+        self.drafts.finish_all(out);
+    }
+
+    /// Something speaks that is no item.
+    pub(super) fn leave(&mut self, out: &mut Writer<'_>) {
+        self.drafts.leave(out);
     }
 
     fn think(&mut self, id: &str, text: &str, origin: ReasoningOrigin, out: &mut Writer<'_>) {
@@ -137,8 +132,7 @@ impl Speech {
         let thought = self.thoughts.forget_unfinished();
         self.writing = None;
         self.thinking = None;
-        let messages: Vec<MessageId> =
-            std::mem::take(&mut self.unfinished).into_iter().map(|(_, message)| message).collect();
+        let messages = self.drafts.give_up(out);
         if spoke || thought {
             out.withdraw_unfinished(&messages);
         }

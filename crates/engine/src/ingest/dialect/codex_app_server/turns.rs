@@ -4,7 +4,7 @@ use crate::event::{FailureReason, Level, Stop, ToolKind, ToolOutcome, Usage};
 use crate::ingest::json::{RawValue, Shape, is_true, number, object_text, string};
 use crate::run::Writer;
 
-use super::super::agents::{Voice, agent_tool};
+use super::super::agents::{LastError, Voice, agent_tool};
 use super::super::codex::calls::Calls;
 use super::super::codex::results::Retry;
 use super::super::openai_chat::error_text;
@@ -27,7 +27,8 @@ impl CodexAppServer {
         self.speech.next_turn();
         self.calls = Calls::default();
         self.plan.clear();
-        self.error = None;
+        self.error.tell(out);
+        self.error = LastError::default();
         self.voice = Voice::Heard;
         out.round(self.model.as_deref(), None);
     }
@@ -42,11 +43,17 @@ impl CodexAppServer {
         }
         let turn = params.turn.and_then(|raw| TURN.read(raw.get()));
         let [status, error] = turn.map(|turn| turn.read).unwrap_or_default();
-        match status.and_then(string).as_deref() {
+        let status = status.and_then(string);
+        if status.as_deref() != Some("failed") {
+            self.error.tell(out);
+        }
+        match status.as_deref() {
             Some("interrupted") => out.cancelled("interrupted"),
             Some("failed") => {
                 let words = error.map(error_text);
-                out.fail(failure_of(error), words.as_deref().unwrap_or("the turn failed"));
+                let words = words.as_deref().unwrap_or("the turn failed");
+                self.error.ends(words, out);
+                out.fail(failure_of(error), words);
             }
             _ => self.voice.complete(Stop::End, out),
         }
@@ -85,11 +92,10 @@ impl CodexAppServer {
                 self.speech.take_back_unfinished(out);
             }
             Retry::of(&words).unwrap_or_default().note(&words, out);
+        } else if self.is_main(params) {
+            self.error.hold(&words, out);
         } else {
             out.notice(Level::Error, &words);
-            if self.is_main(params) {
-                self.error = Some(words);
-            }
         }
     }
 }

@@ -51,7 +51,15 @@ fn permission(request: &str, data: &Data<'_>, out: &mut Writer<'_>) {
         Some("mcp") => AskKind::Mcp,
         _ => AskKind::Tool,
     };
-    let text = command.or(file).or(url).or(tool).or(intention).unwrap_or_default();
+    let what = command.or(file).or(url).or(tool);
+    let words: Vec<_> = [what, intention].into_iter().flatten().collect();
     let step = call.and_then(|call| out.step_of(&call));
-    out.ask(request, kind, &text, Vec::new(), step);
+    out.ask(request, kind, &words.join("\n"), decisions(), step);
+}
+
+/// What a person may say to a permission, in the words of its answer.
+fn decisions() -> Vec<AskOption<'static>> {
+    let option =
+        |id: &'static str, label: &'static str| AskOption { id: id.into(), label: label.into() };
+    vec![option("approved", "Approve"), option("denied-interactively-by-user", "Deny")]
 }

@@ -8,7 +8,8 @@ use crate::limits::{ITEM_ID_BYTES_MAX, RESPONSE_ITEMS_MAX};
 use crate::run::{Fingerprint, Writer};
 
 use super::output::output_done;
-use super::text::Part;
+use super::reasoning::Part;
+use super::text::Spoken;
 use super::tool::Tool;
 use super::{Body, LeftOpen, OpenAiResponses, Stage};
 
@@ -57,7 +58,7 @@ pub(super) struct Item {
 pub(super) enum Kind {
     Message {
         phase: Option<Phase>,
-        part: Part,
+        spoken: Spoken,
     },
     Reasoning {
         text: Part,
@@ -76,7 +77,7 @@ pub(super) enum Kind {
 
 impl Kind {
     fn message(phase: Option<Phase>) -> Kind {
-        Kind::Message { phase, part: Part::default() }
+        Kind::Message { phase, spoken: Spoken::default() }
     }
 
     fn reasoning() -> Kind {

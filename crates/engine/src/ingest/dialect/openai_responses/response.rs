@@ -87,6 +87,7 @@ impl OpenAiResponses {
         for (index, raw) in (0..).zip(output) {
             self.item_again(seen.next().flatten(), index, raw, unseen, out);
         }
+        self.drafts.finish_all(out);
         if let Some(usage) = response.usage {
             out.round_usage(usage_of(usage));
         }

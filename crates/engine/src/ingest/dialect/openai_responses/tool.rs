@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Executor, Level, StepId, ToolKind};
-use crate::ingest::json::{RawValue, Shape, string, string_or_json};
+use crate::event::{AskKind, AskOption, Executor, StepId, ToolKind};
+use crate::ingest::json::{RawValue, Shape, elements, string, string_or_json};
 use crate::run::{ToolStart, Writer};
 
 use super::item::{Key, Kind};
@@ -115,12 +115,32 @@ impl Tool {
             }
         }
         out.ready(step);
-        if let Some(checks) = body.safety_checks.filter(|raw| raw.get() != "[]") {
-            let text = format!("to be acknowledged before this action: {checks}");
-            out.notice(Level::Warning, &text);
-        }
+        ask_acknowledgement(step, body, out);
         result_in_item(step, body, out);
     }
+}
+
+/// The provider holds an action for unsafe until a person has looked at it.
+fn ask_acknowledgement(step: StepId, body: &Body<'_>, out: &mut Writer<'_>) {
+    const CHECK: Shape<2> = Shape { read: ["message", "code"], skip: &[] };
+    let checks = body.safety_checks.map(elements).unwrap_or_default();
+    if checks.is_empty() {
+        return;
+    }
+    let words = checks.into_iter().map(|raw| {
+        let [message, code] = CHECK.read(raw.get()).map_or([None; 2], |check| check.read);
+        match (message.and_then(string), code.and_then(string)) {
+            (Some(message), Some(code)) => format!("{message} ({code})"),
+            (Some(words), None) | (None, Some(words)) => words.into_owned(),
+            (None, None) => raw.get().to_owned(),
+        }
+    });
+    let words: Vec<String> = words.collect();
+    let option =
+        |id: &'static str, label: &'static str| AskOption { id: id.into(), label: label.into() };
+    let options = vec![option("acknowledge", "Acknowledge"), option("deny", "Deny")];
+    let call = body.call_id.as_deref().or(body.id.as_deref()).unwrap_or("");
+    out.ask(call, AskKind::Tool, &words.join("\n"), options, Some(step));
 }
 
 /// What happens while a tool's item is open.

@@ -64,7 +64,10 @@ impl SayAsk {
         if self.told.add(key) {
             let (text, options) = match kind {
                 AskKind::Followup => question(message.text()),
-                _ => (Cow::Borrowed(message.text()), Vec::new()),
+                AskKind::Tool | AskKind::Command | AskKind::Mcp | AskKind::Browser => {
+                    (Cow::Borrowed(message.text()), buttons())
+                }
+                AskKind::Other => (Cow::Borrowed(message.text()), Vec::new()),
             };
             out.ask(key, kind, &text, options, step);
             self.waiting = Some(key.to_owned());
@@ -86,6 +89,13 @@ impl SayAsk {
 /// What the answer was comes as the person's feedback, if at all.
 pub(super) fn resolve(key: &str, out: &mut Writer<'_>) {
     out.resolve_ask(key, "answered", AnsweredBy::Person);
+}
+
+/// What a person may say to an approval, in the words of the answer that the agent takes.
+fn buttons() -> Vec<AskOption<'static>> {
+    let option =
+        |id: &'static str, label: &'static str| AskOption { id: id.into(), label: label.into() };
+    vec![option("yesButtonClicked", "Approve"), option("noButtonClicked", "Reject")]
 }
 
 /// A question is plain text, or JSON with the answers it suggests.

@@ -54,7 +54,9 @@ impl Requests {
             out.request(key);
         }
         let [input, output, cache_read, cache_write, cost, failure, cancel] = request.read;
-        if key == self.current && input.or(output).or(cost).is_some() {
+        // What a request cost in the end has been told.
+        let told = self.ended.has(key);
+        if key == self.current && !told && input.or(output).or(cost).is_some() {
             out.round_usage(Usage {
                 input_tokens: input.and_then(number),
                 output_tokens: output.and_then(number),
@@ -68,6 +70,9 @@ impl Requests {
         if over && self.ended.add(key) {
             let [failure, cancel] = [failure, cancel].map(|words| words.map(string_or_json));
             let cost = cost.and_then(number);
+            if key == self.current {
+                out.tell_round_usage();
+            }
             out.end_request(key, cost, failure.as_deref(), cancel.as_deref());
             if cancel.as_deref() == Some("user_cancelled") && key == self.current {
                 out.cancelled("");

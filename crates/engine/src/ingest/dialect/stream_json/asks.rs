@@ -24,7 +24,14 @@ pub(super) struct Asks {
     /// Open questions: their id and the call they are about.
     asked: Vec<(Fingerprint, String)>,
     /// Calls that were refused and whose result has not come.
-    denied: Vec<String>,
+    denied: Vec<Denied>,
+}
+
+/// A call that was refused, and the words it was refused with.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Denied {
+    call: String,
+    pub(super) words: Option<String>,
 }
 
 impl Asks {
@@ -41,25 +48,26 @@ impl Asks {
         Some(self.asked.remove(at).1)
     }
 
-    pub(super) fn deny(&mut self, call: &str) {
+    fn deny(&mut self, call: &str, words: &str) {
         if OPEN_MAX <= self.denied.len() {
             self.denied.remove(0);
         }
         if !call.is_empty() {
-            self.denied.push(key(call).to_owned());
+            let words = Some(words.to_owned()).filter(|words| !words.is_empty());
+            self.denied.push(Denied { call: key(call).to_owned(), words });
         }
     }
 
-    pub(super) fn take_denied(&mut self, call: &str) -> bool {
-        let at = self.denied.iter().position(|denied| denied == key(call));
-        at.map(|at| self.denied.swap_remove(at)).is_some()
+    pub(super) fn take_denied(&mut self, call: &str) -> Option<Denied> {
+        let at = self.denied.iter().position(|denied| denied.call == key(call))?;
+        Some(self.denied.swap_remove(at))
     }
 
     /// Ends the calls that were refused and never answered.
     pub(super) fn end_denied(&mut self, out: &mut Writer<'_>) {
-        for call in std::mem::take(&mut self.denied) {
+        for Denied { call, words } in std::mem::take(&mut self.denied) {
             if let Some(step) = out.step_of(&call) {
-                out.end_tool(step, ToolOutcome::Denied, None);
+                out.end_tool(step, ToolOutcome::Denied, words.as_deref());
             }
         }
     }
@@ -126,18 +134,18 @@ impl StreamJson {
 
     fn response(&mut self, response: &RawValue, out: &mut Writer<'_>) {
         const RESPONSE: Shape<3> = Shape { read: ["request_id", "response", "error"], skip: &[] };
-        const ANSWER: Shape<2> = Shape { read: ["behavior", "action"], skip: &[] };
+        const ANSWER: Shape<3> = Shape { read: ["behavior", "action", "message"], skip: &[] };
         let Some(response) = RESPONSE.read(response.get()) else { return };
         let [id, answer, error] = response.read;
         let id = id.and_then(string).unwrap_or_default();
-        let answer = answer.and_then(|raw| {
-            let [behavior, action] = ANSWER.read(raw.get())?.read;
-            behavior.or(action)
-        });
+        let said = answer.and_then(|raw| ANSWER.read(raw.get())).map(|answer| answer.read);
+        let [behavior, action, message] = said.unwrap_or_default();
+        let answer = behavior.or(action);
         let answer = answer.or(error).map(string_or_json).unwrap_or_default();
         let call = self.asks.take_call(&id);
         if answer == "deny" {
-            self.asks.deny(&call.unwrap_or_default());
+            let words = message.and_then(string).unwrap_or_default();
+            self.asks.deny(&call.unwrap_or_default(), &words);
         }
         out.resolve_ask(&id, &answer, AnsweredBy::Person);
     }
@@ -145,10 +153,10 @@ impl StreamJson {
     /// A call that a rule of the agent's refused; its result is still to come.
     pub(super) fn permission_denied(&mut self, line: &Line<'_>, out: &mut Writer<'_>) {
         let call = line.call.as_deref().unwrap_or("");
+        let words = line.message.map(string_or_json).unwrap_or_default();
         if out.step_of(call).is_some() {
-            self.asks.deny(call);
+            self.asks.deny(call, &words);
         } else {
-            let words = line.message.map(string_or_json).unwrap_or_default();
             out.notice(Level::Warning, &words);
         }
     }

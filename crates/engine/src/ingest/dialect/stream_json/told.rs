@@ -73,6 +73,7 @@ impl StreamJson {
         let subtype = line.subtype.as_deref().unwrap_or("");
         let reason = line.stop_reason.as_deref();
         let terminal = line.terminal_reason.as_deref().unwrap_or("");
+        self.error.ends(&failure_words(line), out);
         let stop = if terminal.starts_with("aborted") {
             out.cancelled(&failure_words(line));
             self.round.stop()

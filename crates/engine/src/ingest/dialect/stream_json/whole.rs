@@ -44,7 +44,7 @@ impl StreamJson {
         }
         let model = model.and_then(string);
         if model.as_deref() == Some(NO_MODEL) {
-            own_words(line, &blocks, out);
+            self.own_words(line, &blocks, out);
             return Ok(());
         }
         if self.is_of_round(line.supersedes) {
@@ -63,6 +63,18 @@ impl StreamJson {
             self.round.lines.push(Fingerprint::of(uuid));
         }
         Ok(())
+    }
+
+    /// Words of the agent's own that look like the model's. What they mean, `result` tells.
+    fn own_words(&mut self, line: &Line<'_>, blocks: &[&RawValue], out: &mut Writer<'_>) {
+        let failed = line.error.is_some() || line.is_api_error.is_some_and(is_true);
+        for raw in blocks {
+            if failed {
+                self.error.hold(&block_text(raw), out);
+            } else {
+                out.notice(Level::Info, &block_text(raw));
+            }
+        }
     }
 
     /// Whether lines that are named belong to the open round.
@@ -185,8 +197,13 @@ impl StreamJson {
             match (kind.and_then(string).as_deref(), call) {
                 (Some("tool_result"), Some(call)) => {
                     self.round.answered |= line.parent.is_none();
-                    let denied = self.asks.take_denied(&call) || refused.contains(&call);
-                    self.end_call(&call, content, is_error.is_some_and(is_true), denied, out);
+                    let outcome = match (self.asks.take_denied(&call), is_error) {
+                        (Some(denied), _) => (ToolOutcome::Denied, denied.words),
+                        (None, _) if refused.contains(&call) => (ToolOutcome::Denied, None),
+                        (None, Some(error)) if is_true(error) => (ToolOutcome::Failed, None),
+                        (None, _) => (ToolOutcome::Succeeded, None),
+                    };
+                    self.end_call(&call, content, outcome, out);
                 }
                 (Some("text"), _) => person(line, &block_text(raw), out),
                 (kind, _) if line.parent.is_none() => {
@@ -203,8 +220,7 @@ impl StreamJson {
         &mut self,
         call: &str,
         content: Option<&RawValue>,
-        failed: bool,
-        denied: bool,
+        (outcome, words): (ToolOutcome, Option<String>),
         out: &mut Writer<'_>,
     ) {
         let Some(step) = out.step_of(call) else {
@@ -213,18 +229,13 @@ impl StreamJson {
             }
             return;
         };
-        let outcome = match (denied, failed) {
-            (true, _) => ToolOutcome::Denied,
-            (false, true) => ToolOutcome::Failed,
-            (false, false) => ToolOutcome::Succeeded,
-        };
         if let Some(content) = content
             && !self.agents.report(step, content, out)
         {
             result_output(step, content, out);
         }
         self.agents.forget(step);
-        out.end_tool(step, outcome, None);
+        out.end_tool(step, outcome, words.as_deref());
     }
 }
 
@@ -275,15 +286,6 @@ fn refused_calls(meta: &RawValue) -> Vec<Cow<'_, str>> {
 pub(super) fn block_text(raw: &RawValue) -> Cow<'_, str> {
     let text = BLOCK.read(raw.get()).and_then(|block| block.read[2]);
     text.and_then(string).unwrap_or_default()
-}
-
-/// Words of the agent's own that look like the model's. What they mean, `result` tells.
-fn own_words(line: &Line<'_>, blocks: &[&RawValue], out: &mut Writer<'_>) {
-    let failed = line.error.is_some() || line.is_api_error.is_some_and(is_true);
-    let level = if failed { Level::Error } else { Level::Info };
-    for raw in blocks {
-        out.notice(level, &block_text(raw));
-    }
 }
 
 fn person(line: &Line<'_>, text: &str, out: &mut Writer<'_>) {
