@@ -1,6 +1,7 @@
 //! All visible messages as they come, a blank line between them, and nothing else.
 
 use crate::event::{Event, MessageId};
+use crate::limits::FRAME_BYTES_MAX;
 
 /// What to do to an append-only page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +20,20 @@ pub struct TextView {
     page: Page,
     message: Option<MessageId>,
     /// The text of the message being written: its source may change it.
-    kept: String,
+    kept: Kept,
+}
+
+#[derive(Clone, Debug)]
+enum Kept {
+    All(String),
+    /// It grew too long: of a change only what is new can be said.
+    TooLong,
+}
+
+impl Default for Kept {
+    fn default() -> Kept {
+        Kept::All(String::new())
+    }
 }
 
 /// How the page ends, as far as the next message cares.
@@ -38,7 +52,10 @@ impl TextView {
             Event::TextAppended { message, text } => self.append(*message, text, out),
             Event::TextRewritten { message, kept_bytes, text } => {
                 out(Patch::Rewritten);
-                let mut whole = std::mem::take(&mut self.kept);
+                let mut whole = match std::mem::take(&mut self.kept) {
+                    Kept::All(said) => said,
+                    Kept::TooLong => String::new(),
+                };
                 super::rewrite(&mut whole, *kept_bytes, text);
                 self.message = None;
                 self.append(*message, &whole, out);
@@ -56,10 +73,13 @@ impl TextView {
 
     fn append(&mut self, message: MessageId, text: &str, out: &mut impl FnMut(Patch<'_>)) {
         if self.message.replace(message) != Some(message) {
-            self.kept.clear();
+            self.kept = Kept::default();
             self.separate(text, out);
         }
-        self.kept.push_str(text);
+        match &mut self.kept {
+            Kept::All(said) if said.len() + text.len() <= FRAME_BYTES_MAX => said.push_str(text),
+            _ => self.kept = Kept::TooLong,
+        }
         out(Patch::Append(text));
         for byte in text.bytes() {
             self.page = match (byte, self.page) {

@@ -31,6 +31,12 @@ export function joined(kind, frames) {
   for (const { event, data } of frames) {
     const [target, text] = kind.format === 'patch' ? patchAppend(page, data) : ownAppend(event, data);
     if (kind.format === 'patch') page.apply(data);
+    if (kind.format === 'patch' && typeof data === 'object' && 'next' in data) {
+      // It begins an item, and what is appended to that may be in it already.
+      open = { target: `item ${page.lastKey()}`, text: data.next };
+      list.push(['next', data.at_ms], [open.target, open.text]);
+      continue;
+    }
     if (target !== undefined && open?.target === target) {
       open.text = text.whole ? text : open.text + text;
       list[list.length - 1] = [target, open.text];

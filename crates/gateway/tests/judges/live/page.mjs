@@ -22,6 +22,7 @@ export class Page {
     const key = this.appendsTo(patch);
     if (key !== undefined) this.#grow(key, patch.t ?? patch);
     else if ('put' in patch) this.items.set(patch.i, structuredClone(patch.put));
+    else if ('next' in patch) this.#next(patch);
     else if ('keep' in patch) this.#rewrite(patch);
     else if ('state' in patch) this.items.get(patch.i).state = patch.state;
     else if ('image' in patch) (this.items.get(patch.i).images ??= []).push(patch.image);
@@ -40,6 +41,14 @@ export class Page {
   #grow(key, text) {
     const item = this.items.get(key);
     item.text = (item.text ?? '') + text;
+  }
+
+  #next({ next, at_ms }) {
+    const last = this.lastKey();
+    const { kind, run, id } = this.items.get(last);
+    this.items.get(last).state = 'done';
+    const item = { kind, run, id: id.replace(/\d*$/, (number) => Number(number) + 1), state: 'live', text: next };
+    this.items.set(last + 1, at_ms === undefined ? item : { ...item, at_ms });
   }
 
   #rewrite({ i, keep, t }) {
