@@ -148,7 +148,7 @@ impl Metrics {
     }
 
     pub fn run_ended(&self, outcome: Outcome) {
-        self.runs.get_or_create(&[("outcome", word_for(outcome))]).inc();
+        self.runs.get_or_create(&[("outcome", outcome.as_str())]).inc();
     }
 
     pub fn reader(&self, transport: Transport, view: ViewName) -> ReaderCount {
@@ -207,17 +207,6 @@ impl ReaderCount {
 impl Drop for ReaderCount {
     fn drop(&mut self) {
         self.open.dec();
-    }
-}
-
-fn word_for(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Completed => "completed",
-        Outcome::Failed => "failed",
-        Outcome::Cancelled => "cancelled",
-        Outcome::Truncated => "truncated",
-        Outcome::Stalled => "stalled",
-        Outcome::Interrupted => "interrupted",
     }
 }
 

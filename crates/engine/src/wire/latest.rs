@@ -6,7 +6,7 @@ use crate::view::{Item, Patch, Picture, State};
 
 use super::encoder::Content;
 use super::json::Object;
-use super::own::{About, Say, ending, ending_name, item};
+use super::own::{About, Say, ending, item};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Spelling {
@@ -52,7 +52,7 @@ impl Spelling {
                     assistant(item, &item.text, Writing::Anew, about, data, say);
                 }
             }
-            Patch::Ended(ended) => say(ending_name(ended.outcome), ending(ended, data).end()),
+            Patch::Ended(ended) => say(ended.outcome.as_str(), ending(ended, data).end()),
             _ => {}
         }
     }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::event::Outcome;
 use crate::view::patch::{Ended, Status};
 use crate::view::{Item, Key, Kind as ItemKind, Patch, Picture, ViewName};
 
@@ -85,18 +84,6 @@ fn id(key: Key, picture: &Picture) -> &str {
 
 pub(super) fn item(key: Key, picture: &Picture) -> Option<&Item<'static>> {
     picture.items.get(key)
-}
-
-/// The name most views give an ending.
-pub(super) fn ending_name(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Completed => "completed",
-        Outcome::Failed => "failed",
-        Outcome::Cancelled => "cancelled",
-        Outcome::Truncated => "truncated",
-        Outcome::Stalled => "stalled",
-        Outcome::Interrupted => "interrupted",
-    }
 }
 
 /// An ending with all that every view says of it.

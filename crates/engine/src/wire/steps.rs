@@ -12,7 +12,7 @@ use crate::view::patch::Overlay;
 use crate::view::{Item, Key, Kind as ItemKind, Patch, Picture, State};
 
 use super::json::{Object, write_number, write_text, write_value};
-use super::own::{About, Say, ending, ending_name, item};
+use super::own::{About, Say, ending, item};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Spelling {
@@ -57,7 +57,7 @@ impl Spelling {
                 }
             }
             Patch::RoundClosed { round, from } => finalized(*round, *from, picture, run, data, say),
-            Patch::Ended(ended) => say(ending_name(ended.outcome), ending(ended, data).end()),
+            Patch::Ended(ended) => say(ended.outcome.as_str(), ending(ended, data).end()),
             _ => {}
         }
     }

@@ -5,7 +5,7 @@
 use crate::view::{Item, Key, Kind as ItemKind, Patch, Picture, State};
 
 use super::json::{Object, write_text};
-use super::own::{About, Say, ending, ending_name, item};
+use super::own::{About, Say, ending, item};
 
 pub(super) fn spell(
     patch: &Patch<'_>,
@@ -37,7 +37,7 @@ pub(super) fn spell(
         Patch::Settle(settled) => {
             say("settled", Object::new(data).json("run", about.run).members(settled).end());
         }
-        Patch::Ended(ended) => say(ending_name(ended.outcome), ending(ended, data).end()),
+        Patch::Ended(ended) => say(ended.outcome.as_str(), ending(ended, data).end()),
         // Only sentences go on that way.
         Patch::Next { .. }
         // The frames `image` and `citation` tell these.

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 
-use crate::support::{chat_without_end, millpond};
+use crate::support::{chat_without_end, millpond, spawn};
 
 fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap();
@@ -13,12 +13,7 @@ fn signal(child: &Child, name: &str) {
 #[test]
 fn x7_a_signal_ends_the_log_as_interrupted_with_its_text() {
     for name in ["INT", "TERM", "HUP"] {
-        let mut child = millpond(&["show", "-q", "-o", "events"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = spawn(&mut millpond(&["show", "-q", "-o", "events"]));
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(&chat_without_end(&["half a "])).unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

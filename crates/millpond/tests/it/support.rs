@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 pub(crate) fn millpond(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_millpond"));
@@ -34,12 +34,16 @@ pub(crate) fn run(args: &[&str]) -> Ran {
 
 /// Runs with `input` on standard input.
 pub(crate) fn run_with(args: &[&str], input: &[u8]) -> Ran {
-    let mut child = millpond(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    finish_with(&mut millpond(args), input)
+}
+
+pub(crate) fn spawn(command: &mut Command) -> Child {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Runs a command to its end, with `input` on standard input.
+pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Ran {
+    let mut child = spawn(command);
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
     let writer = std::thread::spawn(move || {

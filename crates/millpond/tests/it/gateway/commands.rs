@@ -2,10 +2,9 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::Stdio;
 
 use super::process::{Process, alone, data, home};
-use crate::support::{Ran, chat, chat_without_end};
+use crate::support::{Ran, chat, chat_without_end, finish_with, spawn};
 
 fn ran(home: &Path, args: &[&str]) -> Ran {
     alone(args, home).output().unwrap().into()
@@ -16,21 +15,7 @@ fn tee(home: &Path, gateway: &str, args: &[&str], input: &[u8]) -> Ran {
     let data = data(home);
     let mut all = vec!["tee", gateway, "--data", data.to_str().unwrap()];
     all.extend(args);
-    let mut child = alone(&all, home)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_vec();
-    let writer = std::thread::spawn(move || {
-        // It may have ended before all is written.
-        let _ended = stdin.write_all(&input);
-    });
-    let ran = child.wait_with_output().unwrap().into();
-    writer.join().unwrap();
-    ran
+    finish_with(&mut alone(&all, home), input)
 }
 
 fn url(process: &Process) -> String {
@@ -84,12 +69,7 @@ fn tee_says_so_when_the_gateway_is_away_or_goes_away() {
     let url = url(&process);
     let data = data(home.path());
     let args = ["tee", &url, "--data", data.to_str().unwrap()];
-    let mut child = alone(&args, home.path())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = spawn(&mut alone(&args, home.path()));
     let mut stdin = child.stdin.take().unwrap();
     let (before, after) = (chat_without_end(&["before"]), chat(&["after"]));
     stdin.write_all(&before).unwrap();
