@@ -28,7 +28,7 @@ wire_says() { until [ "$(cat "$work/port.is" 2>/dev/null)" = "$1" ]; do sleep 0.
 "$root/target/debug/millpond" serve --listen 127.0.0.1:0 --data "$work/data" \
   --host "${through_wire#http://}" 2>"$work/gateway" &
 processes+=($!)
-until grep -q '^millpond: open ' "$work/gateway"; do sleep 0.02; done
+until grep -q '^millpond: listening on ' "$work/gateway" && [ -s "$work/data/token" ]; do sleep 0.02; done
 gateway=$(sed -n 's/^millpond: listening on //p' "$work/gateway")
 echo "${gateway##*:}" >"$work/port"
 token=$(cat "$work/data/token")
