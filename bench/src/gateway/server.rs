@@ -13,6 +13,7 @@ use axum::routing::get;
 use axum::serve::ListenerExt;
 use bytes::Bytes;
 use gateway::access::Allowed;
+use gateway::channel::Channels;
 use gateway::gateway::{Gateway, new_session};
 use gateway::id::OwnerId;
 use gateway::store::sqlite::{Durability, SqliteStore};
@@ -95,7 +96,7 @@ async fn serve(
     let mut gateway = opened.map_err(io::Error::other)?;
     let ready = begun.elapsed();
     if let Some(window) = window {
-        gateway.channels = gateway.channels.clone().with_window(window);
+        gateway.channels = Channels::new(gateway.log.clone(), window);
     }
     let owner = OwnerId::new(1, [1; 10]);
     for n in 0..sessions {

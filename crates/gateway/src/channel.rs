@@ -9,12 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::fanout::{Door, Receiver, Sender, fanout};
 use crate::fold::{Fold, Place, Topic};
 use crate::id::SessionId;
-use crate::limits::{HEARTBEAT_EVERY, MERGE_WINDOW, PIECES_WAITING_MAX};
+use crate::limits::{HEARTBEAT_EVERY, PIECES_WAITING_MAX};
 use crate::log::Log;
 use crate::store::StoreError;
 
@@ -26,73 +27,93 @@ pub struct Piece {
     pub bytes: Bytes,
 }
 
+impl Piece {
+    /// Frames of no place in the log.
+    fn aside(place: Place, bytes: Bytes) -> Piece {
+        Piece { from: place, to: place, bytes }
+    }
+
+    pub fn is_aside(&self) -> bool {
+        self.from == self.to
+    }
+}
+
 /// All channels that somebody follows.
 #[derive(Clone, Debug)]
-pub struct Channels {
+pub struct Channels(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
     log: Log,
     window: Duration,
     stop: watch::Sender<bool>,
-    open: Arc<Mutex<HashMap<SessionId, Vec<Open>>>>,
+    open: Mutex<HashMap<SessionId, Vec<Open>>>,
 }
 
 #[derive(Debug)]
 struct Open {
     topic: Topic,
     epoch: u32,
-    sender: broadcast::WeakSender<Piece>,
+    door: Door<Piece>,
 }
 
 impl Channels {
-    pub fn new(log: Log) -> Channels {
-        Channels {
-            log,
-            window: MERGE_WINDOW,
-            stop: watch::Sender::new(false),
-            open: Arc::default(),
-        }
+    /// What comes within `window` after something was sent goes out together; none means that every
+    /// event is sent at once.
+    pub fn new(log: Log, window: Duration) -> Channels {
+        let (stop, open) = (watch::Sender::new(false), Mutex::default());
+        Channels(Arc::new(Shared { log, window, stop, open }))
     }
 
-    /// With another window; none means that every event is sent at once.
-    #[must_use]
-    pub fn with_window(self, window: Duration) -> Channels {
-        Channels { window, ..self }
+    pub fn log(&self) -> &Log {
+        &self.0.log
     }
 
     /// Closes all channels, and those to come.
     pub fn close_all(&self) {
-        self.stop.send_replace(true);
+        self.0.stop.send_replace(true);
+    }
+
+    /// Makes all who follow something look up, though nothing has come.
+    pub fn rouse_all(&self) {
+        for open in self.lock().values().flatten() {
+            open.door.rouse();
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Vec<Open>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Follows a topic. If nobody does yet, its channel goes on from `fold`.
+    /// Follows a topic, and says up to where it has been sent. If nobody follows it yet, its channel
+    /// goes on from `fold`.
     pub async fn join(
         &self,
         topic: Topic,
         fold: &Fold,
-    ) -> Result<broadcast::Receiver<Piece>, StoreError> {
-        let end = self.log.follow(topic.session).await?;
+    ) -> Result<(Receiver<Piece>, Place), StoreError> {
+        let end = self.log().follow(topic.session).await?;
         let mut open = self.lock();
         let channels = open.entry(topic.session).or_default();
         let epoch = fold.epoch();
         let found = channels.iter().find(|open| open.topic == topic && open.epoch == epoch);
-        if let Some(sender) = found.and_then(|channel| channel.sender.upgrade()) {
-            return Ok(sender.subscribe());
+        if let Some((pieces, last)) = found.and_then(|channel| channel.door.join()) {
+            return Ok((pieces, last.to));
         }
-        let (sender, pieces) = broadcast::channel(PIECES_WAITING_MAX);
+        let place = fold.place();
+        let first = Piece::aside(place, Bytes::new());
+        let (sender, pieces) = fanout(PIECES_WAITING_MAX, first);
         channels.retain(|channel| channel.topic != topic);
-        channels.push(Open { topic, epoch, sender: sender.downgrade() });
-        let fold = if self.window.is_zero() { fold.clone() } else { fold.clone().merging() };
+        channels.push(Open { topic, epoch, door: sender.door() });
+        let fold = if self.0.window.is_zero() { fold.clone() } else { fold.clone().merging() };
         tokio::spawn(Follow { channels: self.clone(), topic, fold, end, sender }.run());
-        Ok(pieces)
+        Ok((pieces, place))
     }
 
     /// Closes a channel that nobody follows. Says whether it did.
-    fn close_if_idle(&self, topic: Topic, epoch: u32, sender: &broadcast::Sender<Piece>) -> bool {
+    fn close_if_idle(&self, topic: Topic, epoch: u32, sender: &Sender<Piece>) -> bool {
         let mut open = self.lock();
-        if 0 < sender.receiver_count() {
+        if sender.has_takers() {
             return false;
         }
         if let Some(channels) = open.get_mut(&topic.session) {
@@ -108,7 +129,7 @@ impl Channels {
     fn forget_closed(&self, session: SessionId) {
         let mut open = self.lock();
         if let Some(channels) = open.get_mut(&session) {
-            channels.retain(|channel| 0 < channel.sender.strong_count());
+            channels.retain(|channel| !channel.door.is_closed());
             if channels.is_empty() {
                 open.remove(&session);
             }
@@ -122,15 +143,15 @@ struct Follow {
     topic: Topic,
     fold: Fold,
     end: watch::Receiver<u64>,
-    sender: broadcast::Sender<Piece>,
+    sender: Sender<Piece>,
 }
 
 impl Follow {
     /// Sends until nobody follows, the session is gone or the log cannot be read; those who follow
     /// then see the channel close and look for themselves.
     async fn run(mut self) {
-        let window = self.channels.window;
-        let mut stop = self.channels.stop.subscribe();
+        let window = self.channels.0.window;
+        let mut stop = self.channels.0.stop.subscribe();
         let mut heard = Instant::now();
         loop {
             let next = self.fold.next();
@@ -156,22 +177,22 @@ impl Follow {
         }
         drop((self.end, self.sender));
         self.channels.forget_closed(self.topic.session);
-        self.channels.log.forget_if_idle(self.topic.session);
+        self.channels.log().forget_if_idle(self.topic.session);
     }
 
     /// Reads what is new and sends it as one piece.
     async fn read_on(&mut self) -> Result<(), StoreError> {
         let mut bytes = String::new();
         let (from, before) = (self.fold.place(), self.fold.made());
-        self.fold.read_on(&self.channels.log, &mut bytes, |_| true).await?;
+        self.fold.read_on(self.channels.log(), &mut bytes, |_| true).await?;
         let made = self.fold.made();
-        self.channels.log.metrics().encoded(
+        self.channels.log().metrics().encoded(
             self.topic.kind.view,
             made.frames - before.frames,
             made.merged - before.merged,
         );
         if !bytes.is_empty() {
-            self.send(Piece { from, to: self.fold.place(), bytes: bytes.into() });
+            self.sender.send(Piece { from, to: self.fold.place(), bytes: bytes.into() });
         }
         Ok(())
     }
@@ -179,11 +200,6 @@ impl Follow {
     fn heartbeat(&self) {
         let place = self.fold.place();
         let bytes = self.topic.spelling.heartbeat(self.fold.next()).into();
-        self.send(Piece { from: place, to: place, bytes });
-    }
-
-    fn send(&self, piece: Piece) {
-        // That nobody listens at this moment is no fault.
-        let _nobody = self.sender.send(piece);
+        self.sender.send(Piece::aside(place, bytes));
     }
 }

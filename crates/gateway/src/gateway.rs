@@ -1,6 +1,7 @@
 //! The parts of a gateway that is running, as its endpoints see them.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::event::Millis;
 use tokio::sync::watch;
@@ -11,7 +12,7 @@ use crate::bounds::Bounds;
 use crate::channel::Channels;
 use crate::clock::{now_ms, random};
 use crate::id::{OwnerId, RunId, SessionId, TokenId};
-use crate::limits::INGEST_BYTES_MAX;
+use crate::limits::{INGEST_BYTES_MAX, MERGE_WINDOW};
 use crate::log::Log;
 use crate::messages::{Queues, Shared};
 use crate::runs::{Runs, end_open_runs};
@@ -36,6 +37,8 @@ pub struct Gateway {
     pub revocations: watch::Sender<u64>,
     /// Whether it is stopping; open streams then end, saying where to resume.
     pub stopping: watch::Sender<bool>,
+    /// Counts changes of either.
+    unrest: AtomicU64,
     /// Bytes of one stream that is taken in.
     pub ingest_bytes_max: usize,
 }
@@ -60,7 +63,7 @@ impl Gateway {
         let log = Log::open(store).map_err(|error| StoreError::Failed(error.to_string()))?;
         end_open_runs(&log).await?;
         Ok(Gateway {
-            channels: Channels::new(log.clone()),
+            channels: Channels::new(log.clone(), MERGE_WINDOW),
             runs: Runs::new(log.news().clone()),
             log,
             queues: Queues::default(),
@@ -73,6 +76,7 @@ impl Gateway {
             vault: Keys(vault),
             revocations: watch::Sender::new(0),
             stopping: watch::Sender::new(false),
+            unrest: AtomicU64::new(0),
             ingest_bytes_max: INGEST_BYTES_MAX,
         })
     }
@@ -168,6 +172,24 @@ impl Gateway {
     /// Somebody may no longer see something: open streams look again.
     pub fn doubt(&self) {
         self.revocations.send_modify(|count| *count += 1);
+        self.rouse();
+    }
+
+    /// It stops: open streams end.
+    pub fn stop_streams(&self) {
+        self.stopping.send_replace(true);
+        self.rouse();
+    }
+
+    fn rouse(&self) {
+        // First the count: whoever joins a channel after the others were roused sees it.
+        self.unrest.fetch_add(1, Ordering::SeqCst);
+        self.channels.rouse_all();
+    }
+
+    /// Another number whenever a stream has to look whether it may go on.
+    pub fn unrest(&self) -> u64 {
+        self.unrest.load(Ordering::SeqCst)
     }
 
     pub fn new_run(&self) -> Result<RunId, StoreError> {

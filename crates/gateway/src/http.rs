@@ -7,6 +7,7 @@ mod error;
 mod extract;
 mod gate;
 mod ingest;
+mod live;
 mod messages;
 mod news;
 mod openapi;

@@ -15,6 +15,7 @@ pub mod channel;
 pub mod clock;
 pub mod compat;
 pub mod digest;
+pub mod fanout;
 pub mod fold;
 pub mod follow;
 pub mod gateway;

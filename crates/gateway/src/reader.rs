@@ -5,15 +5,17 @@
 //!
 //! Invariant: no frame is sent twice and none is left out, whatever the reader's pace.
 
+use std::cmp::Ordering;
+use std::mem;
+use std::task::{Context, Poll, ready};
+
 use bytes::Bytes;
 use engine::wire::Cursor;
-use tokio::sync::broadcast;
-use tokio::sync::broadcast::error::RecvError;
 
 use crate::channel::{Channels, Piece};
+use crate::fanout::{Receiver, TakeError};
 use crate::fold::{Fold, Place, Topic};
 use crate::limits::LAG_RECORDS_MAX;
-use crate::log::Log;
 use crate::store::StoreError;
 
 /// Where a reader begins.
@@ -59,10 +61,8 @@ pub enum ReadError {
     NewEpoch,
 }
 
-/// Behind, it has a fold and no channel; joining, both; live, only its channel.
 #[derive(Debug)]
 pub struct Reader {
-    log: Log,
     channels: Channels,
     topic: Topic,
     /// Under which its frames are true.
@@ -71,98 +71,140 @@ pub struct Reader {
     place: Place,
     /// It gets the whole page first, not the frames that led there.
     wants_page: bool,
-    fold: Option<Box<Fold>>,
-    pieces: Option<broadcast::Receiver<Piece>>,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// It begins to read; perhaps because its channel went on without it.
+    Lost { overtaken: bool },
+    /// It reads the log for itself.
+    Reading(Box<Fold>),
+    /// It has read more than its channel had sent: the next piece is partly known to it.
+    Ahead { fold: Box<Fold>, pieces: Receiver<Piece>, next: Option<Piece> },
+    /// Each piece fits to the one before.
+    Live(Receiver<Piece>),
+}
+
+/// What a reader finds without work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    Bytes(Bytes),
+    /// It has to read the log first.
+    Work,
 }
 
 impl Reader {
-    pub fn new(log: Log, channels: Channels, topic: Topic, start: Start) -> Reader {
+    pub fn new(channels: Channels, topic: Topic, start: Start) -> Reader {
         let place = if let Start::After(place) = start { place } else { Place::default() };
         let wants_page = start == Start::Snapshot;
-        let epoch = log.store().epoch();
-        Reader { log, channels, topic, epoch, place, wants_page, fold: None, pieces: None }
+        let epoch = channels.log().store().epoch();
+        let state = State::Lost { overtaken: false };
+        Reader { channels, topic, epoch, place, wants_page, state }
     }
 
-    /// The next bytes for the reader, as soon as there are some.
-    pub async fn next(&mut self) -> Result<Bytes, ReadError> {
+    /// The next bytes of a reader that is along with its channel, as soon as there are some.
+    pub fn poll_live(&mut self, cx: &mut Context<'_>) -> Poll<Result<Found, ReadError>> {
         loop {
-            let bytes = match &mut self.pieces {
-                None => self.catch_up().await?,
-                Some(pieces) => match pieces.recv().await {
-                    Ok(piece) => self.take(piece).await?,
-                    Err(RecvError::Lagged(_)) if self.is_too_slow().await? => {
-                        return Err(ReadError::TooSlow);
-                    }
-                    Err(RecvError::Lagged(_) | RecvError::Closed) => self.fall_behind(),
-                },
+            let (pieces, next) = match &mut self.state {
+                State::Lost { .. } | State::Reading(_) | State::Ahead { next: Some(_), .. } => {
+                    return Poll::Ready(Ok(Found::Work));
+                }
+                State::Ahead { pieces, next, .. } => (pieces, Some(next)),
+                State::Live(pieces) => (pieces, None),
             };
-            // Looked at last: what was read may be of before and of after.
-            if self.log.store().epoch() != self.epoch {
-                return Err(ReadError::NewEpoch);
+            let taken = ready!(pieces.poll_take(cx));
+            // Looked at last: what was taken may be of before and of after.
+            if self.channels.log().store().epoch() != self.epoch {
+                return Poll::Ready(Err(ReadError::NewEpoch));
             }
-            if !bytes.is_empty() {
-                return Ok(bytes);
+            match (taken, next) {
+                (Ok(piece), _) if piece.is_aside() => {
+                    return Poll::Ready(Ok(Found::Bytes(piece.bytes)));
+                }
+                (Ok(piece), _) if piece.to <= self.place => {}
+                (Ok(piece), Some(next)) => *next = Some(piece),
+                (Ok(piece), None) if piece.from == self.place => {
+                    self.place = piece.to;
+                    return Poll::Ready(Ok(Found::Bytes(piece.bytes)));
+                }
+                (Ok(_) | Err(TakeError::Closed), _) => {
+                    self.state = State::Lost { overtaken: false };
+                }
+                (Err(TakeError::Missed), _) => self.state = State::Lost { overtaken: true },
             }
         }
     }
 
+    /// Reads some of the log: what is new to the reader there, which may be nothing. At the end it
+    /// joins its channel.
+    pub async fn work(&mut self) -> Result<Bytes, ReadError> {
+        // What is at hand is read without waiting: others get their turn.
+        tokio::task::coop::consume_budget().await;
+        let begun = mem::replace(&mut self.state, State::Lost { overtaken: false });
+        let bytes = match begun {
+            State::Lost { overtaken: true } if self.is_too_slow().await? => {
+                return Err(ReadError::TooSlow);
+            }
+            State::Lost { .. } => self.read(Box::new(Fold::new(self.topic, self.epoch))).await?,
+            State::Reading(fold) => self.read(fold).await?,
+            State::Ahead { fold, pieces, next: Some(piece) } => {
+                self.state = State::Live(pieces);
+                self.read_rest(fold, piece).await?
+            }
+            along => {
+                self.state = along;
+                Bytes::new()
+            }
+        };
+        if self.channels.log().store().epoch() != self.epoch {
+            return Err(ReadError::NewEpoch);
+        }
+        Ok(bytes)
+    }
+
     async fn is_too_slow(&self) -> Result<bool, StoreError> {
-        let end = *self.log.follow(self.topic.session).await?.borrow();
+        let log = self.channels.log();
+        let end = *log.follow(self.topic.session).await?.borrow();
         let behind = end.saturating_sub(self.place.seq);
-        self.log.metrics().lagged(behind);
+        log.metrics().lagged(behind);
         Ok(LAG_RECORDS_MAX < behind)
     }
 
-    fn fall_behind(&mut self) -> Bytes {
-        self.fold = None;
-        self.pieces = None;
-        Bytes::new()
-    }
-
-    /// Reads some of the log. At its end the reader joins its channel.
-    async fn catch_up(&mut self) -> Result<Bytes, StoreError> {
-        let Reader { log, channels, topic, epoch, place, wants_page, fold, pieces } = self;
-        let fold = fold.get_or_insert_with(|| Box::new(Fold::new(*topic, *epoch)));
+    async fn read(&mut self, mut fold: Box<Fold>) -> Result<Bytes, StoreError> {
         let mut bytes = String::new();
-        let (had, page) = (*place, *wants_page);
-        if fold.read_on(log, &mut bytes, |place| !page && had < place).await? {
+        let (had, page) = (self.place, self.wants_page);
+        if fold.read_on(self.channels.log(), &mut bytes, |place| !page && had < place).await? {
             if !page {
-                *place = had.max(fold.place());
+                self.place = had.max(fold.place());
             }
+            self.state = State::Reading(fold);
             return Ok(bytes.into());
         }
         if page {
             fold.snapshot(&mut bytes);
-            (*place, *wants_page) = (fold.place(), false);
+            (self.place, self.wants_page) = (fold.place(), false);
         }
-        *pieces = Some(channels.join(*topic, fold).await?);
+        let (pieces, sent) = self.channels.join(self.topic, &fold).await?;
+        self.state = match sent.cmp(&self.place) {
+            Ordering::Less => State::Ahead { fold, pieces, next: None },
+            Ordering::Equal => State::Live(pieces),
+            // Something came between reading and joining.
+            Ordering::Greater => State::Reading(fold),
+        };
         Ok(bytes.into())
     }
 
-    async fn take(&mut self, piece: Piece) -> Result<Bytes, StoreError> {
-        if piece.from == piece.to {
-            // A heartbeat.
+    /// What the reader lacks of a piece that it has the beginning of.
+    async fn read_rest(&mut self, mut fold: Box<Fold>, piece: Piece) -> Result<Bytes, StoreError> {
+        let had = mem::replace(&mut self.place, piece.to);
+        if piece.from == had {
             return Ok(piece.bytes);
         }
-        if piece.to <= self.place {
-            return Ok(Bytes::new());
-        }
-        let bytes = if piece.from == self.place {
-            piece.bytes
-        } else if let Some(fold) = &mut self.fold {
-            // It joined in the middle of this piece, or after it had missed one.
-            let had = self.place;
-            let mut bytes = String::new();
-            let missing = |place| had < place && place <= piece.to;
-            while fold.next() <= piece.to.seq
-                && fold.read_on(&self.log, &mut bytes, missing).await?
-            {}
-            bytes.into()
-        } else {
-            return Ok(self.fall_behind());
-        };
-        self.fold = None;
-        self.place = piece.to;
-        Ok(bytes)
+        let mut bytes = String::new();
+        let missing = |place| had < place && place <= piece.to;
+        let log = self.channels.log();
+        while fold.next() <= piece.to.seq && fold.read_on(log, &mut bytes, missing).await? {}
+        Ok(bytes.into())
     }
 }

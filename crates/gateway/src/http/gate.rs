@@ -68,6 +68,7 @@ pub(super) async fn credential(
             "Send `content-type: application/json`.",
         ));
     }
+    let unrest = gateway.unrest();
     let caller = match &shown.secret {
         Some(secret) => gateway.caller(secret).await?,
         None => None,
@@ -75,7 +76,7 @@ pub(super) async fn credential(
     let Some(caller) = caller else {
         return Err(turn_away(&gateway, &request, shown.anything));
     };
-    request.extensions_mut().insert(caller);
+    request.extensions_mut().insert(Checked { caller, unrest });
     Ok(next.run(request).await)
 }
 
@@ -152,10 +153,10 @@ impl FromRequestParts<Arc<Gateway>> for Owner {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &Arc<Gateway>) -> Result<Owner, ApiError> {
-        match parts.extensions.get::<Caller>() {
-            Some(Caller::Owner { owner, .. }) => Ok(Owner(*owner)),
+        match checked(parts)?.caller {
+            Caller::Owner { owner, .. } => Ok(Owner(owner)),
             // A guest is not told that there is more than its session.
-            Some(Caller::Guest { .. }) | None => Err(ApiError::not_found()),
+            Caller::Guest { .. } => Err(ApiError::not_found()),
         }
     }
 }
@@ -167,6 +168,25 @@ impl FromRequestParts<Arc<Gateway>> for Anyone {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &Arc<Gateway>) -> Result<Anyone, ApiError> {
-        parts.extensions.get::<Caller>().copied().map(Anyone).ok_or_else(ApiError::not_found)
+        checked(parts).map(|Checked { caller, .. }| Anyone(caller))
     }
+}
+
+/// Anybody who may come in, and as of when: a stream looks again when something has changed since.
+#[derive(Clone, Copy)]
+pub(super) struct Checked {
+    pub(super) caller: Caller,
+    pub(super) unrest: u64,
+}
+
+impl FromRequestParts<Arc<Gateway>> for Checked {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<Gateway>) -> Result<Checked, ApiError> {
+        checked(parts)
+    }
+}
+
+fn checked(parts: &Parts) -> Result<Checked, ApiError> {
+    parts.extensions.get::<Checked>().copied().ok_or_else(ApiError::not_found)
 }

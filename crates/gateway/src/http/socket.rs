@@ -5,6 +5,8 @@
 //! A message arrives whole or not at all, so that a long history is sent in many: on a connection
 //! that breaks again and again a client still gets on.
 
+use std::future::poll_fn;
+
 use axum::extract::State;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
@@ -17,18 +19,19 @@ use crate::limits::{SOCKET_BYTES_MAX, SOCKET_MESSAGE_BYTES};
 use super::App;
 use super::error::ApiError;
 use super::extract::Query;
-use super::gate::Anyone;
-use super::stream::{Stream, Wanted};
+use super::gate::Checked;
+use super::live::Stream;
+use super::stream::Wanted;
 
 pub(super) async fn open(
     State(gateway): App,
-    Anyone(caller): Anyone,
+    who: Checked,
     Query(wanted): Query<Wanted>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
     let word =
         wanted.session.as_deref().ok_or_else(|| ApiError::bad_request("Say which `session`."))?;
-    let stream = Stream::open(gateway, caller, word, &wanted, None, Spelling::Lines).await?;
+    let stream = Stream::open(gateway, who, word, &wanted, None, Spelling::Lines).await?;
     let upgrade = upgrade
         .map_err(|fault| ApiError::new(fault.status(), "not_a_websocket", fault.body_text()))?;
     let upgrade = upgrade.max_message_size(SOCKET_BYTES_MAX).max_frame_size(SOCKET_BYTES_MAX);
@@ -42,21 +45,17 @@ async fn send(mut socket: WebSocket, mut stream: Stream) {
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return,
                 Some(Ok(_)) => {}
             },
-            next = stream.next() => {
-                let (bytes, last) = match next {
-                    Ok(bytes) => (Some(bytes), false),
-                    Err(bytes) => (bytes, true),
-                };
-                for text in messages(bytes.unwrap_or_default()) {
-                    if socket.send(Message::Text(text)).await.is_err() {
-                        return;
-                    }
-                }
-                if last {
+            next = poll_fn(|cx| stream.poll_next(cx)) => {
+                let Some(bytes) = next else {
                     let frame = CloseFrame { code: close_code::AWAY, reason: "".into() };
                     // It may have gone first.
                     let _gone = socket.send(Message::Close(Some(frame))).await;
                     return;
+                };
+                for text in messages(bytes) {
+                    if socket.send(Message::Text(text)).await.is_err() {
+                        return;
+                    }
                 }
             }
         }
