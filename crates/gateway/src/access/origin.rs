@@ -4,7 +4,8 @@
 //! this machine can make such a page look like ours. Both are refused by what the browser itself
 //! says: `Host`, `Origin` and `Sec-Fetch-Site`.
 
-use axum::http::{HeaderMap, header};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, Uri, header};
 
 /// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,11 +51,14 @@ impl Allowed {
         Allowed { hosts, origins }
     }
 
-    pub fn check(&self, headers: &HeaderMap) -> Result<(), Stranger> {
-        let mut hosts = headers.get_all(header::HOST).iter();
-        let host = hosts.next().and_then(|host| host.to_str().ok()).ok_or(Stranger::Host)?;
-        let known = self.hosts.iter().any(|known| known.eq_ignore_ascii_case(host));
-        if !known || hosts.next().is_some() {
+    pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Stranger> {
+        let mut said = headers.get_all(header::HOST).iter();
+        let host = said.next().map(|host| host.to_str().unwrap_or_default());
+        // HTTP/2 has the host there, and so has a request to a proxy.
+        let authority = uri.authority().map(Authority::as_str);
+        let known = |host: &str| self.hosts.iter().any(|known| known.eq_ignore_ascii_case(host));
+        let mut named = host.into_iter().chain(authority).peekable();
+        if named.peek().is_none() || !named.all(known) || said.next().is_some() {
             return Err(Stranger::Host);
         }
         for origin in headers.get_all(header::ORIGIN) {
@@ -89,6 +93,10 @@ mod tests {
     use super::*;
 
     fn check(headers: &[(&str, &str)]) -> Result<(), Stranger> {
+        check_at("/v1/sessions", headers)
+    }
+
+    fn check_at(uri: &'static str, headers: &[(&str, &str)]) -> Result<(), Stranger> {
         let more = ["millpond.lan".into(), "127.0.0.1:8080".into()];
         let allowed = Allowed::new(8181, false, &more, &[]);
         let mut map = HeaderMap::new();
@@ -96,7 +104,7 @@ mod tests {
             let name: HeaderName = name.parse().unwrap_or_else(|_| panic!("{name}"));
             map.append(name, value.parse().unwrap_or_else(|_| panic!("{value}")));
         }
-        allowed.check(&map)
+        allowed.check(&Uri::from_static(uri), &map)
     }
 
     #[test]
@@ -126,6 +134,19 @@ mod tests {
         assert_eq!(check(&[]), Err(Stranger::Host));
         let twice = [("host", "localhost:8181"), ("host", "localhost:8181")];
         assert_eq!(check(&twice), Err(Stranger::Host));
+    }
+
+    #[test]
+    fn the_host_may_stand_in_the_uri_and_is_looked_at_there() {
+        assert_eq!(check_at("https://localhost:8181/healthz", &[]), Ok(()));
+        assert_eq!(check_at("https://evil.com:8181/healthz", &[]), Err(Stranger::Host));
+        let ours = [("host", "localhost:8181")];
+        assert_eq!(check_at("https://127.0.0.1:8181/healthz", &ours), Ok(()));
+        assert_eq!(check_at("https://evil.com:8181/healthz", &ours), Err(Stranger::Host));
+        assert_eq!(
+            check_at("https://localhost:8181/healthz", &[("host", "evil.com")]),
+            Err(Stranger::Host)
+        );
     }
 
     #[test]

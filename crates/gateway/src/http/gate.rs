@@ -24,7 +24,7 @@ pub(super) async fn host_and_origin(State(gateway): App, request: Request, next:
     let method = request.method().clone();
     // The path as it is routed: what stands in the place of its parameters may be a secret.
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let mut response = match gateway.allowed.check(request.headers()) {
+    let mut response = match gateway.allowed.check(request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(stranger) => refuse(stranger).into_response(),
     };

@@ -6,3 +6,4 @@ mod kills;
 mod many;
 mod process;
 mod stop;
+mod tls;

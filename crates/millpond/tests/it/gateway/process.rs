@@ -41,17 +41,23 @@ pub(super) fn data(home: &Path) -> PathBuf {
 impl Process {
     /// Starts one on the log in `home`, at a port of its own.
     pub(super) fn start(home: &Path) -> Process {
+        Process::start_with(home, &[])
+    }
+
+    /// The same, with more flags.
+    pub(super) fn start_with(home: &Path, more: &[String]) -> Process {
         let data = data(home);
         let args = ["serve", "--listen", "127.0.0.1:0", "--data", data.to_str().unwrap()];
-        let mut child =
-            alone(&args, home).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut command = alone(&args, home);
+        let command = command.args(more).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut said = String::new();
         let address = loop {
             let line = lines.next().unwrap_or_else(|| panic!("it ended: {said}")).unwrap();
             said.extend([&*line, "\n"]);
-            if let Some((_, address)) = line.split_once("listening on http://") {
-                break address.to_owned();
+            if let Some((_, url)) = line.split_once("listening on ") {
+                break url.split_once("://").unwrap().1.to_owned();
             }
         };
         let rest = std::thread::spawn(move || {
