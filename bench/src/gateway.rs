@@ -29,7 +29,7 @@ pub(crate) enum What {
     },
     /// Memory per reader of a stream on which nothing happens
     Idle {
-        #[arg(long, default_value_t = 8000)]
+        #[arg(long, default_value_t = 10_000)]
         readers: usize,
     },
     /// Attach to a run of 2,000 events among 10,000 sessions, and get all of it
@@ -62,6 +62,8 @@ pub(crate) enum What {
 }
 
 pub(crate) fn run(what: What) -> io::Result<()> {
+    // Each reader is an open file, here and in the server.
+    rlimit::increase_nofile_limit(u64::MAX)?;
     if let What::Serve { kind, rate, folder, sessions } = what {
         return server::run(kind, rate, &folder, sessions);
     }

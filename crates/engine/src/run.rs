@@ -21,8 +21,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::event::{
-    Citation, Event, MarkupClass, MessageId, Millis, Phase, Sink, Stop, TextMode, Trace, Usage,
-    UsageScope,
+    Citation, Event, Level, MarkupClass, MessageId, Millis, Phase, Sink, Stop, TextMode, Trace,
+    Usage, UsageScope,
 };
 use crate::ingest::filter::{ControlWord, Filter, StartsIn, TagTable};
 
@@ -111,6 +111,14 @@ enum Life {
 pub struct Run {
     filter: Filter,
     ledger: Ledger,
+    over: Option<Over>,
+}
+
+/// A message that is over, but not yet told to be: if the run breaks off next, so did the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Over {
+    message: MessageId,
+    at: Option<Millis>,
 }
 
 /// All of a run's state but the filter, which writes into it.
@@ -139,11 +147,15 @@ struct Ledger {
     declared: Option<MessageId>,
     /// The last message of the last round that ended.
     last_round_message: Option<(MessageId, Fingerprint)>,
+    /// Why the last round that ended did.
+    last_stop: Option<Stop>,
     withdrawn: Vec<MessageId>,
     /// Sources that came before the message they are for.
     citations: Vec<Citation<'static>>,
     unknown_fields: Vec<Fingerprint>,
     verdict: Verdict,
+    /// Whether it is in the log why the source failed, and tries again.
+    failure_told: bool,
     /// What the open message asks for.
     asks: Asks,
     finishing: Finishing,
@@ -187,14 +199,17 @@ impl Run {
                 open_requests: VecDeque::new(),
                 declared: None,
                 last_round_message: None,
+                last_stop: None,
                 withdrawn: Vec::new(),
                 citations: Vec::new(),
                 unknown_fields: Vec::new(),
                 verdict: Verdict::Pending,
+                failure_told: false,
                 asks: Asks::Nothing,
                 finishing: Finishing::No,
                 quirks: options.quirks.clone(),
             },
+            over: None,
         }
     }
 
@@ -209,6 +224,9 @@ struct Out<'a> {
     at: Option<Millis>,
     /// Whether the run goes on: after its ending nothing is said, whatever a dialect says.
     life: Life,
+    /// Whether the run breaks off.
+    breaks: bool,
+    over: &'a mut Option<Over>,
 }
 
 impl Out<'_> {
@@ -216,8 +234,25 @@ impl Out<'_> {
     #[inline(always)]
     #[allow(clippy::inline_always, reason = "worth 1 % of ingest")]
     fn event(&mut self, event: Event<'_>) {
+        if self.over.is_some() {
+            self.tell_over();
+        }
         if self.life != Life::Ended {
             self.sink.event(self.at, event);
+        }
+    }
+
+    #[cold]
+    fn tell_over(&mut self) {
+        if let Some(Over { message, at }) = self.over.take() {
+            self.sink.event(at, Event::MessageEnded { message, incomplete: self.breaks });
+        }
+    }
+
+    fn message_over(&mut self, message: MessageId) {
+        // What is over after the end is nobody's business.
+        if self.life != Life::Ended {
+            *self.over = Some(Over { message, at: self.at });
         }
     }
 
@@ -268,12 +303,24 @@ impl Ledger {
         if self.life == Life::Ended {
             return;
         }
+        if self.last_stop == Some(Stop::Tools) {
+            // The model was asked again: whoever ran its tools has their results.
+            self.tools.close_clients(out);
+        }
         filter.begin_round();
-        if self.verdict != Verdict::Pending {
+        let verdict = std::mem::replace(&mut self.verdict, Verdict::Pending);
+        if verdict != Verdict::Pending {
             // The source had come to an end and goes on all the same: what it declared is past.
             self.declared = None;
         }
-        self.verdict = Verdict::Pending;
+        let told = std::mem::take(&mut self.failure_told);
+        if let Verdict::Failed { detail, .. } = verdict
+            && !detail.is_empty()
+            && !told
+        {
+            out.event(Event::NoticeGiven { level: Level::Error, text: detail.into() });
+        }
+        out.breaks = self.breaks_off();
         self.last_round_message = None;
         self.result_seen = false;
         self.round = Some(Round {
@@ -299,6 +346,7 @@ impl Ledger {
         }
         self.end_message(filter, out);
         self.end_reasoning(out);
+        out.breaks |= self.round.as_ref().is_some_and(|round| round.stop == Some(Stop::Length));
         // A limit on length may have cut the last call short; any other stop has not.
         let stop = self.round.as_ref().and_then(|round| round.stop);
         if stop.is_some_and(|stop| stop != Stop::Length) {
@@ -314,8 +362,10 @@ impl Ledger {
         // What the reply is stays known after its round has ended.
         self.declared = round.last_final.or(self.declared);
         self.last_round_message = round.last_message;
+        self.last_stop = round.stop;
         let (number, incomplete) = (self.current_round(), self.is_broken_off());
         out.event(Event::RoundEnded { round: number, stop: round.stop, incomplete });
+        out.breaks = self.breaks_off();
     }
 
     /// Number of the round that is open, or was last.

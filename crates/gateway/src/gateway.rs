@@ -158,15 +158,11 @@ impl Gateway {
         Ok(session)
     }
 
-    /// These sessions were removed from the store for good: their streams end, and whoever lists
-    /// sessions is told to list again.
-    pub fn erased(&self, sessions: &[SessionId]) {
-        for session in sessions {
-            self.log.forget(*session);
-        }
-        if !sessions.is_empty() {
-            self.log.news().tell_erased();
-        }
+    /// A session was removed from the store for good: its streams end, and whoever lists sessions is
+    /// told to list again.
+    pub fn erased(&self, session: SessionId) {
+        self.log.forget(session);
+        self.log.news().tell_erased();
     }
 
     /// Somebody may no longer see something: open streams look again.

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::Mutex as AsyncMutex;
+use tokio::sync::{Mutex as AsyncMutex, watch};
 
 use crate::agent::{Agent, Job};
 use crate::gateway::Gateway;
@@ -29,11 +29,15 @@ pub enum Refused {
 
 /// One queue is changed by one caller at a time.
 #[derive(Debug, Default)]
-pub struct Queues(Mutex<HashMap<SessionId, Arc<AsyncMutex<()>>>>);
+pub struct Queues {
+    changing: Mutex<HashMap<SessionId, Arc<AsyncMutex<()>>>>,
+    /// Counts how often messages were removed before their turn.
+    removals: watch::Sender<u64>,
+}
 
 impl Queues {
     fn of(&self, session: SessionId) -> Arc<AsyncMutex<()>> {
-        let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queues = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         queues.retain(|_, queue| 1 < Arc::strong_count(queue));
         Arc::clone(queues.entry(session).or_default())
     }
@@ -89,7 +93,28 @@ pub async fn arrange(
     let arranged = arranged.ok_or(Refused::Changed)?;
     let kept = arranged.clone();
     gateway.log.blocking(move |store| store.set_queue(session, &kept)).await?;
+    if !removed.is_empty() {
+        gateway.queues.removals.send_modify(|count| *count += 1);
+    }
     Ok(arranged)
+}
+
+/// Waits until the message of a run has been removed before its turn, which may never be.
+pub async fn called_off(gateway: Arc<Gateway>, session: SessionId, run: RunId) {
+    let mut removals = gateway.queues.removals.subscribe();
+    loop {
+        let found = gateway.log.blocking(move |store| {
+            // In this order: a message leaves the queue when its run has begun.
+            let waits = store.queue(session)?.iter().any(|message| RunId::from(message.id) == run);
+            Ok(waits || store.run(run)?.is_some())
+        });
+        if let Ok(false) = found.await {
+            return;
+        }
+        if removals.changed().await.is_err() {
+            return;
+        }
+    }
 }
 
 /// Works on waiting messages, one after the other, until none waits or another run is going.
@@ -139,8 +164,7 @@ async fn next_job(gateway: &Gateway, session: SessionId) -> Result<Option<Job>, 
     let Some(agent) = &gateway.agent else { return Ok(None) };
     let lock = gateway.queues.of(session);
     let _changing = lock.lock().await;
-    let found = gateway.log.blocking(move |store| store.session(session)).await?;
-    if found.is_none_or(|found| found.deleted_ms.is_some()) {
+    if is_gone(gateway, session).await? {
         return Ok(None);
     }
     let mut queue = gateway.log.blocking(move |store| store.queue(session)).await?;
@@ -155,6 +179,11 @@ async fn next_job(gateway: &Gateway, session: SessionId) -> Result<Option<Job>, 
             continue;
         }
         let Some(ticket) = gateway.runs.begin(session, run) else { return Ok(None) };
+        // Once more: whoever deletes a session stops the run that is going, and that may have been
+        // the one before.
+        if is_gone(gateway, session).await? {
+            return Ok(None);
+        }
         let job = Job::begin(&agent.0, message.text, gateway.log.run(session, run), ticket).await?;
         queue.remove(0);
         gateway.log.blocking(move |store| store.set_queue(session, &queue)).await?;
@@ -162,6 +191,12 @@ async fn next_job(gateway: &Gateway, session: SessionId) -> Result<Option<Job>, 
     }
     gateway.log.blocking(move |store| store.set_queue(session, &[])).await?;
     Ok(None)
+}
+
+/// Whether nothing may begin in a session.
+async fn is_gone(gateway: &Gateway, session: SessionId) -> Result<bool, StoreError> {
+    let found = gateway.log.blocking(move |store| store.session(session)).await?;
+    Ok(found.is_none_or(|found| found.deleted_ms.is_some()))
 }
 
 /// An agent that can be shown without being looked into.

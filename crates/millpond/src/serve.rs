@@ -12,6 +12,7 @@ use std::time::Duration;
 use gateway::access::Allowed;
 use gateway::clock::now_ms;
 use gateway::gateway::Gateway;
+use gateway::limits::CONNECTIONS_MAX;
 use gateway::store::sqlite::{Durability, Retention, SqliteStore};
 use tokio::net::TcpListener;
 
@@ -86,9 +87,19 @@ async fn serve(args: &ServeArgs) -> Result<(), String> {
     if !address.ip().is_loopback() && !secure {
         say("warning: anybody on the network can listen in; give a certificate, or use 127.0.0.1");
     }
+    allow_many_files();
     gateway::serve::serve(gateway, listener, tls, stopped())
         .await
         .map_err(|error| error.to_string())
+}
+
+/// Each connection is an open file, and most shells allow a thousand. As many as the gateway takes
+/// are asked for, and some for its own; the system gives what this user may have.
+fn allow_many_files() {
+    let wanted = u64::try_from(CONNECTIONS_MAX + 1024).unwrap_or(u64::MAX);
+    if let Err(error) = rlimit::increase_nofile_limit(wanted) {
+        tracing::warn!(%error, "the limit of open files stays as it is");
+    }
 }
 
 /// Lines on standard error. Nothing that lets anybody in, and nothing anybody wrote, is in them.
@@ -116,13 +127,11 @@ const SWEEP_EVERY: Duration = Duration::from_secs(10);
 async fn sweep_now_and_then(store: Arc<SqliteStore>, gateway: Arc<Gateway>, retention: Retention) {
     loop {
         tokio::time::sleep(SWEEP_EVERY).await;
-        let store = Arc::clone(&store);
-        let swept = tokio::task::spawn_blocking(move || store.sweep(now_ms(), retention)).await;
-        match swept {
-            Ok(Ok(swept)) => gateway.erased(&swept.sessions),
+        let (store, gateway) = (Arc::clone(&store), Arc::clone(&gateway));
+        let sweep = move || store.sweep(now_ms(), retention, |session| gateway.erased(session));
+        if let Ok(Err(error)) = tokio::task::spawn_blocking(sweep).await {
             // What could not be removed now is removed another time.
-            Ok(Err(error)) => tracing::warn!(%error, "not all could be removed that should be"),
-            Err(_) => {}
+            tracing::warn!(%error, "not all could be removed that should be");
         }
     }
 }

@@ -20,6 +20,7 @@ impl Ledger {
             return;
         }
         self.life = Life::Ending;
+        out.breaks = self.breaks_off();
         self.end_round(filter, out);
         self.tools.close_all(out);
         let ending = self.ending(cut);
@@ -78,6 +79,11 @@ impl Ledger {
             Verdict::Completed(_) => false,
             Verdict::Failed { .. } | Verdict::Cancelled { .. } => true,
         }
+    }
+
+    /// Whether a message that ends now is not whole: the reply broke off, or is as long as it may be.
+    pub(super) fn breaks_off(&self) -> bool {
+        self.verdict == Verdict::Completed(Stop::Length) || self.is_broken_off()
     }
 
     /// The message a source declared final, else the last of the last round.

@@ -1,14 +1,14 @@
 //! Messages and reasoning: when one is open, what is still blank, what the filter makes of text.
 
 use crate::event::{
-    DroppedReason, Event, HeldReason, MarkupClass, MessageId, ReasoningOrigin, StepId, Stop, Trace,
+    DroppedReason, Event, HeldReason, MarkupClass, MessageId, ReasoningOrigin, StepId, Trace,
     UnrecognisedReason,
 };
 use crate::ingest::filter::{Class, Filter, Piece};
 use crate::limits::BLANK_BYTES_MAX;
 
 use super::fingerprint::Fingerprint;
-use super::{Ledger, Out, Verdict};
+use super::{Ledger, Out};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Message {
@@ -193,9 +193,7 @@ impl Ledger {
     pub(super) fn end_message(&mut self, filter: &mut Filter, out: &mut Out<'_>) {
         if let Some(message) = self.close_message(filter, out) {
             self.cite(message, out);
-            let at_limit = self.verdict == Verdict::Completed(Stop::Length);
-            let incomplete = at_limit || self.is_broken_off();
-            out.event(Event::MessageEnded { message, incomplete });
+            out.message_over(message);
         }
     }
 

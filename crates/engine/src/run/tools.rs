@@ -207,6 +207,16 @@ impl Tools {
         }
     }
 
+    /// Closes calls that whoever called the model was to run.
+    pub(super) fn close_clients(&mut self, out: &mut Out<'_>) {
+        let theirs = |tool: &OpenTool| tool.executor == Executor::Client && tool.ready;
+        let (go, stay): (Vec<_>, _) = std::mem::take(&mut self.open).into_iter().partition(theirs);
+        self.open = stay;
+        for tool in go {
+            tool.close(out);
+        }
+    }
+
     /// Forgets steps that were taken back, closing them first.
     pub(super) fn close_from(&mut self, first: StepId, out: &mut Out<'_>) {
         let (stay, go) =

@@ -30,8 +30,9 @@ pub struct Writer<'a> {
 
 impl Run {
     pub fn writer<'a>(&'a mut self, at: Option<Millis>, sink: &'a mut dyn Sink) -> Writer<'a> {
-        let out = Out { sink, at, life: self.ledger.life };
-        Writer { filter: &mut self.filter, ledger: &mut self.ledger, out }
+        let Run { filter, ledger, over } = self;
+        let out = Out { sink, at, life: ledger.life, breaks: ledger.breaks_off(), over };
+        Writer { filter, ledger, out }
     }
 }
 
@@ -61,6 +62,7 @@ impl Writer<'_> {
         if matches!(self.ledger.verdict, Verdict::Pending | Verdict::Completed(_)) {
             self.ledger.verdict = Verdict::Completed(stop);
         }
+        self.out.breaks = self.ledger.breaks_off();
     }
 
     pub fn fail(&mut self, reason: FailureReason, detail: &str) {
@@ -79,9 +81,11 @@ impl Writer<'_> {
         if !is_known && !self.ledger.has_finished() {
             self.ledger.verdict = verdict;
         }
+        self.out.breaks = self.ledger.breaks_off();
         self.flush();
         if self.ledger.has_finished() {
             self.ledger.verdict = before;
+            self.out.breaks = self.ledger.breaks_off();
         }
     }
 
@@ -195,6 +199,7 @@ impl Writer<'_> {
 
     /// Any other event that changes nothing about what is open.
     pub fn note(&mut self, event: Event<'_>) {
+        self.ledger.failure_told |= matches!(event, Event::RetryScheduled { .. });
         self.out.event(event);
     }
 

@@ -7,7 +7,7 @@ mod cards;
 
 use std::borrow::Cow;
 
-use crate::event::{Event, MessageId, Owner, Record};
+use crate::event::{Citation, Event, MessageId, Owner, Record};
 use crate::sentence::{Cut, Splitter};
 
 use super::Options;
@@ -40,6 +40,25 @@ struct Open {
     piece: Option<Key>,
     /// Pieces it ever had: a number is not used twice.
     count: u32,
+    /// What hangs on its pieces, because they may come anew.
+    hung: Vec<(Key, Hung)>,
+    /// What hung on pieces that were taken back, until there is one to hang it on.
+    loose: Vec<Hung>,
+}
+
+#[derive(Clone, Debug)]
+enum Hung {
+    Image(Shown<'static>),
+    Source(Citation<'static>),
+}
+
+impl Hung {
+    fn patch(&self, key: Key) -> Patch<'_> {
+        match self {
+            Hung::Image(image) => Patch::Attach { key, image: image.clone() },
+            Hung::Source(citation) => Patch::Cite { key, citation: citation.clone() },
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +78,8 @@ impl Open {
             shown: 0,
             piece: None,
             count: 0,
+            hung: Vec::new(),
+            loose: Vec::new(),
         }
     }
 }
@@ -106,12 +127,12 @@ impl Sentences {
             }
             Event::ImageReceived { owner: Owner::Message(message), image } => {
                 let key = self.piece_of(*message, record, out);
-                out(Patch::Attach { key, image: Shown::of(image) });
+                self.hang(*message, key, Hung::Image(Shown::of(image).into_owned()), out);
             }
             Event::SourceCited { message, citation } => {
                 let last = self.pieces.iter().rev().find(|piece| piece.message == *message);
-                if let Some(piece) = last {
-                    out(Patch::Cite { key: piece.key, citation: citation.clone() });
+                if let Some(&Piece { key, .. }) = last {
+                    self.hang(*message, key, Hung::Source(citation.clone().into_owned()), out);
                 }
             }
             Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, out),
@@ -134,16 +155,36 @@ impl Sentences {
         let mut place = Place { message, shown, piece, count, pieces, base, ended: None };
         splitter.push(text, &mut |cut| place.put(cut, record, out));
         place.close(State::Done, out);
+        self.hang_loose(out);
+    }
+
+    fn hang(&mut self, message: MessageId, key: Key, hung: Hung, out: &mut impl FnMut(Patch<'_>)) {
+        out(hung.patch(key));
+        if let Some(open) = self.open.as_mut().filter(|open| open.message == message) {
+            open.hung.push((key, hung));
+        }
+    }
+
+    /// Hangs what lost its piece on the last there is.
+    fn hang_loose(&mut self, out: &mut impl FnMut(Patch<'_>)) {
+        let Some(open) = self.open.as_mut().filter(|open| !open.loose.is_empty()) else { return };
+        let last = self.pieces.iter().rev().find(|piece| piece.message == open.message);
+        let Some(&Piece { key, .. }) = last else { return };
+        for hung in open.loose.drain(..) {
+            out(hung.patch(key));
+            open.hung.push((key, hung));
+        }
     }
 
     fn end_message(&mut self, state: State, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
-        let Sentences { base, open, pieces, .. } = self;
-        let Some(mut open) = open.take() else { return };
-        let Open { splitter, message, shown, piece, count, .. } = &mut open;
+        let Sentences { base, open: Some(open), pieces, .. } = self else { return };
+        let Open { splitter, message, shown, piece, count, .. } = open;
         let message = *message;
         let mut place = Place { message, shown, piece, count, pieces, base, ended: None };
         splitter.finish(&mut |cut| place.put(cut, record, out));
         place.close(state, out);
+        self.hang_loose(out);
+        self.open = None;
     }
 
     /// The source changed its mind. Pieces that it did not touch stay, the others come anew.
@@ -169,6 +210,11 @@ impl Sentences {
             }
             stays
         });
+        let (stay, loose) = std::mem::take(&mut open.hung)
+            .into_iter()
+            .partition::<Vec<_>, _>(|(key, _)| !changed.contains(key));
+        open.hung = stay;
+        open.loose.extend(loose.into_iter().map(|(_, hung)| hung));
         if !changed.is_empty() {
             out(Patch::Withdraw { keys: changed });
         }

@@ -118,10 +118,8 @@ fn end(
         whole(item, list);
     }
     list.push(']');
-    let shown = || messages.iter().rev().filter(|item| item.state != State::Withdrawn);
-    // A reader that knows nothing of pictures is to see something.
-    let newest = shown().find(|item| !item.text.is_empty()).or(shown().next());
-    if let Some(newest) = newest {
+    let says = |item: &&&Item<'_>| item.state != State::Withdrawn && !item.text.is_empty();
+    if let Some(newest) = messages.iter().rev().find(says) {
         message(newest, &newest.text, frame.member("message"));
     }
     say(name, frame.end());
@@ -134,8 +132,10 @@ fn whole(item: &Item<'_>, out: &mut String) {
     let mut object = Object::inside(out).value("messageIndex", &item.index).text("id", &item.id);
     object.push_members(&shell);
     object = object.list("images", &item.images).list("citations", &item.citations);
-    if item.state == State::Withdrawn {
-        object = object.value("withdrawn", &true);
-    }
+    object = match item.state {
+        State::Withdrawn => object.value("withdrawn", &true),
+        State::Incomplete => object.value("incomplete", &true),
+        _ => object,
+    };
     object.end();
 }

@@ -25,7 +25,8 @@ pub(super) fn spell(
         Patch::Put { item, .. } if item.kind == ItemKind::Tool => {
             let frame = Object::new(data).json("run", run).text("id", &item.id);
             let frame = frame.some("name", item.name.as_ref());
-            say("tool", frame.text("state", state(item.state)).end());
+            let state = if item.state == State::Denied { "denied" } else { state(item.state) };
+            say("tool", frame.text("state", state).end());
         }
         Patch::Next { key, text, .. } => {
             let before = key.0.checked_sub(1).and_then(|before| item(Key(before), picture));
@@ -55,8 +56,12 @@ pub(super) fn spell(
 }
 
 fn whole(item: &Item<'_>, run: &str, data: &mut String, say: &mut Say<'_>) {
-    let frame = Object::new(data).json("run", run).text("id", &item.id);
-    say("text-message", frame.text("content", &item.text).end());
+    let mut frame = Object::new(data).json("run", run).text("id", &item.id);
+    frame = frame.text("content", &item.text);
+    if item.state == State::Incomplete {
+        frame = frame.value("incomplete", &true);
+    }
+    say("text-message", frame.end());
 }
 
 fn delta(id: &str, text: &str, run: &str, data: &mut String, say: &mut Say<'_>) {
@@ -84,6 +89,7 @@ fn action(item: &Item<'_>, run: &str, data: &mut String, say: &mut Say<'_>) {
     say("action", frame.some("screenshot", item.images.last()).end());
 }
 
+/// The document knows no other words for an action.
 fn state(state: State) -> &'static str {
     match state {
         State::Live => "running",

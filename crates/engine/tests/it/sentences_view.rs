@@ -1,7 +1,7 @@
 //! The view `sentences`: seed 004, rules F1 to F7 and what the common rules mean for it. Where
 //! sentences end is tested in `sentences.rs`.
 
-use engine::event::{Event, MessageId, Outcome, Owner, StepId, ToolKind, ToolOutcome};
+use engine::event::{Citation, Event, MessageId, Outcome, Owner, StepId, ToolKind, ToolOutcome};
 use engine::view::{Kind as ItemKind, Picture, State, ViewName};
 use engine::wire::{Format, Kind};
 use serde_json::{Value, json};
@@ -265,4 +265,56 @@ fn sentences_x8_the_last_sentence_of_a_text_that_broke_off_is_incomplete() {
     let page = picture(ViewName::Sentences, &log.records());
     let states: Vec<State> = page.items.values().map(|item| item.state).collect();
     assert_eq!(states, [State::Done, State::Incomplete]);
+}
+
+#[test]
+fn sentences_x18_sources_and_pictures_of_a_sentence_that_is_rewritten_hang_on_what_replaces_it() {
+    let source = |url: &'static str| Event::SourceCited {
+        message: MessageId(0),
+        citation: Citation { url: Some(url.into()), title: None, quote: None },
+    };
+    let mut log = Log::new();
+    log.round().open_message(&["Stays. The lake is ", "frozn."]);
+    log.push(source("https://ice.example"));
+    log.image(Owner::Message(MessageId(0)), "QUJDRA==");
+    log.rewrite("Stays. The lake is ".len(), "frozen. Cold.");
+    log.push(source("https://cold.example"));
+    log.rewrite("Stays. The lake is frozen".len(), "!").end_message().end_round().done();
+    let page = picture(ViewName::Sentences, &log.records());
+    let shown: Vec<_> = page.items.values().filter(|item| item.state != State::Withdrawn).collect();
+    let urls = |item: &engine::view::Item<'_>| {
+        item.citations
+            .iter()
+            .filter_map(|source| source.url.as_deref().map(str::to_owned))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        shown.iter().map(|item| &*item.text).collect::<Vec<_>>().concat(),
+        "Stays. The lake is frozen!"
+    );
+    assert_eq!((urls(shown[0]).len(), shown[0].images.len()), (0, 0));
+    assert_eq!(urls(shown[1]), ["https://ice.example", "https://cold.example"]);
+    assert_eq!(shown[1].images.len(), 1);
+}
+
+#[test]
+fn sentences_x8_the_last_sentence_of_a_message_that_broke_off_says_so() {
+    let mut log = Log::new();
+    log.round().open_message(&["Whole. Hal"]);
+    log.push(Event::MessageEnded { message: MessageId(0), incomplete: true });
+    log.end_round().end(Outcome::Failed, Some(MessageId(0)));
+    let told: Vec<_> = payloads(&own(&log), "text-message")
+        .iter()
+        .map(|message| message["incomplete"] == true)
+        .collect();
+    assert_eq!(told, [false, true]);
+}
+
+#[test]
+fn sentences_a_tool_that_was_refused_is_no_failure() {
+    let mut log = Log::new();
+    log.round().tool("rm");
+    let outcome = ToolOutcome::Denied;
+    log.push(Event::ToolEnded { step: StepId(0), outcome, detail: None });
+    assert_eq!(payloads(&own(&log), "tool").last().unwrap()["state"], "denied");
 }

@@ -4,6 +4,7 @@ mod agui;
 mod ai_sdk;
 mod openai;
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -17,7 +18,7 @@ use crate::compat::{Encoder, Protocol};
 use crate::follow::Follower;
 use crate::gateway::{Gateway, new_session, no_chance};
 use crate::id::{OwnerId, QueuedId, RunId, SessionId};
-use crate::messages::accept;
+use crate::messages::{accept, called_off};
 use crate::store::{Queued, StoreError};
 
 use super::error::ApiError;
@@ -42,13 +43,34 @@ async fn session_named(
     Ok(id)
 }
 
+/// A run that a client waits for, or follows.
+struct Followed {
+    follower: Follower,
+    /// Done when there will be no run.
+    called_off: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl Followed {
+    /// A run that began at `from` or will begin later.
+    async fn new(
+        gateway: &Arc<Gateway>,
+        session: SessionId,
+        run: RunId,
+        from: u64,
+    ) -> Result<Followed, StoreError> {
+        let follower = Follower::new(&gateway.log, session, run, from).await?;
+        let called_off = Box::pin(called_off(Arc::clone(gateway), session, run));
+        Ok(Followed { follower, called_off })
+    }
+}
+
 /// Accepts a message and follows its run. The same key is the same message.
 async fn ask(
     gateway: &Arc<Gateway>,
     session: SessionId,
     key: Option<String>,
     text: String,
-) -> Result<Follower, ApiError> {
+) -> Result<Followed, ApiError> {
     if text.trim().is_empty() {
         return Err(ApiError::bad_request("The last message of the user has no text."));
     }
@@ -67,12 +89,12 @@ async fn ask(
         })
         .await?;
     accept(gateway, session, Queued { id, text, accepted_ms: now }).await?;
-    Ok(Follower::new(&gateway.log, session, run, found).await?)
+    Ok(Followed::new(gateway, session, run, found).await?)
 }
 
 /// Waits for more of the run and hands it to the encoder. Says whether there was more to say.
 async fn go_on<P: Protocol>(
-    follower: &mut Follower,
+    Followed { follower, called_off }: &mut Followed,
     encoder: &mut Encoder<P>,
     spell: fn(&str, &mut String),
     said: &mut String,
@@ -80,7 +102,11 @@ async fn go_on<P: Protocol>(
     if encoder.is_ended() {
         return false;
     }
-    let found = follower.next().await;
+    let found = tokio::select! {
+        biased;
+        found = follower.next() => found,
+        () = called_off => Ok(None),
+    };
     let mut out = |data: &str| spell(data, said);
     let Ok(Some((from, chunks))) = found else {
         encoder.finish(&mut out);
@@ -111,25 +137,23 @@ const HEADERS: [(HeaderName, HeaderValue); 3] = [
 ];
 
 /// The run as server-sent events, from its beginning.
-fn event_stream<P: Protocol + Send + 'static>(follower: Follower, encoder: Encoder<P>) -> Response {
-    let stream = futures_util::stream::unfold(
-        (follower, encoder),
-        |(mut follower, mut encoder)| async move {
+fn event_stream<P: Protocol + Send + 'static>(run: Followed, encoder: Encoder<P>) -> Response {
+    let stream =
+        futures_util::stream::unfold((run, encoder), |(mut run, mut encoder)| async move {
             let mut bytes = String::new();
             while bytes.is_empty() {
-                if !go_on(&mut follower, &mut encoder, as_event, &mut bytes).await {
+                if !go_on(&mut run, &mut encoder, as_event, &mut bytes).await {
                     return None;
                 }
             }
-            Some((Ok::<_, std::io::Error>(Bytes::from(bytes)), (follower, encoder)))
-        },
-    );
+            Some((Ok::<_, std::io::Error>(Bytes::from(bytes)), (run, encoder)))
+        });
     (HEADERS, Body::from_stream(stream)).into_response()
 }
 
 /// Reads a run to its end. Returns the last thing said about it.
-async fn run_to_end<P: Protocol>(mut follower: Follower, encoder: &mut Encoder<P>) -> String {
+async fn run_to_end<P: Protocol>(mut run: Followed, encoder: &mut Encoder<P>) -> String {
     let mut last = String::new();
-    while go_on(&mut follower, encoder, str::clone_into, &mut last).await {}
+    while go_on(&mut run, encoder, str::clone_into, &mut last).await {}
     last
 }

@@ -49,7 +49,7 @@ pub use check::{Damage, Report};
 use fault::Fault;
 use readers::Readers;
 use signal::Signal;
-pub use sweep::{Retention, Swept};
+pub use sweep::Retention;
 
 /// When a commit has reached the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

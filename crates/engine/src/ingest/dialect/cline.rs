@@ -212,7 +212,8 @@ impl Cline {
         match reason {
             "completed" => out.complete(Stop::End),
             "aborted" | "cancelled" => out.cancelled(text),
-            "max_iterations" | "mistake_limit" => out.fail(FailureReason::Limit, reason),
+            "max_iterations" => out.fail(FailureReason::Limit, "too many turns"),
+            "mistake_limit" => out.fail(FailureReason::Limit, "too many mistakes"),
             "error" | "failed" => out.fail(FailureReason::Error, text),
             _ => out.complete(Stop::Other),
         }

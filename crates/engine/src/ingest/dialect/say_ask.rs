@@ -133,7 +133,7 @@ impl SayAsk {
                 self.texts.text(key, text, out);
                 self.images(key, message, out);
                 if !message.is_partial() {
-                    out.end_message();
+                    out.end_whole_message();
                 }
             }
             "reasoning" => {
@@ -200,7 +200,7 @@ impl SayAsk {
         let text = text.strip_suffix(HAS_CHANGES).unwrap_or(text);
         self.texts.phased_text(key, Some(Phase::Final), text, out);
         if !message.is_partial() {
-            out.end_message();
+            out.end_whole_message();
             out.complete(Stop::End);
         }
     }

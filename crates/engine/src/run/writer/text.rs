@@ -48,8 +48,15 @@ impl Writer<'_> {
         self.ledger.phase = phase;
     }
 
+    /// The message is over. If the run breaks off before anything else is said, so did it.
     pub fn end_message(&mut self) {
         self.ledger.end_message(self.filter, &mut self.out);
+    }
+
+    /// The source says that the message is whole, whatever comes next.
+    pub fn end_whole_message(&mut self) {
+        self.end_message();
+        self.out.tell_over();
     }
 
     /// New reasoning text; ends the message before it, unless it is blank.

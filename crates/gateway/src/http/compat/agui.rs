@@ -44,7 +44,7 @@ pub(in crate::http) async fn run(
     let session = session_named(&gateway, owner, &format!("ag-ui/{}", input.thread_id)).await?;
     // A client may run the same message again under another run id.
     let key = format!("{}/{}", last.id, input.run_id);
-    let follower = ask(&gateway, session, Some(key), text_of(&last.content)).await?;
+    let run = ask(&gateway, session, Some(key), text_of(&last.content)).await?;
     let options = Options {
         thread: input.thread_id,
         run: Some(input.run_id),
@@ -52,7 +52,7 @@ pub(in crate::http) async fn run(
         history: input.messages,
         ..Options::default()
     };
-    Ok(event_stream(follower, Encoder::new(AgUi::new(options))))
+    Ok(event_stream(run, Encoder::new(AgUi::new(options))))
 }
 
 /// Content is a text, or parts of which some are.

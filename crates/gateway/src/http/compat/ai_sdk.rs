@@ -8,7 +8,6 @@ use serde::Deserialize;
 
 use crate::compat::Encoder;
 use crate::compat::ai_sdk::{AiSdk, Options, Version};
-use crate::follow::Follower;
 use crate::gateway::Gateway;
 use crate::id::{OwnerId, RunId, SessionId};
 use crate::store::StoreError;
@@ -18,7 +17,7 @@ use super::super::error::ApiError;
 use super::super::extract::{Json, Path};
 use super::super::gate::Owner;
 use super::super::runs;
-use super::{ask, event_stream, session_named};
+use super::{Followed, ask, event_stream, session_named};
 
 /// Fields that mean nothing here are the client's own.
 #[derive(Deserialize)]
@@ -80,8 +79,8 @@ pub(in crate::http) async fn reconnect(
     let Some((run, first)) = going(&gateway, session).await? else {
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
-    let follower = Follower::new(&gateway.log, session, run, first).await?;
-    Ok(stream(follower, session, &headers))
+    let run = Followed::new(&gateway, session, run, first).await?;
+    Ok(stream(run, session, &headers))
 }
 
 /// Stops the run that is going, if any is; answers when it has ended.
@@ -116,13 +115,13 @@ async fn going(gateway: &Gateway, session: SessionId) -> Result<Option<(RunId, u
     Ok(Some((run, row.map_or(head, |row| row.first))))
 }
 
-fn stream(follower: Follower, session: SessionId, headers: &HeaderMap) -> Response {
+fn stream(run: Followed, session: SessionId, headers: &HeaderMap) -> Response {
     // Only version 7 of the SDK understands some parts; whoever wants them says so.
     let newer = headers.get("x-millpond-ai-sdk").is_some_and(|version| version == "7");
     let version = if newer { Version::V7 } else { Version::V6 };
     let picture_prefix = format!("/v1/sessions/{session}/blobs/");
     let options = Options { version, picture_prefix, ..Options::default() };
-    let mut response = event_stream(follower, Encoder::new(AiSdk::new(options)));
+    let mut response = event_stream(run, Encoder::new(AiSdk::new(options)));
     let version = HeaderValue::from_static("v1");
     response.headers_mut().insert("x-vercel-ai-ui-message-stream", version);
     response

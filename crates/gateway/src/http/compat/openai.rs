@@ -15,7 +15,6 @@ use crate::compat::Encoder;
 use crate::compat::openai_chat::body::OpenAiChatBody;
 use crate::compat::openai_chat::{self, IncludeUsage, OpenAiChat};
 use crate::compat::openai_responses::{self, OpenAiResponses};
-use crate::follow::Follower;
 use crate::gateway::Gateway;
 use crate::id::OwnerId;
 
@@ -24,7 +23,7 @@ use super::super::error::ApiError;
 use super::super::extract::Json;
 use super::super::gate::Owner;
 use super::agui::text_of;
-use super::{ask, event_stream, run_to_end};
+use super::{Followed, ask, event_stream, run_to_end};
 
 #[derive(Deserialize)]
 pub(in crate::http) struct Completion {
@@ -58,7 +57,7 @@ async fn ask_alone(
     gateway: &Arc<Gateway>,
     owner: OwnerId,
     text: String,
-) -> Result<Follower, ApiError> {
+) -> Result<Followed, ApiError> {
     let session = gateway.create(owner, "").await?;
     ask(gateway, session.id, None, text).await
 }
@@ -78,7 +77,7 @@ pub(in crate::http) async fn completions(
     Owner(owner): Owner,
     Json(wanted): Json<Completion>,
 ) -> Result<Response, ApiError> {
-    let follower = ask_alone(&gateway, owner, last_of_user(&wanted.messages)).await?;
+    let run = ask_alone(&gateway, owner, last_of_user(&wanted.messages)).await?;
     let usage =
         if wanted.stream_options.include_usage { IncludeUsage::Yes } else { IncludeUsage::No };
     let options = openai_chat::Options {
@@ -88,10 +87,10 @@ pub(in crate::http) async fn completions(
         ..openai_chat::Options::default()
     };
     if wanted.stream {
-        return Ok(event_stream(follower, Encoder::new(OpenAiChat::new(options))));
+        return Ok(event_stream(run, Encoder::new(OpenAiChat::new(options))));
     }
     let mut encoder = Encoder::new(OpenAiChatBody::new(options));
-    let body = run_to_end(follower, &mut encoder).await;
+    let body = run_to_end(run, &mut encoder).await;
     Ok(if encoder.protocol().is_answer() { json(body) } else { failed(body) })
 }
 
@@ -116,7 +115,7 @@ pub(in crate::http) async fn responses(
             last_of_user(&messages)
         }
     };
-    let follower = ask_alone(&gateway, owner, text).await?;
+    let run = ask_alone(&gateway, owner, text).await?;
     let options = openai_responses::Options {
         model: wanted.model,
         created: now_ms() / 1000,
@@ -124,8 +123,8 @@ pub(in crate::http) async fn responses(
     };
     let mut encoder = Encoder::new(OpenAiResponses::new(options));
     if wanted.stream {
-        return Ok(event_stream(follower, encoder));
+        return Ok(event_stream(run, encoder));
     }
-    run_to_end(follower, &mut encoder).await;
+    run_to_end(run, &mut encoder).await;
     Ok(json(encoder.protocol().body().unwrap_or_default().to_owned()))
 }

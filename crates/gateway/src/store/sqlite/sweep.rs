@@ -23,32 +23,30 @@ pub struct Retention {
     pub max_bytes: Option<u64>,
 }
 
-/// What went.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Swept {
-    pub sessions: Vec<SessionId>,
-}
-
 impl SqliteStore {
     /// Erases sessions deleted too long ago to be brought back, then the oldest unpinned ones that
-    /// retention does not allow. Each is a transaction of its own, so that appends get in between.
-    pub fn sweep(&self, now: Millis, retention: Retention) -> Result<Swept, StoreError> {
+    /// retention does not allow. Each is a transaction of its own, so that appends get in between,
+    /// and is told to `erased` at once: what follows may fail.
+    pub fn sweep(
+        &self,
+        now: Millis,
+        retention: Retention,
+        mut erased: impl FnMut(SessionId),
+    ) -> Result<(), StoreError> {
         let core = &*self.core;
-        let mut swept = Swept::default();
         let bound = before(now, UNDO_WINDOW);
-        erase_all(core, &mut swept, |file| deleted(file, bound))?;
+        erase_all(core, &mut erased, |file| deleted(file, bound))?;
         if let Some(bound) = retention.max_age.map(|age| before(now, age)) {
-            erase_all(core, &mut swept, |file| {
+            erase_all(core, &mut erased, |file| {
                 Ok(oldest(file)?.filter(|old| old.1 < bound).map(|old| old.0))
             })?;
         }
         if let Some(max) = retention.max_bytes {
-            erase_all(core, &mut swept, |file| {
+            erase_all(core, &mut erased, |file| {
                 if bytes(file)? > max { Ok(oldest(file)?.map(|old| old.0)) } else { Ok(None) }
             })?;
         }
-        give_back(core)?;
-        Ok(swept)
+        give_back(core)
     }
 }
 
@@ -58,7 +56,7 @@ fn before(now: Millis, age: Duration) -> Millis {
 
 fn erase_all(
     core: &Core,
-    swept: &mut Swept,
+    erased: &mut impl FnMut(SessionId),
     next: impl Fn(&Connection) -> Result<Option<SessionId>, Fault>,
 ) -> Result<(), StoreError> {
     // Found and erased in one transaction: it may have been pinned in between.
@@ -67,7 +65,7 @@ fn erase_all(
         Some(session) => sessions::erase(file, session).map(|()| Some(session)),
     };
     while let Some(session) = core.write(|file| erase_next(file))? {
-        swept.sessions.push(session);
+        erased(session);
     }
     Ok(())
 }

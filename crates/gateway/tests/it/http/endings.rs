@@ -36,7 +36,7 @@ async fn the_streams_of_an_erased_session_end_with_a_word() {
     assert!(events.next().await.is_some());
     let id = session.parse().unwrap();
     served.gateway.log.blocking(move |store: &dyn Store| store.erase(id)).await.unwrap();
-    served.gateway.erased(&[id]);
+    served.gateway.erased(id);
     let last = events.until(|got| got.event == "closed").await;
     assert_eq!(last.last().unwrap().data, "{\"reason\":\"deleted\"}");
     assert!(events.next().await.is_none(), "and nothing after it");

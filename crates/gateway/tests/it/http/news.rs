@@ -52,7 +52,7 @@ async fn what_happens_to_sessions_is_told_to_other_tabs() {
     until(&mut events, &session, |shown| shown["deleted_ms"].is_u64()).await;
     answer_to(served.post(&format!("{path}/restore"), &json!({}))).await;
     until(&mut events, &session, |shown| shown.get("deleted_ms").is_none()).await;
-    served.gateway.erased(&[session.parse().unwrap()]);
+    served.gateway.erased(session.parse().unwrap());
     assert_eq!(events.next().await.unwrap().event, "relist");
 }
 

@@ -1,11 +1,13 @@
 //! Messages that wait: whatever they waited for, their turn comes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use gateway::agent::script::Script;
 use reqwest::Method;
 use serde_json::json;
 
-use super::support::{Served, answer_to, body_in_pieces, fixture, script, serve_in};
+use super::support::{PATIENCE, Served, answer_to, body_in_pieces, fixture, script, serve_in};
 
 fn folder() -> Arc<tempfile::TempDir> {
     Arc::new(tempfile::tempdir().unwrap())
@@ -84,4 +86,27 @@ async fn what_waits_in_a_deleted_session_begins_only_when_it_is_brought_back() {
     assert_eq!(status, 404, "nothing can be sent to it");
     assert_eq!(answer_to(served.post(&format!("{path}/restore"), &json!({}))).await.0, 200);
     assert_eq!(served.ended(&session, &run).await["outcome"], "completed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_whose_message_is_removed_before_its_turn_is_told() {
+    let bytes = fixture("anthropic/payload-per-line.jsonl");
+    let forever = Script { bytes, piece: 4096, pause: Duration::from_hours(1) };
+    let served = serve_in(folder(), Some(Arc::new(forever))).await;
+    let ask = |text: &str| {
+        let parts = json!([{ "type": "text", "text": text }]);
+        let message = json!({ "id": text, "role": "user", "parts": parts });
+        served.post("/api/chat", &json!({ "id": "pond", "messages": [message] })).send()
+    };
+    let _first = ask("and now?").await.unwrap();
+    let second = ask("and then?").await.unwrap();
+    let (_, sessions) = answer_to(served.get("/v1/sessions")).await;
+    let path = format!("/v1/sessions/{}/queue", sessions["sessions"][0]["id"].as_str().unwrap());
+    let (_, waiting) = answer_to(served.get(&path)).await;
+    assert_eq!(waiting["queue"][0]["text"], "and then?");
+    let change = json!({ "order": [], "removed": [waiting["queue"][0]["id"]] });
+    let (status, _) = answer_to(served.request(Method::PUT, &path).json(&change)).await;
+    assert_eq!(status, 200);
+    let told = tokio::time::timeout(PATIENCE, second.text()).await.expect("it waits").unwrap();
+    assert!(told.contains("\"type\":\"error\""), "{told}");
 }

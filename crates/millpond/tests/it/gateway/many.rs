@@ -210,3 +210,22 @@ async fn a_thousand_readers_that_come_back_at_once_all_recover() {
     }
     assert_eq!(open.len(), 1000);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shell_that_allows_few_files_does_not_bound_the_readers() {
+    let home = home();
+    let process = Process::start_after("ulimit -S -n 64", home.path());
+    let http = reqwest::Client::new();
+    let caller = Caller::of(&process, &http);
+    let session = caller.new_session().await;
+    let mut readers = Vec::new();
+    for _ in 0..200 {
+        readers.push(caller.follow(&session, PATCHES, "").await);
+    }
+    let sending = caller.send(&session);
+    assert!(sending.piece(delta("Hello")).await);
+    finish(sending).await;
+    for reader in &mut readers {
+        reader.until(ends).await;
+    }
+}

@@ -38,6 +38,11 @@ pub(super) fn data(home: &Path) -> PathBuf {
     home.join("data")
 }
 
+fn serve(home: &Path) -> Command {
+    let data = data(home);
+    alone(&["serve", "--listen", "127.0.0.1:0", "--data", data.to_str().unwrap()], home)
+}
+
 impl Process {
     /// Starts one on the log in `home`, at a port of its own.
     pub(super) fn start(home: &Path) -> Process {
@@ -46,10 +51,23 @@ impl Process {
 
     /// The same, with more flags.
     pub(super) fn start_with(home: &Path, more: &[String]) -> Process {
+        let mut command = serve(home);
+        command.args(more);
+        Process::run(command, home)
+    }
+
+    /// The same, after a shell has carried out `first`.
+    pub(super) fn start_after(first: &str, home: &Path) -> Process {
+        let plain = serve(home);
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{first} && exec \"$0\" \"$@\"")]);
+        command.arg(plain.get_program()).args(plain.get_args()).current_dir(home);
+        Process::run(command, home)
+    }
+
+    fn run(mut command: Command, home: &Path) -> Process {
         let data = data(home);
-        let args = ["serve", "--listen", "127.0.0.1:0", "--data", data.to_str().unwrap()];
-        let mut command = alone(&args, home);
-        let command = command.args(more).stdout(Stdio::null()).stderr(Stdio::piped());
+        let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut said = String::new();

@@ -1,5 +1,7 @@
 //! What the server asks of a person, and the answers.
 
+use std::borrow::Cow;
+
 use crate::event::{AnsweredBy, AskKind, AskOption, UnrecognisedReason};
 use crate::ingest::frame::Direction;
 use crate::ingest::json::{RawValue, Shape, elements, string, string_or_json};
@@ -124,19 +126,46 @@ fn is_boring(method: &str) -> bool {
 
 /// The choices the server offers; a choice with parameters is named by its only key.
 fn decisions(raw: Option<&RawValue>) -> Vec<AskOption<'_>> {
-    const CHOICE: Shape<0> = Shape { read: [], skip: &[] };
     let Some(raw) = raw else {
         let all = APPROVAL_DECISIONS.into_iter();
-        return all.map(|id| AskOption { id: id.into(), label: id.into() }).collect();
+        return all.map(|id| AskOption { id: id.into(), label: label(id, None) }).collect();
     };
-    let name = |choice| {
-        string(choice).or_else(|| {
-            let members = CHOICE.read(choice.get())?.unknown;
-            members.into_iter().next().map(|(name, _)| name.into())
-        })
-    };
-    let names = elements(raw).into_iter().filter_map(name);
-    names.map(|id| AskOption { id: id.clone(), label: id }).collect()
+    elements(raw).into_iter().filter_map(decision).collect()
+}
+
+fn decision(choice: &RawValue) -> Option<AskOption<'_>> {
+    const CHOICE: Shape<0> = Shape { read: [], skip: &[] };
+    if let Some(id) = string(choice) {
+        let label = label(&id, None);
+        return Some(AskOption { id, label });
+    }
+    let (id, parameters) = CHOICE.read(choice.get())?.unknown.into_iter().next()?;
+    Some(AskOption { label: label(&id, Some(parameters)), id: id.into() })
+}
+
+/// A decision in words. One that allows more than this once says what.
+fn label(id: &str, parameters: Option<&RawValue>) -> Cow<'static, str> {
+    match id {
+        "accept" => "Approve".into(),
+        "acceptForSession" => "Approve for this session".into(),
+        "acceptWithExecpolicyAmendment" => {
+            const AMENDMENT: Shape<1> = Shape { read: ["execpolicy_amendment"], skip: &[] };
+            let begins = parameters
+                .and_then(|parameters| AMENDMENT.read(parameters.get())?.read[0])
+                .map(|words| elements(words).into_iter().map(string_or_json).collect::<Vec<_>>())
+                .filter(|words| !words.is_empty());
+            match begins {
+                Some(words) => {
+                    format!("Approve, and from now on whatever begins with {}", words.join(" "))
+                        .into()
+                }
+                None => "Approve, and the like from now on".into(),
+            }
+        }
+        "decline" => "Decline".into(),
+        "cancel" => "Decline and stop".into(),
+        other => other.to_owned().into(),
+    }
 }
 
 /// The questions, and the choices of the only one.

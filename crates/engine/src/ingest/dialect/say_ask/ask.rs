@@ -34,26 +34,27 @@ impl SayAsk {
             }
             (_, Some((kind, tool))) => {
                 let step = self.steps.asked(tool, key, message, out);
-                self.open_ask(key, kind, message, step, out);
+                self.open_ask((ask, kind), key, message, step, out);
             }
             ("followup" | "plan_mode_respond", None) => {
                 self.steps.end(out);
-                self.open_ask(key, AskKind::Followup, message, None, out);
+                self.open_ask((ask, AskKind::Followup), key, message, None, out);
             }
             ("api_req_failed", None) => {
-                self.open_ask(key, AskKind::Other, message, None, out);
+                // First, because what was being said then breaks off.
                 if !message.is_partial() && message.is_answered != Some(true) {
                     out.fail(FailureReason::Error, message.text());
                 }
+                self.open_ask((ask, AskKind::Other), key, message, None, out);
             }
-            (_, None) => self.open_ask(key, AskKind::Other, message, None, out),
+            (_, None) => self.open_ask((ask, AskKind::Other), key, message, None, out),
         }
     }
 
     fn open_ask(
         &mut self,
+        (ask, kind): (&str, AskKind),
         key: &str,
-        kind: AskKind,
         message: &Message<'_>,
         step: Option<crate::event::StepId>,
         out: &mut Writer<'_>,
@@ -67,7 +68,7 @@ impl SayAsk {
                 AskKind::Tool | AskKind::Command | AskKind::Mcp | AskKind::Browser => {
                     (Cow::Borrowed(message.text()), buttons())
                 }
-                AskKind::Other => (Cow::Borrowed(message.text()), Vec::new()),
+                AskKind::Other => offer(ask, message.text()),
             };
             out.ask(key, kind, &text, options, step);
             self.waiting = Some(key.to_owned());
@@ -91,11 +92,27 @@ pub(super) fn resolve(key: &str, out: &mut Writer<'_>) {
     out.resolve_ask(key, "answered", AnsweredBy::Person);
 }
 
+const YES: &str = "yesButtonClicked";
+
+fn option(id: &'static str, label: &'static str) -> AskOption<'static> {
+    AskOption { id: id.into(), label: label.into() }
+}
+
 /// What a person may say to an approval, in the words of the answer that the agent takes.
 fn buttons() -> Vec<AskOption<'static>> {
-    let option =
-        |id: &'static str, label: &'static str| AskOption { id: id.into(), label: label.into() };
-    vec![option("yesButtonClicked", "Approve"), option("noButtonClicked", "Reject")]
+    vec![option(YES, "Approve"), option("noButtonClicked", "Reject")]
+}
+
+/// The screens put words of their own to asks that have none.
+fn offer<'a>(ask: &str, text: &'a str) -> (Cow<'a, str>, Vec<AskOption<'static>>) {
+    match ask {
+        "resume_task" | "resume_completed_task" => {
+            let text = if text.is_empty() { "Resume the task?" } else { text };
+            (text.into(), vec![option(YES, "Resume")])
+        }
+        "api_req_failed" => (text.into(), vec![option(YES, "Retry")]),
+        _ => (text.into(), Vec::new()),
+    }
 }
 
 /// A question is plain text, or JSON with the answers it suggests.
