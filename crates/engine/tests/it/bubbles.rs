@@ -1,6 +1,6 @@
 //! The view `bubbles`: seed 002, rules B1 to B6 and what the common rules mean for it.
 
-use engine::event::{MessageId, Outcome, Owner};
+use engine::event::{Event, MessageId, Outcome, Owner};
 use engine::view::{Kind as ItemKind, Picture, State, Status, ViewName};
 use engine::wire::{Content, Kind};
 use serde_json::{Value, json};
@@ -186,4 +186,18 @@ fn bubbles_x18_a_picture_without_text_has_a_bubble() {
     log.end_round().done();
     let page = picture(ViewName::Bubbles, &log.records());
     assert_eq!(page.items.values().next().unwrap().images.len(), 1);
+}
+
+#[test]
+fn bubbles_x8_a_bubble_says_at_once_whether_it_is_whole() {
+    for (incomplete, state) in [(false, State::Done), (true, State::Incomplete)] {
+        let mut log = Log::new();
+        log.round().message(&["One."]).open_message(&["Tw"]);
+        let before = picture(ViewName::Bubbles, &log.records());
+        assert_eq!(before.items.values().last().unwrap().state, State::Live);
+        log.push(Event::MessageEnded { message: MessageId(1), incomplete });
+        let page = picture(ViewName::Bubbles, &log.records());
+        let states: Vec<State> = page.items.values().map(|item| item.state).collect();
+        assert_eq!(states, [State::Done, state]);
+    }
 }

@@ -135,3 +135,22 @@ fn bubbles_b5_the_list_at_the_end_has_pictures_and_sources() {
     assert_eq!(message["images"][0]["mediaType"], "image/png");
     assert_eq!(message["citations"], json!([{ "url": "https://pond.test" }]));
 }
+
+#[test]
+fn latest_x16_a_picture_stays_when_another_step_is_taken_back() {
+    let mut log = Log::new();
+    log.round().tool_of("image_generation", ToolKind::ImageGeneration).image(SKETCH, "QUJD");
+    log.result(0, "").tool("ls").withdraw(&[], &[1]);
+    assert_eq!(shown(&picture(ViewName::Latest, &log.records())), [("", 1, 0)]);
+    log.withdraw(&[], &[0]);
+    assert_eq!(shown(&picture(ViewName::Latest, &log.records())), []);
+}
+
+#[test]
+fn latest_l5_a_run_without_a_reply_ends_with_its_pictures_and_no_older_text() {
+    let mut log = Log::new();
+    log.round().tool_of("image_generation", ToolKind::ImageGeneration).image(SKETCH, "QUJD");
+    log.result(0, "").message(&["I drew."]).end_round().round().tool("ls").end_round();
+    log.end(Outcome::Completed, None);
+    assert_eq!(shown(&picture(ViewName::Latest, &log.records())), [("", 1, 0)]);
+}
