@@ -111,14 +111,16 @@ enum Life {
 pub struct Run {
     filter: Filter,
     ledger: Ledger,
-    over: Option<Over>,
+    untold: Untold,
 }
 
-/// A message that is over, but not yet told to be: if the run breaks off next, so did the message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Over {
-    message: MessageId,
-    at: Option<Millis>,
+/// What is told with the next event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Untold {
+    /// A message that is over, and since when: if the run breaks off next, so did the message.
+    over: Option<(MessageId, Option<Millis>)>,
+    /// Whether the run breaks off.
+    breaks: bool,
 }
 
 /// All of a run's state but the filter, which writes into it.
@@ -209,7 +211,7 @@ impl Run {
                 finishing: Finishing::No,
                 quirks: options.quirks.clone(),
             },
-            over: None,
+            untold: Untold::default(),
         }
     }
 
@@ -224,9 +226,7 @@ struct Out<'a> {
     at: Option<Millis>,
     /// Whether the run goes on: after its ending nothing is said, whatever a dialect says.
     life: Life,
-    /// Whether the run breaks off.
-    breaks: bool,
-    over: &'a mut Option<Over>,
+    untold: &'a mut Untold,
 }
 
 impl Out<'_> {
@@ -234,7 +234,7 @@ impl Out<'_> {
     #[inline(always)]
     #[allow(clippy::inline_always, reason = "worth 1 % of ingest")]
     fn event(&mut self, event: Event<'_>) {
-        if self.over.is_some() {
+        if self.untold.over.is_some() {
             self.tell_over();
         }
         if self.life != Life::Ended {
@@ -244,15 +244,15 @@ impl Out<'_> {
 
     #[cold]
     fn tell_over(&mut self) {
-        if let Some(Over { message, at }) = self.over.take() {
-            self.sink.event(at, Event::MessageEnded { message, incomplete: self.breaks });
+        if let Some((message, at)) = self.untold.over.take() {
+            self.sink.event(at, Event::MessageEnded { message, incomplete: self.untold.breaks });
         }
     }
 
     fn message_over(&mut self, message: MessageId) {
         // What is over after the end is nobody's business.
         if self.life != Life::Ended {
-            *self.over = Some(Over { message, at: self.at });
+            self.untold.over = Some((message, self.at));
         }
     }
 
@@ -320,7 +320,7 @@ impl Ledger {
         {
             out.event(Event::NoticeGiven { level: Level::Error, text: detail.into() });
         }
-        out.breaks = self.breaks_off();
+        out.untold.breaks = self.breaks_off();
         self.last_round_message = None;
         self.result_seen = false;
         self.round = Some(Round {
@@ -346,7 +346,8 @@ impl Ledger {
         }
         self.end_message(filter, out);
         self.end_reasoning(out);
-        out.breaks |= self.round.as_ref().is_some_and(|round| round.stop == Some(Stop::Length));
+        out.untold.breaks |=
+            self.round.as_ref().is_some_and(|round| round.stop == Some(Stop::Length));
         // A limit on length may have cut the last call short; any other stop has not.
         let stop = self.round.as_ref().and_then(|round| round.stop);
         if stop.is_some_and(|stop| stop != Stop::Length) {
@@ -365,7 +366,7 @@ impl Ledger {
         self.last_stop = round.stop;
         let (number, incomplete) = (self.current_round(), self.is_broken_off());
         out.event(Event::RoundEnded { round: number, stop: round.stop, incomplete });
-        out.breaks = self.breaks_off();
+        out.untold.breaks = self.breaks_off();
     }
 
     /// Number of the round that is open, or was last.

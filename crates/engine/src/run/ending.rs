@@ -20,7 +20,7 @@ impl Ledger {
             return;
         }
         self.life = Life::Ending;
-        out.breaks = self.breaks_off();
+        out.untold.breaks = self.breaks_off();
         self.end_round(filter, out);
         self.tools.close_all(out);
         let ending = self.ending(cut);

@@ -121,7 +121,7 @@ impl Ledger {
             (_, verdict) => {
                 if *verdict == Verdict::Pending {
                     self.verdict = Verdict::Completed(Stop::End);
-                    out.breaks = self.breaks_off();
+                    out.untold.breaks = self.breaks_off();
                 }
                 self.finish(Cut::EndOfInput, filter, out);
             }

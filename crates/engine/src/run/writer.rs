@@ -30,8 +30,8 @@ pub struct Writer<'a> {
 
 impl Run {
     pub fn writer<'a>(&'a mut self, at: Option<Millis>, sink: &'a mut dyn Sink) -> Writer<'a> {
-        let Run { filter, ledger, over } = self;
-        let out = Out { sink, at, life: ledger.life, breaks: ledger.breaks_off(), over };
+        let Run { filter, ledger, untold } = self;
+        let out = Out { sink, at, life: ledger.life, untold };
         Writer { filter, ledger, out }
     }
 }
@@ -62,7 +62,7 @@ impl Writer<'_> {
         if matches!(self.ledger.verdict, Verdict::Pending | Verdict::Completed(_)) {
             self.ledger.verdict = Verdict::Completed(stop);
         }
-        self.out.breaks = self.ledger.breaks_off();
+        self.out.untold.breaks = self.ledger.breaks_off();
     }
 
     pub fn fail(&mut self, reason: FailureReason, detail: &str) {
@@ -81,11 +81,11 @@ impl Writer<'_> {
         if !is_known && !self.ledger.has_finished() {
             self.ledger.verdict = verdict;
         }
-        self.out.breaks = self.ledger.breaks_off();
+        self.out.untold.breaks = self.ledger.breaks_off();
         self.flush();
         if self.ledger.has_finished() {
             self.ledger.verdict = before;
-            self.out.breaks = self.ledger.breaks_off();
+            self.out.untold.breaks = self.ledger.breaks_off();
         }
     }
 
