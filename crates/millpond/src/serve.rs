@@ -76,6 +76,8 @@ async fn serve(args: &ServeArgs) -> Result<(), String> {
     let gateway = Arc::new(gateway);
     tokio::spawn(sweep_now_and_then(store, Arc::clone(&gateway), retention(&config)));
     let link = key::first_link(&gateway, &folder).await?;
+    // Before it says that it listens: whoever hears that may ask it to stop.
+    let stop = stopped()?;
     let scheme = if secure { "https" } else { "http" };
     say(&format!("listening on {scheme}://{address}"));
     if std::io::stderr().is_terminal() {
@@ -88,9 +90,7 @@ async fn serve(args: &ServeArgs) -> Result<(), String> {
         say("warning: anybody on the network can listen in; give a certificate, or use 127.0.0.1");
     }
     allow_many_files();
-    gateway::serve::serve(gateway, listener, tls, stopped())
-        .await
-        .map_err(|error| error.to_string())
+    gateway::serve::serve(gateway, listener, tls, stop).await.map_err(|error| error.to_string())
 }
 
 /// Each connection is an open file, and most shells allow a thousand. As many as the gateway takes
@@ -105,7 +105,10 @@ fn allow_many_files() {
 /// Lines on standard error. Nothing that lets anybody in, and nothing anybody wrote, is in them.
 fn begin_log(config: &Config) {
     let level = config.text("log").parse().unwrap_or(tracing::Level::INFO);
-    let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(level);
+    let log = tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_max_level(level);
     if config.text("log_format") == "json" {
         log.json().flatten_event(true).init();
     } else {
@@ -172,16 +175,13 @@ async fn ask_for_link(args: &LoginArgs) -> Result<String, String> {
     Ok(format!("{base}{}", link.path))
 }
 
-/// Done when the process is asked to end.
-async fn stopped() {
+/// Done when the process is asked to end. It listens for that from now on.
+fn stopped() -> Result<impl Future<Output = ()>, String> {
     use tokio::signal::unix::{SignalKind, signal};
-    let interrupted = tokio::signal::ctrl_c();
-    match signal(SignalKind::terminate()) {
-        Ok(mut terminated) => {
-            tokio::select! { _ = interrupted => {}, _ = terminated.recv() => {} }
-        }
-        Err(_) => {
-            let _asked = interrupted.await;
-        }
-    }
+    let listen = |kind| signal(kind).map_err(|error| format!("cannot hear signals: {error}"));
+    let mut interrupted = listen(SignalKind::interrupt())?;
+    let mut terminated = listen(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! { _ = interrupted.recv() => {}, _ = terminated.recv() => {} }
+    })
 }
