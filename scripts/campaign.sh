@@ -28,7 +28,8 @@ case ${1:-} in
       frames) files=("$src/ingest/frame.rs" "$src/ingest/frame/*.rs") tests=(--lib -- ingest::) ;;
       run)
         files=("$src/run.rs" "$src/run/**/*.rs")
-        tests=(--lib --test it -- run:: rules:: fixtures:: control_words:: finishing::)
+        tests=(--lib --test it -- run:: rules:: fixtures:: goldens:: control_words:: finishing::
+          grammar:: traces:: told:: broken_off:: unfinished:: drafts::)
         ;;
       views)
         files=("$src/view/**/*.rs" "$src/wire/**/*.rs")

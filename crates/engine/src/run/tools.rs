@@ -209,21 +209,16 @@ impl Tools {
 
     /// Closes calls that whoever called the model was to run.
     pub(super) fn close_clients(&mut self, out: &mut Out<'_>) {
-        let theirs = |tool: &OpenTool| tool.executor == Executor::Client && tool.ready;
-        let (go, stay): (Vec<_>, _) = std::mem::take(&mut self.open).into_iter().partition(theirs);
-        self.open = stay;
-        for tool in go {
-            tool.close(out);
-        }
+        self.close_if(|tool| tool.executor == Executor::Client && tool.ready, out);
     }
 
     /// Forgets steps that were taken back, closing them first.
     pub(super) fn close_from(&mut self, first: StepId, out: &mut Out<'_>) {
-        let (stay, go) =
-            std::mem::take(&mut self.open).into_iter().partition(|tool| tool.step < first);
-        self.open = stay;
-        let go: Vec<OpenTool> = go;
-        for tool in go {
+        self.close_if(|tool| first <= tool.step, out);
+    }
+
+    fn close_if(&mut self, goes: impl Fn(&OpenTool) -> bool, out: &mut Out<'_>) {
+        for tool in self.open.extract_if(.., |tool| goes(tool)) {
             tool.close(out);
         }
     }

@@ -210,11 +210,9 @@ impl Sentences {
             }
             stays
         });
-        let (stay, loose) = std::mem::take(&mut open.hung)
-            .into_iter()
-            .partition::<Vec<_>, _>(|(key, _)| !changed.contains(key));
-        open.hung = stay;
-        open.loose.extend(loose.into_iter().map(|(_, hung)| hung));
+        // Keys grow.
+        let fell = open.hung.extract_if(.., |(key, _)| changed.binary_search(key).is_ok());
+        open.loose.extend(fell.map(|(_, hung)| hung));
         if !changed.is_empty() {
             out(Patch::Withdraw { keys: changed });
         }

@@ -10,6 +10,7 @@ mod anthropic;
 mod asks;
 mod bedrock;
 mod bounds;
+mod broken_off;
 mod bubbles;
 mod claude_code;
 mod cli_agents;
