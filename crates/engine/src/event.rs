@@ -118,6 +118,9 @@ pub enum Event<'a> {
     },
     ReasoningEnded {
         step: StepId,
+        /// It broke off, or reached a limit on its length.
+        #[serde(default, skip_serializing_if = "is_false")]
+        incomplete: bool,
     },
     /// Markup taken out of the text, verbatim: tags, tool calls written as text, blanks around them.
     MarkupHidden {

@@ -21,8 +21,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::event::{
-    Citation, Event, Level, MarkupClass, MessageId, Millis, Phase, Sink, Stop, TextMode, Trace,
-    Usage, UsageScope,
+    Citation, Event, Level, MarkupClass, MessageId, Millis, Phase, Sink, StepId, Stop, TextMode,
+    Trace, Usage, UsageScope,
 };
 use crate::ingest::filter::{ControlWord, Filter, StartsIn, TagTable};
 
@@ -115,12 +115,18 @@ pub struct Run {
 }
 
 /// What is told with the next event.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Untold {
-    /// A message that is over, and since when: if the run breaks off next, so did the message.
-    over: Option<(MessageId, Option<Millis>)>,
+    /// What is over, and since when: if the run breaks off next, so did this.
+    over: Vec<(Over, Option<Millis>)>,
     /// Whether the run breaks off.
     breaks: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Over {
+    Message(MessageId),
+    Reasoning(StepId),
 }
 
 /// All of a run's state but the filter, which writes into it.
@@ -234,7 +240,7 @@ impl Out<'_> {
     #[inline(always)]
     #[allow(clippy::inline_always, reason = "worth 1 % of ingest")]
     fn event(&mut self, event: Event<'_>) {
-        if self.untold.over.is_some() {
+        if !self.untold.over.is_empty() {
             self.tell_over();
         }
         if self.life != Life::Ended {
@@ -244,15 +250,20 @@ impl Out<'_> {
 
     #[cold]
     fn tell_over(&mut self) {
-        if let Some((message, at)) = self.untold.over.take() {
-            self.sink.event(at, Event::MessageEnded { message, incomplete: self.untold.breaks });
+        let incomplete = self.untold.breaks;
+        for (over, at) in self.untold.over.drain(..) {
+            let event = match over {
+                Over::Message(message) => Event::MessageEnded { message, incomplete },
+                Over::Reasoning(step) => Event::ReasoningEnded { step, incomplete },
+            };
+            self.sink.event(at, event);
         }
     }
 
-    fn message_over(&mut self, message: MessageId) {
+    fn is_over(&mut self, over: Over) {
         // What is over after the end is nobody's business.
         if self.life != Life::Ended {
-            self.untold.over = Some((message, self.at));
+            self.untold.over.push((over, self.at));
         }
     }
 

@@ -51,7 +51,9 @@ impl Event<'_> {
             Event::ReasoningAppended { step, text } => {
                 Event::ReasoningAppended { step, text: own(text) }
             }
-            Event::ReasoningEnded { step } => Event::ReasoningEnded { step },
+            Event::ReasoningEnded { step, incomplete } => {
+                Event::ReasoningEnded { step, incomplete }
+            }
             Event::MarkupHidden { class, text } => Event::MarkupHidden { class, text: own(text) },
             Event::ToolStarted { step, round, call, name, kind, executor, server, parent } => {
                 Event::ToolStarted {

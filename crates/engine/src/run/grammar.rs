@@ -93,7 +93,7 @@ impl Grammar {
             | Event::OutputAppended { step, .. } => {
                 rule(self.open_steps.contains(step), Broken::NoSuchStep)
             }
-            Event::ReasoningEnded { step } | Event::ToolEnded { step, .. } => {
+            Event::ReasoningEnded { step, .. } | Event::ToolEnded { step, .. } => {
                 rule(self.open_steps.remove(step), Broken::NoSuchStep)
             }
             Event::AskOpened { ask, .. } => {

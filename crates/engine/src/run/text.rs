@@ -8,7 +8,7 @@ use crate::ingest::filter::{Class, Filter, Piece};
 use crate::limits::BLANK_BYTES_MAX;
 
 use super::fingerprint::Fingerprint;
-use super::{Ledger, Out};
+use super::{Ledger, Out, Over};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Message {
@@ -193,7 +193,7 @@ impl Ledger {
     pub(super) fn end_message(&mut self, filter: &mut Filter, out: &mut Out<'_>) {
         if let Some(message) = self.close_message(filter, out) {
             self.cite(message, out);
-            out.message_over(message);
+            out.is_over(Over::Message(message));
         }
     }
 
@@ -335,7 +335,7 @@ impl Ledger {
                 out.hidden(MarkupClass::Blank, &text);
             }
             Reasoning::None | Reasoning::Blank { .. } => {}
-            Reasoning::Open { step, .. } => out.event(Event::ReasoningEnded { step }),
+            Reasoning::Open { step, .. } => out.is_over(Over::Reasoning(step)),
         }
     }
 }

@@ -61,7 +61,7 @@ impl Unfinished {
             Event::ToolReady { step } => {
                 self.steps.insert(*step, Step::Tool { ready: true });
             }
-            Event::ReasoningEnded { step } | Event::ToolEnded { step, .. } => {
+            Event::ReasoningEnded { step, .. } | Event::ToolEnded { step, .. } => {
                 self.steps.remove(step);
             }
             Event::AskOpened { ask, .. } => {
@@ -104,7 +104,7 @@ impl Unfinished {
         events
             .extend(self.message.map(|message| Event::MessageEnded { message, incomplete: true }));
         let reasoning = self.steps.iter().filter(|(_, kind)| **kind == Step::Reasoning);
-        events.extend(reasoning.map(|(&step, _)| Event::ReasoningEnded { step }));
+        events.extend(reasoning.map(|(&step, _)| Event::ReasoningEnded { step, incomplete: true }));
         events.extend(self.round.map(|round| Event::RoundEnded {
             round,
             stop: None,

@@ -89,6 +89,14 @@ impl Writer<'_> {
         }
     }
 
+    /// The person stopped the source in what it was saying.
+    pub fn broke_off(&mut self) {
+        self.out.untold.breaks = true;
+        self.flush();
+        self.out.tell_over();
+        self.out.untold.breaks = self.ledger.breaks_off();
+    }
+
     /// No more input comes: closes what is open and gives the run its ending.
     pub fn finish(&mut self, cut: Cut) {
         self.ledger.finish(cut, self.filter, &mut self.out);

@@ -104,8 +104,8 @@ impl Steps {
             Event::ArgumentsReplaced { step, text } => self.tray.argue_anew(*step, text),
             Event::ToolReady { step } => self.tray.ready(*step, record.at_ms),
             Event::OutputAppended { step, text } => self.tray.put_out(*step, text),
-            Event::ReasoningEnded { step } => {
-                self.end_step(*step, State::Done, None, record.at_ms, out);
+            Event::ReasoningEnded { step, incomplete } => {
+                self.end_step(*step, State::of_text(*incomplete), None, record.at_ms, out);
             }
             Event::ToolEnded { step, outcome, detail } => {
                 let state = State::from(*outcome);

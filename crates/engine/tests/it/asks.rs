@@ -137,6 +137,26 @@ fn transcript_settles_again(all: &[Record<'_>]) {
 }
 
 #[test]
+fn x13_an_ending_that_leaves_no_asks_open_closes_those_of_its_run_alone() {
+    let mut log = waiting();
+    let first = log.records().len();
+    log.push(Event::RunStarted {
+        version: 1,
+        dialect: "test".into(),
+        mode: engine::event::TextMode::Incremental,
+    });
+    log.round().ask("later", "And this?").message(&["Done."]).end_round().done();
+    let mut all = log.records();
+    for (at, record) in all.iter_mut().enumerate() {
+        record.run = if at < first { "r1" } else { "r2" }.into();
+    }
+    for view in ViewName::ALL {
+        let asks: Vec<_> = picture(view, &all).asks.into_iter().map(|ask| ask.id).collect();
+        assert_eq!(asks, ["q"], "{view:?}");
+    }
+}
+
+#[test]
 fn x14_asks_that_nobody_answers_do_not_pile_up() {
     let mut log = Log::new();
     log.round();

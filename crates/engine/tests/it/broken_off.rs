@@ -1,6 +1,6 @@
 //! What the run machine says of replies that break off, and of runs that go on all the same.
 
-use engine::event::{Event, FailureReason, Stop};
+use engine::event::{Event, FailureReason, ReasoningOrigin, Stop};
 use engine::run::{ToolStart, Writer};
 
 use crate::support::Kept;
@@ -110,4 +110,58 @@ fn x7_a_failure_after_which_the_source_goes_on_is_told_once() {
     };
     assert_eq!(notices(false), ["overloaded"]);
     assert_eq!(notices(true), [""; 0]);
+}
+
+/// Which thoughts broke off.
+fn thoughts_cut(kept: &Kept) -> Vec<u32> {
+    let broken = kept.events().filter_map(|event| match event {
+        Event::ReasoningEnded { step, incomplete: true } => Some(step.0),
+        _ => None,
+    });
+    broken.collect()
+}
+
+#[test]
+fn x8_thinking_after_which_the_run_breaks_off_broke_off() {
+    for native in [true, false] {
+        let think = |out: &mut Writer<'_>, text: &str| {
+            if native {
+                out.reasoning(text, ReasoningOrigin::Native);
+            } else {
+                out.text(&format!("Well.<think>{text}"));
+            }
+        };
+        let kept = told(|out| think(out, "I weigh"));
+        assert_eq!(thoughts_cut(&kept), [0], "native {native}");
+        let kept = told(|out| {
+            think(out, "I weigh");
+            out.complete(Stop::End);
+        });
+        assert_eq!(thoughts_cut(&kept), [0; 0], "native {native}");
+    }
+    let kept = told(|out| {
+        out.reasoning("I weigh.", ReasoningOrigin::Native);
+        out.text("Heavy");
+    });
+    assert_eq!((thoughts_cut(&kept), incomplete(&kept)), (vec![], vec![0]), "it went on to speak");
+    let kept = told(|out| {
+        out.text("Well.<think>I weigh");
+        out.fail(FailureReason::Error, "no more");
+    });
+    assert_eq!((thoughts_cut(&kept), incomplete(&kept)), (vec![0], vec![0]), "both were open");
+}
+
+#[test]
+fn x8_what_the_person_stopped_broke_off_though_the_run_goes_on() {
+    let kept = told(|out| {
+        out.reasoning("I weigh", ReasoningOrigin::Native);
+        out.broke_off();
+        out.text("Hea");
+        out.end_message();
+        out.broke_off();
+        out.text("Light.");
+        out.end_message();
+        out.complete(Stop::End);
+    });
+    assert_eq!((thoughts_cut(&kept), incomplete(&kept)), (vec![0], vec![0]));
 }

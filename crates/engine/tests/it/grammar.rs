@@ -151,7 +151,7 @@ fn what_is_said_of_a_step_is_said_while_it_is_open() {
         Event::ToolReady { step },
         Event::ToolProgressed { step, text: "x".into() },
         Event::OutputAppended { step, text: "x".into() },
-        Event::ReasoningEnded { step },
+        Event::ReasoningEnded { step, incomplete: false },
         Event::ToolEnded { step, outcome: ToolOutcome::Succeeded, detail: None },
     ];
     for event in said {

@@ -102,7 +102,7 @@ impl Log {
         for piece in pieces {
             self.push(Event::ReasoningAppended { step, text: (*piece).to_owned().into() });
         }
-        self.push(Event::ReasoningEnded { step })
+        self.push(Event::ReasoningEnded { step, incomplete: false })
     }
 
     pub(crate) fn tool(&mut self, name: &str) -> &mut Log {

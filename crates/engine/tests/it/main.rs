@@ -39,6 +39,7 @@ mod openai_responses;
 mod pictures;
 mod protocol;
 mod qwen_code;
+mod reply;
 mod rules;
 mod scalars;
 mod schema;

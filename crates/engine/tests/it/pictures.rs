@@ -154,3 +154,15 @@ fn latest_l5_a_run_without_a_reply_ends_with_its_pictures_and_no_older_text() {
     log.end(Outcome::Completed, None);
     assert_eq!(shown(&picture(ViewName::Latest, &log.records())), [("", 1, 0)]);
 }
+
+#[test]
+fn latest_l2_a_picture_of_a_new_round_takes_the_place_of_an_older_message() {
+    let mut log = Log::new();
+    log.round().message(&["I draw."]);
+    log.tool_of("image_generation", ToolKind::ImageGeneration);
+    let mut same_round = log.clone();
+    same_round.image(SKETCH, "QUJD");
+    assert_eq!(shown(&picture(ViewName::Latest, &same_round.records())), [("I draw.", 1, 0)]);
+    log.end_round().round().image(SKETCH, "QUJD");
+    assert_eq!(shown(&picture(ViewName::Latest, &log.records())), [("", 1, 0)]);
+}

@@ -100,7 +100,7 @@ fn step_event() -> impl Strategy<Value = Event<'static>> {
             origin: ReasoningOrigin::Native
         }),
         (step(), text()).prop_map(|(step, text)| Event::ReasoningAppended { step, text }),
-        step().prop_map(|step| Event::ReasoningEnded { step }),
+        step().prop_map(|step| Event::ReasoningEnded { step, incomplete: false }),
         (step(), kinds, proptest::option::of(step())).prop_map(|(step, kind, parent)| {
             Event::ToolStarted {
                 step,

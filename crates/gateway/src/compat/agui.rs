@@ -245,7 +245,7 @@ impl Protocol for AgUi {
                 }
             }
             Event::ReasoningAppended { step, text } => self.think(*step, text, out),
-            Event::ReasoningEnded { step } => self.end_thought(*step, out),
+            Event::ReasoningEnded { step, .. } => self.end_thought(*step, out),
             Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, out),
             Event::NoticeGiven { level, text } => {
                 AgUi::custom(Custom::Notice { level: *level, text }, out);

@@ -232,7 +232,7 @@ impl Protocol for AiSdk {
                 }
             }
             Event::ReasoningAppended { step, text } => self.think(*step, text, out),
-            Event::ReasoningEnded { step } => {
+            Event::ReasoningEnded { step, .. } => {
                 if let Some(at) = self.thoughts.iter().position(|open| open == step) {
                     self.thoughts.remove(at);
                     self.end_thought(*step, out);

@@ -275,7 +275,7 @@ impl Protocol for OpenAiResponses {
             }
             Event::SourceCited { message, citation } => self.cite(*message, citation, out),
             Event::ReasoningAppended { step, text } => self.think(*step, text, out),
-            Event::ReasoningEnded { step } => {
+            Event::ReasoningEnded { step, .. } => {
                 self.close_where(|kind| kind.is_thought(*step), Status::Completed, out);
             }
             Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, out),

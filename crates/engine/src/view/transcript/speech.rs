@@ -118,9 +118,9 @@ impl Transcript {
                     self.put(Some(of), item, Growth::Grows, out);
                 }
             }
-            (Event::ReasoningEnded { step }, Thinking::Show) => {
+            (Event::ReasoningEnded { step, incomplete }, Thinking::Show) => {
                 if let Some(key) = self.newest(Of::Thought(*step)) {
-                    self.close(key, State::Done, out);
+                    self.close(key, State::of_text(*incomplete), out);
                 }
             }
             _ => {}

@@ -75,7 +75,7 @@ impl Log {
     pub(super) fn thought(self, step: u32, text: &'static str) -> Log {
         let step = StepId(step);
         self.and(Event::ReasoningAppended { step, text: text.into() })
-            .and(Event::ReasoningEnded { step })
+            .and(Event::ReasoningEnded { step, incomplete: false })
     }
 
     pub(super) fn calls(self, step: u32, name: &'static str) -> Log {

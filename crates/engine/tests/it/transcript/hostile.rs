@@ -120,7 +120,7 @@ fn event(which: u8, id: u32, words: &'static str) -> Event<'static> {
         26 => Event::SourceCited { message: message_id, citation: Citation::default() },
         27 => Event::ReasoningStarted { step, round: 0, origin: ReasoningOrigin::Native },
         28 => Event::ReasoningAppended { step, text: words.into() },
-        29 => Event::ReasoningEnded { step },
+        29 => Event::ReasoningEnded { step, incomplete: false },
         30 => Event::UsageReported {
             scope: if id == 0 { UsageScope::Run } else { UsageScope::Round },
             usage: Usage::default(),

@@ -100,7 +100,7 @@ fn transcript_t11_text_thinking_and_the_declared_final_message() {
         Event::ReasoningStarted { step: StepId(0), round: 0, origin: ReasoningOrigin::Native },
         Event::ReasoningAppended { step: StepId(0), text: "Hm".into() },
         Event::ReasoningAppended { step: StepId(0), text: "m".into() },
-        Event::ReasoningEnded { step: StepId(0) },
+        Event::ReasoningEnded { step: StepId(0), incomplete: false },
     ]);
     screen.tell(said(0, "Going"));
     let phase = Some(Phase::Final);

@@ -58,7 +58,7 @@ fn transcript_t2_hiding_an_item_does_not_disturb_what_is_printed() {
         },
         Event::ReasoningAppended { step: StepId(0), text: "2".into() },
     ];
-    let over = Event::ReasoningEnded { step: StepId(0) };
+    let over = Event::ReasoningEnded { step: StepId(0), incomplete: false };
     for (thinking, between, after) in [
         (Thinking::AsUsual, vec!["=text 1", "=text 3"], vec!["=text 1", "=text 3"]),
         (

@@ -65,11 +65,6 @@ impl StreamJson {
 
     pub(super) fn result(&mut self, line: &Line<'_>, out: &mut Writer<'_>) {
         self.asks.end_denied(out);
-        let usage = line.usage.map(usage_of).unwrap_or_default();
-        let usage = Usage { cost_usd: line.cost.and_then(number), ..usage };
-        if usage != Usage::default() {
-            out.run_usage(usage);
-        }
         let subtype = line.subtype.as_deref().unwrap_or("");
         let reason = line.stop_reason.as_deref();
         let terminal = line.terminal_reason.as_deref().unwrap_or("");
@@ -95,6 +90,11 @@ impl StreamJson {
             }
             None
         };
+        let usage = line.usage.map(usage_of).unwrap_or_default();
+        let usage = Usage { cost_usd: line.cost.and_then(number), ..usage };
+        if usage != Usage::default() {
+            out.run_usage(usage);
+        }
         out.end_round(stop);
         self.round = super::Round::default();
     }

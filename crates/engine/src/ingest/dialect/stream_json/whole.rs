@@ -292,6 +292,7 @@ fn person(line: &Line<'_>, text: &str, out: &mut Writer<'_>) {
     if line.parent.is_some() {
         // What a sub-agent is told is in the arguments of its call.
     } else if text.starts_with(INTERRUPTION) {
+        out.broke_off();
         out.notice(Level::Warning, text);
     } else if line.is_synthetic.is_some_and(is_true) {
         out.notice(Level::Info, text);

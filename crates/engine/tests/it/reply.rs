@@ -1,0 +1,58 @@
+//! The final message alone, as it stands when the run ends: rules X7 and X15.
+
+use engine::event::{Ending, Event, MessageId, Outcome, Phase, Record};
+use engine::view::reply::ReplyView;
+
+use crate::log::Log;
+
+/// What is known of the reply, and what it says when all has been told.
+fn reply(records: &[Record<'_>]) -> (ReplyView, Ending<'static>) {
+    let mut view = ReplyView::default();
+    for record in records {
+        view.apply(&record.event);
+    }
+    let Event::RunEnded { ending } = &records[records.len() - 1].event else {
+        panic!("a run that ends");
+    };
+    (view, ending.clone().into_owned())
+}
+
+#[test]
+fn x7_the_reply_is_the_message_that_the_ending_names() {
+    let mut log = Log::new();
+    log.round().message(&["I look."]).end_round();
+    log.round().message(&["It is ", "dep"]).rewrite(6, "deep.").end_round().done();
+    let (mut view, ending) = reply(&log.records());
+    assert_eq!(view.text(&ending), Some("It is deep."));
+    assert_eq!(view.text_of(MessageId(0)), None, "an older round's message is not kept");
+    assert_eq!(view.take(&ending).as_deref(), Some("It is deep."));
+    let nothing = Ending { message: None, ..ending };
+    assert_eq!(view.text(&nothing), None);
+}
+
+#[test]
+fn x15_a_declared_message_is_kept_through_later_rounds() {
+    for declared_by_its_start in [true, false] {
+        let mut log = Log::new();
+        log.round();
+        let phase = declared_by_its_start.then_some(Phase::Final);
+        log.open_message_in(phase, &["Deep."]).end_message();
+        if !declared_by_its_start {
+            log.push(Event::FinalDeclared { message: MessageId(0) });
+        }
+        log.end_round().round().open_message_in(Some(Phase::Commentary), &["Tidying."]);
+        log.end_message().end_round().round().end_round();
+        log.end(Outcome::Completed, Some(MessageId(0)));
+        let (view, ending) = reply(&log.records());
+        assert_eq!(view.text(&ending), Some("Deep."));
+        assert_eq!(view.text_of(MessageId(1)), None, "commentary goes with its round");
+    }
+}
+
+#[test]
+fn a_rewrite_that_would_cut_a_character_keeps_what_is_before_it() {
+    let mut log = Log::new();
+    log.round().message(&["Łódź"]).rewrite(3, "dka").end_round().done();
+    let (view, ending) = reply(&log.records());
+    assert_eq!(view.text(&ending), Some("Łdka"));
+}
