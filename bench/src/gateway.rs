@@ -27,6 +27,15 @@ pub(crate) enum What {
         #[arg(long, default_value_t = 2)]
         repeats: usize,
     },
+    /// Latency of readers beside some that never read
+    Slow {
+        #[arg(long, default_value_t = 100)]
+        readers: usize,
+        #[arg(long, default_value_t = 10)]
+        seconds: u64,
+        #[arg(long, default_value_t = 2)]
+        repeats: usize,
+    },
     /// Memory per reader of a stream on which nothing happens
     Idle {
         #[arg(long, default_value_t = 10_000)]
@@ -73,6 +82,9 @@ pub(crate) fn run(what: What) -> io::Result<()> {
         match what {
             What::Fanout { readers, rate, seconds, repeats } => {
                 fanout::run(readers, rate, seconds, repeats).await
+            }
+            What::Slow { readers, seconds, repeats } => {
+                fanout::beside_slow(readers, seconds, repeats).await
             }
             What::Idle { readers } => idle::run(readers).await,
             What::Attach { repeats } => attach::run(repeats).await,

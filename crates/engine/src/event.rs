@@ -122,6 +122,13 @@ pub enum Event<'a> {
         #[serde(default, skip_serializing_if = "is_false")]
         incomplete: bool,
     },
+    /// The provider sealed a thought or a call. Whoever goes on with the conversation gives the seal
+    /// back as it is; recorded only for those who do.
+    StepSealed {
+        step: StepId,
+        /// Members of the provider's own JSON, as an object.
+        seal: Cow<'a, str>,
+    },
     /// Markup taken out of the text, verbatim: tags, tool calls written as text, blanks around them.
     MarkupHidden {
         class: MarkupClass,

@@ -18,7 +18,7 @@ use crate::event::{
     DroppedReason, FailureReason, Millis, Sink, TextMode, Trace, UnrecognisedReason,
 };
 use crate::limits::{PROBE_BYTES_MAX, PROBE_FRAMES_MAX, UNREADABLE_BYTES_KEPT};
-use crate::run::{Cut, Run, RunOptions, Writer};
+use crate::run::{Cut, Run, RunOptions, Verdict, Writer};
 
 use dialect::Speaker;
 use frame::{Cutter, Cutting, Direction, Frame};
@@ -101,6 +101,19 @@ impl Ingest {
         cutter.push(bytes, &mut |cutting| reader.take(cutting, at, sink));
     }
 
+    /// For whoever calls the model and runs its tools: says what came of them, in the same run.
+    pub fn writer<'a>(&'a mut self, at: Option<Millis>, sink: &'a mut dyn Sink) -> Writer<'a> {
+        self.reader.run.writer(at, sink)
+    }
+
+    /// The bytes of one reply are over, the run is not: another may follow. Says how it ended.
+    pub fn end_reply(&mut self, at: Option<Millis>, sink: &mut dyn Sink) -> Verdict {
+        let Ingest { cutter, reader } = self;
+        cutter.finish(&mut |cutting| reader.take(cutting, at, sink));
+        *cutter = Cutter::default();
+        reader.end_reply(at, sink)
+    }
+
     /// No more bytes come.
     pub fn finish(&mut self, cut: Cut, at: Option<Millis>, sink: &mut dyn Sink) {
         let Ingest { cutter, reader } = self;
@@ -172,6 +185,19 @@ impl Reader {
         for (came, cutting) in &waiting {
             self.take(cutting.as_cutting(), *came, sink);
         }
+    }
+
+    fn end_reply(&mut self, at: Option<Millis>, sink: &mut dyn Sink) -> Verdict {
+        if let Stage::Probing { best, .. } = &self.stage {
+            let best = *best;
+            self.choose(best, at, sink);
+        }
+        let mut out = self.run.writer(at, sink);
+        if let Stage::Speaking(speaker) = &mut self.stage {
+            speaker.finish(&mut out);
+            **speaker = Speaker::new(speaker.name());
+        }
+        out.end_reply()
     }
 
     fn finish(&mut self, cut: Cut, at: Option<Millis>, sink: &mut dyn Sink) {

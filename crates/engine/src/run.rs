@@ -27,7 +27,7 @@ use crate::event::{
 use crate::ingest::filter::{ControlWord, Filter, StartsIn, TagTable};
 
 use cumulative::Cumulative;
-use ending::Verdict;
+pub use ending::Verdict;
 pub(crate) use fingerprint::Fingerprint;
 use finish::{Asks, Finishing};
 use text::{Message, Reasoning};
@@ -44,6 +44,15 @@ pub struct RunOptions {
     pub quirks: Vec<Quirk>,
     /// Words by which the agent speaks to whoever runs it. None unless asked for.
     pub control_words: Vec<ControlWord>,
+    pub seals: Seals,
+}
+
+/// Whether the log keeps what a provider wants back when the conversation goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Seals {
+    #[default]
+    Drop,
+    Keep,
 }
 
 /// A way in which a source is known to lie. Off unless asked for; the log says when one acted.
@@ -168,6 +177,7 @@ struct Ledger {
     asks: Asks,
     finishing: Finishing,
     quirks: Vec<Quirk>,
+    seals: Seals,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -216,6 +226,7 @@ impl Run {
                 asks: Asks::Nothing,
                 finishing: Finishing::No,
                 quirks: options.quirks.clone(),
+                seals: options.seals,
             },
             untold: Untold::default(),
         }

@@ -51,6 +51,7 @@ impl Event<'_> {
             Event::ReasoningAppended { step, text } => {
                 Event::ReasoningAppended { step, text: own(text) }
             }
+            Event::StepSealed { step, seal } => Event::StepSealed { step, seal: own(seal) },
             Event::ReasoningEnded { step, incomplete } => {
                 Event::ReasoningEnded { step, incomplete }
             }

@@ -35,6 +35,12 @@ pub(crate) fn elements(raw: &RawValue) -> Vec<&RawValue> {
     serde_json::from_str(raw.get()).unwrap_or_default()
 }
 
+/// The JSON text of an object of these texts.
+pub(crate) fn sealed(members: &[(&str, &str)]) -> String {
+    let members = members.iter().map(|(name, text)| ((*name).to_owned(), (*text).into()));
+    serde_json::Value::Object(members.collect()).to_string()
+}
+
 /// The JSON text of an object of these members; missing ones are left out.
 pub(crate) fn object_text(members: &[(&str, Option<&RawValue>)]) -> String {
     let mut text = String::from("{");

@@ -7,7 +7,7 @@ use super::{Cut, Ledger, Life, Out, writer};
 
 /// What the source has said of its end so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub enum Verdict {
     Pending,
     Completed(Stop),
     Failed { reason: FailureReason, detail: String },

@@ -97,6 +97,19 @@ impl Writer<'_> {
         self.out.untold.breaks = self.ledger.breaks_off();
     }
 
+    /// One reply of several is over, with all that is open in it. How it ended is how the run ends
+    /// unless another follows; pending if it broke off.
+    pub fn end_reply(&mut self) -> Verdict {
+        let verdict = self.ledger.verdict.clone();
+        if verdict == Verdict::Pending {
+            self.ledger.verdict = Verdict::Cancelled { detail: String::new() };
+            self.out.untold.breaks = true;
+        }
+        self.end_round(None);
+        self.ledger.verdict.clone_from(&verdict);
+        verdict
+    }
+
     /// No more input comes: closes what is open and gives the run its ending.
     pub fn finish(&mut self, cut: Cut) {
         self.ledger.finish(cut, self.filter, &mut self.out);

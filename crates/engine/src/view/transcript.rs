@@ -182,6 +182,7 @@ impl Transcript {
             // Those that change the page beside these are the base's.
             Event::RunStarted { .. }
             | Event::PromptReceived { .. }
+            | Event::StepSealed { .. }
             | Event::MarkupHidden { .. }
             | Event::ToolProgressed { .. }
             | Event::Unrecognised { .. }

@@ -39,6 +39,7 @@ mod openai_responses;
 mod pictures;
 mod protocol;
 mod qwen_code;
+mod replies;
 mod reply;
 mod rules;
 mod scalars;

@@ -265,6 +265,7 @@ impl Protocol for AgUi {
             Event::RunStarted { .. }
             | Event::RunEnded { .. }
             | Event::PromptReceived { .. }
+            | Event::StepSealed { .. }
             | Event::MarkupHidden { .. }
             | Event::RequestStarted { .. }
             | Event::RequestEnded { .. }

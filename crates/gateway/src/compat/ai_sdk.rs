@@ -253,6 +253,7 @@ impl Protocol for AiSdk {
             Event::RunStarted { .. }
             | Event::RunEnded { .. }
             | Event::PromptReceived { .. }
+            | Event::StepSealed { .. }
             | Event::MarkupHidden { .. }
             | Event::RequestStarted { .. }
             | Event::RequestEnded { .. }

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use crate::event::{FailureReason, ReasoningOrigin, Stop, TextMode, UnrecognisedReason, Usage};
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
-    RawValue, Shape, Text, elements, number, object, string, string_or_json,
+    RawValue, Shape, Text, elements, number, object, sealed, string, string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::{ToolStart, Writer};
@@ -66,7 +66,8 @@ object! { DeltaOf {
     content: &'a RawValue = "content",
     stop_reason: Text<'a> = "stop_reason",
     stop_details: &'a RawValue = "stop_details",
-    ; skip "signature" | "stop_sequence" | "container" | "estimated_tokens" | "encrypted_content"
+    signature: Text<'a> = "signature",
+    ; skip "stop_sequence" | "container" | "estimated_tokens" | "encrypted_content"
 } }
 
 const USAGE: Shape<5> = Shape {
@@ -215,7 +216,10 @@ impl Anthropic {
                     summary.push_str(&delta.content.and_then(string).unwrap_or_default());
                 }
             }
-            "signature_delta" => {}
+            "signature_delta" => {
+                let signature = delta.signature.as_deref().unwrap_or("");
+                out.seal_reasoning(|| sealed(&[("signature", signature)]));
+            }
             _ => out.unrecognised(UnrecognisedReason::Frame, raw),
         }
     }

@@ -145,7 +145,8 @@ object! { Body {
     safety_checks: &'a RawValue = "pending_safety_checks",
     approval: Text<'a> = "approval_request_id",
     approve: &'a RawValue = "approve",
-    ; skip "role" | "encrypted_content" | "max_output_length" | "fingerprint" | "quality" | "size"
+    encrypted: Text<'a> = "encrypted_content",
+    ; skip "role" | "max_output_length" | "fingerprint" | "quality" | "size"
         | "background" | "namespace" | "created_by" | "acknowledged_safety_checks" | "reason"
 } }
 

@@ -1,11 +1,11 @@
 //! Saying text and reasoning.
 
-use crate::event::{Citation, Event, Image, MessageId, Owner, Phase, ReasoningOrigin};
+use crate::event::{Citation, Event, Image, MessageId, Owner, Phase, ReasoningOrigin, StepId};
 use crate::ingest::filter::Piece;
 use crate::limits::CITED_MAX;
-use crate::run::Quirk;
 use crate::run::fingerprint::Fingerprint;
-use crate::run::text::Message;
+use crate::run::text::{Message, Reasoning};
+use crate::run::{Quirk, Seals};
 
 use super::Writer;
 
@@ -76,6 +76,37 @@ impl Writer<'_> {
         }
         self.ledger.open_reasoning(ReasoningOrigin::Redacted, &mut self.out);
         self.end_reasoning();
+    }
+
+    /// What the provider wants back with the thought that is open. One that is not is a thought
+    /// nobody can read.
+    pub fn seal_reasoning(&mut self, seal: impl FnOnce() -> String) {
+        if self.ledger.seals == Seals::Drop {
+            return;
+        }
+        let open = match self.ledger.reasoning {
+            Reasoning::Open { step, .. } => Some(step),
+            Reasoning::None | Reasoning::Blank { .. } => None,
+        };
+        if open.is_none() {
+            self.redacted_reasoning();
+        }
+        let step = open.or_else(|| self.last_step());
+        if let Some(step) = step {
+            self.seal(step, seal);
+        }
+    }
+
+    /// The step that began last.
+    pub fn last_step(&self) -> Option<StepId> {
+        self.ledger.steps.checked_sub(1).map(StepId)
+    }
+
+    /// What the provider wants back with a step.
+    pub fn seal(&mut self, step: StepId, seal: impl FnOnce() -> String) {
+        if self.ledger.seals == Seals::Keep {
+            self.out.event(Event::StepSealed { step, seal: seal().into() });
+        }
     }
 
     /// A source for the message that is open, or else for the next one; if none comes in this

@@ -164,8 +164,17 @@ async fn a_disk_that_fails_fails_the_run_and_cursors_are_not_trusted_afterwards(
     assert_eq!(events.next().await.unwrap().event, "snapshot");
 }
 
-/// Changes a byte of the first row of a log, as a disk might.
-fn flip(folder: &Path, session: &str) {
+fn flip(bytes: &mut Vec<u8>) {
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+}
+
+fn tear(bytes: &mut Vec<u8>) {
+    bytes.truncate(bytes.len() / 2);
+}
+
+/// Changes the bytes of the first row of a log, as a disk might.
+fn damage(folder: &Path, session: &str, change: fn(&mut Vec<u8>)) {
     let file = rusqlite::Connection::open(folder.join("millpond.db")).unwrap();
     let id: gateway::id::SessionId = session.parse().unwrap();
     let sql = "SELECT chunks.session, first, bytes FROM chunks
@@ -173,44 +182,49 @@ fn flip(folder: &Path, session: &str) {
     let (key, first, mut bytes): (i64, i64, Vec<u8>) = file
         .query_row(sql, [id.to_bytes()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
+    change(&mut bytes);
     let sql = "UPDATE chunks SET bytes = ?3 WHERE session = ?1 AND first = ?2";
     assert_eq!(file.execute(sql, (key, first, bytes)).unwrap(), 1);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_flipped_byte_is_told_where_it_is_and_other_sessions_are_unharmed() {
-    let served = serve().await;
-    let token = served.token.clone();
-    let (bad, good) = (served.new_session().await, served.new_session().await);
-    for session in [&bad, &good] {
-        served.ingest(session, fixture("anthropic/payload-per-line.jsonl")).await;
-    }
-    let whole = served.follow(&good, PATCHES, "").await.until(ended).await;
-    let folder = served.stop().await;
-    // Nobody has it open any more once it can be opened.
-    drop(serve_in(Arc::clone(&folder), None).await.stop().await);
-    flip(folder.path(), &bad);
-
-    let served = Served { token, ..serve_in(folder, None).await };
+async fn is_told_as_damaged(served: &Served, session: &str) {
     for path in ["snapshot", "log"] {
-        let answer = served.get(&format!("/v1/sessions/{bad}/{path}")).send().await.unwrap();
+        let answer = served.get(&format!("/v1/sessions/{session}/{path}")).send().await.unwrap();
         assert_eq!(answer.status(), 500, "{path}");
         let told: Value = answer.json().await.unwrap();
         assert_eq!(told["error"]["code"], "damaged", "{path}: {told}");
         let message = told["error"]["message"].as_str().unwrap();
         assert!(message.contains("millpond doctor"), "{path}: {message}");
     }
-    let mut events = served.follow(&bad, PATCHES, "").await;
+    let mut events = served.follow(session, PATCHES, "").await;
     let closed = events.next().await.unwrap();
     assert_eq!((&*closed.event, &*closed.data), ("closed", "{\"reason\":\"damaged\"}"));
     assert!(events.next().await.is_none());
+}
 
+#[tokio::test(flavor = "multi_thread")]
+async fn flipped_and_torn_rows_are_told_where_they_are_and_other_sessions_are_unharmed() {
+    let served = serve().await;
+    let token = served.token.clone();
+    let (flipped, torn) = (served.new_session().await, served.new_session().await);
+    let good = served.new_session().await;
+    for session in [&flipped, &torn, &good] {
+        served.ingest(session, fixture("anthropic/payload-per-line.jsonl")).await;
+    }
+    let whole = served.follow(&good, PATCHES, "").await.until(ended).await;
+    let folder = served.stop().await;
+    // Nobody has it open any more once it can be opened.
+    drop(serve_in(Arc::clone(&folder), None).await.stop().await);
+    damage(folder.path(), &flipped, flip);
+    damage(folder.path(), &torn, tear);
+
+    let served = Served { token, ..serve_in(folder, None).await };
+    is_told_as_damaged(&served, &flipped).await;
+    is_told_as_damaged(&served, &torn).await;
     assert_eq!(served.follow(&good, PATCHES, "").await.until(ended).await, whole);
     served.ingest(&good, fixture("anthropic/payload-per-line.jsonl")).await;
     let listed: Value = served.get("/v1/sessions").send().await.unwrap().json().await.unwrap();
-    assert_eq!(listed["sessions"].as_array().map(Vec::len), Some(2));
+    assert_eq!(listed["sessions"].as_array().map(Vec::len), Some(3));
 }
 
 /// The first record of a run that nobody will end.
@@ -237,7 +251,7 @@ async fn a_gateway_starts_although_the_log_of_an_open_run_is_damaged() {
             store.append(&[begun(n)]).unwrap();
         }
     }
-    flip(folder.path(), &session_id(1).to_string());
+    damage(folder.path(), &session_id(1).to_string(), flip);
     let served = serve_in(folder, None).await;
     let (_, secret) = served.gateway.issue(owner(1), "test").await.unwrap();
     let served = Served { token: secret.reveal().to_owned(), ..served };

@@ -1,7 +1,7 @@
 //! Content blocks: what each kind means when it begins, and when it ends.
 
 use crate::event::{Event, Level, ReasoningOrigin, StepId, ToolKind, UnrecognisedReason};
-use crate::ingest::json::{RawValue, Shape, elements, is_true, string};
+use crate::ingest::json::{RawValue, Shape, elements, is_true, sealed, string};
 use crate::limits::OPEN_BLOCKS_MAX;
 use crate::run::{ToolStart, Writer};
 
@@ -31,8 +31,8 @@ pub(super) enum BlockKind {
 }
 
 /// What the tools' own members are is read where a tool starts.
-const BLOCK: Shape<7> = Shape {
-    read: ["type", "text", "thinking", "content", "tool_use_id", "is_error", "citations"],
+const BLOCK: Shape<8> = Shape {
+    read: ["type", "text", "thinking", "content", "tool_use_id", "is_error", "citations", "data"],
     skip: &[
         "id",
         "name",
@@ -41,7 +41,6 @@ const BLOCK: Shape<7> = Shape {
         "from",
         "to",
         "signature",
-        "data",
         "caller",
         "file_id",
         "source",
@@ -66,7 +65,7 @@ impl Anthropic {
             return;
         };
         out.unknown_fields(&block.unknown);
-        let [kind, text, thinking, content, tool_use, is_error, citations] = block.read;
+        let [kind, text, thinking, content, tool_use, is_error, citations, data] = block.read;
         let text_of = |raw: Option<_>| raw.and_then(string).unwrap_or_default();
         let name = text_of(kind);
         let kind = match name.as_ref() {
@@ -84,6 +83,9 @@ impl Anthropic {
             }
             "redacted_thinking" => {
                 out.redacted_reasoning();
+                if let Some(step) = out.last_step() {
+                    out.seal(step, || sealed(&[("data", &text_of(data))]));
+                }
                 BlockKind::Closed
             }
             "tool_use" | "server_tool_use" | "mcp_tool_use" => self.start_tool(&name, raw, out),

@@ -7,7 +7,9 @@ use crate::event::{
 };
 use crate::ingest::dialect::Unreadable;
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{Few, RawValue, Shape, Text, elements, object, string, string_or_json};
+use crate::ingest::json::{
+    Few, RawValue, Shape, Text, elements, object, sealed, string, string_or_json,
+};
 use crate::run::{ToolStart, Writer};
 
 use super::fail_with;
@@ -106,7 +108,8 @@ object! { Part {
     file_data: &'a RawValue = "fileData",
     tool_call: &'a RawValue = "toolCall",
     tool_response: &'a RawValue = "toolResponse",
-    ; skip "thoughtSignature" | "partMetadata" | "mediaResolution" | "videoMetadata"
+    signature: Text<'a> = "thoughtSignature",
+    ; skip "partMetadata" | "mediaResolution" | "videoMetadata"
 } }
 
 object! { FunctionCall {
@@ -258,6 +261,9 @@ impl Generate {
         }
         if let Some(call) = part.function_call {
             self.function_call(&call, raw, out);
+            if let (Some(signature), Some(step)) = (part.signature, out.last_step()) {
+                out.seal(step, || sealed(&[("thoughtSignature", &signature)]));
+            }
         }
         if let Some(code) = part.code {
             self.run_code(code, out);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::event::{Level, ReasoningOrigin};
-use crate::ingest::json::{RawValue, elements, string};
+use crate::ingest::json::{RawValue, elements, sealed, string};
 use crate::run::{Fingerprint, Writer};
 
 use super::item::{Key, Kind};
@@ -165,10 +165,23 @@ impl OpenAiResponses {
         let is_last = at + 1 == self.items.len();
         match self.items[at].kind {
             // What comes late belongs before what has been said since: there is no such place.
-            Kind::Reasoning { last: None, .. } if is_last => out.redacted_reasoning(),
-            _ if is_last => out.end_reasoning(),
-            _ => {}
+            _ if !is_last => {}
+            Kind::Reasoning { last: None, .. } => {
+                out.redacted_reasoning();
+                seal(body, out);
+            }
+            _ => {
+                seal(body, out);
+                out.end_reasoning();
+            }
         }
+    }
+}
+
+/// Seals the thought that is open, or else was the last.
+fn seal(body: &Body<'_>, out: &mut Writer<'_>) {
+    if let (Some(id), Some(encrypted), Some(step)) = (&body.id, &body.encrypted, out.last_step()) {
+        out.seal(step, || sealed(&[("id", id), ("encrypted_content", encrypted)]));
     }
 }
 
