@@ -15,7 +15,7 @@ pub use crate::run::Quirk;
 pub use dialect::{DialectName, UnknownDialect};
 
 use crate::event::{
-    DroppedReason, FailureReason, Millis, Sink, TextMode, Trace, UnrecognisedReason,
+    DroppedReason, Event, FailureReason, Millis, Sink, TextMode, Trace, UnrecognisedReason,
 };
 use crate::limits::{PROBE_BYTES_MAX, PROBE_FRAMES_MAX, UNREADABLE_BYTES_KEPT};
 use crate::run::{Cut, Run, RunOptions, Verdict, Writer};
@@ -104,6 +104,12 @@ impl Ingest {
     /// For whoever calls the model and runs its tools: says what came of them, in the same run.
     pub fn writer<'a>(&'a mut self, at: Option<Millis>, sink: &'a mut dyn Sink) -> Writer<'a> {
         self.reader.run.writer(at, sink)
+    }
+
+    /// Goes on with a run whose log says this: see [`Run::recall`].
+    pub fn recall(&mut self, event: &Event<'_>) {
+        self.reader.input = Input::Something;
+        self.reader.run.recall(event);
     }
 
     /// The bytes of one reply are over, the run is not: another may follow. Says how it ended.

@@ -12,6 +12,7 @@ mod ending;
 mod fingerprint;
 mod finish;
 pub mod grammar;
+mod recall;
 mod text;
 mod tools;
 pub mod unfinished;
@@ -34,7 +35,7 @@ use text::{Message, Reasoning};
 use tools::Tools;
 pub use tools::{Growth, ToolStart};
 pub(crate) use writer::Opening;
-pub use writer::Writer;
+pub use writer::{Asking, Writer};
 
 /// What a profile says about a source.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -12,7 +12,8 @@ use engine::run::unfinished::Unfinished;
 use tokio::sync::{mpsc, watch};
 
 use crate::clock::now_ms;
-use crate::log::{Fact, RunLog};
+use crate::id::{RunId, SessionId};
+use crate::log::{Fact, Log, RunLog};
 use crate::runs::{Answer, Ticket, Wish, end_as_unkept};
 use crate::store::StoreError;
 
@@ -25,6 +26,12 @@ pub trait Agent: Send + Sync + 'static {
 
     /// Works on one message until its run has ended, or it is asked to stop.
     fn work(&self, job: Job) -> Working;
+
+    /// Whether it goes on with a run that waited for an answer when the process ended. Its job is
+    /// one that was found, and has a log already.
+    fn resumes(&self) -> bool {
+        false
+    }
 }
 
 /// One message, and the run it has become.
@@ -66,6 +73,16 @@ impl Job {
         Ok(job)
     }
 
+    /// A run that was waiting for an answer when the process before this one ended.
+    pub fn found(prompt: String, run: RunLog, ticket: Ticket, unfinished: Unfinished) -> Job {
+        Job { prompt, pen: Some(Pen { run, ticket, unfinished }) }
+    }
+
+    /// The log, and where in it the run stands; nothing once it could not be kept.
+    pub fn place(&self) -> Option<(Log, SessionId, RunId)> {
+        self.pen.as_ref().map(|pen| (pen.run.log().clone(), pen.run.session(), pen.run.id()))
+    }
+
     /// What the run is asked to do, now and whenever that changes.
     pub fn wish(&self) -> Option<watch::Receiver<Wish>> {
         self.pen.as_ref().map(|pen| pen.ticket.wish.clone())
@@ -74,6 +91,11 @@ impl Job {
     /// Answers to asks of this run.
     pub fn take_answers(&self) -> Option<mpsc::Receiver<Answer>> {
         self.pen.as_ref().map(|pen| pen.ticket.take_answers())
+    }
+
+    /// Leaves the run as it is, waiting for an answer: the next process finds it so.
+    pub fn leave_waiting(mut self) {
+        self.pen = None;
     }
 
     /// Writes what happened; returns once it is kept.

@@ -1,13 +1,13 @@
 //! The parts of a gateway that is running, as its endpoints see them.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::event::Millis;
 use tokio::sync::watch;
 
 use crate::access::{Allowed, Attempts, Caller, Links, Secret};
-use crate::agent::Agent;
+use crate::agent::{Agent, Job};
 use crate::bounds::Bounds;
 use crate::channel::Channels;
 use crate::clock::{now_ms, random};
@@ -24,6 +24,8 @@ pub struct Gateway {
     pub channels: Channels,
     pub runs: Runs,
     pub queues: Queues,
+    /// Runs that an earlier process left waiting for an answer, until somebody works on them.
+    waiting: Mutex<Vec<Job>>,
     /// Whoever works on messages, if anybody does.
     pub agent: Option<Shared>,
     pub allowed: Allowed,
@@ -61,10 +63,12 @@ impl Gateway {
     ) -> Result<Gateway, StoreError> {
         let vault: Arc<dyn Vault> = Arc::clone(&store) as Arc<dyn Vault>;
         let log = Log::open(store).map_err(|error| StoreError::Failed(error.to_string()))?;
-        end_open_runs(&log).await?;
+        let runs = Runs::new(log.news().clone());
+        let waiting = end_open_runs(&log, &runs, agent.as_deref()).await?;
         Ok(Gateway {
             channels: Channels::new(log.clone(), MERGE_WINDOW),
-            runs: Runs::new(log.news().clone()),
+            runs,
+            waiting: Mutex::new(waiting),
             log,
             queues: Queues::default(),
             agent: agent.map(Shared),
@@ -186,6 +190,11 @@ impl Gateway {
     /// Another number whenever a stream has to look whether it may go on.
     pub fn unrest(&self) -> u64 {
         self.unrest.load(Ordering::SeqCst)
+    }
+
+    /// Runs that nobody has gone on with yet.
+    pub fn take_waiting(&self) -> Vec<Job> {
+        std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub fn new_run(&self) -> Result<RunId, StoreError> {

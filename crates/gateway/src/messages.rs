@@ -137,8 +137,9 @@ pub async fn work_off(gateway: Arc<Gateway>, session: SessionId) {
 /// Works on what waits anywhere: what an earlier process left, and whatever waited for a run to end
 /// that nobody here works on. Done when the gateway stops.
 pub async fn keep_working(gateway: Arc<Gateway>) {
-    if gateway.agent.is_none() {
-        return;
+    let Some(agent) = &gateway.agent else { return };
+    for job in gateway.take_waiting() {
+        tokio::spawn(agent.0.work(job));
     }
     let mut stopping = gateway.stopping.subscribe();
     loop {

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use engine::event::{Event, FailureReason, Outcome, Record};
 use engine::run::unfinished::Unfinished;
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 
+use crate::agent::{Agent, Job};
 use crate::clock::now_ms;
 use crate::id::{RunId, SessionId};
 use crate::log::{Log, RunLog};
@@ -38,10 +39,22 @@ pub struct Runs {
 }
 
 /// What a person said to an ask.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Answer {
     pub ask: String,
     pub answer: String,
+    /// Told what became of it; one that is dropped came too late.
+    pub heard: oneshot::Sender<Heard>,
+}
+
+/// What became of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    Taken,
+    /// It was answered before, or expired, or was never asked.
+    NotOpen,
+    /// It is none of the options.
+    NoOption,
 }
 
 #[derive(Debug)]
@@ -117,10 +130,13 @@ impl Runs {
         self.lock().len()
     }
 
-    /// Hands an answer to whoever works on the run. Nothing if nobody who takes answers does.
-    pub fn answer(&self, run: RunId, answer: Answer) -> Option<()> {
+    /// Hands an answer to whoever works on the run, and says what became of it. Nothing if nobody
+    /// who takes answers does.
+    pub async fn answer(&self, run: RunId, ask: String, answer: String) -> Option<Heard> {
         let answers = self.lock().get(&run)?.answers.clone()?;
-        answers.try_send(answer).ok()
+        let (heard, told) = oneshot::channel();
+        answers.try_send(Answer { ask, answer, heard }).ok()?;
+        Some(told.await.unwrap_or(Heard::NotOpen))
     }
 
     /// The run that is going in a session.
@@ -152,19 +168,24 @@ impl Runs {
     }
 }
 
-/// Ends every run that the store has open: whoever wrote them is gone. One whose log is damaged
-/// stays open until it was repaired; it costs no other session anything.
-pub async fn end_open_runs(log: &Log) -> Result<usize, StoreError> {
-    let open = log.blocking(Store::open_runs).await?;
-    for row in &open {
-        match interrupt(log, row).await {
+/// Ends every run that the store has open, for whoever wrote them is gone; but for those of `agent`
+/// that wait for an answer, which it goes on with. One whose log is damaged stays open until it was
+/// repaired; it costs no other session anything.
+pub async fn end_open_runs(
+    log: &Log,
+    runs: &Runs,
+    agent: Option<&dyn Agent>,
+) -> Result<Vec<Job>, StoreError> {
+    let mut waiting = Vec::new();
+    for row in log.blocking(Store::open_runs).await? {
+        match interrupt_or_keep(log, runs, agent, &row).await {
             Err(error @ StoreError::Damaged { .. }) => {
                 tracing::error!(%error, run = %row.id, "a run could not be ended");
             }
-            ended => ended?,
+            kept => waiting.extend(kept?),
         }
     }
-    Ok(open.len())
+    Ok(waiting)
 }
 
 /// What ends the run that is open after the record before `end`, as records that follow it. A branch
@@ -216,14 +237,36 @@ fn damaged(session: SessionId, seq: u64, error: &serde_json::Error) -> StoreErro
     StoreError::Damaged { session, seq, detail: error.to_string() }
 }
 
-async fn interrupt(log: &Log, row: &RunRow) -> Result<(), StoreError> {
+async fn interrupt_or_keep(
+    log: &Log,
+    runs: &Runs,
+    agent: Option<&dyn Agent>,
+    row: &RunRow,
+) -> Result<Option<Job>, StoreError> {
     let mut run = log.run(row.session, row.id);
-    let unfinished = read_back(log, row, |event| run.recall(event)).await?;
+    let (mut is_agents, mut prompt) = (false, String::new());
+    let unfinished = read_back(log, row, |event| {
+        run.recall(event);
+        match event {
+            Event::RunStarted { dialect, .. } => {
+                is_agents = agent.is_some_and(|agent| agent.resumes() && agent.name() == dialect);
+            }
+            Event::PromptReceived { text } if prompt.is_empty() => prompt = text.to_string(),
+            _ => {}
+        }
+    })
+    .await?;
+    if is_agents
+        && unfinished.waits()
+        && let Some(ticket) = runs.begin(row.session, row.id)
+    {
+        return Ok(Some(Job::found(prompt, run, ticket, unfinished)));
+    }
     let events = unfinished.close(Outcome::Interrupted, None, "");
     let at = Some(now_ms());
     let facts = events.into_iter().map(|event| (at, event)).collect();
     run.append(facts).await?;
-    Ok(())
+    Ok(None)
 }
 
 /// What a run has left open, as its log tells. `hear` is told each event.

@@ -94,6 +94,25 @@ impl Tools {
         });
     }
 
+    /// A tool that the log says is open.
+    pub(super) fn recall(&mut self, step: StepId, call: &str, executor: Executor) {
+        self.open.push(OpenTool {
+            step,
+            call: Fingerprint::of(call),
+            ready: true,
+            arguments: Fingerprint::default(),
+            output: Fingerprint::default(),
+            output_bytes: 0,
+            executor,
+        });
+    }
+
+    /// A tool that the log says has ended.
+    pub(super) fn forget(&mut self, step: StepId) -> Option<Executor> {
+        let at = self.open.iter().position(|tool| tool.step == step)?;
+        Some(self.open.remove(at).executor)
+    }
+
     /// The newest open tool of this call id.
     pub(super) fn step_of(&self, call: &str) -> Option<StepId> {
         let call = Fingerprint::of(call);

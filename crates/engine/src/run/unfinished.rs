@@ -90,6 +90,11 @@ impl Unfinished {
         self.withdrawn.extend(messages);
     }
 
+    /// Whether nothing goes on but waiting for an answer.
+    pub fn waits(&self) -> bool {
+        self.started && !self.ended && self.message.is_none() && !self.asks.is_empty()
+    }
+
     /// The events that close what is open and end the run. None if it has ended or never began.
     pub fn close(
         &self,

@@ -28,6 +28,19 @@ pub struct Writer<'a> {
     out: Out<'a>,
 }
 
+/// What only a person can settle.
+#[derive(Clone, Debug)]
+pub struct Asking<'a> {
+    pub ask: &'a str,
+    pub kind: AskKind,
+    pub text: &'a str,
+    pub options: Vec<AskOption<'a>>,
+    pub step: Option<StepId>,
+    /// Of exactly what an approval would run.
+    pub digest: Option<&'a str>,
+    pub expires_at_ms: Option<Millis>,
+}
+
 impl Run {
     pub fn writer<'a>(&'a mut self, at: Option<Millis>, sink: &'a mut dyn Sink) -> Writer<'a> {
         let Run { filter, ledger, untold } = self;
@@ -110,6 +123,12 @@ impl Writer<'_> {
         verdict
     }
 
+    /// What the last reply said of its end is past: its tools run, and the run goes on.
+    pub fn go_on(&mut self) {
+        self.ledger.verdict = Verdict::Pending;
+        self.out.untold.breaks = self.ledger.breaks_off();
+    }
+
     /// No more input comes: closes what is open and gives the run its ending.
     pub fn finish(&mut self, cut: Cut) {
         self.ledger.finish(cut, self.filter, &mut self.out);
@@ -117,6 +136,11 @@ impl Writer<'_> {
 
     pub fn is_ended(&self) -> bool {
         self.ledger.life == Life::Ended
+    }
+
+    /// Whether the agent has said that the run is to end, and nothing of its reply is open.
+    pub fn asks_to_end(&self) -> bool {
+        self.is_ended() || self.ledger.finishing != Finishing::No
     }
 
     /// The source is at its end for now: nothing more is expected.
@@ -185,6 +209,11 @@ impl Writer<'_> {
         options: Vec<AskOption<'_>>,
         step: Option<StepId>,
     ) {
+        self.open_ask(Asking { ask, kind, text, options, step, digest: None, expires_at_ms: None });
+    }
+
+    pub fn open_ask(&mut self, asking: Asking<'_>) {
+        let Asking { ask, kind, text, options, step, digest, expires_at_ms } = asking;
         self.flush();
         if self.ledger.open_asks.iter().any(|open| open == ask) {
             return;
@@ -200,8 +229,8 @@ impl Writer<'_> {
             text: text.into(),
             options,
             step,
-            digest: None,
-            expires_at_ms: None,
+            digest: digest.map(Into::into),
+            expires_at_ms,
         });
     }
 

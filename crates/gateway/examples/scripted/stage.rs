@@ -9,7 +9,7 @@ use engine::run::Cut;
 use gateway::agent::{Agent, Job, Working};
 use gateway::clock::now_ms;
 use gateway::log::Fact;
-use gateway::runs::{Answer, Wish};
+use gateway::runs::{Answer, Heard, Wish};
 use tokio::sync::{mpsc, watch};
 
 use crate::part::{Act, Part};
@@ -110,7 +110,7 @@ impl Playing {
         }
         let (answer, told) = tokio::select! {
             cut = told_to_stop(&mut self.wish) => (None, Err(cut)),
-            said = self.answers.recv() => (said.map(|said| said.answer), Ok(())),
+            said = self.answers.recv() => (said.map(take), Ok(())),
         };
         if words.is_some() {
             let by = if answer.is_some() { AnsweredBy::Person } else { AnsweredBy::Nobody };
@@ -123,6 +123,12 @@ impl Playing {
     async fn tell(&mut self, event: Event<'static>) -> Result<(), Cut> {
         self.job.write(vec![(Some(now_ms()), event)]).await.map_err(|_| Cut::Interrupted)
     }
+}
+
+fn take(said: Answer) -> String {
+    // Whoever said it may have gone.
+    let _gone = said.heard.send(Heard::Taken);
+    said.answer
 }
 
 async fn told_to_stop(wish: &mut watch::Receiver<Wish>) -> Cut {

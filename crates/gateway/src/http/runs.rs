@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::gateway::Gateway;
 use crate::id::{OwnerId, RunId, SessionId};
-use crate::runs::Answer;
+use crate::runs::Heard;
 use crate::store::RunRow;
 
 use super::App;
@@ -69,7 +69,7 @@ pub(super) struct Said {
     answer: String,
 }
 
-/// Answers something that only a person can settle. The log says when the answer has arrived.
+/// Answers something that only a person can settle. The first answer counts.
 pub(super) async fn answer(
     State(gateway): App,
     Owner(owner): Owner,
@@ -77,14 +77,18 @@ pub(super) async fn answer(
     Json(Said { answer }): Json<Said>,
 ) -> Result<StatusCode, ApiError> {
     let run = find(&gateway, owner, &word).await?;
-    gateway.runs.answer(run.id, Answer { ask, answer }).map(|()| StatusCode::ACCEPTED).ok_or_else(
-        || {
-            ApiError::conflict(
-                "nobody_waits",
-                "Nobody here waits for this answer: the run has ended, or its agent runs elsewhere.",
-            )
-        },
-    )
+    match gateway.runs.answer(run.id, ask, answer).await {
+        Some(Heard::Taken) => Ok(StatusCode::ACCEPTED),
+        Some(Heard::NotOpen) => Err(ApiError::conflict(
+            "answered_already",
+            "This has been answered, or has expired: the log says how.",
+        )),
+        Some(Heard::NoOption) => Err(ApiError::bad_request("That is none of the options.")),
+        None => Err(ApiError::conflict(
+            "nobody_waits",
+            "Nobody here waits for this answer: the run has ended, or its agent runs elsewhere.",
+        )),
+    }
 }
 
 /// A run that was asked to stop has so long to do so before the caller is told that it has not.

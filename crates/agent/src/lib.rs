@@ -1,0 +1,19 @@
+//! Agents: models, tools and existing agents behind one loop, writing one log.
+//!
+//! The gateway gives an agent a run; the agent writes events. Nothing here decides what a person
+//! sees, and nothing here keeps anything but through the log.
+
+pub mod approval;
+pub mod conversation;
+pub mod demo;
+pub mod limits;
+pub mod memory;
+pub mod model;
+pub mod output;
+pub mod pen;
+pub mod policy;
+pub mod process;
+pub mod provider;
+pub mod request;
+pub mod rounds;
+pub mod tools;

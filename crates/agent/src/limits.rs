@@ -1,0 +1,40 @@
+//! Every bound of the agents, with its unit.
+
+use std::time::Duration;
+
+/// Model calls of one run, unless its profile says otherwise.
+pub const ROUNDS_MAX: u32 = 30;
+/// Wall time of one run, waiting for people aside.
+pub const RUN_TIME_MAX: Duration = Duration::from_hours(1);
+/// Bytes of one reply.
+pub const REPLY_BYTES_MAX: usize = 64 << 20;
+/// Bytes of an error's body that are looked at.
+pub const ERROR_BYTES_MAX: usize = 64 << 10;
+/// Calls of one model before a failure counts.
+pub const ATTEMPTS_MAX: u32 = 4;
+/// Longest pause before another attempt, whatever the provider asks for.
+pub const RETRY_DELAY_MAX: Duration = Duration::from_mins(1);
+/// Bytes of a tool's output that the model and the log are given.
+pub const OUTPUT_BYTES_MAX: usize = 64 << 10;
+/// Bytes of a tool's output that are kept beside the log.
+pub const OUTPUT_KEPT_MAX: usize = 16 << 20;
+/// Bytes of a file that is read, written or edited.
+pub const FILE_BYTES_MAX: u64 = 4 << 20;
+/// Files that a listing names.
+pub const LISTED_MAX: usize = 1_000;
+/// Lines that a search finds.
+pub const FOUND_MAX: usize = 200;
+/// Bytes of a page that is fetched.
+pub const PAGE_BYTES_MAX: usize = 4 << 20;
+/// How long a command runs, unless it is called with another limit.
+pub const COMMAND_TIME: Duration = Duration::from_mins(2);
+/// How long a command may ask to run.
+pub const COMMAND_TIME_MAX: Duration = Duration::from_mins(30);
+/// How long a process group has between being asked to end and being ended.
+pub const KILL_AFTER: Duration = Duration::from_millis(700);
+/// How long an ask waits for an answer.
+pub const ASK_EXPIRES_AFTER: Duration = Duration::from_hours(24);
+/// Characters of an answer that a person writes.
+pub const ANSWER_MAX: usize = 16 << 10;
+/// Tools that one round may call.
+pub const CALLS_MAX: usize = 64;

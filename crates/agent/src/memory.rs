@@ -1,0 +1,70 @@
+//! What the log of a session holds for an agent that is about to work in it.
+
+use engine::event::{Event, Millis, StepId};
+use gateway::id::{RunId, SessionId};
+use gateway::log::Log;
+use gateway::store::{Chunk, StoreError};
+
+use crate::conversation::Conversation;
+
+#[derive(Debug)]
+pub struct Memory {
+    pub conversation: Conversation,
+    /// What the run that is worked on has said so far.
+    pub run: Vec<Event<'static>>,
+    /// What it has asked that nobody has answered.
+    pub asks: Vec<OpenAsk>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenAsk {
+    pub id: String,
+    pub step: StepId,
+    pub digest: String,
+    pub expires_at_ms: Millis,
+}
+
+pub async fn remember(log: &Log, session: SessionId, run: RunId) -> Result<Memory, StoreError> {
+    let name = run.to_string();
+    let mut memory =
+        Memory { conversation: Conversation::default(), run: Vec::new(), asks: Vec::new() };
+    let mut next = 0;
+    loop {
+        let chunks = log.read(session, next).await?;
+        let Some(end) = chunks.last().map(Chunk::end) else { return Ok(memory) };
+        for record in chunks.iter().flat_map(|chunk| chunk.records(next)) {
+            let record = record.map_err(|error| StoreError::Damaged {
+                session,
+                seq: next,
+                detail: error.to_string(),
+            })?;
+            memory.conversation.hear(&record);
+            if record.run == name {
+                memory.hear_ask(&record.event);
+                memory.run.push(record.event.into_owned());
+            }
+        }
+        next = end;
+    }
+}
+
+impl Memory {
+    fn hear_ask(&mut self, event: &Event<'_>) {
+        match event {
+            Event::AskOpened {
+                ask,
+                step: Some(step),
+                digest: Some(digest),
+                expires_at_ms: Some(expires_at_ms),
+                ..
+            } => self.asks.push(OpenAsk {
+                id: ask.to_string(),
+                step: *step,
+                digest: digest.to_string(),
+                expires_at_ms: *expires_at_ms,
+            }),
+            Event::AskResolved { ask, .. } => self.asks.retain(|open| open.id != *ask),
+            _ => {}
+        }
+    }
+}

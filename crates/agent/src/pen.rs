@@ -1,0 +1,206 @@
+//! Writes one run: what a model's reply becomes, and what is said beside it, in one order.
+
+use std::collections::BTreeMap;
+
+use engine::event::{Event, Executor, Millis, Sink, ToolKind, UsageScope};
+use engine::ingest::{Ingest, Options};
+use engine::run::{Cut, Verdict, Writer};
+use gateway::agent::Job;
+use gateway::clock::now_ms;
+use gateway::log::Fact;
+use gateway::store::StoreError;
+use sha2::{Digest, Sha256};
+
+use crate::conversation::Conversation;
+use crate::model::Price;
+
+/// What whoever runs the tools knows of one; the model only says its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    pub kind: ToolKind,
+    pub server: Option<String>,
+    pub name: String,
+}
+
+/// By the name that the model says.
+pub type KnownTools = BTreeMap<String, Known>;
+
+/// The run could not be kept: whoever works on it stops. The gateway has seen to its ending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the run could not be kept")]
+pub struct Unkept;
+
+#[derive(Debug)]
+pub struct Pen {
+    job: Job,
+    ingest: Ingest,
+    made: Made,
+    pub conversation: Conversation,
+    used: Used,
+    said: usize,
+}
+
+/// What the run has used so far, as its provider says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Used {
+    pub tokens: u64,
+    pub cost_usd: f64,
+}
+
+/// What has happened and is not kept yet.
+#[derive(Debug)]
+struct Made {
+    facts: Vec<Fact>,
+    tools: KnownTools,
+    price: Option<Price>,
+}
+
+impl Sink for Made {
+    fn event(&mut self, at: Option<Millis>, event: Event<'_>) {
+        // The gateway has written the beginning.
+        if !matches!(event, Event::RunStarted { .. }) {
+            self.facts.push((at, self.known(event.into_owned())));
+        }
+    }
+}
+
+impl Made {
+    /// The same, with what the source cannot know: what a tool is, and what a call cost.
+    fn known(&self, event: Event<'static>) -> Event<'static> {
+        match event {
+            Event::ToolStarted {
+                step,
+                round,
+                call,
+                name,
+                kind: ToolKind::Function,
+                executor: executor @ Executor::Client,
+                server: None,
+                parent,
+            } if let Some(known) = self.tools.get(&*name) => Event::ToolStarted {
+                step,
+                round,
+                call,
+                name: known.name.clone().into(),
+                kind: known.kind,
+                executor,
+                server: known.server.clone().map(Into::into),
+                parent,
+            },
+            Event::UsageReported { scope: UsageScope::Round, mut usage } => {
+                let cost = self.price.map(|price| price.of(&usage));
+                usage.cost_usd = usage.cost_usd.or(cost);
+                Event::UsageReported { scope: UsageScope::Round, usage }
+            }
+            event => event,
+        }
+    }
+}
+
+impl Pen {
+    pub fn new(
+        job: Job,
+        options: &Options,
+        tools: KnownTools,
+        price: Option<Price>,
+        conversation: Conversation,
+    ) -> Pen {
+        let made = Made { facts: Vec::new(), tools, price };
+        let (used, said) = (Used::default(), 0);
+        Pen { job, ingest: Ingest::new(options), made, conversation, used, said }
+    }
+
+    pub fn used(&self) -> Used {
+        self.used
+    }
+
+    /// How much the model has said: a number that grows with each word, thought and call.
+    pub fn said(&self) -> usize {
+        self.said
+    }
+
+    /// The run goes on from where its log says.
+    pub fn recall(&mut self, event: &Event<'_>) {
+        self.ingest.recall(event);
+        self.count(event);
+    }
+
+    /// Bytes of a reply.
+    pub async fn push(&mut self, bytes: &[u8]) -> Result<(), Unkept> {
+        self.ingest.push(bytes, Some(now_ms()), &mut self.made);
+        self.keep().await
+    }
+
+    /// Says something beside the reply.
+    pub async fn say<T>(&mut self, say: impl FnOnce(&mut Writer<'_>) -> T) -> Result<T, Unkept> {
+        let said = say(&mut self.ingest.writer(Some(now_ms()), &mut self.made));
+        self.keep().await?;
+        Ok(said)
+    }
+
+    pub async fn end_reply(&mut self) -> Result<Verdict, Unkept> {
+        let verdict = self.ingest.end_reply(Some(now_ms()), &mut self.made);
+        self.keep().await?;
+        Ok(verdict)
+    }
+
+    /// Ends the run. What was said last of how it ends stands.
+    pub async fn finish(mut self, cut: Cut) {
+        self.ingest.finish(cut, Some(now_ms()), &mut self.made);
+        // What could not be kept is ended by the job itself.
+        let _kept = self.keep().await;
+    }
+
+    /// Leaves the run waiting for an answer, for the next process to find.
+    pub fn leave(self) {
+        self.job.leave_waiting();
+    }
+
+    /// What the last reply said of its end is past.
+    pub fn go_on(&mut self) {
+        self.ingest.writer(None, &mut self.made).go_on();
+    }
+
+    /// Whether the agent has said that the run is to end.
+    pub fn asks_to_end(&mut self) -> bool {
+        self.ingest.writer(None, &mut self.made).asks_to_end()
+    }
+
+    /// Keeps bytes beside the log; gives the name by which they are found.
+    pub async fn keep_blob(
+        &self,
+        kind: &'static str,
+        bytes: Vec<u8>,
+    ) -> Result<String, StoreError> {
+        let (log, session, _) =
+            self.job.place().ok_or_else(|| StoreError::Failed("the run has ended".to_owned()))?;
+        let digest: [u8; 32] = Sha256::digest(&bytes).into();
+        log.blocking(move |store| store.put_blob(session, digest, kind, &bytes)).await?;
+        Ok(format!("blob {}", crate::tools::hex(&digest)))
+    }
+
+    async fn keep(&mut self) -> Result<(), Unkept> {
+        let facts = std::mem::take(&mut self.made.facts);
+        for (_, event) in &facts {
+            self.conversation.event(event);
+            self.count(event);
+        }
+        self.job.write(facts).await.map_err(|_| Unkept)
+    }
+
+    fn count(&mut self, event: &Event<'_>) {
+        match event {
+            Event::TextAppended { .. }
+            | Event::ReasoningAppended { .. }
+            | Event::ToolStarted { .. } => {
+                self.said += 1;
+            }
+            Event::UsageReported { scope: UsageScope::Round, usage } => {
+                self.used.tokens +=
+                    usage.input_tokens.unwrap_or(0) + usage.output_tokens.unwrap_or(0);
+                self.used.cost_usd += usage.cost_usd.unwrap_or(0.0);
+            }
+            _ => {}
+        }
+    }
+}

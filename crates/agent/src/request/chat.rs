@@ -1,0 +1,85 @@
+//! OpenAI's chat completions.
+
+use serde_json::{Value, json};
+
+use super::{Asked, image_url, result_text};
+use crate::conversation::{Part, ToolResult, Turn};
+use crate::model::Model;
+
+pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
+    let mut messages = Vec::new();
+    if !asked.system.is_empty() {
+        messages.push(json!({ "role": "system", "content": asked.system }));
+    }
+    for turn in asked.turns {
+        match turn {
+            Turn::Person(text) => messages.push(json!({ "role": "user", "content": text })),
+            Turn::Agent(parts) => messages.push(agent(parts)),
+            Turn::Results(results) => results_of(results, &mut messages),
+        }
+    }
+    let mut body = json!({
+        "model": model.name,
+        "messages": messages,
+        "stream": true,
+        "stream_options": { "include_usage": true },
+    });
+    if !asked.tools.is_empty() {
+        body["tools"] = asked.tools.iter().map(super::function).collect();
+    }
+    body
+}
+
+pub(super) fn text_of(parts: &[Part]) -> String {
+    let texts = parts.iter().filter_map(|part| match part {
+        Part::Text(text) if !text.is_empty() => Some(text.as_str()),
+        Part::Text(_) | Part::Thought { .. } | Part::Call(_) => None,
+    });
+    texts.collect::<Vec<_>>().join("\n\n")
+}
+
+fn agent(parts: &[Part]) -> Value {
+    let calls: Vec<Value> = parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Call(call) => Some(json!({
+                "id": call.id,
+                "type": "function",
+                "function": { "name": call.name, "arguments": call.arguments },
+            })),
+            Part::Text(_) | Part::Thought { .. } => None,
+        })
+        .collect();
+    let text = text_of(parts);
+    let content = if text.is_empty() { Value::Null } else { text.into() };
+    let mut message = json!({ "role": "assistant", "content": content });
+    if !calls.is_empty() {
+        message["tool_calls"] = calls.into();
+    }
+    message
+}
+
+/// A result is text alone here; its pictures follow as if the person had shown them.
+fn results_of(results: &[ToolResult], messages: &mut Vec<Value>) {
+    for result in results {
+        messages.push(json!({
+            "role": "tool",
+            "tool_call_id": result.id,
+            "content": result_text(&result.text),
+        }));
+    }
+    for result in results {
+        let pictures: Vec<Value> = result
+            .images
+            .iter()
+            .filter_map(image_url)
+            .map(|url| json!({ "type": "image_url", "image_url": { "url": url } }))
+            .collect();
+        if !pictures.is_empty() {
+            let words =
+                json!({ "type": "text", "text": format!("Pictures from {}:", result.name) });
+            let content: Vec<Value> = std::iter::once(words).chain(pictures).collect();
+            messages.push(json!({ "role": "user", "content": content }));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! OpenAI's Responses, without anything kept on their side.
+
+use serde_json::{Value, json};
+
+use super::{Asked, image_url, result_text, sealed};
+use crate::conversation::{Part, ToolResult, Turn};
+use crate::model::Model;
+
+pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
+    let mut input = Vec::new();
+    for turn in asked.turns {
+        match turn {
+            Turn::Person(text) => input.push(message("user", "input_text", text)),
+            Turn::Agent(parts) => input.extend(parts.iter().filter_map(item)),
+            Turn::Results(results) => input.extend(results.iter().map(output)),
+        }
+    }
+    let mut body = json!({
+        "model": model.name,
+        "instructions": asked.system,
+        "input": input,
+        "stream": true,
+        "store": false,
+        "include": ["reasoning.encrypted_content"],
+        "tools": asked.tools.iter().map(|tool| json!({
+            "type": "function",
+            "name": tool.name,
+            "description": tool.about,
+            "parameters": tool.schema,
+            "strict": false,
+        })).collect::<Vec<_>>(),
+    });
+    if model.thinking_tokens.is_some() {
+        body["reasoning"] = json!({ "summary": "auto" });
+    }
+    body
+}
+
+fn message(role: &str, kind: &str, text: &str) -> Value {
+    json!({ "type": "message", "role": role, "content": [{ "type": kind, "text": text }] })
+}
+
+fn item(part: &Part) -> Option<Value> {
+    match part {
+        Part::Text(text) if text.is_empty() => None,
+        Part::Text(text) => Some(message("assistant", "output_text", text)),
+        // Only what the provider sealed can be given back.
+        Part::Thought { seal, .. } => {
+            let seal = seal.as_ref()?;
+            Some(sealed(json!({ "type": "reasoning", "summary": [] }), Some(seal)))
+        }
+        Part::Call(call) => Some(json!({
+            "type": "function_call",
+            "call_id": call.id,
+            "name": call.name,
+            "arguments": call.arguments,
+        })),
+    }
+}
+
+fn output(result: &ToolResult) -> Value {
+    let pictures: Vec<Value> = result
+        .images
+        .iter()
+        .filter_map(image_url)
+        .map(|url| json!({ "type": "input_image", "image_url": url }))
+        .collect();
+    let output: Value = if pictures.is_empty() {
+        result_text(&result.text).into()
+    } else {
+        let text = json!({ "type": "input_text", "text": result_text(&result.text) });
+        std::iter::once(text).chain(pictures).collect()
+    };
+    json!({ "type": "function_call_output", "call_id": result.id, "output": output })
+}

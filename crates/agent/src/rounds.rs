@@ -1,0 +1,216 @@
+//! The loop: rounds of a model and its tools, until the model has said what it had to say.
+//!
+//! Where a run stands is what its log says: a run that waited for an answer when its process ended
+//! goes on in the next one from there.
+
+mod calls;
+mod reply;
+mod stop;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use engine::event::FailureReason;
+use engine::ingest::filter::ControlWord;
+use engine::ingest::{DialectName, Options};
+use engine::run::{Cut, RunOptions, Seals};
+use gateway::agent::{Agent, Job, Working};
+use gateway::runs::Answer;
+use tokio::sync::mpsc;
+
+use crate::limits::{ROUNDS_MAX, RUN_TIME_MAX};
+use crate::memory::{Memory, remember};
+use crate::model::Price;
+use crate::pen::{Pen, Unkept};
+use crate::policy::Policies;
+use crate::provider::Provider;
+use crate::tools::Toolbox;
+
+use calls::Asks;
+use stop::Stopping;
+
+/// Whether a person is asked about what the policy says to ask about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caution {
+    Ask,
+    /// `--yolo`: nobody is asked anything.
+    Yolo,
+}
+
+/// How far one run goes by itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    pub rounds: u32,
+    /// Waiting for people aside.
+    pub time: Duration,
+    pub tokens: Option<u64>,
+    pub cost_usd: Option<f64>,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds { rounds: ROUNDS_MAX, time: RUN_TIME_MAX, tokens: None, cost_usd: None }
+    }
+}
+
+/// All that makes an agent of our own.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub provider: Provider,
+    pub dialect: DialectName,
+    pub system: String,
+    pub toolbox: Toolbox,
+    pub policies: Policies,
+    pub caution: Caution,
+    pub bounds: Bounds,
+    pub price: Option<Price>,
+    pub control_words: Vec<ControlWord>,
+}
+
+/// An agent that calls a model and runs its tools.
+#[derive(Clone, Debug)]
+pub struct Looped(Arc<Setup>);
+
+impl Looped {
+    pub fn new(setup: Setup) -> Looped {
+        Looped(Arc::new(setup))
+    }
+}
+
+impl Agent for Looped {
+    fn name(&self) -> &'static str {
+        "millpond"
+    }
+
+    fn work(&self, job: Job) -> Working {
+        Box::pin(work(Arc::clone(&self.0), job))
+    }
+
+    fn resumes(&self) -> bool {
+        true
+    }
+}
+
+/// Why a run does not go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Halt {
+    /// It could not be kept; the gateway ends it.
+    Unkept,
+    /// It ends as its last reply did, or else as this says.
+    End(Cut),
+    Failed(FailureReason, String),
+    /// The process ends while a person is asked: the next one goes on.
+    Left,
+}
+
+impl From<Unkept> for Halt {
+    fn from(_: Unkept) -> Halt {
+        Halt::Unkept
+    }
+}
+
+/// One run, being worked on.
+struct Work {
+    setup: Arc<Setup>,
+    pen: Pen,
+    stopping: Stopping,
+    answers: mpsc::Receiver<Answer>,
+    asks: Asks,
+    rounds: u32,
+    began: Instant,
+    /// Time in which only people were waited for.
+    waited: Duration,
+}
+
+async fn work(setup: Arc<Setup>, job: Job) {
+    let Some(mut work) = Work::begin(setup, job).await else { return };
+    let halt = match work.go_on().await {
+        Ok(never) => match never {},
+        Err(halt) => halt,
+    };
+    work.end(halt).await;
+}
+
+impl Work {
+    async fn begin(setup: Arc<Setup>, job: Job) -> Option<Work> {
+        let (wish, answers) = (job.wish()?, job.take_answers()?);
+        let (log, session, run) = job.place()?;
+        let memory = match remember(&log, session, run).await {
+            Ok(memory) => memory,
+            Err(error) => {
+                tracing::error!(%error, %run, "the conversation cannot be read");
+                return None;
+            }
+        };
+        let Memory { conversation, run: events, asks } = memory;
+        let control_words = setup.control_words.clone();
+        let run = RunOptions { seals: Seals::Keep, control_words, ..RunOptions::default() };
+        let options = Options { from: Some(setup.dialect), run };
+        let mut pen = Pen::new(job, &options, setup.toolbox.known(), setup.price, conversation);
+        for event in &events {
+            pen.recall(event);
+        }
+        let rounds = pen.conversation.rounds();
+        Some(Work {
+            setup,
+            pen,
+            stopping: Stopping::new(wish),
+            answers,
+            asks: Asks::found(asks),
+            rounds,
+            began: Instant::now(),
+            waited: Duration::ZERO,
+        })
+    }
+
+    /// Round after round.
+    async fn go_on(&mut self) -> Result<std::convert::Infallible, Halt> {
+        loop {
+            let calls = self.pen.conversation.pending();
+            if !calls.is_empty() {
+                self.answer(calls).await?;
+                continue;
+            }
+            if self.pen.asks_to_end() {
+                return Err(Halt::End(Cut::EndOfInput));
+            }
+            self.check_bounds()?;
+            self.rounds += 1;
+            self.reply().await?;
+        }
+    }
+
+    /// What has been done so far is within bounds, and one more round may begin.
+    fn check_bounds(&self) -> Result<(), Halt> {
+        let Bounds { rounds, time, tokens, cost_usd } = self.setup.bounds;
+        let over = |words: String| Err(Halt::Failed(FailureReason::Limit, words));
+        let used = self.pen.used();
+        if rounds <= self.rounds {
+            return over(format!("stopped after {rounds} rounds, the most that one run may have"));
+        }
+        let worked = self.began.elapsed().saturating_sub(self.waited);
+        if time <= worked {
+            return over(format!("stopped after {} s of work", worked.as_secs()));
+        }
+        if let Some(most) = tokens.filter(|most| *most <= used.tokens) {
+            return over(format!("stopped at {} tokens; the limit is {most}", used.tokens));
+        }
+        if let Some(most) = cost_usd.filter(|most| *most <= used.cost_usd) {
+            return over(format!("stopped at ${:.4}; the limit is ${most}", used.cost_usd));
+        }
+        Ok(())
+    }
+
+    async fn end(mut self, halt: Halt) {
+        match halt {
+            Halt::Unkept => {}
+            Halt::Left => self.pen.leave(),
+            Halt::End(cut) => self.pen.finish(cut).await,
+            Halt::Failed(reason, detail) => {
+                if self.pen.say(|out| out.fail(reason, &detail)).await.is_ok() {
+                    self.pen.finish(Cut::EndOfInput).await;
+                }
+            }
+        }
+    }
+}

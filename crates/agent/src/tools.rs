@@ -1,0 +1,414 @@
+//! The tools that an agent has without any server: files, commands, pages, and the person.
+//!
+//! A call is prepared first, which changes nothing and says exactly what would happen; what is then
+//! done is what was prepared. Whoever approves a call approves the digest of that.
+
+mod chart;
+mod command;
+mod files;
+mod page;
+mod root;
+mod write;
+
+use std::time::Duration;
+
+use engine::event::{AskKind, StepId, ToolKind, ToolOutcome};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tokio::sync::mpsc;
+
+use crate::conversation::Call;
+use crate::pen::{Known, KnownTools};
+use crate::policy::Policy;
+use crate::request::Spec;
+
+pub use root::{NoRoot, Root};
+
+/// What a tool has to say while it runs, and when it has ended.
+#[derive(Debug)]
+pub struct News {
+    pub step: StepId,
+    pub said: Said,
+}
+
+#[derive(Debug)]
+pub enum Said {
+    Output(String),
+    Progress(String),
+    Image { media_type: &'static str, bytes: Vec<u8> },
+    Done(Done),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    pub outcome: ToolOutcome,
+    pub detail: Option<String>,
+}
+
+impl Done {
+    pub fn well() -> Done {
+        Done { outcome: ToolOutcome::Succeeded, detail: None }
+    }
+
+    pub fn failed(detail: impl Into<String>) -> Done {
+        Done { outcome: ToolOutcome::Failed, detail: Some(detail.into()) }
+    }
+
+    pub fn denied(detail: impl Into<String>) -> Done {
+        Done { outcome: ToolOutcome::Denied, detail: Some(detail.into()) }
+    }
+}
+
+/// Tells news of one step.
+#[derive(Clone, Debug)]
+pub struct Teller {
+    pub step: StepId,
+    pub news: mpsc::Sender<News>,
+}
+
+impl Teller {
+    pub async fn tell(&self, said: Said) {
+        // Whoever does not listen any more has been told to stop.
+        let _stopped = self.news.send(News { step: self.step, said }).await;
+    }
+
+    pub async fn put_out(&self, text: impl Into<String>) {
+        self.tell(Said::Output(text.into())).await;
+    }
+}
+
+/// Exactly what a call would do.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    pub deed: Deed,
+    pub kind: AskKind,
+    /// What a person is shown before allowing it.
+    pub words: String,
+    /// Of all that decides what happens: the call, and what it would act on as that is now.
+    pub digest: String,
+}
+
+#[derive(Clone, Debug)]
+pub enum Deed {
+    Read(files::Read),
+    List(files::List),
+    Search(files::Search),
+    Write(write::Write),
+    Run(command::Run),
+    Fetch(page::Fetch),
+    Chart,
+    /// The person is asked, and the run ends with the question.
+    AskPerson(String),
+}
+
+/// What a built-in tool is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Builtin {
+    ReadFile,
+    ListFiles,
+    SearchFiles,
+    WriteFile,
+    EditFile,
+    RunCommand,
+    FetchPage,
+    AskUser,
+    /// The demo agent's.
+    DrawChart,
+}
+
+impl Builtin {
+    pub const ALL: [Builtin; 8] = [
+        Builtin::ReadFile,
+        Builtin::ListFiles,
+        Builtin::SearchFiles,
+        Builtin::WriteFile,
+        Builtin::EditFile,
+        Builtin::RunCommand,
+        Builtin::FetchPage,
+        Builtin::AskUser,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Builtin::ReadFile => "read_file",
+            Builtin::ListFiles => "list_files",
+            Builtin::SearchFiles => "search_files",
+            Builtin::WriteFile => "write_file",
+            Builtin::EditFile => "edit_file",
+            Builtin::RunCommand => "run_command",
+            Builtin::FetchPage => "fetch_page",
+            Builtin::AskUser => "ask_user",
+            Builtin::DrawChart => "draw_chart",
+        }
+    }
+
+    /// What is asked about unless a profile says otherwise: whatever writes, runs or sends.
+    pub fn policy(self) -> Policy {
+        match self {
+            Builtin::ReadFile
+            | Builtin::ListFiles
+            | Builtin::SearchFiles
+            | Builtin::AskUser
+            | Builtin::DrawChart => Policy::Allow,
+            Builtin::WriteFile | Builtin::EditFile | Builtin::RunCommand | Builtin::FetchPage => {
+                Policy::Ask
+            }
+        }
+    }
+
+    /// Whether it changes files in the working folder.
+    pub fn changes_files(self) -> bool {
+        matches!(self, Builtin::WriteFile | Builtin::EditFile | Builtin::RunCommand)
+    }
+
+    fn kind(self) -> ToolKind {
+        match self {
+            Builtin::RunCommand => ToolKind::Command,
+            Builtin::WriteFile | Builtin::EditFile => ToolKind::Edit,
+            Builtin::FetchPage => ToolKind::WebFetch,
+            Builtin::DrawChart => ToolKind::ImageGeneration,
+            Builtin::ReadFile | Builtin::ListFiles | Builtin::SearchFiles | Builtin::AskUser => {
+                ToolKind::Function
+            }
+        }
+    }
+
+    fn about(self) -> &'static str {
+        match self {
+            Builtin::ReadFile => "Reads a text file. Lines are numbered.",
+            Builtin::ListFiles => "Lists the files under a folder, with their sizes.",
+            Builtin::SearchFiles => "Finds lines that match a regular expression.",
+            Builtin::WriteFile => "Writes a whole file, new or not.",
+            Builtin::EditFile => "Replaces one exact piece of a file by another.",
+            Builtin::RunCommand => "Runs a shell command in the working folder.",
+            Builtin::FetchPage => "Fetches a web page and gives its text.",
+            Builtin::AskUser => {
+                "Asks the person something only they can say. Ends your turn; the answer is their \
+                 next message."
+            }
+            Builtin::DrawChart => "Draws how large the files under the folder are, by their kind.",
+        }
+    }
+
+    fn schema(self) -> Value {
+        let path = json!({ "type": "string", "description": "relative to the working folder" });
+        let (members, required) = match self {
+            Builtin::ReadFile => (
+                json!({
+                    "path": path,
+                    "from_line": { "type": "integer", "minimum": 1 },
+                    "lines": { "type": "integer", "minimum": 1 },
+                }),
+                json!(["path"]),
+            ),
+            Builtin::ListFiles => (json!({ "path": path }), json!([])),
+            Builtin::SearchFiles => {
+                (json!({ "pattern": { "type": "string" }, "path": path }), json!(["pattern"]))
+            }
+            Builtin::WriteFile => (
+                json!({ "path": path, "content": { "type": "string" } }),
+                json!(["path", "content"]),
+            ),
+            Builtin::EditFile => (
+                json!({
+                    "path": path,
+                    "old": { "type": "string", "description": "stands in the file exactly once" },
+                    "new": { "type": "string" },
+                }),
+                json!(["path", "old", "new"]),
+            ),
+            Builtin::RunCommand => (
+                json!({
+                    "command": { "type": "string" },
+                    "seconds": { "type": "integer", "minimum": 1, "description": "120 if not given" },
+                }),
+                json!(["command"]),
+            ),
+            Builtin::FetchPage => (json!({ "url": { "type": "string" } }), json!(["url"])),
+            Builtin::AskUser => (json!({ "question": { "type": "string" } }), json!(["question"])),
+            Builtin::DrawChart => (json!({}), json!([])),
+        };
+        json!({
+            "type": "object",
+            "properties": members,
+            "required": required,
+            "additionalProperties": false,
+        })
+    }
+
+    pub fn spec(self) -> Spec {
+        Spec { name: self.name().to_owned(), about: self.about().to_owned(), schema: self.schema() }
+    }
+}
+
+/// What the model is told when a call cannot be done.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadCall(pub String);
+
+impl BadCall {
+    fn new(words: impl Into<String>) -> BadCall {
+        BadCall(words.into())
+    }
+}
+
+/// The tools of one working folder.
+#[derive(Clone, Debug)]
+pub struct Toolbox {
+    pub root: Root,
+    pub tools: Vec<Builtin>,
+}
+
+impl Toolbox {
+    pub fn find(&self, name: &str) -> Option<Builtin> {
+        self.tools.iter().copied().find(|tool| tool.name() == name)
+    }
+
+    pub fn specs(&self) -> Vec<Spec> {
+        self.tools.iter().map(|tool| tool.spec()).collect()
+    }
+
+    pub fn known(&self) -> KnownTools {
+        let known = self.tools.iter().map(|tool| {
+            let name = tool.name().to_owned();
+            (name.clone(), Known { kind: tool.kind(), server: None, name })
+        });
+        known.collect()
+    }
+
+    /// Looks what a call would do, and changes nothing.
+    pub fn prepare(&self, call: &Call) -> Result<Prepared, BadCall> {
+        let tool = self.find(&call.name).ok_or_else(|| {
+            let names: Vec<_> = self.tools.iter().map(|tool| tool.name()).collect();
+            BadCall(format!("There is no tool `{}`; there are {}.", call.name, names.join(", ")))
+        })?;
+        let (deed, kind, words, state) = match tool {
+            Builtin::ReadFile => {
+                let read = files::Read::prepare(&self.root, &arguments(call)?)?;
+                (
+                    Deed::Read(read.clone()),
+                    AskKind::Tool,
+                    format!("Read {}", read.path),
+                    json!(null),
+                )
+            }
+            Builtin::ListFiles => {
+                let list = files::List::prepare(&self.root, &arguments(call)?)?;
+                let words = format!("List the files in {}", list.path);
+                (Deed::List(list), AskKind::Tool, words, json!(null))
+            }
+            Builtin::SearchFiles => {
+                let search = files::Search::prepare(&self.root, arguments(call)?)?;
+                let words = format!("Search for `{}` in {}", search.pattern, search.path);
+                (Deed::Search(search), AskKind::Tool, words, json!(null))
+            }
+            Builtin::WriteFile => prepared(write::Write::whole(&self.root, arguments(call)?)?),
+            Builtin::EditFile => prepared(write::Write::edit(&self.root, &arguments(call)?)?),
+            Builtin::RunCommand => {
+                let run = command::Run::prepare(&self.root, arguments(call)?)?;
+                let (words, state) = (run.words(), run.state());
+                (Deed::Run(run), AskKind::Command, words, state)
+            }
+            Builtin::FetchPage => {
+                let fetch = page::Fetch::prepare(&arguments(call)?)?;
+                let words = format!("Fetch {}", fetch.url);
+                (Deed::Fetch(fetch), AskKind::Tool, words, json!(null))
+            }
+            Builtin::AskUser => {
+                let Question { question } = arguments(call)?;
+                (Deed::AskPerson(question.clone()), AskKind::Followup, question, json!(null))
+            }
+            Builtin::DrawChart => {
+                (Deed::Chart, AskKind::Tool, "Draw a chart".to_owned(), json!(null))
+            }
+        };
+        let digest = digest(&call.name, &call.arguments, &state);
+        Ok(Prepared { deed, kind, words, digest })
+    }
+
+    /// Does what was prepared. Dropped, it stops at once, with all that it started.
+    pub async fn run(&self, deed: Deed, teller: Teller) -> Done {
+        let done = match deed {
+            Deed::Read(read) => teller.whole(blocking(move || read.run()).await).await,
+            Deed::List(list) => teller.whole(blocking(move || list.run()).await).await,
+            Deed::Search(search) => teller.whole(blocking(move || search.run()).await).await,
+            Deed::Write(write) => teller.whole(blocking(move || write.run()).await).await,
+            Deed::Run(run) => run.run(&teller).await,
+            Deed::Fetch(fetch) => teller.whole(fetch.run().await).await,
+            Deed::Chart => {
+                let root = self.root.clone();
+                match blocking(move || chart::draw(&root)).await {
+                    Ok((words, bytes)) => {
+                        teller.put_out(words).await;
+                        teller.tell(Said::Image { media_type: "image/png", bytes }).await;
+                        Ok(())
+                    }
+                    Err(bad) => Err(bad),
+                }
+            }
+            Deed::AskPerson(_) => Ok(()),
+        };
+        done.map_or_else(|bad| Done::failed(bad.0), |()| Done::well())
+    }
+}
+
+impl Teller {
+    /// A result that comes in one piece.
+    async fn whole(&self, result: Result<String, BadCall>) -> Result<(), BadCall> {
+        self.put_out(result?).await;
+        Ok(())
+    }
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Question {
+    question: String,
+}
+
+fn prepared(write: write::Write) -> (Deed, AskKind, String, Value) {
+    let (words, state) = (write.words(), write.state());
+    (Deed::Write(write), AskKind::Tool, words, state)
+}
+
+/// The arguments of a call, read once, at the border.
+fn arguments<T: DeserializeOwned>(call: &Call) -> Result<T, BadCall> {
+    let text = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
+    serde_json::from_str(text)
+        .map_err(|error| BadCall(format!("The arguments of `{}` are wrong: {error}.", call.name)))
+}
+
+/// SHA-256, in hexadecimal, of all that decides what happens.
+pub fn digest(tool: &str, arguments: &str, state: &Value) -> String {
+    hex(&Sha256::digest(json!([tool, arguments, state]).to_string()))
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _written = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, BadCall> + Send + 'static,
+) -> Result<T, BadCall> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|_| Err(BadCall::new("The tool stopped in the middle of its work.")))
+}
+
+/// A folder's name for people: its own, not where it stands.
+fn shown(path: &std::path::Path) -> String {
+    match path.to_string_lossy() {
+        name if name.is_empty() => ".".to_owned(),
+        name => name.into_owned(),
+    }
+}
+
+fn seconds(asked: Option<u64>, default: Duration, max: Duration) -> Duration {
+    asked.map_or(default, Duration::from_secs).min(max)
+}

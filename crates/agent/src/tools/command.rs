@@ -1,0 +1,170 @@
+//! Commands of the shell, in a process group of their own, with their output as it comes.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+use super::root::Root;
+use super::{BadCall, Teller, hex, seconds};
+use crate::limits::{COMMAND_TIME, COMMAND_TIME_MAX, FILE_BYTES_MAX};
+use crate::process::{Decoder, Group, piped};
+
+#[derive(Clone, Debug)]
+pub struct Run {
+    root: Root,
+    command: String,
+    time: Duration,
+    variables: BTreeMap<String, String>,
+    /// Files that the command names, as they are now.
+    named: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunArguments {
+    command: String,
+    seconds: Option<u64>,
+}
+
+/// Parts of names of variables that hold what no command needs to know.
+const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+/// Words of a command that are looked at.
+const NAMED_MAX: usize = 32;
+/// After the command itself has ended, so long for what it left in its pipes.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+impl Run {
+    pub(super) fn prepare(root: &Root, given: RunArguments) -> Result<Run, BadCall> {
+        if given.command.trim().is_empty() {
+            return Err(BadCall::new("There is no command."));
+        }
+        let named = named(root, &given.command);
+        Ok(Run {
+            root: root.clone(),
+            time: seconds(given.seconds, COMMAND_TIME, COMMAND_TIME_MAX),
+            command: given.command,
+            variables: variables(),
+            named,
+        })
+    }
+
+    pub(super) fn words(&self) -> String {
+        self.command.clone()
+    }
+
+    /// What it acts on, as that is now.
+    pub(super) fn state(&self) -> Value {
+        json!({
+            "folder": self.root.path().to_string_lossy(),
+            "seconds": self.time.as_secs(),
+            "variables": self.variables,
+            "named": self.named,
+        })
+    }
+
+    pub(super) async fn run(self, teller: &Teller) -> Result<(), BadCall> {
+        let mut command = piped("/bin/sh");
+        command.arg("-c").arg(&self.command).current_dir(self.root.path());
+        command.env_clear().envs(&self.variables);
+        let mut group = Group::start(command)
+            .map_err(|error| BadCall(format!("The command cannot be started: {error}.")))?;
+        let (output, errors) = (group.take_output(), group.take_errors());
+        let reading = async { tokio::join!(pass_on(output, teller), pass_on(errors, teller)) };
+        tokio::pin!(reading);
+        let mut read = false;
+        let waiting = async {
+            loop {
+                tokio::select! {
+                    status = group.wait() => break status,
+                    _ = &mut reading, if !read => read = true,
+                }
+            }
+        };
+        let Ok(status) = tokio::time::timeout(self.time, waiting).await else {
+            group.stop().await;
+            let limit = self.time.as_secs();
+            return Err(BadCall(format!("Stopped: it ran longer than {limit} s.")));
+        };
+        if !read {
+            // Something it left running may hold its pipes open.
+            let _held = tokio::time::timeout(LAST_WORDS, &mut reading).await;
+        }
+        match status {
+            Some(status) if status.success() => Ok(()),
+            Some(status) => Err(BadCall(match status.code() {
+                Some(code) => format!("Exit status {code}."),
+                None => "Ended by a signal.".to_owned(),
+            })),
+            None => Err(BadCall::new("Nobody knows how it ended.")),
+        }
+    }
+}
+
+async fn pass_on(source: Option<impl AsyncRead + Unpin>, teller: &Teller) {
+    let Some(mut source) = source else { return };
+    let mut decoder = Decoder::default();
+    let mut buffer = vec![0; 8192];
+    while let Ok(len) = source.read(&mut buffer).await {
+        if len == 0 {
+            break;
+        }
+        let text = decoder.push(&buffer[..len]);
+        if !text.is_empty() {
+            teller.put_out(text).await;
+        }
+    }
+    let rest = decoder.finish();
+    if !rest.is_empty() {
+        teller.put_out(rest).await;
+    }
+}
+
+/// The environment that a command gets: ours, without what looks like a secret.
+fn variables() -> BTreeMap<String, String> {
+    let is_secret = |name: &str| {
+        let name = name.to_ascii_uppercase();
+        SECRET_NAMES.iter().any(|part| name.contains(part))
+    };
+    std::env::vars().filter(|(name, _)| !is_secret(name)).collect()
+}
+
+/// Digests of the files that words of a command name: what runs is what was looked at.
+fn named(root: &Root, command: &str) -> BTreeMap<String, String> {
+    let words = command.split(|c: char| c.is_whitespace() || "|&;<>()$`\"'=".contains(c));
+    let mut named = BTreeMap::new();
+    for word in words.filter(|word| !word.is_empty()).take(NAMED_MAX) {
+        if let Some(digest) = file_digest(root, word) {
+            named.insert(word.to_owned(), digest);
+        }
+    }
+    named
+}
+
+/// Of the file that a word names: in the folder, anywhere, or as a program in the path.
+fn file_digest(root: &Root, word: &str) -> Option<String> {
+    let at = |path: PathBuf| {
+        let path = path.canonicalize().ok()?;
+        let about = path.metadata().ok()?;
+        if !about.is_file() {
+            return None;
+        }
+        // A large program is known by where it is, how long it is and when it was made.
+        let mark = if about.len() <= FILE_BYTES_MAX {
+            hex(&Sha256::digest(std::fs::read(&path).ok()?))
+        } else {
+            format!("{} {:?}", about.len(), about.modified().ok())
+        };
+        Some(format!("{} {mark}", path.display()))
+    };
+    if let Some(digest) = at(root.path().join(word)) {
+        return Some(digest);
+    }
+    let path = std::env::var_os("PATH")?;
+    let in_path = || std::env::split_paths(&path).find_map(|folder| at(folder.join(word)));
+    (!word.contains('/')).then(in_path).flatten()
+}

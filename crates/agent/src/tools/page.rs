@@ -1,0 +1,166 @@
+//! Fetching a page, from the open net only, as text.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use reqwest::header::{CONTENT_TYPE, LOCATION};
+use reqwest::{Client, Url};
+use serde::Deserialize;
+
+use super::BadCall;
+use crate::limits::PAGE_BYTES_MAX;
+
+#[derive(Clone, Debug)]
+pub struct Fetch {
+    pub url: Url,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FetchArguments {
+    url: String,
+}
+
+const HOPS_MAX: usize = 5;
+const FETCH_TIME: Duration = Duration::from_secs(30);
+/// Characters in a line of text.
+const LINE_WIDTH: usize = 100;
+
+impl Fetch {
+    pub(super) fn prepare(given: &FetchArguments) -> Result<Fetch, BadCall> {
+        let url: Url = given
+            .url
+            .parse()
+            .map_err(|error| BadCall(format!("`{}` is no address: {error}.", given.url)))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(BadCall::new("Only http and https can be fetched."));
+        }
+        Ok(Fetch { url })
+    }
+
+    pub(super) async fn run(self) -> Result<String, BadCall> {
+        tokio::time::timeout(FETCH_TIME, self.follow()).await.unwrap_or_else(|_| {
+            Err(BadCall(format!("Nothing came within {} s.", FETCH_TIME.as_secs())))
+        })
+    }
+
+    async fn follow(self) -> Result<String, BadCall> {
+        let mut url = self.url;
+        for _ in 0..HOPS_MAX {
+            let answer = get(&url).await?;
+            let next = answer.headers().get(LOCATION).and_then(|next| next.to_str().ok());
+            match next.filter(|_| answer.status().is_redirection()) {
+                None => return read(answer).await,
+                Some(next) => {
+                    url = url
+                        .join(next)
+                        .map_err(|_| BadCall::new("It leads to something that is no address."))?;
+                }
+            }
+        }
+        Err(BadCall::new("It leads from page to page."))
+    }
+}
+
+/// One request, to addresses that were looked at before.
+async fn get(url: &Url) -> Result<reqwest::Response, BadCall> {
+    let wrong = |error: &dyn std::fmt::Display| BadCall(format!("{url}: {error}."));
+    let host = url.host_str().ok_or_else(|| BadCall::new("It names no host."))?;
+    let port = url.port_or_known_default().unwrap_or(443);
+    let plain = host.trim_start_matches('[').trim_end_matches(']');
+    let found = tokio::net::lookup_host((plain, port)).await.map_err(|error| wrong(&error))?;
+    let open: Vec<SocketAddr> = found.filter(|address| is_open(address.ip())).collect();
+    if open.is_empty() {
+        return Err(BadCall(format!("{host} is no place of the open net.")));
+    }
+    let client = Client::builder()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .resolve_to_addrs(host, &open)
+        .build()
+        .map_err(|error| wrong(&error))?;
+    client.get(url.clone()).send().await.map_err(|error| wrong(&error.without_url()))
+}
+
+/// Whether an address is one that everybody can reach, and not one of this machine or its network.
+fn is_open(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => {
+            let [a, b, ..] = v4.octets();
+            !(v4.is_private()
+                || v4.is_loopback()
+                || v4.is_link_local()
+                || v4.is_unspecified()
+                || v4.is_broadcast()
+                || v4.is_multicast()
+                || a == 0
+                || 240 <= a
+                || (a == 100 && (64..128).contains(&b)))
+        }
+        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
+            Some(v4) => is_open(IpAddr::V4(v4)),
+            None => {
+                !(v6.is_loopback()
+                    || v6.is_unspecified()
+                    || v6.is_multicast()
+                    || v6.is_unique_local()
+                    || v6.is_unicast_link_local())
+            }
+        },
+    }
+}
+
+async fn read(answer: reqwest::Response) -> Result<String, BadCall> {
+    let status = answer.status();
+    if !status.is_success() {
+        return Err(BadCall(format!("The server answered {status}.")));
+    }
+    let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let is_html = kind.is_some_and(|kind| kind.contains("html"));
+    let mut bytes = Vec::new();
+    let mut pieces = answer.bytes_stream();
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|error| BadCall(format!("{}.", error.without_url())))?;
+        bytes.extend_from_slice(&piece);
+        if PAGE_BYTES_MAX < bytes.len() {
+            return Err(BadCall(format!("The page is longer than {PAGE_BYTES_MAX} bytes.")));
+        }
+    }
+    if !is_html {
+        return Ok(String::from_utf8_lossy(&bytes).into_owned());
+    }
+    html2text::from_read(&*bytes, LINE_WIDTH)
+        .map_err(|error| BadCall(format!("The page cannot be read: {error}.")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_open_net_is_open() {
+        for (address, open) in [
+            ("1.1.1.1", true),
+            ("127.0.0.1", false),
+            ("10.1.2.3", false),
+            ("172.16.0.1", false),
+            ("192.168.1.1", false),
+            ("169.254.169.254", false),
+            ("100.64.0.1", false),
+            ("0.0.0.0", false),
+            ("255.255.255.255", false),
+            ("::1", false),
+            ("fe80::1", false),
+            ("fd00::1", false),
+            ("::ffff:127.0.0.1", false),
+            ("2606:4700::1111", true),
+        ] {
+            assert_eq!(
+                is_open(address.parse().unwrap_or_else(|_| panic!("{address}"))),
+                open,
+                "{address}"
+            );
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The working folder. Nothing outside it is reached, whatever a path or a link says.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+use super::{BadCall, shown};
+
+#[derive(Clone, Debug)]
+pub struct Root {
+    dir: Arc<Dir>,
+    /// Where it stands, links resolved: for commands, and for those who walk it.
+    path: Arc<Path>,
+}
+
+/// Why a folder cannot be worked in.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot work in {path}: {error}")]
+pub struct NoRoot {
+    path: String,
+    error: io::Error,
+}
+
+impl Root {
+    pub fn open(path: &Path) -> Result<Root, NoRoot> {
+        let no = |error| NoRoot { path: path.display().to_string(), error };
+        let path = path.canonicalize().map_err(no)?;
+        let dir = Dir::open_ambient_dir(&path, ambient_authority()).map_err(no)?;
+        Ok(Root { dir: Arc::new(dir), path: path.into() })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// A path as a model gives it, relative to this folder. An absolute one is taken if it lies in it.
+    pub(super) fn inside(&self, given: &str) -> Result<PathBuf, BadCall> {
+        let given = Path::new(given);
+        let relative = given.strip_prefix(&*self.path).unwrap_or(given);
+        let mut inside = PathBuf::new();
+        for part in relative.components() {
+            match part {
+                Component::CurDir => {}
+                Component::Normal(name) => inside.push(name),
+                Component::ParentDir if inside.pop() => {}
+                Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+                    return Err(BadCall(format!(
+                        "{} is outside the working folder.",
+                        given.display()
+                    )));
+                }
+            }
+        }
+        Ok(inside)
+    }
+
+    /// Where a path leads when its links are followed, which is never outside.
+    pub(super) fn resolved(&self, path: &Path) -> Result<PathBuf, BadCall> {
+        if path.as_os_str().is_empty() {
+            return Ok(PathBuf::new());
+        }
+        self.dir.canonicalize(path).map_err(|error| trouble(path, &error))
+    }
+}
+
+/// An error of the file system, as a model is told of it.
+pub(super) fn trouble(path: &Path, error: &io::Error) -> BadCall {
+    let name = shown(path);
+    BadCall(match error.kind() {
+        io::ErrorKind::NotFound => format!("There is no {name}."),
+        io::ErrorKind::PermissionDenied => {
+            format!("{name} may not be used: it leads outside the working folder, or is forbidden.")
+        }
+        io::ErrorKind::IsADirectory => format!("{name} is a folder."),
+        _ => format!("{name}: {error}."),
+    })
+}

@@ -1,0 +1,145 @@
+//! Writing and editing files: a diff first, then exactly that.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::files::text_of;
+use super::root::{Root, trouble};
+use super::{BadCall, hex, shown};
+use crate::limits::FILE_BYTES_MAX;
+
+#[derive(Clone, Debug)]
+pub struct Write {
+    root: Root,
+    /// Where it is written, links followed.
+    path: PathBuf,
+    before: Option<String>,
+    after: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WholeArguments {
+    path: String,
+    content: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EditArguments {
+    path: String,
+    old: String,
+    new: String,
+}
+
+impl Write {
+    pub(super) fn whole(root: &Root, given: WholeArguments) -> Result<Write, BadCall> {
+        let path = target(root, &given.path)?;
+        let before = match root.dir().symlink_metadata(&path) {
+            Ok(_) => Some(text_of(root, &path)?),
+            Err(_) => None,
+        };
+        Write::checked(Write { root: root.clone(), path, before, after: given.content })
+    }
+
+    pub(super) fn edit(root: &Root, given: &EditArguments) -> Result<Write, BadCall> {
+        let path = target(root, &given.path)?;
+        let before = text_of(root, &path)?;
+        if given.old.is_empty() {
+            return Err(BadCall::new("`old` is empty: write_file writes a whole file."));
+        }
+        let after = match before.matches(&given.old).count() {
+            1 => before.replacen(&given.old, &given.new, 1),
+            0 => return Err(BadCall(format!("`old` does not stand in {}.", shown(&path)))),
+            count => {
+                return Err(BadCall(format!(
+                    "`old` stands in {} {count} times: give more of what is around it.",
+                    shown(&path)
+                )));
+            }
+        };
+        Write::checked(Write { root: root.clone(), path, before: Some(before), after })
+    }
+
+    fn checked(write: Write) -> Result<Write, BadCall> {
+        if FILE_BYTES_MAX < write.after.len() as u64 {
+            return Err(BadCall(format!("That is longer than {FILE_BYTES_MAX} bytes.")));
+        }
+        Ok(write)
+    }
+
+    /// The change, as a person reads it before allowing it.
+    pub(super) fn words(&self) -> String {
+        let name = shown(&self.path);
+        let before = self.before.as_deref().unwrap_or("");
+        let from = if self.before.is_some() { format!("a/{name}") } else { "/dev/null".to_owned() };
+        let diff = similar::TextDiff::from_lines(before, &self.after)
+            .unified_diff()
+            .header(&from, &format!("b/{name}"))
+            .to_string();
+        if diff.is_empty() { format!("{name} stays as it is.") } else { diff }
+    }
+
+    /// What it acts on, as that is now.
+    pub(super) fn state(&self) -> Value {
+        json!({
+            "path": self.path.to_string_lossy(),
+            "before": self.before.as_ref().map(|text| hex(&Sha256::digest(text))),
+            "after": hex(&Sha256::digest(&self.after)),
+        })
+    }
+
+    /// Written beside its place and then moved there: never half of it.
+    pub(super) fn run(&self) -> Result<String, BadCall> {
+        let dir = self.root.dir();
+        let wrong = |error: &std::io::Error| trouble(&self.path, error);
+        if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            dir.create_dir_all(folder).map_err(|error| wrong(&error))?;
+        }
+        let mut draft = self.path.clone().into_os_string();
+        draft.push(".millpond-draft");
+        let draft = PathBuf::from(draft);
+        let written = (|| {
+            let mut file = dir.create(&draft)?;
+            file.write_all(self.after.as_bytes())?;
+            if let Ok(about) = dir.metadata(&self.path) {
+                file.set_permissions(about.permissions())?;
+            }
+            dir.rename(&draft, dir, &self.path)
+        })();
+        if let Err(error) = written {
+            // Nobody needs what is left of it.
+            let _gone = dir.remove_file(&draft);
+            return Err(wrong(&error));
+        }
+        let lines = self.after.lines().count();
+        Ok(format!("{} has {lines} lines now.", shown(&self.path)))
+    }
+}
+
+/// Where a path leads; one that is not there yet stands in a folder that may not be there either.
+fn target(root: &Root, given: &str) -> Result<PathBuf, BadCall> {
+    let path = root.inside(given)?;
+    let Some(name) = path.file_name() else {
+        return Err(BadCall::new("That is the working folder itself, no file in it."));
+    };
+    if root.dir().metadata(&path).is_ok() {
+        return root.resolved(&path);
+    }
+    if root.dir().symlink_metadata(&path).is_ok() {
+        return Err(BadCall(format!("{} is a link that leads nowhere it may.", shown(&path))));
+    }
+    let mut missing = vec![name.to_owned()];
+    let mut folder = path.parent().unwrap_or(Path::new(""));
+    while root.dir().symlink_metadata(folder).is_err() {
+        let (Some(name), Some(above)) = (folder.file_name(), folder.parent()) else { break };
+        missing.push(name.to_owned());
+        folder = above;
+    }
+    let folder = root.resolved(folder)?;
+    Ok(missing.into_iter().rev().fold(folder, |path, name| path.join(name)))
+}

@@ -1,0 +1,14 @@
+//! Tests of the agents as the gateway sees them: a message in, a log out.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may fail, and says what it skips"
+)]
+
+mod approvals;
+mod demo;
+mod faults;
+mod house;
+mod requests;
+mod stopping;
+mod surviving;
