@@ -84,12 +84,14 @@ struct Pending {
     withdrawn: bool,
 }
 
-/// The name by which a model calls a tool that a server has.
+/// Characters that a tool's name may have for every provider.
+const NAME_MAX: usize = 64;
+
+/// The name by which a model calls a tool that a server has, in characters that every provider takes.
 pub fn called(server: Option<&str>, name: &str) -> String {
-    match server {
-        Some(server) => format!("{server}__{name}"),
-        None => name.to_owned(),
-    }
+    let Some(server) = server else { return name.to_owned() };
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    format!("{server}__{name}").chars().map(plain).take(NAME_MAX).collect()
 }
 
 impl Conversation {

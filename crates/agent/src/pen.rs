@@ -101,13 +101,17 @@ impl Pen {
     pub fn new(
         job: Job,
         options: &Options,
-        tools: KnownTools,
         price: Option<Price>,
         conversation: Conversation,
     ) -> Pen {
-        let made = Made { facts: Vec::new(), tools, price };
+        let made = Made { facts: Vec::new(), tools: KnownTools::new(), price };
         let (used, said) = (Used::default(), 0);
         Pen { job, ingest: Ingest::new(options), made, conversation, used, said }
+    }
+
+    /// What is known of tools from now on.
+    pub fn know(&mut self, tools: KnownTools) {
+        self.made.tools = tools;
     }
 
     pub fn used(&self) -> Used {

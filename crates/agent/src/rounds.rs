@@ -10,7 +10,7 @@ mod stop;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::event::FailureReason;
+use engine::event::{FailureReason, Level};
 use engine::ingest::filter::ControlWord;
 use engine::ingest::{DialectName, Options};
 use engine::run::{Cut, RunOptions, Seals};
@@ -19,12 +19,13 @@ use gateway::runs::Answer;
 use tokio::sync::mpsc;
 
 use crate::limits::{ROUNDS_MAX, RUN_TIME_MAX};
+use crate::mcp::Away;
 use crate::memory::{Memory, remember};
 use crate::model::Price;
 use crate::pen::{Pen, Unkept};
 use crate::policy::Policies;
 use crate::provider::Provider;
-use crate::tools::Toolbox;
+use crate::tools::{Catalogue, Toolbox};
 
 use calls::Asks;
 use stop::Stopping;
@@ -116,6 +117,8 @@ struct Work {
     stopping: Stopping,
     answers: mpsc::Receiver<Answer>,
     asks: Asks,
+    catalogue: Arc<Catalogue>,
+    told_away: Vec<Away>,
     rounds: u32,
     began: Instant,
     /// Time in which only people were waited for.
@@ -146,7 +149,7 @@ impl Work {
         let control_words = setup.control_words.clone();
         let run = RunOptions { seals: Seals::Keep, control_words, ..RunOptions::default() };
         let options = Options { from: Some(setup.dialect), run };
-        let mut pen = Pen::new(job, &options, setup.toolbox.known(), setup.price, conversation);
+        let mut pen = Pen::new(job, &options, setup.price, conversation);
         for event in &events {
             pen.recall(event);
         }
@@ -157,6 +160,8 @@ impl Work {
             stopping: Stopping::new(wish),
             answers,
             asks: Asks::found(asks),
+            catalogue: Arc::default(),
+            told_away: Vec::new(),
             rounds,
             began: Instant::now(),
             waited: Duration::ZERO,
@@ -165,7 +170,12 @@ impl Work {
 
     /// Round after round.
     async fn go_on(&mut self) -> Result<std::convert::Infallible, Halt> {
+        if self.setup.caution == Caution::Yolo && self.rounds == 0 {
+            let words = "--yolo: tools run, and nobody is asked";
+            self.pen.say(|out| out.notice(Level::Warning, words)).await?;
+        }
         loop {
+            self.look_for_tools().await?;
             let calls = self.pen.conversation.pending();
             if !calls.is_empty() {
                 self.answer(calls).await?;
@@ -178,6 +188,22 @@ impl Work {
             self.rounds += 1;
             self.reply().await?;
         }
+    }
+
+    /// Asks every server what it can do now. One that is away is told of once.
+    async fn look_for_tools(&mut self) -> Result<(), Halt> {
+        let setup = Arc::clone(&self.setup);
+        let (catalogue, away) = self.stopping.or(setup.toolbox.catalogue()).await?;
+        self.pen.know(catalogue.known.clone());
+        self.catalogue = Arc::new(catalogue);
+        for away in away {
+            if !self.told_away.contains(&away) {
+                let words = format!("{away}; its tools are left out for now");
+                self.pen.say(|out| out.notice(Level::Warning, &words)).await?;
+                self.told_away.push(away);
+            }
+        }
+        Ok(())
     }
 
     /// What has been done so far is within bounds, and one more round may begin.

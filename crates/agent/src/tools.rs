@@ -10,15 +10,21 @@ mod page;
 mod root;
 mod write;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use engine::event::{AskKind, StepId, ToolKind, ToolOutcome};
+use futures_util::future::join_all;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
-use crate::conversation::Call;
+use crate::conversation::{Call, called};
+use crate::mcp::{Away, Server, Tool};
 use crate::pen::{Known, KnownTools};
 use crate::policy::Policy;
 use crate::request::Spec;
@@ -36,8 +42,7 @@ pub struct News {
 pub enum Said {
     Output(String),
     Progress(String),
-    Image { media_type: &'static str, bytes: Vec<u8> },
-    Done(Done),
+    Image { media_type: String, base64: String },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +103,8 @@ pub enum Deed {
     Run(command::Run),
     Fetch(page::Fetch),
     Chart,
+    /// A tool of an MCP server.
+    Remote(Remote, Map<String, Value>),
     /// The person is asked, and the run ends with the question.
     AskPerson(String),
 }
@@ -155,11 +162,6 @@ impl Builtin {
                 Policy::Ask
             }
         }
-    }
-
-    /// Whether it changes files in the working folder.
-    pub fn changes_files(self) -> bool {
-        matches!(self, Builtin::WriteFile | Builtin::EditFile | Builtin::RunCommand)
     }
 
     fn kind(self) -> ToolKind {
@@ -257,30 +259,78 @@ impl BadCall {
 #[derive(Clone, Debug)]
 pub struct Toolbox {
     pub root: Root,
-    pub tools: Vec<Builtin>,
+    pub builtins: Vec<Builtin>,
+    pub servers: Vec<Arc<Server>>,
+}
+
+/// A tool of an MCP server, as the server told of it.
+#[derive(Clone, Debug)]
+pub struct Remote {
+    server: Arc<Server>,
+    tool: Tool,
+}
+
+/// All tools that there are now, by the names that a model says.
+#[derive(Clone, Debug, Default)]
+pub struct Catalogue {
+    pub specs: Vec<Spec>,
+    pub known: KnownTools,
+    remote: BTreeMap<String, Remote>,
+}
+
+impl Remote {
+    fn kind(&self) -> (ToolKind, AskKind) {
+        // As Playwright's server names what it does in a browser.
+        if self.tool.name.starts_with("browser_") {
+            (ToolKind::Action, AskKind::Browser)
+        } else {
+            (ToolKind::Mcp, AskKind::Mcp)
+        }
+    }
+
+    fn prepare(&self, call: &Call) -> Result<Prepared, BadCall> {
+        let arguments: Map<String, Value> = arguments(call)?;
+        let Remote { server, tool } = self;
+        let words = format!("{}: {}\n{:#}", server.name, tool.name, Value::from(arguments.clone()));
+        // A server that changes what its tool is said to do has another tool.
+        let state = json!([format!("{:?}", server.how), tool.name, tool.about, tool.schema]);
+        let digest = digest(&call.name, &call.arguments, &state);
+        let (_, kind) = self.kind();
+        Ok(Prepared { deed: Deed::Remote(self.clone(), arguments), kind, words, digest })
+    }
 }
 
 impl Toolbox {
     pub fn find(&self, name: &str) -> Option<Builtin> {
-        self.tools.iter().copied().find(|tool| tool.name() == name)
+        self.builtins.iter().copied().find(|tool| tool.name() == name)
     }
 
-    pub fn specs(&self) -> Vec<Spec> {
-        self.tools.iter().map(|tool| tool.spec()).collect()
-    }
-
-    pub fn known(&self) -> KnownTools {
-        let known = self.tools.iter().map(|tool| {
+    /// What there is now, and which servers are away.
+    pub async fn catalogue(&self) -> (Catalogue, Vec<Away>) {
+        let mut all = Catalogue::default();
+        let mut missing = Vec::new();
+        for tool in &self.builtins {
             let name = tool.name().to_owned();
-            (name.clone(), Known { kind: tool.kind(), server: None, name })
-        });
-        known.collect()
+            all.specs.push(tool.spec());
+            all.known.insert(name.clone(), Known { kind: tool.kind(), server: None, name });
+        }
+        let asked = self.servers.iter().map(|server| async move { (server, server.tools().await) });
+        for (server, tools) in join_all(asked).await {
+            match tools {
+                Ok(tools) => tools.iter().for_each(|tool| all.add(server, tool)),
+                Err(away) => missing.push(away),
+            }
+        }
+        (all, missing)
     }
 
     /// Looks what a call would do, and changes nothing.
-    pub fn prepare(&self, call: &Call) -> Result<Prepared, BadCall> {
+    pub fn prepare(&self, all: &Catalogue, call: &Call) -> Result<Prepared, BadCall> {
+        if let Some(remote) = all.remote.get(&call.name) {
+            return remote.prepare(call);
+        }
         let tool = self.find(&call.name).ok_or_else(|| {
-            let names: Vec<_> = self.tools.iter().map(|tool| tool.name()).collect();
+            let names: Vec<_> = all.known.keys().map(String::as_str).collect();
             BadCall(format!("There is no tool `{}`; there are {}.", call.name, names.join(", ")))
         })?;
         let (deed, kind, words, state) = match tool {
@@ -341,15 +391,37 @@ impl Toolbox {
                 match blocking(move || chart::draw(&root)).await {
                     Ok((words, bytes)) => {
                         teller.put_out(words).await;
-                        teller.tell(Said::Image { media_type: "image/png", bytes }).await;
+                        let base64 = STANDARD.encode(bytes);
+                        teller
+                            .tell(Said::Image { media_type: "image/png".to_owned(), base64 })
+                            .await;
                         Ok(())
                     }
                     Err(bad) => Err(bad),
                 }
             }
+            Deed::Remote(Remote { server, tool }, arguments) => {
+                return server.call(&tool.name, arguments, &teller).await;
+            }
             Deed::AskPerson(_) => Ok(()),
         };
         done.map_or_else(|bad| Done::failed(bad.0), |()| Done::well())
+    }
+}
+
+impl Catalogue {
+    fn add(&mut self, server: &Arc<Server>, tool: &Tool) {
+        let name = called(Some(&server.name), &tool.name);
+        if self.known.contains_key(&name) {
+            return;
+        }
+        let remote = Remote { server: Arc::clone(server), tool: tool.clone() };
+        let (kind, _) = remote.kind();
+        let schema = Value::from(tool.schema.clone());
+        self.specs.push(Spec { name: name.clone(), about: tool.about.clone(), schema });
+        let known = Known { kind, server: Some(server.name.clone()), name: tool.name.clone() };
+        self.known.insert(name.clone(), known);
+        self.remote.insert(name, remote);
     }
 }
 

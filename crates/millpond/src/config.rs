@@ -68,6 +68,8 @@ settings! {
     "keep_days" "MILLPOND_KEEP_DAYS" Shape::Number, "0", "days after which a session is removed; 0 keeps it";
     "keep_megabytes" "MILLPOND_KEEP_MEGABYTES" Shape::Number, "0",
         "size at which the oldest sessions are removed; 0 keeps them";
+    "profile" "MILLPOND_PROFILE" Shape::Text, "",
+        "which of [profiles.NAME] works on messages; the only one if empty, else the demo";
     "log" "MILLPOND_LOG" Shape::OneOf(&["error", "warn", "info", "debug"]), "info",
         "how much the gateway says on standard error";
     "log_format" "MILLPOND_LOG_FORMAT" Shape::OneOf(&["text", "json"]), "text",
@@ -84,9 +86,16 @@ impl fmt::Display for BadConfig {
     }
 }
 
-/// Every setting with its value, in the order of the table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Config(Vec<(String, Origin)>);
+/// The key under which profiles stand, each a table of its own.
+const PROFILES: &str = "profiles";
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Config {
+    /// Every setting with its value, in the order of the table.
+    values: Vec<(String, Origin)>,
+    profiles: toml::Table,
+    file: Option<PathBuf>,
+}
 
 impl Config {
     /// Puts flags (by key), environment and file together.
@@ -95,7 +104,14 @@ impl Config {
         flags: &[(&str, String)],
         environment: impl Fn(&str) -> Option<String>,
     ) -> Result<Config, BadConfig> {
-        let table = file.map(read).transpose()?.unwrap_or_default();
+        let mut table = file.map(read).transpose()?.unwrap_or_default();
+        let profiles = match table.remove(PROFILES) {
+            None => toml::Table::new(),
+            Some(Value::Table(profiles)) => profiles,
+            Some(_) => {
+                return Err(BadConfig("`profiles` holds tables: [profiles.NAME]".to_owned()));
+            }
+        };
         if let Some(key) = table.keys().find(|key| position(key).is_none()) {
             return Err(unknown(key, file));
         }
@@ -119,11 +135,40 @@ impl Config {
             check(setting, &text, &origin)?;
             values.push((text, origin));
         }
-        Ok(Config(values))
+        Ok(Config { values, profiles, file: file.map(Path::to_owned) })
+    }
+
+    /// The profile that works on messages, with its name; nothing if none is written down.
+    pub(crate) fn profile(&self) -> Result<Option<(String, agent::profile::Profile)>, BadConfig> {
+        let mut names = self.profiles.keys();
+        let name = match (self.text("profile"), names.next(), names.next()) {
+            ("", Some(only), None) => only,
+            ("", None, _) => return Ok(None),
+            ("", Some(_), Some(_)) => {
+                let all = self.profiles.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+                let words = format!("there are several profiles ({all}): say which with `profile`");
+                return Err(BadConfig(words));
+            }
+            (name, ..) => name,
+        };
+        let Some(table) = self.profiles.get(name) else {
+            let nearest = nearest(name, self.profiles.keys().map(String::as_str));
+            let hint = nearest.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            return Err(BadConfig(format!("there is no profile `{name}`{hint}")));
+        };
+        let profile = table.clone().try_into().map_err(|error: toml::de::Error| {
+            BadConfig(format!("[profiles.{name}]: {}", error.message().trim()))
+        })?;
+        Ok(Some((name.to_owned(), profile)))
+    }
+
+    /// The folder to which paths in the file are relative.
+    pub(crate) fn beside(&self) -> &Path {
+        self.file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""))
     }
 
     pub(crate) fn text(&self, key: &str) -> &str {
-        position(key).map_or("", |at| &self.0[at].0)
+        position(key).map_or("", |at| &self.values[at].0)
     }
 
     pub(crate) fn number(&self, key: &str) -> u64 {
@@ -138,7 +183,7 @@ impl Config {
     /// All that is in force, one line each, with where it came from.
     pub(crate) fn table(&self) -> String {
         let mut table = String::new();
-        for (setting, (value, origin)) in SETTINGS.iter().zip(&self.0) {
+        for (setting, (value, origin)) in SETTINGS.iter().zip(&self.values) {
             let value = match setting.shape {
                 Shape::Number => value.clone(),
                 Shape::Texts => format!("{:?}", self.texts(setting.key)),
@@ -166,15 +211,16 @@ fn read(file: &Path) -> Result<toml::Table, BadConfig> {
 
 fn unknown(key: &str, file: Option<&Path>) -> BadConfig {
     let place = file.map(|file| file.display().to_string()).unwrap_or_default();
-    let nearest = SETTINGS
-        .iter()
-        .map(|setting| (strsim::damerau_levenshtein(key, setting.key), setting.key))
-        .min()
-        .filter(|(distance, _)| *distance <= 3);
-    BadConfig(match nearest {
-        Some((_, near)) => format!("{place}: there is no setting `{key}`; did you mean `{near}`?"),
+    BadConfig(match nearest(key, SETTINGS.iter().map(|setting| setting.key)) {
+        Some(near) => format!("{place}: there is no setting `{key}`; did you mean `{near}`?"),
         None => format!("{place}: there is no setting `{key}`; `millpond config` lists them"),
     })
+}
+
+/// The name that was probably meant.
+fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let distances = names.map(|name| (strsim::damerau_levenshtein(given, name), name));
+    distances.min().filter(|(distance, _)| *distance <= 3).map(|(_, name)| name)
 }
 
 /// A value of the file as it would stand in a variable.

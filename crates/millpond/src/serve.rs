@@ -9,7 +9,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agent::profile::Profile;
+use agent::rounds::{Caution, Looped};
 use gateway::access::Allowed;
+use gateway::agent::Agent;
 use gateway::clock::now_ms;
 use gateway::gateway::Gateway;
 use gateway::limits::CONNECTIONS_MAX;
@@ -70,7 +73,8 @@ async fn serve(args: &ServeArgs) -> Result<(), String> {
     };
     let (port, secure) = (address.port(), tls.is_some());
     let allowed = Allowed::new(port, secure, &config.texts("hosts"), &config.texts("origins"));
-    let gateway = Gateway::open(Arc::clone(&store), allowed, secure, None)
+    let agent = agent(&config, args)?;
+    let gateway = Gateway::open(Arc::clone(&store), allowed, secure, Some(agent))
         .await
         .map_err(|error| error.to_string())?;
     let gateway = Arc::new(gateway);
@@ -91,6 +95,27 @@ async fn serve(args: &ServeArgs) -> Result<(), String> {
     }
     allow_many_files();
     gateway::serve::serve(gateway, listener, tls, stop).await.map_err(|error| error.to_string())
+}
+
+/// Whoever works on messages here, as the profile says.
+fn agent(config: &Config, args: &ServeArgs) -> Result<Arc<dyn Agent>, String> {
+    let caution = if args.yolo { Caution::Yolo } else { Caution::Ask };
+    let (name, profile) = match config.profile().map_err(|error| error.to_string())? {
+        Some((name, profile)) => (format!("profile {name}"), profile),
+        None => ("no profile".to_owned(), Profile::default()),
+    };
+    let variable = |name: &str| std::env::var(name).ok();
+    let setup = profile
+        .setup(config.beside(), caution, variable)
+        .map_err(|error| format!("{name}: {error}"))?;
+    say(&match &profile.model {
+        Some(model) => format!("{name}: {model} answers"),
+        None => format!("{name}: the demo agent answers, which is no model"),
+    });
+    if caution == Caution::Yolo {
+        say("warning: --yolo: tools run, and nobody is asked");
+    }
+    Ok(Arc::new(Looped::new(setup)))
 }
 
 /// Each connection is an open file, and most shells allow a thousand. As many as the gateway takes

@@ -119,6 +119,7 @@ pub(crate) fn options(args: &InputArgs) -> Result<Options, Problem> {
             starts_in,
             quirks: args.quirks(),
             control_words: args.finish_word.iter().cloned().collect(),
+            ..RunOptions::default()
         },
     })
 }

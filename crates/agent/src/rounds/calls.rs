@@ -1,10 +1,9 @@
 //! Calls of tools: which may be made, which a person is asked about, and what comes of them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use engine::event::{AnsweredBy, AskOption, Image, Millis, StepId, Stop, ToolOutcome};
 use engine::run::{Asking, Cut};
 use futures_util::StreamExt;
@@ -91,7 +90,7 @@ impl Work {
     }
 
     async fn begin_call(&mut self, call: Call, going: &mut Going) -> Result<(), Halt> {
-        let prepared = match prepare(&self.setup.toolbox, &call).await {
+        let prepared = match self.prepare(&call).await {
             Ok(prepared) => prepared,
             Err(bad) => return self.end_tool(call.step, Done::failed(bad.0)).await,
         };
@@ -111,6 +110,15 @@ impl Work {
             Ruling::Deny(words) => self.end_tool(call.step, Done::denied(words)).await,
             Ruling::Ask => self.open_ask(call, &prepared, going).await,
         }
+    }
+
+    /// Looks what a call would do, on a thread that may wait for the disk.
+    async fn prepare(&self, call: &Call) -> Result<Prepared, BadCall> {
+        let (setup, all) = (Arc::clone(&self.setup), Arc::clone(&self.catalogue));
+        let call = call.clone();
+        tokio::task::spawn_blocking(move || setup.toolbox.prepare(&all, &call))
+            .await
+            .unwrap_or_else(|_| Err(BadCall("The tool cannot be used.".to_owned())))
     }
 
     fn ruling(&self, tool: &str) -> Ruling {
@@ -208,12 +216,10 @@ impl Work {
                 }
             }
             Said::Progress(text) => self.pen.say(|out| out.progress(step, &text)).await?,
-            Said::Image { media_type, bytes } => {
-                let base64 = STANDARD.encode(bytes).into();
-                let image = Image::Inline { media_type: media_type.into(), base64 };
+            Said::Image { media_type, base64 } => {
+                let image = Image::Inline { media_type: media_type.into(), base64: base64.into() };
                 self.pen.say(|out| out.output_image(step, image)).await?;
             }
-            Said::Done(done) => self.end_tool(step, done).await?,
         }
         Ok(())
     }
@@ -273,7 +279,7 @@ impl Work {
     /// Runs what was approved, if it still is what would happen.
     async fn run_approved(&mut self, waiting: Waiting, going: &mut Going) -> Result<(), Halt> {
         let Waiting { call, digest, .. } = waiting;
-        match prepare(&self.setup.toolbox, &call).await {
+        match self.prepare(&call).await {
             Ok(prepared) if prepared.digest == digest => {
                 going.start(&self.setup.toolbox, call.step, prepared.deed);
                 Ok(())
@@ -329,12 +335,4 @@ impl Going {
         let first = self.waiting.values().map(|waiting| waiting.expires_at_ms).min();
         Duration::from_millis(first.unwrap_or(u64::MAX).saturating_sub(now_ms()))
     }
-}
-
-/// Looks what a call would do, on a thread that may wait for the disk.
-async fn prepare(toolbox: &Toolbox, call: &Call) -> Result<Prepared, BadCall> {
-    let (toolbox, call) = (toolbox.clone(), call.clone());
-    tokio::task::spawn_blocking(move || toolbox.prepare(&call))
-        .await
-        .unwrap_or_else(|_| Err(BadCall("The tool cannot be used.".to_owned())))
 }

@@ -1,5 +1,6 @@
 //! One round: the model is called, again where that is safe, and its reply becomes events.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use engine::event::{Event, FailureReason, Stop};
@@ -42,9 +43,8 @@ impl Work {
 
     async fn call(&mut self, attempt: u32) -> Result<Result<Reply, NoReply>, Halt> {
         let turns = self.pen.conversation.turns();
-        let specs = self.setup.toolbox.specs();
-        let asked = Asked { system: &self.setup.system, turns: &turns, tools: &specs };
-        let setup = std::sync::Arc::clone(&self.setup);
+        let (setup, all) = (Arc::clone(&self.setup), Arc::clone(&self.catalogue));
+        let asked = Asked { system: &setup.system, turns: &turns, tools: &all.specs };
         self.stopping.or(setup.provider.call(asked, attempt)).await
     }
 

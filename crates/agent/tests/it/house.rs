@@ -31,13 +31,13 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The demo agent in a folder.
 pub(crate) fn demo(folder: &Path) -> Setup {
-    let mut tools = Builtin::ALL.to_vec();
-    tools.push(Builtin::DrawChart);
+    let mut builtins = Builtin::ALL.to_vec();
+    builtins.push(Builtin::DrawChart);
     Setup {
         provider: Provider::Demo(Pace::AtOnce),
         dialect: DialectName::OpenAiChat,
         system: String::new(),
-        toolbox: Toolbox { root: Root::open(folder).unwrap(), tools },
+        toolbox: Toolbox { root: Root::open(folder).unwrap(), builtins, servers: Vec::new() },
         policies: Policies::default(),
         caution: Caution::Ask,
         bounds: Bounds::default(),

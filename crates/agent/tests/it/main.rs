@@ -9,6 +9,7 @@ mod approvals;
 mod demo;
 mod faults;
 mod house;
+mod mcp;
 mod requests;
 mod stopping;
 mod surviving;

@@ -8,7 +8,8 @@ use crate::config::Config;
 ///
 /// Opens an HTTP server on this machine. Post any agent's or model's raw stream to
 /// /v1/ingest/auto, or pipe it through `millpond tee`, and follow it from as many places as you
-/// like, each in the view it chose; whoever loses the connection goes on where it was. Examples:
+/// like, each in the view it chose; whoever loses the connection goes on where it was. Messages
+/// are answered by the agent of the profile in force, or by a demo that needs no key. Examples:
 ///
 ///   millpond serve
 ///
@@ -19,6 +20,10 @@ use crate::config::Config;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct ServeArgs {
+    /// Run every tool without asking anybody: only where nothing can be lost
+    #[arg(long)]
+    pub(crate) yolo: bool,
+
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
 }
@@ -119,6 +124,10 @@ pub(crate) struct ConfigArgs {
     #[arg(long, value_name = "FILE", requires = "certificate")]
     key: Option<String>,
 
+    /// Which profile of the settings works on messages; the demo if there is none
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+
     /// `window`: a power loss costs at most 10 ms of the log; `full`: nothing
     #[arg(long, value_name = "HOW")]
     durability: Option<String>,
@@ -135,6 +144,7 @@ impl ConfigArgs {
             many("origins", &self.origins),
             one("certificate", &self.certificate),
             one("key", &self.key),
+            one("profile", &self.profile),
             one("durability", &self.durability),
         ]
         .into_iter()

@@ -1,0 +1,282 @@
+//! Profiles: what a person writes down about an agent, and the agent that this makes.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::ingest::DialectName;
+use engine::ingest::filter::{ControlWord, Meaning};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::demo::Pace;
+use crate::limits::{ROUNDS_MAX, RUN_TIME_MAX};
+use crate::mcp::{Server, servers_of_json};
+use crate::model::{Key, Model, Price, Wire};
+use crate::policy::{Policies, Policy};
+use crate::provider::{Patience, Provider};
+use crate::rounds::{Bounds, Caution, Setup};
+use crate::tools::{Builtin, Root, Toolbox};
+
+/// A profile as it stands in `millpond.toml`. Without a model it is the demo's.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Profile {
+    /// `chat`, `responses`, `messages`, `gemini` or `ollama`.
+    pub wire: Option<String>,
+    /// Where the model is; each wire has a place of its own if not given.
+    pub base: Option<String>,
+    pub model: Option<String>,
+    /// The variable that holds the key.
+    pub key_variable: Option<String>,
+    /// A file that holds it, which nobody else may read.
+    pub key_file: Option<PathBuf>,
+    pub max_tokens: Option<u32>,
+    pub thinking_tokens: Option<u32>,
+    /// More members of every request.
+    pub request: Map<String, Value>,
+    pub system: String,
+    /// The working folder; the current one if not given.
+    pub folder: Option<PathBuf>,
+    /// Names of built-in tools; all of them if not given.
+    pub tools: Option<Vec<String>>,
+    /// A file of `mcpServers`.
+    pub mcp: Option<PathBuf>,
+    /// `allow`, `ask` or `deny` for tools by name; a name may end in `*`.
+    pub policy: BTreeMap<String, String>,
+    /// A word by which the agent ends the run.
+    pub finish_word: Option<String>,
+    pub limits: Limits,
+    /// US dollars per million tokens.
+    pub price: Option<PriceProfile>,
+    pub patience: PatienceProfile,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    pub rounds: Option<u32>,
+    pub minutes: Option<u64>,
+    pub tokens: Option<u64>,
+    pub cost_usd: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriceProfile {
+    pub input: f64,
+    pub output: f64,
+    pub cached: Option<f64>,
+}
+
+/// In seconds.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PatienceProfile {
+    pub connect: Option<u64>,
+    pub first_byte: Option<u64>,
+    pub idle: Option<u64>,
+    pub total: Option<u64>,
+}
+
+/// Why a profile makes no agent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadProfile(String);
+
+fn bad<T>(words: impl Into<String>) -> Result<T, BadProfile> {
+    Err(BadProfile(words.into()))
+}
+
+impl Profile {
+    pub fn is_demo(&self) -> bool {
+        self.model.is_none()
+    }
+
+    /// The agent that this makes. Paths are relative to `beside`.
+    pub fn setup(
+        &self,
+        beside: &Path,
+        caution: Caution,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Setup, BadProfile> {
+        let folder = match &self.folder {
+            Some(folder) => beside.join(folder),
+            None => PathBuf::from("."),
+        };
+        let root = Root::open(&folder).map_err(|error| BadProfile(error.to_string()))?;
+        let servers = self.servers(beside, root.path(), &variable)?;
+        let toolbox = Toolbox { root, builtins: self.builtins()?, servers };
+        let price = self.price.map(|price| Price {
+            input: price.input,
+            output: price.output,
+            cached: price.cached,
+        });
+        let (provider, dialect) = match &self.model {
+            None => (Provider::Demo(Pace::Live), DialectName::OpenAiChat),
+            Some(name) => {
+                let model = self.model(name, beside, price, &variable)?;
+                let dialect = model.wire.dialect();
+                let provider = Provider::model(model, self.patience.seconds(), &[])
+                    .map_err(|error| BadProfile(error.to_string()))?;
+                (provider, dialect)
+            }
+        };
+        Ok(Setup {
+            provider,
+            dialect,
+            system: self.system.clone(),
+            toolbox,
+            policies: self.policies()?,
+            caution,
+            bounds: self.limits.bounds(),
+            price,
+            control_words: self.control_words()?,
+        })
+    }
+
+    fn model(
+        &self,
+        name: &str,
+        beside: &Path,
+        price: Option<Price>,
+        variable: &impl Fn(&str) -> Option<String>,
+    ) -> Result<Model, BadProfile> {
+        let word = self.wire.as_deref().unwrap_or("chat");
+        let Some(wire) = Wire::ALL.into_iter().find(|wire| wire.as_str() == word) else {
+            let all = Wire::ALL.map(Wire::as_str).join(", ");
+            return bad(format!("`wire` is `{word}`, but must be one of {all}"));
+        };
+        Ok(Model {
+            wire,
+            base: self.base.clone().unwrap_or_else(|| usual_base(wire).to_owned()),
+            name: name.to_owned(),
+            key: self.key(beside, variable)?,
+            max_tokens: self.max_tokens.unwrap_or(8192),
+            thinking_tokens: self.thinking_tokens,
+            extra: self.request.clone(),
+            price,
+        })
+    }
+
+    fn key(
+        &self,
+        beside: &Path,
+        variable: &impl Fn(&str) -> Option<String>,
+    ) -> Result<Option<Key>, BadProfile> {
+        match (&self.key_variable, &self.key_file) {
+            (None, None) => Ok(None),
+            (Some(_), Some(_)) => bad("`key_variable` and `key_file`: one is enough"),
+            (Some(name), None) => match variable(name).filter(|key| !key.trim().is_empty()) {
+                Some(key) => Ok(Some(Key::new(key.trim()))),
+                None => bad(format!("the key should be in ${name}, which is not set")),
+            },
+            (None, Some(file)) => read_key(&beside.join(file)).map(Some),
+        }
+    }
+
+    fn builtins(&self) -> Result<Vec<Builtin>, BadProfile> {
+        let Some(names) = &self.tools else {
+            let demo = self.is_demo().then_some(Builtin::DrawChart);
+            return Ok(Builtin::ALL.into_iter().chain(demo).collect());
+        };
+        let find = |name: &String| {
+            Builtin::ALL.into_iter().find(|tool| tool.name() == name).ok_or_else(|| {
+                let all = Builtin::ALL.map(Builtin::name).join(", ");
+                BadProfile(format!("there is no tool `{name}`; there are {all}"))
+            })
+        };
+        names.iter().map(find).collect()
+    }
+
+    fn servers(
+        &self,
+        beside: &Path,
+        folder: &Path,
+        variable: &impl Fn(&str) -> Option<String>,
+    ) -> Result<Vec<Arc<Server>>, BadProfile> {
+        let Some(file) = &self.mcp else { return Ok(Vec::new()) };
+        let file = beside.join(file);
+        let text = std::fs::read_to_string(&file)
+            .map_err(|error| BadProfile(format!("cannot read {}: {error}", file.display())))?;
+        let servers = servers_of_json(&text, variable)
+            .map_err(|error| BadProfile(format!("{}: {error}", file.display())))?;
+        let servers = servers
+            .into_iter()
+            .map(|(name, how)| Arc::new(Server::new(name, how, folder.to_owned())));
+        Ok(servers.collect())
+    }
+
+    fn policies(&self) -> Result<Policies, BadProfile> {
+        let read = |(tool, word): (&String, &String)| {
+            let known = Policy::WORDS.into_iter().find(|(known, _)| known == word);
+            let Some((_, policy)) = known else {
+                return bad(format!("the policy of `{tool}` is `{word}`, not allow, ask or deny"));
+            };
+            Ok((tool.clone(), policy))
+        };
+        self.policy.iter().map(read).collect::<Result<_, _>>().map(Policies)
+    }
+
+    fn control_words(&self) -> Result<Vec<ControlWord>, BadProfile> {
+        let Some(word) = &self.finish_word else { return Ok(Vec::new()) };
+        let word = ControlWord::new(word, Meaning::Finish)
+            .map_err(|_| BadProfile(format!("`{word}` cannot be a finish word")))?;
+        Ok(vec![word])
+    }
+}
+
+/// Where the provider of each protocol is.
+fn usual_base(wire: Wire) -> &'static str {
+    match wire {
+        Wire::Chat | Wire::Responses => "https://api.openai.com/v1",
+        Wire::Messages => "https://api.anthropic.com/v1",
+        Wire::Gemini => "https://generativelanguage.googleapis.com/v1beta",
+        Wire::Ollama => "http://127.0.0.1:11434",
+    }
+}
+
+/// A key from a file that only its owner can read.
+fn read_key(file: &Path) -> Result<Key, BadProfile> {
+    use std::os::unix::fs::PermissionsExt;
+    let wrong =
+        |error: std::io::Error| BadProfile(format!("cannot read {}: {error}", file.display()));
+    let mode = std::fs::metadata(file).map_err(wrong)?.permissions().mode();
+    if mode & 0o077 != 0 {
+        return bad(format!(
+            "{} can be read by others: `chmod 600` it, and think about a new key",
+            file.display()
+        ));
+    }
+    let key = std::fs::read_to_string(file).map_err(wrong)?;
+    if key.trim().is_empty() {
+        return bad(format!("{} is empty", file.display()));
+    }
+    Ok(Key::new(key.trim()))
+}
+
+impl Limits {
+    fn bounds(self) -> Bounds {
+        Bounds {
+            rounds: self.rounds.unwrap_or(ROUNDS_MAX),
+            time: self.minutes.map_or(RUN_TIME_MAX, Duration::from_mins),
+            tokens: self.tokens,
+            cost_usd: self.cost_usd,
+        }
+    }
+}
+
+impl PatienceProfile {
+    fn seconds(self) -> Patience {
+        let usual = Patience::default();
+        let or = |seconds: Option<u64>, usual| seconds.map_or(usual, Duration::from_secs);
+        Patience {
+            connect: or(self.connect, usual.connect),
+            first_byte: or(self.first_byte, usual.first_byte),
+            idle: or(self.idle, usual.idle),
+            total: or(self.total, usual.total),
+            retry: usual.retry,
+        }
+    }
+}
