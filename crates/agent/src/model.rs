@@ -77,9 +77,19 @@ pub struct Model {
     pub max_tokens: u32,
     /// Tokens it may think; nothing leaves that to the model.
     pub thinking_tokens: Option<u32>,
+    pub thoughts: Thoughts,
     /// More members of every request, as the provider spells them.
     pub extra: Map<String, Value>,
     pub price: Option<Price>,
+}
+
+/// Whether a model is told in clear what it has thought before. Some servers want that, others want
+/// it sealed or refuse it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Thoughts {
+    #[default]
+    Drop,
+    GiveBack,
 }
 
 /// US dollars per million tokens.

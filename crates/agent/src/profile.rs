@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::demo::Pace;
 use crate::limits::{ROUNDS_MAX, RUN_TIME_MAX};
 use crate::mcp::{Server, servers_of_json};
-use crate::model::{Key, Model, Price, Wire};
+use crate::model::{Key, Model, Price, Thoughts, Wire};
 use crate::policy::{Policies, Policy};
 use crate::provider::{Patience, Provider};
 use crate::rounds::{Bounds, Caution, Setup};
@@ -34,6 +34,8 @@ pub struct Profile {
     pub key_file: Option<PathBuf>,
     pub max_tokens: Option<u32>,
     pub thinking_tokens: Option<u32>,
+    /// Tells a chat or Responses model in clear what it has thought before.
+    pub give_thoughts_back: bool,
     /// More members of every request.
     pub request: Map<String, Value>,
     pub system: String,
@@ -155,6 +157,7 @@ impl Profile {
             key: self.key(beside, variable)?,
             max_tokens: self.max_tokens.unwrap_or(8192),
             thinking_tokens: self.thinking_tokens,
+            thoughts: if self.give_thoughts_back { Thoughts::GiveBack } else { Thoughts::Drop },
             extra: self.request.clone(),
             price,
         })

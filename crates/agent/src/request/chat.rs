@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Asked, image_url, result_text};
 use crate::conversation::{Part, ToolResult, Turn};
-use crate::model::Model;
+use crate::model::{Model, Thoughts};
 
 pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
     let mut messages = Vec::new();
@@ -14,7 +14,7 @@ pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
     for turn in asked.turns {
         match turn {
             Turn::Person(text) => messages.push(json!({ "role": "user", "content": text })),
-            Turn::Agent(parts) => messages.push(agent(parts)),
+            Turn::Agent(parts) => messages.push(agent(model, parts)),
             Turn::Results(results) => results_of(results, &mut messages),
         }
     }
@@ -38,7 +38,7 @@ pub(super) fn text_of(parts: &[Part]) -> String {
     texts.collect::<Vec<_>>().join("\n\n")
 }
 
-fn agent(parts: &[Part]) -> Value {
+fn agent(model: &Model, parts: &[Part]) -> Value {
     let calls: Vec<Value> = parts
         .iter()
         .filter_map(|part| match part {
@@ -55,6 +55,16 @@ fn agent(parts: &[Part]) -> Value {
     let mut message = json!({ "role": "assistant", "content": content });
     if !calls.is_empty() {
         message["tool_calls"] = calls.into();
+    }
+    let thoughts: Vec<&str> = parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Thought { text, .. } if !text.is_empty() => Some(text.as_str()),
+            Part::Thought { .. } | Part::Text(_) | Part::Call(_) => None,
+        })
+        .collect();
+    if model.thoughts == Thoughts::GiveBack && !thoughts.is_empty() {
+        message["reasoning_content"] = thoughts.join("\n").into();
     }
     message
 }

@@ -4,14 +4,16 @@ use serde_json::{Value, json};
 
 use super::{Asked, image_url, result_text, sealed};
 use crate::conversation::{Part, ToolResult, Turn};
-use crate::model::Model;
+use crate::model::{Model, Thoughts};
 
 pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
     let mut input = Vec::new();
     for turn in asked.turns {
         match turn {
             Turn::Person(text) => input.push(message("user", "input_text", text)),
-            Turn::Agent(parts) => input.extend(parts.iter().filter_map(item)),
+            Turn::Agent(parts) => {
+                input.extend(parts.iter().filter_map(|part| item(model.thoughts, part)));
+            }
             Turn::Results(results) => input.extend(results.iter().map(output)),
         }
     }
@@ -40,11 +42,16 @@ fn message(role: &str, kind: &str, text: &str) -> Value {
     json!({ "type": "message", "role": role, "content": [{ "type": kind, "text": text }] })
 }
 
-fn item(part: &Part) -> Option<Value> {
+fn item(thoughts: Thoughts, part: &Part) -> Option<Value> {
     match part {
         Part::Text(text) if text.is_empty() => None,
         Part::Text(text) => Some(message("assistant", "output_text", text)),
-        // Only what the provider sealed can be given back.
+        Part::Thought { text, seal } if thoughts == Thoughts::GiveBack => {
+            let content = json!([{ "type": "reasoning_text", "text": text }]);
+            let item = json!({ "type": "reasoning", "summary": [], "content": content });
+            Some(sealed(item, seal.as_ref()))
+        }
+        // Elsewhere only what the provider sealed can be given back.
         Part::Thought { seal, .. } => {
             let seal = seal.as_ref()?;
             Some(sealed(json!({ "type": "reasoning", "summary": [] }), Some(seal)))

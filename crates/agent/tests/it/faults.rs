@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use agent::model::{Model, Wire};
+use agent::model::{Model, Thoughts, Wire};
 use agent::provider::{Patience, Provider};
 use engine::event::{Event, FailureReason, Outcome, ToolOutcome};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -216,6 +216,7 @@ fn provider(wire: Wire, address: &str) -> Provider {
         key: None,
         max_tokens: 100,
         thinking_tokens: None,
+        thoughts: Thoughts::Drop,
         extra: serde_json::Map::new(),
         price: None,
     };

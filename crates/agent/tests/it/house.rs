@@ -81,6 +81,16 @@ impl House {
         House { gateway, ..self }
     }
 
+    /// Writes runs into the log, as if they had been.
+    pub(crate) async fn seed(&self, runs: &[Vec<Event<'static>>]) {
+        for (n, events) in runs.iter().enumerate() {
+            let n = u8::try_from(n).unwrap();
+            let mut run = self.gateway.log.run(self.session, RunId::from_bytes([100 + n; 16]));
+            let facts = events.iter().map(|event| (Some(1), event.clone())).collect();
+            run.append(facts).await.unwrap();
+        }
+    }
+
     /// Sends a message; gives the run it becomes.
     pub(crate) async fn send(&self, text: &str) -> RunId {
         let n = self.sent.fetch_add(1, std::sync::atomic::Ordering::Relaxed);

@@ -10,6 +10,7 @@ mod demo;
 mod faults;
 mod house;
 mod mcp;
+mod model;
 mod requests;
 mod stopping;
 mod surviving;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use agent::conversation::{Conversation, Turn};
-use agent::model::{Key, Model, Wire};
+use agent::model::{Key, Model, Thoughts, Wire};
 use agent::request::{Asked, build};
 use agent::tools::Builtin;
 use engine::event::Record;
@@ -31,6 +31,7 @@ fn model(wire: Wire) -> Model {
         key: Some(Key::new("not-in-any-golden")),
         max_tokens: 4096,
         thinking_tokens: Some(1024),
+        thoughts: Thoughts::GiveBack,
         extra: json!({ "metadata": { "pond": 1 } }).as_object().unwrap().clone(),
         price: None,
     }
