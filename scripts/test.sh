@@ -28,6 +28,13 @@ cargo fmt --all --check
 step "lints"
 cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 
+step "real MCP servers for the tests"
+if [ -z "$(node_of_age)" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  { apt-get update -q && apt-get install -y -q --no-install-recommends nodejs npm python3-venv; } || true
+fi
+# Where they cannot be installed, the tests that need them say that they are skipped.
+crates/agent/tests/servers/install.sh || true
+
 step "tests"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -36,9 +43,6 @@ status=0
 cargo test --workspace --all-features --locked -- --show-output 2>&1 | tee "$log" || status=$?
 
 step "other people's clients"
-if [ -z "$(node_of_age)" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-  { apt-get update -q && apt-get install -y -q --no-install-recommends nodejs npm; } || true
-fi
 if [ -n "$(node_of_age)" ]; then
   crates/gateway/tests/judges/run.sh sample 2>&1 | tee -a "$log" || status=$?
   docs/scenarios/run.sh compare 2>&1 | tee -a "$log" || status=$?

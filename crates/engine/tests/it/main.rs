@@ -29,6 +29,7 @@ mod gemini;
 mod goldens;
 mod grammar;
 mod hiding;
+mod kept_views;
 mod labels;
 mod latest;
 mod linear;
