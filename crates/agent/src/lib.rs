@@ -4,6 +4,7 @@
 //! sees, and nothing here keeps anything but through the log.
 
 pub mod approval;
+pub mod checkpoint;
 pub mod conversation;
 pub mod demo;
 pub mod limits;

@@ -10,6 +10,7 @@ use engine::ingest::filter::{ControlWord, Meaning};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::checkpoint::Checkpoints;
 use crate::demo::Pace;
 use crate::limits::{ROUNDS_MAX, RUN_TIME_MAX};
 use crate::mcp::{Server, servers_of_json};
@@ -96,10 +97,11 @@ impl Profile {
         self.model.is_none()
     }
 
-    /// The agent that this makes. Paths are relative to `beside`.
+    /// The agent that this makes. Paths are relative to `beside`; `data` is for checkpoints.
     pub fn setup(
         &self,
         beside: &Path,
+        data: &Path,
         caution: Caution,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Setup, BadProfile> {
@@ -109,6 +111,7 @@ impl Profile {
         };
         let root = Root::open(&folder).map_err(|error| BadProfile(error.to_string()))?;
         let servers = self.servers(beside, root.path(), &variable)?;
+        let checkpoints = Some(Checkpoints::of(data, root.path()));
         let toolbox = Toolbox { root, builtins: self.builtins()?, servers };
         let price = self.price.map(|price| Price {
             input: price.input,
@@ -135,6 +138,7 @@ impl Profile {
             bounds: self.limits.bounds(),
             price,
             control_words: self.control_words()?,
+            checkpoints,
         })
     }
 

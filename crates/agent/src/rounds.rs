@@ -4,6 +4,7 @@
 //! goes on in the next one from there.
 
 mod calls;
+mod checkpoints;
 mod reply;
 mod stop;
 
@@ -18,6 +19,7 @@ use gateway::agent::{Agent, Job, Working};
 use gateway::runs::Answer;
 use tokio::sync::mpsc;
 
+use crate::checkpoint::Checkpoints;
 use crate::limits::{ROUNDS_MAX, RUN_TIME_MAX};
 use crate::mcp::Away;
 use crate::memory::{Memory, remember};
@@ -28,6 +30,7 @@ use crate::provider::Provider;
 use crate::tools::{Catalogue, Toolbox};
 
 use calls::Asks;
+use checkpoints::LastCheckpoint;
 use stop::Stopping;
 
 /// Whether a person is asked about what the policy says to ask about.
@@ -66,6 +69,8 @@ pub struct Setup {
     pub bounds: Bounds,
     pub price: Option<Price>,
     pub control_words: Vec<ControlWord>,
+    /// Where the working folder is saved before a tool changes it, if anywhere.
+    pub checkpoints: Option<Checkpoints>,
 }
 
 /// An agent that calls a model and runs its tools.
@@ -119,6 +124,7 @@ struct Work {
     asks: Asks,
     catalogue: Arc<Catalogue>,
     told_away: Vec<Away>,
+    checkpoint: LastCheckpoint,
     rounds: u32,
     began: Instant,
     /// Time in which only people were waited for.
@@ -162,6 +168,7 @@ impl Work {
             asks: Asks::found(asks),
             catalogue: Arc::default(),
             told_away: Vec::new(),
+            checkpoint: LastCheckpoint::default(),
             rounds,
             began: Instant::now(),
             waited: Duration::ZERO,

@@ -109,6 +109,21 @@ pub enum Deed {
     AskPerson(String),
 }
 
+impl Deed {
+    /// Whether files in the working folder may be others afterwards.
+    pub fn may_change_files(&self) -> bool {
+        match self {
+            Deed::Write(_) | Deed::Run(_) | Deed::Remote(..) => true,
+            Deed::Read(_)
+            | Deed::List(_)
+            | Deed::Search(_)
+            | Deed::Fetch(_)
+            | Deed::Chart
+            | Deed::AskPerson(_) => false,
+        }
+    }
+}
+
 /// What a built-in tool is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Builtin {

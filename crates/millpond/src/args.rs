@@ -12,7 +12,7 @@ use engine::ingest::{DialectName, Quirk};
 use engine::view::{Thinking, ViewName};
 use engine::wire::{Content, Format, Kind};
 
-pub(crate) use gateway::{ConfigPrintArgs, DoctorArgs, LoginArgs, ServeArgs, TeeArgs};
+pub(crate) use gateway::{ConfigPrintArgs, DoctorArgs, LoginArgs, RestoreArgs, ServeArgs, TeeArgs};
 
 /// One calm, true picture of any AI agent.
 ///
@@ -34,6 +34,7 @@ pub(crate) enum Command {
     Login(LoginArgs),
     Config(ConfigPrintArgs),
     Doctor(DoctorArgs),
+    Restore(RestoreArgs),
     /// Print a completion script for your shell
     ///
     /// For bash: millpond completions bash > ~/.local/share/bash-completion/completions/millpond

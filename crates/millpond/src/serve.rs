@@ -73,7 +73,7 @@ async fn serve(args: &ServeArgs) -> Result<(), String> {
     };
     let (port, secure) = (address.port(), tls.is_some());
     let allowed = Allowed::new(port, secure, &config.texts("hosts"), &config.texts("origins"));
-    let agent = agent(&config, args)?;
+    let agent = agent(&config, &folder, args)?;
     let gateway = Gateway::open(Arc::clone(&store), allowed, secure, Some(agent))
         .await
         .map_err(|error| error.to_string())?;
@@ -98,7 +98,7 @@ async fn serve(args: &ServeArgs) -> Result<(), String> {
 }
 
 /// Whoever works on messages here, as the profile says.
-fn agent(config: &Config, args: &ServeArgs) -> Result<Arc<dyn Agent>, String> {
+fn agent(config: &Config, data: &Path, args: &ServeArgs) -> Result<Arc<dyn Agent>, String> {
     let caution = if args.yolo { Caution::Yolo } else { Caution::Ask };
     let (name, profile) = match config.profile().map_err(|error| error.to_string())? {
         Some((name, profile)) => (format!("profile {name}"), profile),
@@ -106,7 +106,7 @@ fn agent(config: &Config, args: &ServeArgs) -> Result<Arc<dyn Agent>, String> {
     };
     let variable = |name: &str| std::env::var(name).ok();
     let setup = profile
-        .setup(config.beside(), caution, variable)
+        .setup(config.beside(), data, caution, variable)
         .map_err(|error| format!("{name}: {error}"))?;
     say(&match &profile.model {
         Some(model) => format!("{name}: {model} answers"),

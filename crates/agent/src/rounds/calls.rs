@@ -104,6 +104,7 @@ impl Work {
         }
         match self.ruling(&call.name) {
             Ruling::Run => {
+                self.save_before(&prepared.deed).await?;
                 going.start(&self.setup.toolbox, call.step, prepared.deed);
                 Ok(())
             }
@@ -281,6 +282,7 @@ impl Work {
         let Waiting { call, digest, .. } = waiting;
         match self.prepare(&call).await {
             Ok(prepared) if prepared.digest == digest => {
+                self.save_before(&prepared.deed).await?;
                 going.start(&self.setup.toolbox, call.step, prepared.deed);
                 Ok(())
             }

@@ -116,8 +116,11 @@ impl Write {
             let _gone = dir.remove_file(&draft);
             return Err(wrong(&error));
         }
-        let lines = self.after.lines().count();
-        Ok(format!("{} has {lines} lines now.", shown(&self.path)))
+        let name = shown(&self.path);
+        Ok(match self.after.lines().count() {
+            1 => format!("{name} has 1 line now."),
+            lines => format!("{name} has {lines} lines now."),
+        })
     }
 }
 

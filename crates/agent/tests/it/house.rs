@@ -43,6 +43,7 @@ pub(crate) fn demo(folder: &Path) -> Setup {
         bounds: Bounds::default(),
         price: None,
         control_words: Vec::new(),
+        checkpoints: None,
     }
 }
 

@@ -6,6 +6,7 @@
 )]
 
 mod approvals;
+mod checkpoints;
 mod demo;
 mod faults;
 mod house;

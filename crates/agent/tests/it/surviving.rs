@@ -25,7 +25,7 @@ async fn x13_an_ask_is_answered_in_the_next_process_and_the_run_goes_on() {
     assert_eq!(heard, Heard::Taken);
     let events = house.whole(run).await;
     assert_eq!(ending(&events).outcome, Outcome::Completed);
-    assert_eq!(reply(&events), "Done. demo-note.txt has 1 lines now.");
+    assert_eq!(reply(&events), "Done. demo-note.txt has 1 line now.");
     assert_eq!(outcomes(&events), [ToolOutcome::Succeeded]);
     let mut grammar = Grammar::default();
     for event in &events {

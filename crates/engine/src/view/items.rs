@@ -72,6 +72,14 @@ impl Items {
     }
 }
 
+impl FromIterator<(Key, Item<'static>)> for Items {
+    fn from_iter<I: IntoIterator<Item = (Key, Item<'static>)>>(iter: I) -> Items {
+        let mut items = Items::default();
+        iter.into_iter().for_each(|(key, item)| items.insert(key, item));
+        items
+    }
+}
+
 impl Serialize for Items {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.iter())

@@ -22,6 +22,8 @@ fn items_are_found_by_their_keys_and_stand_in_order() {
     assert_eq!((ids(4), ids(6)), (vec!["m5"], vec![]));
     assert_eq!(items.get(Key(5)).map(|item| &*item.id), Some("m5"));
     assert!(items.get(Key(4)).is_none() && items.get(Key(6)).is_none());
+    let copy: engine::view::Items = items.iter().map(|(key, item)| (key, item.clone())).collect();
+    assert_eq!(copy, items);
     items.remove(Key(4));
     items.remove(Key(5));
     assert_eq!((items.len(), items.last_key()), (2, Some(Key(3))));

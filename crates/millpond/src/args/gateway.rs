@@ -42,6 +42,35 @@ pub(crate) struct LoginArgs {
     pub(crate) config: ConfigArgs,
 }
 
+/// Put files back as they were before an agent changed them
+///
+/// Before a tool changes files, the working folder is saved; the log says so with a hash. Without
+/// a hash the checkpoints of a folder are listed. With one, the change is shown and asked about;
+/// what is there now is saved first, so that this can be undone too. Examples:
+///
+///   millpond restore
+///
+///   millpond restore 3f1c8a2b --folder ./pond
+///
+/// Exit status: 0 done or listed; 1 not done.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct RestoreArgs {
+    /// The checkpoint, by the beginning of its hash
+    pub(crate) hash: Option<String>,
+
+    /// The folder that an agent worked in; the current one if not given
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
+
+    /// Do it without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
+
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}
+
 /// Check the log, and mend it
 ///
 /// Looks at every record. Exit status: 0 all is well; 1 something is damaged.

@@ -1,5 +1,6 @@
 //! The gateway as an operator runs it: the real program, real connections, real signals.
 
+mod agents;
 mod client;
 mod commands;
 mod kills;
