@@ -164,6 +164,7 @@ async fn a_disk_that_fails_fails_the_run_and_cursors_are_not_trusted_afterwards(
     assert_eq!(events.next().await.unwrap().event, "snapshot");
 }
 
+#[allow(clippy::ptr_arg, reason = "stands where `tear` does")]
 fn flip(bytes: &mut Vec<u8>) {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
