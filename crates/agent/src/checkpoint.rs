@@ -7,10 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use sha2::{Digest, Sha256};
+use gateway::digest::Digest;
 use tokio::process::Command;
-
-use crate::tools::hex;
 
 #[derive(Clone, Debug)]
 pub struct Checkpoints {
@@ -44,7 +42,7 @@ const REFS: &str = "refs/checkpoints/";
 impl Checkpoints {
     /// Those of a folder, kept below `data`.
     pub fn of(data: &Path, folder: &Path) -> Checkpoints {
-        let name = hex(&Sha256::digest(folder.as_os_str().as_encoded_bytes()));
+        let name = Digest::of(folder.as_os_str().as_encoded_bytes()).to_string();
         let repository = data.join("checkpoints").join(&name[..32]);
         let data = data.canonicalize().unwrap_or_else(|_| data.to_owned());
         let log = data.strip_prefix(folder).ok().map(Path::to_owned);

@@ -2,16 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use engine::event::{Event, Executor, Millis, Sink, ToolKind, UsageScope};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use engine::event::{Event, Executor, Image, Millis, Sink, ToolKind, UsageScope};
 use engine::ingest::{Ingest, Options};
 use engine::run::{Cut, Verdict, Writer};
 use gateway::agent::Job;
 use gateway::clock::now_ms;
+use gateway::digest::Digest;
 use gateway::log::Fact;
+use gateway::runs::Answer;
 use gateway::store::StoreError;
-use sha2::{Digest, Sha256};
+use tokio::sync::mpsc;
 
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, Turn};
 use crate::model::Price;
 
 /// What whoever runs the tools knows of one; the model only says its name.
@@ -29,6 +33,9 @@ pub type KnownTools = BTreeMap<String, Known>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the run could not be kept")]
 pub struct Unkept;
+
+/// Pictures of a conversation that a model is sent again, the newest first.
+const PICTURES_MAX: usize = 8;
 
 #[derive(Debug)]
 pub struct Pen {
@@ -160,6 +167,33 @@ impl Pen {
         self.job.leave_waiting();
     }
 
+    /// Answers to what this run asks, from now on.
+    pub fn take_answers(&self) -> Result<mpsc::Receiver<Answer>, Unkept> {
+        self.job.take_answers().ok_or(Unkept)
+    }
+
+    /// The conversation as a model is to see it, with its newest pictures.
+    pub async fn turns(&self) -> Vec<Turn> {
+        let mut turns = self.conversation.turns();
+        let Some((log, session, _)) = self.job.place() else { return turns };
+        let results = turns.iter_mut().rev().filter_map(|turn| match turn {
+            Turn::Results(results) => Some(results),
+            Turn::Person(_) | Turn::Agent(_) => None,
+        });
+        let images = results.flatten().flat_map(|result| result.images.iter_mut());
+        let newest: Vec<&mut Image<'static>> = images.take(PICTURES_MAX).collect();
+        for image in newest {
+            let Image::Kept { media_type, digest } = image else { continue };
+            let Ok(Digest(digest)) = digest.parse::<Digest>() else { continue };
+            let found = log.blocking(move |store| store.blob(session, digest)).await;
+            if let Ok(Some((_, bytes))) = found {
+                let base64 = STANDARD.encode(bytes).into();
+                *image = Image::Inline { media_type: std::mem::take(media_type), base64 };
+            }
+        }
+        turns
+    }
+
     /// What the last reply said of its end is past.
     pub fn go_on(&mut self) {
         self.ingest.writer(None, &mut self.made).go_on();
@@ -178,9 +212,9 @@ impl Pen {
     ) -> Result<String, StoreError> {
         let (log, session, _) =
             self.job.place().ok_or_else(|| StoreError::Failed("the run has ended".to_owned()))?;
-        let digest: [u8; 32] = Sha256::digest(&bytes).into();
-        log.blocking(move |store| store.put_blob(session, digest, kind, &bytes)).await?;
-        Ok(format!("blob {}", crate::tools::hex(&digest)))
+        let digest = Digest::of(&bytes);
+        log.blocking(move |store| store.put_blob(session, digest.0, kind, &bytes)).await?;
+        Ok(format!("blob {digest}"))
     }
 
     async fn keep(&mut self) -> Result<(), Unkept> {

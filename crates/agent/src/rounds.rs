@@ -16,8 +16,6 @@ use engine::ingest::filter::ControlWord;
 use engine::ingest::{DialectName, Options};
 use engine::run::{Cut, RunOptions, Seals};
 use gateway::agent::{Agent, Job, Working};
-use gateway::runs::Answer;
-use tokio::sync::mpsc;
 
 use crate::checkpoint::Checkpoints;
 use crate::limits::{ROUNDS_MAX, RUN_TIME_MAX};
@@ -120,7 +118,6 @@ struct Work {
     setup: Arc<Setup>,
     pen: Pen,
     stopping: Stopping,
-    answers: mpsc::Receiver<Answer>,
     asks: Asks,
     catalogue: Arc<Catalogue>,
     told_away: Vec<Away>,
@@ -142,7 +139,7 @@ async fn work(setup: Arc<Setup>, job: Job) {
 
 impl Work {
     async fn begin(setup: Arc<Setup>, job: Job) -> Option<Work> {
-        let (wish, answers) = (job.wish()?, job.take_answers()?);
+        let wish = job.wish()?;
         let (log, session, run) = job.place()?;
         let memory = match remember(&log, session, run).await {
             Ok(memory) => memory,
@@ -164,7 +161,6 @@ impl Work {
             setup,
             pen,
             stopping: Stopping::new(wish),
-            answers,
             asks: Asks::found(asks),
             catalogue: Arc::default(),
             told_away: Vec::new(),

@@ -18,9 +18,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use engine::event::{AskKind, StepId, ToolKind, ToolOutcome};
 use futures_util::future::join_all;
+use gateway::digest::Digest;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
 use crate::conversation::{Call, called};
@@ -468,16 +468,7 @@ fn arguments<T: DeserializeOwned>(call: &Call) -> Result<T, BadCall> {
 
 /// SHA-256, in hexadecimal, of all that decides what happens.
 pub fn digest(tool: &str, arguments: &str, state: &Value) -> String {
-    hex(&Sha256::digest(json!([tool, arguments, state]).to_string()))
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _written = write!(text, "{byte:02x}");
-        text
-    })
+    Digest::of(json!([tool, arguments, state]).to_string().as_bytes()).to_string()
 }
 
 async fn blocking<T: Send + 'static>(

@@ -12,7 +12,9 @@ use engine::ingest::{DialectName, Quirk};
 use engine::view::{Thinking, ViewName};
 use engine::wire::{Content, Format, Kind};
 
-pub(crate) use gateway::{ConfigPrintArgs, DoctorArgs, LoginArgs, RestoreArgs, ServeArgs, TeeArgs};
+pub(crate) use gateway::{
+    ConfigPrintArgs, DoctorArgs, InitArgs, LoginArgs, RestoreArgs, ServeArgs, TeeArgs,
+};
 
 /// One calm, true picture of any AI agent.
 ///
@@ -35,6 +37,7 @@ pub(crate) enum Command {
     Config(ConfigPrintArgs),
     Doctor(DoctorArgs),
     Restore(RestoreArgs),
+    Init(InitArgs),
     /// Print a completion script for your shell
     ///
     /// For bash: millpond completions bash > ~/.local/share/bash-completion/completions/millpond

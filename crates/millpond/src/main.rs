@@ -4,6 +4,7 @@ mod args;
 mod compare;
 mod config;
 mod doctor;
+mod init;
 mod restore;
 mod serve;
 mod show;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         },
         Command::Doctor(doctor) => doctor::run(&doctor),
         Command::Restore(restore) => restore::run(&restore),
+        Command::Init(init) => init::run(&init),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "millpond", &mut script);

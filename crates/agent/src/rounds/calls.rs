@@ -54,6 +54,8 @@ struct Going {
     outputs: BTreeMap<StepId, Output>,
     news: mpsc::Receiver<News>,
     teller: mpsc::Sender<News>,
+    /// Taken only while something may be asked: whoever answers at another time is told at once.
+    answers: mpsc::Receiver<Answer>,
 }
 
 /// What to do with a call.
@@ -67,6 +69,7 @@ impl Work {
     /// Answers all calls of a round; they run at the same time.
     pub(super) async fn answer(&mut self, calls: Vec<Call>) -> Result<(), Halt> {
         self.pen.go_on();
+        let answers = self.pen.take_answers()?;
         let (teller, news) = mpsc::channel(NEWS_WAITING_MAX);
         let mut going = Going {
             waiting: BTreeMap::new(),
@@ -74,6 +77,7 @@ impl Work {
             outputs: BTreeMap::new(),
             news,
             teller,
+            answers,
         };
         for (at, call) in calls.into_iter().enumerate() {
             if CALLS_MAX <= at {
@@ -175,7 +179,7 @@ impl Work {
             cut = self.stopping.asked() => Happened::Stop(cut),
             Some(news) = going.news.recv() => Happened::News(news),
             Some((step, done)) = going.running.next() => Happened::Done(step, done),
-            Some(answer) = self.answers.recv() => Happened::Answer(answer),
+            Some(answer) = going.answers.recv() => Happened::Answer(answer),
             () = tokio::time::sleep(expiry), if !going.waiting.is_empty() => Happened::Expiry,
         };
         self.waited += idle.map(|since| since.elapsed()).unwrap_or_default();

@@ -42,7 +42,7 @@ impl Work {
     }
 
     async fn call(&mut self, attempt: u32) -> Result<Result<Reply, NoReply>, Halt> {
-        let turns = self.pen.conversation.turns();
+        let turns = self.pen.turns().await;
         let (setup, all) = (Arc::clone(&self.setup), Arc::clone(&self.catalogue));
         let asked = Asked { system: &setup.system, turns: &turns, tools: &all.specs };
         self.stopping.or(setup.provider.call(asked, attempt)).await

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use gateway::digest::Digest;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::root::Root;
-use super::{BadCall, Teller, hex, seconds};
+use super::{BadCall, Teller, seconds};
 use crate::limits::{COMMAND_TIME, COMMAND_TIME_MAX, FILE_BYTES_MAX};
 use crate::process::{Decoder, Group, piped};
 
@@ -155,7 +155,7 @@ fn file_digest(root: &Root, word: &str) -> Option<String> {
         }
         // A large program is known by where it is, how long it is and when it was made.
         let mark = if about.len() <= FILE_BYTES_MAX {
-            hex(&Sha256::digest(std::fs::read(&path).ok()?))
+            Digest::of(&std::fs::read(&path).ok()?).to_string()
         } else {
             format!("{} {:?}", about.len(), about.modified().ok())
         };

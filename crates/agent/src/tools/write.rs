@@ -3,13 +3,13 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use gateway::digest::Digest;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use super::files::text_of;
 use super::root::{Root, trouble};
-use super::{BadCall, hex, shown};
+use super::{BadCall, shown};
 use crate::limits::FILE_BYTES_MAX;
 
 #[derive(Clone, Debug)]
@@ -88,8 +88,8 @@ impl Write {
     pub(super) fn state(&self) -> Value {
         json!({
             "path": self.path.to_string_lossy(),
-            "before": self.before.as_ref().map(|text| hex(&Sha256::digest(text))),
-            "after": hex(&Sha256::digest(&self.after)),
+            "before": self.before.as_ref().map(|text| Digest::of(text.as_bytes()).to_string()),
+            "after": Digest::of(self.after.as_bytes()).to_string(),
         })
     }
 

@@ -28,6 +28,18 @@ pub(crate) struct ServeArgs {
     pub(crate) config: ConfigArgs,
 }
 
+/// Write a first millpond.toml, from the keys and models that are here
+///
+/// Looks for keys in the environment, for model servers on this machine, and for agents on the
+/// command line, and tells what it found. No key is written down, and nothing is sent anywhere but
+/// to servers on this machine.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InitArgs {
+    /// The file to write; one that is there is left as it is
+    #[arg(default_value = "millpond.toml", value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
 /// Print the settings that are in force, and where each came from
 #[derive(Debug, clap::Args)]
 pub(crate) struct ConfigPrintArgs {
