@@ -6,6 +6,8 @@ use std::time::Duration;
 pub const ROUNDS_MAX: u32 = 30;
 /// Wall time of one run, waiting for people aside.
 pub const RUN_TIME_MAX: Duration = Duration::from_hours(1);
+/// How long an agent that a person has may say nothing: its tools may take long.
+pub const AGENT_IDLE: Duration = Duration::from_mins(30);
 /// Bytes of one reply.
 pub const REPLY_BYTES_MAX: usize = 64 << 20;
 /// Bytes of an error's body that are looked at.
@@ -32,7 +34,7 @@ pub const COMMAND_TIME: Duration = Duration::from_mins(2);
 pub const COMMAND_TIME_MAX: Duration = Duration::from_mins(30);
 /// How long a process group has between being asked to end and being ended.
 pub const KILL_AFTER: Duration = Duration::from_millis(700);
-/// How long an ask waits for an answer.
+/// How long an ask waits for an answer, unless its profile says less.
 pub const ASK_EXPIRES_AFTER: Duration = Duration::from_hours(24);
 /// Characters of an answer that a person writes.
 pub const ANSWER_MAX: usize = 16 << 10;

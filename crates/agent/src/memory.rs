@@ -1,6 +1,6 @@
 //! What the log of a session holds for an agent that is about to work in it.
 
-use engine::event::{Event, Millis, StepId};
+use engine::event::{Event, Millis, Record, StepId};
 use gateway::id::{RunId, SessionId};
 use gateway::log::Log;
 use gateway::store::{Chunk, StoreError};
@@ -28,21 +28,49 @@ pub async fn remember(log: &Log, session: SessionId, run: RunId) -> Result<Memor
     let name = run.to_string();
     let mut memory =
         Memory { conversation: Conversation::default(), run: Vec::new(), asks: Vec::new() };
+    each_record(log, session, |record| {
+        memory.conversation.hear(&record);
+        if record.run == name {
+            memory.hear_ask(&record.event);
+            memory.run.push(record.event.into_owned());
+        }
+    })
+    .await?;
+    Ok(memory)
+}
+
+/// What an agent calls its own conversation here, as it said last.
+pub async fn own_name(
+    log: &Log,
+    session: SessionId,
+    agent: &str,
+) -> Result<Option<String>, StoreError> {
+    let (mut named, mut is_agents) = (None, false);
+    each_record(log, session, |record| match &record.event {
+        Event::RunStarted { dialect, .. } => is_agents = dialect == agent,
+        Event::SessionNamed { name } if is_agents => named = Some(name.to_string()),
+        _ => {}
+    })
+    .await?;
+    Ok(named)
+}
+
+/// Reads a session from its beginning.
+async fn each_record(
+    log: &Log,
+    session: SessionId,
+    mut hear: impl FnMut(Record<'_>),
+) -> Result<(), StoreError> {
     let mut next = 0;
     loop {
         let chunks = log.read(session, next).await?;
-        let Some(end) = chunks.last().map(Chunk::end) else { return Ok(memory) };
+        let Some(end) = chunks.last().map(Chunk::end) else { return Ok(()) };
         for record in chunks.iter().flat_map(|chunk| chunk.records(next)) {
-            let record = record.map_err(|error| StoreError::Damaged {
+            hear(record.map_err(|error| StoreError::Damaged {
                 session,
                 seq: next,
                 detail: error.to_string(),
-            })?;
-            memory.conversation.hear(&record);
-            if record.run == name {
-                memory.hear_ask(&record.event);
-                memory.run.push(record.event.into_owned());
-            }
+            })?);
         }
         next = end;
     }

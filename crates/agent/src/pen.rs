@@ -1,6 +1,7 @@
 //! Writes one run: what a model's reply becomes, and what is said beside it, in one order.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,6 +16,7 @@ use gateway::runs::Answer;
 use gateway::store::StoreError;
 use tokio::sync::mpsc;
 
+use crate::approval::exactly;
 use crate::conversation::{Conversation, Turn};
 use crate::model::Price;
 
@@ -45,6 +47,8 @@ pub struct Pen {
     pub conversation: Conversation,
     used: Used,
     said: usize,
+    /// What is asked and not answered, and until when.
+    asks: BTreeMap<String, Millis>,
 }
 
 /// What the run has used so far, as its provider says.
@@ -58,20 +62,31 @@ pub struct Used {
 #[derive(Debug)]
 struct Made {
     facts: Vec<Fact>,
+    /// What the run began with; agents tell it again.
+    prompt: String,
     tools: KnownTools,
     price: Option<Price>,
+    /// How long a person has to answer.
+    answer_within: Duration,
 }
 
 impl Sink for Made {
     fn event(&mut self, at: Option<Millis>, event: Event<'_>) {
-        // The gateway has written the beginning.
-        if !matches!(event, Event::RunStarted { .. }) {
-            self.facts.push((at, self.known(event.into_owned())));
+        match event {
+            // The gateway has written the beginning.
+            Event::RunStarted { .. } => {}
+            Event::PromptReceived { text } if text.trim() == self.prompt.trim() => {}
+            event => self.facts.push((at, self.known(event.into_owned()))),
         }
     }
 }
 
 impl Made {
+    fn answer_until(&self) -> Millis {
+        let lasts = u64::try_from(self.answer_within.as_millis()).unwrap_or(u64::MAX);
+        now_ms().saturating_add(lasts)
+    }
+
     /// The same, with what the source cannot know: what a tool is, and what a call cost.
     fn known(&self, event: Event<'static>) -> Event<'static> {
         match event {
@@ -99,6 +114,15 @@ impl Made {
                 usage.cost_usd = usage.cost_usd.or(cost);
                 Event::UsageReported { scope: UsageScope::Round, usage }
             }
+            // What somebody else's agent asks is bound to what is shown, and does not wait for ever.
+            Event::AskOpened { ask, kind, text, options, step, digest: None, expires_at_ms } => {
+                let text = exactly(&text);
+                let shown = serde_json::json!([ask, kind, text, options]).to_string();
+                let digest = Some(Digest::of(shown.as_bytes()).to_string().into());
+                let expires_at_ms = expires_at_ms.or(Some(self.answer_until()));
+                let text = text.into();
+                Event::AskOpened { ask, kind, text, options, step, digest, expires_at_ms }
+            }
             event => event,
         }
     }
@@ -109,11 +133,15 @@ impl Pen {
         job: Job,
         options: &Options,
         price: Option<Price>,
+        answer_within: Duration,
         conversation: Conversation,
     ) -> Pen {
-        let made = Made { facts: Vec::new(), tools: KnownTools::new(), price };
+        let prompt = job.prompt.clone();
+        let (facts, tools) = (Vec::new(), KnownTools::new());
+        let made = Made { facts, prompt, tools, price, answer_within };
         let (used, said) = (Used::default(), 0);
-        Pen { job, ingest: Ingest::new(options), made, conversation, used, said }
+        let ingest = Ingest::new(options);
+        Pen { job, ingest, made, conversation, used, said, asks: BTreeMap::new() }
     }
 
     /// What is known of tools from now on.
@@ -128,6 +156,28 @@ impl Pen {
     /// How much the model has said: a number that grows with each word, thought and call.
     pub fn said(&self) -> usize {
         self.said
+    }
+
+    /// Until when an ask that is opened now waits.
+    pub fn answer_until(&self) -> Millis {
+        self.made.answer_until()
+    }
+
+    /// What is asked and not answered.
+    pub fn open_asks(&self) -> Vec<String> {
+        self.asks.keys().cloned().collect()
+    }
+
+    /// When the next of them is no longer waited for.
+    pub fn next_expiry(&self) -> Option<Millis> {
+        self.asks.values().min().copied()
+    }
+
+    /// Those that are no longer waited for.
+    pub fn expired_asks(&self) -> Vec<String> {
+        let now = now_ms();
+        let late = self.asks.iter().filter(|(_, until)| **until <= now);
+        late.map(|(ask, _)| ask.clone()).collect()
     }
 
     /// The run goes on from where its log says.
@@ -237,6 +287,12 @@ impl Pen {
                 self.used.tokens +=
                     usage.input_tokens.unwrap_or(0) + usage.output_tokens.unwrap_or(0);
                 self.used.cost_usd += usage.cost_usd.unwrap_or(0.0);
+            }
+            Event::AskOpened { ask, expires_at_ms, .. } => {
+                self.asks.insert(ask.to_string(), expires_at_ms.unwrap_or(Millis::MAX));
+            }
+            Event::AskResolved { ask, .. } => {
+                self.asks.remove(&**ask);
             }
             _ => {}
         }

@@ -45,6 +45,13 @@ impl Group {
         status
     }
 
+    /// Ends the group at once.
+    pub fn kill(&self) {
+        if let Some(id) = self.id.filter(|_| self.child.is_some()) {
+            let _gone = kill_process_group(id, Signal::KILL);
+        }
+    }
+
     /// Asks the group to end, and ends it if it does not.
     pub async fn stop(&mut self) {
         if let Some(child) = self.child.take() {

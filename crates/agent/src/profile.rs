@@ -1,5 +1,9 @@
 //! Profiles: what a person writes down about an agent, and the agent that this makes.
 
+mod driving;
+
+pub use driving::HOOK_COMMAND;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,23 +11,37 @@ use std::time::Duration;
 
 use engine::ingest::DialectName;
 use engine::ingest::filter::{ControlWord, Meaning};
+use gateway::agent::Agent;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::checkpoint::Checkpoints;
 use crate::demo::Pace;
-use crate::limits::{ROUNDS_MAX, RUN_TIME_MAX};
+use crate::driven::Driven;
+use crate::limits::{ASK_EXPIRES_AFTER, ROUNDS_MAX, RUN_TIME_MAX};
 use crate::mcp::{Server, servers_of_json};
 use crate::model::{Key, Model, Price, Thoughts, Wire};
 use crate::policy::{Policies, Policy};
 use crate::provider::{Patience, Provider};
-use crate::rounds::{Bounds, Caution, Setup};
+use crate::rounds::{Bounds, Caution, Looped, Setup};
 use crate::tools::{Builtin, Root, Toolbox};
 
-/// A profile as it stands in `millpond.toml`. Without a model it is the demo's.
+/// A profile as it stands in `millpond.toml`. Without a model or an agent it is the demo's.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Profile {
+    /// An agent that the person has: `claude`, `codex`, `gemini`, `acp` and so on.
+    pub agent: Option<String>,
+    /// The agent's program and what it is called with; the usual if not given.
+    pub command: Vec<String>,
+    /// What a `command` prints; found out if not given.
+    pub dialect: Option<String>,
+    /// Gives the agent a HOME of its own, kept beside the log.
+    pub own_home: bool,
+    /// More variables for the agent.
+    pub environment: BTreeMap<String, String>,
+    /// How an agent of ACP is told to sign in, if it must be told.
+    pub sign_in: Option<String>,
     /// `chat`, `responses`, `messages`, `gemini` or `ollama`.
     pub wire: Option<String>,
     /// Where the model is; each wire has a place of its own if not given.
@@ -37,7 +55,7 @@ pub struct Profile {
     pub thinking_tokens: Option<u32>,
     /// Tells a chat or Responses model in clear what it has thought before.
     pub give_thoughts_back: bool,
-    /// More members of every request.
+    /// More members of every request; for Codex, of the one that begins a conversation.
     pub request: Map<String, Value>,
     pub system: String,
     /// The working folder; the current one if not given.
@@ -63,6 +81,8 @@ pub struct Limits {
     pub minutes: Option<u64>,
     pub tokens: Option<u64>,
     pub cost_usd: Option<f64>,
+    /// How long an ask waits for its answer: a day if not given, and never longer.
+    pub answer_minutes: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -94,22 +114,45 @@ fn bad<T>(words: impl Into<String>) -> Result<T, BadProfile> {
 
 impl Profile {
     pub fn is_demo(&self) -> bool {
-        self.model.is_none()
+        self.model.is_none() && self.agent.is_none()
     }
 
-    /// The agent that this makes. Paths are relative to `beside`; `data` is for checkpoints.
-    pub fn setup(
+    /// Whoever answers, in a few words.
+    pub fn title(&self) -> String {
+        match (&self.agent, &self.model) {
+            (Some(agent), None) => agent.clone(),
+            (Some(agent), Some(model)) => format!("{agent} with {model}"),
+            (None, Some(model)) => model.clone(),
+            (None, None) => "the demo agent, which is no model,".to_owned(),
+        }
+    }
+
+    /// The agent that this makes. Paths are relative to `beside`; `data` is where it keeps things.
+    pub fn agent(
+        &self,
+        beside: &Path,
+        data: &Path,
+        caution: Caution,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Arc<dyn Agent>, BadProfile> {
+        match &self.agent {
+            Some(agent) => {
+                let driving = self.driving(agent, beside, data, caution)?;
+                Ok(Arc::new(Driven::new(driving)))
+            }
+            None => Ok(Arc::new(Looped::new(self.setup(beside, data, caution, variable)?))),
+        }
+    }
+
+    fn setup(
         &self,
         beside: &Path,
         data: &Path,
         caution: Caution,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Setup, BadProfile> {
-        let folder = match &self.folder {
-            Some(folder) => beside.join(folder),
-            None => PathBuf::from("."),
-        };
-        let root = Root::open(&folder).map_err(|error| BadProfile(error.to_string()))?;
+        let root =
+            Root::open(&self.folder(beside)).map_err(|error| BadProfile(error.to_string()))?;
         let servers = self.servers(beside, root.path(), &variable)?;
         let checkpoints = Some(Checkpoints::of(data, root.path()));
         let toolbox = Toolbox { root, builtins: self.builtins()?, servers };
@@ -140,6 +183,10 @@ impl Profile {
             control_words: self.control_words()?,
             checkpoints,
         })
+    }
+
+    fn folder(&self, beside: &Path) -> PathBuf {
+        self.folder.as_ref().map_or_else(|| PathBuf::from("."), |folder| beside.join(folder))
     }
 
     fn model(
@@ -270,6 +317,10 @@ impl Limits {
             time: self.minutes.map_or(RUN_TIME_MAX, Duration::from_mins),
             tokens: self.tokens,
             cost_usd: self.cost_usd,
+            answer_within: self
+                .answer_minutes
+                .map_or(ASK_EXPIRES_AFTER, Duration::from_mins)
+                .min(ASK_EXPIRES_AFTER),
         }
     }
 }

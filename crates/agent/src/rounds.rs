@@ -6,7 +6,6 @@
 mod calls;
 mod checkpoints;
 mod reply;
-mod stop;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,18 +17,18 @@ use engine::run::{Cut, RunOptions, Seals};
 use gateway::agent::{Agent, Job, Working};
 
 use crate::checkpoint::Checkpoints;
-use crate::limits::{ROUNDS_MAX, RUN_TIME_MAX};
+use crate::limits::{ASK_EXPIRES_AFTER, ROUNDS_MAX, RUN_TIME_MAX};
 use crate::mcp::Away;
 use crate::memory::{Memory, remember};
 use crate::model::Price;
 use crate::pen::{Pen, Unkept};
 use crate::policy::Policies;
 use crate::provider::Provider;
+use crate::stop::Stopping;
 use crate::tools::{Catalogue, Toolbox};
 
 use calls::Asks;
 use checkpoints::LastCheckpoint;
-use stop::Stopping;
 
 /// Whether a person is asked about what the policy says to ask about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,11 +46,19 @@ pub struct Bounds {
     pub time: Duration,
     pub tokens: Option<u64>,
     pub cost_usd: Option<f64>,
+    /// How long a person has to answer what is asked.
+    pub answer_within: Duration,
 }
 
 impl Default for Bounds {
     fn default() -> Bounds {
-        Bounds { rounds: ROUNDS_MAX, time: RUN_TIME_MAX, tokens: None, cost_usd: None }
+        Bounds {
+            rounds: ROUNDS_MAX,
+            time: RUN_TIME_MAX,
+            tokens: None,
+            cost_usd: None,
+            answer_within: ASK_EXPIRES_AFTER,
+        }
     }
 }
 
@@ -113,6 +120,12 @@ impl From<Unkept> for Halt {
     }
 }
 
+impl From<Cut> for Halt {
+    fn from(cut: Cut) -> Halt {
+        Halt::End(cut)
+    }
+}
+
 /// One run, being worked on.
 struct Work {
     setup: Arc<Setup>,
@@ -152,7 +165,8 @@ impl Work {
         let control_words = setup.control_words.clone();
         let run = RunOptions { seals: Seals::Keep, control_words, ..RunOptions::default() };
         let options = Options { from: Some(setup.dialect), run };
-        let mut pen = Pen::new(job, &options, setup.price, conversation);
+        let mut pen =
+            Pen::new(job, &options, setup.price, setup.bounds.answer_within, conversation);
         for event in &events {
             pen.recall(event);
         }
@@ -211,7 +225,7 @@ impl Work {
 
     /// What has been done so far is within bounds, and one more round may begin.
     fn check_bounds(&self) -> Result<(), Halt> {
-        let Bounds { rounds, time, tokens, cost_usd } = self.setup.bounds;
+        let Bounds { rounds, time, tokens, cost_usd, .. } = self.setup.bounds;
         let over = |words: String| Err(Halt::Failed(FailureReason::Limit, words));
         let used = self.pen.used();
         if rounds <= self.rounds {

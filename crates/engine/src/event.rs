@@ -218,6 +218,11 @@ pub enum Event<'a> {
     CheckpointSaved {
         hash: Cow<'a, str>,
     },
+    /// What the source itself calls this conversation. Whoever goes on with it says the name;
+    /// recorded only for those who do.
+    SessionNamed {
+        name: Cow<'a, str>,
+    },
     RetryScheduled {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         attempt: Option<u32>,

@@ -71,6 +71,8 @@ pub struct Ticket {
     run: RunId,
     session: SessionId,
     pub wish: watch::Receiver<Wish>,
+    /// Answers that came before whoever works on the run was there to take them.
+    early: Mutex<Option<mpsc::Receiver<Answer>>>,
 }
 
 /// Answers that may wait for whoever works on a run.
@@ -79,6 +81,17 @@ const ANSWERS_WAITING_MAX: usize = 16;
 impl Ticket {
     /// From now on answers to asks of this run come here.
     pub fn take_answers(&self) -> mpsc::Receiver<Answer> {
+        let early = self.early.lock().unwrap_or_else(PoisonError::into_inner).take();
+        early.unwrap_or_else(|| self.hear_answers())
+    }
+
+    /// From now on answers to asks of this run wait for whoever takes them.
+    fn keep_answers(&self) {
+        let answers = self.hear_answers();
+        *self.early.lock().unwrap_or_else(PoisonError::into_inner) = Some(answers);
+    }
+
+    fn hear_answers(&self) -> mpsc::Receiver<Answer> {
         let (sender, answers) = mpsc::channel(ANSWERS_WAITING_MAX);
         if let Some(going) = self.runs.lock().get_mut(&self.run) {
             going.answers = Some(sender);
@@ -117,7 +130,7 @@ impl Runs {
         let (sender, wish) = watch::channel(Wish::GoOn);
         going.insert(run, Going { session, wish: sender, answers: None });
         self.count.send_replace(going.len());
-        Some(Ticket { runs: self.clone(), run, session, wish })
+        Some(Ticket { runs: self.clone(), run, session, wish, early: Mutex::default() })
     }
 
     /// Done when a run has gone since this was last asked.
@@ -260,6 +273,7 @@ async fn interrupt_or_keep(
         && unfinished.waits()
         && let Some(ticket) = runs.begin(row.session, row.id)
     {
+        ticket.keep_answers();
         return Ok(Some(Job::found(prompt, run, ticket, unfinished)));
     }
     let events = unfinished.close(Outcome::Interrupted, None, "");

@@ -38,6 +38,11 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     Restore(RestoreArgs),
     Init(InitArgs),
+    /// What agents run before they use a tool; not for people
+    #[command(hide = true, name = agent::profile::HOOK_COMMAND)]
+    Hook {
+        socket: PathBuf,
+    },
     /// Print a completion script for your shell
     ///
     /// For bash: millpond completions bash > ~/.local/share/bash-completion/completions/millpond

@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Command::Doctor(doctor) => doctor::run(&doctor),
         Command::Restore(restore) => restore::run(&restore),
         Command::Init(init) => init::run(&init),
+        Command::Hook { socket } => agent::driven::hook(&socket),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "millpond", &mut script);

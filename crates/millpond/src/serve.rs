@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::profile::Profile;
-use agent::rounds::{Caution, Looped};
+use agent::rounds::Caution;
 use gateway::access::Allowed;
 use gateway::agent::Agent;
 use gateway::clock::now_ms;
@@ -105,17 +105,14 @@ fn agent(config: &Config, data: &Path, args: &ServeArgs) -> Result<Arc<dyn Agent
         None => ("no profile".to_owned(), Profile::default()),
     };
     let variable = |name: &str| std::env::var(name).ok();
-    let setup = profile
-        .setup(config.beside(), data, caution, variable)
+    let agent = profile
+        .agent(config.beside(), data, caution, variable)
         .map_err(|error| format!("{name}: {error}"))?;
-    say(&match &profile.model {
-        Some(model) => format!("{name}: {model} answers"),
-        None => format!("{name}: the demo agent answers, which is no model"),
-    });
+    say(&format!("{name}: {} answers", profile.title()));
     if caution == Caution::Yolo {
         say("warning: --yolo: tools run, and nobody is asked");
     }
-    Ok(Arc::new(Looped::new(setup)))
+    Ok(agent)
 }
 
 /// Each connection is an open file, and most shells allow a thousand. As many as the gateway takes

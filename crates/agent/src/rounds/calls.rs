@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use crate::approval::{Said as Verdict, exactly, read};
 use crate::conversation::Call;
-use crate::limits::{ASK_EXPIRES_AFTER, CALLS_MAX};
+use crate::limits::CALLS_MAX;
 use crate::memory::OpenAsk;
 use crate::output::Output;
 use crate::policy::Policy;
@@ -145,8 +145,7 @@ impl Work {
         going: &mut Going,
     ) -> Result<(), Halt> {
         let id = format!("ask-{}", call.step.0);
-        let lasts = u64::try_from(ASK_EXPIRES_AFTER.as_millis()).unwrap_or(u64::MAX);
-        let expires_at_ms = now_ms().saturating_add(lasts);
+        let expires_at_ms = self.pen.answer_until();
         let words = exactly(&prepared.words);
         let option =
             |id: &'static str, label: String| AskOption { id: id.into(), label: label.into() };

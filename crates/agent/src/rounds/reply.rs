@@ -45,7 +45,7 @@ impl Work {
         let turns = self.pen.turns().await;
         let (setup, all) = (Arc::clone(&self.setup), Arc::clone(&self.catalogue));
         let asked = Asked { system: &setup.system, turns: &turns, tools: &all.specs };
-        self.stopping.or(setup.provider.call(asked, attempt)).await
+        Ok(self.stopping.or(setup.provider.call(asked, attempt)).await?)
     }
 
     /// Tells that there will be another attempt, and waits for it.
@@ -64,7 +64,7 @@ impl Work {
             reason: failed.detail.clone().into(),
         };
         self.pen.say(|out| out.note(told)).await?;
-        self.stopping.or(tokio::time::sleep(delay)).await
+        Ok(self.stopping.or(tokio::time::sleep(delay)).await?)
     }
 
     /// Takes in a reply to its end. Something if the call may be made again: nothing was said yet.

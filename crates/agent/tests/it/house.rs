@@ -12,6 +12,7 @@ use agent::tools::{Builtin, Root, Toolbox};
 use engine::event::{Ending, Event, Record};
 use engine::ingest::DialectName;
 use gateway::access::Allowed;
+use gateway::agent::Agent;
 use gateway::gateway::{Gateway, new_session};
 use gateway::id::{OwnerId, QueuedId, RunId, SessionId};
 use gateway::messages::{accept, keep_working};
@@ -55,9 +56,8 @@ pub(crate) fn folder() -> tempfile::TempDir {
     folder
 }
 
-async fn open(store: &Arc<SqliteStore>, setup: Setup) -> Arc<Gateway> {
+async fn open(store: &Arc<SqliteStore>, agent: Arc<dyn Agent>) -> Arc<Gateway> {
     let allowed = Allowed::new(0, false, &[], &[]);
-    let agent = Arc::new(Looped::new(setup));
     let gateway = Gateway::open(Arc::clone(store), allowed, false, Some(agent)).await.unwrap();
     let gateway = Arc::new(gateway);
     tokio::spawn(keep_working(Arc::clone(&gateway)));
@@ -66,19 +66,27 @@ async fn open(store: &Arc<SqliteStore>, setup: Setup) -> Arc<Gateway> {
 
 impl House {
     pub(crate) async fn new(data: &Path, setup: Setup) -> House {
+        House::with(data, Arc::new(Looped::new(setup))).await
+    }
+
+    pub(crate) async fn with(data: &Path, agent: Arc<dyn Agent>) -> House {
         let store = Arc::new(SqliteStore::open(data, Durability::Window).unwrap());
         let session = new_session(OwnerId::from_bytes([1; 16]), "", 1).unwrap();
         store.create(&session).unwrap();
-        let gateway = open(&store, setup).await;
+        let gateway = open(&store, agent).await;
         House { gateway, session: session.id, store, sent: 0.into() }
     }
 
     /// The process ends, and another begins.
     pub(crate) async fn restart(self, setup: Setup) -> House {
+        self.restart_with(Arc::new(Looped::new(setup))).await
+    }
+
+    pub(crate) async fn restart_with(self, agent: Arc<dyn Agent>) -> House {
         self.gateway.stop_streams();
         self.gateway.runs.stop_all().await;
         self.gateway.log.close().await;
-        let gateway = open(&self.store, setup).await;
+        let gateway = open(&self.store, agent).await;
         House { gateway, ..self }
     }
 

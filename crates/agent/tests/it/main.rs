@@ -8,6 +8,7 @@
 mod approvals;
 mod checkpoints;
 mod demo;
+mod driven;
 mod faults;
 mod house;
 mod mcp;

@@ -183,6 +183,7 @@ impl Transcript {
             Event::RunStarted { .. }
             | Event::PromptReceived { .. }
             | Event::StepSealed { .. }
+            | Event::SessionNamed { .. }
             | Event::MarkupHidden { .. }
             | Event::ToolProgressed { .. }
             | Event::Unrecognised { .. }

@@ -266,6 +266,7 @@ impl Protocol for AgUi {
             | Event::RunEnded { .. }
             | Event::PromptReceived { .. }
             | Event::StepSealed { .. }
+            | Event::SessionNamed { .. }
             | Event::MarkupHidden { .. }
             | Event::RequestStarted { .. }
             | Event::RequestEnded { .. }

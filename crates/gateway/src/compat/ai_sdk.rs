@@ -254,6 +254,7 @@ impl Protocol for AiSdk {
             | Event::RunEnded { .. }
             | Event::PromptReceived { .. }
             | Event::StepSealed { .. }
+            | Event::SessionNamed { .. }
             | Event::MarkupHidden { .. }
             | Event::RequestStarted { .. }
             | Event::RequestEnded { .. }

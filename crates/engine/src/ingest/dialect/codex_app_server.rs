@@ -108,7 +108,7 @@ object! { Params {
     server_name: &'a RawValue = "serverName",
     call_id: Text<'a> = "callId",
     started_at: u64 = "startedAtMs",
-    ; skip "turnId" | "completedAtMs" | "contentIndex" | "details" | "path"
+    ; skip "turnId" | "completedAtMs" | "contentIndex" | "details" | "path" | "kind"
         | "range" | "cwd" | "commandActions" | "approvalId" | "grantRoot" | "proposedExecpolicyAmendment"
         | "proposedNetworkPolicyAmendments" | "networkApprovalContext" | "additionalPermissions"
         | "permissions" | "conversationId" | "fileChanges" | "parsedCmd" | "mode" | "requestedSchema"

@@ -58,7 +58,9 @@ object! { Properties {
     reply: Text<'a> = "reply",
     response: Text<'a> = "response",
     answers: &'a RawValue = "answers",
-    ; skip "messageID" | "diff" | "metadata" | "always"
+    metadata: &'a RawValue = "metadata",
+    always: &'a RawValue = "always",
+    ; skip "messageID" | "diff"
 } }
 
 const INFO: Shape<6> =

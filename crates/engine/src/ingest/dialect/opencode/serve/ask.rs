@@ -16,12 +16,18 @@ impl Opencode {
         let tool = event.tool.and_then(|raw| TOOL.read(raw.get())).and_then(|tool| tool.read[0]);
         let call = event.call.as_deref().map(Into::into).or(tool.and_then(string));
         let call = call.unwrap_or_default();
-        let patterns = event.patterns.or(event.pattern);
-        let unnamed = || format!("{kind}: {}", patterns.map(list).unwrap_or_default());
-        let text = event.title.as_deref().map_or_else(unnamed, str::to_owned);
+        let text = what_exactly(event)
+            .or_else(|| event.title.as_deref().map(str::to_owned))
+            .or_else(|| event.patterns.or(event.pattern).map(list));
+        let text = format!("{kind}: {}", text.unwrap_or_default());
         let ask = if kind == "bash" { AskKind::Command } else { AskKind::Tool };
-        let options = [("once", "Allow once"), ("always", "Allow always"), ("reject", "Reject")];
-        let options = options.map(|(id, label)| AskOption { id: id.into(), label: label.into() });
+        let always = match event.always.filter(|raw| !elements(raw).is_empty()) {
+            Some(patterns) => format!("Allow always: {}", list(patterns)).into(),
+            None => "Allow always".into(),
+        };
+        let options =
+            [("once", "Allow once".into()), ("always", always), ("reject", "Reject".into())];
+        let options = options.map(|(id, label)| AskOption { id: id.into(), label });
         out.ask(id, ask, &text, options.into(), out.step_of(&call));
         if self.serve.asks.len() < OPEN_TOOLS_MAX {
             self.serve.asks.push((id.to_owned(), call.into_owned()));
@@ -42,6 +48,15 @@ impl Opencode {
         }
         out.resolve_ask(id, &reply, AnsweredBy::Person);
     }
+}
+
+/// What would be done, in the server's own words: the command, or the change to a file.
+fn what_exactly(event: &Properties<'_>) -> Option<String> {
+    const METADATA: Shape<3> = Shape { read: ["command", "filepath", "diff"], skip: &[] };
+    let metadata = METADATA.read(event.metadata?.get())?.read;
+    let words = metadata.into_iter().flatten().filter_map(string);
+    let words: Vec<_> = words.filter(|words| !words.is_empty()).collect();
+    (!words.is_empty()).then(|| words.join("\n"))
 }
 
 pub(super) fn question(event: &Properties<'_>, out: &mut Writer<'_>) {

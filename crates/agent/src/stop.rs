@@ -6,18 +6,16 @@ use engine::run::Cut;
 use gateway::runs::Wish;
 use tokio::sync::watch;
 
-use super::Halt;
-
 #[derive(Clone, Debug)]
-pub(super) struct Stopping(watch::Receiver<Wish>);
+pub struct Stopping(watch::Receiver<Wish>);
 
 impl Stopping {
-    pub(super) fn new(wish: watch::Receiver<Wish>) -> Stopping {
+    pub fn new(wish: watch::Receiver<Wish>) -> Stopping {
         Stopping(wish)
     }
 
     /// Done when the run is asked to stop.
-    pub(super) async fn asked(&mut self) -> Cut {
+    pub async fn asked(&mut self) -> Cut {
         match self.0.wait_for(|wish| *wish != Wish::GoOn).await {
             Ok(wish) if *wish == Wish::Cancel => Cut::Cancelled,
             _ => Cut::Interrupted,
@@ -25,10 +23,10 @@ impl Stopping {
     }
 
     /// What comes of the work, unless the run is asked to stop first; then the work is dropped.
-    pub(super) async fn or<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Halt> {
+    pub async fn or<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Cut> {
         tokio::select! {
             biased;
-            cut = self.asked() => Err(Halt::End(cut)),
+            cut = self.asked() => Err(cut),
             done = work => Ok(done),
         }
     }

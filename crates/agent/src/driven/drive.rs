@@ -1,0 +1,432 @@
+//! One run of an agent: its lines in, answers out, until it says that it is done or is stopped.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use engine::event::{AnsweredBy, Event, FailureReason, Level};
+use engine::ingest::Options;
+use engine::run::{Cut, RunOptions, Verdict};
+use gateway::agent::Job;
+use gateway::clock::{now_ms, random};
+use gateway::digest::Digest;
+use gateway::runs::{Answer, Heard};
+use tokio::sync::mpsc;
+
+use crate::approval::exactly;
+use crate::conversation::Conversation;
+use crate::memory::own_name;
+use crate::pen::{Pen, Unkept};
+use crate::rounds::Caution;
+use crate::stop::Stopping;
+
+use super::Driving;
+use super::connection::Connection;
+use super::hook::{Asked, Hooks};
+use super::kind::{Talk, is_plain, session_in};
+use super::protocol::{Decision, Protocol, Reaction, Said, Turn};
+
+/// How long an agent that is asked to stop may go on talking.
+const STOP_TIME: Duration = Duration::from_millis(800);
+/// How long an agent that is done has to put its things away.
+const LEAVE_TIME: Duration = Duration::from_millis(700);
+
+/// Why no more is heard of the agent.
+enum Close {
+    Unkept,
+    /// It has said that the turn is over.
+    Over,
+    /// Its stream has ended.
+    EndOfStream,
+    Stopped(Cut),
+    Broken(String),
+}
+
+impl From<Unkept> for Close {
+    fn from(_: Unkept) -> Close {
+        Close::Unkept
+    }
+}
+
+struct Drive {
+    setup: Arc<Driving>,
+    pen: Pen,
+    stopping: Stopping,
+    answers: mpsc::Receiver<Answer>,
+    /// Nothing for an agent that only prints.
+    protocol: Option<Protocol>,
+    /// Where such an agent asks, if it can be made to.
+    hooks: Option<Hooks>,
+    connection: Connection,
+    /// As the log knows it.
+    named: Option<String>,
+    began: Instant,
+    /// Time in which only people were waited for.
+    waited: Duration,
+}
+
+pub(super) async fn work(setup: Arc<Driving>, job: Job) {
+    let Some(wish) = job.wish() else { return };
+    let Some((log, session, _)) = job.place() else { return };
+    let named = match own_name(&log, session, setup.kind.agent_name()).await {
+        Ok(named) => named.filter(|name| is_plain(name)),
+        Err(error) => {
+            tracing::error!(%error, "the conversation cannot be read");
+            return;
+        }
+    };
+    let turn = Turn {
+        prompt: job.prompt.clone(),
+        folder: setup.folder.to_string_lossy().into_owned(),
+        session: named.clone(),
+        model: setup.model.clone(),
+        request: setup.request.clone(),
+    };
+    let run = RunOptions { control_words: setup.control_words.clone(), ..RunOptions::default() };
+    let options = Options { from: setup.kind.dialect().or(setup.dialect), run };
+    let mut pen = Pen::new(job, &options, None, setup.answer_within, Conversation::default());
+    let Ok(answers) = pen.take_answers() else { return };
+    let (connection, hooks) = match connect(&setup, &turn).await {
+        Ok(connected) => connected,
+        Err(words) => {
+            if pen.say(|out| out.fail(FailureReason::Error, &words)).await.is_ok() {
+                pen.finish(Cut::EndOfInput).await;
+            }
+            return;
+        }
+    };
+    let protocol = setup.kind.protocol(turn, setup.sign_in.clone());
+    let (began, waited) = (Instant::now(), Duration::ZERO);
+    let stopping = Stopping::new(wish);
+    let drive =
+        Drive { setup, pen, stopping, answers, protocol, hooks, connection, named, began, waited };
+    Box::pin(drive.run()).await;
+}
+
+async fn connect(setup: &Driving, turn: &Turn) -> Result<(Connection, Option<Hooks>), String> {
+    let mut command = setup.command(turn);
+    let hooks = setup.hook_into(&mut command).map_err(|error| {
+        format!("`{}` cannot be made to ask before it uses a tool: {error}", setup.title())
+    })?;
+    let connected = match setup.kind.talk() {
+        Talk::Printed | Talk::Lines => Connection::piped(command),
+        Talk::Server => {
+            let password = Digest(random().map_err(|error| error.to_string())?).to_string();
+            command.env("OPENCODE_SERVER_PASSWORD", &password);
+            Connection::server(command, "/event", password).await
+        }
+    };
+    let title = setup.title();
+    let connected = connected.map(|connection| (connection, hooks));
+    connected.map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => format!(
+            "`{title}` was not found: install it, or say in the profile where it is, with `command`"
+        ),
+        std::io::ErrorKind::ArgumentListTooLong => {
+            format!("the message is too long for the command line of `{title}`")
+        }
+        _ => format!("`{title}` cannot be started: {error}"),
+    })
+}
+
+enum Happened {
+    Stop(Cut),
+    Line(std::io::Result<Option<Vec<u8>>>),
+    Answer(Answer),
+    Hook(Asked),
+    Late,
+}
+
+/// The next hook that asks; never, where there are none.
+async fn next_hook(hooks: &mut Option<Hooks>) -> Asked {
+    if let Some(hooks) = hooks
+        && let Some(asked) = hooks.next().await
+    {
+        return asked;
+    }
+    std::future::pending().await
+}
+
+impl Drive {
+    async fn run(mut self) {
+        let close = match self.talk().await {
+            Ok(never) => match never {},
+            Err(close) => close,
+        };
+        match close {
+            Close::Unkept => self.connection.group.stop().await,
+            Close::Over => {
+                self.leave().await;
+                self.pen.finish(Cut::EndOfInput).await;
+            }
+            Close::EndOfStream => self.end_of_stream().await,
+            Close::Stopped(cut) => {
+                self.stop().await;
+                self.pen.finish(cut).await;
+            }
+            Close::Broken(words) => {
+                self.connection.group.stop().await;
+                self.fail(&words).await;
+            }
+        }
+    }
+
+    async fn talk(&mut self) -> Result<std::convert::Infallible, Close> {
+        let said = self.protocol.as_mut().map(Protocol::begin).unwrap_or_default();
+        self.say(said).await?;
+        loop {
+            match self.next().await {
+                Happened::Stop(cut) => return Err(Close::Stopped(cut)),
+                Happened::Line(Ok(Some(line))) => self.hear(&line).await?,
+                Happened::Line(Ok(None)) => return Err(Close::EndOfStream),
+                Happened::Line(Err(error)) => return Err(Close::Broken(error.to_string())),
+                Happened::Answer(answer) => self.answered(answer).await?,
+                Happened::Hook(asked) => self.hooked(asked).await?,
+                Happened::Late => self.late().await?,
+            }
+        }
+    }
+
+    async fn next(&mut self) -> Happened {
+        let waits = self.pen.next_expiry();
+        let patience = if let Some(at) = waits {
+            Duration::from_millis(at.saturating_sub(now_ms()))
+        } else {
+            let worked = self.began.elapsed().saturating_sub(self.waited);
+            self.setup.idle.min(self.setup.time.saturating_sub(worked))
+        };
+        let since = Instant::now();
+        let happened = tokio::select! {
+            biased;
+            cut = self.stopping.asked() => Happened::Stop(cut),
+            line = self.connection.lines.next() => Happened::Line(line),
+            Some(answer) = self.answers.recv() => Happened::Answer(answer),
+            asked = next_hook(&mut self.hooks) => Happened::Hook(asked),
+            () = tokio::time::sleep(patience) => Happened::Late,
+        };
+        if waits.is_some() {
+            self.waited += since.elapsed();
+        }
+        happened
+    }
+
+    async fn hear(&mut self, line: &[u8]) -> Result<(), Close> {
+        let text = String::from_utf8_lossy(line);
+        if self.hooks.as_ref().is_some_and(|hooks| !hooks.are_run()) {
+            // Before it can have done anything.
+            self.connection.group.kill();
+            let words = "it does not run its hooks, and would ask nobody";
+            return Err(Close::Broken(format!("`{}` was stopped: {words}", self.setup.title())));
+        }
+        let reaction = match &mut self.protocol {
+            Some(protocol) => protocol.hear(text.trim_end()),
+            None => Reaction::news(),
+        };
+        if reaction.is_news {
+            self.take_in('<', line).await?;
+        }
+        if reaction.is_lost {
+            let words = "the agent no longer knows this conversation, and begins another";
+            self.pen.say(|out| out.notice(Level::Warning, words)).await?;
+        }
+        self.name_conversation(&text).await?;
+        self.say(reaction.say).await?;
+        if self.setup.caution == Caution::Yolo {
+            for ask in self.pen.open_asks() {
+                self.decide(&ask, Decision::Allow, AnsweredBy::Policy).await?;
+            }
+        }
+        if reaction.is_over { Err(Close::Over) } else { Ok(()) }
+    }
+
+    /// Gives a line to the engine, marked with who said it where both sides do.
+    async fn take_in(&mut self, who: char, line: &[u8]) -> Result<(), Unkept> {
+        let is_marked = self.setup.kind.talk() == Talk::Lines && line.starts_with(b"{");
+        let mut marked = Vec::with_capacity(line.len() + 2);
+        if is_marked {
+            marked.extend([who as u8, b' ']);
+        }
+        marked.extend_from_slice(line);
+        self.pen.push(&marked).await
+    }
+
+    /// Writes down what the agent calls the conversation, for the next run to go on with.
+    async fn name_conversation(&mut self, line: &str) -> Result<(), Unkept> {
+        let name = match &self.protocol {
+            Some(protocol) => protocol.session().map(str::to_owned),
+            None => session_in(line),
+        };
+        let Some(name) = name.filter(|name| is_plain(name)) else { return Ok(()) };
+        if self.named.as_ref() != Some(&name) {
+            let event = Event::SessionNamed { name: name.clone().into() };
+            self.pen.say(|out| out.note(event)).await?;
+            self.named = Some(name);
+        }
+        Ok(())
+    }
+
+    /// What is said is kept first: an answer that was given is never given again.
+    async fn say(&mut self, said: Vec<Said>) -> Result<(), Close> {
+        for said in said {
+            if let Said::Line(line) = &said {
+                self.take_in('>', format!("{line}\n").as_bytes()).await?;
+            }
+            let spoken = self.stopping.or(self.connection.say(&said)).await;
+            match spoken {
+                Err(cut) => return Err(Close::Stopped(cut)),
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => {
+                    // Why it does not listen is in what it has said.
+                    tracing::debug!(%error, "the agent does not listen");
+                    if let Said::Post { .. } = said {
+                        return Err(Close::Broken(error.to_string()));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A hook asks whether a tool may be used.
+    async fn hooked(&mut self, asked: Asked) -> Result<(), Close> {
+        if asked.only_looks() || self.setup.caution == Caution::Yolo {
+            asked.allowed().send().await;
+        } else if let Some(hooks) = &mut self.hooks {
+            self.pen.say(|out| hooks.ask(asked, out)).await?;
+        }
+        Ok(())
+    }
+
+    async fn answered(&mut self, answer: Answer) -> Result<(), Close> {
+        let Answer { ask, answer, heard } = answer;
+        if !self.pen.open_asks().contains(&ask) {
+            let _gone = heard.send(Heard::NotOpen);
+            return Ok(());
+        }
+        let taken = self.decide(&ask, Decision::Said(&answer), AnsweredBy::Person).await?;
+        let _gone = heard.send(if taken { Heard::Taken } else { Heard::NoOption });
+        Ok(())
+    }
+
+    /// Whether the agent can take this for an answer.
+    async fn decide(
+        &mut self,
+        ask: &str,
+        decision: Decision<'_>,
+        by: AnsweredBy,
+    ) -> Result<bool, Close> {
+        let word = match decision {
+            Decision::Said(word) => word,
+            Decision::Allow => "allow",
+            Decision::Deny => "expired",
+        };
+        if let Some(hooks) = self.hooks.as_mut().filter(|hooks| hooks.has(ask)) {
+            let Some(reply) = hooks.answer(ask, decision) else { return Ok(false) };
+            self.pen.say(|out| out.resolve_ask(ask, word, by)).await?;
+            reply.send().await;
+            return Ok(true);
+        }
+        let said = self.protocol.as_mut().and_then(|protocol| protocol.answer(ask, decision));
+        let Some(said) = said else { return Ok(false) };
+        // The engine takes an answer among the lines for a person's, and those of servers are none.
+        if by != AnsweredBy::Person || matches!(said, Said::Post { .. }) {
+            self.pen.say(|out| out.resolve_ask(ask, word, by)).await?;
+        }
+        self.say(vec![said]).await?;
+        Ok(true)
+    }
+
+    /// Asks that nobody answered are refused; an agent that says nothing for too long is ended.
+    async fn late(&mut self) -> Result<(), Close> {
+        if self.pen.next_expiry().is_none() {
+            let worked = self.began.elapsed().saturating_sub(self.waited);
+            if self.setup.time <= worked {
+                let words = format!("stopped after {} s of work", worked.as_secs());
+                return Err(Close::Broken(words));
+            }
+            return Err(Close::Stopped(Cut::Stalled));
+        }
+        for ask in self.pen.expired_asks() {
+            self.decide(&ask, Decision::Deny, AnsweredBy::Policy).await?;
+            // One that the agent cannot be told of is over all the same.
+            self.pen.say(|out| out.resolve_ask(&ask, "expired", AnsweredBy::Policy)).await?;
+        }
+        Ok(())
+    }
+
+    /// The agent is done: it may put its things away, and is ended if it does not go.
+    async fn leave(&mut self) {
+        self.connection.close();
+        if self.setup.kind.talk() != Talk::Server {
+            let going = async { while let Ok(Some(_)) = self.connection.lines.next().await {} };
+            let _late = tokio::time::timeout(LEAVE_TIME, going).await;
+        }
+        self.connection.group.stop().await;
+    }
+
+    /// Asks the agent to stop, takes in what it still says, and ends it.
+    async fn stop(&mut self) {
+        let until = Instant::now() + STOP_TIME;
+        let said = self.protocol.as_mut().and_then(Protocol::interrupt);
+        if let Some(said) = said {
+            let say = tokio::time::timeout(STOP_TIME, self.connection.say(&said)).await;
+            if let Ok(Ok(())) = say {
+                self.hear_last_words(until).await;
+            }
+        }
+        self.connection.group.stop().await;
+    }
+
+    async fn hear_last_words(&mut self, until: Instant) {
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let next = tokio::time::timeout(left, self.connection.lines.next()).await;
+            let Ok(Ok(Some(line))) = next else { return };
+            let text = String::from_utf8_lossy(&line);
+            let reaction = self.protocol.as_mut().map(|protocol| protocol.hear(text.trim_end()));
+            // How the run ended is known already, and is not for the agent to say.
+            let Some(Reaction { is_news: true, is_over: false, .. }) = reaction else { return };
+            if self.take_in('<', &line).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn end_of_stream(mut self) {
+        let status = tokio::time::timeout(LEAVE_TIME, self.connection.group.wait()).await;
+        self.connection.group.stop().await;
+        let verdict = match self.pen.end_reply().await {
+            Ok(verdict) => verdict,
+            Err(Unkept) => return,
+        };
+        let failed = match status {
+            Ok(Some(status)) if !status.success() => Some(status.to_string()),
+            _ => None,
+        };
+        match (verdict, failed) {
+            (Verdict::Pending, Some(status)) => {
+                let title = self.setup.title();
+                let said = self.hidden(&self.connection.last_errors());
+                let words = format!("`{title}` ended with {status}. {said}");
+                self.fail(words.trim_end()).await;
+            }
+            _ => self.pen.finish(Cut::EndOfInput).await,
+        }
+    }
+
+    async fn fail(mut self, words: &str) {
+        if self.pen.say(|out| out.fail(FailureReason::Error, words)).await.is_ok() {
+            self.pen.finish(Cut::EndOfInput).await;
+        }
+    }
+
+    /// What the agent said beside its stream, without keys that it was given.
+    fn hidden(&self, text: &str) -> String {
+        let own = self.setup.variables.clone().into_iter();
+        let secrets = std::env::vars().chain(own).filter(|(name, value)| {
+            let name = name.to_uppercase();
+            let names = ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL"];
+            6 <= value.len() && names.iter().any(|part| name.contains(part))
+        });
+        exactly(&secrets.fold(text.to_owned(), |text, (_, value)| text.replace(&value, "[hidden]")))
+    }
+}

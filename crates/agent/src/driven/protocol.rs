@@ -1,0 +1,128 @@
+//! How an agent is talked to: what is said to it, and what its lines mean to whoever drives it.
+//!
+//! Does: keep one turn's place in a protocol. Does not: read, write or wait; and what the lines mean
+//! to a person is the engine's business.
+
+use serde_json::{Map, Value};
+
+use super::acp::Acp;
+use super::claude::Claude;
+use super::codex::Codex;
+use super::opencode::Opencode;
+
+/// Something said to the agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    /// A line of JSON on its standard input.
+    Line(String),
+    /// A request to the server that it runs, by its path.
+    Post { path: String, body: String },
+}
+
+/// What a line of the agent's comes to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reaction {
+    pub(super) say: Vec<Said>,
+    /// It belongs to this turn, and not to the protocol's beginning or to turns before.
+    pub(super) is_news: bool,
+    pub(super) is_over: bool,
+    /// It no longer knows the conversation it was to go on with, and has begun another.
+    pub(super) is_lost: bool,
+}
+
+impl Reaction {
+    pub(super) fn news() -> Reaction {
+        Reaction { is_news: true, ..Reaction::default() }
+    }
+
+    pub(super) fn over() -> Reaction {
+        Reaction { is_news: true, is_over: true, ..Reaction::default() }
+    }
+
+    pub(super) fn say(said: impl IntoIterator<Item = Said>) -> Reaction {
+        Reaction { say: said.into_iter().collect(), ..Reaction::default() }
+    }
+}
+
+/// What a person has decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Decision<'a> {
+    /// One of the options of the ask, or words of their own.
+    Said(&'a str),
+    /// Yes, this once: nobody is asked here.
+    Allow,
+    /// Nobody answered.
+    Deny,
+}
+
+/// What one turn begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Turn {
+    pub(super) prompt: String,
+    pub(super) folder: String,
+    /// What the agent calls the conversation that it is to go on with.
+    pub(super) session: Option<String>,
+    pub(super) model: Option<String>,
+    /// More that the conversation is begun with, for agents that take it.
+    pub(super) request: Map<String, Value>,
+}
+
+/// One turn with an agent that can be talked to.
+#[derive(Debug)]
+pub(super) enum Protocol {
+    Claude(Claude),
+    Codex(Codex),
+    Acp(Acp),
+    Opencode(Opencode),
+}
+
+impl Protocol {
+    /// What is said before anything is heard.
+    pub(super) fn begin(&mut self) -> Vec<Said> {
+        match self {
+            Protocol::Claude(_) => Claude::begin(),
+            Protocol::Codex(_) => Codex::begin(),
+            Protocol::Acp(acp) => acp.begin(),
+            Protocol::Opencode(opencode) => opencode.begin(),
+        }
+    }
+
+    pub(super) fn hear(&mut self, line: &str) -> Reaction {
+        match self {
+            Protocol::Claude(claude) => claude.hear(line),
+            Protocol::Codex(codex) => codex.hear(line),
+            Protocol::Acp(acp) => acp.hear(line),
+            Protocol::Opencode(opencode) => opencode.hear(line),
+        }
+    }
+
+    /// Answers what the agent asked. Nothing if it does not ask this, or cannot take this answer.
+    pub(super) fn answer(&mut self, ask: &str, decision: Decision<'_>) -> Option<Said> {
+        match self {
+            Protocol::Claude(claude) => claude.answer(ask, decision),
+            Protocol::Codex(codex) => codex.answer(ask, decision),
+            Protocol::Acp(acp) => acp.answer(ask, decision),
+            Protocol::Opencode(opencode) => opencode.answer(ask, decision),
+        }
+    }
+
+    /// Asks the agent to stop what it does.
+    pub(super) fn interrupt(&mut self) -> Option<Said> {
+        match self {
+            Protocol::Claude(_) => Some(Claude::interrupt()),
+            Protocol::Codex(codex) => codex.interrupt(),
+            Protocol::Acp(acp) => acp.interrupt(),
+            Protocol::Opencode(opencode) => opencode.interrupt(),
+        }
+    }
+
+    /// What the agent calls this conversation, once it has said so.
+    pub(super) fn session(&self) -> Option<&str> {
+        match self {
+            Protocol::Claude(claude) => claude.session(),
+            Protocol::Codex(codex) => codex.session(),
+            Protocol::Acp(acp) => acp.session(),
+            Protocol::Opencode(opencode) => opencode.session(),
+        }
+    }
+}
