@@ -314,15 +314,36 @@ impl Conversation {
         }
     }
 
+    /// The summary stands for all that was said; what the person said last is kept beside it.
     fn compact(&mut self, summary: &str) {
-        let last = self.turns.iter().rposition(|turn| matches!(turn, Turn::Person(_)));
-        let kept = last.map(|at| self.turns.split_off(at)).unwrap_or_default();
-        let removed = self.turns.len();
-        self.turns = vec![Turn::Person(format!(
-            "Summary of the conversation so far, made when it had grown too long:\n\n{summary}"
-        ))];
-        self.turns.extend(kept);
-        self.run.shift(removed);
+        self.settle_results();
+        let last = self.turns.iter().rev().find_map(|turn| match turn {
+            Turn::Person(text) => Some(text.as_str()),
+            Turn::Agent(_) | Turn::Results(_) => None,
+        });
+        let last = last.map(|text| format!("\n\nWhat the person said last:\n\n{text}"));
+        let text = format!(
+            "Summary of the conversation so far, made when it had grown too long:\n\n{summary}{}",
+            last.unwrap_or_default()
+        );
+        self.turns = vec![Turn::Person(text)];
+        self.run.messages.clear();
+        self.run.thoughts.clear();
+    }
+
+    /// How long all turns are, about.
+    pub fn bytes(&self) -> usize {
+        let part = |part: &Part| match part {
+            Part::Text(text) => text.len(),
+            Part::Thought { text, seal } => text.len() + seal.as_ref().map_or(0, String::len),
+            Part::Call(call) => call.arguments.len() + call.name.len(),
+        };
+        let turns = self.turns.iter().map(|turn| match turn {
+            Turn::Person(text) => text.len(),
+            Turn::Agent(parts) => parts.iter().map(part).sum(),
+            Turn::Results(results) => results.iter().map(|result| result.text.len()).sum(),
+        });
+        turns.sum()
     }
 
     /// Puts the results of the round below it.
@@ -344,17 +365,6 @@ impl Conversation {
             if let Turn::Agent(parts) = turn {
                 parts.retain(|part| !matches!(part, Part::Text(text) if text.is_empty()));
             }
-        }
-    }
-}
-
-impl Open {
-    /// Turns before were put together into one.
-    fn shift(&mut self, removed: usize) {
-        let all = self.messages.values_mut().chain(self.thoughts.values_mut());
-        let calls = self.calls.values_mut().map(|pending| &mut pending.place);
-        for place in all.chain(calls) {
-            place.turn = (place.turn + 1).saturating_sub(removed);
         }
     }
 }

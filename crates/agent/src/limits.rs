@@ -40,3 +40,11 @@ pub const ASK_EXPIRES_AFTER: Duration = Duration::from_hours(24);
 pub const ANSWER_MAX: usize = 16 << 10;
 /// Tools that one round may call.
 pub const CALLS_MAX: usize = 64;
+/// Tokens that a model can take in, unless its profile says otherwise.
+pub const CONTEXT_TOKENS: u64 = 128_000;
+/// How full that is when the conversation is summed up.
+pub const COMPACT_AT_PERCENT: u64 = 80;
+/// Bytes of a summary.
+pub const SUMMARY_BYTES_MAX: usize = 256 << 10;
+/// Bytes of an old tool's output that a summary is made from.
+pub const OLD_OUTPUT_BYTES_MAX: usize = 2 << 10;

@@ -1,11 +1,13 @@
 //! What the log of a session holds for an agent that is about to work in it.
 
-use engine::event::{Event, Millis, Record, StepId};
+use engine::event::{AnsweredBy, Event, Millis, Record, StepId};
 use gateway::id::{RunId, SessionId};
 use gateway::log::Log;
 use gateway::store::{Chunk, StoreError};
 
 use crate::conversation::Conversation;
+use crate::pen::Used;
+use crate::rounds::{BUDGET_ASK, GO_ON};
 
 #[derive(Debug)]
 pub struct Memory {
@@ -14,6 +16,18 @@ pub struct Memory {
     pub run: Vec<Event<'static>>,
     /// What it has asked that nobody has answered.
     pub asks: Vec<OpenAsk>,
+    pub budget: Budget,
+    /// What the runs before it have used.
+    pub used_before: Used,
+}
+
+/// What a person has been asked about the cost of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Budget {
+    /// How often they said that it may cost more.
+    pub raised: u32,
+    /// What is asked and not answered, and until when.
+    pub open: Option<(String, Millis)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,13 +40,21 @@ pub struct OpenAsk {
 
 pub async fn remember(log: &Log, session: SessionId, run: RunId) -> Result<Memory, StoreError> {
     let name = run.to_string();
-    let mut memory =
-        Memory { conversation: Conversation::default(), run: Vec::new(), asks: Vec::new() };
+    let mut memory = Memory {
+        conversation: Conversation::default(),
+        run: Vec::new(),
+        asks: Vec::new(),
+        budget: Budget::default(),
+        used_before: Used::default(),
+    };
     each_record(log, session, |record| {
         memory.conversation.hear(&record);
+        memory.budget.hear(&record.event);
         if record.run == name {
             memory.hear_ask(&record.event);
             memory.run.push(record.event.into_owned());
+        } else {
+            memory.used_before.hear(&record.event);
         }
     })
     .await?;
@@ -73,6 +95,21 @@ async fn each_record(
             })?);
         }
         next = end;
+    }
+}
+
+impl Budget {
+    fn hear(&mut self, event: &Event<'_>) {
+        match event {
+            Event::AskOpened { ask, expires_at_ms, .. } if ask.starts_with(BUDGET_ASK) => {
+                self.open = Some((ask.to_string(), expires_at_ms.unwrap_or(Millis::MAX)));
+            }
+            Event::AskResolved { ask, answer, by } if ask.starts_with(BUDGET_ASK) => {
+                self.open = None;
+                self.raised += u32::from(answer == GO_ON && *by == AnsweredBy::Person);
+            }
+            _ => {}
+        }
     }
 }
 

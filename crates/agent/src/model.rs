@@ -80,7 +80,6 @@ pub struct Model {
     pub thoughts: Thoughts,
     /// More members of every request, as the provider spells them.
     pub extra: Map<String, Value>,
-    pub price: Option<Price>,
 }
 
 /// Whether a model is told in clear what it has thought before. Some servers want that, others want
@@ -101,16 +100,58 @@ pub struct Price {
     pub cached: Option<f64>,
 }
 
-impl Price {
-    /// What a call cost.
-    pub fn of(&self, usage: &Usage) -> f64 {
-        let tokens = |count: Option<u64>| {
-            f64::from(u32::try_from(count.unwrap_or(0)).unwrap_or(u32::MAX)) / 1e6
+/// How a provider counts, and what it takes for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rates {
+    pub price: Option<Price>,
+    /// What the provider had kept is counted beside the input, not in it.
+    pub cached_apart: bool,
+}
+
+impl Rates {
+    pub fn of(wire: Wire, price: Option<Price>) -> Rates {
+        Rates { price, cached_apart: wire == Wire::Messages }
+    }
+
+    /// All that a call took in.
+    pub fn input_tokens(self, usage: &Usage) -> u64 {
+        let apart = [usage.cache_read_tokens, usage.cache_write_tokens];
+        let apart: u64 = apart.into_iter().flatten().filter(|_| self.cached_apart).sum();
+        usage.input_tokens.unwrap_or(0) + apart
+    }
+
+    /// What a call cost, where that is known.
+    pub fn cost_usd(self, usage: &Usage) -> Option<f64> {
+        let Price { input, output, cached } = self.price?;
+        let millions = |count: u64| f64::from(u32::try_from(count).unwrap_or(u32::MAX)) / 1e6;
+        let kept = usage.cache_read_tokens.unwrap_or(0);
+        let fresh = self.input_tokens(usage).saturating_sub(kept);
+        let cost = millions(fresh) * input
+            + millions(kept) * cached.unwrap_or(input)
+            + millions(usage.output_tokens.unwrap_or(0)) * output;
+        Some(cost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_kept_is_paid_for_once_however_it_is_counted() {
+        let price = Some(Price { input: 10.0, output: 20.0, cached: Some(1.0) });
+        let usage = |input, kept| Usage {
+            input_tokens: Some(input),
+            output_tokens: Some(100_000),
+            cache_read_tokens: Some(kept),
+            ..Usage::default()
         };
-        let cached = tokens(usage.cache_read_tokens);
-        let fresh = (tokens(usage.input_tokens) - cached).max(0.0);
-        fresh * self.input
-            + cached * self.cached.unwrap_or(self.input)
-            + tokens(usage.output_tokens) * self.output
+        let within = Rates::of(Wire::Chat, price).cost_usd(&usage(1_000_000, 900_000));
+        let apart = Rates::of(Wire::Messages, price).cost_usd(&usage(100_000, 900_000));
+        assert_eq!((within, apart), (Some(1.0 + 0.9 + 2.0), Some(1.0 + 0.9 + 2.0)));
+        assert_eq!(
+            Rates::of(Wire::Messages, None).input_tokens(&usage(100_000, 900_000)),
+            1_000_000
+        );
     }
 }

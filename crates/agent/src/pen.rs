@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use engine::event::{Event, Executor, Image, Millis, Sink, ToolKind, UsageScope};
+use engine::event::{Event, Executor, Image, Millis, Sink, ToolKind, Usage, UsageScope};
 use engine::ingest::{Ingest, Options};
 use engine::run::{Cut, Verdict, Writer};
 use gateway::agent::Job;
@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 
 use crate::approval::exactly;
 use crate::conversation::{Conversation, Turn};
-use crate::model::Price;
+use crate::model::Rates;
 
 /// What whoever runs the tools knows of one; the model only says its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub struct Pen {
     made: Made,
     pub conversation: Conversation,
     used: Used,
+    /// What all runs of the session have.
+    session: Used,
     said: usize,
     /// What is asked and not answered, and until when.
     asks: BTreeMap<String, Millis>,
@@ -56,16 +58,32 @@ pub struct Pen {
 pub struct Used {
     pub tokens: u64,
     pub cost_usd: f64,
+    /// By the last call, if nothing was summed up since.
+    pub last: Option<Usage>,
+}
+
+impl Used {
+    pub fn hear(&mut self, event: &Event<'_>) {
+        match event {
+            Event::UsageReported { scope: UsageScope::Round, usage } => {
+                self.tokens += usage.input_tokens.unwrap_or(0) + usage.output_tokens.unwrap_or(0);
+                self.cost_usd += usage.cost_usd.unwrap_or(0.0);
+                self.last = Some(*usage);
+            }
+            Event::HistoryCompacted { .. } => self.last = None,
+            _ => {}
+        }
+    }
 }
 
 /// What has happened and is not kept yet.
 #[derive(Debug)]
 struct Made {
     facts: Vec<Fact>,
-    /// What the run began with; agents tell it again.
-    prompt: String,
+    /// What the run began with, if its source tells it again.
+    echo: Option<String>,
     tools: KnownTools,
-    price: Option<Price>,
+    rates: Rates,
     /// How long a person has to answer.
     answer_within: Duration,
 }
@@ -75,7 +93,8 @@ impl Sink for Made {
         match event {
             // The gateway has written the beginning.
             Event::RunStarted { .. } => {}
-            Event::PromptReceived { text } if text.trim() == self.prompt.trim() => {}
+            Event::PromptReceived { text }
+                if self.echo.as_ref().is_some_and(|echo| text.trim() == echo.trim()) => {}
             event => self.facts.push((at, self.known(event.into_owned()))),
         }
     }
@@ -110,8 +129,7 @@ impl Made {
                 parent,
             },
             Event::UsageReported { scope: UsageScope::Round, mut usage } => {
-                let cost = self.price.map(|price| price.of(&usage));
-                usage.cost_usd = usage.cost_usd.or(cost);
+                usage.cost_usd = usage.cost_usd.or(self.rates.cost_usd(&usage));
                 Event::UsageReported { scope: UsageScope::Round, usage }
             }
             // What somebody else's agent asks is bound to what is shown, and does not wait for ever.
@@ -132,16 +150,53 @@ impl Pen {
     pub fn new(
         job: Job,
         options: &Options,
-        price: Option<Price>,
+        rates: Rates,
         answer_within: Duration,
         conversation: Conversation,
     ) -> Pen {
-        let prompt = job.prompt.clone();
         let (facts, tools) = (Vec::new(), KnownTools::new());
-        let made = Made { facts, prompt, tools, price, answer_within };
-        let (used, said) = (Used::default(), 0);
+        let made = Made { facts, echo: None, tools, rates, answer_within };
         let ingest = Ingest::new(options);
-        Pen { job, ingest, made, conversation, used, said, asks: BTreeMap::new() }
+        Pen {
+            job,
+            ingest,
+            made,
+            conversation,
+            used: Used::default(),
+            session: Used::default(),
+            said: 0,
+            asks: BTreeMap::new(),
+        }
+    }
+
+    /// The source tells again what the run began with.
+    pub fn expect_echo(&mut self) {
+        self.made.echo = Some(self.job.prompt.clone());
+    }
+
+    /// Takes in the messages that a person wants in this run.
+    pub async fn join(&mut self) -> Result<(), Unkept> {
+        let Some((log, session, _)) = self.job.place() else { return Err(Unkept) };
+        let joining = match self.job.joining().await {
+            Ok(Some(joining)) if !joining.messages.is_empty() => joining,
+            Ok(_) => return Ok(()),
+            Err(error) => {
+                tracing::error!(%error, %session, "messages cannot join their run for now");
+                return Ok(());
+            }
+        };
+        self.say(|out| {
+            for message in &joining.messages {
+                out.note(Event::PromptJoined { queued: message.id.to_string().into() });
+                out.prompt(&message.text);
+            }
+        })
+        .await?;
+        if let Err(error) = joining.joined(&log, session).await {
+            // The next process takes them out of the queue; this one has them in both places.
+            tracing::error!(%error, %session, "messages that joined a run still wait");
+        }
+        Ok(())
     }
 
     /// What is known of tools from now on.
@@ -151,6 +206,30 @@ impl Pen {
 
     pub fn used(&self) -> Used {
         self.used
+    }
+
+    /// What the runs of the session before this one have used.
+    pub fn recall_used(&mut self, before: Used) {
+        self.session = before;
+    }
+
+    /// What the session has cost so far.
+    pub fn spent_usd(&self) -> f64 {
+        self.session.cost_usd
+    }
+
+    pub fn last_call_usd(&self) -> f64 {
+        self.session.last.and_then(|usage| usage.cost_usd).unwrap_or(0.0)
+    }
+
+    /// What the next call will take in, about: what the last one did, or as much as there is to send.
+    pub fn context_tokens(&self) -> u64 {
+        const BYTES_PER_TOKEN: u64 = 4;
+        let bytes = u64::try_from(self.conversation.bytes()).unwrap_or(u64::MAX);
+        let took = self.session.last.map_or(0, |usage| {
+            self.made.rates.input_tokens(&usage) + usage.output_tokens.unwrap_or(0)
+        });
+        took.max(bytes / BYTES_PER_TOKEN)
     }
 
     /// How much the model has said: a number that grows with each word, thought and call.
@@ -283,10 +362,9 @@ impl Pen {
             | Event::ToolStarted { .. } => {
                 self.said += 1;
             }
-            Event::UsageReported { scope: UsageScope::Round, usage } => {
-                self.used.tokens +=
-                    usage.input_tokens.unwrap_or(0) + usage.output_tokens.unwrap_or(0);
-                self.used.cost_usd += usage.cost_usd.unwrap_or(0.0);
+            Event::UsageReported { .. } | Event::HistoryCompacted { .. } => {
+                self.used.hear(event);
+                self.session.hear(event);
             }
             Event::AskOpened { ask, expires_at_ms, .. } => {
                 self.asks.insert(ask.to_string(), expires_at_ms.unwrap_or(Millis::MAX));

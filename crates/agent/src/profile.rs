@@ -18,9 +18,9 @@ use serde_json::{Map, Value};
 use crate::checkpoint::Checkpoints;
 use crate::demo::Pace;
 use crate::driven::Driven;
-use crate::limits::{ASK_EXPIRES_AFTER, ROUNDS_MAX, RUN_TIME_MAX};
+use crate::limits::{ASK_EXPIRES_AFTER, CONTEXT_TOKENS, ROUNDS_MAX, RUN_TIME_MAX};
 use crate::mcp::{Server, servers_of_json};
-use crate::model::{Key, Model, Price, Thoughts, Wire};
+use crate::model::{Key, Model, Price, Rates, Thoughts, Wire};
 use crate::policy::{Policies, Policy};
 use crate::provider::{Patience, Provider};
 use crate::rounds::{Bounds, Caution, Looped, Setup};
@@ -52,6 +52,8 @@ pub struct Profile {
     /// A file that holds it, which nobody else may read.
     pub key_file: Option<PathBuf>,
     pub max_tokens: Option<u32>,
+    /// What the model can take in; a conversation that comes near is summed up.
+    pub context_tokens: Option<u64>,
     pub thinking_tokens: Option<u32>,
     /// Tells a chat or Responses model in clear what it has thought before.
     pub give_thoughts_back: bool,
@@ -81,6 +83,8 @@ pub struct Limits {
     pub minutes: Option<u64>,
     pub tokens: Option<u64>,
     pub cost_usd: Option<f64>,
+    /// What a session may cost before a person is asked whether it may cost as much again.
+    pub budget_usd: Option<f64>,
     /// How long an ask waits for its answer: a day if not given, and never longer.
     pub answer_minutes: Option<u64>,
 }
@@ -161,14 +165,14 @@ impl Profile {
             output: price.output,
             cached: price.cached,
         });
-        let (provider, dialect) = match &self.model {
-            None => (Provider::Demo(Pace::Live), DialectName::OpenAiChat),
+        let (provider, dialect, rates) = match &self.model {
+            None => (Provider::Demo(Pace::Live), DialectName::OpenAiChat, Rates::default()),
             Some(name) => {
-                let model = self.model(name, beside, price, &variable)?;
-                let dialect = model.wire.dialect();
+                let model = self.model(name, beside, &variable)?;
+                let (dialect, rates) = (model.wire.dialect(), Rates::of(model.wire, price));
                 let provider = Provider::model(model, self.patience.seconds(), &[])
                     .map_err(|error| BadProfile(error.to_string()))?;
-                (provider, dialect)
+                (provider, dialect, rates)
             }
         };
         Ok(Setup {
@@ -178,8 +182,11 @@ impl Profile {
             toolbox,
             policies: self.policies()?,
             caution,
-            bounds: self.limits.bounds(),
-            price,
+            bounds: Bounds {
+                context_tokens: self.context_tokens.unwrap_or(CONTEXT_TOKENS),
+                ..self.limits.bounds()
+            },
+            rates,
             control_words: self.control_words()?,
             checkpoints,
         })
@@ -193,7 +200,6 @@ impl Profile {
         &self,
         name: &str,
         beside: &Path,
-        price: Option<Price>,
         variable: &impl Fn(&str) -> Option<String>,
     ) -> Result<Model, BadProfile> {
         let word = self.wire.as_deref().unwrap_or("chat");
@@ -210,7 +216,6 @@ impl Profile {
             thinking_tokens: self.thinking_tokens,
             thoughts: if self.give_thoughts_back { Thoughts::GiveBack } else { Thoughts::Drop },
             extra: self.request.clone(),
-            price,
         })
     }
 
@@ -317,6 +322,8 @@ impl Limits {
             time: self.minutes.map_or(RUN_TIME_MAX, Duration::from_mins),
             tokens: self.tokens,
             cost_usd: self.cost_usd,
+            budget_usd: self.budget_usd,
+            context_tokens: CONTEXT_TOKENS,
             answer_within: self
                 .answer_minutes
                 .map_or(ASK_EXPIRES_AFTER, Duration::from_mins)

@@ -3,30 +3,33 @@
 //! Where a run stands is what its log says: a run that waited for an answer when its process ended
 //! goes on in the next one from there.
 
+mod budget;
 mod calls;
 mod checkpoints;
+mod compact;
 mod reply;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::event::{FailureReason, Level};
+use engine::event::{FailureReason, Level, Millis};
 use engine::ingest::filter::ControlWord;
 use engine::ingest::{DialectName, Options};
 use engine::run::{Cut, RunOptions, Seals};
 use gateway::agent::{Agent, Job, Working};
 
 use crate::checkpoint::Checkpoints;
-use crate::limits::{ASK_EXPIRES_AFTER, ROUNDS_MAX, RUN_TIME_MAX};
+use crate::limits::{ASK_EXPIRES_AFTER, CONTEXT_TOKENS, ROUNDS_MAX, RUN_TIME_MAX};
 use crate::mcp::Away;
 use crate::memory::{Memory, remember};
-use crate::model::Price;
+use crate::model::Rates;
 use crate::pen::{Pen, Unkept};
 use crate::policy::Policies;
 use crate::provider::Provider;
 use crate::stop::Stopping;
 use crate::tools::{Catalogue, Toolbox};
 
+pub use budget::{BUDGET_ASK, GO_ON};
 use calls::Asks;
 use checkpoints::LastCheckpoint;
 
@@ -46,6 +49,10 @@ pub struct Bounds {
     pub time: Duration,
     pub tokens: Option<u64>,
     pub cost_usd: Option<f64>,
+    /// What a session may cost before a person is asked.
+    pub budget_usd: Option<f64>,
+    /// What the model can take in; a conversation that comes near is summed up.
+    pub context_tokens: u64,
     /// How long a person has to answer what is asked.
     pub answer_within: Duration,
 }
@@ -57,6 +64,8 @@ impl Default for Bounds {
             time: RUN_TIME_MAX,
             tokens: None,
             cost_usd: None,
+            budget_usd: None,
+            context_tokens: CONTEXT_TOKENS,
             answer_within: ASK_EXPIRES_AFTER,
         }
     }
@@ -72,7 +81,7 @@ pub struct Setup {
     pub policies: Policies,
     pub caution: Caution,
     pub bounds: Bounds,
-    pub price: Option<Price>,
+    pub rates: Rates,
     pub control_words: Vec<ControlWord>,
     /// Where the working folder is saved before a tool changes it, if anywhere.
     pub checkpoints: Option<Checkpoints>,
@@ -136,6 +145,12 @@ struct Work {
     told_away: Vec<Away>,
     checkpoint: LastCheckpoint,
     rounds: u32,
+    /// How often a person has raised the budget of the session.
+    raised: u32,
+    /// A conversation is not summed up before it is as long as this, in tokens.
+    compact_from: u64,
+    /// What an earlier process asked about it, and until when.
+    budget_ask: Option<(String, Millis)>,
     began: Instant,
     /// Time in which only people were waited for.
     waited: Duration,
@@ -161,12 +176,13 @@ impl Work {
                 return None;
             }
         };
-        let Memory { conversation, run: events, asks } = memory;
+        let Memory { conversation, run: events, asks, budget, used_before } = memory;
         let control_words = setup.control_words.clone();
         let run = RunOptions { seals: Seals::Keep, control_words, ..RunOptions::default() };
         let options = Options { from: Some(setup.dialect), run };
         let mut pen =
-            Pen::new(job, &options, setup.price, setup.bounds.answer_within, conversation);
+            Pen::new(job, &options, setup.rates, setup.bounds.answer_within, conversation);
+        pen.recall_used(used_before);
         for event in &events {
             pen.recall(event);
         }
@@ -180,6 +196,9 @@ impl Work {
             told_away: Vec::new(),
             checkpoint: LastCheckpoint::default(),
             rounds,
+            raised: budget.raised,
+            compact_from: 0,
+            budget_ask: budget.open,
             began: Instant::now(),
             waited: Duration::ZERO,
         })
@@ -201,7 +220,10 @@ impl Work {
             if self.pen.asks_to_end() {
                 return Err(Halt::End(Cut::EndOfInput));
             }
+            self.pen.join().await?;
             self.check_bounds()?;
+            self.ask_about_budget().await?;
+            self.compact_if_long().await?;
             self.rounds += 1;
             self.reply().await?;
         }

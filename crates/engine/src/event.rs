@@ -218,6 +218,11 @@ pub enum Event<'a> {
     CheckpointSaved {
         hash: Cow<'a, str>,
     },
+    /// A message joined the run that was going; its text follows.
+    PromptJoined {
+        /// The id that it had while it waited.
+        queued: Cow<'a, str>,
+    },
     /// What the source itself calls this conversation. Whoever goes on with it says the name;
     /// recorded only for those who do.
     SessionNamed {

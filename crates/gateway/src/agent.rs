@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, watch};
 use crate::clock::now_ms;
 use crate::id::{RunId, SessionId};
 use crate::log::{Fact, Log, RunLog};
+use crate::messages::{Joining, Queues};
 use crate::runs::{Answer, Ticket, Wish, end_as_unkept};
 use crate::store::StoreError;
 
@@ -41,9 +42,16 @@ pub struct Job {
 }
 
 struct Pen {
-    run: RunLog,
-    ticket: Ticket,
+    place: Place,
     unfinished: Unfinished,
+}
+
+/// Where a run is: its log, its place among those that are going, and what waits behind it.
+#[derive(Debug)]
+pub struct Place {
+    pub run: RunLog,
+    pub ticket: Ticket,
+    pub queues: Arc<Queues>,
 }
 
 impl fmt::Debug for Job {
@@ -57,10 +65,9 @@ impl Job {
     pub async fn begin(
         agent: &Arc<dyn Agent>,
         prompt: String,
-        run: RunLog,
-        ticket: Ticket,
+        place: Place,
     ) -> Result<Job, StoreError> {
-        let pen = Some(Pen { run, ticket, unfinished: Unfinished::default() });
+        let pen = Some(Pen { place, unfinished: Unfinished::default() });
         let mut job = Job { prompt: prompt.clone(), pen };
         let at = Some(now_ms());
         let started = Event::RunStarted {
@@ -74,23 +81,24 @@ impl Job {
     }
 
     /// A run that was waiting for an answer when the process before this one ended.
-    pub fn found(prompt: String, run: RunLog, ticket: Ticket, unfinished: Unfinished) -> Job {
-        Job { prompt, pen: Some(Pen { run, ticket, unfinished }) }
+    pub fn found(prompt: String, place: Place, unfinished: Unfinished) -> Job {
+        Job { prompt, pen: Some(Pen { place, unfinished }) }
     }
 
     /// The log, and where in it the run stands; nothing once it could not be kept.
     pub fn place(&self) -> Option<(Log, SessionId, RunId)> {
-        self.pen.as_ref().map(|pen| (pen.run.log().clone(), pen.run.session(), pen.run.id()))
+        let run = &self.pen.as_ref()?.place.run;
+        Some((run.log().clone(), run.session(), run.id()))
     }
 
     /// What the run is asked to do, now and whenever that changes.
     pub fn wish(&self) -> Option<watch::Receiver<Wish>> {
-        self.pen.as_ref().map(|pen| pen.ticket.wish.clone())
+        self.pen.as_ref().map(|pen| pen.place.ticket.wish.clone())
     }
 
     /// Answers to asks of this run.
     pub fn take_answers(&self) -> Option<mpsc::Receiver<Answer>> {
-        self.pen.as_ref().map(|pen| pen.ticket.take_answers())
+        self.pen.as_ref().map(|pen| pen.place.ticket.take_answers())
     }
 
     /// Leaves the run as it is, waiting for an answer: the next process finds it so.
@@ -109,31 +117,38 @@ impl Job {
         for (_, event) in &facts {
             pen.unfinished.hear(event);
         }
-        let kept = pen.run.append(facts).await.map(|_| ());
+        let kept = pen.place.run.append(facts).await.map(|_| ());
         if let Err(error) = &kept
-            && let Some(pen) = self.pen.take()
+            && let Some(Pen { place: Place { run, ticket, .. }, .. }) = self.pen.take()
         {
-            tokio::spawn(end_as_unkept(pen.run, pen.ticket, error.clone()));
+            tokio::spawn(end_as_unkept(run, ticket, error.clone()));
         }
         kept
+    }
+
+    /// Messages that a person wants in this run. They wait until they are in its log.
+    pub async fn joining(&self) -> Result<Option<Joining>, StoreError> {
+        let Some(Pen { place: Place { run, queues, .. }, .. }) = &self.pen else { return Ok(None) };
+        queues.join(run.log(), run.session()).await
     }
 }
 
 impl Drop for Job {
     /// An agent that went away without ending its run has been interrupted.
     fn drop(&mut self) {
-        let Some(mut pen) = self.pen.take() else { return };
-        let wish = *pen.ticket.wish.borrow();
+        let Some(Pen { place, unfinished }) = self.pen.take() else { return };
+        let Place { mut run, ticket, .. } = place;
+        let wish = *ticket.wish.borrow();
         let outcome = if wish == Wish::Cancel { Outcome::Cancelled } else { Outcome::Interrupted };
-        let events = pen.unfinished.close(outcome, None, "");
+        let events = unfinished.close(outcome, None, "");
         if events.is_empty() {
             return;
         }
         let at = Some(now_ms());
         let facts = events.into_iter().map(|event| (at, event)).collect();
         tokio::spawn(async move {
-            if let Err(error) = pen.run.append(facts).await {
-                end_as_unkept(pen.run, pen.ticket, error).await;
+            if let Err(error) = run.append(facts).await {
+                end_as_unkept(run, ticket, error).await;
             }
         });
     }

@@ -23,7 +23,7 @@ pub struct Gateway {
     pub log: Log,
     pub channels: Channels,
     pub runs: Runs,
-    pub queues: Queues,
+    pub queues: Arc<Queues>,
     /// Runs that an earlier process left waiting for an answer, until somebody works on them.
     waiting: Mutex<Vec<Job>>,
     /// Whoever works on messages, if anybody does.
@@ -64,13 +64,14 @@ impl Gateway {
         let vault: Arc<dyn Vault> = Arc::clone(&store) as Arc<dyn Vault>;
         let log = Log::open(store).map_err(|error| StoreError::Failed(error.to_string()))?;
         let runs = Runs::new(log.news().clone());
-        let waiting = end_open_runs(&log, &runs, agent.as_deref()).await?;
+        let queues = Arc::<Queues>::default();
+        let waiting = end_open_runs(&log, &runs, &queues, agent.as_deref()).await?;
         Ok(Gateway {
             channels: Channels::new(log.clone(), MERGE_WINDOW),
             runs,
             waiting: Mutex::new(waiting),
             log,
-            queues: Queues::default(),
+            queues,
             agent: agent.map(Shared),
             allowed,
             attempts: Attempts::default(),

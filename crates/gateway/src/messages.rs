@@ -3,16 +3,18 @@
 //! Invariant: a message that was accepted is in the queue or has become a run, also after a crash;
 //! its run has its id, so that it cannot become two.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{Mutex as AsyncMutex, watch};
+use engine::event::Event;
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, watch};
 
-use crate::agent::{Agent, Job};
+use crate::agent::{Agent, Job, Place};
 use crate::gateway::Gateway;
 use crate::id::{QueuedId, RunId, SessionId};
 use crate::limits::QUEUE_MAX;
-use crate::store::{Queued, Store, StoreError};
+use crate::log::Log;
+use crate::store::{Chunk, Queued, Store, StoreError};
 
 /// Why a message, or a change of the queue, was not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +35,33 @@ pub struct Queues {
     changing: Mutex<HashMap<SessionId, Arc<AsyncMutex<()>>>>,
     /// Counts how often messages were removed before their turn.
     removals: watch::Sender<u64>,
+    /// Messages that join the run that is going, if it comes to a place where they can.
+    joining: Mutex<HashMap<SessionId, BTreeSet<QueuedId>>>,
+}
+
+/// When a message is worked on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Turn {
+    /// After all that wait.
+    #[default]
+    Next,
+    /// In the run that is going; if that ends first, in its place among those that wait.
+    Join,
+}
+
+/// Messages that join a run. The queue stays as it is until they have.
+#[derive(Debug)]
+pub struct Joining {
+    pub messages: Vec<Queued>,
+    rest: Vec<Queued>,
+    _changing: OwnedMutexGuard<()>,
+}
+
+impl Joining {
+    /// They are in the run's log, and wait no longer.
+    pub async fn joined(self, log: &Log, session: SessionId) -> Result<(), StoreError> {
+        log.blocking(move |store| store.set_queue(session, &self.rest)).await
+    }
 }
 
 impl Queues {
@@ -40,6 +69,22 @@ impl Queues {
         let mut queues = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         queues.retain(|_, queue| 1 < Arc::strong_count(queue));
         Arc::clone(queues.entry(session).or_default())
+    }
+
+    fn joining(&self) -> MutexGuard<'_, HashMap<SessionId, BTreeSet<QueuedId>>> {
+        self.joining.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Messages that join the run that is going in a session, if any do.
+    pub async fn join(&self, log: &Log, session: SessionId) -> Result<Option<Joining>, StoreError> {
+        if !self.joining().contains_key(&session) {
+            return Ok(None);
+        }
+        let changing = self.of(session).lock_owned().await;
+        let wanted = self.joining().remove(&session).unwrap_or_default();
+        let queue = log.blocking(move |store| store.queue(session)).await?;
+        let (messages, rest) = queue.into_iter().partition(|queued| wanted.contains(&queued.id));
+        Ok(Some(Joining { messages, rest, _changing: changing }))
     }
 }
 
@@ -49,6 +94,7 @@ pub async fn accept(
     gateway: &Arc<Gateway>,
     session: SessionId,
     message: Queued,
+    turn: Turn,
 ) -> Result<(), Refused> {
     if gateway.agent.is_none() {
         return Err(Refused::NoAgent);
@@ -61,14 +107,37 @@ pub async fn accept(
     if begun || queue.iter().any(|waiting| waiting.id == message.id) {
         return Ok(());
     }
+    if turn == Turn::Join && has_joined(&gateway.log, session, message.id).await? {
+        return Ok(());
+    }
     if QUEUE_MAX <= queue.len() {
         return Err(Refused::QueueFull);
     }
+    let id = message.id;
     queue.push(message);
     gateway.log.blocking(move |store| store.set_queue(session, &queue)).await?;
+    if turn == Turn::Join && gateway.runs.of(session).is_some() {
+        gateway.queues.joining().entry(session).or_default().insert(id);
+    }
     drop(changing);
     tokio::spawn(work_off(Arc::clone(gateway), session));
     Ok(())
+}
+
+/// Whether a message is in a run that it joined.
+async fn has_joined(log: &Log, session: SessionId, id: QueuedId) -> Result<bool, StoreError> {
+    let (name, mut next) = (id.to_string(), 0);
+    loop {
+        let chunks = log.read(session, next).await?;
+        let Some(end) = chunks.last().map(Chunk::end) else { return Ok(false) };
+        let mut events = chunks.iter().flat_map(|chunk| chunk.records(next)).flatten();
+        if events.any(
+            |record| matches!(&record.event, Event::PromptJoined { queued } if *queued == name),
+        ) {
+            return Ok(true);
+        }
+        next = end;
+    }
 }
 
 /// Puts waiting messages into another order; those not named are removed. Whoever does not know all
@@ -165,6 +234,10 @@ async fn next_job(gateway: &Gateway, session: SessionId) -> Result<Option<Job>, 
     let Some(agent) = &gateway.agent else { return Ok(None) };
     let lock = gateway.queues.of(session);
     let _changing = lock.lock().await;
+    if gateway.runs.of(session).is_none() {
+        // The run that they were to join has ended.
+        gateway.queues.joining().remove(&session);
+    }
     if is_gone(gateway, session).await? {
         return Ok(None);
     }
@@ -185,7 +258,9 @@ async fn next_job(gateway: &Gateway, session: SessionId) -> Result<Option<Job>, 
         if is_gone(gateway, session).await? {
             return Ok(None);
         }
-        let job = Job::begin(&agent.0, message.text, gateway.log.run(session, run), ticket).await?;
+        let place =
+            Place { run: gateway.log.run(session, run), ticket, queues: gateway.queues.clone() };
+        let job = Job::begin(&agent.0, message.text, place).await?;
         queue.remove(0);
         gateway.log.blocking(move |store| store.set_queue(session, &queue)).await?;
         return Ok(Some(job));

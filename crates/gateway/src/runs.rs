@@ -8,10 +8,11 @@ use engine::event::{Event, FailureReason, Outcome, Record};
 use engine::run::unfinished::Unfinished;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
-use crate::agent::{Agent, Job};
+use crate::agent::{Agent, Job, Place};
 use crate::clock::now_ms;
 use crate::id::{RunId, SessionId};
 use crate::log::{Log, RunLog};
+use crate::messages::Queues;
 use crate::news::News;
 use crate::store::{Chunk, RunRow, Store, StoreError};
 
@@ -187,11 +188,12 @@ impl Runs {
 pub async fn end_open_runs(
     log: &Log,
     runs: &Runs,
+    queues: &Arc<Queues>,
     agent: Option<&dyn Agent>,
 ) -> Result<Vec<Job>, StoreError> {
     let mut waiting = Vec::new();
     for row in log.blocking(Store::open_runs).await? {
-        match interrupt_or_keep(log, runs, agent, &row).await {
+        match interrupt_or_keep(log, runs, queues, agent, &row).await {
             Err(error @ StoreError::Damaged { .. }) => {
                 tracing::error!(%error, run = %row.id, "a run could not be ended");
             }
@@ -253,11 +255,12 @@ fn damaged(session: SessionId, seq: u64, error: &serde_json::Error) -> StoreErro
 async fn interrupt_or_keep(
     log: &Log,
     runs: &Runs,
+    queues: &Arc<Queues>,
     agent: Option<&dyn Agent>,
     row: &RunRow,
 ) -> Result<Option<Job>, StoreError> {
     let mut run = log.run(row.session, row.id);
-    let (mut is_agents, mut prompt) = (false, String::new());
+    let (mut is_agents, mut prompt, mut joined) = (false, String::new(), Vec::new());
     let unfinished = read_back(log, row, |event| {
         run.recall(event);
         match event {
@@ -265,22 +268,43 @@ async fn interrupt_or_keep(
                 is_agents = agent.is_some_and(|agent| agent.resumes() && agent.name() == dialect);
             }
             Event::PromptReceived { text } if prompt.is_empty() => prompt = text.to_string(),
+            Event::PromptJoined { queued } => joined.push(queued.to_string()),
             _ => {}
         }
     })
     .await?;
+    if !joined.is_empty() {
+        forget_joined(log, row.session, joined).await?;
+    }
     if is_agents
         && unfinished.waits()
         && let Some(ticket) = runs.begin(row.session, row.id)
     {
         ticket.keep_answers();
-        return Ok(Some(Job::found(prompt, run, ticket, unfinished)));
+        let place = Place { run, ticket, queues: Arc::clone(queues) };
+        return Ok(Some(Job::found(prompt, place, unfinished)));
     }
     let events = unfinished.close(Outcome::Interrupted, None, "");
     let at = Some(now_ms());
     let facts = events.into_iter().map(|event| (at, event)).collect();
     run.append(facts).await?;
     Ok(None)
+}
+
+/// A process that ended between writing that messages joined a run and taking them out of the queue
+/// has left them in both.
+async fn forget_joined(
+    log: &Log,
+    session: SessionId,
+    joined: Vec<String>,
+) -> Result<(), StoreError> {
+    log.blocking(move |store| {
+        let mut queue = store.queue(session)?;
+        let before = queue.len();
+        queue.retain(|queued| !joined.contains(&queued.id.to_string()));
+        if queue.len() == before { Ok(()) } else { store.set_queue(session, &queue) }
+    })
+    .await
 }
 
 /// What a run has left open, as its log tells. `hear` is told each event.

@@ -15,6 +15,7 @@ use tokio::sync::mpsc;
 use crate::approval::exactly;
 use crate::conversation::Conversation;
 use crate::memory::own_name;
+use crate::model::Rates;
 use crate::pen::{Pen, Unkept};
 use crate::rounds::Caution;
 use crate::stop::Stopping;
@@ -83,7 +84,9 @@ pub(super) async fn work(setup: Arc<Driving>, job: Job) {
     };
     let run = RunOptions { control_words: setup.control_words.clone(), ..RunOptions::default() };
     let options = Options { from: setup.kind.dialect().or(setup.dialect), run };
-    let mut pen = Pen::new(job, &options, None, setup.answer_within, Conversation::default());
+    let mut pen =
+        Pen::new(job, &options, Rates::default(), setup.answer_within, Conversation::default());
+    pen.expect_echo();
     let Ok(answers) = pen.take_answers() else { return };
     let (connection, hooks) = match connect(&setup, &turn).await {
         Ok(connected) => connected,

@@ -62,6 +62,7 @@ impl Profile {
             ("key_file", self.key_file.is_some()),
             ("max_tokens", self.max_tokens.is_some()),
             ("thinking_tokens", self.thinking_tokens.is_some()),
+            ("context_tokens", self.context_tokens.is_some()),
             ("request", !self.request.is_empty() && kind != Kind::Codex),
             ("system", !self.system.is_empty()),
             ("tools", self.tools.is_some()),

@@ -127,10 +127,11 @@ fn call(wire: Wire, name: &str, arguments: &str) -> String {
     }
 }
 
-const OK: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+pub(crate) const OK: &str =
+    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 
 /// Reads a whole request, so that the answer does not come too early.
-async fn read_request(stream: &mut TcpStream) -> Option<()> {
+pub(crate) async fn read_request(stream: &mut TcpStream) -> Option<String> {
     let mut bytes = Vec::new();
     loop {
         let head = bytes.windows(4).position(|window| window == b"\r\n\r\n");
@@ -139,7 +140,7 @@ async fn read_request(stream: &mut TcpStream) -> Option<()> {
             let length = text.lines().find_map(|line| line.strip_prefix("content-length: "));
             let length: usize = length.and_then(|length| length.parse().ok()).unwrap_or(0);
             if head + 4 + length <= bytes.len() {
-                return Some(());
+                return Some(String::from_utf8_lossy(&bytes[head + 4..]).into_owned());
             }
         }
         if stream.read_buf(&mut bytes).await.ok()? == 0 {
@@ -208,7 +209,7 @@ async fn serve(mut stream: TcpStream, wire: Wire, fault: Fault, calls: usize) ->
     stream.shutdown().await.ok()
 }
 
-fn provider(wire: Wire, address: &str) -> Provider {
+pub(crate) fn provider(wire: Wire, address: &str) -> Provider {
     let model = Model {
         wire,
         base: format!("http://{address}"),
@@ -218,7 +219,6 @@ fn provider(wire: Wire, address: &str) -> Provider {
         thinking_tokens: None,
         thoughts: Thoughts::Drop,
         extra: serde_json::Map::new(),
-        price: None,
     };
     let patience = Patience {
         connect: Duration::from_secs(2),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::demo::Pace;
+use agent::model::Rates;
 use agent::policy::Policies;
 use agent::provider::Provider;
 use agent::rounds::{Bounds, Caution, Looped, Setup};
@@ -15,7 +16,7 @@ use gateway::access::Allowed;
 use gateway::agent::Agent;
 use gateway::gateway::{Gateway, new_session};
 use gateway::id::{OwnerId, QueuedId, RunId, SessionId};
-use gateway::messages::{accept, keep_working};
+use gateway::messages::{Turn, accept, keep_working};
 use gateway::runs::Heard;
 use gateway::store::sqlite::{Durability, SqliteStore};
 use gateway::store::{Queued, Store};
@@ -42,7 +43,7 @@ pub(crate) fn demo(folder: &Path) -> Setup {
         policies: Policies::default(),
         caution: Caution::Ask,
         bounds: Bounds::default(),
-        price: None,
+        rates: Rates::default(),
         control_words: Vec::new(),
         checkpoints: None,
     }
@@ -102,10 +103,22 @@ impl House {
 
     /// Sends a message; gives the run it becomes.
     pub(crate) async fn send(&self, text: &str) -> RunId {
+        self.send_to(text, Turn::Next).await
+    }
+
+    pub(crate) fn queue(&self) -> Vec<Queued> {
+        self.store.queue(self.session).unwrap()
+    }
+
+    pub(crate) fn set_queue(&self, queue: &[Queued]) {
+        self.store.set_queue(self.session, queue).unwrap();
+    }
+
+    pub(crate) async fn send_to(&self, text: &str, turn: Turn) -> RunId {
         let n = self.sent.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let id = QueuedId::new(u64::from(n) + 1, [n; 10]);
         let message = Queued { id, text: text.to_owned(), accepted_ms: 1 };
-        accept(&self.gateway, self.session, message).await.unwrap();
+        accept(&self.gateway, self.session, message, turn).await.unwrap();
         RunId::from(id)
     }
 

@@ -52,7 +52,6 @@ fn setup(wire: Wire, base: &str, folder: &Path) -> Setup {
         thinking_tokens: None,
         thoughts: Thoughts::GiveBack,
         extra: json!({ "temperature": 0 }).as_object().unwrap().clone(),
-        price: None,
     };
     let provider = Provider::model(model, Patience::default(), &[]).unwrap();
     let mut setup = Setup { provider, dialect: wire.dialect(), ..demo(folder) };

@@ -33,7 +33,6 @@ fn model(wire: Wire) -> Model {
         thinking_tokens: Some(1024),
         thoughts: Thoughts::GiveBack,
         extra: json!({ "metadata": { "pond": 1 } }).as_object().unwrap().clone(),
-        price: None,
     }
 }
 

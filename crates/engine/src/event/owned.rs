@@ -104,6 +104,7 @@ impl Event<'_> {
                 }
             }
             Event::CheckpointSaved { hash } => Event::CheckpointSaved { hash: own(hash) },
+            Event::PromptJoined { queued } => Event::PromptJoined { queued: own(queued) },
             Event::SessionNamed { name } => Event::SessionNamed { name: own(name) },
             Event::RetryScheduled { attempt, attempts_max, delay_ms, reason } => {
                 Event::RetryScheduled { attempt, attempts_max, delay_ms, reason: own(reason) }

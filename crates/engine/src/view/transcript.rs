@@ -184,6 +184,7 @@ impl Transcript {
             | Event::PromptReceived { .. }
             | Event::StepSealed { .. }
             | Event::SessionNamed { .. }
+            | Event::PromptJoined { .. }
             | Event::MarkupHidden { .. }
             | Event::ToolProgressed { .. }
             | Event::Unrecognised { .. }

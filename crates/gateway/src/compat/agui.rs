@@ -267,6 +267,7 @@ impl Protocol for AgUi {
             | Event::PromptReceived { .. }
             | Event::StepSealed { .. }
             | Event::SessionNamed { .. }
+            | Event::PromptJoined { .. }
             | Event::MarkupHidden { .. }
             | Event::RequestStarted { .. }
             | Event::RequestEnded { .. }

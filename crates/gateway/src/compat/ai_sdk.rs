@@ -255,6 +255,7 @@ impl Protocol for AiSdk {
             | Event::PromptReceived { .. }
             | Event::StepSealed { .. }
             | Event::SessionNamed { .. }
+            | Event::PromptJoined { .. }
             | Event::MarkupHidden { .. }
             | Event::RequestStarted { .. }
             | Event::RequestEnded { .. }

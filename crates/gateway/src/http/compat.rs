@@ -18,7 +18,7 @@ use crate::compat::{Encoder, Protocol};
 use crate::follow::Follower;
 use crate::gateway::{Gateway, new_session, no_chance};
 use crate::id::{OwnerId, QueuedId, RunId, SessionId};
-use crate::messages::{accept, called_off};
+use crate::messages::{Turn, accept, called_off};
 use crate::store::{Queued, StoreError};
 
 use super::error::ApiError;
@@ -88,7 +88,7 @@ async fn ask(
             Ok(first.unwrap_or(head))
         })
         .await?;
-    accept(gateway, session, Queued { id, text, accepted_ms: now }).await?;
+    accept(gateway, session, Queued { id, text, accepted_ms: now }, Turn::Next).await?;
     Ok(Followed::new(gateway, session, run, found).await?)
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::{now_ms, random};
 use crate::gateway::{Gateway, no_chance};
 use crate::id::{OwnerId, QueuedId, RunId, SessionId};
-use crate::messages::{Refused, accept, arrange};
+use crate::messages::{Refused, Turn, accept, arrange};
 use crate::store::Queued;
 
 use super::App;
@@ -23,6 +23,9 @@ use super::sessions::{live, own};
 #[serde(deny_unknown_fields)]
 pub(super) struct Message {
     text: String,
+    /// Whether it joins the run that is going, where its agent next can.
+    #[serde(default)]
+    join: bool,
 }
 
 #[derive(Serialize)]
@@ -44,7 +47,8 @@ pub(super) async fn send(
     if message.text.trim().is_empty() {
         return Err(ApiError::bad_request("A message has some text."));
     }
-    put(&gateway, session.id, owner, &headers, message.text).await
+    let turn = if message.join { Turn::Join } else { Turn::Next };
+    put(&gateway, session.id, owner, &headers, message.text, turn).await
 }
 
 /// Puts a text into a session's queue.
@@ -54,13 +58,14 @@ pub(super) async fn put(
     owner: OwnerId,
     headers: &HeaderMap,
     text: String,
+    turn: Turn,
 ) -> Result<(StatusCode, Json<Accepted>), ApiError> {
     let now = now_ms();
     let id = match idempotency_key(headers)? {
         Some(key) => QueuedId::of_key(&format!("{owner}/{session}/{key}")),
         None => QueuedId::new(now, random().map_err(no_chance)?),
     };
-    accept(gateway, session, Queued { id, text, accepted_ms: now }).await?;
+    accept(gateway, session, Queued { id, text, accepted_ms: now }, turn).await?;
     Ok((StatusCode::ACCEPTED, Json(Accepted { id, run: RunId::from(id) })))
 }
 

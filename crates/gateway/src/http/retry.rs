@@ -6,6 +6,7 @@ use engine::event::Event;
 use engine::ingest::DialectName;
 
 use crate::gateway::Gateway;
+use crate::messages::Turn;
 use crate::store::{RunRow, StoreError};
 
 use super::App;
@@ -37,7 +38,7 @@ pub(super) async fn retry(
              send again.",
         )
     })?;
-    put(&gateway, run.session, owner, &headers, text).await
+    put(&gateway, run.session, owner, &headers, text, Turn::Next).await
 }
 
 /// The message that a run worked on; nothing if its stream was taken in from elsewhere.
