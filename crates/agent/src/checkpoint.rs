@@ -6,9 +6,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
 
 use gateway::digest::Digest;
 use tokio::process::Command;
+use tokio::sync::Mutex;
 
 #[derive(Clone, Debug)]
 pub struct Checkpoints {
@@ -16,6 +19,8 @@ pub struct Checkpoints {
     folder: PathBuf,
     /// Where the log itself stands, if it stands in the folder.
     log: Option<PathBuf>,
+    /// One at a time uses the repository.
+    using: Arc<Mutex<()>>,
 }
 
 /// A state of the folder that can be put back.
@@ -37,6 +42,8 @@ pub enum NoCheckpoint {
     Git(String),
 }
 
+/// How old git's lock is when nobody can be holding it any more.
+const STALE_LOCK_AGE: Duration = Duration::from_mins(2);
 const REFS: &str = "refs/checkpoints/";
 
 impl Checkpoints {
@@ -46,11 +53,34 @@ impl Checkpoints {
         let repository = data.join("checkpoints").join(&name[..32]);
         let data = data.canonicalize().unwrap_or_else(|_| data.to_owned());
         let log = data.strip_prefix(folder).ok().map(Path::to_owned);
-        Checkpoints { repository, folder: folder.to_owned(), log }
+        Checkpoints { repository, folder: folder.to_owned(), log, using: Arc::default() }
     }
 
-    /// Saves the folder as it is. Gives the hash of it.
+    /// Saves the folder as it is. Gives the hash of it. Once begun, it comes to its end, whether or
+    /// not anybody still waits for it: half of a save would be in the way of all that follow.
     pub async fn save(&self) -> Result<String, NoCheckpoint> {
+        let all = self.clone();
+        let saving = tokio::spawn(async move {
+            let _alone = all.using.lock().await;
+            all.clear_stale_lock();
+            all.save_alone().await
+        });
+        saving.await.unwrap_or_else(|error| Err(NoCheckpoint::Git(error.to_string())))
+    }
+
+    /// A process that was killed leaves git's lock behind.
+    fn clear_stale_lock(&self) {
+        let lock = self.repository.join("index.lock");
+        let age = lock.metadata().and_then(|about| about.modified()).map(|made| made.elapsed());
+        if let Ok(Ok(age)) = age
+            && STALE_LOCK_AGE < age
+        {
+            // If it cannot be removed, git says why it cannot go on.
+            let _there = std::fs::remove_file(lock);
+        }
+    }
+
+    async fn save_alone(&self) -> Result<String, NoCheckpoint> {
         if !self.repository.join("HEAD").exists() {
             self.git(&["init", "-q"]).await?;
             self.leave_log_out().await?;

@@ -220,6 +220,18 @@ impl Conversation {
     pub fn turns(&self) -> Vec<Turn> {
         let mut all = self.clone();
         all.settle();
+        for turn in &mut all.turns {
+            if let Turn::Agent(parts) = turn {
+                let is_said = |part: &Part| match part {
+                    Part::Text(text) => !text.trim().is_empty(),
+                    Part::Call(_) => true,
+                    Part::Thought { .. } => false,
+                };
+                // No provider takes back a thought that nothing came of.
+                let said = parts.iter().rposition(is_said).map_or(0, |at| at + 1);
+                parts.truncate(said);
+            }
+        }
         all.turns.retain(|turn| match turn {
             Turn::Agent(parts) => !parts.is_empty(),
             Turn::Results(results) => !results.is_empty(),
@@ -390,5 +402,40 @@ impl Pending {
             result.text.extend([blank, NO_RESULT]);
         }
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::event::ReasoningOrigin;
+
+    use super::*;
+
+    #[test]
+    fn a_thought_that_nothing_came_of_is_not_given_back() {
+        let mut conversation = Conversation::default();
+        let round = |round| Event::RoundStarted { round, model: None, response: None };
+        let thought = |step| Event::ReasoningStarted {
+            step: StepId(step),
+            round: 0,
+            origin: ReasoningOrigin::Native,
+        };
+        let message = MessageId(0);
+        for event in [
+            Event::PromptReceived { text: "Go".into() },
+            round(0),
+            thought(0),
+            Event::MessageStarted { message, round: 0, phase: None },
+            Event::TextAppended { message, text: "Well".into() },
+            thought(1),
+            round(1),
+            thought(2),
+        ] {
+            conversation.event(&event);
+        }
+        let turns = conversation.turns();
+        let Turn::Agent(parts) = &turns[1] else { panic!("{turns:?}") };
+        assert_eq!(turns.len(), 2, "{turns:?}");
+        assert!(matches!(&parts[..], [Part::Thought { .. }, Part::Text(_)]), "{parts:?}");
     }
 }

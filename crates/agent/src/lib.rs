@@ -12,6 +12,7 @@ pub mod limits;
 pub mod mcp;
 pub mod memory;
 pub mod model;
+pub mod net;
 pub mod output;
 pub mod pen;
 pub mod policy;

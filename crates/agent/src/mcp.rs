@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::model::{
@@ -38,6 +38,8 @@ pub enum How {
 
 /// How long a server has to start and to say what it can.
 const START_TIME: Duration = Duration::from_secs(30);
+/// How long one that could not be started is left alone.
+const TRY_AGAIN_AFTER: Duration = Duration::from_secs(20);
 /// How long one call may take.
 const CALL_TIME: Duration = Duration::from_mins(10);
 /// Words on progress that wait for whoever is slow to hear them.
@@ -48,7 +50,17 @@ pub struct Server {
     pub name: String,
     pub how: How,
     folder: PathBuf,
-    connected: Mutex<Option<Arc<Connected>>>,
+    client: reqwest::Client,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Unknown,
+    There(Arc<Connected>),
+    /// It could not be started, so long ago.
+    Away(Away, Instant),
 }
 
 /// A server that is there.
@@ -96,8 +108,8 @@ pub struct Away {
 }
 
 impl Server {
-    pub fn new(name: String, how: How, folder: PathBuf) -> Server {
-        Server { name, how, folder, connected: Mutex::new(None) }
+    pub fn new(name: String, how: How, folder: PathBuf, client: reqwest::Client) -> Server {
+        Server { name, how, folder, client, state: Mutex::default() }
     }
 
     fn away(&self, words: impl Into<String>) -> Away {
@@ -170,19 +182,31 @@ impl Server {
         }
     }
 
-    /// The server, started if it is not there.
+    /// The server, started if it is not there; not again and again.
     async fn connected(&self) -> Result<Arc<Connected>, Away> {
-        let mut connected = self.connected.lock().await;
-        if let Some(there) = connected.as_ref().filter(|there| there.is_there()) {
-            return Ok(Arc::clone(there));
+        let mut state = self.state.lock().await;
+        match &*state {
+            State::There(there) if there.is_there() => return Ok(Arc::clone(there)),
+            State::Away(away, since) if since.elapsed() < TRY_AGAIN_AFTER => {
+                return Err(away.clone());
+            }
+            State::There(_) | State::Away(..) | State::Unknown => {}
         }
-        *connected = None;
-        let there = tokio::time::timeout(START_TIME, self.start())
+        *state = State::Unknown;
+        let started = tokio::time::timeout(START_TIME, self.start())
             .await
-            .unwrap_or_else(|_| Err(self.away("did not start in time")))?;
-        let there = Arc::new(there);
-        *connected = Some(Arc::clone(&there));
-        Ok(there)
+            .unwrap_or_else(|_| Err(self.away("did not start in time")));
+        match started {
+            Ok(there) => {
+                let there = Arc::new(there);
+                *state = State::There(Arc::clone(&there));
+                Ok(there)
+            }
+            Err(away) => {
+                *state = State::Away(away.clone(), Instant::now());
+                Err(away)
+            }
+        }
     }
 
     async fn start(&self) -> Result<Connected, Away> {
@@ -206,7 +230,7 @@ impl Server {
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
                 config.custom_headers = http_headers(headers).map_err(wrong)?;
                 let transport =
-                    StreamableHttpClientTransport::with_client(reqwest::Client::new(), config);
+                    StreamableHttpClientTransport::with_client(self.client.clone(), config);
                 let served = hearer.serve(transport).await;
                 (served.map_err(|error| wrong(error.to_string()))?, None)
             }

@@ -6,6 +6,7 @@ use gateway::log::Log;
 use gateway::store::{Chunk, StoreError};
 
 use crate::conversation::Conversation;
+use crate::model::Rates;
 use crate::pen::Used;
 use crate::rounds::{BUDGET_ASK, GO_ON};
 
@@ -38,7 +39,12 @@ pub struct OpenAsk {
     pub expires_at_ms: Millis,
 }
 
-pub async fn remember(log: &Log, session: SessionId, run: RunId) -> Result<Memory, StoreError> {
+pub async fn remember(
+    log: &Log,
+    session: SessionId,
+    run: RunId,
+    rates: Rates,
+) -> Result<Memory, StoreError> {
     let name = run.to_string();
     let mut memory = Memory {
         conversation: Conversation::default(),
@@ -54,7 +60,7 @@ pub async fn remember(log: &Log, session: SessionId, run: RunId) -> Result<Memor
             memory.hear_ask(&record.event);
             memory.run.push(record.event.into_owned());
         } else {
-            memory.used_before.hear(&record.event);
+            memory.used_before.hear(&record.event, rates);
         }
     })
     .await?;
@@ -68,9 +74,14 @@ pub async fn own_name(
     agent: &str,
 ) -> Result<Option<String>, StoreError> {
     let (mut named, mut is_agents) = (None, false);
+    // What a branch has from before it was one is a conversation of the session that it came from.
+    let own = log.blocking(move |store| store.session(session)).await?;
+    let own_from = own.and_then(|own| own.parent).map_or(0, |(_, head)| head);
     each_record(log, session, |record| match &record.event {
         Event::RunStarted { dialect, .. } => is_agents = dialect == agent,
-        Event::SessionNamed { name } if is_agents => named = Some(name.to_string()),
+        Event::SessionNamed { name } if is_agents && own_from <= record.seq => {
+            named = Some(name.to_string());
+        }
         _ => {}
     })
     .await?;

@@ -63,10 +63,10 @@ pub struct Used {
 }
 
 impl Used {
-    pub fn hear(&mut self, event: &Event<'_>) {
+    pub fn hear(&mut self, event: &Event<'_>, rates: Rates) {
         match event {
             Event::UsageReported { scope: UsageScope::Round, usage } => {
-                self.tokens += usage.input_tokens.unwrap_or(0) + usage.output_tokens.unwrap_or(0);
+                self.tokens += rates.input_tokens(usage) + usage.output_tokens.unwrap_or(0);
                 self.cost_usd += usage.cost_usd.unwrap_or(0.0);
                 self.last = Some(*usage);
             }
@@ -363,8 +363,8 @@ impl Pen {
                 self.said += 1;
             }
             Event::UsageReported { .. } | Event::HistoryCompacted { .. } => {
-                self.used.hear(event);
-                self.session.hear(event);
+                self.used.hear(event, self.made.rates);
+                self.session.hear(event, self.made.rates);
             }
             Event::AskOpened { ask, expires_at_ms, .. } => {
                 self.asks.insert(ask.to_string(), expires_at_ms.unwrap_or(Millis::MAX));

@@ -1,9 +1,11 @@
 //! Processes in groups of their own, which end as a whole.
 
 use std::process::{ExitStatus, Stdio};
+use std::sync::LazyLock;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::sync::watch;
 
 use crate::limits::KILL_AFTER;
 
@@ -65,7 +67,12 @@ impl Drop for Group {
         let Some(child) = self.child.take() else { return };
         match tokio::runtime::Handle::try_current() {
             Ok(runtime) => {
-                runtime.spawn(end(child, self.id));
+                ENDING.send_modify(|count| *count += 1);
+                let id = self.id;
+                runtime.spawn(async move {
+                    end(child, id).await;
+                    ENDING.send_modify(|count| *count -= 1);
+                });
             }
             Err(_) => {
                 if let Some(id) = self.id {
@@ -74,6 +81,16 @@ impl Drop for Group {
             }
         }
     }
+}
+
+/// How many groups are being ended by nobody in particular.
+static ENDING: LazyLock<watch::Sender<usize>> = LazyLock::new(watch::Sender::default);
+
+/// Done when every group that was dropped has ended: a program that goes before leaves them behind.
+pub async fn all_ended() {
+    // The sender is never gone.
+    let mut ending = ENDING.subscribe();
+    let _always = ending.wait_for(|count| *count == 0).await;
 }
 
 async fn end(mut child: Child, id: Option<Pid>) {

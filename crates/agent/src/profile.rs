@@ -21,6 +21,7 @@ use crate::driven::Driven;
 use crate::limits::{ASK_EXPIRES_AFTER, CONTEXT_TOKENS, ROUNDS_MAX, RUN_TIME_MAX};
 use crate::mcp::{Server, servers_of_json};
 use crate::model::{Key, Model, Price, Rates, Thoughts, Wire};
+use crate::net;
 use crate::policy::{Policies, Policy};
 use crate::provider::{Patience, Provider};
 use crate::rounds::{Bounds, Caution, Looped, Setup};
@@ -51,6 +52,8 @@ pub struct Profile {
     pub key_variable: Option<String>,
     /// A file that holds it, which nobody else may read.
     pub key_file: Option<PathBuf>,
+    /// A PEM file of certificates to trust beside the system's, for models and MCP servers.
+    pub authorities: Option<PathBuf>,
     pub max_tokens: Option<u32>,
     /// What the model can take in; a conversation that comes near is summed up.
     pub context_tokens: Option<u64>,
@@ -157,7 +160,9 @@ impl Profile {
     ) -> Result<Setup, BadProfile> {
         let root =
             Root::open(&self.folder(beside)).map_err(|error| BadProfile(error.to_string()))?;
-        let servers = self.servers(beside, root.path(), &variable)?;
+        let root = root.without(data);
+        let authorities = self.authorities(beside)?;
+        let servers = self.servers(beside, root.path(), &authorities, &variable)?;
         let checkpoints = Some(Checkpoints::of(data, root.path()));
         let toolbox = Toolbox { root, builtins: self.builtins()?, servers };
         let price = self.price.map(|price| Price {
@@ -170,7 +175,7 @@ impl Profile {
             Some(name) => {
                 let model = self.model(name, beside, &variable)?;
                 let (dialect, rates) = (model.wire.dialect(), Rates::of(model.wire, price));
-                let provider = Provider::model(model, self.patience.seconds(), &[])
+                let provider = Provider::model(model, self.patience.seconds(), &authorities)
                     .map_err(|error| BadProfile(error.to_string()))?;
                 (provider, dialect, rates)
             }
@@ -253,9 +258,12 @@ impl Profile {
         &self,
         beside: &Path,
         folder: &Path,
+        authorities: &[reqwest::Certificate],
         variable: &impl Fn(&str) -> Option<String>,
     ) -> Result<Vec<Arc<Server>>, BadProfile> {
         let Some(file) = &self.mcp else { return Ok(Vec::new()) };
+        let client = net::client(authorities).build();
+        let client = client.map_err(|error| BadProfile(error.to_string()))?;
         let file = beside.join(file);
         let text = std::fs::read_to_string(&file)
             .map_err(|error| BadProfile(format!("cannot read {}: {error}", file.display())))?;
@@ -263,8 +271,22 @@ impl Profile {
             .map_err(|error| BadProfile(format!("{}: {error}", file.display())))?;
         let servers = servers
             .into_iter()
-            .map(|(name, how)| Arc::new(Server::new(name, how, folder.to_owned())));
+            .map(|(name, how)| Arc::new(Server::new(name, how, folder.to_owned(), client.clone())));
         Ok(servers.collect())
+    }
+
+    fn authorities(&self, beside: &Path) -> Result<Vec<reqwest::Certificate>, BadProfile> {
+        let Some(file) = &self.authorities else { return Ok(Vec::new()) };
+        let file = beside.join(file);
+        let wrong = |error: &dyn std::fmt::Display| {
+            BadProfile(format!("cannot use the certificates in {}: {error}", file.display()))
+        };
+        let text = std::fs::read(&file).map_err(|error| wrong(&error))?;
+        match reqwest::Certificate::from_pem_bundle(&text) {
+            Ok(found) if !found.is_empty() => Ok(found),
+            Ok(_) => Err(wrong(&"there are none")),
+            Err(error) => Err(wrong(&error)),
+        }
     }
 
     fn policies(&self) -> Result<Policies, BadProfile> {

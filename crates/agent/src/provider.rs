@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::demo;
 use crate::limits::{ERROR_BYTES_MAX, RETRY_DELAY_MAX};
 use crate::model::Model;
+use crate::net;
 use crate::request::{Asked, build};
 
 /// How long a call may take, in each of its parts.
@@ -81,17 +82,13 @@ pub enum Again {
 pub struct NoClient(#[from] reqwest::Error);
 
 impl Provider {
-    /// A client as the environment says: proxies by `HTTPS_PROXY` and its like, certificates of the
-    /// system and, where one is given, of a PEM file.
+    /// A model, called with more certificates than the system has.
     pub fn model(
         model: Model,
         patience: Patience,
         authorities: &[reqwest::Certificate],
     ) -> Result<Provider, NoClient> {
-        let mut builder = Client::builder().connect_timeout(patience.connect);
-        for authority in authorities {
-            builder = builder.add_root_certificate(authority.clone());
-        }
+        let builder = net::client(authorities).connect_timeout(patience.connect);
         Ok(Provider::Model { client: builder.build()?, model: Box::new(model), patience })
     }
 

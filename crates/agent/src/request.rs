@@ -88,6 +88,20 @@ fn arguments(text: &str) -> Value {
     }
 }
 
+/// Arguments as the model wrote them, if they are what protocols that want text take for arguments.
+fn arguments_text(text: &str) -> String {
+    match serde_json::from_str::<Map<String, Value>>(text) {
+        Ok(_) => text.to_owned(),
+        Err(_) => arguments(text).to_string(),
+    }
+}
+
+/// Whether a seal is this protocol's: it has one of these members. Another's is worth nothing here.
+fn is_own(seal: &str, members: &[&str]) -> bool {
+    let seal: Map<String, Value> = serde_json::from_str(seal).unwrap_or_default();
+    members.iter().any(|member| seal.contains_key(*member))
+}
+
 /// An image as a URL, or as a data URL.
 fn image_url(image: &Image<'_>) -> Option<String> {
     match image {

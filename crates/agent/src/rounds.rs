@@ -169,7 +169,7 @@ impl Work {
     async fn begin(setup: Arc<Setup>, job: Job) -> Option<Work> {
         let wish = job.wish()?;
         let (log, session, run) = job.place()?;
-        let memory = match remember(&log, session, run).await {
+        let memory = match remember(&log, session, run, setup.rates).await {
             Ok(memory) => memory,
             Err(error) => {
                 tracing::error!(%error, %run, "the conversation cannot be read");
@@ -211,7 +211,15 @@ impl Work {
             self.pen.say(|out| out.notice(Level::Warning, words)).await?;
         }
         loop {
-            self.look_for_tools().await?;
+            match self.look_for_tools().await {
+                // What a person was asked before stays asked.
+                Err(Halt::End(Cut::Interrupted))
+                    if self.asks.wait() || self.budget_ask.is_some() =>
+                {
+                    return Err(Halt::Left);
+                }
+                looked => looked?,
+            }
             let calls = self.pen.conversation.pending();
             if !calls.is_empty() {
                 self.answer(calls).await?;

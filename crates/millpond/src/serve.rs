@@ -94,7 +94,10 @@ async fn serve(args: &ServeArgs) -> Result<(), String> {
         say("warning: anybody on the network can listen in; give a certificate, or use 127.0.0.1");
     }
     allow_many_files();
-    gateway::serve::serve(gateway, listener, tls, stop).await.map_err(|error| error.to_string())
+    let served = gateway::serve::serve(gateway, listener, tls, stop).await;
+    // What the agents have started goes with them.
+    let _late = tokio::time::timeout(Duration::from_secs(2), agent::process::all_ended()).await;
+    served.map_err(|error| error.to_string())
 }
 
 /// Whoever works on messages here, as the profile says.

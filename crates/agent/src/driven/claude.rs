@@ -33,6 +33,8 @@ struct Line {
     request: Option<Request>,
     #[serde(default)]
     response: Value,
+    #[serde(default)]
+    is_error: bool,
 }
 
 impl Line {
@@ -75,7 +77,7 @@ impl Claude {
             self.session = Some(session);
         }
         match (line.kind.as_str(), line.request_id.clone(), line.request.take()) {
-            ("result", ..) => Reaction::over(),
+            ("result", ..) => Reaction { is_failed: line.is_error, ..Reaction::over() },
             ("control_response", ..) if line.is_answer_to(HELLO) => Reaction::say([self.prompt()]),
             ("control_response", ..) => Reaction::default(),
             ("control_request", Some(id), Some(request)) => self.asked(id, request),

@@ -63,7 +63,7 @@ impl Codex {
                 self.replied(id.as_u64(), line.result.as_ref(), line.error.is_some())
             }
             (Some(method), Some(id)) => self.asked(method, id, &line.params),
-            (Some("turn/completed"), None) => Reaction::over(),
+            (Some("turn/completed"), None) if self.is_ours(&line.params) => Reaction::over(),
             (Some("serverRequest/resolved"), None) => {
                 if let Some(id) = line.params.get("requestId") {
                     self.asks.remove(&name_of(id));
@@ -73,6 +73,15 @@ impl Codex {
             // Told also of turns before, while a thread is being opened.
             _ => Reaction { is_news: self.thread.is_some(), ..Reaction::default() },
         }
+    }
+
+    /// Sub-agents have threads of their own, and turns before this one have had theirs.
+    fn is_ours(&self, params: &Value) -> bool {
+        let thread = params.get("threadId").and_then(Value::as_str);
+        let turn = params.pointer("/turn/id").and_then(Value::as_str);
+        self.thread.is_some()
+            && thread == self.thread.as_deref()
+            && (self.going.is_none() || turn.is_none() || turn == self.going.as_deref())
     }
 
     fn replied(&mut self, id: Option<u64>, result: Option<&Value>, failed: bool) -> Reaction {
@@ -121,8 +130,13 @@ impl Codex {
 
     fn asked(&mut self, method: &str, id: Value, params: &Value) -> Reaction {
         let is_ask = method.ends_with("requestApproval")
-            || ["execCommandApproval", "applyPatchApproval", "item/tool/requestUserInput"]
-                .contains(&method);
+            || [
+                "execCommandApproval",
+                "applyPatchApproval",
+                "item/tool/requestUserInput",
+                "mcpServer/elicitation/request",
+            ]
+            .contains(&method);
         if !is_ask {
             let error = json!({"code": -32601, "message": format!("{method} is not offered here")});
             let say = vec![Said::Line(json!({"id": id, "error": error}).to_string())];
@@ -145,6 +159,7 @@ impl Codex {
         let result = match asked.method.as_str() {
             "item/tool/requestUserInput" => asked.replies(decision)?,
             "item/permissions/requestApproval" => asked.permission(decision)?,
+            "mcpServer/elicitation/request" => action(decision)?,
             _ => json!({"decision": asked.decided(decision)?}),
         };
         let asked = self.asks.remove(ask)?;
@@ -207,6 +222,17 @@ impl Asked {
             Decision::Said(_) => None,
         }
     }
+}
+
+/// What is said to an MCP server that asks through the agent. It is given no data.
+fn action(decision: Decision<'_>) -> Option<Value> {
+    let action = match decision {
+        Decision::Allow | Decision::Said("accept" | "acceptForSession") => "accept",
+        Decision::Deny | Decision::Said("decline") => "decline",
+        Decision::Said("cancel") => "cancel",
+        Decision::Said(_) => return None,
+    };
+    Some(json!({"action": action, "content": null}))
 }
 
 /// How the engine names an ask by its id.

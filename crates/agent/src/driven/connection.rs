@@ -125,7 +125,10 @@ impl Connection {
             .map_err(|_| io::Error::other("its server did not start in time"))??;
         let client = reqwest::Client::builder().no_proxy().build().map_err(io::Error::other)?;
         let request = client.get(format!("{base}{events}")).basic_auth(USER, Some(&password));
-        let stream = request.send().await.and_then(reqwest::Response::error_for_status);
+        let stream = tokio::time::timeout(LISTEN_TIME, request.send())
+            .await
+            .map_err(|_| io::Error::other("its server does not answer"))?;
+        let stream = stream.and_then(reqwest::Response::error_for_status);
         let stream = stream.map_err(io::Error::other)?.bytes_stream().map_err(io::Error::other);
         started.lines = Lines::of(StreamReader::new(stream));
         started.mouth = Mouth::Server { client, base, password };
@@ -140,7 +143,7 @@ impl Connection {
                 return Ok(line[at..].split_whitespace().next().unwrap_or("").to_owned());
             }
         }
-        Err(io::Error::other(format!("its server did not start. {}", self.errors.last())))
+        Err(io::Error::other("its server did not start"))
     }
 
     pub(super) async fn say(&mut self, said: &Said) -> io::Result<()> {

@@ -40,6 +40,8 @@ enum Close {
     EndOfStream,
     Stopped(Cut),
     Broken(String),
+    /// It does not know the conversation that it was to go on with.
+    Lost,
 }
 
 impl From<Unkept> for Close {
@@ -50,6 +52,7 @@ impl From<Unkept> for Close {
 
 struct Drive {
     setup: Arc<Driving>,
+    turn: Turn,
     pen: Pen,
     stopping: Stopping,
     answers: mpsc::Receiver<Answer>,
@@ -88,20 +91,35 @@ pub(super) async fn work(setup: Arc<Driving>, job: Job) {
         Pen::new(job, &options, Rates::default(), setup.answer_within, Conversation::default());
     pen.expect_echo();
     let Ok(answers) = pen.take_answers() else { return };
-    let (connection, hooks) = match connect(&setup, &turn).await {
-        Ok(connected) => connected,
-        Err(words) => {
+    let mut stopping = Stopping::new(wish);
+    let (connection, hooks) = match stopping.or(connect(&setup, &turn)).await {
+        Ok(Ok(connected)) => connected,
+        Ok(Err(words)) => {
             if pen.say(|out| out.fail(FailureReason::Error, &words)).await.is_ok() {
                 pen.finish(Cut::EndOfInput).await;
             }
             return;
         }
+        Err(cut) => {
+            pen.finish(cut).await;
+            return;
+        }
     };
-    let protocol = setup.kind.protocol(turn, setup.sign_in.clone());
+    let protocol = setup.kind.protocol(turn.clone(), setup.sign_in.clone());
     let (began, waited) = (Instant::now(), Duration::ZERO);
-    let stopping = Stopping::new(wish);
-    let drive =
-        Drive { setup, pen, stopping, answers, protocol, hooks, connection, named, began, waited };
+    let drive = Drive {
+        setup,
+        turn,
+        pen,
+        stopping,
+        answers,
+        protocol,
+        hooks,
+        connection,
+        named,
+        began,
+        waited,
+    };
     Box::pin(drive.run()).await;
 }
 
@@ -151,11 +169,16 @@ async fn next_hook(hooks: &mut Option<Hooks>) -> Asked {
 
 impl Drive {
     async fn run(mut self) {
-        let close = match self.talk().await {
-            Ok(never) => match never {},
-            Err(close) => close,
-        };
+        let mut close = self.talk().await;
+        if let Close::Lost = close {
+            close = match self.begin_anew().await {
+                Ok(()) => self.talk().await,
+                Err(close) => close,
+            };
+        }
         match close {
+            // Not known even as a new one: what it says of that has been heard.
+            Close::Lost => self.end_of_stream().await,
             Close::Unkept => self.connection.group.stop().await,
             Close::Over => {
                 self.leave().await;
@@ -173,7 +196,34 @@ impl Drive {
         }
     }
 
-    async fn talk(&mut self) -> Result<std::convert::Infallible, Close> {
+    async fn talk(&mut self) -> Close {
+        match self.try_to_talk().await {
+            Ok(never) => match never {},
+            // It was to go on with a conversation, and ended without a word.
+            Err(Close::EndOfStream | Close::Broken(_))
+                if self.turn.session.is_some() && self.pen.said() == 0 =>
+            {
+                Close::Lost
+            }
+            Err(close) => close,
+        }
+    }
+
+    /// Another process of the agent, in a conversation of its own.
+    async fn begin_anew(&mut self) -> Result<(), Close> {
+        self.connection.group.stop().await;
+        let words = "the agent no longer knows this conversation, and begins another";
+        self.pen.say(|out| out.notice(Level::Warning, words)).await?;
+        self.turn.session = None;
+        let setup = Arc::clone(&self.setup);
+        let connected = self.stopping.or(connect(&setup, &self.turn)).await;
+        let connected = connected.map_err(Close::Stopped)?;
+        (self.connection, self.hooks) = connected.map_err(Close::Broken)?;
+        self.protocol = setup.kind.protocol(self.turn.clone(), setup.sign_in.clone());
+        Ok(())
+    }
+
+    async fn try_to_talk(&mut self) -> Result<std::convert::Infallible, Close> {
         let said = self.protocol.as_mut().map(Protocol::begin).unwrap_or_default();
         self.say(said).await?;
         loop {
@@ -224,6 +274,9 @@ impl Drive {
             Some(protocol) => protocol.hear(text.trim_end()),
             None => Reaction::news(),
         };
+        if reaction.is_failed && self.turn.session.is_some() && self.pen.said() == 0 {
+            return Err(Close::Lost);
+        }
         if reaction.is_news {
             self.take_in('<', line).await?;
         }
@@ -243,7 +296,11 @@ impl Drive {
 
     /// Gives a line to the engine, marked with who said it where both sides do.
     async fn take_in(&mut self, who: char, line: &[u8]) -> Result<(), Unkept> {
-        let is_marked = self.setup.kind.talk() == Talk::Lines && line.starts_with(b"{");
+        let is_marked = self.setup.kind.talk() == Talk::Lines;
+        if is_marked && !line.starts_with(b"{") {
+            // No line of the protocol; and one that begins with a mark is not the other side's.
+            return Ok(());
+        }
         let mut marked = Vec::with_capacity(line.len() + 2);
         if is_marked {
             marked.extend([who as u8, b' ']);

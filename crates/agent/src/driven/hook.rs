@@ -119,7 +119,7 @@ impl Hooks {
     pub(super) fn ask(&mut self, asked: Asked, out: &mut Writer<'_>) {
         self.count += 1;
         let id = format!("hook-{}", self.count);
-        let (kind, text) = match asked.input.get("command").and_then(Value::as_str) {
+        let (kind, text) = match command_alone(&asked) {
             Some(command) => (AskKind::Command, command.to_owned()),
             None => (AskKind::Tool, format!("{} {}", asked.tool, asked.input)),
         };
@@ -157,6 +157,16 @@ impl Hooks {
         };
         Some(Reply { stream: self.pending.remove(ask)?, allowed })
     }
+}
+
+/// The command of a shell tool that is told nothing else that matters.
+fn command_alone(asked: &Asked) -> Option<&str> {
+    let members = asked.input.as_object().filter(|_| asked.tool == "run_shell_command")?;
+    let is_known = |name: &String| ["command", "description"].contains(&name.as_str());
+    if !members.keys().all(is_known) {
+        return None;
+    }
+    members.get("command")?.as_str()
 }
 
 const REFUSED: &str = "The person did not allow this.";

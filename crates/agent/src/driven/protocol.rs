@@ -26,6 +26,8 @@ pub(super) struct Reaction {
     /// It belongs to this turn, and not to the protocol's beginning or to turns before.
     pub(super) is_news: bool,
     pub(super) is_over: bool,
+    /// The turn is over because it could not be done.
+    pub(super) is_failed: bool,
     /// It no longer knows the conversation it was to go on with, and has begun another.
     pub(super) is_lost: bool,
 }

@@ -60,6 +60,7 @@ impl Profile {
             ("base", self.base.is_some()),
             ("key_variable", self.key_variable.is_some()),
             ("key_file", self.key_file.is_some()),
+            ("authorities", self.authorities.is_some()),
             ("max_tokens", self.max_tokens.is_some()),
             ("thinking_tokens", self.thinking_tokens.is_some()),
             ("context_tokens", self.context_tokens.is_some()),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, image_url, result_text};
+use super::{Asked, arguments_text, image_url, result_text};
 use crate::conversation::{Part, ToolResult, Turn};
 use crate::model::{Model, Thoughts};
 
@@ -45,7 +45,7 @@ fn agent(model: &Model, parts: &[Part]) -> Value {
             Part::Call(call) => Some(json!({
                 "id": call.id,
                 "type": "function",
-                "function": { "name": call.name, "arguments": call.arguments },
+                "function": { "name": call.name, "arguments": arguments_text(&call.arguments) },
             })),
             Part::Text(_) | Part::Thought { .. } => None,
         })

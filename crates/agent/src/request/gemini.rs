@@ -3,7 +3,7 @@
 use engine::event::Image;
 use serde_json::{Value, json};
 
-use super::{Asked, arguments, result_text, sealed};
+use super::{Asked, arguments, is_own, result_text, sealed};
 use crate::conversation::{Part, ToolResult, Turn};
 use crate::model::Model;
 
@@ -55,7 +55,8 @@ fn part(part: &Part) -> Option<Value> {
         Part::Call(call) => {
             let args = arguments(&call.arguments);
             let function = json!({ "functionCall": { "name": call.name, "args": args } });
-            Some(sealed(function, call.seal.as_ref()))
+            let seal = call.seal.as_ref().filter(|seal| is_own(seal, &["thoughtSignature"]));
+            Some(sealed(function, seal))
         }
     }
 }

@@ -3,7 +3,7 @@
 use engine::event::Image;
 use serde_json::{Value, json};
 
-use super::{Asked, arguments, result_text, sealed};
+use super::{Asked, arguments, is_own, result_text, sealed};
 use crate::conversation::{Part, ToolResult, Turn};
 use crate::model::Model;
 
@@ -58,7 +58,7 @@ fn block(part: &Part) -> Option<Value> {
         Part::Text(text) => Some(json!({ "type": "text", "text": text })),
         // Only what the provider sealed can be given back.
         Part::Thought { text, seal } => {
-            let seal = seal.as_ref()?;
+            let seal = seal.as_ref().filter(|seal| is_own(seal, &["signature", "data"]))?;
             let is_redacted = seal.contains("\"data\"");
             let block = if is_redacted {
                 json!({ "type": "redacted_thinking" })

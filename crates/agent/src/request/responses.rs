@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, image_url, result_text, sealed};
+use super::{Asked, arguments_text, image_url, is_own, result_text, sealed};
 use crate::conversation::{Part, ToolResult, Turn};
 use crate::model::{Model, Thoughts};
 
@@ -53,14 +53,14 @@ fn item(thoughts: Thoughts, part: &Part) -> Option<Value> {
         }
         // Elsewhere only what the provider sealed can be given back.
         Part::Thought { seal, .. } => {
-            let seal = seal.as_ref()?;
+            let seal = seal.as_ref().filter(|seal| is_own(seal, &["encrypted_content"]))?;
             Some(sealed(json!({ "type": "reasoning", "summary": [] }), Some(seal)))
         }
         Part::Call(call) => Some(json!({
             "type": "function_call",
             "call_id": call.id,
             "name": call.name,
-            "arguments": call.arguments,
+            "arguments": arguments_text(&call.arguments),
         })),
     }
 }

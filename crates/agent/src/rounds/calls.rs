@@ -31,11 +31,19 @@ const NEWS_WAITING_MAX: usize = 64;
 pub(super) struct Asks {
     /// Those that an earlier process opened, by the step they are about.
     found: BTreeMap<StepId, OpenAsk>,
+    /// Whether the calls that are to be answered first are an earlier process's.
+    resumed: bool,
 }
 
 impl Asks {
     pub(super) fn found(asks: Vec<OpenAsk>) -> Asks {
-        Asks { found: asks.into_iter().map(|ask| (ask.step, ask)).collect() }
+        let resumed = !asks.is_empty();
+        Asks { found: asks.into_iter().map(|ask| (ask.step, ask)).collect(), resumed }
+    }
+
+    /// Whether something that an earlier process asked is still to be waited for.
+    pub(super) fn wait(&self) -> bool {
+        !self.found.is_empty()
     }
 }
 
@@ -87,6 +95,7 @@ impl Work {
                 self.begin_call(call, &mut going).await?;
             }
         }
+        self.asks.resumed = false;
         while !going.running.is_empty() || !going.waiting.is_empty() {
             self.next(&mut going).await?;
         }
@@ -94,17 +103,23 @@ impl Work {
     }
 
     async fn begin_call(&mut self, call: Call, going: &mut Going) -> Result<(), Halt> {
-        let prepared = match self.prepare(&call).await {
+        if let Some(found) = self.asks.found.remove(&call.step) {
+            let OpenAsk { id, digest, expires_at_ms, .. } = found;
+            going.waiting.insert(id, Waiting { call, digest, expires_at_ms });
+            return Ok(());
+        }
+        if self.asks.resumed {
+            // It may have been running: nobody knows how far it came.
+            let words = "The process ended before this had a result; it was not done again.";
+            let done = Done { outcome: ToolOutcome::NoResult, detail: Some(words.to_owned()) };
+            return self.end_tool(call.step, done).await;
+        }
+        let prepared = match self.prepare(&call).await? {
             Ok(prepared) => prepared,
             Err(bad) => return self.end_tool(call.step, Done::failed(bad.0)).await,
         };
         if let Deed::AskPerson(question) = prepared.deed {
             return self.ask_person(call.step, &question).await;
-        }
-        if let Some(found) = self.asks.found.remove(&call.step) {
-            let OpenAsk { id, digest, expires_at_ms, .. } = found;
-            going.waiting.insert(id, Waiting { call, digest, expires_at_ms });
-            return Ok(());
         }
         match self.ruling(&call.name) {
             Ruling::Run => {
@@ -118,12 +133,12 @@ impl Work {
     }
 
     /// Looks what a call would do, on a thread that may wait for the disk.
-    async fn prepare(&self, call: &Call) -> Result<Prepared, BadCall> {
+    async fn prepare(&mut self, call: &Call) -> Result<Result<Prepared, BadCall>, Halt> {
         let (setup, all) = (Arc::clone(&self.setup), Arc::clone(&self.catalogue));
         let call = call.clone();
-        tokio::task::spawn_blocking(move || setup.toolbox.prepare(&all, &call))
-            .await
-            .unwrap_or_else(|_| Err(BadCall("The tool cannot be used.".to_owned())))
+        let preparing = tokio::task::spawn_blocking(move || setup.toolbox.prepare(&all, &call));
+        let prepared = self.stopping.or(preparing).await?;
+        Ok(prepared.unwrap_or_else(|_| Err(BadCall("The tool cannot be used.".to_owned()))))
     }
 
     fn ruling(&self, tool: &str) -> Ruling {
@@ -283,7 +298,7 @@ impl Work {
     /// Runs what was approved, if it still is what would happen.
     async fn run_approved(&mut self, waiting: Waiting, going: &mut Going) -> Result<(), Halt> {
         let Waiting { call, digest, .. } = waiting;
-        match self.prepare(&call).await {
+        match self.prepare(&call).await? {
             Ok(prepared) if prepared.digest == digest => {
                 self.save_before(&prepared.deed).await?;
                 going.start(&self.setup.toolbox, call.step, prepared.deed);

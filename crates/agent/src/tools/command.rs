@@ -1,7 +1,9 @@
 //! Commands of the shell, in a process group of their own, with their output as it comes.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gateway::digest::Digest;
@@ -9,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use super::root::Root;
+use super::root::{NONBLOCK, Root};
 use super::{BadCall, Teller, seconds};
 use crate::limits::{COMMAND_TIME, COMMAND_TIME_MAX, FILE_BYTES_MAX};
 use crate::process::{Decoder, Group, piped};
@@ -59,10 +61,12 @@ impl Run {
 
     /// What it acts on, as that is now.
     pub(super) fn state(&self) -> Value {
+        let lasting = self.variables.iter().filter(|(name, _)| !is_passing(name));
+        let lasting: BTreeMap<&String, &String> = lasting.collect();
         json!({
             "folder": self.root.path().to_string_lossy(),
             "seconds": self.time.as_secs(),
-            "variables": self.variables,
+            "variables": lasting,
             "named": self.named,
         })
     }
@@ -130,7 +134,33 @@ fn variables() -> BTreeMap<String, String> {
         let name = name.to_ascii_uppercase();
         SECRET_NAMES.iter().any(|part| name.contains(part))
     };
-    std::env::vars().filter(|(name, _)| !is_secret(name)).collect()
+    // What is no text cannot be shown, and is not given.
+    let text = |(name, value): (OsString, OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    std::env::vars_os().filter_map(text).filter(|(name, _)| !is_secret(name)).collect()
+}
+
+/// Variables that tell one start of a program from another, and change nothing that a command does.
+fn is_passing(name: &str) -> bool {
+    const NAMES: [&str; 14] = [
+        "_",
+        "COLORTERM",
+        "INVOCATION_ID",
+        "JOURNAL_STREAM",
+        "MANAGERPID",
+        "NOTIFY_SOCKET",
+        "OLDPWD",
+        "PWD",
+        "SHLVL",
+        "SYSTEMD_EXEC_PID",
+        "TERM",
+        "TMUX",
+        "WINDOWID",
+        "XDG_SESSION_ID",
+    ];
+    const BEGINNINGS: [&str; 4] = ["LISTEN_", "SSH_", "TERM_", "TMUX_"];
+    NAMES.contains(&name) || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
 }
 
 /// Digests of the files that words of a command name: what runs is what was looked at.
@@ -145,6 +175,15 @@ fn named(root: &Root, command: &str) -> BTreeMap<String, String> {
     named
 }
 
+/// What is read of a file, which may be one that never ends or has nothing to read yet.
+fn beginning(path: &Path) -> Option<Vec<u8>> {
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(NONBLOCK).open(path).ok()?;
+    let mut bytes = Vec::new();
+    std::io::Read::read_to_end(&mut std::io::Read::take(file, FILE_BYTES_MAX + 1), &mut bytes)
+        .ok()?;
+    Some(bytes)
+}
+
 /// Of the file that a word names: in the folder, anywhere, or as a program in the path.
 fn file_digest(root: &Root, word: &str) -> Option<String> {
     let at = |path: PathBuf| {
@@ -154,10 +193,9 @@ fn file_digest(root: &Root, word: &str) -> Option<String> {
             return None;
         }
         // A large program is known by where it is, how long it is and when it was made.
-        let mark = if about.len() <= FILE_BYTES_MAX {
-            Digest::of(&std::fs::read(&path).ok()?).to_string()
-        } else {
-            format!("{} {:?}", about.len(), about.modified().ok())
+        let mark = match beginning(&path) {
+            Some(whole) if whole.len() as u64 <= FILE_BYTES_MAX => Digest::of(&whole).to_string(),
+            _ => format!("{} {:?}", about.len(), about.modified().ok()),
         };
         Some(format!("{} {mark}", path.display()))
     };

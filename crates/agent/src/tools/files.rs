@@ -47,7 +47,7 @@ impl Read {
 
 /// All of a text file.
 pub(super) fn text_of(root: &Root, path: &Path) -> Result<String, BadCall> {
-    let file = root.dir().open(path).map_err(|error| trouble(path, &error))?;
+    let file = root.open_file(path)?;
     let about = file.metadata().map_err(|error| trouble(path, &error))?;
     if about.is_dir() {
         return Err(BadCall(format!("{} is a folder.", shown(path))));
@@ -107,6 +107,7 @@ pub(super) fn walk(root: &Root, under: &Path) -> Result<Vec<(PathBuf, u64)>, Bad
         let Ok(about) = entry.metadata() else { continue };
         if about.is_file()
             && let Ok(path) = entry.path().strip_prefix(root.path())
+            && !root.is_closed(path)
         {
             files.push((path.to_owned(), about.len()));
         }
@@ -152,7 +153,7 @@ impl Search {
             if FILE_BYTES_MAX < bytes {
                 continue;
             }
-            let Ok(file) = self.root.dir().open(&path) else { continue };
+            let Ok(file) = self.root.open_file(&path) else { continue };
             for (at, line) in BufReader::new(file).lines().enumerate() {
                 // What is no text holds no lines.
                 let Ok(line) = line else { break };

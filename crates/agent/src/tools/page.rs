@@ -87,7 +87,7 @@ async fn get(url: &Url) -> Result<reqwest::Response, BadCall> {
 fn is_open(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => {
-            let [a, b, ..] = v4.octets();
+            let [a, b, c, _] = v4.octets();
             !(v4.is_private()
                 || v4.is_loopback()
                 || v4.is_link_local()
@@ -96,18 +96,21 @@ fn is_open(address: IpAddr) -> bool {
                 || v4.is_multicast()
                 || a == 0
                 || 240 <= a
-                || (a == 100 && (64..128).contains(&b)))
+                || (a == 100 && (64..128).contains(&b))
+                || (a == 192 && b == 0 && c == 0)
+                || (a == 198 && (18..20).contains(&b))
+                // Where a cloud answers its own machines.
+                || v4.octets() == [168, 63, 129, 16])
         }
-        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
-            Some(v4) => is_open(IpAddr::V4(v4)),
-            None => {
-                !(v6.is_loopback()
-                    || v6.is_unspecified()
-                    || v6.is_multicast()
-                    || v6.is_unique_local()
-                    || v6.is_unicast_link_local())
+        // All that is given out to anybody begins so; some of it leads back to addresses of the other
+        // kind.
+        IpAddr::V6(v6) => {
+            let [a, b, ..] = v6.segments();
+            match v6.to_ipv4_mapped() {
+                Some(v4) => is_open(IpAddr::V4(v4)),
+                None => a & 0xe000 == 0x2000 && a != 0x2002 && !(a == 0x2001 && b < 0x200),
             }
-        },
+        }
     }
 }
 
@@ -130,13 +133,53 @@ async fn read(answer: reqwest::Response) -> Result<String, BadCall> {
     if !is_html {
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
-    html2text::from_read(&*bytes, LINE_WIDTH)
-        .map_err(|error| BadCall(format!("The page cannot be read: {error}.")))
+    if HTML_BYTES_MAX < bytes.len() || FORMATS_OPEN_MAX < formats_open(&bytes) {
+        return Err(BadCall::new("The page is too large, or made to be slow to read."));
+    }
+    let reading = tokio::task::spawn_blocking(move || html2text::from_read(&*bytes, LINE_WIDTH));
+    match reading.await {
+        Ok(Ok(text)) => Ok(text),
+        Ok(Err(error)) => Err(BadCall(format!("The page cannot be read: {error}."))),
+        Err(_) => Err(BadCall::new("The page cannot be read.")),
+    }
+}
+
+/// Bytes of a page that is turned into text.
+const HTML_BYTES_MAX: usize = 2 << 20;
+/// Elements like `<b>` that are open at once: a reader opens all of them again in each paragraph.
+const FORMATS_OPEN_MAX: usize = 200;
+
+/// The most of such elements that are open at once.
+fn formats_open(html: &[u8]) -> usize {
+    const NAMES: [&str; 14] = [
+        "a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt",
+        "u",
+    ];
+    let (mut open, mut most) = (0_usize, 0);
+    for tag in html.split(|byte| *byte == b'<').skip(1) {
+        let (closes, tag) = match tag.strip_prefix(b"/") {
+            Some(rest) => (true, rest),
+            None => (false, tag),
+        };
+        let name = tag.split(|byte| !byte.is_ascii_alphanumeric()).next().unwrap_or(b"");
+        if NAMES.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes())) {
+            open = if closes { open.saturating_sub(1) } else { open + 1 };
+            most = most.max(open);
+        }
+    }
+    most
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_that_would_be_slow_to_read_is_known() {
+        let opened: String = (0..1000).map(|n| format!("<i id={n}>")).collect();
+        assert_eq!(formats_open(opened.as_bytes()), 1000);
+        assert_eq!(formats_open(b"<p><b>x</b><A href=x>y</A> <img><br></p>"), 1);
+    }
 
     #[test]
     fn only_the_open_net_is_open() {
@@ -155,6 +198,13 @@ mod tests {
             ("fd00::1", false),
             ("::ffff:127.0.0.1", false),
             ("2606:4700::1111", true),
+            ("64:ff9b::a00:1", false),
+            ("2002:a00:1::1", false),
+            ("::10.0.0.1", false),
+            ("fec0::1", false),
+            ("198.18.0.1", false),
+            ("192.0.0.8", false),
+            ("168.63.129.16", false),
         ] {
             assert_eq!(
                 is_open(address.parse().unwrap_or_else(|_| panic!("{address}"))),

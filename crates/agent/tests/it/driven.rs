@@ -163,7 +163,7 @@ async fn a_stopped_agent_takes_its_whole_group_with_it() {
     let since = Instant::now();
     house.gateway.runs.cancel(run);
     let events = house.whole(run).await;
-    assert!(since.elapsed() < Duration::from_secs(10), "an agent that ignores its end is ended");
+    assert!(since.elapsed() < Duration::from_secs(2), "an agent that ignores its end is ended");
     assert_eq!(ending(&events).outcome, Outcome::Cancelled);
     assert_eq!(said(&events), "I will look.");
     let process = PathBuf::from(format!("/proc/{}/stat", child.trim()));
@@ -218,4 +218,18 @@ async fn a_command_of_ones_own_prints_any_stream() {
     let events = house.ask("still {session} water").await;
     assert_eq!(ending(&events).outcome, Outcome::Completed);
     assert_eq!(reply(&events), "still {session} water");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_has_forgotten_the_conversation_begins_another_and_says_so() {
+    let place = Place::new();
+    let mut driving = place.driving(&["--forgets"]);
+    driving.caution = Caution::Yolo;
+    let house = place.house(driving).await;
+    house.ask("look").await;
+    let events = house.ask("look again").await;
+    assert_eq!(ending(&events).outcome, Outcome::Completed, "{events:?}");
+    let told = |event: &Event<'_>| matches!(event, Event::NoticeGiven { text, .. } if text.contains("no longer knows"));
+    assert!(events.iter().any(told), "{events:?}");
+    assert_eq!(place.called().lines().count(), 3);
 }

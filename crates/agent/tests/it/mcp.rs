@@ -53,7 +53,12 @@ async fn call(name: &str, how: How, tool: &'static str, arguments: &'static str)
     let (folder, data) = (folder(), tempfile::tempdir().unwrap());
     let mut setup = demo(folder.path());
     setup.provider = scripted_call(tool, arguments);
-    let server = Server::new(name.to_owned(), how, folder.path().to_owned());
+    let server = Server::new(
+        name.to_owned(),
+        how,
+        folder.path().to_owned(),
+        agent::net::client(&[]).build().unwrap(),
+    );
     setup.toolbox.servers = vec![Arc::new(server)];
     setup.policies.0.insert("*".to_owned(), Policy::Allow);
     let house = House::new(data.path(), setup).await;
@@ -155,7 +160,12 @@ async fn a_server_that_is_killed_in_a_call_fails_the_call_and_is_started_again()
     let mark = folder.path().join("pid");
     let script = format!("echo $$ > {}; exec {everything} stdio", mark.display());
     let how = command("/bin/sh".to_owned(), &["-c", &script]);
-    let server = Arc::new(Server::new("every".to_owned(), how, folder.path().to_owned()));
+    let server = Arc::new(Server::new(
+        "every".to_owned(),
+        how,
+        folder.path().to_owned(),
+        agent::net::client(&[]).build().unwrap(),
+    ));
     let setup = |provider| {
         let mut setup = demo(folder.path());
         setup.provider = provider;

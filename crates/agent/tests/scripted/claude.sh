@@ -6,6 +6,10 @@ case " $* " in
   *" --ignore-the-end "*) trap '' TERM; sleep 300 & echo $! >child ;;
   *" --fail "*) echo "no key sk-secret-$SECRET_KEY here" >&2; exit 3 ;;
   *" --silent "*) sleep 300 ;;
+  *" --forgets "*" --resume=s-1 "*)
+    echo '{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["No conversation found with session ID: s-1"]}'
+    exit 1
+    ;;
 esac
 say() { printf '%s\n' "$1"; }
 text() {

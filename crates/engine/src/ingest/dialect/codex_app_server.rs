@@ -108,10 +108,14 @@ object! { Params {
     server_name: &'a RawValue = "serverName",
     call_id: Text<'a> = "callId",
     started_at: u64 = "startedAtMs",
+    cwd: Text<'a> = "cwd",
+    grant_root: Text<'a> = "grantRoot",
+    permissions: &'a RawValue = "permissions",
+    more_permissions: &'a RawValue = "additionalPermissions",
+    network: &'a RawValue = "networkApprovalContext",
     ; skip "turnId" | "completedAtMs" | "contentIndex" | "details" | "path" | "kind"
-        | "range" | "cwd" | "commandActions" | "approvalId" | "grantRoot" | "proposedExecpolicyAmendment"
-        | "proposedNetworkPolicyAmendments" | "networkApprovalContext" | "additionalPermissions"
-        | "permissions" | "conversationId" | "fileChanges" | "parsedCmd" | "mode" | "requestedSchema"
+        | "range" | "commandActions" | "approvalId" | "proposedExecpolicyAmendment"
+        | "proposedNetworkPolicyAmendments" | "conversationId" | "fileChanges" | "parsedCmd" | "mode" | "requestedSchema"
         | "_meta" | "meta" | "url" | "elicitationId" | "environmentId" | "autoResolutionMs"
         | "processId" | "stdin" | "tool" | "arguments" | "namespace" | "diff" | "status"
         | "clientInfo" | "capabilities" | "model" | "effort" | "approvalPolicy" | "approvalsReviewer"

@@ -79,6 +79,14 @@ pub(super) fn shown(raw: &RawValue) -> String {
 }
 
 /// The pictures a tool shows.
+/// Whether a text tells all that a tool is called with.
+pub(super) fn says_all_of(text: &str, input: &RawValue) -> bool {
+    const INPUT: Shape<0> = Shape { read: [], skip: &[] };
+    let Some(input) = INPUT.read(input.get()) else { return input.get() == "null" };
+    let is_told = |raw: &RawValue| string(raw).is_some_and(|words| text.contains(&*words));
+    input.unknown.iter().all(|(name, raw)| *name == "description" || is_told(raw))
+}
+
 pub(super) fn shown_images(raw: &RawValue) -> Vec<Image<'_>> {
     let parts = elements(raw).into_iter();
     parts.filter_map(|part| image(BLOCK.read(part.get())?.read[2]?)).collect()

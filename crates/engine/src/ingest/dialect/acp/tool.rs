@@ -121,6 +121,10 @@ impl Tools {
             text.push('\n');
             text += &shown;
         }
+        if let Some(input) = call.input.filter(|input| !content::says_all_of(&text, input)) {
+            text.push('\n');
+            text += input.get();
+        }
         let ask = match call.kind.as_deref() {
             Some("execute") => AskKind::Command,
             _ => AskKind::Tool,

@@ -39,16 +39,20 @@ impl CodexAppServer {
         let (kind, text) = match method {
             "item/commandExecution/requestApproval" | "execCommandApproval" => {
                 let words = [params.command, params.reason].into_iter().flatten();
-                let words: Vec<_> =
-                    words.filter(|raw| raw.get() != "null").map(string_or_json).collect();
-                (AskKind::Command, Some(words.join("\n").into()))
+                let words = words.filter(|raw| raw.get() != "null").map(string_or_json);
+                let text = words.chain(more(params)).collect::<Vec<_>>().join("\n");
+                (AskKind::Command, Some(text.into()))
             }
             "item/fileChange/requestApproval" | "applyPatchApproval" => {
-                let words = params.reason.map(string_or_json);
-                (AskKind::Tool, words.or(Some("apply the changes to the files".into())))
+                let words = params.reason.filter(|raw| raw.get() != "null").map(string_or_json);
+                let words = words.or(Some("apply the changes to the files".into()));
+                let text = words.into_iter().chain(more(params)).collect::<Vec<_>>().join("\n");
+                (AskKind::Tool, Some(text.into()))
             }
             "item/permissions/requestApproval" => {
-                (AskKind::Tool, params.reason.map(string_or_json))
+                let words = params.reason.filter(|raw| raw.get() != "null").map(string_or_json);
+                let text = words.into_iter().chain(more(params)).collect::<Vec<_>>().join("\n");
+                (AskKind::Tool, Some(text.into()))
             }
             "mcpServer/elicitation/request" => (AskKind::Mcp, Some(words_of(params))),
             "item/tool/requestUserInput" => (AskKind::Followup, None),
@@ -105,6 +109,22 @@ impl CodexAppServer {
             !over
         });
     }
+}
+
+/// What else an approval would give, each on a line of its own.
+fn more<'a>(params: &Params<'a>) -> impl Iterator<Item = Cow<'a, str>> {
+    let json = [
+        ("permissions", params.permissions),
+        ("more permissions", params.more_permissions),
+        ("network", params.network),
+    ];
+    let json = json.map(|(name, raw)| {
+        let raw = raw.filter(|raw| raw.get() != "null")?;
+        Some(format!("{name}: {}", raw.get()).into())
+    });
+    let texts = [("in", &params.cwd), ("write below", &params.grant_root)];
+    let texts = texts.map(|(name, text)| Some(format!("{name} {}", text.as_deref()?).into()));
+    texts.into_iter().chain(json).flatten()
 }
 
 /// Requests that ask nothing of a person, and those of a client whose lines are not marked as its.
