@@ -8,6 +8,7 @@ pub mod checkpoint;
 pub mod conversation;
 pub mod demo;
 pub mod driven;
+pub mod heartbeat;
 pub mod limits;
 pub mod mcp;
 pub mod memory;

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use engine::ingest::DialectName;
 use engine::ingest::filter::{ControlWord, Meaning};
+use engine::view::ViewName;
 use gateway::agent::Agent;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -18,6 +19,7 @@ use serde_json::{Map, Value};
 use crate::checkpoint::Checkpoints;
 use crate::demo::Pace;
 use crate::driven::Driven;
+use crate::heartbeat::Heartbeat;
 use crate::limits::{ASK_EXPIRES_AFTER, CONTEXT_TOKENS, ROUNDS_MAX, RUN_TIME_MAX};
 use crate::mcp::{Server, servers_of_json};
 use crate::model::{Key, Model, Price, Rates, Thoughts, Wire};
@@ -73,6 +75,10 @@ pub struct Profile {
     pub policy: BTreeMap<String, String>,
     /// A word by which the agent ends the run.
     pub finish_word: Option<String>,
+    /// Prompts that come by the clock.
+    pub heartbeat: Vec<HeartbeatProfile>,
+    /// The view that readers get who name none.
+    pub view: Option<String>,
     pub limits: Limits,
     /// US dollars per million tokens.
     pub price: Option<PriceProfile>,
@@ -90,6 +96,23 @@ pub struct Limits {
     pub budget_usd: Option<f64>,
     /// How long an ask waits for its answer: a day if not given, and never longer.
     pub answer_minutes: Option<u64>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeartbeatProfile {
+    /// Five fields, as `cron` has them, in local time.
+    pub schedule: String,
+    /// The title of the session; made if there is none.
+    pub session: String,
+    pub prompt: String,
+    /// What the agent says if there is nothing to report.
+    #[serde(default = "usual_marker")]
+    pub marker: String,
+}
+
+fn usual_marker() -> String {
+    "HEARTBEAT_OK".to_owned()
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -301,10 +324,38 @@ impl Profile {
     }
 
     fn control_words(&self) -> Result<Vec<ControlWord>, BadProfile> {
-        let Some(word) = &self.finish_word else { return Ok(Vec::new()) };
-        let word = ControlWord::new(word, Meaning::Finish)
-            .map_err(|_| BadProfile(format!("`{word}` cannot be a finish word")))?;
-        Ok(vec![word])
+        let finish = self.finish_word.iter().map(|word| (word, Meaning::Finish));
+        let markers = self.heartbeat.iter().map(|beat| (&beat.marker, Meaning::NothingToReport));
+        let mut words: Vec<ControlWord> = Vec::new();
+        for (word, meaning) in finish.chain(markers) {
+            let word = ControlWord::new(word, meaning)
+                .map_err(|_| BadProfile(format!("`{word}` cannot be a control word")))?;
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        Ok(words)
+    }
+
+    pub fn heartbeats(&self) -> Result<Vec<Heartbeat>, BadProfile> {
+        let read = |beat: &HeartbeatProfile| {
+            let HeartbeatProfile { schedule, session, prompt, marker } = beat;
+            if session.trim().is_empty() || prompt.trim().is_empty() {
+                return bad("a heartbeat has a `session` and a `prompt`");
+            }
+            let read = Heartbeat::new(schedule, session, prompt, marker);
+            read.map_err(|error| BadProfile(error.to_string()))
+        };
+        self.heartbeat.iter().map(read).collect()
+    }
+
+    /// The view that readers get who name none.
+    pub fn view(&self) -> Result<ViewName, BadProfile> {
+        let Some(word) = &self.view else { return Ok(ViewName::Latest) };
+        word.parse().map_err(|_| {
+            let all = ViewName::ALL.map(ViewName::as_str).join(", ");
+            BadProfile(format!("`view` is `{word}`, but must be one of {all}"))
+        })
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::event::Millis;
+use engine::view::ViewName;
 use tokio::sync::watch;
 
 use crate::access::{Allowed, Attempts, Caller, Links, Secret};
@@ -43,6 +44,8 @@ pub struct Gateway {
     unrest: AtomicU64,
     /// Bytes of one stream that is taken in.
     pub ingest_bytes_max: usize,
+    /// The view that readers get who name none.
+    pub view: ViewName,
 }
 
 struct Keys(Arc<dyn Vault>);
@@ -83,6 +86,7 @@ impl Gateway {
             stopping: watch::Sender::new(false),
             unrest: AtomicU64::new(0),
             ingest_bytes_max: INGEST_BYTES_MAX,
+            view: ViewName::Latest,
         })
     }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use agent::driven::Kind;
 use serde_json::Value;
 
 use crate::args::InitArgs;
@@ -83,17 +84,26 @@ const LOCAL: [Local; 3] = [
     },
 ];
 
-/// Agents that people have on the command line.
-const COMMANDS: [&str; 6] = ["claude", "codex", "gemini", "qwen", "opencode", "cursor-agent"];
+/// Agents that people have on the command line, and how their profiles are called.
+const AGENTS: [(Kind, &str); 6] = [
+    (Kind::Claude, "claude-code"),
+    (Kind::Codex, "codex"),
+    (Kind::Gemini, "gemini-cli"),
+    (Kind::Qwen, "qwen-code"),
+    (Kind::Opencode, "opencode"),
+    (Kind::CursorAgent, "cursor"),
+];
 
 /// How long a server on this machine may take to say what it has.
 const PROBE_TIME: Duration = Duration::from_millis(800);
 
 /// A profile that would work here.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Found {
     name: &'static str,
-    lines: Vec<(&'static str, String)>,
+    lines: Vec<(&'static str, toml::Value)>,
+    /// What else it may say.
+    more: &'static str,
 }
 
 pub(crate) fn run(args: &InitArgs) -> ExitCode {
@@ -114,16 +124,12 @@ pub(crate) fn run(args: &InitArgs) -> ExitCode {
 async fn init(file: &Path) -> Result<(), String> {
     let mut found = in_environment(|name| std::env::var(name).ok());
     found.extend(on_this_machine().await);
+    found.extend(installed());
     for profile in &found {
         say(&format!("found {}", profile.name));
     }
-    for command in COMMANDS.iter().filter(|command| is_installed(command)) {
-        say(&format!(
-            "found the command `{command}`: its streams can be shown with `millpond show`"
-        ));
-    }
     if found.is_empty() {
-        say("found no key in the environment and no model on this machine: the demo agent answers");
+        say("found no key, no model and no agent on this machine: the demo agent answers");
     }
     let text = written(&found);
     let opened = std::fs::OpenOptions::new().write(true).create_new(true).open(file);
@@ -144,11 +150,11 @@ fn in_environment(variable: impl Fn(&str) -> Option<String>) -> Vec<Found> {
     for hosted in &HOSTED {
         let is_set = |name: &&&str| variable(name).is_some_and(|key| !key.trim().is_empty());
         let Some(name) = hosted.variables.iter().find(is_set) else { continue };
-        let mut lines = vec![("wire", hosted.wire.to_owned())];
-        lines.extend(hosted.base.map(|base| ("base", base.to_owned())));
-        lines.push(("model", hosted.model.to_owned()));
-        lines.push(("key_variable", (*name).to_owned()));
-        found.push(Found { name: hosted.name, lines });
+        let mut lines = vec![("wire", hosted.wire.into())];
+        lines.extend(hosted.base.map(|base| ("base", base.into())));
+        lines.push(("model", hosted.model.into()));
+        lines.push(("key_variable", (*name).into()));
+        found.push(Found { name: hosted.name, lines, more: MODEL_MORE });
     }
     found
 }
@@ -163,14 +169,26 @@ async fn on_this_machine() -> Vec<Found> {
         let Ok(answer) = asked else { continue };
         let Ok(answer) = answer.json::<Value>().await else { continue };
         let Some(model) = (local.names)(&answer) else { continue };
-        let lines = vec![
-            ("wire", local.wire.to_owned()),
-            ("base", local.base.to_owned()),
-            ("model", model.to_owned()),
-        ];
-        found.push(Found { name: local.name, lines });
+        let lines =
+            vec![("wire", local.wire.into()), ("base", local.base.into()), ("model", model.into())];
+        found.push(Found { name: local.name, lines, more: MODEL_MORE });
     }
     found
+}
+
+fn installed() -> Vec<Found> {
+    let found = AGENTS.into_iter().filter_map(|(kind, name)| {
+        kind.program().filter(|program| is_installed(program))?;
+        // By itself Gemini CLI asks only editors.
+        let lines = match kind {
+            Kind::Gemini => {
+                vec![("agent", "acp".into()), ("command", vec!["gemini", "--acp"].into())]
+            }
+            _ => vec![("agent", kind.as_str().into())],
+        };
+        Some(Found { name, lines, more: AGENT_MORE })
+    });
+    found.collect()
 }
 
 fn is_installed(command: &str) -> bool {
@@ -185,18 +203,16 @@ fn written(found: &[Found]) -> String {
          # docs/AGENTS.md tells what a profile may say.\n\n",
     );
     if let Some(first) = found.first() {
-        text.extend(["profile = ", &quoted(first.name), "\n"]);
+        text.extend(["profile = ", &toml::Value::from(first.name).to_string(), "\n"]);
     } else {
         text.push_str("# No model was found here: without a profile the demo agent answers.\n");
     }
-    for Found { name, lines } in found {
+    for Found { name, lines, more } in found {
         text.extend(["\n[profiles.", name, "]\n"]);
         for (key, value) in lines {
-            text.extend([*key, " = ", &quoted(value), "\n"]);
+            text.extend([*key, " = ", &value.to_string(), "\n"]);
         }
-        text.push_str(MORE);
-        text.extend(["# [profiles.", name, ".policy]\n"]);
-        text.push_str("# run_command = \"ask\"   # or allow, or deny\n");
+        text.push_str(more);
     }
     if found.is_empty() {
         text.push_str("\n# [profiles.mine]\n# wire = \"chat\"\n# base = \"http://127.0.0.1:8080/v1\"\n# model = \"...\"\n# key_variable = \"...\"\n");
@@ -204,20 +220,27 @@ fn written(found: &[Found]) -> String {
     text
 }
 
-const MORE: &str = "\
+const MODEL_MORE: &str = "\
 # system = \"You are brief.\"
 # folder = \".\"           # where it works
 # mcp = \"mcp.json\"       # servers of tools, as other agents name them
 # limits = { rounds = 30, minutes = 60 }
 # price = { input = 0.0, output = 0.0 }   # US dollars per million tokens
+# policy = { run_command = \"ask\" }        # or allow, or deny
+# heartbeat = [{ schedule = \"0 9 * * *\", session = \"Mornings\", prompt = \"...\" }]
 ";
 
-fn quoted(text: &str) -> String {
-    toml::Value::from(text).to_string()
-}
+const AGENT_MORE: &str = "\
+# folder = \".\"           # where it works
+# own_home = true        # a HOME of its own, beside the log
+# limits = { minutes = 60, answer_minutes = 60 }
+# heartbeat = [{ schedule = \"0 9 * * *\", session = \"Mornings\", prompt = \"...\" }]
+";
 
 #[cfg(test)]
 mod tests {
+    use agent::rounds::Caution;
+
     use super::*;
 
     #[test]
@@ -240,6 +263,24 @@ mod tests {
             let config = crate::config::Config::load(Some(&file), &[], |_| None).unwrap();
             let (name, profile) = config.profile().unwrap().unwrap();
             assert_eq!((name.as_str(), profile.is_demo()), ("anthropic", false));
+        }
+    }
+
+    #[test]
+    fn agents_that_are_installed_are_profiles_too() {
+        let lines = vec![("agent", "acp".into()), ("command", vec!["gemini", "--acp"].into())];
+        let text = written(&[Found { name: "gemini-cli", lines, more: AGENT_MORE }]);
+        let (_, settings) = text.split_once("\n\n").unwrap();
+        let bare = settings.lines().map(|line| line.strip_prefix("# ").unwrap_or(line));
+        let all = bare.collect::<Vec<_>>().join("\n");
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("millpond.toml");
+        for text in [&text, &all] {
+            std::fs::write(&file, text).unwrap();
+            let config = crate::config::Config::load(Some(&file), &[], |_| None).unwrap();
+            let (_, profile) = config.profile().unwrap().unwrap();
+            let made = profile.agent(dir.path(), dir.path(), Caution::Ask, |_| None);
+            assert!(made.is_ok(), "{text}");
         }
     }
 

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agent::heartbeat::keep_beating;
 use agent::profile::Profile;
 use agent::rounds::Caution;
 use gateway::access::Allowed;
@@ -73,13 +74,17 @@ async fn serve(args: &ServeArgs) -> Result<(), String> {
     };
     let (port, secure) = (address.port(), tls.is_some());
     let allowed = Allowed::new(port, secure, &config.texts("hosts"), &config.texts("origins"));
-    let agent = agent(&config, &folder, args)?;
-    let gateway = Gateway::open(Arc::clone(&store), allowed, secure, Some(agent))
+    let (agent, profile) = agent(&config, &folder, args)?;
+    let mut gateway = Gateway::open(Arc::clone(&store), allowed, secure, Some(agent))
         .await
         .map_err(|error| error.to_string())?;
+    gateway.view = profile.view().map_err(|error| error.to_string())?;
     let gateway = Arc::new(gateway);
     tokio::spawn(sweep_now_and_then(store, Arc::clone(&gateway), retention(&config)));
-    let link = key::first_link(&gateway, &folder).await?;
+    let (owner, link) = key::first_link(&gateway, &folder).await?;
+    for heartbeat in profile.heartbeats().map_err(|error| error.to_string())? {
+        tokio::spawn(keep_beating(Arc::clone(&gateway), owner, heartbeat));
+    }
     // Before it says that it listens: whoever hears that may ask it to stop.
     let stop = stopped()?;
     let scheme = if secure { "https" } else { "http" };
@@ -101,7 +106,11 @@ async fn serve(args: &ServeArgs) -> Result<(), String> {
 }
 
 /// Whoever works on messages here, as the profile says.
-fn agent(config: &Config, data: &Path, args: &ServeArgs) -> Result<Arc<dyn Agent>, String> {
+fn agent(
+    config: &Config,
+    data: &Path,
+    args: &ServeArgs,
+) -> Result<(Arc<dyn Agent>, Profile), String> {
     let caution = if args.yolo { Caution::Yolo } else { Caution::Ask };
     let (name, profile) = match config.profile().map_err(|error| error.to_string())? {
         Some((name, profile)) => (format!("profile {name}"), profile),
@@ -115,7 +124,7 @@ fn agent(config: &Config, data: &Path, args: &ServeArgs) -> Result<Arc<dyn Agent
     if caution == Caution::Yolo {
         say("warning: --yolo: tools run, and nobody is asked");
     }
-    Ok(agent)
+    Ok((agent, profile))
 }
 
 /// Each connection is an open file, and most shells allow a thousand. As many as the gateway takes

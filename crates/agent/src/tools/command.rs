@@ -206,3 +206,32 @@ fn file_digest(root: &Root, word: &str) -> Option<String> {
     let in_path = || std::env::split_paths(&path).find_map(|folder| at(folder.join(word)));
     (!word.contains('/')).then(in_path).flatten()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn x13_another_environment_is_another_deed() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::open(folder.path()).unwrap();
+        let given = RunArguments { command: "make".to_owned(), seconds: None };
+        let asked = Run::prepare(&root, given).unwrap();
+        let with = |name: &str| {
+            let mut changed = asked.clone();
+            changed.variables.insert(name.to_owned(), "/tmp/other".to_owned());
+            changed.state()
+        };
+        assert_ne!(with("PATH"), asked.state());
+        assert_ne!(with("MAKEFLAGS"), asked.state());
+        assert_eq!(with("INVOCATION_ID"), asked.state(), "a restart is no change");
+    }
+
+    #[test]
+    fn a_file_without_an_end_is_not_read_to_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::open(folder.path()).unwrap();
+        let named = named(&root, "cat /proc/self/pagemap /dev/zero");
+        assert_eq!(named.keys().collect::<Vec<_>>(), ["/proc/self/pagemap", "cat"]);
+    }
+}

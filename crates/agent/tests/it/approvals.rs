@@ -162,3 +162,20 @@ async fn x13_text_that_looks_like_an_answer_is_none() {
     house.whole(next).await;
     assert!(!folder.path().join(NOTE).exists());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn x13_what_nobody_answers_in_time_is_not_done() {
+    let (folder, data) = (folder(), tempfile::tempdir().unwrap());
+    let mut setup = demo(folder.path());
+    setup.bounds.answer_within = std::time::Duration::from_millis(50);
+    let house = House::new(data.path(), setup).await;
+    let run = house.send("write still water").await;
+    let ask = house.asked(run).await;
+    let events = house.whole(run).await;
+    assert_eq!(outcomes(&events), [ToolOutcome::Denied]);
+    assert!(!folder.path().join(NOTE).exists());
+    let expired = |event: &Event<'_>| matches!(event, Event::AskResolved { answer, by: AnsweredBy::Policy, .. } if answer == "expired");
+    assert!(events.iter().any(expired), "{events:?}");
+    assert_ne!(house.answer(run, &ask, "allow").await, Some(Heard::Taken));
+    assert!(!folder.path().join(NOTE).exists());
+}

@@ -61,7 +61,7 @@ impl Stream {
         spelling: Spelling,
     ) -> Result<Stream, ApiError> {
         let session = find(&gateway, caller, word).await?;
-        let topic = Topic { session: session.id, kind: wanted.kind()?, spelling };
+        let topic = Topic { session: session.id, kind: wanted.kind(gateway.view)?, spelling };
         let cursor = last_id.or(wanted.cursor.as_deref()).filter(|word| !word.is_empty());
         let (epoch, head) = (gateway.log.store().epoch(), session.head);
         let start = Start::at(cursor, topic, epoch, head);

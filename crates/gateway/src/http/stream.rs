@@ -36,9 +36,10 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    pub(super) fn kind(&self) -> Result<Kind, ApiError> {
+    /// The kind of stream, in a view that is given if none is named.
+    pub(super) fn kind(&self, view: ViewName) -> Result<Kind, ApiError> {
         let view = match self.view.as_deref() {
-            None => ViewName::Latest,
+            None => view,
             Some(word) => word.parse().map_err(|_| {
                 let known = ViewName::ALL.iter().map(|view| view.as_str()).collect::<Vec<_>>();
                 let message = format!("`{word}` is no view. Use {}.", known.join(", "));
@@ -130,7 +131,8 @@ pub(super) async fn snapshot(
     Query(wanted): Query<Wanted>,
 ) -> Result<Response, ApiError> {
     let session = find(&gateway, caller, &word).await?;
-    let topic = Topic { session: session.id, kind: wanted.kind()?, spelling: Spelling::Lines };
+    let topic =
+        Topic { session: session.id, kind: wanted.kind(gateway.view)?, spelling: Spelling::Lines };
     let mut fold = Fold::new(topic, gateway.log.store().epoch());
     let mut none = String::new();
     while fold.read_on(&gateway.log, &mut none, |_| false).await? {}

@@ -20,8 +20,11 @@ pub(crate) fn read_token(folder: &Path) -> Option<Secret> {
     Secret::shown(text.trim())
 }
 
-/// A link by which this user's browser comes in. At first start the user is made an owner.
-pub(crate) async fn first_link(gateway: &Gateway, folder: &Path) -> Result<String, String> {
+/// This user, and a link by which their browser comes in. At first start the user is made an owner.
+pub(crate) async fn first_link(
+    gateway: &Gateway,
+    folder: &Path,
+) -> Result<(OwnerId, String), String> {
     let known = match read_token(folder) {
         Some(token) => gateway.caller(&token).await.map_err(|error| error.to_string())?,
         None => None,
@@ -32,7 +35,7 @@ pub(crate) async fn first_link(gateway: &Gateway, folder: &Path) -> Result<Strin
     };
     let code = gateway.links.issue(owner, std::time::Instant::now());
     let code = code.map_err(|error| error.to_string())?;
-    Ok(format!("/login?code={}", code.reveal()))
+    Ok((owner, format!("/login?code={}", code.reveal())))
 }
 
 async fn first_owner(gateway: &Gateway, folder: &Path) -> Result<OwnerId, String> {
