@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::protocol::{Decision, Reaction, Said, Turn};
+use super::protocol::{Decision, End, Reaction, Said, Turn};
 
 #[derive(Debug)]
 pub(super) struct Claude {
@@ -77,7 +77,8 @@ impl Claude {
             self.session = Some(session);
         }
         match (line.kind.as_str(), line.request_id.clone(), line.request.take()) {
-            ("result", ..) => Reaction { is_failed: line.is_error, ..Reaction::over() },
+            ("result", ..) if line.is_error => Reaction { end: End::Failed, ..Reaction::over() },
+            ("result", ..) => Reaction::over(),
             ("control_response", ..) if line.is_answer_to(HELLO) => Reaction::say([self.prompt()]),
             ("control_response", ..) => Reaction::default(),
             ("control_request", Some(id), Some(request)) => self.asked(id, request),

@@ -1,18 +1,19 @@
 //! One run of an agent: its lines in, answers out, until it says that it is done or is stopped.
 
+mod end;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::event::{AnsweredBy, Event, FailureReason, Level};
 use engine::ingest::Options;
-use engine::run::{Cut, RunOptions, Verdict};
+use engine::run::{Cut, RunOptions};
 use gateway::agent::Job;
 use gateway::clock::{now_ms, random};
 use gateway::digest::Digest;
 use gateway::runs::{Answer, Heard};
 use tokio::sync::mpsc;
 
-use crate::approval::exactly;
 use crate::conversation::Conversation;
 use crate::memory::own_name;
 use crate::model::Rates;
@@ -24,12 +25,7 @@ use super::Driving;
 use super::connection::Connection;
 use super::hook::{Asked, Hooks};
 use super::kind::{Talk, is_plain, session_in};
-use super::protocol::{Decision, Protocol, Reaction, Said, Turn};
-
-/// How long an agent that is asked to stop may go on talking.
-const STOP_TIME: Duration = Duration::from_millis(800);
-/// How long an agent that is done has to put its things away.
-const LEAVE_TIME: Duration = Duration::from_millis(700);
+use super::protocol::{Decision, End, Protocol, Reaction, Said, Turn};
 
 /// Why no more is heard of the agent.
 enum Close {
@@ -177,14 +173,13 @@ impl Drive {
             };
         }
         match close {
-            // Not known even as a new one: what it says of that has been heard.
-            Close::Lost => self.end_of_stream().await,
             Close::Unkept => self.connection.group.stop().await,
             Close::Over => {
                 self.leave().await;
                 self.pen.finish(Cut::EndOfInput).await;
             }
-            Close::EndOfStream => self.end_of_stream().await,
+            // Lost even as a new one: what it says of that has been heard.
+            Close::EndOfStream | Close::Lost => Box::pin(self.end_of_stream()).await,
             Close::Stopped(cut) => {
                 self.stop().await;
                 self.pen.finish(cut).await;
@@ -274,7 +269,7 @@ impl Drive {
             Some(protocol) => protocol.hear(text.trim_end()),
             None => Reaction::news(),
         };
-        if reaction.is_failed && self.turn.session.is_some() && self.pen.said() == 0 {
+        if reaction.end == End::Failed && self.turn.session.is_some() && self.pen.said() == 0 {
             return Err(Close::Lost);
         }
         if reaction.is_news {
@@ -291,7 +286,7 @@ impl Drive {
                 self.decide(&ask, Decision::Allow, AnsweredBy::Policy).await?;
             }
         }
-        if reaction.is_over { Err(Close::Over) } else { Ok(()) }
+        if reaction.end == End::No { Ok(()) } else { Err(Close::Over) }
     }
 
     /// Gives a line to the engine, marked with who said it where both sides do.
@@ -411,82 +406,5 @@ impl Drive {
             self.pen.say(|out| out.resolve_ask(&ask, "expired", AnsweredBy::Policy)).await?;
         }
         Ok(())
-    }
-
-    /// The agent is done: it may put its things away, and is ended if it does not go.
-    async fn leave(&mut self) {
-        self.connection.close();
-        if self.setup.kind.talk() != Talk::Server {
-            let going = async { while let Ok(Some(_)) = self.connection.lines.next().await {} };
-            let _late = tokio::time::timeout(LEAVE_TIME, going).await;
-        }
-        self.connection.group.stop().await;
-    }
-
-    /// Asks the agent to stop, takes in what it still says, and ends it.
-    async fn stop(&mut self) {
-        let until = Instant::now() + STOP_TIME;
-        let said = self.protocol.as_mut().and_then(Protocol::interrupt);
-        if let Some(said) = said {
-            let say = tokio::time::timeout(STOP_TIME, self.connection.say(&said)).await;
-            if let Ok(Ok(())) = say {
-                self.hear_last_words(until).await;
-            }
-        }
-        self.connection.group.stop().await;
-    }
-
-    async fn hear_last_words(&mut self, until: Instant) {
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            let next = tokio::time::timeout(left, self.connection.lines.next()).await;
-            let Ok(Ok(Some(line))) = next else { return };
-            let text = String::from_utf8_lossy(&line);
-            let reaction = self.protocol.as_mut().map(|protocol| protocol.hear(text.trim_end()));
-            // How the run ended is known already, and is not for the agent to say.
-            let Some(Reaction { is_news: true, is_over: false, .. }) = reaction else { return };
-            if self.take_in('<', &line).await.is_err() {
-                return;
-            }
-        }
-    }
-
-    async fn end_of_stream(mut self) {
-        let status = tokio::time::timeout(LEAVE_TIME, self.connection.group.wait()).await;
-        self.connection.group.stop().await;
-        let verdict = match self.pen.end_reply().await {
-            Ok(verdict) => verdict,
-            Err(Unkept) => return,
-        };
-        let failed = match status {
-            Ok(Some(status)) if !status.success() => Some(status.to_string()),
-            _ => None,
-        };
-        match (verdict, failed) {
-            (Verdict::Pending, Some(status)) => {
-                let title = self.setup.title();
-                let said = self.hidden(&self.connection.last_errors());
-                let words = format!("`{title}` ended with {status}. {said}");
-                self.fail(words.trim_end()).await;
-            }
-            _ => self.pen.finish(Cut::EndOfInput).await,
-        }
-    }
-
-    async fn fail(mut self, words: &str) {
-        if self.pen.say(|out| out.fail(FailureReason::Error, words)).await.is_ok() {
-            self.pen.finish(Cut::EndOfInput).await;
-        }
-    }
-
-    /// What the agent said beside its stream, without keys that it was given.
-    fn hidden(&self, text: &str) -> String {
-        let own = self.setup.variables.clone().into_iter();
-        let secrets = std::env::vars().chain(own).filter(|(name, value)| {
-            let name = name.to_uppercase();
-            let names = ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL"];
-            6 <= value.len() && names.iter().any(|part| name.contains(part))
-        });
-        exactly(&secrets.fold(text.to_owned(), |text, (_, value)| text.replace(&value, "[hidden]")))
     }
 }

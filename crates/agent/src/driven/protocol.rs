@@ -19,15 +19,23 @@ pub(super) enum Said {
     Post { path: String, body: String },
 }
 
+/// Whether a line ends the turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum End {
+    #[default]
+    No,
+    Over,
+    /// It could not be done.
+    Failed,
+}
+
 /// What a line of the agent's comes to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reaction {
     pub(super) say: Vec<Said>,
     /// It belongs to this turn, and not to the protocol's beginning or to turns before.
     pub(super) is_news: bool,
-    pub(super) is_over: bool,
-    /// The turn is over because it could not be done.
-    pub(super) is_failed: bool,
+    pub(super) end: End,
     /// It no longer knows the conversation it was to go on with, and has begun another.
     pub(super) is_lost: bool,
 }
@@ -38,7 +46,7 @@ impl Reaction {
     }
 
     pub(super) fn over() -> Reaction {
-        Reaction { is_news: true, is_over: true, ..Reaction::default() }
+        Reaction { is_news: true, end: End::Over, ..Reaction::default() }
     }
 
     pub(super) fn say(said: impl IntoIterator<Item = Said>) -> Reaction {

@@ -6,7 +6,7 @@ use super::acp::Acp;
 use super::codex::Codex;
 use super::kind::{Kind, filled, is_plain, session_in};
 use super::opencode::Opencode;
-use super::protocol::{Decision, Protocol, Said, Turn};
+use super::protocol::{Decision, End, Protocol, Said, Turn};
 
 fn turn(session: Option<&str>) -> Turn {
     Turn {
@@ -52,7 +52,9 @@ fn acp_loads_a_conversation_without_telling_it_again() {
     assert_eq!(asked(&loaded.say)[0].0, "session/prompt");
     assert_eq!(acp.session(), Some("s-1"));
     assert!(acp.hear(&old.to_string()).is_news);
-    assert!(acp.hear(r#"{"jsonrpc":"2.0","id":5,"result":{"stopReason":"end_turn"}}"#).is_over);
+    assert!(
+        acp.hear(r#"{"jsonrpc":"2.0","id":5,"result":{"stopReason":"end_turn"}}"#).end == End::Over
+    );
 }
 
 #[test]
@@ -119,7 +121,7 @@ fn codex_begins_a_thread_anew_where_it_is_lost() {
     let stop = codex.interrupt().unwrap();
     assert_eq!(asked(&[stop])[0].1, json!({"threadId": "t-2", "turnId": "u-1"}));
     let failed = codex.hear(r#"{"id":3,"error":{"code":-32600,"message":"no"}}"#);
-    assert!(failed.is_over && failed.is_news);
+    assert!(failed.end == End::Over && failed.is_news);
 }
 
 #[test]
@@ -159,12 +161,12 @@ fn opencode_is_followed_in_its_own_session() {
     let idle = |of: &str| {
         format!(r#"data: {{"type":"session.idle","properties":{{"sessionID":"{of}"}}}}"#)
     };
-    assert!(!opencode.hear(&idle("child")).is_over);
+    assert!(opencode.hear(&idle("child")).end == End::No);
     opencode.hear(r#"data: {"type":"permission.asked","properties":{"id":"p1"}}"#);
     assert_eq!(opencode.answer("p1", Decision::Said("allow")), None);
     let said = opencode.answer("p1", Decision::Said("once")).unwrap();
     assert_eq!(asked(&[said])[0], ("/permission/p1/reply".to_owned(), json!({"reply": "once"})));
-    assert!(opencode.hear(&idle("s-1")).is_over);
+    assert!(opencode.hear(&idle("s-1")).end == End::Over);
 }
 
 #[test]

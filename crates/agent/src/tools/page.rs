@@ -176,7 +176,8 @@ mod tests {
 
     #[test]
     fn a_page_that_would_be_slow_to_read_is_known() {
-        let opened: String = (0..1000).map(|n| format!("<i id={n}>")).collect();
+        let opened =
+            (0..1000).fold(String::new(), |page, n| page + "<i id=" + &n.to_string() + ">");
         assert_eq!(formats_open(opened.as_bytes()), 1000);
         assert_eq!(formats_open(b"<p><b>x</b><A href=x>y</A> <img><br></p>"), 1);
     }

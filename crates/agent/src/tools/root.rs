@@ -41,6 +41,7 @@ impl Root {
     }
 
     /// The same, but for a folder that may lie in it.
+    #[must_use]
     pub fn without(mut self, closed: &Path) -> Root {
         let closed = closed.canonicalize().unwrap_or_else(|_| closed.to_owned());
         self.closed = closed.strip_prefix(&*self.path).ok().map(Into::into);

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use agent::model::{Model, Thoughts, Wire};
-use agent::provider::{Patience, Provider};
+use agent::model::Wire;
+use agent::provider::Provider;
 use engine::event::{Event, FailureReason, Outcome, ToolOutcome};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::house::{House, demo, ending, folder, outcomes, said};
+use crate::scripted::{OK, provider, read_request};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
@@ -127,28 +128,6 @@ fn call(wire: Wire, name: &str, arguments: &str) -> String {
     }
 }
 
-pub(crate) const OK: &str =
-    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
-
-/// Reads a whole request, so that the answer does not come too early.
-pub(crate) async fn read_request(stream: &mut TcpStream) -> Option<String> {
-    let mut bytes = Vec::new();
-    loop {
-        let head = bytes.windows(4).position(|window| window == b"\r\n\r\n");
-        if let Some(head) = head {
-            let text = String::from_utf8_lossy(&bytes[..head]).to_ascii_lowercase();
-            let length = text.lines().find_map(|line| line.strip_prefix("content-length: "));
-            let length: usize = length.and_then(|length| length.parse().ok()).unwrap_or(0);
-            if head + 4 + length <= bytes.len() {
-                return Some(String::from_utf8_lossy(&bytes[head + 4..]).into_owned());
-            }
-        }
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
-            return None;
-        }
-    }
-}
-
 async fn serve(mut stream: TcpStream, wire: Wire, fault: Fault, calls: usize) -> Option<()> {
     read_request(&mut stream).await?;
     let mut send = async |text: &str| stream.write_all(text.as_bytes()).await.ok();
@@ -207,27 +186,6 @@ async fn serve(mut stream: TcpStream, wire: Wire, fault: Fault, calls: usize) ->
         }
     }
     stream.shutdown().await.ok()
-}
-
-pub(crate) fn provider(wire: Wire, address: &str) -> Provider {
-    let model = Model {
-        wire,
-        base: format!("http://{address}"),
-        name: "heron-2".to_owned(),
-        key: None,
-        max_tokens: 100,
-        thinking_tokens: None,
-        thoughts: Thoughts::Drop,
-        extra: serde_json::Map::new(),
-    };
-    let patience = Patience {
-        connect: Duration::from_secs(2),
-        first_byte: Duration::from_millis(400),
-        idle: Duration::from_millis(400),
-        total: Duration::from_secs(3),
-        retry: Duration::from_millis(5),
-    };
-    Provider::model(model, patience, &[]).unwrap()
 }
 
 /// Serves a fault on a port of its own.

@@ -1,14 +1,57 @@
 //! A provider that says what it is told to, and remembers what it was asked.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use agent::model::Wire;
-use agent::provider::Provider;
+use agent::model::{Model, Thoughts, Wire};
+use agent::provider::{Patience, Provider};
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt;
-use tokio::net::TcpListener;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 
-use crate::faults::{OK, provider, read_request};
+pub(crate) const OK: &str =
+    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+
+/// Reads a whole request, so that the answer does not come too early.
+pub(crate) async fn read_request(stream: &mut TcpStream) -> Option<String> {
+    let mut bytes = Vec::new();
+    loop {
+        let head = bytes.windows(4).position(|window| window == b"\r\n\r\n");
+        if let Some(head) = head {
+            let text = String::from_utf8_lossy(&bytes[..head]).to_ascii_lowercase();
+            let length = text.lines().find_map(|line| line.strip_prefix("content-length: "));
+            let length: usize = length.and_then(|length| length.parse().ok()).unwrap_or(0);
+            if head + 4 + length <= bytes.len() {
+                return Some(String::from_utf8_lossy(&bytes[head + 4..]).into_owned());
+            }
+        }
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+    }
+}
+
+/// A model of that protocol at an address, called without much patience.
+pub(crate) fn provider(wire: Wire, address: &str) -> Provider {
+    let model = Model {
+        wire,
+        base: format!("http://{address}"),
+        name: "heron-2".to_owned(),
+        key: None,
+        max_tokens: 100,
+        thinking_tokens: None,
+        thoughts: Thoughts::Drop,
+        extra: serde_json::Map::new(),
+    };
+    let patience = Patience {
+        connect: Duration::from_secs(2),
+        first_byte: Duration::from_millis(400),
+        idle: Duration::from_millis(400),
+        total: Duration::from_secs(3),
+        retry: Duration::from_millis(5),
+    };
+    Provider::model(model, patience, &[]).unwrap()
+}
 
 /// One reply of a chat model.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +75,7 @@ impl Reply {
             json!({"choices": [{"index": 0, "delta": delta}]}),
             json!({"choices": [{"index": 0, "delta": {}, "finish_reason": why}], "usage": usage}),
         ];
-        let frames: String = frames.iter().map(|frame| format!("data: {frame}\n\n")).collect();
-        frames + "data: [DONE]\n\n"
+        format!("data: {}\n\ndata: {}\n\ndata: [DONE]\n\n", frames[0], frames[1])
     }
 }
 
