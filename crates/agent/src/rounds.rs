@@ -41,6 +41,9 @@ pub enum Caution {
     Yolo,
 }
 
+/// Said at the beginning of every run in which nobody is asked.
+pub const YOLO_WORDS: &str = "--yolo: tools run, and nobody is asked";
+
 /// How far one run goes by itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
@@ -207,8 +210,7 @@ impl Work {
     /// Round after round.
     async fn go_on(&mut self) -> Result<std::convert::Infallible, Halt> {
         if self.setup.caution == Caution::Yolo && self.rounds == 0 {
-            let words = "--yolo: tools run, and nobody is asked";
-            self.pen.say(|out| out.notice(Level::Warning, words)).await?;
+            self.pen.say(|out| out.notice(Level::Warning, YOLO_WORDS)).await?;
         }
         loop {
             match self.look_for_tools().await {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures_util::TryStreamExt;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, Command};
+use tokio::task::JoinHandle;
 use tokio_util::io::StreamReader;
 
 use crate::process::Group;
@@ -19,6 +20,8 @@ use super::protocol::Said;
 const LINE_BYTES_MAX: usize = 32 << 20;
 /// Bytes of what an agent says beside its stream that are remembered: the last.
 const ERRORS_KEPT: usize = 2 << 10;
+/// How long those are waited for when the agent has ended.
+const LAST_ERRORS_TIME: Duration = Duration::from_millis(300);
 /// How long a server has to say where it listens.
 const LISTEN_TIME: Duration = Duration::from_mins(1);
 
@@ -76,13 +79,16 @@ impl Lines {
 }
 
 /// The last of what an agent says beside its stream.
-#[derive(Clone, Debug, Default)]
-struct Errors(Arc<Mutex<VecDeque<u8>>>);
+#[derive(Debug, Default)]
+struct Errors {
+    kept: Arc<Mutex<VecDeque<u8>>>,
+    hearing: Option<JoinHandle<()>>,
+}
 
 impl Errors {
-    fn hear(&self, mut from: impl AsyncRead + Send + Unpin + 'static) {
-        let kept = Arc::clone(&self.0);
-        tokio::spawn(async move {
+    fn hear(&mut self, mut from: impl AsyncRead + Send + Unpin + 'static) {
+        let kept = Arc::clone(&self.kept);
+        self.hearing = Some(tokio::spawn(async move {
             let mut piece = [0; 1024];
             while let Ok(len @ 1..) = from.read(&mut piece).await {
                 let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -90,11 +96,15 @@ impl Errors {
                 let over = kept.len().saturating_sub(ERRORS_KEPT);
                 kept.drain(..over);
             }
-        });
+        }));
     }
 
-    fn last(&self) -> String {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// All of it, once the agent has ended; something that it left behind may still hold the pipe.
+    async fn last(&mut self) -> String {
+        if let Some(hearing) = self.hearing.take() {
+            let _late = tokio::time::timeout(LAST_ERRORS_TIME, hearing).await;
+        }
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes: Vec<u8> = kept.iter().copied().collect();
         String::from_utf8_lossy(&bytes).trim().to_owned()
     }
@@ -106,7 +116,7 @@ impl Connection {
         let mut group = Group::start(command)?;
         let mouth = group.take_input().map_or(Mouth::Closed, Mouth::Pipe);
         let output = group.take_output().ok_or_else(|| io::Error::other("no output"))?;
-        let errors = Errors::default();
+        let mut errors = Errors::default();
         if let Some(from) = group.take_errors() {
             errors.hear(from);
         }
@@ -171,8 +181,9 @@ impl Connection {
         self.mouth = Mouth::Closed;
     }
 
-    pub(super) fn last_errors(&self) -> String {
-        self.errors.last()
+    /// The last of what the agent said beside its stream, once it has ended.
+    pub(super) async fn last_errors(&mut self) -> String {
+        self.errors.last().await
     }
 }
 

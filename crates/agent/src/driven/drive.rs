@@ -18,7 +18,7 @@ use crate::conversation::Conversation;
 use crate::memory::own_name;
 use crate::model::Rates;
 use crate::pen::{Pen, Unkept};
-use crate::rounds::Caution;
+use crate::rounds::{Caution, YOLO_WORDS};
 use crate::stop::Stopping;
 
 use super::Driving;
@@ -219,6 +219,9 @@ impl Drive {
     }
 
     async fn try_to_talk(&mut self) -> Result<std::convert::Infallible, Close> {
+        if self.setup.caution == Caution::Yolo {
+            self.pen.say(|out| out.notice(Level::Warning, YOLO_WORDS)).await?;
+        }
         let said = self.protocol.as_mut().map(Protocol::begin).unwrap_or_default();
         self.say(said).await?;
         loop {

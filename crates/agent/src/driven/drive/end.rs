@@ -69,8 +69,9 @@ impl Drive {
         };
         match (verdict, failed) {
             (Verdict::Pending, Some(status)) => {
+                let said = self.connection.last_errors().await;
+                let said = self.hidden(&said);
                 let title = self.setup.title();
-                let said = self.hidden(&self.connection.last_errors());
                 let words = format!("`{title}` ended with {status}. {said}");
                 self.fail(words.trim_end()).await;
             }
