@@ -13,6 +13,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::faults::scripted_call;
 use crate::house::{House, demo, ending, folder, outcomes};
+use crate::scripted::{Reply, saying};
 
 fn servers() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/servers")
@@ -205,4 +206,27 @@ async fn a_server_that_cannot_be_started_costs_only_its_own_tools() {
         .collect();
     assert_eq!(told.len(), 1);
     assert!(told[0].starts_with("the MCP server `gone` cannot be started"), "{told:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_that_a_server_has_later_is_there_in_the_next_round() {
+    let Some(python) = program(".venv/bin/python") else { return };
+    let (folder, data) = (folder(), tempfile::tempdir().unwrap());
+    let does = |tool| Reply { text: "", call: Some((tool, "{}")), input_tokens: 1 };
+    let done = Reply { text: "It is green.", call: None, input_tokens: 1 };
+    let (provider, asked) = saying(vec![does("tree__grow"), does("tree__leaf"), done]).await;
+    let mut setup = demo(folder.path());
+    setup.provider = provider;
+    setup.policies.0.insert("tree__*".to_owned(), Policy::Allow);
+    let script = servers().join("growing.py");
+    let how = command(python, &[script.to_str().unwrap()]);
+    let client = agent::net::client(&[]).build().unwrap();
+    let server = Server::new("tree".to_owned(), how, folder.path().to_owned(), client);
+    setup.toolbox.servers = vec![Arc::new(server)];
+    let house = House::new(data.path(), setup).await;
+    let events = house.ask("grow").await;
+    assert_eq!(outcomes(&events), [ToolOutcome::Succeeded; 2], "{events:#?}");
+    let asked = asked.lock().unwrap();
+    let told = |n: usize| asked[n]["tools"].to_string().contains("tree__leaf");
+    assert!(!told(0) && told(1));
 }

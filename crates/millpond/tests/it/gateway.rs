@@ -5,6 +5,7 @@ mod client;
 mod commands;
 mod kills;
 mod many;
+mod nets;
 mod process;
 mod stop;
 mod tls;

@@ -12,7 +12,7 @@ async fn post(caller: &Caller, path: &str, body: Value) -> (u16, Value) {
     (answer.status().as_u16(), answer.json().await.unwrap_or_default())
 }
 
-async fn message(caller: &Caller, session: &str, text: &str) -> String {
+pub(super) async fn message(caller: &Caller, session: &str, text: &str) -> String {
     let path = format!("/v1/sessions/{session}/messages");
     let (status, accepted) = post(caller, &path, json!({ "text": text })).await;
     assert_eq!(status, 202, "{accepted}");

@@ -8,13 +8,13 @@ use reqwest::{Certificate, Client, ClientBuilder, Method, Version};
 use super::client::{Caller, PATCHES, delta, ends, page_of};
 use super::process::{Process, home};
 
-struct Made {
+pub(super) struct Made {
     certificate: Certificate,
     /// The flags that give it to a gateway.
-    flags: [String; 4],
+    pub(super) flags: [String; 4],
 }
 
-fn make(folder: &Path) -> Made {
+pub(super) fn make(folder: &Path) -> Made {
     let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
     let made = rcgen::generate_simple_self_signed(names).unwrap();
     let (certificate, key) = (folder.join("certificate.pem"), folder.join("key.pem"));
