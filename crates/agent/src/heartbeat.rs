@@ -117,14 +117,13 @@ pub async fn keep_beating(gateway: Arc<Gateway>, owner: OwnerId, heartbeat: Hear
                 _ = stopping.wait_for(|stopping| *stopping) => return,
             }
         }
-        let session = &heartbeat.session;
         match heartbeat.beat(&gateway, owner).await {
             Ok(Beat::Begun(run)) => tracing::info!(%run, "a heartbeat"),
-            Ok(Beat::Missed) => tracing::info!(session, "a heartbeat was missed: still busy"),
-            Err(error) => tracing::error!(%error, session, "a heartbeat failed"),
+            Ok(Beat::Missed) => tracing::info!("a heartbeat was missed: its session is busy"),
+            Err(error) => tracing::error!(%error, "a heartbeat failed"),
         }
     }
-    tracing::warn!(session = heartbeat.session, "this heartbeat never comes again");
+    tracing::warn!("a heartbeat never comes again: its schedule has no more times");
 }
 
 #[cfg(test)]
