@@ -99,10 +99,6 @@ impl FromStr for ViewName {
 /// Keeps the first bytes of a text and goes on with another. A cut in the middle of a character,
 /// which no source of ours makes, keeps the whole of what is before that character.
 fn rewrite(whole: &mut String, kept_bytes: usize, text: &str) {
-    let mut kept = kept_bytes.min(whole.len());
-    while !whole.is_char_boundary(kept) {
-        kept -= 1;
-    }
-    whole.truncate(kept);
+    whole.truncate(whole.floor_char_boundary(kept_bytes));
     whole.push_str(text);
 }
