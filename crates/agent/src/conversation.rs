@@ -54,6 +54,8 @@ pub struct Conversation {
     turns: Vec<Turn>,
     run: Open,
     always: BTreeSet<String>,
+    /// What the person said last.
+    prompt: String,
 }
 
 /// What may still grow: the parts of the run that is going, by their names in it.
@@ -109,6 +111,7 @@ impl Conversation {
             Event::PromptReceived { text } => {
                 self.settle_results();
                 self.turns.push(Turn::Person(text.to_string()));
+                text.as_ref().clone_into(&mut self.prompt);
             }
             Event::RoundStarted { .. } => {
                 self.settle_results();
@@ -329,14 +332,10 @@ impl Conversation {
     /// The summary stands for all that was said; what the person said last is kept beside it.
     fn compact(&mut self, summary: &str) {
         self.settle_results();
-        let last = self.turns.iter().rev().find_map(|turn| match turn {
-            Turn::Person(text) => Some(text.as_str()),
-            Turn::Agent(_) | Turn::Results(_) => None,
-        });
-        let last = last.map(|text| format!("\n\nWhat the person said last:\n\n{text}"));
         let text = format!(
-            "Summary of the conversation so far, made when it had grown too long:\n\n{summary}{}",
-            last.unwrap_or_default()
+            "Summary of the conversation so far, made when it had grown too long:\n\n{summary}\n\n\
+             What the person said last:\n\n{}",
+            self.prompt
         );
         self.turns = vec![Turn::Person(text)];
         self.run.messages.clear();
@@ -355,7 +354,8 @@ impl Conversation {
             Turn::Agent(parts) => parts.iter().map(part).sum(),
             Turn::Results(results) => results.iter().map(|result| result.text.len()).sum(),
         });
-        turns.sum()
+        let pending = self.run.calls.values().map(|pending| pending.result.text.len());
+        turns.chain(pending).sum()
     }
 
     /// Puts the results of the round below it.

@@ -13,7 +13,8 @@ use gateway::clock::{now_ms, random};
 use gateway::gateway::{Gateway, new_session, no_chance};
 use gateway::id::{OwnerId, QueuedId, RunId, SessionId};
 use gateway::messages::{Refused, Turn, accept};
-use gateway::store::{Query, Queued, StoreError};
+use gateway::store::{Query, Queued, Session, Store, StoreError};
+use tokio::sync::Mutex;
 
 #[derive(Clone, Debug)]
 pub struct Heartbeat {
@@ -80,21 +81,24 @@ impl Heartbeat {
         Ok(Beat::Begun(RunId::from(id)))
     }
 
+    /// The oldest session of that title which is no branch of another.
     async fn session(&self, gateway: &Gateway, owner: OwnerId) -> Result<SessionId, StoreError> {
+        static FINDING: Mutex<()> = Mutex::const_new(());
+        let _alone = FINDING.lock().await;
         let title = self.session.clone();
-        let find = move |store: &dyn gateway::store::Store| {
+        let find = move |store: &dyn Store| {
             let mut query = Query { limit: PAGE, ..Query::default() };
+            let mut oldest: Option<Session> = None;
             loop {
-                let found = store.sessions(owner, &query)?;
-                if let Some(found) = found.iter().find(|found| found.title == title) {
-                    return Ok(Some(found.id));
-                }
-                let Some(last) = found.last() else { return Ok(None) };
+                let page = store.sessions(owner, &query)?;
+                let Some(last) = page.last() else { return Ok(oldest) };
                 query.before = Some((last.changed_ms, last.id));
+                let fits = |session: &Session| session.title == title && session.parent.is_none();
+                oldest = page.into_iter().filter(fits).chain(oldest).min_by_key(|s| s.created_ms);
             }
         };
         if let Some(found) = gateway.log.blocking(find).await? {
-            return Ok(found);
+            return Ok(found.id);
         }
         let session = new_session(owner, &self.session, now_ms())?;
         let id = session.id;

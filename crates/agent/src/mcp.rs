@@ -120,8 +120,10 @@ impl Server {
     pub async fn tools(&self) -> Result<Arc<Vec<Tool>>, Away> {
         let connected = self.connected().await?;
         let mut known = connected.tools.lock().await;
-        let changed = connected.service.service().tools_changed.swap(false, Ordering::AcqRel);
-        if let Some(tools) = known.as_ref().filter(|_| !changed) {
+        if connected.service.service().tools_changed.swap(false, Ordering::AcqRel) {
+            *known = None;
+        }
+        if let Some(tools) = &*known {
             return Ok(Arc::clone(tools));
         }
         let listing = tokio::time::timeout(START_TIME, connected.service.list_all_tools());

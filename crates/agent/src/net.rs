@@ -14,9 +14,12 @@ pub fn client(authorities: &[Certificate]) -> ClientBuilder {
 /// Keys and texts go where they were meant to go, and nowhere else.
 fn within_the_host(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     const REDIRECTS_MAX: usize = 5;
-    let place = |url: &reqwest::Url| (url.scheme().to_owned(), url.host_str().map(str::to_owned));
+    let place = |url: &reqwest::Url| {
+        (url.scheme().to_owned(), url.host_str().map(str::to_owned), url.port_or_known_default())
+    };
     let first = attempt.previous().first().map(place);
-    if attempt.previous().len() <= REDIRECTS_MAX && first == Some(place(attempt.url())) {
+    let is_within = first == Some(place(attempt.url()));
+    if is_within && attempt.previous().len() <= REDIRECTS_MAX {
         attempt.follow()
     } else {
         attempt.stop()

@@ -48,6 +48,8 @@ pub struct Pen {
     used: Used,
     /// What all runs of the session have.
     session: Used,
+    /// How long the conversation was when a provider last counted it.
+    counted_bytes: usize,
     said: usize,
     /// What is asked and not answered, and until when.
     asks: BTreeMap<String, Millis>,
@@ -164,6 +166,7 @@ impl Pen {
             conversation,
             used: Used::default(),
             session: Used::default(),
+            counted_bytes: 0,
             said: 0,
             asks: BTreeMap::new(),
         }
@@ -193,7 +196,7 @@ impl Pen {
         })
         .await?;
         if let Err(error) = joining.joined(&log, session).await {
-            // The next process takes them out of the queue; this one has them in both places.
+            // They are passed over when their turn comes.
             tracing::error!(%error, %session, "messages that joined a run still wait");
         }
         Ok(())
@@ -211,6 +214,7 @@ impl Pen {
     /// What the runs of the session before this one have used.
     pub fn recall_used(&mut self, before: Used) {
         self.session = before;
+        self.counted_bytes = self.conversation.bytes();
     }
 
     /// What the session has cost so far.
@@ -222,14 +226,15 @@ impl Pen {
         self.session.last.and_then(|usage| usage.cost_usd).unwrap_or(0.0)
     }
 
-    /// What the next call will take in, about: what the last one did, or as much as there is to send.
+    /// What the next call will take in, about: what the last one did, and what was said since.
     pub fn context_tokens(&self) -> u64 {
-        const BYTES_PER_TOKEN: u64 = 4;
-        let bytes = u64::try_from(self.conversation.bytes()).unwrap_or(u64::MAX);
-        let took = self.session.last.map_or(0, |usage| {
-            self.made.rates.input_tokens(&usage) + usage.output_tokens.unwrap_or(0)
-        });
-        took.max(bytes / BYTES_PER_TOKEN)
+        const BYTES_PER_TOKEN: usize = 4;
+        let tokens = |bytes: usize| u64::try_from(bytes / BYTES_PER_TOKEN).unwrap_or(u64::MAX);
+        let bytes = self.conversation.bytes();
+        self.session.last.map_or(tokens(bytes), |usage| {
+            let took = self.made.rates.input_tokens(&usage) + usage.output_tokens.unwrap_or(0);
+            took + tokens(bytes.saturating_sub(self.counted_bytes))
+        })
     }
 
     /// How much the model has said: a number that grows with each word, thought and call.
@@ -365,6 +370,7 @@ impl Pen {
             Event::UsageReported { .. } | Event::HistoryCompacted { .. } => {
                 self.used.hear(event, self.made.rates);
                 self.session.hear(event, self.made.rates);
+                self.counted_bytes = self.conversation.bytes();
             }
             Event::AskOpened { ask, expires_at_ms, .. } => {
                 self.asks.insert(ask.to_string(), expires_at_ms.unwrap_or(Millis::MAX));

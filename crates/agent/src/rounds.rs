@@ -194,7 +194,7 @@ impl Work {
             setup,
             pen,
             stopping: Stopping::new(wish),
-            asks: Asks::found(asks),
+            asks: Asks::found(asks, 0 < rounds),
             catalogue: Arc::default(),
             told_away: Vec::new(),
             checkpoint: LastCheckpoint::default(),
@@ -230,9 +230,9 @@ impl Work {
             if self.pen.asks_to_end() {
                 return Err(Halt::End(Cut::EndOfInput));
             }
-            self.pen.join().await?;
             self.check_bounds()?;
             self.ask_about_budget().await?;
+            self.pen.join().await?;
             self.compact_if_long().await?;
             self.rounds += 1;
             self.reply().await?;

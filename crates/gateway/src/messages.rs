@@ -37,6 +37,8 @@ pub struct Queues {
     removals: watch::Sender<u64>,
     /// Messages that join the run that is going, if it comes to a place where they can.
     joining: Mutex<HashMap<SessionId, BTreeSet<QueuedId>>>,
+    /// Messages that have joined a run and could not be taken out of their queue.
+    stuck: Arc<Mutex<BTreeSet<QueuedId>>>,
 }
 
 /// When a message is worked on.
@@ -54,13 +56,20 @@ pub enum Turn {
 pub struct Joining {
     pub messages: Vec<Queued>,
     rest: Vec<Queued>,
+    stuck: Arc<Mutex<BTreeSet<QueuedId>>>,
     _changing: OwnedMutexGuard<()>,
 }
 
 impl Joining {
     /// They are in the run's log, and wait no longer.
     pub async fn joined(self, log: &Log, session: SessionId) -> Result<(), StoreError> {
-        log.blocking(move |store| store.set_queue(session, &self.rest)).await
+        let Joining { messages, rest, stuck, _changing } = self;
+        let kept = log.blocking(move |store| store.set_queue(session, &rest)).await;
+        if kept.is_err() {
+            let ids = messages.iter().map(|message| message.id);
+            stuck.lock().unwrap_or_else(PoisonError::into_inner).extend(ids);
+        }
+        kept
     }
 }
 
@@ -84,7 +93,8 @@ impl Queues {
         let wanted = self.joining().remove(&session).unwrap_or_default();
         let queue = log.blocking(move |store| store.queue(session)).await?;
         let (messages, rest) = queue.into_iter().partition(|queued| wanted.contains(&queued.id));
-        Ok(Some(Joining { messages, rest, _changing: changing }))
+        let stuck = Arc::clone(&self.stuck);
+        Ok(Some(Joining { messages, rest, stuck, _changing: changing }))
     }
 }
 
@@ -248,7 +258,8 @@ async fn next_job(gateway: &Gateway, session: SessionId) -> Result<Option<Job>, 
     while let Some(message) = queue.first().cloned() {
         let run = RunId::from(message.id);
         let begun = gateway.log.blocking(move |store| store.run(run)).await?.is_some();
-        if begun {
+        let stuck = &gateway.queues.stuck;
+        if begun || stuck.lock().unwrap_or_else(PoisonError::into_inner).remove(&message.id) {
             queue.remove(0);
             continue;
         }

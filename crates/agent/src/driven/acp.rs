@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::kind::is_unknown_conversation;
 use super::protocol::{Decision, Reaction, Said, Turn};
 
 #[derive(Debug)]
@@ -103,7 +104,9 @@ impl Acp {
 
     fn replied(&mut self, result: &Value, error: Option<Value>) -> Reaction {
         match (self.stage, error) {
-            (Stage::Session(Opening::Resume | Opening::Load), Some(_)) => {
+            (Stage::Session(Opening::Resume | Opening::Load), Some(error))
+                if is_unknown_conversation(&error.to_string()) =>
+            {
                 Reaction { is_lost: true, ..self.open(Opening::New) }
             }
             (_, Some(_)) | (Stage::Prompt, None) => Reaction::over(),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::kind::is_unknown_conversation;
 use super::protocol::{Decision, Reaction, Said, Turn};
 
 #[derive(Debug)]
@@ -60,7 +61,7 @@ impl Codex {
         let Ok(line) = serde_json::from_str::<Line>(text) else { return Reaction::news() };
         match (line.method.as_deref(), line.id) {
             (None, Some(id)) => {
-                self.replied(id.as_u64(), line.result.as_ref(), line.error.is_some())
+                self.replied(id.as_u64(), line.result.as_ref(), line.error.as_ref())
             }
             (Some(method), Some(id)) => self.asked(method, id, &line.params),
             (Some("turn/completed"), None) if self.is_ours(&line.params) => Reaction::over(),
@@ -84,13 +85,21 @@ impl Codex {
             && (self.going.is_none() || turn.is_none() || turn == self.going.as_deref())
     }
 
-    fn replied(&mut self, id: Option<u64>, result: Option<&Value>, failed: bool) -> Reaction {
+    fn replied(
+        &mut self,
+        id: Option<u64>,
+        result: Option<&Value>,
+        error: Option<&Value>,
+    ) -> Reaction {
         match id {
-            Some(THREAD) if failed && self.turn.session.take().is_some() => {
+            Some(THREAD)
+                if error.is_some_and(|error| is_unknown_conversation(&error.to_string()))
+                    && self.turn.session.take().is_some() =>
+            {
                 return Reaction { is_lost: true, ..Reaction::say([self.open_thread()]) };
             }
             // What it says of that is news, and nothing more comes.
-            Some(INITIALIZE | THREAD | TURN) if failed => return Reaction::over(),
+            Some(INITIALIZE | THREAD | TURN) if error.is_some() => return Reaction::over(),
             _ => {}
         }
         let name = |of: &str| Some(result?.get(of)?.get("id")?.as_str()?.to_owned());

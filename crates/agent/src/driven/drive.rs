@@ -24,7 +24,7 @@ use crate::stop::Stopping;
 use super::Driving;
 use super::connection::Connection;
 use super::hook::{Asked, Hooks};
-use super::kind::{Talk, is_plain, session_in};
+use super::kind::{Talk, is_plain, is_unknown_conversation, session_in};
 use super::protocol::{Decision, End, Protocol, Reaction, Said, Turn};
 
 /// Why no more is heard of the agent.
@@ -59,6 +59,8 @@ struct Drive {
     connection: Connection,
     /// As the log knows it.
     named: Option<String>,
+    /// As the agent has called it, and the log does not know.
+    heard_name: Option<String>,
     began: Instant,
     /// Time in which only people were waited for.
     waited: Duration,
@@ -113,6 +115,7 @@ pub(super) async fn work(setup: Arc<Driving>, job: Job) {
         hooks,
         connection,
         named,
+        heard_name: None,
         began,
         waited,
     };
@@ -194,14 +197,17 @@ impl Drive {
     async fn talk(&mut self) -> Close {
         match self.try_to_talk().await {
             Ok(never) => match never {},
-            // It was to go on with a conversation, and ended without a word.
-            Err(Close::EndOfStream | Close::Broken(_))
-                if self.turn.session.is_some() && self.pen.said() == 0 =>
-            {
-                Close::Lost
+            Err(Close::EndOfStream) if self.goes_on_unheard() => {
+                let said = self.connection.last_errors().await;
+                if is_unknown_conversation(&said) { Close::Lost } else { Close::EndOfStream }
             }
             Err(close) => close,
         }
+    }
+
+    /// Whether it was to go on with a conversation, and has not said a word.
+    fn goes_on_unheard(&self) -> bool {
+        self.turn.session.is_some() && self.pen.said() == 0
     }
 
     /// Another process of the agent, in a conversation of its own.
@@ -272,7 +278,7 @@ impl Drive {
             Some(protocol) => protocol.hear(text.trim_end()),
             None => Reaction::news(),
         };
-        if reaction.end == End::Failed && self.turn.session.is_some() && self.pen.said() == 0 {
+        if reaction.end == End::Failed && self.goes_on_unheard() && is_unknown_conversation(&text) {
             return Err(Close::Lost);
         }
         if reaction.is_news {
@@ -288,6 +294,9 @@ impl Drive {
             for ask in self.pen.open_asks() {
                 self.decide(&ask, Decision::Allow, AnsweredBy::Policy).await?;
             }
+        }
+        if reaction.end == End::Over {
+            self.write_name().await?;
         }
         if reaction.end == End::No { Ok(()) } else { Err(Close::Over) }
     }
@@ -313,7 +322,15 @@ impl Drive {
             Some(protocol) => protocol.session().map(str::to_owned),
             None => session_in(line),
         };
-        let Some(name) = name.filter(|name| is_plain(name)) else { return Ok(()) };
+        if let Some(name) = name.filter(|name| is_plain(name)) {
+            self.heard_name = Some(name);
+        }
+        // One in which nothing was said is no conversation to go on with.
+        if 0 < self.pen.said() { self.write_name().await } else { Ok(()) }
+    }
+
+    async fn write_name(&mut self) -> Result<(), Unkept> {
+        let Some(name) = self.heard_name.take() else { return Ok(()) };
         if self.named.as_ref() != Some(&name) {
             let event = Event::SessionNamed { name: name.clone().into() };
             self.pen.say(|out| out.note(event)).await?;
@@ -336,7 +353,9 @@ impl Drive {
                     // Why it does not listen is in what it has said.
                     tracing::debug!(%error, "the agent does not listen");
                     if let Said::Post { .. } = said {
-                        return Err(Close::Broken(error.to_string()));
+                        let is_lost = self.goes_on_unheard() && error.to_string().contains("404");
+                        let broken = Close::Broken(error.to_string());
+                        return Err(if is_lost { Close::Lost } else { broken });
                     }
                 }
             }

@@ -10,8 +10,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::event::{AskKind, AskOption};
 use engine::run::{Asking, Writer};
@@ -232,6 +232,8 @@ async fn hear(mut stream: UnixStream) -> Option<(String, Asked)> {
 
 /// Puts the hooks into the settings of a HOME that is the agent's own.
 pub(super) fn into_gemini_settings(home: &Path, helper: &[String]) -> io::Result<()> {
+    static WRITING: Mutex<()> = Mutex::new(());
+    let _alone = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     let file = home.join(".gemini/settings.json");
     let mut settings = match std::fs::read_to_string(&file) {
         Ok(text) => serde_json::from_str(&text).map_err(io::Error::other)?,
@@ -248,6 +250,11 @@ pub(super) fn into_gemini_settings(home: &Path, helper: &[String]) -> io::Result
         "command": command,
         "timeout": lasts + 60_000,
     });
+    let is_object = |value: &Value| value.is_null() || value.is_object();
+    let known = ["/hooksConfig", "/hooks"].iter().filter_map(|path| settings.pointer(path));
+    if !settings.is_object() || !known.into_iter().all(is_object) {
+        return Err(io::Error::other(format!("{} is not as it should be", file.display())));
+    }
     settings["hooksConfig"]["enabled"] = true.into();
     for event in [BEGINNING, "BeforeTool"] {
         let others = settings["hooks"][event].as_array().cloned().unwrap_or_default();

@@ -233,3 +233,20 @@ pub(super) fn is_plain(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
     !name.is_empty() && name.len() <= 128 && !name.starts_with('-') && name.chars().all(plain)
 }
+
+/// Whether an agent says that it does not know the conversation it was to go on with. Whatever else
+/// may be wrong passes, and the conversation is still there.
+pub(super) fn is_unknown_conversation(words: &str) -> bool {
+    const SAYINGS: [&str; 8] = [
+        "no conversation found",
+        "no rollout found",
+        "no saved session",
+        "session not found",
+        "invalid session identifier",
+        "unknown session",
+        "thread not found",
+        "no such session",
+    ];
+    let words = words.to_lowercase();
+    SAYINGS.iter().any(|saying| words.contains(saying))
+}

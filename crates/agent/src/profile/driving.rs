@@ -1,6 +1,6 @@
 //! Profiles of agents that a person has already.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use engine::ingest::DialectName;
@@ -28,11 +28,7 @@ impl Profile {
         let folder = folder
             .canonicalize()
             .map_err(|error| BadProfile(format!("cannot use {}: {error}", folder.display())))?;
-        let home = self.own_home.then(|| data.join("homes").join(agent));
-        if let Some(home) = &home {
-            std::fs::create_dir_all(home)
-                .map_err(|error| BadProfile(format!("cannot make {}: {error}", home.display())))?;
-        }
+        let home = self.own_home.then(|| own_home(data, agent)).transpose()?;
         Ok(Driving {
             kind,
             command: self.command.clone(),
@@ -70,6 +66,10 @@ impl Profile {
             ("mcp", self.mcp.is_some()),
             ("policy", !self.policy.is_empty()),
             ("price", self.price.is_some()),
+            ("limits.rounds", self.limits.rounds.is_some()),
+            ("limits.tokens", self.limits.tokens.is_some()),
+            ("limits.cost_usd", self.limits.cost_usd.is_some()),
+            ("limits.budget_usd", self.limits.budget_usd.is_some()),
         ];
         if let Some((field, _)) = of_models.into_iter().find(|(_, given)| *given) {
             return bad(format!(
@@ -105,6 +105,13 @@ impl Profile {
         };
         Ok(Some(*name))
     }
+}
+
+fn own_home(data: &Path, agent: &str) -> Result<PathBuf, BadProfile> {
+    let home = data.join("homes").join(agent);
+    std::fs::create_dir_all(&home)
+        .and_then(|()| home.canonicalize())
+        .map_err(|error| BadProfile(format!("cannot make {}: {error}", home.display())))
 }
 
 /// This program, as the command by which an agent's hook asks.

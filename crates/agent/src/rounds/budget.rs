@@ -19,12 +19,14 @@ const STOP: &str = "stop";
 impl Work {
     /// Asks before the next round may pass the budget, if it costs what the last one did.
     pub(super) async fn ask_about_budget(&mut self) -> Result<(), Halt> {
-        let Some(budget) = self.setup.bounds.budget_usd else { return Ok(()) };
+        let Some(budget) = self.setup.bounds.budget_usd else {
+            return self.forget_budget_ask().await;
+        };
         let allowed = budget * f64::from(self.raised + 1);
         let next = self.pen.spent_usd() + self.pen.last_call_usd();
         let is_near = allowed < next || (0.0 < next && allowed <= self.pen.spent_usd());
         if !is_near || self.setup.caution == Caution::Yolo {
-            return Ok(());
+            return self.forget_budget_ask().await;
         }
         // Before it is asked: whoever sees the ask may answer at once.
         let answers = self.pen.take_answers()?;
@@ -42,6 +44,14 @@ impl Work {
         let spent = self.pen.spent_usd();
         let words = format!("stopped at the budget: this session has cost ${spent:.4}");
         Err(Halt::Failed(FailureReason::Limit, words))
+    }
+
+    /// What an earlier process asked is no question any more.
+    async fn forget_budget_ask(&mut self) -> Result<(), Halt> {
+        if let Some((ask, _)) = self.budget_ask.take() {
+            self.pen.say(|out| out.resolve_ask(&ask, GO_ON, AnsweredBy::Policy)).await?;
+        }
+        Ok(())
     }
 
     async fn open_budget_ask(

@@ -36,8 +36,7 @@ pub(super) struct Asks {
 }
 
 impl Asks {
-    pub(super) fn found(asks: Vec<OpenAsk>) -> Asks {
-        let resumed = !asks.is_empty();
+    pub(super) fn found(asks: Vec<OpenAsk>, resumed: bool) -> Asks {
         Asks { found: asks.into_iter().map(|ask| (ask.step, ask)).collect(), resumed }
     }
 

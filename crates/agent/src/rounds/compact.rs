@@ -1,14 +1,18 @@
 //! A conversation that has grown too long is summed up by the model itself, and the log tells.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use engine::event::{Event, Level, Millis, Sink, Usage, UsageScope};
 use engine::ingest::{Ingest, Options};
 use engine::run::{Cut, RunOptions, Verdict};
 use futures_util::StreamExt;
 
-use crate::conversation::Turn;
-use crate::limits::{COMPACT_AT_PERCENT, OLD_OUTPUT_BYTES_MAX, SUMMARY_BYTES_MAX};
+use crate::conversation::{Part, ToolResult, Turn};
+use crate::limits::{
+    ATTEMPTS_MAX, COMPACT_AT_PERCENT, OLD_OUTPUT_BYTES_MAX, REPLY_BYTES_MAX, SUMMARY_BYTES_MAX,
+};
+use crate::provider::{Again, Patience, Reply};
 use crate::request::Asked;
 
 use super::{Halt, Work};
@@ -23,6 +27,8 @@ const SUM_UP: &str = "This conversation has grown too long to go on with. Write 
 struct Summary {
     text: String,
     usage: Usage,
+    /// Why it is none.
+    trouble: Option<String>,
 }
 
 impl Sink for Summary {
@@ -49,63 +55,117 @@ impl Work {
         }
         // What could not be summed up is not tried again at once.
         self.compact_from = tokens + tokens / 4;
-        let words = match self.sum_up().await? {
-            Ok(Summary { text, usage }) => {
-                self.pen
-                    .say(|out| {
-                        out.note(Event::UsageReported { scope: UsageScope::Round, usage });
-                        out.note(Event::HistoryCompacted { summary: Some(text.into()) });
-                    })
-                    .await?;
-                self.compact_from = 0;
-                return Ok(());
-            }
-            Err(words) => format!("the conversation is long, and could not be summed up: {words}"),
-        };
-        self.pen.say(|out| out.notice(Level::Warning, &words)).await?;
+        let Summary { text, usage, trouble } = self.sum_up().await?;
+        self.pen
+            .say(|out| {
+                if usage != Usage::default() {
+                    out.note(Event::UsageReported { scope: UsageScope::Round, usage });
+                }
+                match trouble {
+                    None => out.note(Event::HistoryCompacted { summary: Some(text.into()) }),
+                    Some(words) => {
+                        let words = format!(
+                            "the conversation is long, and could not be summed up: {words}"
+                        );
+                        out.notice(Level::Warning, &words);
+                    }
+                }
+            })
+            .await?;
+        if self.pen.context_tokens() < most {
+            self.compact_from = 0;
+        }
         Ok(())
     }
 
-    async fn sum_up(&mut self) -> Result<Result<Summary, String>, Halt> {
-        let mut turns = self.pen.conversation.turns();
-        shorten(&mut turns);
+    async fn sum_up(&mut self) -> Result<Summary, Halt> {
+        let mut turns = in_words(&self.pen.conversation.turns());
         turns.push(Turn::Person(SUM_UP.to_owned()));
+        let turns = merged(turns);
         let setup = Arc::clone(&self.setup);
-        let asked = Asked { system: &setup.system, turns: &turns, tools: &[] };
-        let mut reply = match self.stopping.or(setup.provider.call(asked, 1)).await? {
-            Ok(reply) => reply,
-            Err(failed) => return Ok(Err(failed.detail)),
+        let mut attempt = 1;
+        let reply = loop {
+            let asked = Asked { system: &setup.system, turns: &turns, tools: &[] };
+            match self.stopping.or(setup.provider.call(asked, attempt)).await? {
+                Ok(reply) => break reply,
+                Err(failed) if failed.again == Again::No || ATTEMPTS_MAX <= attempt => {
+                    return Ok(Summary { trouble: Some(failed.detail), ..Summary::default() });
+                }
+                Err(failed) => self.wait_before(attempt, &failed).await?,
+            }
+            attempt += 1;
         };
         let options = Options { from: Some(setup.dialect), run: RunOptions::default() };
         let (mut ingest, mut summary) = (Ingest::new(&options), Summary::default());
-        let idle = setup.provider.patience().idle;
-        loop {
-            match self.stopping.or(tokio::time::timeout(idle, reply.next())).await? {
-                Err(_) => return Ok(Err("the model said nothing for too long".to_owned())),
-                Ok(Some(Err(words))) => return Ok(Err(words)),
-                Ok(Some(Ok(bytes))) => ingest.push(&bytes, None, &mut summary),
-                Ok(None) => break,
-            }
-        }
+        let reading = read(reply, setup.provider.patience(), &mut ingest, &mut summary);
+        let trouble = self.stopping.or(reading).await?.err();
         let verdict = ingest.end_reply(None, &mut summary);
         ingest.finish(Cut::EndOfInput, None, &mut summary);
         let whole = matches!(verdict, Verdict::Completed(_)) && !summary.text.trim().is_empty();
-        Ok(if whole { Ok(summary) } else { Err("the summary is not whole".to_owned()) })
+        let unwhole = (!whole).then(|| "the summary is not whole".to_owned());
+        summary.trouble = trouble.or(unwhole);
+        Ok(summary)
     }
 }
 
-/// Long outputs of tools say little that a summary needs, and pictures nothing.
-fn shorten(turns: &mut [Turn]) {
-    let results = turns.iter_mut().filter_map(|turn| match turn {
-        Turn::Results(results) => Some(results),
-        Turn::Person(_) | Turn::Agent(_) => None,
-    });
-    for result in results.flatten() {
-        result.images.clear();
-        let end = result.text.floor_char_boundary(OLD_OUTPUT_BYTES_MAX);
-        if end < result.text.len() {
-            result.text.truncate(end);
-            result.text.push_str("\n… (the rest is left out here)");
+/// Takes in a reply to its end, within the same bounds as any other.
+async fn read(
+    mut reply: Reply,
+    patience: Patience,
+    ingest: &mut Ingest,
+    summary: &mut Summary,
+) -> Result<(), String> {
+    let (until, mut bytes) = (Instant::now() + patience.total, 0);
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        match tokio::time::timeout(patience.idle.min(left), reply.next()).await {
+            Err(_) => return Err("the model took too long".to_owned()),
+            Ok(Some(Err(words))) => return Err(words),
+            Ok(None) => return Ok(()),
+            Ok(Some(Ok(piece))) => {
+                bytes += piece.len();
+                if REPLY_BYTES_MAX < bytes {
+                    return Err("the model does not come to an end".to_owned());
+                }
+                ingest.push(&piece, None, summary);
+            }
         }
     }
+}
+
+/// A conversation without calls, which providers take only together with the tools. Long outputs say
+/// little that a summary needs, and pictures nothing.
+fn in_words(turns: &[Turn]) -> Vec<Turn> {
+    let part = |part: &Part| match part {
+        Part::Text(text) => Some(Part::Text(text.clone())),
+        Part::Call(call) => {
+            Some(Part::Text(format!("(I called {} {})", call.name, call.arguments)))
+        }
+        Part::Thought { .. } => None,
+    };
+    let result = |result: &ToolResult| {
+        let end = result.text.floor_char_boundary(OLD_OUTPUT_BYTES_MAX);
+        let rest = if end < result.text.len() { " …" } else { "" };
+        format!("({} gave: {}{rest})", result.name, &result.text[..end])
+    };
+    let words = turns.iter().map(|turn| match turn {
+        Turn::Person(text) => Turn::Person(text.clone()),
+        Turn::Agent(parts) => Turn::Agent(parts.iter().filter_map(part).collect()),
+        Turn::Results(results) => {
+            Turn::Person(results.iter().map(result).collect::<Vec<_>>().join("\n"))
+        }
+    });
+    words.collect()
+}
+
+/// Sides take turns.
+fn merged(turns: Vec<Turn>) -> Vec<Turn> {
+    let mut merged: Vec<Turn> = Vec::new();
+    for turn in turns {
+        match (merged.last_mut(), turn) {
+            (Some(Turn::Person(open)), Turn::Person(text)) => open.extend(["\n\n", &text]),
+            (_, turn) => merged.push(turn),
+        }
+    }
+    merged
 }

@@ -49,7 +49,7 @@ impl Work {
     }
 
     /// Tells that there will be another attempt, and waits for it.
-    async fn wait_before(&mut self, attempt: u32, failed: &NoReply) -> Result<(), Halt> {
+    pub(super) async fn wait_before(&mut self, attempt: u32, failed: &NoReply) -> Result<(), Halt> {
         let delay = match failed.again {
             Again::After(delay) => delay,
             Again::No | Again::Yes => {

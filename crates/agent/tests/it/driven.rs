@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use agent::driven::{Driven, Driving, Kind};
 use agent::rounds::Caution;
 use engine::event::{AnsweredBy, Event, FailureReason, Outcome, ToolOutcome};
+use engine::ingest::DialectName;
+use engine::ingest::filter::{ControlWord, Meaning};
 use gateway::runs::Heard;
 use serde_json::Map;
 
@@ -232,4 +234,27 @@ async fn an_agent_that_has_forgotten_the_conversation_begins_another_and_says_so
     let told = |event: &Event<'_>| matches!(event, Event::NoticeGiven { text, .. } if text.contains("no longer knows"));
     assert!(events.iter().any(told), "{events:?}");
     assert_eq!(place.called().lines().count(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn l9_an_agent_that_has_nothing_to_report_is_asked_once_and_remembered() {
+    let place = Place::new();
+    let mut driving = place.driving(&[]);
+    driving.kind = Kind::Command;
+    driving.dialect = Some(DialectName::GeminiCli);
+    driving.control_words =
+        vec![ControlWord::new("HEARTBEAT_OK", Meaning::NothingToReport).unwrap()];
+    let init = r#"{"type":"init","session_id":"g-1","model":"m"}"#;
+    let said = r#"{"type":"message","role":"assistant","content":"HEARTBEAT_OK","delta":true}"#;
+    let result = r#"{"type":"result","status":"success"}"#;
+    let program = format!("echo \"$@\" >>called; printf '%s\\n' '{init}' '{said}' '{result}'");
+    driving.command =
+        ["sh", "-c", &program, "{prompt}", "--session={session}"].map(str::to_owned).to_vec();
+    let house = place.house(driving).await;
+    for _ in 0..2 {
+        let events = house.ask("anything?").await;
+        assert_eq!(ending(&events).outcome, Outcome::Completed, "{events:?}");
+        assert_eq!(crate::house::said(&events), "");
+    }
+    assert_eq!(place.called().lines().collect::<Vec<_>>(), ["", "--session=g-1"]);
 }

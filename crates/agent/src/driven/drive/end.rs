@@ -75,6 +75,11 @@ impl Drive {
                 let words = format!("`{title}` ended with {status}. {said}");
                 self.fail(words.trim_end()).await;
             }
+            (Verdict::Completed(_), _) => {
+                if self.write_name().await.is_ok() {
+                    self.pen.finish(Cut::EndOfInput).await;
+                }
+            }
             _ => self.pen.finish(Cut::EndOfInput).await,
         }
     }
