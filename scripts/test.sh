@@ -40,7 +40,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 status=0
 # Output is shown also of tests that pass: those that are skipped say so.
-cargo test --workspace --all-features --locked -- --show-output 2>&1 | tee "$log" || status=$?
+cargo test --workspace --all-features --locked --no-fail-fast -- --show-output 2>&1 | tee "$log" || status=$?
 
 step "other people's clients"
 if [ -n "$(node_of_age)" ]; then

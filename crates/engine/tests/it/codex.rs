@@ -124,7 +124,7 @@ fn what_a_person_needs_for_an_answer_is_in_the_ask() {
         asks.collect()
     };
     let approvals = asks("codex-app-server/approvals-of-both-sides.jsonl");
-    assert_eq!(approvals[0].0, "open gate\nneeds the key");
+    assert_eq!(approvals[0].0, "open gate\nneeds the key\nin /pond");
     let questions = asks("codex-app-server/approval-answer-not-recorded.jsonl");
     let gates = vec!["North: the old one".to_owned(), "South: the new one".to_owned()];
     assert!(questions.contains(&("Gate: Which gate?".to_owned(), gates)), "{questions:?}");
