@@ -237,7 +237,8 @@ pub(super) fn is_plain(name: &str) -> bool {
 /// Whether an agent says that it does not know the conversation it was to go on with. Whatever else
 /// may be wrong passes, and the conversation is still there.
 pub(super) fn is_unknown_conversation(words: &str) -> bool {
-    const SAYINGS: [&str; 8] = [
+    const SAYINGS: [&str; 9] = [
+        "no previous sessions found",
         "no conversation found",
         "no rollout found",
         "no saved session",

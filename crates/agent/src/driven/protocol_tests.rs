@@ -67,11 +67,21 @@ fn acp_signs_in_and_begins_anew_where_a_conversation_is_lost() {
     assert_eq!((method.as_str(), &params["methodId"]), ("authenticate", &json!("key")));
     let (method, _) = asked(&acp.hear(r#"{"id":2,"result":{}}"#).say).remove(0);
     assert_eq!(method, "session/resume");
-    let lost = acp.hear(r#"{"id":3,"error":{"code":-32603,"message":"no such session"}}"#);
+    let error = json!({"code": -32603, "message": "Internal error", "data": {"details": "No previous sessions found for this project."}});
+    let lost = acp.hear(&json!({"id": 3, "error": error}).to_string());
     assert!(lost.is_lost && !lost.is_news);
     assert_eq!(asked(&lost.say)[0].0, "session/new");
     acp.hear(r#"{"id":4,"result":{"sessionId":"s-2"}}"#);
     assert_eq!(acp.session(), Some("s-2"));
+}
+
+#[test]
+fn what_may_pass_costs_no_conversation() {
+    let mut acp = Protocol::Acp(Acp::new(turn(Some("s-1")), None));
+    acp.begin();
+    acp.hear(r#"{"id":1,"result":{"agentCapabilities":{"loadSession":true}}}"#);
+    let failed = acp.hear(r#"{"id":3,"error":{"code":-32000,"message":"sign in again"}}"#);
+    assert!(!failed.is_lost && failed.is_news && failed.end == End::Over);
 }
 
 #[test]
