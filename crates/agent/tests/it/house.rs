@@ -78,6 +78,14 @@ impl House {
         House { gateway, session: session.id, store, sent: 0.into() }
     }
 
+    /// Another session of the same gateway; each has a number of its own.
+    pub(crate) fn another(&self, number: u8) -> House {
+        let session = new_session(OwnerId::from_bytes([1; 16]), "", 1).unwrap();
+        self.store.create(&session).unwrap();
+        let (gateway, store) = (Arc::clone(&self.gateway), Arc::clone(&self.store));
+        House { gateway, session: session.id, store, sent: (number * 8).into() }
+    }
+
     /// The process ends, and another begins.
     pub(crate) async fn restart(self, setup: Setup) -> House {
         self.restart_with(Arc::new(Looped::new(setup))).await
