@@ -36,6 +36,8 @@ pub const COMMAND_TIME_MAX: Duration = Duration::from_mins(30);
 pub const KILL_AFTER: Duration = Duration::from_millis(700);
 /// How long an ask waits for an answer, unless its profile says less.
 pub const ASK_EXPIRES_AFTER: Duration = Duration::from_hours(24);
+/// Bytes of a call's arguments that an ask of somebody else's agent shows.
+pub const ASK_ARGUMENTS_MAX: usize = 64 << 10;
 /// Characters of an answer that a person writes.
 pub const ANSWER_MAX: usize = 16 << 10;
 /// Tools that one round may call.

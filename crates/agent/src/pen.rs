@@ -1,35 +1,27 @@
 //! Writes one run: what a model's reply becomes, and what is said beside it, in one order.
 
+mod made;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use engine::event::{Event, Executor, Image, Millis, Sink, ToolKind, Usage, UsageScope};
+use engine::event::{Event, Image, Millis, Usage, UsageScope};
 use engine::ingest::{Ingest, Options};
 use engine::run::{Cut, Verdict, Writer};
 use gateway::agent::Job;
 use gateway::clock::now_ms;
 use gateway::digest::Digest;
-use gateway::log::Fact;
 use gateway::runs::Answer;
 use gateway::store::StoreError;
 use tokio::sync::mpsc;
 
-use crate::approval::exactly;
 use crate::conversation::{Conversation, Turn};
 use crate::model::Rates;
 
-/// What whoever runs the tools knows of one; the model only says its name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Known {
-    pub kind: ToolKind,
-    pub server: Option<String>,
-    pub name: String,
-}
-
-/// By the name that the model says.
-pub type KnownTools = BTreeMap<String, Known>;
+use made::Made;
+pub use made::{Known, KnownTools};
 
 /// The run could not be kept: whoever works on it stops. The gateway has seen to its ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -78,76 +70,6 @@ impl Used {
     }
 }
 
-/// What has happened and is not kept yet.
-#[derive(Debug)]
-struct Made {
-    facts: Vec<Fact>,
-    /// What the run began with, if its source tells it again.
-    echo: Option<String>,
-    tools: KnownTools,
-    rates: Rates,
-    /// How long a person has to answer.
-    answer_within: Duration,
-}
-
-impl Sink for Made {
-    fn event(&mut self, at: Option<Millis>, event: Event<'_>) {
-        match event {
-            // The gateway has written the beginning.
-            Event::RunStarted { .. } => {}
-            Event::PromptReceived { text }
-                if self.echo.as_ref().is_some_and(|echo| text.trim() == echo.trim()) => {}
-            event => self.facts.push((at, self.known(event.into_owned()))),
-        }
-    }
-}
-
-impl Made {
-    fn answer_until(&self) -> Millis {
-        let lasts = u64::try_from(self.answer_within.as_millis()).unwrap_or(u64::MAX);
-        now_ms().saturating_add(lasts)
-    }
-
-    /// The same, with what the source cannot know: what a tool is, and what a call cost.
-    fn known(&self, event: Event<'static>) -> Event<'static> {
-        match event {
-            Event::ToolStarted {
-                step,
-                round,
-                call,
-                name,
-                kind: ToolKind::Function,
-                executor: executor @ Executor::Client,
-                server: None,
-                parent,
-            } if let Some(known) = self.tools.get(&*name) => Event::ToolStarted {
-                step,
-                round,
-                call,
-                name: known.name.clone().into(),
-                kind: known.kind,
-                executor,
-                server: known.server.clone().map(Into::into),
-                parent,
-            },
-            Event::UsageReported { scope: UsageScope::Round, mut usage } => {
-                usage.cost_usd = usage.cost_usd.or(self.rates.cost_usd(&usage));
-                Event::UsageReported { scope: UsageScope::Round, usage }
-            }
-            // What somebody else's agent asks is bound to what is shown, and does not wait for ever.
-            Event::AskOpened { ask, kind, text, options, step, digest: None, expires_at_ms } => {
-                let text = exactly(&text);
-                let shown = serde_json::json!([ask, kind, text, options]).to_string();
-                let digest = Some(Digest::of(shown.as_bytes()).to_string().into());
-                let expires_at_ms = expires_at_ms.or(Some(self.answer_until()));
-                let text = text.into();
-                Event::AskOpened { ask, kind, text, options, step, digest, expires_at_ms }
-            }
-            event => event,
-        }
-    }
-}
-
 impl Pen {
     pub fn new(
         job: Job,
@@ -156,8 +78,7 @@ impl Pen {
         answer_within: Duration,
         conversation: Conversation,
     ) -> Pen {
-        let (facts, tools) = (Vec::new(), KnownTools::new());
-        let made = Made { facts, echo: None, tools, rates, answer_within };
+        let made = Made::new(rates, answer_within);
         let ingest = Ingest::new(options);
         Pen {
             job,
