@@ -15,6 +15,7 @@ mod opencode;
 mod protocol;
 #[cfg(test)]
 mod protocol_tests;
+mod rpc;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
 //! Processes in groups of their own, which end as a whole.
 
+use std::ffi::OsString;
 use std::process::{ExitStatus, Stdio};
 use std::sync::LazyLock;
 
@@ -100,6 +101,21 @@ async fn end(mut child: Child, id: Option<Pid>) {
     // Also those whose parent went first.
     let _gone = kill_process_group(id, Signal::KILL);
     let _reaped = child.wait().await;
+}
+
+/// Our environment. What is no text is left out.
+pub fn variables() -> impl Iterator<Item = (String, String)> {
+    let text = |(name, value): (OsString, OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    std::env::vars_os().filter_map(text)
+}
+
+/// Whether the name of a variable says that it holds what nobody else needs to know.
+pub fn is_secret(name: &str) -> bool {
+    const PARTS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+    let name = name.to_ascii_uppercase();
+    PARTS.iter().any(|part| name.contains(part))
 }
 
 /// A command with nothing to read and both outputs piped.

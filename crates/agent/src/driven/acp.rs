@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::kind::is_unknown_conversation;
 use super::protocol::{Decision, Reaction, Said, Turn};
+use super::rpc::{Line, name_of};
 
 #[derive(Debug)]
 pub(super) struct Acp {
@@ -48,20 +49,6 @@ struct Choice {
     option_id: String,
     #[serde(default)]
     kind: String,
-}
-
-#[derive(Deserialize)]
-struct Line {
-    #[serde(default)]
-    id: Option<Value>,
-    #[serde(default)]
-    method: Option<String>,
-    #[serde(default)]
-    params: Value,
-    #[serde(default)]
-    result: Value,
-    #[serde(default)]
-    error: Option<Value>,
 }
 
 impl Acp {
@@ -216,9 +203,4 @@ impl Stage {
             Stage::Prompt => "session/prompt",
         }
     }
-}
-
-/// How the engine names an ask by its id.
-fn name_of(id: &Value) -> String {
-    id.as_str().map_or_else(|| id.to_string(), str::to_owned)
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::kind::is_unknown_conversation;
 use super::protocol::{Decision, Reaction, Said, Turn};
+use super::rpc::{Line, name_of};
 
 #[derive(Debug)]
 pub(super) struct Codex {
@@ -25,20 +25,6 @@ struct Asked {
     decisions: Vec<Value>,
     questions: Vec<String>,
     permissions: Value,
-}
-
-#[derive(Deserialize)]
-struct Line {
-    #[serde(default)]
-    id: Option<Value>,
-    #[serde(default)]
-    method: Option<String>,
-    #[serde(default)]
-    params: Value,
-    #[serde(default)]
-    result: Option<Value>,
-    #[serde(default)]
-    error: Option<Value>,
 }
 
 const INITIALIZE: u64 = 1;
@@ -60,9 +46,7 @@ impl Codex {
     pub(super) fn hear(&mut self, text: &str) -> Reaction {
         let Ok(line) = serde_json::from_str::<Line>(text) else { return Reaction::news() };
         match (line.method.as_deref(), line.id) {
-            (None, Some(id)) => {
-                self.replied(id.as_u64(), line.result.as_ref(), line.error.as_ref())
-            }
+            (None, Some(id)) => self.replied(id.as_u64(), &line.result, line.error.as_ref()),
             (Some(method), Some(id)) => self.asked(method, id, &line.params),
             (Some("turn/completed"), None) if self.is_ours(&line.params) => Reaction::over(),
             (Some("serverRequest/resolved"), None) => {
@@ -85,12 +69,7 @@ impl Codex {
             && (self.going.is_none() || turn.is_none() || turn == self.going.as_deref())
     }
 
-    fn replied(
-        &mut self,
-        id: Option<u64>,
-        result: Option<&Value>,
-        error: Option<&Value>,
-    ) -> Reaction {
+    fn replied(&mut self, id: Option<u64>, result: &Value, error: Option<&Value>) -> Reaction {
         match id {
             Some(THREAD)
                 if error.is_some_and(|error| is_unknown_conversation(&error.to_string()))
@@ -102,7 +81,7 @@ impl Codex {
             Some(INITIALIZE | THREAD | TURN) if error.is_some() => return Reaction::over(),
             _ => {}
         }
-        let name = |of: &str| Some(result?.get(of)?.get("id")?.as_str()?.to_owned());
+        let name = |of: &str| Some(result.get(of)?.get("id")?.as_str()?.to_owned());
         match id {
             Some(INITIALIZE) => {
                 let initialized = Said::Line(json!({"method": "initialized"}).to_string());
@@ -242,11 +221,6 @@ fn action(decision: Decision<'_>) -> Option<Value> {
         Decision::Said(_) => return None,
     };
     Some(json!({"action": action, "content": null}))
-}
-
-/// How the engine names an ask by its id.
-fn name_of(id: &Value) -> String {
-    id.as_str().map_or_else(|| id.to_string(), str::to_owned)
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "reads better where it is called")]

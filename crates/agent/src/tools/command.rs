@@ -1,7 +1,6 @@
 //! Commands of the shell, in a process group of their own, with their output as it comes.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use super::root::{NONBLOCK, Root};
 use super::{BadCall, Teller, seconds};
 use crate::limits::{COMMAND_TIME, COMMAND_TIME_MAX, FILE_BYTES_MAX};
-use crate::process::{Decoder, Group, piped};
+use crate::process::{Decoder, Group, is_secret, piped, variables};
 
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -33,8 +32,6 @@ pub(super) struct RunArguments {
     seconds: Option<u64>,
 }
 
-/// Parts of names of variables that hold what no command needs to know.
-const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 /// Words of a command that are looked at.
 const NAMED_MAX: usize = 32;
 /// After the command itself has ended, so long for what it left in its pipes.
@@ -50,7 +47,8 @@ impl Run {
             root: root.clone(),
             time: seconds(given.seconds, COMMAND_TIME, COMMAND_TIME_MAX),
             command: given.command,
-            variables: variables(),
+            // Commands get ours, without what looks like a secret.
+            variables: variables().filter(|(name, _)| !is_secret(name)).collect(),
             named,
         })
     }
@@ -126,19 +124,6 @@ async fn pass_on(source: Option<impl AsyncRead + Unpin>, teller: &Teller) {
     if !rest.is_empty() {
         teller.put_out(rest).await;
     }
-}
-
-/// The environment that a command gets: ours, without what looks like a secret.
-fn variables() -> BTreeMap<String, String> {
-    let is_secret = |name: &str| {
-        let name = name.to_ascii_uppercase();
-        SECRET_NAMES.iter().any(|part| name.contains(part))
-    };
-    // What is no text cannot be shown, and is not given.
-    let text = |(name, value): (OsString, OsString)| {
-        Some((name.into_string().ok()?, value.into_string().ok()?))
-    };
-    std::env::vars_os().filter_map(text).filter(|(name, _)| !is_secret(name)).collect()
 }
 
 /// Variables that tell one start of a program from another, and change nothing that a command does.

@@ -9,6 +9,7 @@ use crate::approval::exactly;
 use crate::driven::kind::Talk;
 use crate::driven::protocol::{End, Protocol, Reaction};
 use crate::pen::Unkept;
+use crate::process::{is_secret, variables};
 
 use super::Drive;
 
@@ -91,13 +92,12 @@ impl Drive {
     }
 
     /// What the agent said beside its stream, without keys that it was given.
-    fn hidden(&self, text: &str) -> String {
-        let own = self.setup.variables.clone().into_iter();
-        let secrets = std::env::vars().chain(own).filter(|(name, value)| {
-            let name = name.to_uppercase();
-            let names = ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL"];
-            6 <= value.len() && names.iter().any(|part| name.contains(part))
+    fn hidden(&self, said: &str) -> String {
+        let own = self.setup.variables.clone();
+        let secrets = variables().chain(own).filter(|(name, value)| {
+            // What is shorter stands in any text.
+            6 <= value.len() && is_secret(name)
         });
-        exactly(&secrets.fold(text.to_owned(), |text, (_, value)| text.replace(&value, "[hidden]")))
+        exactly(&secrets.fold(said.to_owned(), |said, (_, value)| said.replace(&value, "[hidden]")))
     }
 }
