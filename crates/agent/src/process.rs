@@ -15,6 +15,28 @@ use crate::limits::KILL_AFTER;
 pub struct Group {
     child: Option<Child>,
     id: Option<Pid>,
+    guard: Option<Guard>,
+}
+
+/// A process in the group that ends the group when we are gone without having done so ourselves.
+#[derive(Debug)]
+struct Guard {
+    _child: Child,
+    /// Closed by the system when this process ends, however it does.
+    _line: ChildStdin,
+}
+
+impl Guard {
+    /// Nothing if the group has ended already.
+    fn of(group: Pid) -> Option<Guard> {
+        const WAITS: &str = "trap '' TERM INT HUP; read _; kill -KILL 0";
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", WAITS]).process_group(group.as_raw_nonzero().get());
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().ok()?;
+        let line = child.stdin.take()?;
+        Some(Guard { _child: child, _line: line })
+    }
 }
 
 impl Group {
@@ -22,7 +44,7 @@ impl Group {
     pub fn start(mut command: Command) -> std::io::Result<Group> {
         let child = command.process_group(0).kill_on_drop(false).spawn()?;
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        Ok(Group { child: Some(child), id })
+        Ok(Group { child: Some(child), id, guard: id.and_then(Guard::of) })
     }
 
     pub fn take_input(&mut self) -> Option<ChildStdin> {
@@ -45,6 +67,7 @@ impl Group {
             let _gone = kill_process_group(id, Signal::KILL);
         }
         self.child = None;
+        self.guard = None;
         status
     }
 
@@ -59,6 +82,7 @@ impl Group {
     pub async fn stop(&mut self) {
         if let Some(child) = self.child.take() {
             end(child, self.id).await;
+            self.guard = None;
         }
     }
 }
@@ -69,9 +93,10 @@ impl Drop for Group {
         match tokio::runtime::Handle::try_current() {
             Ok(runtime) => {
                 ENDING.send_modify(|count| *count += 1);
-                let id = self.id;
+                let (id, guard) = (self.id, self.guard.take());
                 runtime.spawn(async move {
                     end(child, id).await;
+                    drop(guard);
                     ENDING.send_modify(|count| *count -= 1);
                 });
             }

@@ -236,7 +236,11 @@ impl Drive {
                 Happened::Stop(cut) => return Err(Close::Stopped(cut)),
                 Happened::Line(Ok(Some(line))) => self.hear(&line).await?,
                 Happened::Line(Ok(None)) => return Err(Close::EndOfStream),
-                Happened::Line(Err(error)) => return Err(Close::Broken(error.to_string())),
+                Happened::Line(Err(error)) => {
+                    let words =
+                        format!("the stream of `{}` broke off: {error}", self.setup.title());
+                    return Err(Close::Broken(words));
+                }
                 Happened::Answer(answer) => self.answered(answer).await?,
                 Happened::Hook(asked) => self.hooked(asked).await?,
                 Happened::Late => self.late().await?,

@@ -101,3 +101,32 @@ async fn a_profile_that_cannot_be_used_says_why_and_where() {
         assert!(ran.stderr.contains(part), "{text}: {}", ran.stderr);
     }
 }
+
+/// What an agent has started does not outlive a gateway that was killed.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_goes_with_a_gateway_that_is_killed() {
+    let home = home();
+    let script = "trap '' TERM; echo $$ >pid.new; mv pid.new pid; sleep 300";
+    let profile = format!(
+        "[profiles.mine]\nagent = \"command\"\ncommand = [\"sh\", \"-c\", {script:?}, \"{{prompt}}\"]\n"
+    );
+    std::fs::write(home.path().join("millpond.toml"), profile).unwrap();
+    let http = reqwest::Client::new();
+    let mut process = Process::start(home.path());
+    let caller = Caller::of(&process, &http);
+    let session = caller.new_session().await;
+    message(&caller, &session, "go").await;
+    let patience = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let agent = loop {
+        match std::fs::read_to_string(home.path().join("pid")) {
+            Ok(pid) => break pid.trim().to_owned(),
+            Err(_) => assert!(std::time::Instant::now() < patience, "it was not started"),
+        }
+        tokio::task::yield_now().await;
+    };
+    process.kill();
+    while std::path::Path::new("/proc").join(&agent).exists() {
+        assert!(std::time::Instant::now() < patience, "process {agent} is still there");
+        tokio::task::yield_now().await;
+    }
+}
