@@ -82,6 +82,7 @@ impl Job {
 
     /// A run that was waiting for an answer when the process before this one ended.
     pub fn found(prompt: String, place: Place, unfinished: Unfinished) -> Job {
+        place.ticket.asking(unfinished.asks());
         Job { prompt, pen: Some(Pen { place, unfinished }) }
     }
 
@@ -118,6 +119,7 @@ impl Job {
             pen.unfinished.hear(event);
         }
         let kept = pen.place.run.append(facts).await.map(|_| ());
+        pen.place.ticket.asking(pen.unfinished.asks());
         if let Err(error) = &kept
             && let Some(Pen { place: Place { run, ticket, .. }, .. }) = self.pen.take()
         {

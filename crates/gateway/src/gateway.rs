@@ -17,6 +17,7 @@ use crate::limits::{INGEST_BYTES_MAX, MERGE_WINDOW};
 use crate::log::Log;
 use crate::messages::{Queues, Shared};
 use crate::runs::{Runs, end_open_runs};
+use crate::site::Site;
 use crate::store::{Session, Store, StoreError, Token, Vault};
 
 #[derive(Debug)]
@@ -46,6 +47,8 @@ pub struct Gateway {
     pub ingest_bytes_max: usize,
     /// The view that readers get who name none.
     pub view: ViewName,
+    /// The web site beside the API; empty where there is none.
+    pub site: Site,
 }
 
 struct Keys(Arc<dyn Vault>);
@@ -87,6 +90,7 @@ impl Gateway {
             unrest: AtomicU64::new(0),
             ingest_bytes_max: INGEST_BYTES_MAX,
             view: ViewName::Latest,
+            site: Site::default(),
         })
     }
 

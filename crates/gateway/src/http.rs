@@ -12,11 +12,14 @@ mod messages;
 mod news;
 mod openapi;
 mod ops;
+mod remote_image;
 mod retry;
 mod runs;
 mod sessions;
+mod site;
 mod socket;
 mod stream;
+mod theatre;
 
 use std::sync::Arc;
 
@@ -47,6 +50,7 @@ fn guarded() -> Vec<Route> {
         ("/v1/sessions/{session}/messages", post(messages::send)),
         ("/v1/sessions/{session}/queue", get(messages::queue).put(messages::reorder)),
         ("/v1/sessions/{session}/stream", get(stream::events)),
+        ("/v1/sessions/{session}/theatre", get(theatre::stream)),
         ("/v1/sessions/{session}/snapshot", get(stream::snapshot)),
         ("/v1/sessions/{session}/log", get(stream::log)),
         (blobs::PATH, post(blobs::upload).layer(DefaultBodyLimit::max(BLOB_BYTES_MAX))),
@@ -97,7 +101,7 @@ pub fn router(gateway: Arc<Gateway>) -> Router {
     together(open())
         .merge(together(guarded()).layer(credential))
         .method_not_allowed_fallback(extract::wrong_method)
-        .fallback(async || ApiError::not_found())
+        .fallback(site::page)
         .layer(axum::middleware::from_fn_with_state(Arc::clone(&gateway), gate::host_and_origin))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .with_state(gateway)

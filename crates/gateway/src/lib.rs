@@ -31,4 +31,5 @@ pub mod pictures;
 pub mod reader;
 pub mod runs;
 pub mod serve;
+pub mod site;
 pub mod store;

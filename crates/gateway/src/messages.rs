@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::event::Event;
+use serde::Deserialize;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, watch};
 
 use crate::agent::{Agent, Job, Place};
@@ -130,6 +131,7 @@ pub async fn accept(
         gateway.queues.joining().entry(session).or_default().insert(id);
     }
     drop(changing);
+    gateway.log.news().tell(session);
     tokio::spawn(work_off(Arc::clone(gateway), session));
     Ok(())
 }
@@ -150,13 +152,25 @@ async fn has_joined(log: &Log, session: SessionId, id: QueuedId) -> Result<bool,
     }
 }
 
-/// Puts waiting messages into another order; those not named are removed. Whoever does not know all
-/// that wait, or names others, is told that the queue has changed.
+/// How waiting messages shall wait.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Arrangement {
+    /// All that go on waiting.
+    pub order: Vec<QueuedId>,
+    #[serde(default)]
+    pub removed: Vec<QueuedId>,
+    /// What those say that were written anew.
+    #[serde(default)]
+    pub texts: HashMap<QueuedId, String>,
+}
+
+/// Puts waiting messages into another order. Whoever does not name all that wait, or names others,
+/// is told that the queue has changed.
 pub async fn arrange(
     gateway: &Gateway,
     session: SessionId,
-    order: &[QueuedId],
-    removed: &[QueuedId],
+    Arrangement { order, removed, texts }: &Arrangement,
 ) -> Result<Vec<Queued>, Refused> {
     let lock = gateway.queues.of(session);
     let _changing = lock.lock().await;
@@ -169,12 +183,18 @@ pub async fn arrange(
         all && arranged.len() + removed.len() == queue.len()
             && removed.iter().all(|id| known(id).is_some())
     });
-    let arranged = arranged.ok_or(Refused::Changed)?;
+    let mut arranged = arranged.ok_or(Refused::Changed)?;
+    for message in &mut arranged {
+        if let Some(text) = texts.get(&message.id) {
+            message.text.clone_from(text);
+        }
+    }
     let kept = arranged.clone();
     gateway.log.blocking(move |store| store.set_queue(session, &kept)).await?;
     if !removed.is_empty() {
         gateway.queues.removals.send_modify(|count| *count += 1);
     }
+    gateway.log.news().tell(session);
     Ok(arranged)
 }
 

@@ -63,6 +63,8 @@ struct Going {
     session: SessionId,
     wish: watch::Sender<Wish>,
     answers: Option<mpsc::Sender<Answer>>,
+    /// How many asks of it are open.
+    asks: usize,
 }
 
 /// A run's place among those that are going, given up when dropped.
@@ -90,6 +92,15 @@ impl Ticket {
     fn keep_answers(&self) {
         let answers = self.hear_answers();
         *self.early.lock().unwrap_or_else(PoisonError::into_inner) = Some(answers);
+    }
+
+    /// Says how many asks of the run are open, to those who list sessions.
+    pub fn asking(&self, asks: usize) {
+        let mut going = self.runs.lock();
+        let Some(of) = going.get_mut(&self.run).filter(|of| of.asks != asks) else { return };
+        of.asks = asks;
+        drop(going);
+        self.runs.news.tell(self.session);
     }
 
     fn hear_answers(&self) -> mpsc::Receiver<Answer> {
@@ -129,7 +140,7 @@ impl Runs {
             return None;
         }
         let (sender, wish) = watch::channel(Wish::GoOn);
-        going.insert(run, Going { session, wish: sender, answers: None });
+        going.insert(run, Going { session, wish: sender, answers: None, asks: 0 });
         self.count.send_replace(going.len());
         Some(Ticket { runs: self.clone(), run, session, wish, early: Mutex::default() })
     }
@@ -156,6 +167,11 @@ impl Runs {
     /// The run that is going in a session.
     pub fn of(&self, session: SessionId) -> Option<RunId> {
         self.lock().iter().find(|(_, going)| going.session == session).map(|(run, _)| *run)
+    }
+
+    /// How many asks are open in the run that is going in a session.
+    pub fn asks(&self, session: SessionId) -> usize {
+        self.lock().values().find(|going| going.session == session).map_or(0, |going| going.asks)
     }
 
     pub fn is_empty(&self) -> bool {

@@ -17,6 +17,7 @@ use gateway::agent::Agent;
 use gateway::clock::now_ms;
 use gateway::gateway::Gateway;
 use gateway::limits::CONNECTIONS_MAX;
+use gateway::site::Site;
 use gateway::store::sqlite::{Durability, Retention, SqliteStore};
 use tokio::net::TcpListener;
 
@@ -79,6 +80,7 @@ async fn serve(args: &ServeArgs) -> Result<(), String> {
         .await
         .map_err(|error| error.to_string())?;
     gateway.view = profile.view().map_err(|error| error.to_string())?;
+    gateway.site = site();
     let gateway = Arc::new(gateway);
     tokio::spawn(sweep_now_and_then(store, Arc::clone(&gateway), retention(&config)));
     let (owner, link) = key::first_link(&gateway, &folder).await?;
@@ -103,6 +105,17 @@ async fn serve(args: &ServeArgs) -> Result<(), String> {
     // What the agents have started goes with them.
     let _late = tokio::time::timeout(Duration::from_secs(2), agent::process::all_ended()).await;
     served.map_err(|error| error.to_string())
+}
+
+/// The web chat, where this binary has it.
+fn site() -> Site {
+    #[allow(unused_mut, reason = "empty without the web chat")]
+    let mut site = Site::default();
+    #[cfg(feature = "web")]
+    for web::File { path, bytes, gzip, brotli } in web::FILES {
+        site.add(path, bytes, *gzip, *brotli);
+    }
+    site
 }
 
 /// Whoever works on messages here, as the profile says.

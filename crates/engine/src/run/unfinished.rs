@@ -36,6 +36,11 @@ impl Unfinished {
         self.ended
     }
 
+    /// How many asks are open.
+    pub fn asks(&self) -> usize {
+        self.asks.len()
+    }
+
     pub fn hear(&mut self, event: &Event<'_>) {
         match event {
             Event::RunStarted { .. } => self.started = true,

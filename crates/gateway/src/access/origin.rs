@@ -32,7 +32,7 @@ impl Allowed {
             more_hosts.iter().partition(|host| has_port(host));
         // A proxy at a scheme's own port is called by its name alone.
         let mut hosts: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
-        let mut origins: Vec<String> = more_origins.iter().map(|o| o.to_lowercase()).collect();
+        let mut origins: Vec<String> = Vec::new();
         for host in with_port {
             let host = host.to_lowercase();
             origins.push(format!("{scheme}://{host}"));
@@ -48,7 +48,16 @@ impl Allowed {
                 hosts.push(name);
             }
         }
-        Allowed { hosts, origins }
+        let mut allowed = Allowed { hosts, origins };
+        for origin in more_origins {
+            allowed.allow_origin(origin);
+        }
+        allowed
+    }
+
+    /// Pages from there may use the gateway too.
+    pub fn allow_origin(&mut self, origin: &str) {
+        self.origins.push(origin.to_lowercase());
     }
 
     pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Stranger> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use engine::event::Millis;
 use serde::{Deserialize, Serialize};
@@ -30,15 +30,22 @@ pub(super) struct Code {
 pub(super) async fn login(
     State(gateway): App,
     Query(Code { code }): Query<Code>,
+    headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let owner = Secret::shown(&code).and_then(|code| gateway.links.redeem(&code, Instant::now()));
-    let owner = owner.ok_or_else(|| {
-        ApiError::new(
+    let Some(owner) = owner else {
+        // A person is told on a page.
+        let navigates = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
+        if navigates && !gateway.site.is_empty() {
+            let to = (header::LOCATION, HeaderValue::from_static("/?link=used"));
+            return Ok((StatusCode::SEE_OTHER, [to]).into_response());
+        }
+        return Err(ApiError::new(
             StatusCode::UNAUTHORIZED,
             "link_used",
             "This link was used, is too old or is none. Ask for a new one with `millpond login`.",
-        )
-    })?;
+        ));
+    };
     let (_, secret) = gateway.issue(owner, "browser").await?;
     let secure = if gateway.tls { "; Secure" } else { "" };
     let cookie = format!(

@@ -24,9 +24,12 @@ pub(super) async fn host_and_origin(State(gateway): App, request: Request, next:
     let method = request.method().clone();
     // The path as it is routed: what stands in the place of its parameters may be a secret.
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let mut response = match gateway.allowed.check(request.uri(), request.headers()) {
-        Ok(()) => next.run(request).await,
-        Err(stranger) => refuse(stranger).into_response(),
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let (mut response, reader) = match gateway.allowed.check(request.uri(), request.headers()) {
+        Ok(()) if asks_first(&request) => (StatusCode::NO_CONTENT.into_response(), origin),
+        Ok(()) => (next.run(request).await, origin),
+        // Nobody who is refused may read why.
+        Err(stranger) => (refuse(stranger).into_response(), None),
     };
     let code = response.extensions().get().map(|Refusal(code)| *code);
     if let Some(code) = code {
@@ -38,7 +41,29 @@ pub(super) async fn host_and_origin(State(gateway): App, request: Request, next:
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    if let Some(reader) = reader {
+        let_read(headers, reader);
+    }
     response
+}
+
+/// Whether a browser asks what a page of another, allowed site may do.
+fn asks_first(request: &Request) -> bool {
+    request.method() == Method::OPTIONS
+        && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+}
+
+/// Lets a page of an allowed site read the answer. It shows a token: cookies of ours are not sent
+/// from there, and would not be taken.
+fn let_read(headers: &mut HeaderMap, origin: HeaderValue) {
+    const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE");
+    const HEADERS: HeaderValue =
+        HeaderValue::from_static("authorization, content-type, idempotency-key, last-event-id");
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HEADERS);
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+    headers.append(header::VARY, HeaderValue::from_static("origin"));
 }
 
 fn refuse(stranger: Stranger) -> ApiError {

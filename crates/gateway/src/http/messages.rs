@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::{now_ms, random};
 use crate::gateway::{Gateway, no_chance};
 use crate::id::{OwnerId, QueuedId, RunId, SessionId};
-use crate::messages::{Refused, Turn, accept, arrange};
+use crate::messages::{Arrangement, Refused, Turn, accept, arrange};
 use crate::store::Queued;
 
 use super::App;
@@ -109,25 +109,17 @@ pub(super) async fn queue(
     Ok(show(gateway.log.blocking(move |store| store.queue(id)).await?))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Order {
-    /// All that wait, as they shall.
-    order: Vec<QueuedId>,
-    /// Those that shall not.
-    #[serde(default)]
-    removed: Vec<QueuedId>,
-}
-
 pub(super) async fn reorder(
     State(gateway): App,
     Owner(owner): Owner,
     Path(word): Path<String>,
-    Json(wanted): Json<Order>,
+    Json(wanted): Json<Arrangement>,
 ) -> Result<Json<Queue>, ApiError> {
     let id = own(&gateway, owner, &word).await?.id;
-    let gateway = Arc::clone(&gateway);
-    Ok(show(arrange(&gateway, id, &wanted.order, &wanted.removed).await?))
+    if wanted.texts.values().any(|text| text.trim().is_empty()) {
+        return Err(ApiError::bad_request("A message has some text."));
+    }
+    Ok(show(arrange(&gateway, id, &wanted).await?))
 }
 
 impl From<Refused> for ApiError {

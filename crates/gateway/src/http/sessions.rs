@@ -37,6 +37,8 @@ pub(super) struct Shown {
     parent: Option<Parent>,
     /// The run that is going.
     run: Option<RunId>,
+    /// How many asks are open in it.
+    asks: usize,
 }
 
 #[derive(Serialize)]
@@ -48,6 +50,7 @@ struct Parent {
 pub(super) fn show_session(gateway: &crate::gateway::Gateway, session: Session) -> Shown {
     Shown {
         run: gateway.runs.of(session.id),
+        asks: gateway.runs.asks(session.id),
         id: session.id,
         title: session.title,
         created_ms: session.created_ms,

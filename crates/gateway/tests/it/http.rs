@@ -15,6 +15,8 @@ mod raw;
 mod resume;
 mod retry;
 mod schema;
+mod site;
 mod socket;
 mod storage;
 mod support;
+mod theatre;

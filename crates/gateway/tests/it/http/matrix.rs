@@ -22,6 +22,7 @@ const ROUTES: &[(&str, &str, &str)] = &[
     ("GET", "/v1/sessions/{session}/queue", ""),
     ("PUT", "/v1/sessions/{session}/queue", "{\"order\":[]}"),
     ("GET", "/v1/sessions/{session}/stream", ""),
+    ("GET", "/v1/sessions/{session}/theatre", ""),
     ("GET", "/v1/sessions/{session}/snapshot", ""),
     ("GET", "/v1/sessions/{session}/log", ""),
     ("POST", "/v1/sessions/{session}/blobs", "{}"),
@@ -58,6 +59,7 @@ const OPEN: &[&str] = &["/healthz", "/readyz", "/login", "/openapi.json"];
 const FOR_GUESTS: &[&str] = &[
     "/v1/sessions/{session}",
     "/v1/sessions/{session}/stream",
+    "/v1/sessions/{session}/theatre",
     "/v1/sessions/{session}/snapshot",
     "/v1/ws?session={session}",
 ];

@@ -146,6 +146,7 @@ impl Checked<'_> {
         let run = text(&taken["run"]);
         self.ask(Method::GET, "/v1/runs/{run}", &[&run], Value::Null).await;
         self.ask(Method::GET, &format!("{one}/stream"), &[session], Value::Null).await;
+        self.ask(Method::GET, &format!("{one}/theatre"), &[session], Value::Null).await;
         self.ask(Method::GET, &format!("{one}/snapshot"), &[session], Value::Null).await;
         self.ask(Method::GET, &format!("{one}/log"), &[session], Value::Null).await;
     }

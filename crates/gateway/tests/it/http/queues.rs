@@ -110,3 +110,24 @@ async fn a_client_whose_message_is_removed_before_its_turn_is_told() {
     let told = tokio::time::timeout(PATIENCE, second.text()).await.expect("it waits").unwrap();
     assert!(told.contains("\"type\":\"error\""), "{told}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_waits_can_be_written_anew() {
+    let served = serve_in(folder(), Some(script())).await;
+    let session = served.new_session().await;
+    let (pieces, taking) = begin_taking(&served, &session).await;
+    let (one, two) = (send(&served, &session, "one").await, send(&served, &session, "two").await);
+    let queue = format!("/v1/sessions/{session}/queue");
+    let arrange = |wanted| answer_to(served.request(Method::PUT, &queue).json(&wanted));
+    let blank = json!({ "order": [two, one], "texts": { (one.clone()): " " } });
+    assert_eq!(arrange(blank).await.0, 400);
+    let (status, waiting) =
+        arrange(json!({ "order": [two, one], "texts": { (one.clone()): "uno" } })).await;
+    assert_eq!(status, 200, "{waiting}");
+    let texts: Vec<_> = waiting["queue"].as_array().unwrap().iter().map(|of| &of["text"]).collect();
+    assert_eq!(texts, ["two", "uno"]);
+    drop(pieces);
+    taking.await.unwrap();
+    served.ended(&session, &one).await;
+    assert!(served.log(&session).await.contains("uno"));
+}

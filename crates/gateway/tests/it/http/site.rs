@@ -1,0 +1,150 @@
+//! The web site beside the API, and pages of other sites.
+
+use std::sync::Arc;
+
+use reqwest::Method;
+use reqwest::header::HeaderMap;
+
+use super::support::{Served, serve_with};
+
+const PAGE: &[u8] = b"<!doctype html><title>Pond</title>";
+const SCRIPT: &[u8] = b"// as it is";
+
+async fn with_site() -> Served {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    serve_with(folder, None, |gateway| {
+        gateway.site.add("/index.html", PAGE, None, None);
+        gateway.site.add("/theatre.html", b"theatre", None, None);
+        gateway.site.add("/assets/a-1.js", SCRIPT, Some(b"gz"), Some(b"br"));
+        gateway.site.add("/embed.js", SCRIPT, None, None);
+    })
+    .await
+}
+
+async fn asked(served: &Served, path: &str, headers: &[(&str, &str)]) -> (u16, HeaderMap, Vec<u8>) {
+    let mut request = served.client.get(format!("{}{path}", served.base));
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let answer = request.send().await.unwrap();
+    let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+    (status, headers, answer.bytes().await.unwrap().to_vec())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_come_to_anybody_under_a_strict_policy_and_hold_nothing_of_anybody() {
+    let served = with_site().await;
+    for path in ["/", "/s/01ARZ3NDEKTSV4RRFFQ69G5FAV", "/share/anything", "/index.html"] {
+        let (status, headers, body) = asked(&served, path, &[]).await;
+        assert_eq!((status, body.as_slice()), (200, PAGE), "{path}");
+        let policy = headers["content-security-policy"].to_str().unwrap();
+        for part in ["default-src 'none'", "script-src 'self';", "frame-ancestors 'none'"] {
+            assert!(policy.contains(part), "{policy}");
+        }
+        assert!(!policy.contains("unsafe"), "{policy}");
+        assert_eq!(headers["cache-control"], "no-cache");
+        let tag = headers["etag"].to_str().unwrap();
+        let (status, _, body) = asked(&served, path, &[("if-none-match", tag)]).await;
+        assert_eq!((status, body.len()), (304, 0));
+    }
+    assert_eq!(asked(&served, "/theatre/01ARZ", &[]).await.2, b"theatre");
+    for path in ["/nothing", "/assets/a-2.js", "/s"] {
+        assert_eq!(asked(&served, path, &[]).await.0, 404, "{path}");
+    }
+    let post = served.client.post(format!("{}/", served.base)).send().await.unwrap();
+    assert_eq!(post.status(), 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_comes_as_small_as_the_caller_can_read_it_and_is_kept_for_good() {
+    let served = with_site().await;
+    for (accepts, packing, body) in [
+        ("gzip, deflate, br", Some("br"), &b"br"[..]),
+        ("gzip", Some("gzip"), b"gz"),
+        ("br;q=0, gzip;q=0.5", Some("gzip"), b"gz"),
+        ("identity", None, SCRIPT),
+    ] {
+        let (_, headers, got) =
+            asked(&served, "/assets/a-1.js", &[("accept-encoding", accepts)]).await;
+        assert_eq!(headers.get("content-encoding").map(|of| of.to_str().unwrap()), packing);
+        assert_eq!(got, body, "{accepts}");
+        assert_eq!(headers["cache-control"], "public, max-age=31536000, immutable");
+        assert_eq!(headers["content-type"], "text/javascript; charset=utf-8");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_login_link_that_was_used_brings_a_person_to_a_page_that_says_so() {
+    let served = with_site().await;
+    let client =
+        reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let login = |navigates: bool| {
+        let request = client.get(format!("{}/login?code=mp_0", served.base));
+        if navigates { request.header("sec-fetch-mode", "navigate") } else { request }
+    };
+    let answer = login(true).send().await.unwrap();
+    assert_eq!(
+        (answer.status().as_u16(), &answer.headers()["location"]),
+        (303, &"/?link=used".parse().unwrap())
+    );
+    assert_eq!(login(false).send().await.unwrap().status(), 401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_picture_from_elsewhere_is_alone_on_a_page_that_may_load_it_and_nothing_else() {
+    let served = with_site().await;
+    let (status, headers, body) =
+        asked(&served, "/remote-image?src=https%3A%2F%2Fpond.example%2Fa%26b.png", &[]).await;
+    assert_eq!(status, 200);
+    let policy = headers["content-security-policy"].to_str().unwrap();
+    assert!(
+        policy.contains("img-src https://pond.example;") && policy.contains("sandbox"),
+        "{policy}"
+    );
+    let body = String::from_utf8(body).unwrap();
+    assert!(body.contains(r#"<img src="https://pond.example/a&amp;b.png""#), "{body}");
+    assert_eq!(asked(&served, "/remote-image?src=javascript:alert(1)", &[]).await.0, 400);
+    assert_eq!(asked(&served, "/remote-image", &[]).await.0, 400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_an_allowed_site_may_read_with_a_token_and_no_others() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let served = serve_with(folder, None, |gateway| {
+        gateway.site.add("/embed.js", SCRIPT, None, None);
+        gateway.allowed.allow_origin("https://shop.example");
+    })
+    .await;
+    let ask = |method: Method, origin: &'static str| {
+        let url = format!("{}/v1/sessions", served.base);
+        served.client.request(method, url).header("origin", origin)
+    };
+    let first = ask(Method::OPTIONS, "https://shop.example")
+        .header("access-control-request-method", "GET")
+        .header("access-control-request-headers", "authorization");
+    let answer = first.send().await.unwrap();
+    assert_eq!(answer.status(), 204);
+    assert_eq!(answer.headers()["access-control-allow-origin"], "https://shop.example");
+    assert!(
+        answer.headers()["access-control-allow-headers"]
+            .to_str()
+            .unwrap()
+            .contains("authorization")
+    );
+    let answer =
+        ask(Method::GET, "https://shop.example").bearer_auth(&served.token).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    assert_eq!(answer.headers()["access-control-allow-origin"], "https://shop.example");
+    assert!(answer.headers().get("access-control-allow-credentials").is_none(), "no cookies");
+    let script = served.client.get(format!("{}/embed.js", served.base));
+    let script =
+        script.header("origin", "https://shop.example").header("sec-fetch-site", "cross-site");
+    assert_eq!(
+        script.send().await.unwrap().headers()["access-control-allow-origin"],
+        "https://shop.example"
+    );
+    let answer =
+        ask(Method::GET, "https://evil.example").bearer_auth(&served.token).send().await.unwrap();
+    assert_eq!(answer.status(), 403);
+    assert!(answer.headers().get("access-control-allow-origin").is_none());
+}
