@@ -1,0 +1,381 @@
+// The whole window: the list of chats, the chat that is open, and what can be done.
+
+import { Gateway, News, Outbox, VIEWS, type Letter, type Refused, type Session, type View } from "@millpond/client";
+import { LitElement, html, nothing, type TemplateResult } from "lit";
+import "../chat/chat.ts";
+import type { ChatElement, Desk } from "../chat/chat.ts";
+import type { Sent } from "../chat/composer.ts";
+import { commandsOf } from "./commands.ts";
+import { download, exported, type Format } from "../doing/export.ts";
+import { languageOf, wordsOf, type Words } from "../words/words.ts";
+import "./dialogs.ts";
+import { choices, choose, draftsOf, keepView, letters, viewOf, type Theme } from "./kept.ts";
+import { Notifier, mayNotify } from "./notifier.ts";
+import "./palette.ts";
+import { placeOf, type Place } from "./place.ts";
+import { Sessions } from "./sessions.ts";
+import { Sharing } from "./sharing.ts";
+import "./sidebar.ts";
+import type { SessionWish } from "./sidebar.ts";
+import "./toasts.ts";
+
+/** So much of a first message names its chat. */
+const TITLE_CHARS = 60;
+
+export class AppElement extends LitElement {
+  static override properties = {
+    words: { state: true },
+    place: { state: true },
+    view: { state: true },
+    thinking: { state: true },
+    open: { state: true },
+    letters: { state: true },
+    signedOut: { state: true },
+    stamp: { state: true },
+    current: { state: true },
+  };
+  declare words: Words;
+  declare place: Place;
+  declare view: View;
+  declare thinking: boolean;
+  declare private open: boolean;
+  declare private letters: readonly Letter[];
+  declare private signedOut: boolean;
+  declare private stamp: number;
+  /** The session that is open, as the gateway last told it. */
+  declare private current: Session | undefined;
+  readonly gateway: Gateway;
+  readonly sessions: Sessions;
+  private readonly news: News;
+  private readonly outbox: Outbox;
+  private readonly notifier: Notifier;
+
+  constructor() {
+    super();
+    this.place = placeOf(location);
+    const { language, thinking, view } = choices();
+    const chosen = languageOf([language, ...navigator.languages]);
+    Object.assign(this, { words: wordsOf(chosen), thinking, view, open: false, letters: [], signedOut: false, stamp: 0 });
+    document.documentElement.lang = chosen;
+    this.gateway = new Gateway(this.place.what === "shared" ? { token: this.place.token } : {});
+    this.sessions = new Sessions(this.gateway, () => (this.stamp += 1));
+    this.notifier = new Notifier(() => choices().notify, () => this.words, (session) => this.go(session));
+    this.news = new News(this.gateway, {
+      session: (session) => this.hear(session),
+      relist: () => void this.relist(),
+      state: (_, why) => why && this.refused(why),
+    });
+    this.outbox = new Outbox(this.gateway, letters, {
+      changed: (all) => (this.letters = all),
+      taken: () => void this.chat?.readQueue(),
+    });
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    addEventListener("popstate", this.moved);
+    addEventListener("keydown", this.key);
+    addEventListener("online", this.online);
+    if (this.place.what === "shared") return void this.readCurrent();
+    this.news.open();
+    this.letters = this.outbox.letters();
+    void this.outbox.flush();
+    if (this.place.what === "session") this.enter(this.place.session);
+  }
+
+  get chat(): ChatElement | null {
+    return this.querySelector("mp-chat");
+  }
+
+  get session(): string | undefined {
+    return this.place.what === "start" ? undefined : this.place.session;
+  }
+
+  tell(text: string, action?: { label: string; run: () => void }): void {
+    this.querySelector("mp-toasts")?.tell(text, action);
+  }
+
+  // What commands do.
+
+  go(session: string): void {
+    if (session !== this.session) history.pushState(null, "", `/s/${session}`);
+    this.enter(session);
+  }
+
+  start(): void {
+    history.pushState(null, "", "/");
+    this.place = { what: "start" };
+    this.current = undefined;
+    this.open = false;
+    void this.updateComplete.then(() => this.querySelector("mp-composer")?.focus());
+  }
+
+  setView(view: View): void {
+    this.view = view;
+    if (this.session) keepView(this.session, view);
+  }
+
+  setThinking(thinking: boolean): void {
+    this.thinking = thinking;
+    choose({ thinking });
+  }
+
+  setTheme(theme: Theme): void {
+    choose({ theme });
+    document.documentElement.dataset["theme"] = theme;
+  }
+
+  setLanguage(language: string): void {
+    choose({ language });
+    const chosen = languageOf([language]);
+    document.documentElement.lang = chosen;
+    this.words = wordsOf(chosen);
+  }
+
+  async setNotify(notify: boolean): Promise<void> {
+    if (notify && !(await mayNotify())) return this.tell(this.words.notifyRefused);
+    choose({ notify });
+  }
+
+  share(): void {
+    const dialogs = this.querySelector("mp-dialogs");
+    if (this.session && dialogs) void this.trying(new Sharing(this.gateway, this.session, this.words, dialogs).open());
+  }
+
+  export(format: Format): void {
+    const page = this.chat?.page;
+    if (page) download(exported(page, this.current?.title ?? "", format, this.words));
+  }
+
+  async showUsage(): Promise<void> {
+    if (!this.session) return;
+    const { tokens_in, tokens_out, cost_micro_usd } = await this.gateway.usage(this.session);
+    const cost = cost_micro_usd ? `$${(cost_micro_usd / 1e6).toFixed(4)}` : this.words.noPrice;
+    this.tell(this.words.usageOf(tokens_in.toLocaleString(), tokens_out.toLocaleString(), cost));
+  }
+
+  openPalette(): void {
+    this.querySelector("mp-palette")?.open();
+  }
+
+  async wish(wish: SessionWish, session: Session): Promise<void> {
+    const { gateway, words } = this;
+    const title = session.title || words.untitled;
+    switch (wish) {
+      case "open":
+        return this.go(session.id);
+      case "rename":
+        return this.querySelector("mp-dialogs")?.ask(words.rename, session.title, (title) => void this.trying(gateway.changeSession(session.id, { title })));
+      case "pin":
+        return this.trying(gateway.changeSession(session.id, { pinned: !session.pinned }));
+      case "archive":
+        return this.trying(gateway.changeSession(session.id, { archived: !session.archived }));
+      case "remove":
+        await this.trying(gateway.deleteSession(session.id));
+        if (session.id === this.session) this.start();
+        this.tell(words.removed(title), { label: words.undo, run: () => void this.trying(gateway.restoreSession(session.id).then(() => this.go(session.id))) });
+    }
+  }
+
+  get currentSession(): Session | undefined {
+    return this.current;
+  }
+
+  protected override render(): TemplateResult {
+    if (this.signedOut) return this.doorstep();
+    const shared = this.place.what === "shared";
+    return html`<a class="skip" href="#main">${this.words.conversation}</a>
+      <div class="app ${this.open ? "open" : ""} ${shared ? "shared" : ""}">
+        ${shared ? nothing : this.side()}
+        <main id="main">${this.top()} ${this.session ? this.chatOf(this.session) : this.startPage()}</main>
+      </div>
+      <mp-palette .words=${this.words} .commands=${commandsOf(this)}></mp-palette>
+      <mp-dialogs .words=${this.words}></mp-dialogs>
+      <mp-toasts></mp-toasts>`;
+  }
+
+  private side(): TemplateResult {
+    return html`<aside class="side" aria-label=${this.words.chats}>
+      <mp-sidebar
+        .sessions=${this.sessions}
+        .current=${this.session}
+        .words=${this.words}
+        .stamp=${this.stamp}
+        @new-chat=${() => this.start()}
+        @session-wish=${({ detail }: CustomEvent<{ wish: SessionWish; session: Session }>) => void this.wish(detail.wish, detail.session)}
+      ></mp-sidebar>
+    </aside>`;
+  }
+
+  private top(): TemplateResult {
+    const { words } = this;
+    const toggle = html`<button type="button" class="icon side-toggle" aria-expanded=${this.open} aria-label=${this.open ? words.closeSidebar : words.openSidebar} @click=${() => (this.open = !this.open)}>
+      <span aria-hidden="true">☰</span>
+    </button>`;
+    return html`<header class="top">
+      ${this.place.what === "shared" ? nothing : toggle}
+      <h1 dir="auto">${this.session ? this.current?.title || words.untitled : words.product}</h1>
+      <label class="view-picker"><span class="unseen">${words.view}</span>
+        <select @change=${(event: Event) => this.setView((event.target as HTMLSelectElement).value as View)}>
+          ${VIEWS.map((view) => html`<option value=${view} ?selected=${view === this.view} title=${words.viewMeans[view]}>${words.views[view]}</option>`)}
+        </select>
+      </label>
+      <button type="button" class="icon" aria-label=${words.palette} title="${words.palette} (Ctrl K)" aria-keyshortcuts="Control+K Meta+K" @click=${() => this.openPalette()}>
+        <span aria-hidden="true">⋯</span>
+      </button>
+    </header>`;
+  }
+
+  private chatOf(session: string): TemplateResult {
+    return html`<mp-chat
+      .gateway=${this.gateway}
+      .session=${session}
+      .view=${this.view}
+      .thinking=${this.thinking ? "show" : undefined}
+      .words=${this.words}
+      .desk=${this.place.what === "shared" ? undefined : this.desk}
+      .letters=${this.letters.filter((letter) => letter.session === session)}
+      .commands=${commandsOf(this)}
+      .head=${this.current?.head ?? 0}
+      @refused=${({ detail }: CustomEvent<Refused>) => this.refused(detail)}
+    ></mp-chat>`;
+  }
+
+  /** A chat is made when its first message is written. */
+  private startPage(): TemplateResult {
+    return html`<div class="start">
+      <div class="welcome"><h2>${this.words.welcome}</h2><p>${this.words.welcomeMore}</p></div>
+      <div class="below">
+        <mp-composer .words=${this.words} .commands=${commandsOf(this)} .drafts=${START_DRAFTS} @send-message=${this.sendFirst}></mp-composer>
+      </div>
+    </div>`;
+  }
+
+  private doorstep(): TemplateResult {
+    const { words } = this;
+    const used = new URLSearchParams(location.search).get("link") === "used";
+    return html`<main class="doorstep">
+      <h1>${words.product}</h1>
+      <h2>${this.place.what === "shared" ? words.revoked : words.signedOut}</h2>
+      ${used ? html`<p class="problem">${words.linkUsed}</p>` : nothing}
+      ${this.place.what === "shared" ? nothing : html`<p>${words.signedOutHow}</p><pre><code>millpond login</code></pre>`}
+    </main>`;
+  }
+
+  private readonly desk: Desk = {
+    send: (session, sent) => this.send(session, sent),
+    drop: (key) => this.outbox.drop(key),
+    drafts: draftsOf,
+    tell: (words) => this.tell(words),
+    openLarge: (src, alt) => this.querySelector("mp-dialogs")?.picture(src, alt),
+    branch: (session, run, text) => this.branch(session, run, text),
+  };
+
+  private send(session: string, { text, join }: Sent): boolean {
+    const taken = this.outbox.put({ key: crypto.randomUUID(), session, text, ...(join && { join }) });
+    if (!taken) this.tell(this.words.outboxFull);
+    else if (this.current && !this.current.title) void this.name(session, text);
+    return taken;
+  }
+
+  private readonly sendFirst = async (event: CustomEvent<Sent>): Promise<void> => {
+    const { text } = event.detail;
+    try {
+      const session = await this.gateway.createSession(titleOf(text));
+      this.current = session;
+      this.send(session.id, { text, join: false });
+      this.go(session.id);
+    } catch (error) {
+      START_DRAFTS.write(text);
+      this.querySelector("mp-composer")?.write(text);
+      this.tell(this.words.failed((error as Error).message));
+    }
+  };
+
+  private async name(session: string, text: string): Promise<void> {
+    await this.trying(this.gateway.changeSession(session, { title: titleOf(text) }));
+  }
+
+  private async branch(session: string, run: string, text: string): Promise<void> {
+    const { first } = await this.gateway.run(run);
+    const branch = await this.gateway.branch(session, first);
+    this.send(branch.id, { text, join: false });
+    this.go(branch.id);
+  }
+
+  private enter(session: string): void {
+    this.place = { what: "session", session };
+    this.view = viewOf(session);
+    this.open = false;
+    this.current = this.sessions.find(session);
+    void this.readCurrent();
+    void this.updateComplete.then(() => this.chat?.composer?.focus());
+  }
+
+  private async readCurrent(): Promise<void> {
+    const { session } = this;
+    if (!session) return;
+    const found = await this.gateway.session(session).catch((error: Refused) => void this.refused(error));
+    if (found && session === this.session) this.current = found;
+  }
+
+  private async relist(): Promise<void> {
+    await this.trying(this.sessions.read());
+    this.notifier.begin(this.sessions.list);
+    await this.readCurrent();
+  }
+
+  private hear(session: Session): void {
+    this.sessions.hear(session);
+    this.notifier.hear(session);
+    if (session.id !== this.session) return;
+    this.current = session;
+    void this.chat?.readQueue();
+  }
+
+  private refused(why: Refused): void {
+    if (why.status === 401) this.signedOut = true;
+  }
+
+  private async trying(work: Promise<unknown>): Promise<void> {
+    await work.catch((error: Error) => this.tell(this.words.failed(error.message)));
+  }
+
+  private readonly moved = (): void => {
+    const place = placeOf(location);
+    if (place.what === "session") this.enter(place.session);
+    else this.place = place;
+  };
+
+  private readonly online = (): void => {
+    this.news.refresh();
+    void this.outbox.flush();
+  };
+
+  private readonly key = (event: KeyboardEvent): void => {
+    if (!(event.ctrlKey || event.metaKey)) return;
+    if (event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      this.openPalette();
+    }
+  };
+}
+
+const START_DRAFTS = draftsOf("");
+
+function titleOf(text: string): string {
+  const line = text.trim().split("\n")[0] ?? "";
+  return line.length <= TITLE_CHARS ? line : `${line.slice(0, TITLE_CHARS - 1).trimEnd()}…`;
+}
+
+customElements.define("mp-app", AppElement);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "mp-app": AppElement;
+  }
+}

@@ -1,0 +1,347 @@
+// One session in one view: the page, what it waits for, and where a person writes.
+
+import { Reader, Refused, type Ask, type Change, type Gateway, type Item, type Letter, type LineState, type Thinking, type View, type Waiting } from "@millpond/client";
+import { LitElement, html, nothing, type PropertyValues, type TemplateResult } from "lit";
+import type { Command } from "../doing/commands.ts";
+import { Announcer } from "../page/announcer.ts";
+import { Follow } from "../page/follow.ts";
+import { PageView } from "../page/page-view.ts";
+import type { Words } from "../words/words.ts";
+import "./asks.ts";
+import "./composer.ts";
+import type { Drafts, Sent } from "./composer.ts";
+import "./queue.ts";
+import type { QueueWish } from "./queue.ts";
+import { isGoing, statusWords } from "./status.ts";
+import { aroundOf } from "./surroundings.ts";
+
+/** What the chat cannot do by itself. */
+export interface Desk {
+  send(session: string, sent: Sent): boolean;
+  drop(key: string): void;
+  drafts(session: string): Drafts;
+  tell(words: string): void;
+  openLarge(src: string, alt: string): void;
+  /** Goes on from before this run, in a session of its own, with another text. */
+  branch(session: string, run: string, text: string): Promise<void>;
+}
+
+export class ChatElement extends LitElement {
+  static override properties = {
+    gateway: { attribute: false },
+    session: { attribute: false },
+    view: { attribute: false },
+    thinking: { attribute: false },
+    words: { attribute: false },
+    desk: { attribute: false },
+    letters: { attribute: false },
+    commands: { attribute: false },
+    head: { attribute: false },
+    waiting: { state: true },
+    line: { state: true },
+    problem: { state: true },
+    following: { state: true },
+    unread: { state: true },
+    stopping: { state: true },
+    branching: { state: true },
+    tick: { state: true },
+  };
+  declare gateway: Gateway;
+  declare session: string;
+  declare view: View;
+  declare thinking: Thinking | undefined;
+  declare words: Words;
+  /** Nothing for those who only read. */
+  declare desk: Desk | undefined;
+  declare letters: readonly Letter[];
+  declare commands: readonly Command[];
+  /** Where the log ends, as the list of sessions says. */
+  declare head: number;
+  declare private waiting: readonly Waiting[];
+  declare private line: LineState;
+  declare private problem: string | undefined;
+  declare private following: boolean;
+  declare private unread: boolean;
+  declare private stopping: boolean;
+  declare private branching: Item | undefined;
+  /** Counts changes of what stands around the page. */
+  declare private tick: number;
+  private reader: Reader | undefined;
+  private pageView: PageView | undefined;
+  private follow: Follow | undefined;
+  private announcer: Announcer | undefined;
+  private run: string | undefined;
+  private readonly answering = new Set<string>();
+
+  constructor() {
+    super();
+    Object.assign(this, { letters: [], commands: [], waiting: [], line: "connecting", following: true, unread: false, stopping: false, tick: 0, head: 0 });
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    document.addEventListener("visibilitychange", this.seen);
+    addEventListener("online", this.online);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    document.removeEventListener("visibilitychange", this.seen);
+    removeEventListener("online", this.online);
+    this.shut();
+  }
+
+  /** The page as it stands, for exports. */
+  get page() {
+    return this.reader?.page;
+  }
+
+  get composer() {
+    return this.querySelector("mp-composer");
+  }
+
+  async stop(): Promise<void> {
+    if (!this.run || this.stopping) return;
+    this.stopping = true;
+    await this.trying(this.gateway.cancel(this.run));
+    this.stopping = false;
+  }
+
+  async retry(): Promise<void> {
+    const run = this.page?.ended?.run;
+    if (run) await this.trying(this.gateway.retry(run, crypto.randomUUID()));
+  }
+
+  toTheEnd(): void {
+    this.follow?.toTheEnd();
+  }
+
+  protected override render(): TemplateResult {
+    const { words } = this;
+    return html`<div class="scroller" tabindex="0" role="region" aria-label=${words.conversation}>
+        <div class="content">
+          <div class="page view-${this.view}" role="log" aria-live="off" aria-label=${words.conversation}></div>
+          ${this.footer()}
+        </div>
+      </div>
+      <div class="unseen" aria-live="polite" data-announcer></div>
+      <div class="below">
+        ${this.following ? nothing : html`<button type="button" class="new-below" @click=${this.toTheEnd}>↓ ${this.unread ? words.newBelow : words.toTheEnd}</button>`}
+        ${this.lineNote()}
+        <mp-asks .asks=${this.desk ? (this.page?.asks ?? []) : []} .busy=${new Set(this.answering)} .words=${words} @answer=${this.answered}></mp-asks>
+        <mp-queue .waiting=${this.waiting} .letters=${this.letters} .words=${words} @arrange=${this.arrange} @drop-letter=${this.dropLetter}></mp-queue>
+        ${this.desk ? this.writing(this.desk) : html`<p class="soft read-only">${words.readOnly}</p>`}
+      </div>`;
+  }
+
+  private writing(desk: Desk): TemplateResult {
+    return html`<mp-composer
+      .words=${this.words}
+      .going=${this.isGoing}
+      .stopping=${this.stopping}
+      .commands=${this.commands}
+      .drafts=${this.branching ? undefined : this.draftsOf(desk)}
+      .note=${this.branching ? this.words.editingBranch : undefined}
+      @send-message=${this.send}
+      @stop-run=${this.stop}
+      @cancel-note=${() => (this.branching = undefined)}
+      @cannot-attach=${({ detail }: CustomEvent<string>) => desk.tell(this.words.tooLarge(detail))}
+    ></mp-composer>`;
+  }
+
+  private footer(): TemplateResult {
+    const page = this.page;
+    const text = page ? statusWords(page, this.words) : "";
+    const ended = page?.ended !== undefined;
+    const retry = this.desk && ended && page?.ended?.outcome !== "completed";
+    const empty = page && !page.keys.length && !this.isGoing && this.line === "open";
+    return html`${empty ? html`<div class="welcome"><h2>${this.words.welcome}</h2><p>${this.words.welcomeMore}</p></div>` : nothing}
+      <div class="status ${ended ? "ended" : ""} ${this.isGoing ? "going" : ""}" role="status">
+        ${text ? html`<span class="pulse" aria-hidden="true"></span><span class="status-text" dir="auto">${text}</span>` : nothing}
+        ${retry ? html`<button type="button" class="quiet" @click=${() => this.retry()}>${this.words.retry}</button>` : nothing}
+      </div>`;
+  }
+
+  private lineNote(): TemplateResult | typeof nothing {
+    if (this.problem) return html`<p class="line problem" role="alert">${this.problem}</p>`;
+    return this.line === "waiting" ? html`<p class="line" role="status">${this.words.offline}</p>` : nothing;
+  }
+
+  protected override updated(changed: PropertyValues<this>): void {
+    if (changed.has("session") || changed.has("view") || changed.has("thinking") || changed.has("gateway") || changed.has("words")) this.openSession(changed.has("session"));
+    if (changed.has("head") && this.head) this.reader?.expectHead(this.head);
+  }
+
+  private openSession(another: boolean): void {
+    this.shut();
+    if (!this.session) return;
+    const [host, scroller, content] = ([".page", ".scroller", ".content"] as const).map((name) => this.querySelector<HTMLElement>(name));
+    const live = this.querySelector<HTMLElement>("[data-announcer]");
+    if (!host || !scroller || !content || !live) return;
+    if (another) Object.assign(this, { waiting: [], branching: undefined, problem: undefined, run: undefined, stopping: false });
+    const { session, words, desk } = this;
+    const around = aroundOf(this.gateway, {
+      words,
+      session,
+      openLarge: (src, alt) => desk?.openLarge(src, alt),
+      copied: () => desk?.tell(words.copied),
+      ...(desk && { edit: (item: Item) => this.beginBranch(item) }),
+    });
+    this.pageView = new PageView(host, around, () => this.drawn(), scroller);
+    this.follow = new Follow(scroller, content, (following) => this.followed(following));
+    this.announcer = new Announcer(live);
+    const kind = { view: this.view, ...(this.thinking && { thinking: this.thinking }) };
+    this.reader = new Reader(this.gateway, session, kind, {
+      change: (change) => this.changed(change),
+      state: (state, why) => this.lineIs(state, why),
+      closed: (reason) => this.closedBecause(reason),
+    });
+    this.reader.open();
+    this.follow.toTheEnd();
+    if (desk) void this.readQueue();
+  }
+
+  private shut(): void {
+    this.reader?.close();
+    this.pageView?.dispose();
+    this.follow?.dispose();
+    this.announcer?.dispose();
+    this.reader = this.pageView = this.follow = this.announcer = undefined;
+  }
+
+  private changed(change: Change): void {
+    const page = this.page;
+    if (!page) return;
+    if (change.what === "everything") {
+      this.pageView?.show(page);
+      this.announcer?.begin(page);
+      this.run = this.reader?.run ?? this.runOf(page);
+      if (this.following) this.follow?.toTheEnd();
+    } else {
+      this.pageView?.change(change);
+      this.announcer?.hear(change, page);
+      this.run = this.runOf(page) ?? this.run;
+    }
+    if (change.what !== "appended") this.aroundChanged(change);
+  }
+
+  private aroundChanged(change: Change): void {
+    this.tick += 1;
+    if (change.what === "ended" || change.what === "everything") void this.readQueue();
+    if (change.what === "ended") this.announcer?.say(statusWords(this.page ?? ({} as never), this.words));
+    if (change.what === "around" && change.part === "asks") this.announcer?.say(this.words.waitingForYou);
+    if (change.what === "item") this.isTaken(change.key);
+    if (change.what !== "resolved") return;
+    const { id, by, answer } = change.resolved;
+    if (!this.answering.delete(id) && by === "person") this.desk?.tell(this.words.answeredElsewhere(this.words.askOption[answer] ?? answer));
+  }
+
+  /** A message that begins its run waits no longer. */
+  private isTaken(key: number): void {
+    const item = this.page?.items.get(key);
+    if (item?.kind === "user") void this.readQueue();
+  }
+
+  private runOf(page: { ended: unknown; keys: number[]; items: Map<number, Item>; asks: Ask[] }): string | undefined {
+    return page.items.get(page.keys.at(-1) ?? -1)?.run ?? page.asks[0]?.run;
+  }
+
+  private get isGoing(): boolean {
+    return this.page !== undefined && isGoing(this.page);
+  }
+
+  private drawn(): void {
+    if (!this.following) this.unread = true;
+  }
+
+  private followed(following: boolean): void {
+    this.following = following;
+    if (following) this.unread = false;
+  }
+
+  private lineIs(state: LineState, why?: Refused): void {
+    this.line = state;
+    if (why) {
+      this.problem = why.status === 401 ? this.words.signedOut : this.words.gone;
+      this.dispatchEvent(new CustomEvent("refused", { detail: why }));
+    } else if (state === "open") this.problem = undefined;
+  }
+
+  private closedBecause(reason: string): void {
+    if (reason === "revoked") this.problem = this.words.revoked;
+    if (reason === "deleted") this.problem = this.words.gone;
+  }
+
+  private draftsCache: { session: string; drafts: Drafts } | undefined;
+
+  private draftsOf(desk: Desk): Drafts {
+    if (this.draftsCache?.session !== this.session) this.draftsCache = { session: this.session, drafts: desk.drafts(this.session) };
+    return this.draftsCache.drafts;
+  }
+
+  private beginBranch(item: Item): void {
+    this.branching = item;
+    void this.updateComplete.then(() => this.composer?.write(item.text ?? ""));
+  }
+
+  private readonly send = (event: CustomEvent<Sent>): void => {
+    const { desk, branching } = this;
+    if (!desk) return;
+    if (branching) {
+      this.branching = undefined;
+      void this.trying(desk.branch(this.session, branching.run, event.detail.text));
+    } else if (!desk.send(this.session, event.detail)) event.preventDefault();
+    this.toTheEnd();
+  };
+
+  private readonly answered = async (event: CustomEvent<{ ask: Ask; answer: string }>): Promise<void> => {
+    const { ask, answer } = event.detail;
+    this.answering.add(ask.id);
+    this.tick += 1;
+    try {
+      await this.gateway.answer(ask.run, ask.id, answer);
+    } catch (error) {
+      this.answering.delete(ask.id);
+      this.tick += 1;
+      const late = error instanceof Refused && error.code === "answered_already";
+      this.desk?.tell(late ? this.words.answeredBefore : this.words.failed((error as Error).message));
+    }
+  };
+
+  private readonly arrange = async ({ detail: { order, removed, texts } }: CustomEvent<QueueWish>): Promise<void> => {
+    await this.trying(this.gateway.arrange(this.session, order, removed, texts).then((queue) => (this.waiting = queue)));
+    await this.readQueue();
+  };
+
+  private readonly dropLetter = ({ detail }: CustomEvent<string>): void => this.desk?.drop(detail);
+
+  async readQueue(): Promise<void> {
+    if (!this.desk) return;
+    const { session } = this;
+    const queue = await this.gateway.queue(session).catch(() => undefined);
+    if (queue && session === this.session) this.waiting = queue;
+  }
+
+  private async trying(work: Promise<unknown>): Promise<void> {
+    await work.catch((error: Error) => this.desk?.tell(this.words.failed(error.message)));
+  }
+
+  /** A window that was hidden may have been asleep, and its line with it. */
+  private readonly seen = (): void => {
+    if (document.visibilityState === "visible") this.reader?.refresh(20_000);
+  };
+
+  private readonly online = (): void => this.reader?.refresh();
+}
+
+customElements.define("mp-chat", ChatElement);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "mp-chat": ChatElement;
+  }
+}

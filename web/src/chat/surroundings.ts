@@ -1,0 +1,47 @@
+// What the pages of one session need of the gateway and the window.
+
+import type { Gateway, Item } from "@millpond/client";
+import type { Around } from "../page/around.ts";
+import type { Words } from "../words/words.ts";
+
+export interface Wishes {
+  words: Words;
+  session: string;
+  edit?: (item: Item) => void;
+  openLarge(src: string, alt: string): void;
+  copied(): void;
+}
+
+export function aroundOf(gateway: Gateway, wishes: Wishes): Around {
+  const { words, session, edit } = wishes;
+  const remotePicture = (url: string, alt: string) => remoteFrame(gateway, url, alt);
+  return {
+    words,
+    markdown: {
+      words: { copy: words.copy, copied: words.copied, showImage: words.showImage, diagram: words.diagram },
+      remoteImage: remotePicture,
+    },
+    picture: (ref) => (ref.startsWith("sha256:") ? fileOf(gateway, session, ref.slice(7)) : undefined),
+    remotePicture,
+    openLarge: (src, alt) => wishes.openLarge(src, alt),
+    copy: (text) => void navigator.clipboard.writeText(text).then(() => wishes.copied()),
+    ...(edit && { edit }),
+  };
+}
+
+async function fileOf(gateway: Gateway, session: string, digest: string): Promise<string> {
+  if (!gateway.hasToken) return gateway.base + gateway.filePath(session, digest);
+  // What a browser loads by itself carries no token.
+  return URL.createObjectURL(await gateway.file(session, digest));
+}
+
+/** A picture from elsewhere, in a frame that may load it and nothing else. */
+function remoteFrame(gateway: Gateway, url: string, alt: string): Element {
+  const frame = document.createElement("iframe");
+  frame.className = "remote-picture";
+  frame.title = alt || url;
+  frame.setAttribute("sandbox", "");
+  frame.referrerPolicy = "no-referrer";
+  frame.src = `${gateway.base}/remote-image?src=${encodeURIComponent(url)}`;
+  return frame;
+}

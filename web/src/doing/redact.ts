@@ -1,0 +1,37 @@
+// Blacks out what looks like a secret before a page leaves as a file. The shapes are those that
+// `millpond show --record` knows.
+
+const REDACTED = "[redacted]";
+
+const SHAPES = new RegExp(
+  [
+    String.raw`\bsk-(?:[A-Za-z]+-)*[A-Za-z0-9_]{16,}[A-Za-z0-9_-]*`,
+    String.raw`\bAIza[A-Za-z0-9_-]{30,}`,
+    String.raw`\bgh[pousr]_[A-Za-z0-9]{20,}`,
+    String.raw`\bgithub_pat_[A-Za-z0-9_]{20,}`,
+    String.raw`\bglpat-[A-Za-z0-9_-]{16,}`,
+    String.raw`\bxox[abeprs]-[A-Za-z0-9-]{10,}`,
+    String.raw`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`,
+    String.raw`\bhf_[A-Za-z0-9]{20,}`,
+    String.raw`\bnpm_[A-Za-z0-9]{30,}`,
+    String.raw`\bgsk_[A-Za-z0-9]{20,}`,
+    String.raw`\bxai-[A-Za-z0-9]{20,}`,
+    String.raw`\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}`,
+    String.raw`-----BEGIN [A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/=:, \n\r\\]+`,
+  ].join("|"),
+  "g",
+);
+
+/** A name that says so, then a secret; only the secret goes. */
+const NAMED = [
+  /(authorization\S{0,4}\s{0,4}(?:bearer|basic|token)\s+)[A-Za-z0-9._~+/=-]{4,}/gi,
+  /(\bbearer\s+)[A-Za-z0-9._~+/-]*[0-9._~+/=][A-Za-z0-9._~+/=-]{8,}/gi,
+  /("(?:api[_-]?key|x-api-key|access[_-]?token|refresh[_-]?token|id[_-]?token|auth[_-]?token|client[_-]?secret|secret|password|passwd|authorization|private[_-]?key)"\s*:\s*")(?:[^"\\]|\\.)*(?=")/gi,
+  /([?&](?:key|api_key|token|access_token|sig|signature)=)[^&\s"\\]+/gi,
+  /(\b(?:api[_-]?key|token|secret|password)=)[^&\s"'\\]{6,}/gi,
+  /(:\/\/[^/\s:@"]+:)[^/\s:@"]+(?=@)/g,
+];
+
+export function redacted(text: string): string {
+  return NAMED.reduce((text, named) => text.replace(named, `$1${REDACTED}`), text.replace(SHAPES, REDACTED));
+}

@@ -1,0 +1,95 @@
+// <millpond-chat>: the chat in somebody else's page, in a shadow root of its own.
+//
+//   <script type="module" src="https://gateway.example/embed.js"></script>
+//   <millpond-chat session="01…" view="bubbles" token="…"></millpond-chat>
+//
+// With `token` of a shared link it reads along; with one of an owner it can also write. The page's
+// origin has to be allowed with `origins`.
+
+import { Gateway, Outbox, VIEWS, type Letter, type View } from "@millpond/client";
+import "./chat/chat.ts";
+import type { ChatElement, Desk } from "./chat/chat.ts";
+import style from "./style.css?inline";
+import { languageOf, wordsOf } from "./words/words.ts";
+
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(style);
+
+const HOME = new URL(import.meta.url).origin;
+
+export class MillpondChat extends HTMLElement {
+  static observedAttributes = ["session", "view", "token", "lang", "gateway", "read-only"];
+  private chat: ChatElement | undefined;
+  private queued = false;
+
+  connectedCallback(): void {
+    const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
+    root.adoptedStyleSheets = [sheet];
+    this.change();
+  }
+
+  attributeChangedCallback(): void {
+    this.change();
+  }
+
+  disconnectedCallback(): void {
+    this.chat?.remove();
+    this.chat = undefined;
+  }
+
+  /** Several attributes that change together are one change. */
+  private change(): void {
+    if (this.queued) return;
+    this.queued = true;
+    queueMicrotask(() => {
+      this.queued = false;
+      if (this.isConnected) this.show();
+    });
+  }
+
+  private show(): void {
+    const session = this.getAttribute("session");
+    if (!session) return;
+    const token = this.getAttribute("token");
+    const gateway = new Gateway({ base: this.getAttribute("gateway") ?? HOME, ...(token && { token }) });
+    const chat = (this.chat ??= document.createElement("mp-chat"));
+    Object.assign(chat, {
+      gateway,
+      session,
+      view: this.view,
+      words: wordsOf(languageOf([this.lang, document.documentElement.lang, ...navigator.languages])),
+      desk: this.hasAttribute("read-only") ? undefined : this.desk(gateway),
+    });
+    this.shadowRoot?.replaceChildren(chat);
+  }
+
+  private get view(): View {
+    const wanted = this.getAttribute("view") as View;
+    return VIEWS.includes(wanted) ? wanted : "bubbles";
+  }
+
+  private desk(gateway: Gateway): Desk {
+    let letters: Letter[] = [];
+    const drawer = { read: () => letters, write: (all: Letter[]) => void (letters = all) };
+    const outbox = new Outbox(gateway, drawer, {
+      changed: (all) => this.chat && (this.chat.letters = all),
+      taken: () => void this.chat?.readQueue(),
+    });
+    let draft = "";
+    return {
+      send: (session, { text, join }) => outbox.put({ key: crypto.randomUUID(), session, text, ...(join && { join }) }),
+      drop: (key) => outbox.drop(key),
+      drafts: () => ({ read: () => draft, write: (text) => void (draft = text) }),
+      tell: (words) => void this.dispatchEvent(new CustomEvent("millpond-notice", { detail: words })),
+      openLarge: (src) => void window.open(src, "_blank", "noopener"),
+      branch: async (session, run, text) => {
+        const { first } = await gateway.run(run);
+        const branch = await gateway.branch(session, first);
+        outbox.put({ key: crypto.randomUUID(), session: branch.id, text });
+        this.setAttribute("session", branch.id);
+      },
+    };
+  }
+}
+
+customElements.define("millpond-chat", MillpondChat);

@@ -1,0 +1,118 @@
+// Improves shown elements with parts that are fetched only when a text needs them: formulas, colours, diagrams.
+// Invariant: never changes the words of a text; while a part is missing or fails, the source is shown.
+
+import type { Words } from "./setting.ts";
+import { HIGHLIGHT_CHARACTERS_MAX, MATH_CHARACTERS_MAX } from "./limits.ts";
+import { Diagrams } from "./diagrams.ts";
+import { whenIdle } from "./idle.ts";
+
+type Formula = typeof import("./formula.ts");
+
+let formula: Formula | null = null;
+let loadingFormula: Promise<Formula> | null = null;
+
+export class Enhancer {
+  /** The source each improved element was made from. */
+  readonly #sources = new WeakMap<Element, string>();
+  readonly #diagrams: Diagrams;
+  readonly #waiting = new Set<Element>();
+  #isDisposed = false;
+
+  constructor(words: Words) {
+    this.#diagrams = new Diagrams(words.diagram);
+  }
+
+  /** Whether an improved element may stay as it is. One whose source has changed is put back first. */
+  keeps(shown: Element, fresh: Element): boolean {
+    const source = this.#sources.get(shown);
+    if (source === undefined) return false;
+    if (source === sourceOf(fresh)) return true;
+    this.#sources.delete(shown);
+    shown.replaceChildren(...fresh.cloneNode(true).childNodes);
+    return false;
+  }
+
+  /** Marks an element that the reader changed, so that a redraw does not undo it. */
+  keep(element: Element): void {
+    this.#sources.set(element, sourceOf(element));
+  }
+
+  formulasIn(roots: Iterable<Element>): void {
+    for (const element of within(roots, ".md-math")) {
+      if (this.#sources.has(element)) continue;
+      if (formula !== null) this.#typeset(element, formula);
+      else this.#waiting.add(element);
+    }
+    if (this.#waiting.size > 0) void this.#loadFormula();
+  }
+
+  codeIn(roots: Iterable<Element>): void {
+    for (const figure of within(roots, "figure.md-code")) {
+      if (this.#sources.has(figure)) continue;
+      const language = figure.querySelector("figcaption > span")?.textContent ?? "";
+      if (language === "mermaid") this.#draw(figure);
+      else if (language !== "") this.#colour(figure, language);
+    }
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    this.#diagrams.dispose();
+  }
+
+  async #loadFormula(): Promise<void> {
+    try {
+      formula = await (loadingFormula ??= import("./formula.ts"));
+    } catch {
+      // Offline or out of date: the source stays, and the next formula tries again.
+      loadingFormula = null;
+      return;
+    }
+    for (const element of this.#waiting) if (element.isConnected) this.#typeset(element, formula);
+    this.#waiting.clear();
+  }
+
+  #typeset(element: Element, { typeset }: Formula): void {
+    const source = sourceOf(element);
+    const isShort = source.length <= MATH_CHARACTERS_MAX;
+    const math = isShort ? typeset(source, element.classList.contains("md-display")) : null;
+    if (math !== null) element.replaceChildren(math);
+    this.#sources.set(element, source);
+  }
+
+  #colour(figure: Element, language: string): void {
+    const code = figure.querySelector("code");
+    if (code === null || (code.textContent?.length ?? 0) > HIGHLIGHT_CHARACTERS_MAX) return;
+    whenIdle(async () => {
+      const { highlight } = await import("./highlight.ts");
+      const text = code.textContent ?? "";
+      const coloured = this.#isDisposed ? null : highlight(text, language);
+      if (coloured === null || coloured.textContent !== text) return;
+      this.#sources.set(figure, sourceOf(figure));
+      code.replaceChildren(coloured);
+    });
+  }
+
+  #draw(figure: Element): void {
+    const source = figure.querySelector("code")?.textContent ?? "";
+    whenIdle(async () => {
+      const before = sourceOf(figure);
+      if (!this.#isDisposed && (await this.#diagrams.show(figure, source))) this.#sources.set(figure, before);
+    });
+  }
+}
+
+/** What an element that can be improved was rendered from, before anyone improved it. */
+function sourceOf(element: Element): string {
+  const picture = element.querySelector<HTMLElement>(".md-image");
+  if (picture !== null) return picture.dataset["src"] ?? "";
+  const language = element.querySelector("figcaption > span")?.textContent ?? "";
+  return `${language}${element.querySelector("code")?.textContent ?? ""}`;
+}
+
+function* within(roots: Iterable<Element>, selector: string): Iterable<Element> {
+  for (const root of roots) {
+    if (root.matches(selector)) yield root;
+    yield* root.querySelectorAll(selector);
+  }
+}

@@ -1,0 +1,49 @@
+// Decides how much of a growing text to show: a last line that is nothing but the beginning of a marker waits, so that
+// it does not flash as text and does not decide the structure of what stands above it.
+// Invariant: shows a prefix; what is held back is shown by the time the line or the text ends.
+
+import { HELD_CHARACTERS_MAX } from "./limits.ts";
+
+const CONTAINERS = String.raw`(?:[ \t]*(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t])))*`;
+const MARKERS = [
+  String.raw`#{1,6}`,
+  String.raw`[-+*_=](?:[ \t]*[-+*_=])*`,
+  String.raw`\d{1,9}[.)]?`,
+  "[`~]{1,2}",
+  "`{3,}[^`]*",
+  "~{3,}.*",
+  String.raw`\${1,2}`,
+  String.raw`\\\[?`,
+  String.raw`:?-[-:| \t]*`,
+];
+const MARKER_ONLY = new RegExp(`^${CONTAINERS}[ \\t]*(?:${MARKERS.join("|")})?$`);
+const ROW = /^[ \t]*\|/;
+const DELIMITER_BEGUN = /^[ \t]*\|?[-:| \t]*$/;
+
+export function shownLength(text: string): number {
+  const start = text.lastIndexOf("\n") + 1;
+  const line = text.slice(start);
+  if (line !== "" && MARKER_ONLY.test(line.trimEnd())) return start;
+  return Math.min(tableHeadStart(text, start, line), text.length - halfCharacter(line));
+}
+
+/** Where a table's heading begins that has not got its delimiter row yet; the text's length when there is none. */
+function tableHeadStart(text: string, start: number, line: string): number {
+  const head = lineBefore(text, start);
+  const isRow = ROW.test(line);
+  if (!isRow && line !== "" && !DELIMITER_BEGUN.test(line)) return text.length;
+  if (line.length > HELD_CHARACTERS_MAX || head.text.length > HELD_CHARACTERS_MAX) return text.length;
+  if (!ROW.test(head.text)) return isRow ? start : text.length;
+  const isFirstRow = !ROW.test(lineBefore(text, head.start).text);
+  return isFirstRow && DELIMITER_BEGUN.test(line) ? head.start : text.length;
+}
+
+function lineBefore(text: string, start: number): { text: string; start: number } {
+  if (start === 0) return { text: "", start: 0 };
+  const from = text.lastIndexOf("\n", start - 2) + 1;
+  return { text: text.slice(start === 1 ? 0 : from, start - 1), start: start === 1 ? 0 : from };
+}
+
+function halfCharacter(line: string): number {
+  return /[\uD800-\uDBFF]$/.test(line) ? 1 : 0;
+}

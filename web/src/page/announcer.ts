@@ -1,0 +1,58 @@
+// What a screen reader says of a run: whole sentences as they end, not tokens, and what the run does.
+
+import type { Change, Page } from "@millpond/client";
+
+/** So long a text without a sentence's end is said anyway when its item is done. */
+const END = /[.!?…。！？](?=["'”’)\]]*\s)|\n/g;
+const EVERY_MS = 1000;
+
+export class Announcer {
+  private readonly said = new Map<number, number>();
+  private pending: string[] = [];
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly live: HTMLElement) {}
+
+  /** What is on the page already is not said. */
+  begin(page: Page): void {
+    this.said.clear();
+    for (const [key, item] of page.items) this.said.set(key, item.text?.length ?? 0);
+  }
+
+  hear(change: Change, page: Page): void {
+    if (change.what !== "appended" && change.what !== "item") return;
+    const item = page.items.get(change.key);
+    if (item?.kind !== "text" || !item.text) return;
+    const from = Math.min(this.said.get(change.key) ?? 0, item.text.length);
+    const to = item.state === "live" ? lastEnd(item.text, from) : item.text.length;
+    if (to <= from) return;
+    this.say(item.text.slice(from, to));
+    this.said.set(change.key, to);
+  }
+
+  say(text: string): void {
+    if (!text.trim()) return;
+    this.pending.push(text.trim());
+    this.timer ??= setTimeout(() => this.speak(), EVERY_MS);
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+  }
+
+  private speak(): void {
+    this.timer = undefined;
+    const line = document.createElement("p");
+    line.textContent = this.pending.join(" ");
+    this.pending = [];
+    // The line before is gone from the region, so that it does not grow with the run.
+    this.live.replaceChildren(line);
+  }
+}
+
+/** Where the last sentence ends that begins at or after `from`; `from` if none does. */
+function lastEnd(text: string, from: number): number {
+  let end = from;
+  for (const found of text.slice(from).matchAll(END)) end = from + found.index + found[0].length;
+  return end;
+}

@@ -1,0 +1,204 @@
+// A page on the screen: items in groups, of which those near the eye are made first.
+//
+// Invariant: the elements follow the page and nothing else; one frame of the screen shows one state
+// of it. A change costs what it changes: an append touches one text.
+
+import type { Change, Item, Page } from "@millpond/client";
+import { render } from "lit";
+import type { Around } from "./around.ts";
+import { itemTemplate } from "./item.ts";
+import type { TextElement } from "./text.ts";
+
+/** Keys in one group. */
+const GROUP = 64;
+/** How far outside the window groups are made at once. */
+const AHEAD_PX = 4000;
+
+type Dirt = { anew: true } | { anew: false; delta: string };
+
+export class PageView {
+  private page: Page | undefined;
+  private readonly groups = new Map<number, Group>();
+  private readonly dirty = new Map<number, Dirt>();
+  private frame = 0;
+  private idle: number | undefined;
+  private readonly sight: IntersectionObserver;
+
+  constructor(
+    private readonly host: HTMLElement,
+    private readonly around: Around,
+    private readonly drawn: () => void,
+    scroller: Element | null = null,
+  ) {
+    this.sight = new IntersectionObserver((seen) => this.see(seen), { root: scroller, rootMargin: `${AHEAD_PX}px 0px` });
+  }
+
+  /** Shows this page instead of the one before. */
+  show(page: Page): void {
+    this.page = page;
+    this.dirty.clear();
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    this.arrange();
+    const last = Math.floor((page.last ?? 0) / GROUP);
+    for (const group of this.groups.values()) {
+      if (group.made || last - 1 <= group.number) this.make(group);
+    }
+    this.fillInIdleTime();
+    this.drawn();
+  }
+
+  change(change: Change): void {
+    if (change.what === "appended") {
+      const dirt = this.dirty.get(change.key);
+      if (!dirt) this.dirty.set(change.key, { anew: false, delta: change.delta });
+      else if (!dirt.anew) dirt.delta += change.delta;
+    } else if (change.what === "items") for (const key of change.keys) this.dirty.set(key, { anew: true });
+    else if (change.what === "item" || change.what === "removed") this.dirty.set(change.key, { anew: true });
+    else return;
+    // A frame may never come while the page is hidden; what is shown then does not matter.
+    this.frame ||= requestAnimationFrame(() => this.draw());
+  }
+
+  dispose(): void {
+    cancelAnimationFrame(this.frame);
+    if (this.idle !== undefined) cancelIdleCallback(this.idle);
+    this.sight.disconnect();
+    this.host.replaceChildren();
+  }
+
+  private draw(): void {
+    this.frame = 0;
+    for (const [key, dirt] of this.dirty) this.drawItem(key, dirt);
+    this.dirty.clear();
+    this.drawn();
+  }
+
+  private drawItem(key: number, dirt: Dirt): void {
+    const group = this.group(Math.floor(key / GROUP));
+    const item = this.page?.items.get(key);
+    if (!group.made) return this.make(group);
+    if (!item) return group.remove(key);
+    if (dirt.anew || !group.append(key, dirt.delta)) group.put(key, item, this.around);
+  }
+
+  /** Makes a place for each group there is. */
+  private arrange(): void {
+    const wanted = new Set((this.page?.keys ?? []).map((key) => Math.floor(key / GROUP)));
+    for (const [number, group] of this.groups) {
+      if (wanted.has(number)) continue;
+      this.sight.unobserve(group.element);
+      group.element.remove();
+      this.groups.delete(number);
+    }
+    for (const number of wanted) this.group(number);
+  }
+
+  private group(number: number): Group {
+    const known = this.groups.get(number);
+    if (known) return known;
+    const group = new Group(number);
+    const after = [...this.groups.values()].filter((other) => number < other.number);
+    const next = after.sort((one, other) => one.number - other.number)[0];
+    this.host.insertBefore(group.element, next?.element ?? null);
+    this.groups.set(number, group);
+    this.sight.observe(group.element);
+    return group;
+  }
+
+  private make(group: Group): void {
+    const page = this.page;
+    if (!page) return;
+    const from = firstAtLeast(page.keys, group.number * GROUP);
+    for (let place = from; place < page.keys.length; place++) {
+      const key = page.keys[place] ?? 0;
+      if ((group.number + 1) * GROUP <= key) break;
+      const item = page.items.get(key);
+      if (item) group.put(key, item, this.around);
+    }
+    group.keepOnly(page);
+    group.made = true;
+    group.element.classList.remove("unmade");
+  }
+
+  private see(seen: IntersectionObserverEntry[]): void {
+    for (const { isIntersecting, target } of seen) {
+      const group = [...this.groups.values()].find(({ element }) => element === target);
+      if (isIntersecting && group && !group.made) this.make(group);
+    }
+  }
+
+  /** The rest is made when nothing else is to be done, from the end. */
+  private fillInIdleTime(): void {
+    if (this.idle !== undefined) cancelIdleCallback(this.idle);
+    this.idle = requestIdleCallback((deadline) => {
+      this.idle = undefined;
+      const unmade = [...this.groups.values()].filter(({ made }) => !made).sort((a, b) => b.number - a.number);
+      for (const group of unmade) {
+        if (deadline.timeRemaining() < 8) break;
+        this.make(group);
+      }
+      if (unmade.some(({ made }) => !made)) this.fillInIdleTime();
+    });
+  }
+}
+
+class Group {
+  readonly element = document.createElement("div");
+  private readonly items = new Map<number, HTMLElement>();
+  made = false;
+
+  constructor(readonly number: number) {
+    this.element.className = "group unmade";
+  }
+
+  /** Those that are no longer on the page go; the others keep their elements. */
+  keepOnly(page: Page): void {
+    for (const key of [...this.items.keys()]) if (!page.items.has(key)) this.remove(key);
+  }
+
+  put(key: number, item: Item, around: Around): void {
+    const element = this.items.get(key) ?? this.place(key);
+    element.className = `item of-${item.kind} is-${item.state}`;
+    element.dataset["run"] = item.run;
+    render(itemTemplate(item, around), element);
+    if (item.kind === "text") textOf(element)?.show(item.text ?? "", item.state === "live");
+  }
+
+  /** Says whether that was enough. */
+  append(key: number, delta: string): boolean {
+    const element = this.items.get(key);
+    const text = element && textOf(element);
+    text?.grow(delta);
+    return text !== null && text !== undefined;
+  }
+
+  remove(key: number): void {
+    this.items.get(key)?.remove();
+    this.items.delete(key);
+  }
+
+  private place(key: number): HTMLElement {
+    const element = document.createElement("article");
+    element.dataset["key"] = String(key);
+    const after = [...this.items.keys()].filter((other) => key < other);
+    const next = after.length ? this.items.get(Math.min(...after)) : undefined;
+    this.element.insertBefore(element, next ?? null);
+    this.items.set(key, element);
+    return element;
+  }
+}
+
+function textOf(element: Element): TextElement | null {
+  return element.querySelector<TextElement>(":scope > mp-text");
+}
+
+function firstAtLeast(keys: readonly number[], wanted: number): number {
+  let [low, high] = [0, keys.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((keys[middle] ?? 0) < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,53 @@
+// What the build does beside bundling.
+
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import type { Plugin } from "vite";
+
+/** Packs what shrinks, once, here: the gateway only chooses. */
+export function packed(): Plugin {
+  return {
+    name: "packed",
+    apply: "build",
+    writeBundle: ({ dir = "" }) => {
+      for (const name of readdirSync(dir, { recursive: true, encoding: "utf8" })) {
+        if (!/\.(m?js|css|html|svg|json|webmanifest)$/.test(name)) continue;
+        const file = join(dir, name);
+        const bytes = readFileSync(file);
+        if (bytes.length < 512) continue;
+        // The best is slow, and worth it only for what everybody loads.
+        const carried = name.endsWith(".mjs");
+        writeFileSync(`${file}.gz`, gzipSync(bytes, { level: carried ? 6 : 9 }));
+        const quality = { [constants.BROTLI_PARAM_QUALITY]: carried ? 5 : 11 };
+        writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params: quality }));
+      }
+    },
+  };
+}
+
+/** Mermaid as its authors bundled it: bundling its four megabytes again takes longer than all else. */
+export function carriedMermaid(root: string): Plugin {
+  const home = join(root, "node_modules/mermaid");
+  const { version } = JSON.parse(readFileSync(join(home, "package.json"), "utf8")) as { version: string };
+  const folder = `mermaid-${version}`;
+  const chunks = "chunks/mermaid.esm.min";
+  return {
+    name: "carried-mermaid",
+    apply: "build",
+    enforce: "pre",
+    resolveId: (id) => (id === "mermaid" ? "\0mermaid" : undefined),
+    load: (id) =>
+      id === "\0mermaid"
+        ? `const at = "./${folder}/mermaid.esm.min.mjs";
+           export default (await import(/* @vite-ignore */ new URL(at, import.meta.url).href)).default;`
+        : undefined,
+    generateBundle() {
+      const names = readdirSync(join(home, "dist", chunks)).filter((name) => name.endsWith(".mjs"));
+      for (const name of ["mermaid.esm.min.mjs", ...names.map((name) => `${chunks}/${name}`)]) {
+        const source = readFileSync(join(home, "dist", name), "utf8").replace(/\n\/\/# sourceMappingURL=.*\n?$/, "\n");
+        this.emitFile({ type: "asset", fileName: `assets/${folder}/${name}`, source });
+      }
+    },
+  };
+}
