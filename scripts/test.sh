@@ -22,6 +22,11 @@ node_of_age() {
 
 step() { printf '\n== %s\n' "$*"; }
 
+if [ -z "$(node_of_age)" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  echo "installing Node, which builds the web chat"
+  { apt-get update -q && apt-get install -y -q --no-install-recommends nodejs npm python3-venv; } || true
+fi
+
 step "format"
 cargo fmt --all --check
 
@@ -29,9 +34,6 @@ step "lints"
 cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 
 step "real MCP servers for the tests"
-if [ -z "$(node_of_age)" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-  { apt-get update -q && apt-get install -y -q --no-install-recommends nodejs npm python3-venv; } || true
-fi
 # Where they cannot be installed, the tests that need them say that they are skipped.
 crates/agent/tests/servers/install.sh || true
 
@@ -41,6 +43,9 @@ trap 'rm -f "$log"' EXIT
 status=0
 # Output is shown also of tests that pass: those that are skipped say so.
 cargo test --workspace --all-features --locked --no-fail-fast -- --show-output 2>&1 | tee "$log" || status=$?
+
+step "web chat"
+web/test.sh 2>&1 | tee -a "$log" || status=$?
 
 step "other people's clients"
 if [ -n "$(node_of_age)" ]; then
@@ -52,6 +57,6 @@ fi
 
 skipped=$(grep -c '^skipped: ' "$log" || true)
 awk -v skipped="$skipped" '/^test result:/ { passed += $4; failed += $6 }
-  /^judges:/ { passed += $2; failed += $4 }
+  /^(judges|web):/ { passed += $2; failed += $4 }
   END { printf "\n%d passed, %d failed, %d skipped\n", passed, failed, skipped }' "$log"
 exit "$status"

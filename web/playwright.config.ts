@@ -4,7 +4,8 @@ export default defineConfig({
   testDir: "tests",
   fullyParallel: false,
   workers: 1,
-  timeout: 120_000,
+  timeout: 90_000,
+  expect: { timeout: 10_000 },
   reporter: [["list"]],
   use: {
     launchOptions: {

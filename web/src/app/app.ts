@@ -85,6 +85,13 @@ export class AppElement extends LitElement {
     this.letters = this.outbox.letters();
     void this.outbox.flush();
     if (this.place.what === "session") this.enter(this.place.session);
+    else this.toWriting();
+  }
+
+  /** Where there is no keyboard on the screen that would come up. */
+  private toWriting(): void {
+    if (matchMedia("(pointer: coarse)").matches) return;
+    void this.updateComplete.then(() => this.querySelector("mp-composer")?.focus());
   }
 
   get chat(): ChatElement | null {
@@ -111,7 +118,7 @@ export class AppElement extends LitElement {
     this.place = { what: "start" };
     this.current = undefined;
     this.open = false;
-    void this.updateComplete.then(() => this.querySelector("mp-composer")?.focus());
+    this.toWriting();
   }
 
   setView(view: View): void {
@@ -313,7 +320,7 @@ export class AppElement extends LitElement {
     this.open = false;
     this.current = this.sessions.find(session);
     void this.readCurrent();
-    void this.updateComplete.then(() => this.chat?.composer?.focus());
+    this.toWriting();
   }
 
   private async readCurrent(): Promise<void> {

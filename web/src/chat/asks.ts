@@ -40,7 +40,7 @@ export class AsksElement extends LitElement {
     const { words } = this;
     const heading = `ask-${ask.id}`;
     return html`<div class="ask" role="group" aria-labelledby=${heading}>
-      <h3 id=${heading}>${words.askOf[ask.kind]}</h3>
+      <h2 id=${heading}>${words.askOf[ask.kind]}</h2>
       ${exactText(ask.text)} ${hasUnseen(ask.text) ? html`<p class="warning">${words.hiddenCharacters}</p>` : nothing}
       <div class="answers">${ask.options.length ? this.options(ask) : this.inWords(ask)}</div>
       <p class="soft">

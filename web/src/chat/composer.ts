@@ -59,7 +59,7 @@ export class ComposerElement extends LitElement {
   }
 
   override focus(): void {
-    this.area?.focus();
+    void this.updateComplete.then(() => this.area?.focus());
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -85,10 +85,8 @@ export class ComposerElement extends LitElement {
           dir="auto"
           aria-label=${words.message}
           placeholder=${words.writeMessage}
-          aria-controls="slash-menu"
-          aria-expanded=${offered.length > 0}
-          role="combobox"
           aria-autocomplete="list"
+          aria-controls=${offered.length ? "slash-menu" : nothing}
           aria-activedescendant=${offered.length ? `slash-${this.chosen}` : nothing}
           .value=${this.text}
           @input=${this.typed}

@@ -13,7 +13,8 @@ export interface Exported {
   text: string;
 }
 
-export function exported(page: Page, title: string, format: Format, words: Words): Exported {
+export function exported(page: Page, named: string, format: Format, words: Words): Exported {
+  const title = redacted(named);
   const name = fileName(title || words.untitled);
   const items = page.keys.flatMap((key) => page.items.get(key) ?? []).filter(({ state }) => state !== "withdrawn");
   switch (format) {

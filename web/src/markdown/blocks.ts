@@ -28,11 +28,12 @@ export function hasElement(block: Block): boolean {
   return block.opening.type !== "reference_definition";
 }
 
-export function finishedCount({ blocks, lines }: Reading): number {
+export function finishedCount(reading: Reading): number {
+  const { blocks } = reading;
   const last = blocks.at(-1);
   const previous = blocks.at(-2);
   if (last === undefined || previous === undefined) return 0;
-  return isFinishedBy(previous, last, lines) ? blocks.length - 1 : blocks.length - 2;
+  return isFinishedBy(previous, last, reading) ? blocks.length - 1 : blocks.length - 2;
 }
 
 function blocksOf(tokens: Token[]): Block[] {
@@ -48,13 +49,19 @@ function blocksOf(tokens: Token[]): Block[] {
   return blocks;
 }
 
-function isFinishedBy(previous: Block, next: Block, lines: string[]): boolean {
+function isFinishedBy(previous: Block, next: Block, { tokens, lines }: Reading): boolean {
   // Only a list or indented code outlives a blank line, and a line that could still join one is held back.
   if (lines[next.first - 1]?.trim() === "") return true;
   if (isOpenFormula(next.opening)) return false;
   // What looks like a paragraph may turn out to be the title of the definition above.
-  if (!hasElement(previous) && /^(?:paragraph|heading)_open$/.test(next.opening.type)) return false;
+  if (endsInDefinition(previous, tokens) && /^(?:paragraph|heading)_open$/.test(next.opening.type)) return false;
   return decidingLine(next) < lines.length - 1;
+}
+
+function endsInDefinition(block: Block, tokens: Token[]): boolean {
+  let index = block.to - 1;
+  while (index > block.from && (tokens[index]?.nesting ?? 0) < 0) index--;
+  return tokens[index]?.type === "reference_definition";
 }
 
 /** The line that made the block what it is; it must be whole before it can end the block above. */

@@ -38,12 +38,15 @@ async function draw(source: string, scheme: "light" | "dark"): Promise<Drawn | n
       "htmlLabels", "themeCSS", "fontFamily", "altFontFamily", "theme", "themeVariables", "dompurifyConfig"],
   });
   const desk = makeDesk();
+  const id = `md-diagram-${++count}`;
+  const takeBack = lendStyles(desk, id);
   try {
-    const { svg } = await mermaid.render(`md-diagram-${++count}`, source, desk);
+    const { svg } = await mermaid.render(id, source, desk);
     return toDocument(svg);
   } catch {
     return null;
   } finally {
+    takeBack();
     desk.remove();
   }
 }
@@ -60,6 +63,32 @@ function makeDesk(): HTMLElement {
   });
   document.body.append(desk);
   return desk;
+}
+
+/**
+ * The policy of the page keeps the diagram's own style element from working, and labels would be measured wrongly.
+ * While it is measured its rules apply all the same, as far as they touch nothing but the diagram.
+ */
+function lendStyles(desk: Element, id: string): () => void {
+  const sheet = new CSSStyleSheet();
+  const observer = new MutationObserver(() => {
+    const rules = desk.querySelector("style")?.textContent ?? "";
+    if (rules === "") return;
+    observer.disconnect();
+    sheet.replaceSync(rules);
+    if ([...sheet.cssRules].every((rule) => concernsOnly(rule, id))) document.adoptedStyleSheets.push(sheet);
+  });
+  observer.observe(desk, { childList: true, subtree: true });
+  return () => {
+    observer.disconnect();
+    document.adoptedStyleSheets = document.adoptedStyleSheets.filter((adopted) => adopted !== sheet);
+  };
+}
+
+function concernsOnly(rule: CSSRule, id: string): boolean {
+  if (rule.cssText.includes("url(")) return false;
+  if (rule instanceof CSSKeyframesRule) return true;
+  return rule instanceof CSSStyleRule && rule.selectorText.split(",").every((part) => part.trim().startsWith(`#${id}`));
 }
 
 /** Well-formed XML with a size of its own, as an image needs. */

@@ -16,6 +16,7 @@ export class Diagrams {
   readonly #dark = matchMedia("(prefers-color-scheme: dark)");
   readonly #shown: Shown[] = [];
   readonly #redraw = () => void this.#redrawAll();
+  readonly #theme = new MutationObserver(this.#redraw);
 
   constructor(words: string) {
     this.#words = words;
@@ -33,14 +34,20 @@ export class Diagrams {
     details.append(summary, ...figure.childNodes);
     figure.replaceChildren(image, details);
     figure.classList.add("md-diagram");
-    if (this.#shown.length === 0) this.#dark.addEventListener("change", this.#redraw);
+    if (this.#shown.length === 0) this.#followScheme();
     this.#shown.push({ image, source });
     return true;
   }
 
   dispose(): void {
     this.#dark.removeEventListener("change", this.#redraw);
+    this.#theme.disconnect();
     for (const { image } of this.#shown) URL.revokeObjectURL(image.src);
+  }
+
+  #followScheme(): void {
+    this.#dark.addEventListener("change", this.#redraw);
+    this.#theme.observe(document.documentElement, { attributeFilter: ["data-theme"] });
   }
 
   async #redrawAll(): Promise<void> {
@@ -49,11 +56,9 @@ export class Diagrams {
 
   async #paint(image: HTMLImageElement, source: string): Promise<boolean> {
     const { drawDiagram } = await import("./diagram.ts");
-    const scheme = this.#scheme();
-    const drawn = await drawDiagram(source, scheme);
+    const drawn = await drawDiagram(source, this.#scheme());
     if (drawn === null) return false;
     if (image.src !== "") URL.revokeObjectURL(image.src);
-    image.dataset["scheme"] = scheme;
     image.width = drawn.width;
     image.height = drawn.height;
     image.src = URL.createObjectURL(new Blob([drawn.svg], { type: "image/svg+xml" }));

@@ -128,7 +128,7 @@ export class Drawing {
   #show(html: string): void {
     const template = document.createElement("template");
     template.innerHTML = html;
-    this.#page.show([...template.content.children], this.#opening?.borrowedParts ?? 0);
+    this.#page.show([...template.content.children], this.#opening?.borrowedRows ?? 0);
     if (html.includes("md-math")) this.#audience.shown(this.#page.tail());
   }
 
@@ -140,14 +140,14 @@ export class Drawing {
     if (plan.blocks > 0) this.#opening = null;
     if (plan.cut === null) this.#consume(end);
     else {
-      finished.push(...this.#page.finishParts(plan.cut.parts));
+      finished.push(...this.#page.finishRows(plan.cut.rows));
       const start = this.#opening === null ? offsetOfLine(lines, blocks.at(-1)?.first ?? 0) - prefix : 0;
       this.#open(plan.cut.opening, start, end);
     }
     this.#audience.finished(finished);
   }
 
-  /** The open list or table begins at `start` of the tail; up to `end` its parts are final. */
+  /** The open list or table begins at `start` of the tail; up to `end` its rows are final. */
   #open(opening: Opening, start: number, end: number): void {
     this.#consume(start);
     if (this.#opening === null) this.#pastBeforeOpening = this.#past.length;
@@ -164,7 +164,7 @@ export class Drawing {
   #drawOpeningAgain(isGrowing: boolean): void {
     this.#tail = this.#past.splice(this.#pastBeforeOpening).join("") + this.#tail;
     this.#opening = null;
-    this.#page.rewindInner();
+    this.#page.rewindRows();
     this.#draw(isGrowing);
   }
 

@@ -17,6 +17,7 @@ const MARKERS = [
   String.raw`:?-[-:| \t]*`,
 ];
 const MARKER_ONLY = new RegExp(`^${CONTAINERS}[ \\t]*(?:${MARKERS.join("|")})?$`);
+const DEFINITION_BEGUN = new RegExp(`^${CONTAINERS}[ \\t]*\\[(?:[^\\]\\\\]|\\\\.)*(?:\\](?::.*)?)?$`);
 const ROW = /^[ \t]*\|/;
 const DELIMITER_BEGUN = /^[ \t]*\|?[-:| \t]*$/;
 
@@ -24,6 +25,7 @@ export function shownLength(text: string): number {
   const start = text.lastIndexOf("\n") + 1;
   const line = text.slice(start);
   if (line !== "" && MARKER_ONLY.test(line.trimEnd())) return start;
+  if (line.length <= HELD_CHARACTERS_MAX && DEFINITION_BEGUN.test(line)) return start;
   return Math.min(tableHeadStart(text, start, line), text.length - halfCharacter(line));
 }
 

@@ -31,10 +31,13 @@ export const HELD_CHARACTERS_MAX = 400;
 export const HELD_DOLLAR_CHARACTERS_MAX = 60;
 
 /** An open list or table keeps at most so many items or rows unfinished. */
-export const LIVE_PARTS_MAX = 16;
+export const LIVE_ROWS_MAX = 16;
 
 /** The parser ends a table once it has made up more cells than this. */
 export const TABLE_CELLS_MAX = 65_536;
+
+/** Blocks that stand together in one part of the page. */
+export const BLOCKS_PER_PART = 32;
 
 /** A draw that takes longer than this makes the next one wait. */
 export const DRAW_MS_FREE = 6;

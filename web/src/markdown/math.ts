@@ -57,8 +57,8 @@ function inlineFormula(state: StateInline, silent: boolean): boolean {
 
 function fencedLength(rest: string, { opens, closes }: Fence): number {
   const end = rest.indexOf(closes, opens.length);
-  const isEmpty = end < 0 || rest.slice(opens.length, end).trim() === "";
-  return isEmpty ? 0 : end + closes.length;
+  const saysSomething = end >= 0 && /[\p{L}\p{N}]/u.test(rest.slice(opens.length, end));
+  return saysSomething ? end + closes.length : 0;
 }
 
 function dollarLength(rest: string, before: string): number {

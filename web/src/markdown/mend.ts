@@ -35,8 +35,32 @@ export function mend(content: string): string {
   if (TASK_BEGUN.test(content)) return "";
   let text = content.slice(0, openFormula(content));
   for (const pattern of UNFINISHED) text = text.replace(pattern, "");
-  text = text.replace(/!\[([^[\]]*)\]$/, "$1").replace(/\[([^[\]]*)\]$/, "$1");
+  text = withoutOpenLink(text).replace(/\]\[[^[\]]*$/, "]").replace(/(?<!\])!?\[([^[\]]*)\]$/, "$1");
   return remend(text, OPTIONS);
+}
+
+/** Of a link or an image whose address is still being written, only the words. */
+function withoutOpenLink(text: string): string {
+  const middle = text.lastIndexOf("](");
+  if (middle < 0 || isClosedAddress(text.slice(middle + 2))) return text;
+  let depth = 1;
+  let start = middle;
+  while (depth > 0 && --start >= 0) depth += text[start] === "]" ? 1 : text[start] === "[" ? -1 : 0;
+  if (start < 0) return text;
+  const before = text.slice(0, text[start - 1] === "!" ? start - 1 : start);
+  return before + text.slice(start + 1, middle);
+}
+
+function isClosedAddress(rest: string): boolean {
+  const quoted = /^\s*(?:<[^<>\n]*>|[^\s<][^\s]*)?\s+(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*\)/.test(rest);
+  if (quoted || /^\s*<[^<>\n]*>\s*\)/.test(rest)) return true;
+  if (/^\s*<|\s["']/.test(rest)) return false;
+  let depth = 1;
+  for (let at = 0; at < rest.length && depth > 0; at++) {
+    if (rest[at] === "\\") at++;
+    else depth += rest[at] === "(" ? 1 : rest[at] === ")" ? -1 : 0;
+  }
+  return depth === 0;
 }
 
 /** Where a formula without its end begins; the length when there is none. */

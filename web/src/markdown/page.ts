@@ -1,19 +1,21 @@
 // The elements shown so far: which are finished, and where the unfinished tail begins.
+// Blocks stand in parts of a fixed number, so that the browser lays out and paints only the part that changes.
 // Invariant: a finished element is never handed to `reconcile` again, except after `rewind`.
 
+import { BLOCKS_PER_PART } from "./limits.ts";
 import { reconcile, type Keeps } from "./morph.ts";
 
-/** An open list or table of which some parts are finished. */
+/** An open list or table, the first unfinished block, of which some parts are finished. */
 interface Inner {
-  root: Element;
-  parts: Element;
+  rows: Element;
   after: Element;
 }
 
 export class Page {
   readonly #host: Element;
   readonly #keeps: Keeps;
-  #after: Element | null = null;
+  /** Blocks that are finished. */
+  #finished = 0;
   #inner: Inner | null = null;
 
   constructor(host: Element, keeps: Keeps) {
@@ -21,74 +23,101 @@ export class Page {
     this.#keeps = keeps;
   }
 
-  /** Shows the tail. With parts open, the first root continues them; its first `borrowed` parts are not shown. */
+  /** Shows the tail. With rows open, the first root continues them; its first `borrowed` rows are not shown. */
   show(roots: Element[], borrowed: number): void {
-    if (this.#inner === null) return reconcile(this.#host, this.#after, roots, this.#keeps);
-    const { root, parts, after } = this.#inner;
-    const fresh = [...(partsElement(roots[0])?.children ?? [])].slice(borrowed);
-    reconcile(parts, after, fresh, this.#keeps);
-    reconcile(this.#host, root, roots.slice(1), this.#keeps);
+    if (this.#inner === null) return this.#place(roots, this.#finished);
+    const { rows, after } = this.#inner;
+    const fresh = [...(rowsOf(roots[0] ?? null)?.children ?? [])].slice(borrowed);
+    reconcile(rows, after, fresh, this.#keeps);
+    this.#place(roots.slice(1), this.#finished + 1);
   }
 
   /** Finishes the next `count` blocks and gives back what became final. */
   finishBlocks(count: number): Element[] {
-    const isInnerNext = count > 0 && this.#inner !== null;
-    const finished = isInnerNext ? this.#closeInner() : [];
-    for (let block = isInnerNext ? 1 : 0; block < count; block++) {
-      this.#after = this.#next();
-      if (this.#after !== null) finished.push(this.#after);
-    }
-    return finished;
+    if (count === 0) return [];
+    const first = this.#inner === null ? [this.#block(this.#finished)] : siblingsFrom(this.#inner.after.nextElementSibling);
+    const others = Array.from({ length: count - 1 }, (_, index) => this.#block(this.#finished + 1 + index));
+    this.#inner = null;
+    this.#finished += count;
+    return [...first, ...others].filter((element) => element !== null);
   }
 
-  /** Finishes the first `count` parts of the block at the tail's beginning. */
-  finishParts(count: number): Element[] {
-    const root = this.#inner?.root ?? this.#next();
-    const parts = this.#inner?.parts ?? partsElement(root);
-    if (root === null || parts === null || parts === undefined) return [];
-    const first = this.#inner?.after.nextElementSibling ?? parts.firstElementChild;
+  /** Finishes the next `count` items or rows of the first unfinished block. */
+  finishRows(count: number): Element[] {
+    const rows = this.#inner?.rows ?? rowsOf(this.#block(this.#finished));
+    if (rows === null) return [];
+    const first = this.#inner === null ? rows.firstElementChild : this.#inner.after.nextElementSibling;
     const finished = siblingsFrom(first).slice(0, count);
     const after = finished.at(-1);
-    if (after !== undefined) this.#inner = { root, parts, after };
+    if (after !== undefined) this.#inner = { rows, after };
     return finished;
   }
 
   /** What is not finished. */
   tail(): Element[] {
-    if (this.#inner === null) return siblingsFrom(this.#next());
-    const { root, after } = this.#inner;
-    return [...siblingsFrom(after.nextElementSibling), ...siblingsFrom(root.nextElementSibling)];
+    if (this.#inner === null) return this.#blocksFrom(this.#finished);
+    return [...siblingsFrom(this.#inner.after.nextElementSibling), ...this.#blocksFrom(this.#finished + 1)];
   }
 
-  /** The last element, whatever its state. */
+  /** The last block, whatever its state. */
   last(): Element | null {
-    return this.#host.lastElementChild;
+    return this.#host.lastElementChild?.lastElementChild ?? null;
   }
 
   /** Makes the open list or table unfinished again. */
-  rewindInner(): void {
+  rewindRows(): void {
     this.#inner = null;
   }
 
   rewind(): void {
     this.#inner = null;
-    this.#after = null;
+    this.#finished = 0;
   }
 
-  #closeInner(): Element[] {
-    if (this.#inner === null) return [];
-    const { root, after } = this.#inner;
-    this.#inner = null;
-    this.#after = root;
-    return siblingsFrom(after.nextElementSibling);
+  /** Makes the blocks from number `start` on equal to `roots`. */
+  #place(roots: Element[], start: number): void {
+    let at = start;
+    for (let rest = roots; rest.length > 0; ) {
+      const room = BLOCKS_PER_PART - (at % BLOCKS_PER_PART);
+      const part = this.#part(at) ?? this.#addPart();
+      reconcile(part, this.#blockBefore(part, at), rest.slice(0, room), this.#keeps);
+      at += Math.min(room, rest.length);
+      rest = rest.slice(room);
+    }
+    this.#removeFrom(at);
   }
 
-  #next(): Element | null {
-    return this.#after === null ? this.#host.firstElementChild : this.#after.nextElementSibling;
+  #removeFrom(start: number): void {
+    for (const block of this.#blocksFrom(start)) block.remove();
+    while (this.#host.lastElementChild?.childElementCount === 0) this.#host.lastElementChild.remove();
+  }
+
+  #addPart(): Element {
+    const part = this.#host.ownerDocument.createElement("div");
+    part.className = "md-part";
+    this.#host.append(part);
+    return part;
+  }
+
+  #part(block: number): Element | null {
+    return this.#host.children[Math.floor(block / BLOCKS_PER_PART)] ?? null;
+  }
+
+  #block(block: number): Element | null {
+    return this.#part(block)?.children[block % BLOCKS_PER_PART] ?? null;
+  }
+
+  #blockBefore(part: Element, block: number): Element | null {
+    return part.children[(block % BLOCKS_PER_PART) - 1] ?? null;
+  }
+
+  #blocksFrom(start: number): Element[] {
+    const parts = siblingsFrom(this.#part(start));
+    return parts.flatMap((part, index) => [...part.children].slice(index === 0 ? start % BLOCKS_PER_PART : 0));
   }
 }
 
-function partsElement(root: Element | null | undefined): Element | null | undefined {
+function rowsOf(root: Element | null): Element | null {
   return root?.classList.contains("md-table") ? root.querySelector("tbody") : root;
 }
 

@@ -20,14 +20,18 @@ export class Announcer {
   }
 
   hear(change: Change, page: Page): void {
-    if (change.what !== "appended" && change.what !== "item") return;
-    const item = page.items.get(change.key);
+    if (change.what === "items") change.keys.forEach((key) => this.hearItem(key, page));
+    else if (change.what === "appended" || change.what === "item") this.hearItem(change.key, page);
+  }
+
+  private hearItem(key: number, page: Page): void {
+    const item = page.items.get(key);
     if (item?.kind !== "text" || !item.text) return;
-    const from = Math.min(this.said.get(change.key) ?? 0, item.text.length);
+    const from = Math.min(this.said.get(key) ?? 0, item.text.length);
     const to = item.state === "live" ? lastEnd(item.text, from) : item.text.length;
     if (to <= from) return;
     this.say(item.text.slice(from, to));
-    this.said.set(change.key, to);
+    this.said.set(key, to);
   }
 
   say(text: string): void {

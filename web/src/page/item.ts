@@ -48,7 +48,7 @@ function notice(item: Item, around: Around): TemplateResult {
 
 function user(item: Item, around: Around): TemplateResult {
   const { words } = around;
-  return html`<h3 class="unseen">${words.you}</h3>
+  return html`<h2 class="unseen">${words.you}</h2>
     <div class="said" dir="auto">${item.text ?? ""}</div>
     ${pictures(item, around)}
     <div class="on-item">
@@ -61,7 +61,7 @@ function user(item: Item, around: Around): TemplateResult {
 
 /** The text itself is put by the page: it grows without this being made anew. */
 function text(item: Item, around: Around): TemplateResult {
-  return html`<h3 class="unseen">${around.words.agent}</h3>
+  return html`<h2 class="unseen">${around.words.agent}</h2>
     <mp-text class="markdown" .surroundings=${around.markdown}></mp-text>
     ${pictures(item, around)} ${sources(item, around)}
     ${item.state === "incomplete" ? html`<p class="aside broken">${around.words.brokeOff}</p>` : nothing}`;

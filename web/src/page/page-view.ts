@@ -12,7 +12,7 @@ import type { TextElement } from "./text.ts";
 /** Keys in one group. */
 const GROUP = 64;
 /** How far outside the window groups are made at once. */
-const AHEAD_PX = 4000;
+const AHEAD_PX = 2000;
 
 type Dirt = { anew: true } | { anew: false; delta: string };
 
@@ -22,15 +22,14 @@ export class PageView {
   private readonly dirty = new Map<number, Dirt>();
   private frame = 0;
   private idle: number | undefined;
-  private readonly sight: IntersectionObserver;
 
   constructor(
     private readonly host: HTMLElement,
     private readonly around: Around,
     private readonly drawn: () => void,
-    scroller: Element | null = null,
+    private readonly scroller: Element,
   ) {
-    this.sight = new IntersectionObserver((seen) => this.see(seen), { root: scroller, rootMargin: `${AHEAD_PX}px 0px` });
+    scroller.addEventListener("scroll", this.see, { passive: true });
   }
 
   /** Shows this page instead of the one before. */
@@ -44,8 +43,16 @@ export class PageView {
     for (const group of this.groups.values()) {
       if (group.made || last - 1 <= group.number) this.make(group);
     }
+    this.estimate();
     this.fillInIdleTime();
     this.drawn();
+  }
+
+  /** Groups that nobody has seen are taken to be as high as the last full one, so that little moves. */
+  private estimate(): void {
+    const full = [...this.groups.values()].filter(({ made, number }) => made && number * GROUP + GROUP <= (this.page?.last ?? 0));
+    const height = full.at(-1)?.element.scrollHeight;
+    if (height) this.host.style.setProperty("--group-height", `${height}px`);
   }
 
   change(change: Change): void {
@@ -63,7 +70,7 @@ export class PageView {
   dispose(): void {
     cancelAnimationFrame(this.frame);
     if (this.idle !== undefined) cancelIdleCallback(this.idle);
-    this.sight.disconnect();
+    this.scroller.removeEventListener("scroll", this.see);
     this.host.replaceChildren();
   }
 
@@ -87,7 +94,6 @@ export class PageView {
     const wanted = new Set((this.page?.keys ?? []).map((key) => Math.floor(key / GROUP)));
     for (const [number, group] of this.groups) {
       if (wanted.has(number)) continue;
-      this.sight.unobserve(group.element);
       group.element.remove();
       this.groups.delete(number);
     }
@@ -102,7 +108,6 @@ export class PageView {
     const next = after.sort((one, other) => one.number - other.number)[0];
     this.host.insertBefore(group.element, next?.element ?? null);
     this.groups.set(number, group);
-    this.sight.observe(group.element);
     return group;
   }
 
@@ -121,12 +126,17 @@ export class PageView {
     group.element.classList.remove("unmade");
   }
 
-  private see(seen: IntersectionObserverEntry[]): void {
-    for (const { isIntersecting, target } of seen) {
-      const group = [...this.groups.values()].find(({ element }) => element === target);
-      if (isIntersecting && group && !group.made) this.make(group);
-    }
-  }
+  /** Makes what comes into sight before the frame is painted: an observer would tell one later. */
+  private readonly see = (): void => {
+    const unmade = [...this.groups.values()].filter(({ made }) => !made);
+    if (!unmade.length) return;
+    const { top, bottom } = this.scroller.getBoundingClientRect();
+    const near = unmade.filter(({ element }) => {
+      const box = element.getBoundingClientRect();
+      return top - AHEAD_PX < box.bottom && box.top < bottom + AHEAD_PX;
+    });
+    for (const group of near) this.make(group);
+  };
 
   /** The rest is made when nothing else is to be done, from the end. */
   private fillInIdleTime(): void {

@@ -113,7 +113,7 @@ export class TheatreElement extends LitElement {
     const { words } = this;
     const page = this.pages.get(view);
     const asks = page?.asks ?? [];
-    return html`<section class="column" aria-label=${words.views[view]}>
+    return html`<div class="column">
       <h2>${words.views[view]}</h2>
       <p class="soft">${words.viewMeans[view]}</p>
       <div class="column-body" tabindex="0" role="region" aria-label=${words.views[view]}>
@@ -123,7 +123,7 @@ export class TheatreElement extends LitElement {
           <p class="status ${page && isGoing(page) ? "going" : ""}"><span class="pulse"></span>${page ? statusWords(page, words) : ""}</p>
         </div>
       </div>
-    </section>`;
+    </div>`;
   }
 
   private cursor(): Record<string, string> {

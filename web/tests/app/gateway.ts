@@ -11,6 +11,8 @@ const BINARY = process.env["MILLPOND"] ?? join(import.meta.dirname, "../../../ta
 
 export class TestGateway {
   readonly home = mkdtempSync(join(tmpdir(), "millpond-web-"));
+  /** Where agents work. */
+  private readonly folder = mkdtempSync(join(tmpdir(), "millpond-work-"));
   private process: ChildProcess | undefined;
   private readonly sockets = new Set<Socket>();
   private reachable = true;
@@ -20,13 +22,14 @@ export class TestGateway {
     private readonly line: Server,
     /** Where browsers go. */
     readonly linePort: number,
+    private readonly more: readonly string[],
   ) {}
 
-  static async start(): Promise<TestGateway> {
+  static async start(more: string[] = []): Promise<TestGateway> {
     const port = await freePort();
     const line = createServer();
     await new Promise<void>((ready) => line.listen(0, "127.0.0.1", ready));
-    const gateway = new TestGateway(port, line, (line.address() as AddressInfo).port);
+    const gateway = new TestGateway(port, line, (line.address() as AddressInfo).port, more);
     line.on("connection", (socket) => gateway.carry(socket));
     await gateway.run();
     return gateway;
@@ -42,8 +45,8 @@ export class TestGateway {
 
   /** Starts the program, and waits until it listens. */
   async run(): Promise<void> {
-    const words = ["serve", "--listen", `127.0.0.1:${this.port}`, "--data", this.home, "--host", `127.0.0.1:${this.linePort}`];
-    const child = spawn(BINARY, words, { cwd: this.home, stdio: ["ignore", "ignore", "pipe"] });
+    const words = ["serve", "--listen", `127.0.0.1:${this.port}`, "--data", this.home, "--host", `127.0.0.1:${this.linePort}`, ...this.more];
+    const child = spawn(BINARY, words, { cwd: this.folder, stdio: ["ignore", "ignore", "pipe"] });
     this.process = child;
     await new Promise<void>((ready, failed) => {
       let said = "";
@@ -80,7 +83,7 @@ export class TestGateway {
     this.cut();
     this.line.close();
     await this.kill();
-    rmSync(this.home, { recursive: true, force: true });
+    for (const folder of [this.home, this.folder]) rmSync(folder, { recursive: true, force: true });
   }
 
   private carry(socket: Socket): void {

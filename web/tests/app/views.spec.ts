@@ -1,16 +1,15 @@
 // Each view in a real browser, looked at in every frame: nothing lost, doubled or leaked, whatever
 // happens to the page, the network and the gateway.
 
-import { expect, test, type Page } from "@playwright/test";
-import { TestGateway } from "./gateway.ts";
+import { expect, test, type Page } from "./test.ts";
+import type { TestGateway } from "./gateway.ts";
 import { pieces } from "./stream.ts";
 import { frames, isWhole, watchEveryFrame, wrong, wrongAfter } from "./watch.ts";
 
 const VIEWS = ["latest", "steps", "bubbles", "transcript", "sentences"];
 
 let gateway: TestGateway;
-test.beforeAll(async () => void (gateway = await TestGateway.start()));
-test.afterAll(async () => gateway.stop());
+test.beforeAll(({ gateway: started }) => void (gateway = started));
 
 async function enter(page: Page, session: string, view: string): Promise<void> {
   await watchEveryFrame(page);
@@ -24,10 +23,14 @@ async function enter(page: Page, session: string, view: string): Promise<void> {
 async function checkFrames(page: Page, view: string): Promise<number> {
   const seen = await frames(page);
   seen.forEach((text, place) => {
-    expect(wrong(view, text), `${view}, frame ${place}:\n${text}`).toBeUndefined();
+    expect(wrong(view, text), `${view}, frame ${place}:\n${seen.slice(Math.max(0, place - 2), place + 3).map(squeezed).join("\n--\n")}`).toBeUndefined();
     expect(wrongAfter(view, seen[place - 1] ?? "", text), `${view}, frame ${place}:\n${seen[place - 1]}\n--\n${text}`).toBeUndefined();
   });
   return seen.length;
+}
+
+function squeezed(text: string): string {
+  return text.replace(/\s+/g, " ");
 }
 
 async function waitUntilWhole(page: Page, view: string): Promise<void> {
@@ -66,6 +69,7 @@ for (const view of VIEWS) {
     }
     expect(await ingest.end()).toBe(200);
     await waitUntilWhole(page, view);
+    await expect(page.locator(".status.ended")).toBeAttached();
     const live = await page.locator(".page").innerText();
     expect(await checkFrames(page, view), "the page was seen growing").toBeGreaterThan(10);
 

@@ -123,7 +123,8 @@ export class Page {
     const { kind, run } = before;
     const item: Item = { kind, run, id: nextId(before.id), state: "live", text };
     if (at_ms !== undefined) item.at_ms = at_ms;
-    return this.put(last + 1, item);
+    this.put(last + 1, item);
+    return { what: "items", keys: [last, last + 1] };
   }
 
   private append(key: number, delta: string): Change {

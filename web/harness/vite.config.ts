@@ -1,0 +1,17 @@
+// Builds the test page into dist-harness/markdown.
+
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  root: fileURLToPath(new URL(".", import.meta.url)),
+  base: "./",
+  logLevel: "warn",
+  build: {
+    outDir: fileURLToPath(new URL("../dist-harness/markdown", import.meta.url)),
+    emptyOutDir: true,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 4_000,
+    reportCompressedSize: false,
+  },
+});

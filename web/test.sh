@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The tests of the web chat: types, units, and all of it in a real Chromium against a real gateway.
+#   web/test.sh [PLAYWRIGHT ARGUMENTS]
+# Needs Node 20.19 or newer; Chromium is installed from Debian where it can be.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+chromium=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
+if [ -z "$chromium" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  { apt-get update -q && apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core; } || true
+  chromium=$(command -v chromium || true)
+fi
+if ! cmp -s package-lock.json node_modules/.millpond-lock; then
+  npm ci --no-audit --no-fund --loglevel=error
+  cp package-lock.json node_modules/.millpond-lock
+fi
+
+status=0
+npx tsc --noEmit || status=$?
+units=$(mktemp) pages=$(mktemp)
+trap 'rm -f "$units" "$pages"' EXIT
+npx vitest run --reporter=default --reporter=json --outputFile.json="$units" || status=$?
+
+if [ -z "$chromium" ]; then
+  echo "skipped: the web chat in a browser needs Chromium"
+else
+  (cd .. && cargo build -q --locked -p millpond)
+  CHROMIUM=$chromium PLAYWRIGHT_JSON_OUTPUT_NAME=$pages npx playwright test --reporter=list,json "$@" || status=$?
+fi
+
+node -e '
+  const read = (file) => { try { return JSON.parse(require("fs").readFileSync(file, "utf8")); } catch { return {}; } };
+  const [units, { stats = {} }] = process.argv.slice(1).map(read);
+  const passed = (units.numPassedTests ?? 0) + (stats.expected ?? 0) + (stats.flaky ?? 0);
+  const failed = (units.numFailedTests ?? 0) + (stats.unexpected ?? 0);
+  console.log(`web: ${passed} passed, ${failed} failed`);
+' "$units" "$pages"
+exit "$status"

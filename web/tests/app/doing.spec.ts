@@ -1,0 +1,232 @@
+// What a person does: asks, the queue, stopping, branching, sessions, sharing, exporting.
+
+import { expect, test, type Page } from "./test.ts";
+import { readFileSync } from "node:fs";
+import type { TestGateway } from "./gateway.ts";
+
+let gateway: TestGateway;
+test.beforeAll(({ gateway: started }) => void (gateway = started));
+
+test.beforeEach(async ({ page }) => {
+  await page.goto(gateway.origin + (await gateway.loginPath()));
+  await expect(page.getByRole("textbox", { name: "Message" })).toBeVisible();
+});
+
+async function send(page: Page, text: string): Promise<void> {
+  await page.getByRole("textbox", { name: "Message" }).fill(text);
+  await page.keyboard.press("Enter");
+}
+
+const command = async (page: Page, name: string) => {
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type(name);
+  await page.keyboard.press("Enter");
+};
+
+test("an ask shows exactly what would run, and keys in the first moment do not answer it", async ({ page }) => {
+  await send(page, "compute 6*7");
+  const ask = page.locator(".ask");
+  await expect(ask).toBeVisible();
+  await expect(ask.locator("pre")).toHaveText("echo $((6*7))");
+  await page.waitForTimeout(400);
+  await ask.getByRole("button", { name: "Allow once" }).click();
+  await expect(page.locator(".page")).toContainText("6*7 = 42");
+  await expect(ask).toBeHidden();
+});
+
+test("an ask is deaf for its first 350 ms", async ({ page }) => {
+  await send(page, "compute 1+1");
+  await page.locator(".ask button.primary").waitFor();
+  // Pressed in the moment it appears, as by somebody who was typing.
+  await page.evaluate(() => document.querySelector<HTMLButtonElement>(".ask button.primary")?.click());
+  const early = await page.evaluate(() => performance.now());
+  expect(early).toBeGreaterThan(0);
+  await expect(page.locator(".ask")).toBeVisible();
+  await page.waitForTimeout(400);
+  await page.locator(".ask").getByRole("button", { name: "Deny" }).click();
+  await expect(page.locator(".ask")).toBeHidden();
+});
+
+test("two tabs answer the same ask: one wins, the other is told", async ({ page, context }) => {
+  await send(page, "compute 2+2");
+  await page.locator(".ask").waitFor();
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await other.locator(".ask").waitFor();
+  await page.waitForTimeout(400);
+  await other.waitForTimeout(400);
+  // At the same moment, so that the second is on its way when the first is taken.
+  await Promise.all([
+    page.locator(".ask").getByRole("button", { name: "Allow once" }).click(),
+    other.locator(".ask").getByRole("button", { name: "Deny" }).click(),
+  ]);
+  await expect(page.locator(".ask")).toBeHidden();
+  await expect(other.locator(".ask")).toBeHidden();
+  const told = async (tab: Page) => tab.locator(".toast").allInnerTexts();
+  await expect.poll(async () => [...(await told(page)), ...(await told(other))].join()).toMatch(/answered already|another window/);
+});
+
+test("messages written while a run goes wait, can be put in order, changed and taken out", async ({ page }) => {
+  await send(page, "compute 3+3");
+  await page.locator(".ask").waitFor();
+  for (const text of ["one", "two", "three"]) await send(page, text);
+  const waiting = page.locator(".queue li");
+  await expect(waiting).toHaveCount(3);
+  await waiting.nth(1).getByRole("button", { name: "Move up" }).click();
+  await expect(waiting.locator(".said")).toHaveText(["two", "one", "three"]);
+  await waiting.nth(1).getByRole("button", { name: "Edit" }).click();
+  await page.getByRole("textbox", { name: "Edit" }).fill("uno");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(waiting.locator(".said")).toHaveText(["two", "uno", "three"]);
+  await waiting.nth(2).getByRole("button", { name: "Remove" }).click();
+  await expect(waiting).toHaveCount(2);
+  await page.reload();
+  await expect(waiting.locator(".said")).toHaveText(["two", "uno"]);
+  await page.locator(".ask").getByRole("button", { name: "Deny" }).click({ delay: 400 });
+  await expect(waiting).toHaveCount(0, { timeout: 30_000 });
+  await expect(page.locator(".of-user .said")).toHaveText(["compute 3+3", "two", "uno"]);
+});
+
+test("stop stops, and trying again begins anew", async ({ page }) => {
+  await send(page, "compute 4+4");
+  await page.locator(".ask").waitFor();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await expect(page.locator(".status")).toContainText("Cancelled");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.locator(".ask")).toBeVisible();
+  await expect(page.locator(".of-user .said")).toHaveCount(2);
+});
+
+test("an edited message begins a branch; the first chat stays as it was", async ({ page }) => {
+  await send(page, "list");
+  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await send(page, "search pond");
+  await expect(page.locator(".of-user .said")).toHaveCount(2);
+  const first = page.url();
+  await page.locator(".of-user").nth(1).hover();
+  await page.locator(".of-user").nth(1).getByRole("button", { name: "Edit as a branch" }).click();
+  await expect(page.getByRole("textbox", { name: "Message" })).toHaveValue("search pond");
+  await send(page, "search mill");
+  await expect(page).not.toHaveURL(first);
+  await expect(page.locator(".of-user .said")).toHaveText(["list", "search mill"]);
+  await page.goto(first);
+  await expect(page.locator(".of-user .said")).toHaveText(["list", "search pond"]);
+});
+
+test("what is written without a network is kept over a reload and sent once", async ({ page }) => {
+  await send(page, "list");
+  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  gateway.cut();
+  await send(page, "search later");
+  await expect(page.locator(".letter")).toContainText("search later");
+  gateway.mend();
+  await page.reload();
+  await expect(page.locator(".letter")).toHaveCount(0, { timeout: 20_000 });
+  await expect(page.locator(".of-user .said")).toHaveText(["list", "search later"]);
+});
+
+test("chats are searched, named, pinned, archived, deleted and brought back", async ({ page }) => {
+  await send(page, "list the herons");
+  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  const chat = (name: string) => page.locator("mp-sidebar li", { hasText: name });
+  const menu = async (name: string, wish: string) => {
+    await chat(name).getByRole("button", { name: /Actions/ }).click();
+    await chat(name).getByRole("button", { name: wish, exact: true }).click();
+  };
+  await menu("list the herons", "Rename");
+  await page.getByRole("dialog").getByRole("textbox").fill("Herons");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Herons");
+  await menu("Herons", "Pin");
+  await expect(page.locator("mp-sidebar h2").first()).toHaveText("Pinned");
+  await page.getByRole("searchbox").fill("heron");
+  await expect(page.locator("mp-sidebar li")).toHaveCount(1);
+  await page.getByRole("searchbox").fill("");
+  await menu("Herons", "Archive");
+  await expect(chat("Herons")).toHaveCount(0);
+  await page.getByRole("button", { name: "Show archive" }).click();
+  await menu("Herons", "Take out of the archive");
+  await page.getByRole("button", { name: "Back to chats" }).click();
+  await menu("Herons", "Delete");
+  await expect(chat("Herons")).toHaveCount(0);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(chat("Herons")).toHaveCount(1);
+});
+
+test("a shared link reads, cannot write, and ends when it is revoked", async ({ page, browser }) => {
+  await send(page, "list");
+  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await command(page, "share");
+  await page.getByRole("button", { name: "New link" }).click();
+  const link = await page.getByRole("dialog").getByRole("textbox").inputValue();
+  const stranger = await (await browser.newContext()).newPage();
+  await stranger.goto(link);
+  await expect(stranger.locator(".of-user .said")).toHaveText("list");
+  await expect(stranger.getByRole("textbox", { name: "Message" })).toHaveCount(0);
+  await page.getByRole("button", { name: "Revoke" }).click();
+  await expect(stranger.locator("body")).toContainText("no longer works", { timeout: 20_000 });
+  await stranger.close();
+});
+
+test("exports say what the view shows, without secrets", async ({ page }) => {
+  await send(page, "search sk-abcdefghijklmnop1234");
+  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  for (const [name, end] of [["markdown", "md"], ["json", "json"], ["html", "html"]] as const) {
+    const [file] = await Promise.all([page.waitForEvent("download"), command(page, name)]);
+    expect(file.suggestedFilename()).toMatch(new RegExp(`\\.${end}$`));
+    const text = readFileSync(await file.path(), "utf8");
+    expect(text).toContain("[redacted]");
+    expect(text).not.toContain("sk-abcdefghijklmnop1234");
+    if (end === "html") expect(text).not.toContain("<script");
+    if (end === "json") expect(JSON.parse(text)).toHaveProperty("items");
+  }
+});
+
+test("texts come in Polish, and colours as chosen", async ({ page }) => {
+  await command(page, "polski");
+  await expect(page.getByRole("button", { name: "Nowa rozmowa" })).toBeVisible();
+  await expect(page.locator("html")).toHaveAttribute("lang", "pl");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("dark");
+  await page.keyboard.press("Enter");
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  await page.reload();
+  await expect(page.getByRole("button", { name: "Nowa rozmowa" })).toBeVisible();
+});
+
+test("somebody who is not signed in is told how to come in", async ({ browser }) => {
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(gateway.origin);
+  await expect(page.locator("body")).toContainText("millpond login");
+  await page.goto(`${gateway.origin}/login?code=mp_${"0".repeat(64)}`);
+  await expect(page.locator("body")).toContainText("used before");
+  await page.close();
+});
+
+test("the reader's place is kept: up is up, and the end is followed only at the end", async ({ page }) => {
+  const session = await gateway.newSession("long");
+  const many = Array.from({ length: 60 }, (_, n) => `Paragraph ${n}.`).join("\n\n");
+  const ingest = gateway.ingest(session, "openai-chat");
+  const delta = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
+  await ingest.write(delta(many));
+  await page.goto(`${gateway.origin}/s/${session}`);
+  const scroller = page.locator(".scroller");
+  await expect(scroller).toContainText("Paragraph 59");
+  const fromEnd = () => scroller.evaluate((of) => of.scrollHeight - of.clientHeight - of.scrollTop);
+  await expect.poll(fromEnd).toBeLessThanOrEqual(8);
+  await ingest.write(delta("\n\nMore at the end."));
+  await expect(scroller).toContainText("More at the end.");
+  await expect.poll(fromEnd).toBeLessThanOrEqual(8);
+  await scroller.hover();
+  await page.mouse.wheel(0, -600);
+  await expect(page.getByRole("button", { name: /To the end|New below/ })).toBeVisible();
+  const top = await scroller.evaluate((of) => of.scrollTop);
+  for (let n = 0; n < 20; n++) await ingest.write(delta(`\n\nStill more ${n}.`));
+  await expect(scroller).toContainText("Still more 19.");
+  await ingest.write("data: [DONE]\n\n");
+  await ingest.end();
+  await expect(page.locator(".status.ended")).toBeAttached();
+  expect(await scroller.evaluate((of) => of.scrollTop)).toBe(top);
+  await page.getByRole("button", { name: "New below" }).click();
+  await expect.poll(fromEnd).toBeLessThanOrEqual(8);
+});

@@ -1,0 +1,110 @@
+// Text of models, tools and people is text: all payloads of the corpus as message, tool name, tool
+// output, title and error, on the real page under its real policy.
+
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, type Page } from "./test.ts";
+import type { TestGateway } from "./gateway.ts";
+
+const CORPUS = process.env["MILLPOND_CORPUS"] ?? join(import.meta.dirname, "../../../../shared/corpus");
+const FILES = ["xss/xss-payloads-open.json", "xss/dompurify-expect.json"].map((name) => join(CORPUS, name));
+const payloads = FILES.filter(existsSync).flatMap((file) => (JSON.parse(readFileSync(file, "utf8")) as { payload: string }[]).map(({ payload }) => payload));
+
+const BATCH = 1200;
+const batchesOf = (all: string[]) => Array.from({ length: Math.ceil(all.length / BATCH) }, (_, n) => all.slice(n * BATCH, (n + 1) * BATCH));
+
+test.beforeEach(({ page }) => {
+  if (!payloads.length) console.log("skipped: hostile texts need the corpus (MILLPOND_CORPUS)");
+  test.skip(!payloads.length);
+  page.on("dialog", (dialog) => {
+    hits.push(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+});
+
+const hits: string[] = [];
+
+async function enter(page: Page, gateway: TestGateway): Promise<void> {
+  hits.length = 0;
+  await page.exposeFunction("__hit", (what: string) => hits.push(what));
+  await page.addInitScript(() => {
+    const hit = (window as unknown as { __hit: (what: string) => void }).__hit;
+    for (const name of ["alert", "confirm", "prompt", "print"] as const) Object.assign(window, { [name]: () => hit(name) });
+  });
+  await page.goto(gateway.origin + (await gateway.loginPath()));
+}
+
+async function expectNothingLive(page: Page): Promise<void> {
+  const live = await page.evaluate(() => {
+    const bad = /^\s*(javascript|data|vbscript):/i;
+    const found: string[] = [];
+    for (const element of document.querySelectorAll("mp-app *")) {
+      if (["SCRIPT", "IFRAME", "OBJECT", "EMBED", "BASE", "META", "LINK", "STYLE"].includes(element.tagName)) found.push(element.tagName);
+      for (const { name, value } of element.attributes) {
+        if (name.startsWith("on") || (/^(href|src|action|formaction|xlink:href|srcdoc)$/.test(name) && bad.test(value))) found.push(`${name}=${value}`);
+      }
+    }
+    return found;
+  });
+  expect(live).toEqual([]);
+  expect(hits).toEqual([]);
+}
+
+/** A run in which each payload is what a tool is called, what it put out, and what the agent says. */
+function lines(batch: string[]): string {
+  const line = (value: object) => `${JSON.stringify({ ...value, session_id: "s" })}\n`;
+  const message = (role: string, content: object[], n: number) => line({ type: role, message: { id: `m${n}`, role, content } });
+  const told = batch.map((payload, n) => {
+    const call = { type: "tool_use", id: `t${n}`, name: payload, input: { [payload]: payload } };
+    const result = { type: "tool_result", tool_use_id: `t${n}`, content: payload };
+    return message("assistant", [{ type: "text", text: payload }, call], n) + message("user", [result], n);
+  });
+  return [line({ type: "system", subtype: "init", tools: [], model: "pond-2" }), ...told, line({ type: "result", subtype: "success", is_error: false, result: "Done." })].join("");
+}
+
+// The view that shows everything gets them all; the one with cards of its own a tenth, or all if asked.
+const EVERY: [string, number][] = [["transcript", 1], ["sentences", process.env["MILLPOND_ALL"] ? 1 : 10]];
+
+for (const [view, every] of EVERY) {
+  test(`as texts, names of tools and what they put out, in ${view}`, async ({ page, gateway }) => {
+    test.setTimeout(300_000);
+    await enter(page, gateway);
+    await page.evaluate((view) => localStorage.setItem("millpond.choices", JSON.stringify({ view })), view);
+    for (const [n, batch] of batchesOf(payloads.filter((_, n) => n % every === 0)).entries()) {
+      const session = await gateway.newSession(`hostile ${n}`);
+      const ingest = gateway.ingest(session, "claude-code");
+      await ingest.write(lines(batch));
+      expect(await ingest.end()).toBe(200);
+      await page.goto(`${gateway.origin}/s/${session}`);
+      await expect(page.locator(".status.ended")).toBeAttached({ timeout: 30_000 });
+      await page.waitForFunction(() => !document.querySelector(".unmade"), undefined, { timeout: 60_000 });
+      await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
+      expect(await page.locator(".item").count()).toBeGreaterThan(batch.length);
+      await expectNothingLive(page);
+    }
+  });
+}
+
+test("as titles and errors", async ({ page, gateway }) => {
+  test.setTimeout(300_000);
+  await enter(page, gateway);
+  const session = await gateway.newSession("titles");
+  await page.goto(`${gateway.origin}/s/${session}`);
+  await expect(page.locator(".status")).toBeAttached();
+  for (const payload of payloads) {
+    await gateway.call("PATCH", `/v1/sessions/${session}`, { title: [...payload].slice(0, 200).join("") });
+  }
+  await expectNothingLive(page);
+  // A run each would take minutes: a hundred in one, each in a line of its own.
+  for (let from = 0; from < payloads.length; from += 100) {
+    const ingest = gateway.ingest(session, "anthropic");
+    const message = payloads.slice(from, from + 100).join("\n");
+    await ingest.write(`event: error\ndata: ${JSON.stringify({ type: "error", error: { type: "api_error", message } })}\n\n`);
+    await ingest.end();
+  }
+  await page.locator(".view-picker select").selectOption("transcript");
+  await expect(page.locator(".item").first()).toBeVisible();
+  await page.reload();
+  await expect(page.locator(".item").first()).toBeVisible();
+  await expectNothingLive(page);
+});

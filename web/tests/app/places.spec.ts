@@ -1,0 +1,145 @@
+// The other places: the theatre, somebody else's page, a very long chat, no network at all; and what
+// the first load weighs.
+
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import { test as plain } from "@playwright/test";
+import { expect, test } from "./test.ts";
+import { TestGateway } from "./gateway.ts";
+import { pieces } from "./stream.ts";
+import { isWhole, wrong } from "./watch.ts";
+
+const VIEWS = ["latest", "steps", "bubbles", "transcript", "sentences"];
+
+test("the theatre shows one run in all views, at any moment, live too", async ({ page, gateway }) => {
+  const session = await gateway.newSession("stage");
+  const ingest = gateway.ingest(session);
+  const all = pieces();
+  for (const piece of all.slice(0, 60)) await ingest.write(piece);
+  await page.goto(gateway.origin + (await gateway.loginPath()));
+  await page.goto(`${gateway.origin}/theatre/${session}`);
+  const column = (view: string) => page.locator(`.page.view-${view}`);
+  await expect(column("bubbles")).toContainText("w040");
+  for (const piece of all.slice(60)) await ingest.write(piece);
+  await ingest.end();
+  for (const view of VIEWS) await expect.poll(async () => isWhole(view, await column(view).innerText())).toBe(true);
+  const slider = page.getByRole("slider");
+  const last = Number(await slider.getAttribute("max"));
+  for (const place of [0, 1, 20, 47, 60, Math.floor(last / 2), last - 1, 30, last]) {
+    await slider.fill(String(place));
+    await expect(page.locator("output")).toHaveText(`event ${place} of ${last}`);
+    for (const view of VIEWS) expect(wrong(view, await column(view).innerText()), `${view} at ${place}`).toBeUndefined();
+  }
+  for (const view of VIEWS) expect(isWhole(view, await column(view).innerText()), view).toBe(true);
+  await page.getByRole("combobox").selectOption("16");
+  await page.getByRole("button", { name: "Play" }).click();
+  await expect(page.locator("output")).toHaveText(`event ${last} of ${last}`, { timeout: 30_000 });
+});
+
+test("a session of 10,000 messages opens at once and scrolls without blank frames", async ({ page, gateway }) => {
+  const session = await gateway.newSession("long");
+  const line = (n: number) => `{"type":"assistant","message":{"id":"m${n}","role":"assistant","content":[{"type":"text","text":"Message **${n}** of a long day, with \`code\` in it."}]},"session_id":"s"}\n`;
+  const ingest = gateway.ingest(session, "claude-code");
+  await ingest.write(`{"type":"system","subtype":"init","session_id":"s","tools":[],"model":"pond-2"}\n`);
+  for (let from = 0; from < 10_000; from += 500) await ingest.write(Array.from({ length: 500 }, (_, n) => line(from + n)).join(""));
+  await ingest.write(`{"type":"result","subtype":"success","is_error":false,"result":"Message **9999** of a long day, with \`code\` in it.","session_id":"s"}\n`);
+  expect(await ingest.end()).toBe(200);
+  await page.goto(gateway.origin + (await gateway.loginPath()));
+  await page.addInitScript(([of]) => localStorage.setItem("millpond.views", JSON.stringify([[of, "bubbles"]])), [session]);
+  const began = Date.now();
+  await page.goto(`${gateway.origin}/s/${session}`);
+  await expect(page.locator(".page")).toContainText("Message 9999", { timeout: 30_000 });
+  console.log(`a session of 10,000 messages showed its end after ${Date.now() - began} ms`);
+  // Up from the end, from the middle and to the top, a window a frame, looking at each as it was painted.
+  const blank = await page.evaluate(async () => {
+    const scroller = document.querySelector<HTMLElement>(".scroller");
+    if (!scroller) return ["no page"];
+    const found: string[] = [];
+    const box = scroller.getBoundingClientRect();
+    const up = (from: number) => Array.from({ length: 40 }, (_, n) => from * scroller.scrollHeight - n * scroller.clientHeight);
+    for (const at of [1, 0.6, 0.04].flatMap(up)) {
+      scroller.scrollTop = at;
+      // Once that frame has been painted.
+      await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
+      // Near enough together that two in a row are never between items.
+      const points = Array.from({ length: 40 }, (_, n) => box.y + 5 + (n * (box.height - 10)) / 40);
+      const seen = points.map((y) => document.elementFromPoint(box.x + 300, y)?.closest(".item") != null);
+      const holes = seen.filter((item, place) => !item && !seen[place + 1] && !seen[place + 2]);
+      if (4 < holes.length) found.push(`${Math.round(scroller.scrollTop)}: ${seen.map(Number).join("")}`);
+    }
+    return found;
+  });
+  expect(blank).toEqual([]);
+  await page.locator(".scroller").evaluate((of) => (of.scrollTop = 0));
+  await expect(page.locator(".item").first()).toContainText("Message 0");
+});
+
+test("the first load is at most 100 KB, packed", async ({ page, gateway }) => {
+  const bodies: Promise<[string, number]>[] = [];
+  page.on("response", (response) => {
+    if (/\.(js|css|html)$|\/$/.test(new URL(response.url()).pathname)) {
+      bodies.push(response.body().then((body) => [response.url(), gzipSync(body, { level: 9 }).length], () => ["", 0]));
+    }
+  });
+  await page.goto(gateway.origin + (await gateway.loginPath()));
+  await expect(page.getByRole("textbox", { name: "Message" })).toBeVisible();
+  const sizes = await Promise.all(bodies);
+  const total = sizes.reduce((sum, [, size]) => sum + size, 0);
+  console.log(`the first load is ${(total / 1000).toFixed(1)} KB, packed`);
+  expect(total).toBeGreaterThan(10_000);
+  expect(total).toBeLessThanOrEqual(100_000);
+});
+
+test("the app opens without a network and says so", async ({ page, gateway, context }) => {
+  await page.goto(gateway.origin + (await gateway.loginPath()));
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  await page.reload();
+  await expect(page.getByRole("textbox", { name: "Message" })).toBeVisible();
+  gateway.cut();
+  const other = await context.newPage();
+  await other.goto(gateway.origin);
+  await expect(other.getByRole("textbox", { name: "Message" })).toBeVisible();
+  gateway.mend();
+  await other.close();
+});
+
+plain.describe("in somebody else's page", () => {
+  let gateway: TestGateway;
+  let site: Server;
+  plain.beforeAll(async () => {
+    site = createServer((_, answer) => answer.end("<!doctype html><title>Shop</title><h1>Shop</h1><div id=place style='height:600px;display:flex'></div>"));
+    await new Promise<void>((ready) => site.listen(0, "127.0.0.1", ready));
+    gateway = await TestGateway.start(["--origin", `http://127.0.0.1:${(site.address() as AddressInfo).port}`]);
+  });
+  plain.afterAll(async () => {
+    site.close();
+    await gateway.stop();
+  });
+
+  plain("the element shows a session in a shadow root, with a token and without cookies", async ({ page }) => {
+    const session = await gateway.newSession("embedded");
+    const { token } = await gateway.call<{ token: string }>("POST", `/v1/sessions/${session}/shares`, {});
+    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+    await page.evaluate(
+      ([origin, session, token]) => {
+        const chat = document.createElement("millpond-chat");
+        for (const [name, value] of Object.entries({ session, token, view: "bubbles", "read-only": "" })) chat.setAttribute(name, value ?? "");
+        document.querySelector("#place")?.append(chat);
+        const script = document.createElement("script");
+        script.type = "module";
+        script.src = `${origin}/embed.js`;
+        document.head.append(script);
+      },
+      [gateway.origin, session, token] as const,
+    );
+    const ingest = gateway.ingest(session);
+    for (const piece of pieces()) await ingest.write(piece);
+    await ingest.end();
+    const chat = page.locator("millpond-chat .page");
+    await expect.poll(async () => isWhole("bubbles", await chat.innerText()), { timeout: 20_000 }).toBe(true);
+    expect(wrong("bubbles", await chat.innerText())).toBeUndefined();
+    expect(await page.locator("millpond-chat").evaluate((of) => of.shadowRoot?.adoptedStyleSheets.length)).toBe(1);
+    expect(await page.locator("h1").evaluate((of) => getComputedStyle(of).fontSize), "the page keeps its own style").toBe("32px");
+  });
+});
