@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The tests of the web chat: types, units, and all of it in a real Chromium against a real gateway.
 #   web/test.sh [PLAYWRIGHT ARGUMENTS]
+# With BUILT set, the binary in target/debug is used as it is.
 # Needs Node 20.19 or newer; Chromium is installed from Debian where it can be.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -24,7 +25,7 @@ npx vitest run --reporter=default --reporter=json --outputFile.json="$units" || 
 if [ -z "$chromium" ]; then
   echo "skipped: the web chat in a browser needs Chromium"
 else
-  (cd .. && cargo build -q --locked -p millpond)
+  [ -n "${BUILT:-}" ] || (cd .. && cargo build -q --locked -p millpond)
   CHROMIUM=$chromium PLAYWRIGHT_JSON_OUTPUT_NAME=$pages npx playwright test --reporter=list,json "$@" || status=$?
 fi
 

@@ -5,7 +5,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-(cd "$root" && cargo build --quiet --locked -p millpond)
+[ -n "${BUILT:-}" ] || (cd "$root" && cargo build --quiet --locked -p millpond)
 [ -d "$root/crates/gateway/tests/judges/node_modules/eventsource" ] ||
   (cd "$root/crates/gateway/tests/judges" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
 

@@ -23,15 +23,34 @@ const surroundings: Surroundings = {
   },
 };
 
-function open(parent: ParentNode & Node = document.body): { host: HTMLElement; stream: MarkdownStream } {
+interface Opened {
+  host: HTMLElement;
+  stream: MarkdownStream;
+}
+
+function open(parent: Node = document.body): Opened {
   const host = document.createElement("main");
   parent.appendChild(host);
   return { host, stream: new MarkdownStream(host, surroundings) };
 }
 
+/** A stream that draws every delta at once, however busy the machine is: an hour passes between two of them. */
+function openTireless(parent: Node = document.body): Opened {
+  const host = document.createElement("main");
+  parent.appendChild(host);
+  let time = 0;
+  const stream = new MarkdownStream(host, surroundings, () => time);
+  const append = stream.append.bind(stream);
+  stream.append = (delta) => {
+    time += 3_600_000;
+    append(delta);
+  };
+  return { host, stream };
+}
+
 /** The DOM of a text given in pieces. */
 function streamed(pieces: Iterable<string>): string {
-  const { host, stream } = open();
+  const { host, stream } = openTireless();
   for (const piece of pieces) stream.append(piece);
   stream.finish();
   const html = host.innerHTML;
@@ -68,7 +87,7 @@ function whole(text: string): string {
   return html;
 }
 
-export const harness = { MarkdownStream, renderToHtml, surroundings, open, streamed, oneShot, whole, styles, answer, pieces };
+export const harness = { MarkdownStream, renderToHtml, surroundings, open, openTireless, streamed, oneShot, whole, styles, answer, pieces };
 
 declare global {
   interface Window {

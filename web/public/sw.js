@@ -24,13 +24,22 @@ async function fresh(request, name) {
   const cache = await caches.open(SHELL);
   try {
     const response = await fetch(request);
-    if (response.ok) await cache.put(name, response.clone());
+    if (response.ok) await keepShell(cache, name, response.clone());
     return response;
   } catch (error) {
     const kept = await cache.match(name);
     if (kept) return kept;
     throw error;
   }
+}
+
+/** A page that has changed names other files: those of the one before go. */
+async function keepShell(cache, name, response) {
+  const [before, now] = [await cache.match(name), response.clone()];
+  if (before && (await before.text()) !== (await now.text())) {
+    for (const request of await cache.keys()) await cache.delete(request);
+  }
+  await cache.put(name, response);
 }
 
 /** These never change under their names. */

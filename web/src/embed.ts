@@ -43,13 +43,14 @@ export class MillpondChat extends HTMLElement {
     this.queued = true;
     queueMicrotask(() => {
       this.queued = false;
-      if (this.isConnected) this.show();
+      void this.show();
     });
   }
 
-  private show(): void {
+  private async show(): Promise<void> {
     const session = this.getAttribute("session");
-    if (!session) return;
+    const words = await wordsOf(languageOf([this.lang, document.documentElement.lang, ...navigator.languages]));
+    if (!session || !this.isConnected) return;
     const token = this.getAttribute("token");
     const gateway = new Gateway({ base: this.getAttribute("gateway") ?? HOME, ...(token && { token }) });
     const chat = (this.chat ??= document.createElement("mp-chat"));
@@ -57,7 +58,7 @@ export class MillpondChat extends HTMLElement {
       gateway,
       session,
       view: this.view,
-      words: wordsOf(languageOf([this.lang, document.documentElement.lang, ...navigator.languages])),
+      words,
       desk: this.hasAttribute("read-only") ? undefined : this.desk(gateway),
     });
     this.shadowRoot?.replaceChildren(chat);

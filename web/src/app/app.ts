@@ -6,15 +6,15 @@ import "../chat/chat.ts";
 import type { ChatElement, Desk } from "../chat/chat.ts";
 import type { Sent } from "../chat/composer.ts";
 import { commandsOf } from "./commands.ts";
-import { download, exported, type Format } from "../doing/export.ts";
-import { languageOf, wordsOf, type Words } from "../words/words.ts";
+import type { Format } from "../doing/export.ts";
+import type { Words } from "../words/words.ts";
+import { chosenWords } from "./language.ts";
 import "./dialogs.ts";
 import { choices, choose, draftsOf, keepView, letters, viewOf, type Theme } from "./kept.ts";
 import { Notifier, mayNotify } from "./notifier.ts";
 import "./palette.ts";
 import { placeOf, type Place } from "./place.ts";
 import { Sessions } from "./sessions.ts";
-import { Sharing } from "./sharing.ts";
 import "./sidebar.ts";
 import type { SessionWish } from "./sidebar.ts";
 import "./toasts.ts";
@@ -53,10 +53,8 @@ export class AppElement extends LitElement {
   constructor() {
     super();
     this.place = placeOf(location);
-    const { language, thinking, view } = choices();
-    const chosen = languageOf([language, ...navigator.languages]);
-    Object.assign(this, { words: wordsOf(chosen), thinking, view, open: false, letters: [], signedOut: false, stamp: 0 });
-    document.documentElement.lang = chosen;
+    const { thinking, view } = choices();
+    Object.assign(this, { thinking, view, open: false, letters: [], signedOut: false, stamp: 0 });
     this.gateway = new Gateway(this.place.what === "shared" ? { token: this.place.token } : {});
     this.sessions = new Sessions(this.gateway, () => (this.stamp += 1));
     this.notifier = new Notifier(() => choices().notify, () => this.words, (session) => this.go(session));
@@ -80,6 +78,7 @@ export class AppElement extends LitElement {
     addEventListener("popstate", this.moved);
     addEventListener("keydown", this.key);
     addEventListener("online", this.online);
+    addEventListener("storage", this.keptElsewhere);
     if (this.place.what === "shared") return void this.readCurrent();
     this.news.open();
     this.letters = this.outbox.letters();
@@ -136,11 +135,9 @@ export class AppElement extends LitElement {
     document.documentElement.dataset["theme"] = theme;
   }
 
-  setLanguage(language: string): void {
+  async setLanguage(language: string): Promise<void> {
     choose({ language });
-    const chosen = languageOf([language]);
-    document.documentElement.lang = chosen;
-    this.words = wordsOf(chosen);
+    this.words = await chosenWords();
   }
 
   async setNotify(notify: boolean): Promise<void> {
@@ -148,12 +145,14 @@ export class AppElement extends LitElement {
     choose({ notify });
   }
 
-  share(): void {
+  async share(): Promise<void> {
     const dialogs = this.querySelector("mp-dialogs");
-    if (this.session && dialogs) void this.trying(new Sharing(this.gateway, this.session, this.words, dialogs).open());
+    const { Sharing } = await import("./sharing.ts");
+    if (this.session && dialogs) await this.trying(new Sharing(this.gateway, this.session, this.words, dialogs).open());
   }
 
-  export(format: Format): void {
+  async export(format: Format): Promise<void> {
+    const { download, exported } = await import("../doing/export.ts");
     const page = this.chat?.page;
     if (page) download(exported(page, this.current?.title ?? "", format, this.words));
   }
@@ -203,6 +202,11 @@ export class AppElement extends LitElement {
       <mp-palette .words=${this.words} .commands=${commandsOf(this)}></mp-palette>
       <mp-dialogs .words=${this.words}></mp-dialogs>
       <mp-toasts></mp-toasts>`;
+  }
+
+  protected override updated(): void {
+    const { words } = this;
+    document.title = this.session ? `${this.current?.title || words.untitled} · ${words.product}` : words.product;
   }
 
   private side(): TemplateResult {
@@ -361,6 +365,11 @@ export class AppElement extends LitElement {
   private readonly online = (): void => {
     this.news.refresh();
     void this.outbox.flush();
+  };
+
+  /** Another tab has written or sent something. */
+  private readonly keptElsewhere = (): void => {
+    this.letters = this.outbox.letters();
   };
 
   private readonly key = (event: KeyboardEvent): void => {

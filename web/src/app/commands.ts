@@ -29,9 +29,9 @@ function ofViews(app: AppElement): Command[] {
 function ofSession(app: AppElement, reads: boolean): Command[] {
   const { words, session, currentSession } = app;
   const exports: Command[] = [
-    { id: "markdown", title: words.exportMarkdown, run: () => app.export("markdown") },
-    { id: "json", title: words.exportJson, run: () => app.export("json") },
-    { id: "html", title: words.exportHtml, run: () => app.export("html") },
+    { id: "markdown", title: words.exportMarkdown, run: () => void app.export("markdown") },
+    { id: "json", title: words.exportJson, run: () => void app.export("json") },
+    { id: "html", title: words.exportHtml, run: () => void app.export("html") },
     { id: "end", title: words.toTheEnd, run: () => app.chat?.toTheEnd() },
   ];
   if (reads) return exports;
@@ -44,7 +44,7 @@ function ofSession(app: AppElement, reads: boolean): Command[] {
     { id: "stop", title: words.stop, run: () => void app.chat?.stop() },
     { id: "retry", title: words.retry, run: () => void app.chat?.retry() },
     ...exports,
-    { id: "share", title: words.share, run: () => app.share() },
+    { id: "share", title: words.share, run: () => void app.share() },
     { id: "theatre", title: words.theatre, run: () => void window.open(`/theatre/${session ?? ""}`, "_blank", "noopener") },
     { id: "usage", title: words.usage, run: () => void app.showUsage() },
     ...wishes,
@@ -58,7 +58,7 @@ function ofWindow(app: AppElement, reads: boolean): Command[] {
     title: `${words.theme}: ${words.themes[theme]}`,
     run: () => app.setTheme(theme),
   }));
-  const languages = Object.entries(LANGUAGES).map(([id, name]) => ({ id, title: `${words.language}: ${name}`, run: () => app.setLanguage(id) }));
+  const languages = Object.entries(LANGUAGES).map(([id, name]) => ({ id, title: `${words.language}: ${name}`, run: () => void app.setLanguage(id) }));
   const { notify } = choices();
   const more = reads ? [] : [{ id: "notify", title: notify ? words.notifyOff : words.notify, run: () => void app.setNotify(!notify) }];
   return [{ id: "thinking", title: words.thinkingShown, run: () => app.setThinking(!app.thinking) }, ...more, ...themes, ...languages];

@@ -70,7 +70,6 @@ export class ChatElement extends LitElement {
   private pageView: PageView | undefined;
   private follow: Follow | undefined;
   private announcer: Announcer | undefined;
-  private run: string | undefined;
   private readonly answering = new Set<string>();
 
   constructor() {
@@ -105,10 +104,16 @@ export class ChatElement extends LitElement {
   }
 
   async stop(): Promise<void> {
-    if (!this.run || this.stopping) return;
+    if (this.stopping) return;
     this.stopping = true;
-    await this.trying(this.gateway.cancel(this.run));
+    await this.trying(this.cancelRun());
     this.stopping = false;
+  }
+
+  /** The gateway knows which run is going; a page may not have an item of it yet. */
+  private async cancelRun(): Promise<void> {
+    const { run } = await this.gateway.session(this.session);
+    if (run) await this.gateway.cancel(run);
   }
 
   async retry(): Promise<void> {
@@ -182,7 +187,7 @@ export class ChatElement extends LitElement {
     const [host, scroller, content] = ([".page", ".scroller", ".content"] as const).map((name) => this.querySelector<HTMLElement>(name));
     const live = this.querySelector<HTMLElement>("[data-announcer]");
     if (!host || !scroller || !content || !live) return;
-    if (another) Object.assign(this, { waiting: [], branching: undefined, problem: undefined, run: undefined, stopping: false });
+    if (another) Object.assign(this, { waiting: [], branching: undefined, problem: undefined, stopping: false });
     const { session, words, desk } = this;
     const around = aroundOf(this.gateway, {
       words,
@@ -219,12 +224,10 @@ export class ChatElement extends LitElement {
     if (change.what === "everything") {
       this.pageView?.show(page);
       this.announcer?.begin(page);
-      this.run = this.reader?.run ?? this.runOf(page);
       if (this.following) this.follow?.toTheEnd();
     } else {
       this.pageView?.change(change);
       this.announcer?.hear(change, page);
-      this.run = this.runOf(page) ?? this.run;
     }
     if (change.what !== "appended") this.aroundChanged(change);
   }
@@ -244,10 +247,6 @@ export class ChatElement extends LitElement {
   private isTaken(key: number): void {
     const item = this.page?.items.get(key);
     if (item?.kind === "user") void this.readQueue();
-  }
-
-  private runOf(page: { ended: unknown; keys: number[]; items: Map<number, Item>; asks: Ask[] }): string | undefined {
-    return page.items.get(page.keys.at(-1) ?? -1)?.run ?? page.asks[0]?.run;
   }
 
   private get isGoing(): boolean {

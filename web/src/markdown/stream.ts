@@ -21,13 +21,15 @@ export class MarkdownStream {
   readonly #enhancer: Enhancer;
   readonly #drawing: Drawing;
   readonly #stopPresses: () => void;
+  readonly #now: () => number;
   #intake = new Intake();
   #undrawn = "";
   #timer: ReturnType<typeof setTimeout> | undefined;
   #restsUntil = 0;
   #isFinished = false;
 
-  constructor(host: HTMLElement, surroundings: Surroundings) {
+  constructor(host: HTMLElement, surroundings: Surroundings, now: () => number = () => performance.now()) {
+    this.#now = now;
     host.classList.add("md");
     host.replaceChildren();
     const enhancer = new Enhancer(surroundings.words);
@@ -44,7 +46,7 @@ export class MarkdownStream {
   append(delta: string): void {
     if (this.#isFinished) return this.replace(this.#drawing.source + delta);
     this.#undrawn += this.#intake.push(delta);
-    const rest = this.#restsUntil - performance.now();
+    const rest = this.#restsUntil - this.#now();
     if (rest <= 0) this.#draw();
     else this.#timer ??= setTimeout(() => this.#draw(), rest);
   }
@@ -76,9 +78,9 @@ export class MarkdownStream {
   }
 
   #draw(): void {
-    const start = performance.now();
+    const start = this.#now();
     this.#drawing.grow(this.#takeUndrawn());
-    const end = performance.now();
+    const end = this.#now();
     this.#restsUntil = end + restAfter(end - start, this.#drawing.openCharacters);
   }
 

@@ -7,8 +7,7 @@ import { isGoing, statusWords } from "../chat/status.ts";
 import { aroundOf } from "../chat/surroundings.ts";
 import { Follow } from "../page/follow.ts";
 import { PageView } from "../page/page-view.ts";
-import { choices } from "../app/kept.ts";
-import { languageOf, wordsOf, type Words } from "../words/words.ts";
+import type { Words } from "../words/words.ts";
 import { Stage, pauseBefore, type Moment } from "./stage.ts";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 16] as const;
@@ -22,7 +21,7 @@ export class TheatreElement extends LitElement {
   declare private play: Play;
   declare private speed: number;
   declare private stamp: number;
-  private readonly words: Words;
+  declare words: Words;
   private readonly gateway: Gateway;
   private readonly session: string;
   private readonly stage: Stage;
@@ -35,9 +34,6 @@ export class TheatreElement extends LitElement {
     super();
     const [, session = ""] = /^\/theatre\/([0-9A-Z]{26})$/.exec(location.pathname) ?? [];
     this.session = session;
-    const language = languageOf([choices().language, ...navigator.languages]);
-    document.documentElement.lang = language;
-    this.words = wordsOf(language);
     const token = location.hash.slice(1);
     this.gateway = new Gateway(token ? { token } : {});
     this.stage = new Stage((view, page, change) => this.show(view, page, change));
@@ -188,3 +184,9 @@ export class TheatreElement extends LitElement {
 }
 
 customElements.define("mp-theatre", TheatreElement);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "mp-theatre": TheatreElement;
+  }
+}

@@ -51,7 +51,7 @@ export function strayLetters(examples: Example[]): { example: number; prefix: st
     }).join("");
   };
   return examples.flatMap(({ example, markdown }) => {
-    const { host, stream } = window.harness.open();
+    const { host, stream } = window.harness.openTireless();
     const seen: { prefix: string; text: string }[] = [];
     for (let at = 0; at < markdown.length; at++) {
       stream.append(markdown.charAt(at));

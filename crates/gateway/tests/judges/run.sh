@@ -19,7 +19,7 @@ streams=$(mktemp -d)
 trap 'rm -rf "$streams"' EXIT
 
 cd "$root"
-cargo build --quiet --locked -p millpond-gateway --example compat_streams --example scripted
+[ -n "${BUILT:-}" ] || cargo build --quiet --locked -p millpond-gateway --example compat_streams --example scripted
 examples=$root/target/debug/examples
 "$examples/compat_streams" "$streams" fixtures "$here/logs"
 cd "$here"

@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { redacted } from "./redact.ts";
+
+test("keys go and the rest stays, and a second pass changes nothing", () => {
+  const cases: [string, string][] = [
+    ["use sk-abcdefghijklmnop1234 now", "use [redacted] now"],
+    ["Authorization: Bearer abc.def-ghi", "Authorization: Bearer [redacted]"],
+    ['{"api_key":"hunter2","n":1}', '{"api_key":"[redacted]","n":1}'],
+    ["https://x.example/?key=AbC123&y=1", "https://x.example/?key=[redacted]&y=1"],
+    ["postgres://me:secret@host/db", "postgres://me:[redacted]@host/db"],
+    ["ghp_abcdefghijklmnopqrst12", "[redacted]"],
+    ["plain text, a task-list and a risk-free offer", "plain text, a task-list and a risk-free offer"],
+    ["A basic understanding of the bearer certificates.", "A basic understanding of the bearer certificates."],
+  ];
+  for (const [text, expected] of cases) {
+    expect(redacted(text)).toBe(expected);
+    expect(redacted(expected)).toBe(expected);
+  }
+});

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { en } from "./en.ts";
+import { pl } from "./pl.ts";
+import { languageOf, ranFor, wordsOf } from "./words.ts";
+
+function shape(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return typeof value;
+  return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, shape(of)]));
+}
+
+test("every language says everything, and in its own words", () => {
+  expect(shape(pl)).toEqual(shape(en));
+  const same = Object.entries(pl).filter(([name, text]) => typeof text === "string" && text === en[name as keyof typeof en]);
+  // Words that are the same in both.
+  expect(same.map(([name]) => name).sort()).toEqual(["agent", "diagram", "menu", "product", "shareLink"]);
+});
+
+test("the language is the one chosen, else the browser's, else English", () => {
+  expect(languageOf([undefined, "pl-PL", "en"])).toBe("pl");
+  expect(languageOf(["en", "pl"])).toBe("en");
+  expect(languageOf(["de", null])).toBe("en");
+});
+
+test("how long steps ran is said in the reader's language", async () => {
+  expect(ranFor("Ran for 1.2s", await wordsOf("pl"))).toBe("Praca: 1.2s");
+  expect(ranFor("Ran for 1m 4s", await wordsOf("en"))).toBe("Ran for 1m 4s");
+  expect(ranFor("Steps", pl)).toBe("Kroki");
+});
