@@ -34,8 +34,8 @@ fn main() {
     });
     if let Err(problem) = listed {
         eprintln!("error: the web chat could not be built: {problem}");
-        eprintln!("It needs Node 20.19 or newer with npm (https://nodejs.org).");
-        eprintln!("Without it: cargo build -p millpond --no-default-features");
+        eprintln!("It is built by Node 20.19 or newer with npm (https://nodejs.org).");
+        eprintln!("To build without it: cargo build -p millpond --no-default-features");
         std::process::exit(1);
     }
 }
@@ -46,8 +46,10 @@ fn look_for_node() -> Result<(), String> {
     let version = String::from_utf8_lossy(&said.stdout).trim().to_owned();
     let mut numbers = version.trim_start_matches('v').split('.').map(str::parse::<u32>);
     match (numbers.next(), numbers.next()) {
-        (Some(Ok(major)), Some(Ok(minor))) if (20, 19) <= (major, minor) => Ok(()),
-        _ => Err(format!("`node` is {version}")),
+        (Some(Ok(20)), Some(Ok(minor))) if 19 <= minor => Ok(()),
+        (Some(Ok(22)), Some(Ok(minor))) if 12 <= minor => Ok(()),
+        (Some(Ok(major)), _) if 23 <= major => Ok(()),
+        _ => Err(format!("`node` is {version}, and Node 20.19, 22.12 or newer is needed")),
     }
 }
 
@@ -59,7 +61,7 @@ fn install(here: &Path) -> Result<(), String> {
     if fs::read(&mark).is_ok_and(|installed| installed == lock) {
         return Ok(());
     }
-    npm(here, &["ci", "--no-audit", "--no-fund", "--loglevel=error"])?;
+    npm(here, &["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"])?;
     fs::write(&mark, lock).map_err(|error| format!("{}: {error}", mark.display()))
 }
 

@@ -12,7 +12,7 @@ if [ -z "$chromium" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; th
   chromium=$(command -v chromium || true)
 fi
 if ! cmp -s package-lock.json node_modules/.millpond-lock; then
-  npm ci --no-audit --no-fund --loglevel=error
+  npm ci --include=dev --no-audit --no-fund --loglevel=error
   cp package-lock.json node_modules/.millpond-lock
 fi
 

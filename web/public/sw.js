@@ -16,7 +16,7 @@ self.addEventListener("fetch", (event) => {
   const { origin, pathname } = new URL(url);
   if (method !== "GET" || origin !== location.origin) return;
   if (mode === "navigate" && (pathname === "/" || pathname.startsWith("/s/"))) event.respondWith(fresh(event.request, "/"));
-  else if (pathname.startsWith("/assets/") || pathname === "/icon.svg") event.respondWith(kept(event.request));
+  else if (pathname.startsWith("/assets/")) event.respondWith(kept(event.request));
 });
 
 /** What the network has, else what was kept. */

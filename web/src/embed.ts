@@ -6,7 +6,7 @@
 // With `token` of a shared link it reads along; with one of an owner it can also write. The page's
 // origin has to be allowed with `origins`.
 
-import { Gateway, Outbox, VIEWS, type Letter, type View } from "@millpond/client";
+import { Gateway, Outbox, VIEWS, newKey, type Letter, type View } from "@millpond/client";
 import "./chat/chat.ts";
 import type { ChatElement, Desk } from "./chat/chat.ts";
 import style from "./style.css?inline";
@@ -78,7 +78,7 @@ export class MillpondChat extends HTMLElement {
     });
     let draft = "";
     return {
-      send: (session, { text, join }) => outbox.put({ key: crypto.randomUUID(), session, text, ...(join && { join }) }),
+      send: (session, { text, join }) => outbox.put({ key: newKey(), session, text, ...(join && { join }) }),
       drop: (key) => outbox.drop(key),
       drafts: () => ({ read: () => draft, write: (text) => void (draft = text) }),
       tell: (words) => void this.dispatchEvent(new CustomEvent("millpond-notice", { detail: words })),
@@ -86,7 +86,7 @@ export class MillpondChat extends HTMLElement {
       branch: async (session, run, text) => {
         const { first } = await gateway.run(run);
         const branch = await gateway.branch(session, first);
-        outbox.put({ key: crypto.randomUUID(), session: branch.id, text });
+        outbox.put({ key: newKey(), session: branch.id, text });
         this.setAttribute("session", branch.id);
       },
     };

@@ -31,7 +31,7 @@ impl Guard {
     fn of(group: Pid) -> Option<Guard> {
         const WAITS: &str = "trap '' TERM INT HUP; read _; kill -KILL 0";
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", WAITS]).process_group(group.as_raw_nonzero().get());
+        command.args(["-c", WAITS]).env_clear().process_group(group.as_raw_nonzero().get());
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().ok()?;
         let line = child.stdin.take()?;

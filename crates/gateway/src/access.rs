@@ -10,7 +10,7 @@ mod secret;
 
 pub use attempts::Attempts;
 pub use login::Links;
-pub use origin::{Allowed, Stranger};
+pub use origin::{Allowed, Stranger, is_foreign};
 pub use secret::{Digest, Secret};
 
 use crate::id::{OwnerId, SessionId, TokenId};

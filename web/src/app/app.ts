@@ -1,7 +1,8 @@
 // The whole window: the list of chats, the chat that is open, and what can be done.
 
-import { Gateway, News, Outbox, VIEWS, type Letter, type Refused, type Session, type View } from "@millpond/client";
+import { Gateway, News, Outbox, VIEWS, newKey, type Letter, type Refused, type Session, type View } from "@millpond/client";
 import { LitElement, html, nothing, type TemplateResult } from "lit";
+import { live } from "lit/directives/live.js";
 import "../chat/chat.ts";
 import type { ChatElement, Desk } from "../chat/chat.ts";
 import type { Sent } from "../chat/composer.ts";
@@ -9,6 +10,7 @@ import { commandsOf } from "./commands.ts";
 import type { Format } from "../doing/export.ts";
 import type { Words } from "../words/words.ts";
 import { chosenWords } from "./language.ts";
+import { openWhileSeen } from "./asleep.ts";
 import "./dialogs.ts";
 import { choices, choose, draftsOf, keepView, letters, viewOf, type Theme } from "./kept.ts";
 import { Notifier, mayNotify } from "./notifier.ts";
@@ -49,6 +51,8 @@ export class AppElement extends LitElement {
   private readonly news: News;
   private readonly outbox: Outbox;
   private readonly notifier: Notifier;
+  /** Whether a chat is being made. */
+  private starting = false;
 
   constructor() {
     super();
@@ -81,6 +85,8 @@ export class AppElement extends LitElement {
     addEventListener("storage", this.keptElsewhere);
     if (this.place.what === "shared") return void this.readCurrent();
     this.news.open();
+    // Whoever wants to be told of what happens wants that above all from a tab that is hidden.
+    openWhileSeen(() => (choices().notify ? [] : [this.news]));
     this.letters = this.outbox.letters();
     void this.outbox.flush();
     if (this.place.what === "session") this.enter(this.place.session);
@@ -148,7 +154,7 @@ export class AppElement extends LitElement {
   async share(): Promise<void> {
     const dialogs = this.querySelector("mp-dialogs");
     const { Sharing } = await import("./sharing.ts");
-    if (this.session && dialogs) await this.trying(new Sharing(this.gateway, this.session, this.words, dialogs).open());
+    if (this.session && dialogs) await this.trying(new Sharing(this.gateway, this.session, this.words, dialogs, (work) => this.trying(work)).open());
   }
 
   async export(format: Format): Promise<void> {
@@ -158,6 +164,10 @@ export class AppElement extends LitElement {
   }
 
   async showUsage(): Promise<void> {
+    await this.trying(this.tellUsage());
+  }
+
+  private async tellUsage(): Promise<void> {
     if (!this.session) return;
     const { tokens_in, tokens_out, cost_micro_usd } = await this.gateway.usage(this.session);
     const cost = cost_micro_usd ? `$${(cost_micro_usd / 1e6).toFixed(4)}` : this.words.noPrice;
@@ -177,11 +187,11 @@ export class AppElement extends LitElement {
       case "rename":
         return this.querySelector("mp-dialogs")?.ask(words.rename, session.title, (title) => void this.trying(gateway.changeSession(session.id, { title })));
       case "pin":
-        return this.trying(gateway.changeSession(session.id, { pinned: !session.pinned }));
+        return void (await this.trying(gateway.changeSession(session.id, { pinned: !session.pinned })));
       case "archive":
-        return this.trying(gateway.changeSession(session.id, { archived: !session.archived }));
+        return void (await this.trying(gateway.changeSession(session.id, { archived: !session.archived })));
       case "remove":
-        await this.trying(gateway.deleteSession(session.id));
+        if (!(await this.trying(gateway.deleteSession(session.id)))) return;
         if (session.id === this.session) this.start();
         this.tell(words.removed(title), { label: words.undo, run: () => void this.trying(gateway.restoreSession(session.id).then(() => this.go(session.id))) });
     }
@@ -194,10 +204,10 @@ export class AppElement extends LitElement {
   protected override render(): TemplateResult {
     if (this.signedOut) return this.doorstep();
     const shared = this.place.what === "shared";
-    return html`<a class="skip" href="#main">${this.words.conversation}</a>
+    return html`<button type="button" class="skip" @click=${() => this.querySelector<HTMLElement>("#main")?.focus()}>${this.words.conversation}</button>
       <div class="app ${this.open ? "open" : ""} ${shared ? "shared" : ""}">
         ${shared ? nothing : this.side()}
-        <main id="main">${this.top()} ${this.session ? this.chatOf(this.session) : this.startPage()}</main>
+        <main id="main" tabindex="-1">${this.top()} ${this.session ? this.chatOf(this.session) : this.startPage()}</main>
       </div>
       <mp-palette .words=${this.words} .commands=${commandsOf(this)}></mp-palette>
       <mp-dialogs .words=${this.words}></mp-dialogs>
@@ -231,8 +241,8 @@ export class AppElement extends LitElement {
       ${this.place.what === "shared" ? nothing : toggle}
       <h1 dir="auto">${this.session ? this.current?.title || words.untitled : words.product}</h1>
       <label class="view-picker"><span class="unseen">${words.view}</span>
-        <select @change=${(event: Event) => this.setView((event.target as HTMLSelectElement).value as View)}>
-          ${VIEWS.map((view) => html`<option value=${view} ?selected=${view === this.view} title=${words.viewMeans[view]}>${words.views[view]}</option>`)}
+        <select .value=${live(this.view)} @change=${(event: Event) => this.setView((event.target as HTMLSelectElement).value as View)}>
+          ${VIEWS.map((view) => html`<option value=${view} title=${words.viewMeans[view]}>${words.views[view]}</option>`)}
         </select>
       </label>
       <button type="button" class="icon" aria-label=${words.palette} title="${words.palette} (Ctrl K)" aria-keyshortcuts="Control+K Meta+K" @click=${() => this.openPalette()}>
@@ -261,7 +271,8 @@ export class AppElement extends LitElement {
     return html`<div class="start">
       <div class="welcome"><h2>${this.words.welcome}</h2><p>${this.words.welcomeMore}</p></div>
       <div class="below">
-        <mp-composer .words=${this.words} .commands=${commandsOf(this)} .drafts=${START_DRAFTS} @send-message=${this.sendFirst}></mp-composer>
+        <mp-composer .words=${this.words} .commands=${commandsOf(this)} .drafts=${START_DRAFTS} @send-message=${this.sendFirst}
+          @cannot-attach=${({ detail }: CustomEvent<string>) => this.tell(this.words.cannotAttach(detail))}></mp-composer>
       </div>
     </div>`;
   }
@@ -286,26 +297,28 @@ export class AppElement extends LitElement {
     branch: (session, run, text) => this.branch(session, run, text),
   };
 
-  private send(session: string, { text, join }: Sent): boolean {
-    const taken = this.outbox.put({ key: crypto.randomUUID(), session, text, ...(join && { join }) });
+  private send(session: string, { text, join }: { text: string; join: boolean }): boolean {
+    const taken = this.outbox.put({ key: newKey(), session, text, ...(join && { join }) });
     if (!taken) this.tell(this.words.outboxFull);
     else if (this.current && !this.current.title) void this.name(session, text);
     return taken;
   }
 
-  private readonly sendFirst = async (event: CustomEvent<Sent>): Promise<void> => {
-    const { text } = event.detail;
-    try {
-      const session = await this.gateway.createSession(titleOf(text));
-      this.current = session;
-      this.send(session.id, { text, join: false });
-      this.go(session.id);
-    } catch (error) {
-      START_DRAFTS.write(text);
-      this.querySelector("mp-composer")?.write(text);
-      this.tell(this.words.failed((error as Error).message));
-    }
+  /** What was written stays in the field until it is in the outbox of a chat. */
+  private readonly sendFirst = async ({ detail: { text, taken } }: CustomEvent<Sent>): Promise<void> => {
+    if (this.starting) return;
+    this.starting = true;
+    await this.trying(this.beginWith(text, taken));
+    this.starting = false;
   };
+
+  private async beginWith(text: string, taken: () => void): Promise<void> {
+    const session = await this.gateway.createSession(titleOf(text));
+    if (!this.send(session.id, { text, join: false })) return;
+    taken();
+    // Whoever has gone elsewhere meanwhile stays there.
+    if (this.place.what === "start") this.go(session.id);
+  }
 
   private async name(session: string, text: string): Promise<void> {
     await this.trying(this.gateway.changeSession(session, { title: titleOf(text) }));
@@ -352,8 +365,15 @@ export class AppElement extends LitElement {
     if (why.status === 401) this.signedOut = true;
   }
 
-  private async trying(work: Promise<unknown>): Promise<void> {
-    await work.catch((error: Error) => this.tell(this.words.failed(error.message)));
+  /** Says whether it worked, and tells the person why it did not. */
+  private async trying(work: Promise<unknown>): Promise<boolean> {
+    try {
+      await work;
+      return true;
+    } catch (error) {
+      this.tell(this.words.failed((error as Error).message));
+      return false;
+    }
   }
 
   private readonly moved = (): void => {
@@ -369,7 +389,7 @@ export class AppElement extends LitElement {
 
   /** Another tab has written or sent something. */
   private readonly keptElsewhere = (): void => {
-    this.letters = this.outbox.letters();
+    if (this.place.what !== "shared") this.letters = this.outbox.letters();
   };
 
   private readonly key = (event: KeyboardEvent): void => {

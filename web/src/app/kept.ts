@@ -25,9 +25,16 @@ function write(name: string, value: unknown): void {
   }
 }
 
+/** Letters that the browser would not keep, kept while the page is open. */
+let unkept: Letter[] | undefined;
+
 export const letters: Drawer = {
-  read: () => read<Letter[]>("letters", []),
-  write: (value) => write("letters", value),
+  read: () => unkept ?? read<Letter[]>("letters", []),
+  write: (value) => {
+    write("letters", value);
+    const kept = read<Letter[]>("letters", []);
+    unkept = kept.length === value.length && kept.every(({ key }, place) => key === value[place]?.key) ? undefined : value;
+  },
 };
 
 export function draftsOf(session: string): Drafts {

@@ -31,7 +31,9 @@ export class Sessions {
 
   async readMore(): Promise<void> {
     if (!this.more) return;
+    const { asked } = this;
     const { sessions, next } = await this.gateway.sessions({ ...asQuery(this.listing), before: this.more });
+    if (asked !== this.asked) return;
     this.list = [...this.list, ...sessions.filter(({ id }) => !this.find(id))];
     this.more = next;
     this.changed();

@@ -14,6 +14,7 @@ export class Sharing {
     private readonly session: string,
     private readonly words: Words,
     private readonly dialogs: DialogsElement,
+    private readonly trying: (work: Promise<unknown>) => Promise<boolean>,
   ) {}
 
   async open(): Promise<void> {
@@ -43,13 +44,13 @@ export class Sharing {
     const { words } = this;
     return html`<p>${words.shareHow}</p>
       ${this.made ? html`<label>${words.shareLink} <input readonly .value=${this.made} @focus=${(event: Event) => (event.target as HTMLInputElement).select()} /></label>` : nothing}
-      <button type="button" class="primary" @click=${() => void this.make()}>${words.newLink}</button>
+      <button type="button" class="primary" @click=${() => void this.trying(this.make())}>${words.newLink}</button>
       <ul class="links">
         ${this.links.length ? nothing : html`<li class="soft">${words.noShares}</li>`}
         ${this.links.map(
           ({ id, created_ms }) => html`<li>
             ${words.sharedSince(words.clockOf(created_ms))}
-            <button type="button" @click=${() => void this.revoke(id)}>${words.revoke}</button>
+            <button type="button" @click=${() => void this.trying(this.revoke(id))}>${words.revoke}</button>
           </li>`,
         )}
       </ul>`;

@@ -33,7 +33,7 @@ export class SidebarElement extends LitElement {
     const { query, archived } = sessions.listing;
     return html`<div class="side-head">
         <button type="button" class="primary new" @click=${() => this.dispatchEvent(new CustomEvent("new-chat"))}>${words.newChat}</button>
-        <input type="search" aria-label=${words.search} placeholder=${words.search} .value=${query} @input=${this.search} />
+        <input type="search" aria-label=${words.search} placeholder=${words.search} @input=${this.search} />
       </div>
       <nav aria-label=${words.chats}>
         ${pinned.length ? this.section(words.pinned, pinned) : nothing}

@@ -2,12 +2,18 @@
 // purpose.
 
 import type { Ask } from "@millpond/client";
-import { LitElement, html, nothing, type TemplateResult } from "lit";
+import { LitElement, html, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { repeat } from "lit/directives/repeat.js";
 import { hasUnseen, writtenOut } from "../page/hidden-characters.ts";
 import type { Words } from "../words/words.ts";
 
 /** Keys that were meant for something else when an ask appeared do not answer it. */
 const DEAF_MS = 350;
+
+/** Asks of two runs may have the same id. */
+export function nameOf({ run, id }: { run: string; id: string }): string {
+  return `${run}/${id}`;
+}
 
 export class AsksElement extends LitElement {
   static override properties = { asks: { attribute: false }, words: { attribute: false }, busy: { attribute: false } };
@@ -15,7 +21,9 @@ export class AsksElement extends LitElement {
   declare words: Words;
   /** Those whose answer is on its way. */
   declare busy: ReadonlySet<string>;
-  private readonly appeared = new Map<string, number>();
+  /** Since when what is under the pointer or the focus has been what it is. */
+  private settledAt = 0;
+  private shown = "";
 
   constructor() {
     super();
@@ -27,18 +35,21 @@ export class AsksElement extends LitElement {
     return this;
   }
 
-  protected override willUpdate(): void {
-    for (const { id } of this.asks) if (!this.appeared.has(id)) this.appeared.set(id, performance.now());
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    const shown = this.asks.map(nameOf).join();
+    // Also when one goes: another may have moved to where it was.
+    if (changed.has("asks") && shown !== this.shown) this.settledAt = performance.now();
+    this.shown = shown;
   }
 
   protected override render(): TemplateResult | typeof nothing {
     if (!this.asks.length) return nothing;
-    return html`<section class="asks" aria-label=${this.words.waitingForYou}>${this.asks.map((ask) => this.ask(ask))}</section>`;
+    return html`<section class="asks" aria-label=${this.words.waitingForYou}>${repeat(this.asks, nameOf, (ask) => this.ask(ask))}</section>`;
   }
 
   private ask(ask: Ask): TemplateResult {
     const { words } = this;
-    const heading = `ask-${ask.id}`;
+    const heading = `ask-${nameOf(ask)}`;
     return html`<div class="ask" role="group" aria-labelledby=${heading}>
       <h2 id=${heading}>${words.askOf[ask.kind]}</h2>
       ${exactText(ask.text)} ${hasUnseen(ask.text) ? html`<p class="warning">${words.hiddenCharacters}</p>` : nothing}
@@ -53,8 +64,8 @@ export class AsksElement extends LitElement {
   private options(ask: Ask): TemplateResult[] {
     return ask.options.map(({ id, label }) => {
       const kind = id === "approve" || id.startsWith("allow") ? "primary" : "";
-      return html`<button type="button" class=${kind} ?disabled=${this.busy.has(ask.id)} @click=${() => this.answer(ask, id)}>
-        ${this.words.askOption[id] ?? writtenOut(label)}
+      return html`<button type="button" class=${kind} ?disabled=${this.busy.has(nameOf(ask))} @click=${() => this.answer(ask, id)}>
+        ${this.words.askOption[label] ?? writtenOut(label)}
       </button>`;
     });
   }
@@ -66,14 +77,14 @@ export class AsksElement extends LitElement {
       if (field.value.trim()) this.answer(ask, field.value);
     };
     return html`<form @submit=${send}>
-      <label class="unseen" for="answer-${ask.id}">${this.words.yourAnswer}</label>
-      <input id="answer-${ask.id}" name="answer" autocomplete="off" placeholder=${this.words.yourAnswer} />
-      <button type="submit" class="primary" ?disabled=${this.busy.has(ask.id)}>${this.words.answer}</button>
+      <label class="unseen" for="answer-${nameOf(ask)}">${this.words.yourAnswer}</label>
+      <input id="answer-${nameOf(ask)}" name="answer" autocomplete="off" placeholder=${this.words.yourAnswer} />
+      <button type="submit" class="primary" ?disabled=${this.busy.has(nameOf(ask))}>${this.words.answer}</button>
     </form>`;
   }
 
   private answer(ask: Ask, answer: string): void {
-    if (performance.now() - (this.appeared.get(ask.id) ?? 0) < DEAF_MS) return;
+    if (performance.now() - this.settledAt < DEAF_MS) return;
     this.dispatchEvent(new CustomEvent("answer", { detail: { ask, answer } }));
   }
 }

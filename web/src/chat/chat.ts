@@ -2,12 +2,13 @@
 
 import { Reader, Refused, type Ask, type Change, type Gateway, type Item, type Letter, type LineState, type Thinking, type View, type Waiting } from "@millpond/client";
 import { LitElement, html, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { openWhileSeen } from "../app/asleep.ts";
 import type { Command } from "../doing/commands.ts";
 import { Announcer } from "../page/announcer.ts";
 import { Follow } from "../page/follow.ts";
 import { PageView } from "../page/page-view.ts";
 import type { Words } from "../words/words.ts";
-import "./asks.ts";
+import { nameOf } from "./asks.ts";
 import "./composer.ts";
 import type { Drafts, Sent } from "./composer.ts";
 import "./queue.ts";
@@ -70,6 +71,7 @@ export class ChatElement extends LitElement {
   private pageView: PageView | undefined;
   private follow: Follow | undefined;
   private announcer: Announcer | undefined;
+  private wake: (() => void) | undefined;
   private readonly answering = new Set<string>();
 
   constructor() {
@@ -83,13 +85,13 @@ export class ChatElement extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    document.addEventListener("visibilitychange", this.seen);
+    this.wake = openWhileSeen(() => (this.reader ? [this.reader] : []));
     addEventListener("online", this.online);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    document.removeEventListener("visibilitychange", this.seen);
+    this.wake?.();
     removeEventListener("online", this.online);
     this.shut();
   }
@@ -118,7 +120,7 @@ export class ChatElement extends LitElement {
 
   async retry(): Promise<void> {
     const run = this.page?.ended?.run;
-    if (run) await this.trying(this.gateway.retry(run, crypto.randomUUID()));
+    if (run) await this.trying(this.gateway.retry(run, `retry-${run}`));
   }
 
   toTheEnd(): void {
@@ -154,7 +156,7 @@ export class ChatElement extends LitElement {
       @send-message=${this.send}
       @stop-run=${this.stop}
       @cancel-note=${() => (this.branching = undefined)}
-      @cannot-attach=${({ detail }: CustomEvent<string>) => desk.tell(this.words.tooLarge(detail))}
+      @cannot-attach=${({ detail }: CustomEvent<string>) => desk.tell(this.words.cannotAttach(detail))}
     ></mp-composer>`;
   }
 
@@ -206,6 +208,7 @@ export class ChatElement extends LitElement {
       closed: (reason) => this.closedBecause(reason),
     });
     this.reader.open();
+    Object.assign(this, { following: true, unread: false });
     this.follow.toTheEnd();
     if (desk) void this.readQueue();
   }
@@ -222,6 +225,7 @@ export class ChatElement extends LitElement {
     const page = this.page;
     if (!page) return;
     if (change.what === "everything") {
+      this.answering.clear();
       this.pageView?.show(page);
       this.announcer?.begin(page);
       if (this.following) this.follow?.toTheEnd();
@@ -239,8 +243,8 @@ export class ChatElement extends LitElement {
     if (change.what === "around" && change.part === "asks") this.announcer?.say(this.words.waitingForYou);
     if (change.what === "item") this.isTaken(change.key);
     if (change.what !== "resolved") return;
-    const { id, by, answer } = change.resolved;
-    if (!this.answering.delete(id) && by === "person") this.desk?.tell(this.words.answeredElsewhere(this.words.askOption[answer] ?? answer));
+    const { by, answer } = change.resolved;
+    if (!this.answering.delete(nameOf(change.resolved)) && by === "person") this.desk?.tell(this.words.answeredElsewhere(this.words.askOption[answer] ?? answer));
   }
 
   /** A message that begins its run waits no longer. */
@@ -289,22 +293,27 @@ export class ChatElement extends LitElement {
 
   private readonly send = (event: CustomEvent<Sent>): void => {
     const { desk, branching } = this;
+    const { text, taken } = event.detail;
     if (!desk) return;
-    if (branching) {
-      this.branching = undefined;
-      void this.trying(desk.branch(this.session, branching.run, event.detail.text));
-    } else if (!desk.send(this.session, event.detail)) event.preventDefault();
+    if (branching) void this.trying(this.branchOff(desk, branching, text));
+    else if (desk.send(this.session, event.detail)) taken();
     this.toTheEnd();
   };
 
+  /** What was written stays where it is until the branch is there. */
+  private async branchOff(desk: Desk, from: Item, text: string): Promise<void> {
+    await desk.branch(this.session, from.run, text);
+    this.branching = undefined;
+  }
+
   private readonly answered = async (event: CustomEvent<{ ask: Ask; answer: string }>): Promise<void> => {
     const { ask, answer } = event.detail;
-    this.answering.add(ask.id);
+    this.answering.add(nameOf(ask));
     this.tick += 1;
     try {
       await this.gateway.answer(ask.run, ask.id, answer);
     } catch (error) {
-      this.answering.delete(ask.id);
+      this.answering.delete(nameOf(ask));
       this.tick += 1;
       const late = error instanceof Refused && error.code === "answered_already";
       this.desk?.tell(late ? this.words.answeredBefore : this.words.failed((error as Error).message));
@@ -328,11 +337,6 @@ export class ChatElement extends LitElement {
   private async trying(work: Promise<unknown>): Promise<void> {
     await work.catch((error: Error) => this.desk?.tell(this.words.failed(error.message)));
   }
-
-  /** A window that was hidden may have been asleep, and its line with it. */
-  private readonly seen = (): void => {
-    if (document.visibilityState === "visible") this.reader?.refresh(20_000);
-  };
 
   private readonly online = (): void => this.reader?.refresh();
 }

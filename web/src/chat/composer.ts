@@ -8,6 +8,8 @@ import { attachedText } from "./attached.ts";
 export interface Sent {
   text: string;
   join: boolean;
+  /** To be called once it is kept: what was written goes from the field only then. */
+  taken(): void;
 }
 
 /** Where what was begun and not sent is kept. */
@@ -147,7 +149,8 @@ export class ComposerElement extends LitElement {
   private readonly typed = (event: Event): void => this.set((event.target as HTMLTextAreaElement).value);
 
   private readonly key = (event: KeyboardEvent): void => {
-    if (event.isComposing) return;
+    // Safari says that it composes no more with the very key that ended it.
+    if (event.isComposing || event.keyCode === 229) return;
     const offered = this.offered();
     if (offered.length && this.inMenu(event, offered)) return event.preventDefault();
     if (event.key !== "Enter" || event.shiftKey) return;
@@ -180,8 +183,8 @@ export class ComposerElement extends LitElement {
   private send(join: boolean): void {
     const text = this.text;
     if (!text.trim()) return;
-    const event = new CustomEvent<Sent>("send-message", { detail: { text, join: join && this.going }, cancelable: true });
-    if (this.dispatchEvent(event)) this.set("");
+    const sent: Sent = { text, join: join && this.going, taken: () => this.text === text && this.set("") };
+    this.dispatchEvent(new CustomEvent<Sent>("send-message", { detail: sent }));
   }
 
   private readonly stop = (): void => {

@@ -2,6 +2,7 @@
 
 import type { Letter, Waiting } from "@millpond/client";
 import { LitElement, html, nothing, type TemplateResult } from "lit";
+import { repeat } from "lit/directives/repeat.js";
 import type { Words } from "../words/words.ts";
 
 export interface QueueWish {
@@ -35,7 +36,7 @@ export class QueueElement extends LitElement {
   protected override render(): TemplateResult | typeof nothing {
     if (!this.waiting.length && !this.letters.length) return nothing;
     return html`<section class="queue" aria-label=${this.words.waitingMessages}>
-      <ol>${this.waiting.map((message, place) => this.message(message, place))} ${this.letters.map((letter) => this.letter(letter))}</ol>
+      <ol>${repeat(this.waiting, ({ id }) => id, (message, place) => this.message(message, place))} ${this.letters.map((letter) => this.letter(letter))}</ol>
     </section>`;
   }
 

@@ -6,14 +6,16 @@ import type { Words } from "../words/words.ts";
 export function statusWords(page: Page, words: Words): string {
   if (page.overlay) return words.phase[page.overlay.phase];
   if (page.ended) return endedWords(page.ended, words);
-  return doingWords(page.status, words);
+  return doingWords(page.status, page.label, words);
 }
 
-function doingWords(status: Status, words: Words): string {
+function doingWords(status: Status, label: string, words: Words): string {
   if (status.doing === "thinking" && status.text) return words.thinkingAbout(status.text.split(/\s+/).filter(Boolean).join(" "));
   if (status.doing !== "working" && status.doing !== "resumed") return words.status[status.doing];
   if (status.running === 0) return words.status.thinking;
   if (status.only) return words.workingOn(status.only);
+  // Where the view names tools, the engine says how many.
+  if (/\d/.test(label) && status.running) return words.workingOnMany(status.running);
   return words.status.working;
 }
 

@@ -21,7 +21,7 @@ export function exported(page: Page, named: string, format: Format, words: Words
     case "markdown":
       return { name: `${name}.md`, kind: "text/markdown", text: redacted(asMarkdown(items, title, words)) };
     case "json":
-      return { name: `${name}.json`, kind: "application/json", text: redacted(JSON.stringify({ title, items }, null, 2)) };
+      return { name: `${name}.json`, kind: "application/json", text: JSON.stringify({ title, items }, (_, value: unknown) => (typeof value === "string" ? redacted(value) : value), 2) };
     case "html":
       return { name: `${name}.html`, kind: "text/html", text: asHtml(items, title, words) };
   }

@@ -9,6 +9,7 @@ test("keys go and the rest stays, and a second pass changes nothing", () => {
     ["https://x.example/?key=AbC123&y=1", "https://x.example/?key=[redacted]&y=1"],
     ["postgres://me:secret@host/db", "postgres://me:[redacted]@host/db"],
     ["ghp_abcdefghijklmnopqrst12", "[redacted]"],
+    ["DB_PASSWORD=hunter2x and MY_TOKEN=abcdefgh", "DB_PASSWORD=[redacted] and MY_TOKEN=[redacted]"],
     ["plain text, a task-list and a risk-free offer", "plain text, a task-list and a risk-free offer"],
     ["A basic understanding of the bearer certificates.", "A basic understanding of the bearer certificates."],
   ];

@@ -28,7 +28,7 @@ const NAMED = [
   /(\bbearer\s+)[A-Za-z0-9._~+/-]*[0-9._~+/=][A-Za-z0-9._~+/=-]{8,}/gi,
   /("(?:api[_-]?key|x-api-key|access[_-]?token|refresh[_-]?token|id[_-]?token|auth[_-]?token|client[_-]?secret|secret|password|passwd|authorization|private[_-]?key)"\s*:\s*")(?:[^"\\]|\\.)*(?=")/gi,
   /([?&](?:key|api_key|token|access_token|sig|signature)=)[^&\s"\\]+/gi,
-  /(\b(?:api[_-]?key|token|secret|password)=)[^&\s"'\\]{6,}/gi,
+  /(\b[A-Z0-9_-]*(?:api[_-]?key|token|secret|password)=)[^&\s"'\\]{6,}/gi,
   /(:\/\/[^/\s:@"]+:)[^/\s:@"]+(?=@)/g,
 ];
 

@@ -13,10 +13,8 @@ interface Shown {
 
 export class Diagrams {
   readonly #words: string;
-  readonly #dark = matchMedia("(prefers-color-scheme: dark)");
   readonly #shown: Shown[] = [];
-  readonly #redraw = () => void this.#redrawAll();
-  readonly #theme = new MutationObserver(this.#redraw);
+  #stopFollowing = (): void => undefined;
 
   constructor(words: string) {
     this.#words = words;
@@ -27,7 +25,8 @@ export class Diagrams {
     if (source.length > DIAGRAM_CHARACTERS_MAX || FETCHES.test(source)) return false;
     const image = document.createElement("img");
     image.alt = this.#words;
-    if (!(await this.#paint(image, source)) || !figure.isConnected) return false;
+    if (!(await this.#paint(image, source))) return false;
+    if (!figure.isConnected) return URL.revokeObjectURL(image.src), false;
     const details = document.createElement("details");
     const summary = document.createElement("summary");
     summary.textContent = figure.querySelector("figcaption > span")?.textContent ?? "";
@@ -40,14 +39,20 @@ export class Diagrams {
   }
 
   dispose(): void {
-    this.#dark.removeEventListener("change", this.#redraw);
-    this.#theme.disconnect();
+    this.#stopFollowing();
     for (const { image } of this.#shown) URL.revokeObjectURL(image.src);
   }
 
   #followScheme(): void {
-    this.#dark.addEventListener("change", this.#redraw);
-    this.#theme.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    const redraw = (): void => void this.#redrawAll();
+    const theme = new MutationObserver(redraw);
+    const dark = darkScheme();
+    dark.addEventListener("change", redraw);
+    theme.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    this.#stopFollowing = () => {
+      dark.removeEventListener("change", redraw);
+      theme.disconnect();
+    };
   }
 
   async #redrawAll(): Promise<void> {
@@ -56,7 +61,7 @@ export class Diagrams {
 
   async #paint(image: HTMLImageElement, source: string): Promise<boolean> {
     const { drawDiagram } = await import("./diagram.ts");
-    const drawn = await drawDiagram(source, this.#scheme());
+    const drawn = await drawDiagram(source, scheme());
     if (drawn === null) return false;
     if (image.src !== "") URL.revokeObjectURL(image.src);
     image.width = drawn.width;
@@ -64,10 +69,14 @@ export class Diagrams {
     image.src = URL.createObjectURL(new Blob([drawn.svg], { type: "image/svg+xml" }));
     return true;
   }
+}
 
-  #scheme(): "light" | "dark" {
-    const chosen = document.documentElement.dataset["theme"];
-    if (chosen === "light" || chosen === "dark") return chosen;
-    return this.#dark.matches ? "dark" : "light";
-  }
+function scheme(): "light" | "dark" {
+  const chosen = document.documentElement.dataset["theme"];
+  if (chosen === "light" || chosen === "dark") return chosen;
+  return darkScheme().matches ? "dark" : "light";
+}
+
+function darkScheme(): MediaQueryList {
+  return matchMedia("(prefers-color-scheme: dark)");
 }

@@ -15,8 +15,8 @@ import type { Setting, Words } from "./setting.ts";
 
 export interface Audience {
   words: Words;
-  /** Elements were shown; they may change with the next draw. */
-  shown(elements: Iterable<Element>): void;
+  /** Elements are about to be shown. */
+  prepare(elements: Iterable<Element>): void;
   /** Elements became final. */
   finished(elements: Iterable<Element>): void;
 }
@@ -128,8 +128,9 @@ export class Drawing {
   #show(html: string): void {
     const template = document.createElement("template");
     template.innerHTML = html;
-    this.#page.show([...template.content.children], this.#opening?.borrowedRows ?? 0);
-    if (html.includes("md-math")) this.#audience.shown(this.#page.tail());
+    const roots = [...template.content.children];
+    if (html.includes("md-math")) this.#audience.prepare(roots);
+    this.#page.show(roots, this.#opening?.borrowedRows ?? 0);
   }
 
   /** Moves what this draw made final from the tail to the past. */

@@ -12,24 +12,28 @@ let formula: Formula | null = null;
 let loadingFormula: Promise<Formula> | null = null;
 
 export class Enhancer {
+  readonly #host: Element;
   /** The source each improved element was made from. */
   readonly #sources = new WeakMap<Element, string>();
   readonly #diagrams: Diagrams;
-  readonly #waiting = new Set<Element>();
   #isDisposed = false;
 
-  constructor(words: Words) {
+  constructor(host: Element, words: Words) {
+    this.#host = host;
     this.#diagrams = new Diagrams(words.diagram);
   }
 
-  /** Whether an improved element may stay as it is. One whose source has changed is put back first. */
+  /** Whether the shown element needs no further work: it is improved already, or takes over what improved the fresh. */
   keeps(shown: Element, fresh: Element): boolean {
-    const source = this.#sources.get(shown);
-    if (source === undefined) return false;
-    if (source === sourceOf(fresh)) return true;
-    this.#sources.delete(shown);
-    shown.replaceChildren(...fresh.cloneNode(true).childNodes);
-    return false;
+    const shownSource = this.#sources.get(shown);
+    const freshSource = this.#sources.get(fresh);
+    if (shownSource === undefined && freshSource === undefined) return false;
+    if (shownSource === (freshSource ?? sourceOf(fresh))) return true;
+    shown.className = fresh.className;
+    shown.replaceChildren(...fresh.childNodes);
+    if (freshSource === undefined) this.#sources.delete(shown);
+    else this.#sources.set(shown, freshSource);
+    return true;
   }
 
   /** Marks an element that the reader changed, so that a redraw does not undo it. */
@@ -37,13 +41,12 @@ export class Enhancer {
     this.#sources.set(element, sourceOf(element));
   }
 
+  /** Typesets the formulas in elements that are about to be shown, or fetches what is needed for it. */
   formulasIn(roots: Iterable<Element>): void {
-    for (const element of within(roots, ".md-math")) {
-      if (this.#sources.has(element)) continue;
-      if (formula !== null) this.#typeset(element, formula);
-      else this.#waiting.add(element);
+    for (const element of within(roots, ".md-math:not(.md-open)")) {
+      if (formula === null) return void this.#loadFormula();
+      if (!this.#sources.has(element)) this.#typeset(element, formula);
     }
-    if (this.#waiting.size > 0) void this.#loadFormula();
   }
 
   codeIn(roots: Iterable<Element>): void {
@@ -68,8 +71,7 @@ export class Enhancer {
       loadingFormula = null;
       return;
     }
-    for (const element of this.#waiting) if (element.isConnected) this.#typeset(element, formula);
-    this.#waiting.clear();
+    if (!this.#isDisposed) this.formulasIn([this.#host]);
   }
 
   #typeset(element: Element, { typeset }: Formula): void {

@@ -29,8 +29,7 @@ export function formulas(md: MarkdownIt): void {
   };
   md.renderer.rules["math_block"] = (tokens, index) => {
     const token = tokens[index] as Token;
-    const name = isOpenFormula(token) ? "md-math-open" : "md-math md-display";
-    return `<div class="${name}"><code>${escape(token.content)}</code></div>`;
+    return `<div class="md-math md-display${isOpenFormula(token) ? " md-open" : ""}"><code>${escape(token.content)}</code></div>`;
   };
 }
 

@@ -53,12 +53,6 @@ export class Page {
     return finished;
   }
 
-  /** What is not finished. */
-  tail(): Element[] {
-    if (this.#inner === null) return this.#blocksFrom(this.#finished);
-    return [...siblingsFrom(this.#inner.after.nextElementSibling), ...this.#blocksFrom(this.#finished + 1)];
-  }
-
   /** The last block, whatever its state. */
   last(): Element | null {
     return this.#host.lastElementChild?.lastElementChild ?? null;

@@ -44,8 +44,8 @@ function applyToLinks(state: StateCore, inline: Token): void {
   let link: { url: URL | null; text: string } | null = null;
   children.forEach((token, index) => {
     if (token.type === "link_open") {
-      const isUnfinished = inline.meta?.["open"] === true && token.info === "auto" && index === children.length - 3;
-      link = { url: isUnfinished ? null : safeUrl(String(token.attrGet("href"))), text: "" };
+      const isCut = inline.meta?.["open"] === true && token.info === "auto" && isLastWord(children, index);
+      link = { url: isCut ? null : safeUrl(String(token.attrGet("href"))), text: "" };
       openLink(token, link.url);
     } else if (token.type === "link_close") {
       const host = link?.url ? hostToReveal(link.text, link.url) : null;
@@ -59,6 +59,11 @@ function applyToLinks(state: StateCore, inline: Token): void {
     kept.push(token);
   });
   inline.children = kept;
+}
+
+/** Whether an address may still grow: nothing but the rest of its word follows. */
+function isLastWord(children: Token[], linkOpen: number): boolean {
+  return children.slice(linkOpen + 3).every(({ type, content }) => type === "text" && !/\s/.test(content));
 }
 
 function openLink(token: Token, url: URL | null): void {

@@ -32,12 +32,12 @@ export class MarkdownStream {
     this.#now = now;
     host.classList.add("md");
     host.replaceChildren();
-    const enhancer = new Enhancer(surroundings.words);
+    const enhancer = new Enhancer(host, surroundings.words);
     const page = new Page(host, (shown, fresh) => enhancer.keeps(shown, fresh));
     this.#enhancer = enhancer;
     this.#drawing = new Drawing(page, {
       words: surroundings.words,
-      shown: (elements) => enhancer.formulasIn(elements),
+      prepare: (elements) => enhancer.formulasIn(elements),
       finished: (elements) => enhancer.codeIn(elements),
     });
     this.#stopPresses = handlePresses(host, surroundings, (element) => enhancer.keep(element));

@@ -7,7 +7,8 @@ const END = /[.!?…。！？](?=["'”’)\]]*\s)|\n/g;
 const EVERY_MS = 1000;
 
 export class Announcer {
-  private readonly said = new Map<number, number>();
+  /** How much of which item has been said. */
+  private readonly said = new Map<number, { id: string; length: number }>();
   private pending: string[] = [];
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -16,7 +17,7 @@ export class Announcer {
   /** What is on the page already is not said. */
   begin(page: Page): void {
     this.said.clear();
-    for (const [key, item] of page.items) this.said.set(key, item.text?.length ?? 0);
+    for (const [key, { id, text }] of page.items) this.said.set(key, { id, length: text?.length ?? 0 });
   }
 
   hear(change: Change, page: Page): void {
@@ -27,11 +28,13 @@ export class Announcer {
   private hearItem(key: number, page: Page): void {
     const item = page.items.get(key);
     if (item?.kind !== "text" || !item.text) return;
-    const from = Math.min(this.said.get(key) ?? 0, item.text.length);
+    const said = this.said.get(key);
+    // Another item in the place of one before begins anew.
+    const from = said?.id === item.id ? Math.min(said.length, item.text.length) : 0;
     const to = item.state === "live" ? lastEnd(item.text, from) : item.text.length;
     if (to <= from) return;
     this.say(item.text.slice(from, to));
-    this.said.set(key, to);
+    this.said.set(key, { id: item.id, length: to });
   }
 
   say(text: string): void {

@@ -21,7 +21,8 @@ export class PageView {
   private readonly groups = new Map<number, Group>();
   private readonly dirty = new Map<number, Dirt>();
   private frame = 0;
-  private idle: number | undefined;
+  /** Calls off what was to be done in idle time. */
+  private idle: (() => void) | undefined;
 
   constructor(
     private readonly host: HTMLElement,
@@ -69,7 +70,7 @@ export class PageView {
 
   dispose(): void {
     cancelAnimationFrame(this.frame);
-    if (this.idle !== undefined) cancelIdleCallback(this.idle);
+    this.idle?.();
     this.scroller.removeEventListener("scroll", this.see);
     this.host.replaceChildren();
   }
@@ -122,6 +123,7 @@ export class PageView {
       if (item) group.put(key, item, this.around);
     }
     group.keepOnly(page);
+    for (const key of this.dirty.keys()) if (Math.floor(key / GROUP) === group.number) this.dirty.delete(key);
     group.made = true;
     group.element.classList.remove("unmade");
   }
@@ -140,17 +142,30 @@ export class PageView {
 
   /** The rest is made when nothing else is to be done, from the end. */
   private fillInIdleTime(): void {
-    if (this.idle !== undefined) cancelIdleCallback(this.idle);
-    this.idle = requestIdleCallback((deadline) => {
+    this.idle?.();
+    this.idle = inIdleTime((timeLeft) => {
       this.idle = undefined;
       const unmade = [...this.groups.values()].filter(({ made }) => !made).sort((a, b) => b.number - a.number);
       for (const group of unmade) {
-        if (deadline.timeRemaining() < 8) break;
+        if (timeLeft() < 8) break;
         this.make(group);
       }
       if (unmade.some(({ made }) => !made)) this.fillInIdleTime();
     });
   }
+}
+
+/** Safari has no idle time of its own: there it is taken a little later, a slice at a time. */
+function inIdleTime(work: (timeLeft: () => number) => void): () => void {
+  if ("requestIdleCallback" in globalThis) {
+    const id = requestIdleCallback((deadline) => work(() => deadline.timeRemaining()));
+    return () => cancelIdleCallback(id);
+  }
+  const timer = setTimeout(() => {
+    const until = performance.now() + 20;
+    work(() => until - performance.now());
+  }, 50);
+  return () => clearTimeout(timer);
 }
 
 class Group {

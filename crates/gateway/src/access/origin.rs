@@ -81,14 +81,16 @@ impl Allowed {
         // Sent by browsers only. A link that a person follows from elsewhere is a navigation, and
         // carries no cookie of ours, because that is strictly for our own site.
         let navigates = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
-        let foreign = headers
-            .get("sec-fetch-site")
-            .is_some_and(|site| site != "same-origin" && site != "none");
-        if foreign && !navigates && headers.get(header::ORIGIN).is_none() {
+        if is_foreign(headers) && !navigates && headers.get(header::ORIGIN).is_none() {
             return Err(Stranger::Origin);
         }
         Ok(())
     }
+}
+
+/// Whether a browser says that another site's page, or another port's, asks.
+pub fn is_foreign(headers: &HeaderMap) -> bool {
+    headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none")
 }
 
 fn has_port(host: &str) -> bool {

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::access::{Caller, Secret, Stranger};
+use crate::access::{Caller, Secret, Stranger, is_foreign};
 use crate::gateway::Gateway;
 use crate::id::OwnerId;
 
@@ -53,8 +53,8 @@ fn asks_first(request: &Request) -> bool {
         && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// Lets a page of an allowed site read the answer. It shows a token: cookies of ours are not sent
-/// from there, and would not be taken.
+/// Lets a page of an allowed site read the answer. It has to show a token: cookies count only for
+/// our own pages.
 fn let_read(headers: &mut HeaderMap, origin: HeaderValue) {
     const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE");
     const HEADERS: HeaderValue =
@@ -112,6 +112,8 @@ struct Shown {
     from_cookie: bool,
 }
 
+/// A cookie counts only for our own pages: a browser sends it also with requests of other pages on
+/// this machine, whatever their port.
 fn shown(headers: &HeaderMap) -> Shown {
     if let Some(value) = headers.get(header::AUTHORIZATION) {
         let secret = value.to_str().ok().and_then(|value| value.strip_prefix("Bearer "));
@@ -123,7 +125,8 @@ fn shown(headers: &HeaderMap) -> Shown {
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(';'))
-        .find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='));
+        .find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
+        .filter(|_| !is_foreign(headers));
     Shown {
         secret: cookie.and_then(Secret::shown),
         anything: cookie.is_some(),

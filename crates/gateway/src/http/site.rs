@@ -45,7 +45,7 @@ fn serve(file: &File, asked: &HeaderMap) -> Response {
         (header::ETAG, tag.clone()),
         (header::CACHE_CONTROL, HeaderValue::from_static(cache)),
         (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::VARY, HeaderValue::from_static("accept-encoding")),
+        (header::VARY, HeaderValue::from_static("accept-encoding, origin")),
         (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
         (OPENER, HeaderValue::from_static("same-origin")),
         (PERMISSIONS, HeaderValue::from_static("camera=(), microphone=(), geolocation=()")),

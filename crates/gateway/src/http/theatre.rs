@@ -37,6 +37,11 @@ pub(super) async fn stream(
     Path(word): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
+    // Before anything is looked up: whatever changes from here on is noticed.
+    let revoked = gateway.revocations.subscribe();
+    if !gateway.may_come_in(caller).await {
+        return Err(ApiError::not_found());
+    }
     let session = find(&gateway, caller, &word).await?.id;
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse::<u64>().ok());
     let epoch = gateway.log.store().epoch();
@@ -51,7 +56,7 @@ pub(super) async fn stream(
         next: 0,
         told: last.map_or(0, |last| last.saturating_add(1)),
         end: gateway.log.follow(session).await?,
-        revoked: gateway.revocations.subscribe(),
+        revoked,
         stopping: gateway.stopping.subscribe(),
         gateway,
     };
@@ -123,13 +128,22 @@ impl Stage {
                 () = tokio::time::sleep(HEARTBEAT_EVERY) => Next::Nothing,
             };
             match next {
-                Next::More => {}
-                Next::Doubt if self.gateway.may_come_in(self.caller).await => {}
-                Next::Doubt => return Err("revoked"),
+                Next::Doubt if !self.gateway.may_come_in(self.caller).await => {
+                    return Err("revoked");
+                }
+                Next::Doubt if self.is_deleted().await => return Err("deleted"),
+                Next::More | Next::Doubt => {}
                 Next::Stop => return Err("stopping"),
                 Next::Nothing => return Ok(Spelling::Events.heartbeat(self.next).into()),
             }
         }
+    }
+
+    async fn is_deleted(&self) -> bool {
+        let id = self.session;
+        let found = self.gateway.log.blocking(move |store| store.session(id)).await;
+        // What cannot be looked up now is found out by reading.
+        found.is_ok_and(|found| found.is_none_or(|found| found.deleted_ms.is_some()))
     }
 
     /// Folds what is there and tells it.

@@ -115,7 +115,7 @@ export class Gateway {
   }
 
   /** The same key is the same message, however often it is sent. */
-  sendMessage(id: string, message: { text: string; join?: boolean; attachments?: string[] }, key: string) {
+  sendMessage(id: string, message: { text: string; join?: boolean }, key: string) {
     return this.send<{ id: string; run: string }>(
       "POST",
       at`/v1/sessions/${id}/messages`,

@@ -68,6 +68,11 @@ export class Line {
     void this.run();
   }
 
+  /** Opens the line again after a pause: what came on it was of no use. */
+  again(): void {
+    if (this.attempt) this.pause(this.attempt);
+  }
+
   private hangUp(): void {
     this.clock.forget(this.timer);
     this.attempt?.abort();
@@ -81,13 +86,13 @@ export class Line {
     this.heard();
     try {
       await this.follow(attempt);
-      this.again(attempt);
+      this.pause(attempt);
     } catch (error) {
       if (this.attempt !== attempt) return;
       if (error instanceof Refused && isFinal(error.status)) {
         this.hangUp();
         this.ends.state("refused", error);
-      } else this.again(attempt);
+      } else this.pause(attempt);
     }
   }
 
@@ -104,9 +109,9 @@ export class Line {
     for (;;) {
       const { done, value } = await reader.read();
       if (done || this.attempt !== attempt) return;
-      this.failures = 0;
       this.heard();
       parser.push(value);
+      this.failures = 0;
     }
   }
 
@@ -116,7 +121,7 @@ export class Line {
     this.timer = this.clock.later(() => this.refresh(), SILENCE_MS_MAX);
   }
 
-  private again(attempt: AbortController): void {
+  private pause(attempt: AbortController): void {
     if (this.over || this.attempt !== attempt) return;
     this.hangUp();
     const pause = Math.min(RETRY_MS_MAX, RETRY_MS_FIRST * 2 ** this.failures);

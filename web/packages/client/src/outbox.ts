@@ -11,7 +11,6 @@ export interface Letter {
   session: string;
   text: string;
   join?: boolean;
-  attachments?: string[];
   /** Why the gateway will not have it. */
   refused?: string;
 }
@@ -50,6 +49,8 @@ export class Outbox {
     const letters = this.letters();
     if (LETTERS_MAX <= letters.length) return false;
     this.write([...letters, letter]);
+    // A drawer that keeps nothing has no room either.
+    if (!this.letters().some(({ key }) => key === letter.key)) return false;
     void this.flush();
     return true;
   }
@@ -77,10 +78,9 @@ export class Outbox {
   }
 
   private async sendOne(letter: Letter): Promise<void> {
-    const { key, session, text, join, attachments } = letter;
-    const message = { text, ...(join && { join }), ...(attachments?.length && { attachments }) };
+    const { key, session, text, join } = letter;
     try {
-      const { run } = await this.gateway.sendMessage(session, message, key);
+      const { run } = await this.gateway.sendMessage(session, { text, ...(join && { join }) }, key);
       this.drop(key);
       this.ends.taken(letter, run);
     } catch (error) {

@@ -74,30 +74,32 @@ export class Reader {
   }
 
   private hear({ id, event, data }: ServerEvent): void {
+    this.head = 0;
     if (event === "stream") return;
     if (event === "closed") return this.closed(data);
-    if (event === "snapshot") this.takeWhole(JSON.parse(data) as { run: string | null; picture: Snapshot });
-    else if (event === "" || event === "message") this.apply(data);
-    else return;
+    const change = event === "snapshot" ? this.takeWhole(data) : event === "" || event === "message" ? this.apply(data) : undefined;
+    if (!change) return;
+    // Before anybody is told: what they do then must not make the page take the frame twice.
     if (id) this.cursor = id;
-    this.head = 0;
+    this.ends.change(change);
   }
 
-  private takeWhole({ run, picture }: { run: string | null; picture: Snapshot }): void {
+  private takeWhole(data: string): Change {
+    const { run, picture } = JSON.parse(data) as { run: string | null; picture: Snapshot };
     this.page = Page.of(picture);
     this.run = run ?? undefined;
-    this.ends.change({ what: "everything" });
+    return { what: "everything" };
   }
 
-  private apply(data: string): void {
-    let change: Change;
+  /** Nothing if the patch does not fit: the page is then taken anew. */
+  private apply(data: string): Change | undefined {
     try {
-      change = this.page.apply(JSON.parse(data) as Patch);
+      return this.page.apply(JSON.parse(data) as Patch);
     } catch {
       this.cursor = undefined;
-      return this.line.refresh();
+      this.line.again();
+      return undefined;
     }
-    this.ends.change(change);
   }
 
   private closed(data: string): void {

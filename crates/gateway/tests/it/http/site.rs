@@ -148,3 +148,17 @@ async fn pages_of_an_allowed_site_may_read_with_a_token_and_no_others() {
     assert_eq!(answer.status(), 403);
     assert!(answer.headers().get("access-control-allow-origin").is_none());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cookie_counts_only_for_our_own_pages() {
+    let served = with_site().await;
+    let ask = |site: &'static str| {
+        let request = served.client.get(format!("{}/v1/sessions", served.base));
+        let request = request.header("origin", served.base.clone()).header("sec-fetch-site", site);
+        request.header("cookie", format!("millpond={}", served.token)).send()
+    };
+    assert_eq!(ask("same-origin").await.unwrap().status(), 200);
+    for site in ["same-site", "cross-site"] {
+        assert_eq!(ask(site).await.unwrap().status(), 401, "{site}");
+    }
+}

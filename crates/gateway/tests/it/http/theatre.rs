@@ -55,6 +55,19 @@ fn joined(patches: Vec<Value>) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_stream_of_a_deleted_session_ends_with_a_word() {
+    let served = serve().await;
+    let session = served.new_session().await;
+    served.ingest(&session, fixture("anthropic/two-messages.sse")).await;
+    let path = format!("/v1/sessions/{session}");
+    let mut events = events_of(served.get(&format!("{path}/theatre"))).await;
+    assert!(events.next().await.is_some());
+    served.request(reqwest::Method::DELETE, &path).send().await.unwrap();
+    let last = events.until(|got| got.event == "closed").await;
+    assert_eq!(last.last().unwrap().data, r#"{"reason":"deleted"}"#);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn whoever_comes_back_gets_what_followed() {
     let served = serve().await;
     let session = served.new_session().await;
