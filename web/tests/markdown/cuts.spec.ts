@@ -1,0 +1,83 @@
+// However a text is cut, the result is that of the whole: texts that once went wrong, and seeded random ones.
+
+import { expect, test, type Page } from "@playwright/test";
+import { cutInManyWays } from "./expected.ts";
+import { serve, type Site } from "./site.ts";
+
+let site: Site;
+let page: Page;
+
+test.beforeAll(async ({ browser }) => {
+  test.setTimeout(240_000);
+  site = await serve(null);
+  page = await browser.newPage();
+});
+
+// A fresh page has not fetched anything that improves a text yet.
+test.beforeEach(async () => {
+  await page.goto(site.url);
+  await page.waitForFunction(() => "harness" in window);
+});
+
+test.afterAll(async () => {
+  await page?.close();
+  await site?.close();
+});
+
+const ONCE_WRONG: Record<string, string> = {
+  "white space at the end of an open fence": "````\ncode\n\t",
+  "a fence that begins with what looks like a table": "```js\n|a|b|\n|-|-|\n| x |\n",
+  "a fence line that is the heading of a table": "~~~||h\n-|-|-",
+  "a definition in a list whose title goes on outside it": "1. [o]:e\n(\n)",
+  "an ordered list continued after a blank line": "1. a\n\n2. b\n\n3",
+  "a formula that a blank line shows to be none": "text\n$$\n- a\n\n- b\n$$\n",
+  "a formula with list markers in it": "text\n$$\na\n- b\n+ c\n$$\n",
+  "a formula whose last line has words after it": "a\n$$\nx $$ y\n",
+  "a line end cut in two": "a\r\nb\r\rc\r",
+  "a title below its definition": "[a]: /b\n'c\nd'\n\n[a]\n",
+  "thousands of definitions": Array.from({ length: 300 }, (_, index) => `[l${index}]: https://a.example/${index}`).join("\n") + "\n\n[l7] [l299]\n",
+};
+
+test("texts that once went wrong", async () => {
+  const examples = Object.values(ONCE_WRONG).map((markdown, example) => ({ example, markdown, html: "" }));
+  expect(await page.evaluate(cutInManyWays, examples)).toEqual([]);
+});
+
+test("random texts", async () => {
+  const count = Number(process.env["MILLPOND_CUTS"] ?? 120);
+  const examples = Array.from({ length: count }, (_, example) => ({ example, markdown: randomText(example + 1), html: "" }));
+  const wrong = await page.evaluate(cutInManyWays, examples);
+  console.log(`random texts: ${count - wrong.length} of ${count} equal however they are cut`);
+  expect(wrong.map(({ example }) => examples[example]?.markdown)).toEqual([]);
+});
+
+const BITS = [
+  "- ", "* ", "1. ", "2. ", "10) ", "> ", ">", "# ", "---", "===", "* * *", "- - -", "```", "~~~", "````", "```js", "    ",
+  "  ", "\t", " ", "\n", "\n", "\n", "\n\n", "\n\n", "a", "b c", "word", "| a | b |", "|---|---|", "| x |", "a | b", "-|-",
+  "[foo]", "[foo]: /url", "[foo]: http://x.y", "'title'", "'tit", "le'", "[bar][foo]", "![i](http://q/w.png)", "**", "*",
+  "_", "`", "~~", "$", "$$", "\\[", "\\]", "\\(", "\\)", "x^2", "$5", "<http://a.b>", "http://a.b/c", "www.x.org", "a@b.co",
+  "&amp;", "\\", "[ ] ", "[x] ", "<div>", "!", "(", ")", "é", "😀", "\r\n", "\r", "2", "3)", "-", "=", ":", "0",
+];
+const ITEMS = ["x", "y **z**", "[foo]", "", "```\n", "# h", "> q", "[foo]: /late", "$$"];
+const ITEM_ENDS = ["\n", "\n", "\n", "\n", "\n\n", "\n  more\n", "\nlazy\n", "\n\n  paragraph\n", "\n  - sub\n"];
+const CELLS = ["x", "**y", "`z|`", "", "a | b | c", "\\|"];
+
+function randomText(seed: number): string {
+  let state = seed * 2_654_435_761;
+  const random = (): number => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 4_294_967_296;
+  };
+  const pick = (values: string[]): string => values[Math.floor(random() * values.length)] ?? "";
+  const longBlock = (): string => {
+    const rows = 10 + Math.floor(random() * 25);
+    if (random() < 0.2) return `|a|b|\n|-|-|\n${Array.from({ length: rows }, () => `| ${pick(CELLS)} |\n`).join("")}`;
+    const marker = pick(["- ", "1. ", "* ", "3) ", " - "]);
+    const ends = ITEM_ENDS.slice(0, random() < 0.6 ? 4 : 9);
+    return Array.from({ length: rows }, () => marker + pick(ITEMS) + pick(ends)).join("");
+  };
+  const length = 1 + Math.floor(random() * 25);
+  return Array.from({ length }, () => (random() < 0.05 ? `\n${longBlock()}` : pick(BITS))).join("");
+}

@@ -1,0 +1,165 @@
+// Hostile texts. Once with the renderer alone, on a page without any policy; once with the policy alone, the payloads
+// handed to the browser unsanitised. Nothing may run and nothing may be asked of another origin.
+
+import { expect, test, type Browser, type Page } from "@playwright/test";
+import { ALLOWED_ELEMENTS, attack, attackUnsanitised, type Verdict } from "./attack.ts";
+import { readCorpus } from "./corpus.ts";
+import { POLICY, serve, type Site } from "./site.ts";
+
+const BATCH = 400;
+
+interface Watched {
+  page: Page;
+  site: Site;
+  /** Requests to another origin, and dialogs. */
+  incidents: string[];
+}
+
+test.describe.configure({ timeout: 300_000 });
+
+function payloads(): string[] {
+  const files = ["xss/xss-payloads-open.json", "xss/dompurify-expect.json"];
+  return files.flatMap((file) => readCorpus<{ payload: string }>(file).map(({ payload }) => payload));
+}
+
+async function open(browser: Browser, policy: typeof POLICY | null): Promise<Watched> {
+  const site = await serve(policy);
+  const page = await browser.newPage();
+  const incidents: string[] = [];
+  page.on("dialog", (dialog) => {
+    incidents.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  // Only what gets past the policy of the page is routed.
+  await page.route((url) => !url.href.startsWith(site.url), (route) => {
+    incidents.push(`request: ${route.request().url()}`);
+    return route.abort();
+  });
+  await page.goto(site.url);
+  await page.waitForFunction(() => "harness" in window);
+  return { page, site, incidents };
+}
+
+async function inBatches(texts: string[], run: (batch: string[]) => Promise<Verdict>): Promise<Verdict> {
+  const total: Verdict = { shown: 0, drawn: 0, executions: [], findings: [] };
+  for (let at = 0; at < texts.length; at += BATCH) {
+    const verdict = await run(texts.slice(at, at + BATCH));
+    total.shown += verdict.shown;
+    total.drawn += verdict.drawn;
+    total.executions.push(...verdict.executions);
+    total.findings.push(...verdict.findings);
+  }
+  return total;
+}
+
+function expectHarmless(name: string, verdict: Verdict, incidents: string[]): void {
+  console.log(`${name}: ${verdict.shown} texts, ${verdict.executions.length} executions, ${verdict.findings.length} findings, ${incidents.length} foreign requests or dialogs`);
+  expect({ ...verdict, incidents }).toMatchObject({ executions: [], findings: [], incidents: [] });
+}
+
+const oneLine = (payload: string): string => payload.replace(/\s+/g, " ");
+const every = (nth: number) => (_: string, index: number): boolean => index % nth === 0;
+
+/** Everywhere a payload may stand but alone. */
+function everywhere(payload: string): string {
+  const line = oneLine(payload);
+  return [
+    `\`${line}\` and [${line}](https://127.0.0.1/) and **${line}**`,
+    `[a](${line}) [b](<${line}>) <${line}> [c] [d](javascript:${line}) [e](data:text/html,${line}) [f](vbscript:${line})`,
+    `![${line}](${line} "${line}") ![x](data:image/svg+xml,${line}) [g](JaVaScRiPt&colon;${line}) [h](java&#10;script:${line})`,
+    `| a | b |\n|---|---|\n| ${line} | _${line}_ |`,
+    `- [ ] ${line}\n- # ${line}`,
+    `> ${payload}`,
+    `\`\`\`${line}\n${payload}\n\`\`\``,
+    `[c]: ${line}`,
+  ].join("\n\n");
+}
+
+/** Pieces of which size (0: whole), and every how manieth payload. */
+const RUNS: { name: string; place: (payload: string) => string; size: number; nth: number }[] = [
+  { name: "alone, whole", place: (payload) => payload, size: 0, nth: 1 },
+  { name: "alone, in pieces of 17", place: (payload) => payload, size: 17, nth: 1 },
+  { name: "alone, in pieces of 61", place: (payload) => payload, size: 61, nth: 4 },
+  { name: "alone, by characters", place: (payload) => payload, size: 1, nth: 48 },
+  { name: "everywhere else, whole", place: everywhere, size: 0, nth: 1 },
+  { name: "everywhere else, in pieces of 97", place: everywhere, size: 97, nth: 24 },
+];
+
+test.describe("the renderer alone", () => {
+  let watched: Watched;
+  test.beforeAll(async ({ browser }) => {
+    watched = await open(browser, null);
+  });
+  test.afterAll(async () => {
+    await watched?.page.close();
+    await watched?.site.close();
+  });
+
+  for (const { name, place, size, nth } of RUNS) {
+    test(name, async () => {
+      const texts = payloads().filter(every(nth)).map(place);
+      const run = (batch: string[]): Promise<Verdict> =>
+        watched.page.evaluate(attack, { texts: batch, size, allowed: ALLOWED_ELEMENTS, restMs: 30 });
+      expectHarmless(name, await inBatches(texts, run), watched.incidents);
+    });
+  }
+
+  test("as a formula", async () => {
+    await loadFormulas(watched.page);
+    const texts = payloads().filter(every(16)).map((payload) => `$$\n${payload}\n$$\n\nand \\(${oneLine(payload)}\\) and $\\text{${oneLine(payload)}}$ \\(\\href{javascript:alert(1)}{x}\\) \\(\\url{${oneLine(payload)}}\\)`);
+    const run = (batch: string[]): Promise<Verdict> =>
+      watched.page.evaluate(attack, { texts: batch, size: 0, allowed: ALLOWED_ELEMENTS, restMs: 30 });
+    expectHarmless("as a formula", await inBatches(texts, run), watched.incidents);
+  });
+
+  test("as a diagram", async () => {
+    // Payloads with attributes are refused before they are drawn; those without get further.
+    const plain = payloads().filter((payload) => !/=|url|\\|&#/i.test(payload));
+    const sample = [...payloads().filter(every(400)), ...plain.filter(every(Math.ceil(plain.length / 40)))];
+    const sources = sample.flatMap((payload) => [payload, `flowchart LR\n  A["${oneLine(payload)}"] --> B`, `sequenceDiagram\n  A->>B: ${oneLine(payload)}`]);
+    const texts = sources.map((source) => `\`\`\`mermaid\n${source}\n\`\`\`\n`);
+    const run = (batch: string[]): Promise<Verdict> =>
+      watched.page.evaluate(attack, { texts: batch, size: 0, allowed: ALLOWED_ELEMENTS, restMs: 1_500 });
+    const verdict = await inBatches(texts, run);
+    console.log(`as a diagram: ${verdict.drawn} drawn, the others refused or not a diagram`);
+    expectHarmless("as a diagram", verdict, watched.incidents);
+    expect(verdict.drawn).toBeGreaterThan(10);
+  });
+});
+
+test.describe("the policy alone", () => {
+  const leaves = (payload: string): boolean => /http-equiv\s*=\s*["']?refresh/i.test(payload);
+
+  test("payloads handed to the browser as they are", async ({ browser }) => {
+    const { page, site, incidents } = await open(browser, POLICY);
+    const staying = payloads().filter((payload) => !leaves(payload));
+    const verdict = await inBatches(staying, (batch) => page.evaluate(attackUnsanitised, batch));
+    await page.close();
+    await site.close();
+    expectHarmless("the policy alone", verdict, incidents);
+  });
+
+  test("payloads that make the page go elsewhere, which no policy can forbid, still run nothing", async ({ browser }) => {
+    const leaving = payloads().filter(leaves);
+    const { page, site, incidents } = await open(browser, POLICY);
+    for (const payload of leaving) {
+      await page.evaluate(attackUnsanitised, [payload]).catch(() => undefined);
+      await page.waitForTimeout(100);
+      await page.goto(site.url).catch(() => page.goto(site.url));
+    }
+    await page.close();
+    await site.close();
+    console.log(`the policy alone: ${leaving.length} payloads with a refresh, ${incidents.length} foreign requests or dialogs`);
+    expect(incidents).toEqual([]);
+  });
+});
+
+async function loadFormulas(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const { stream } = window.harness.open();
+    stream.append("$x$");
+    stream.finish();
+  });
+  await page.waitForSelector("math");
+  await page.evaluate(() => document.body.replaceChildren());
+}
