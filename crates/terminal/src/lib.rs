@@ -1,0 +1,15 @@
+//! The chat in the terminal: text in, rows out, and a screen that shows them.
+//!
+//! ```text
+//! text ─ neutral ─▶ markdown or lines ─▶ settled rows, live rows ─▶ screen or plain ─▶ bytes
+//! ```
+//!
+//! A row that is settled is written once and left to the terminal. Only the live rows, the last
+//! few of the screen, are ever drawn again.
+
+pub mod limits;
+pub mod row;
+pub mod size;
+pub mod style;
+pub mod text;
+mod wrap;

@@ -1,0 +1,36 @@
+//! Every bound of this crate, with its unit.
+
+use crate::size::Size;
+
+/// A code line longer than this is shown without colours: finding them costs too much.
+pub const HIGHLIGHT_LINE_BYTES_MAX: usize = 2_000;
+
+/// After so many lines of one block, code is shown without colours.
+pub const HIGHLIGHT_LINES_MAX: usize = 10_000;
+
+/// Containers (quotes, list items) deeper than this are text.
+pub const NESTING_MAX: usize = 12;
+
+/// Columns of a table beyond these are text of the last one.
+pub const TABLE_COLUMNS_MAX: usize = 32;
+
+/// Longest entity (`&CounterClockwise...;`) that is looked for.
+pub const ENTITY_BYTES_MAX: usize = 12;
+
+/// Longest address of a link.
+pub const URL_BYTES_MAX: usize = 2_048;
+
+/// Rows of the screen that the live region leaves to what is settled.
+pub const ROWS_LEFT: u16 = 2;
+
+/// Rows that may be live.
+pub fn live_rows_max(size: Size) -> usize {
+    usize::from(size.rows.saturating_sub(ROWS_LEFT)).max(1)
+}
+
+/// Bytes of one construct that may be held back until it is decided: what is longer than the live
+/// region freezes as it was written. A byte takes at most one column.
+pub fn held_bytes_max(size: Size) -> usize {
+    let rows = live_rows_max(size).saturating_sub(2).max(1);
+    rows * usize::from(size.cols)
+}
