@@ -7,6 +7,9 @@
 //! A row that is settled is written once and left to the terminal. Only the live rows, the last
 //! few of the screen, are ever drawn again.
 
+mod code;
+mod highlight;
+mod inline;
 pub mod limits;
 pub mod row;
 pub mod size;

@@ -43,7 +43,13 @@ impl Wrap {
     }
 
     /// Appends text of one line.
-    pub(crate) fn push(&mut self, text: &str, style: Style, link: Option<&Link>, out: &mut Vec<Row>) {
+    pub(crate) fn push(
+        &mut self,
+        text: &str,
+        style: Style,
+        link: Option<&Link>,
+        out: &mut Vec<Row>,
+    ) {
         let mut rest = text;
         while !rest.is_empty() {
             let word = rest.find([' ', '\t']).unwrap_or(rest.len());
