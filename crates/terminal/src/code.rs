@@ -122,7 +122,28 @@ impl Code {
         }
     }
 
-    fn lay_out(&self, row: Row, out: &mut Vec<Row>) {
+    /// Settles what is held of the line as it is shown now; its rest has no colours.
+    pub(crate) fn freeze(&mut self, out: &mut Vec<Row>) {
+        if let Line::Whole(line) = &self.line
+            && !line.is_empty()
+        {
+            let mut row = self.lead.clone();
+            row.push(line, self.style);
+            let last = self.split_rows(row, out);
+            self.line = Line::Filling(last);
+        }
+    }
+
+    /// Ends the row that is being filled, in the middle of its line.
+    pub(crate) fn cut_row(&mut self, out: &mut Vec<Row>) {
+        if let Line::Filling(row) = &mut self.line {
+            let mut next = self.lead.clone();
+            next.set_begins(Begins::Within);
+            out.push(std::mem::replace(row, next));
+        }
+    }
+
+    pub(crate) fn lay_out(&self, row: Row, out: &mut Vec<Row>) {
         let last = self.split_rows(row, out);
         out.push(last);
     }

@@ -11,6 +11,7 @@ mod code;
 mod highlight;
 mod inline;
 pub mod limits;
+pub mod markdown;
 pub mod row;
 pub mod size;
 pub mod style;

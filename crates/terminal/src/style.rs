@@ -87,6 +87,10 @@ impl Style {
         Style { attributes: self.attributes | attributes, ..self }
     }
 
+    pub(crate) const fn with_const(self, attributes: Attributes) -> Style {
+        Style { colour: self.colour, attributes: Attributes(self.attributes.0 | attributes.0) }
+    }
+
     /// This style laid over another: attributes add up, a colour of its own wins.
     #[must_use]
     pub fn over(self, below: Style) -> Style {

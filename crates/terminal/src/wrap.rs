@@ -79,6 +79,18 @@ impl Wrap {
         out.push(std::mem::take(&mut self.row));
     }
 
+    /// What stands before this row and before the next.
+    pub(crate) fn leads(&self) -> (Row, Row) {
+        let mut row = self.row.clone();
+        (row.split_front(self.row_lead), self.lead.clone())
+    }
+
+    /// Ends the row here, in the middle of the text.
+    pub(crate) fn cut(&mut self, out: &mut Vec<Row>) {
+        self.place_word();
+        self.next_row(Begins::Within, out);
+    }
+
     /// Nothing has been handed out yet: everything fits into the first row.
     pub(crate) fn fits_one_row(&self) -> bool {
         !self.handed_out

@@ -1,0 +1,343 @@
+//! Markdown to rows, as it arrives.
+//!
+//! Lines are read once. A row is settled when nothing that follows can change it, or when what
+//! could change it would have to be held for longer than the screen is tall; it is handed out
+//! once, in order. What is not settled is shown by [`Markdown::live`] as it looks now.
+//!
+//! Invariant: the settled rows depend on the text and the sizes of the screen, never on how the
+//! text was cut or when it came.
+
+mod cursor;
+mod leaf;
+mod line;
+mod marker;
+mod paragraph;
+mod table;
+
+use crate::inline::Ending;
+pub use crate::inline::Links;
+use crate::limits::held_bytes_max;
+use crate::row::Row;
+use crate::size::Size;
+use crate::style::{Attributes, Colour, Style};
+use crate::text::Neutraliser;
+
+use leaf::Leaf;
+use line::{Container, Decision, Open, Seen, Start};
+
+const QUOTE: &str = "│ ";
+const QUOTE_STYLE: Style = Style::coloured(Colour::Green).with_const(Attributes::DIM);
+
+#[derive(Clone, Debug)]
+pub struct Markdown {
+    size: Size,
+    links: Links,
+    neutral: Neutraliser,
+    containers: Vec<Container>,
+    leaf: Leaf,
+    line: Line,
+    /// A blank line was read: a blank row stands before the next block.
+    gap: bool,
+    /// Something has been shown.
+    begun: bool,
+    settled: Vec<Row>,
+}
+
+/// The line that has no end yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Line {
+    /// It is not decided what it begins.
+    Undecided(String),
+    /// It goes on in the leaf.
+    Decided,
+}
+
+impl Markdown {
+    #[must_use]
+    pub fn new(size: Size, links: Links) -> Markdown {
+        Markdown {
+            size,
+            links,
+            neutral: Neutraliser::default(),
+            containers: Vec::new(),
+            leaf: Leaf::None,
+            line: Line::Undecided(String::new()),
+            gap: false,
+            begun: false,
+            settled: Vec::new(),
+        }
+    }
+
+    /// Appends text exactly as it arrived.
+    pub fn push(&mut self, text: &str) {
+        let mut clean = String::with_capacity(text.len());
+        self.neutral.push(text, &mut clean);
+        let mut rest = clean.as_str();
+        while let Some(end) = rest.find('\n') {
+            self.part(&rest[..end]);
+            self.end_line();
+            rest = &rest[end + 1..];
+        }
+        self.part(rest);
+    }
+
+    /// Says that nothing follows: everything is settled.
+    pub fn finish(&mut self) {
+        self.end(Ending::Ended);
+    }
+
+    /// The rows that have settled since the last call, in order.
+    pub fn take_settled(&mut self) -> Vec<Row> {
+        std::mem::take(&mut self.settled)
+    }
+
+    /// What is not settled, as it looks now.
+    pub fn live(&self) -> Vec<Row> {
+        let mut now = Markdown { settled: Vec::new(), ..self.clone() };
+        now.end(Ending::Shown);
+        now.settled
+    }
+
+    /// From now on rows are made for a screen of this size.
+    pub fn set_size(&mut self, size: Size) {
+        if size != self.size {
+            self.size = size;
+            self.leaf.set_size(size, &mut self.settled);
+        }
+    }
+
+    /// Says that the first `rows` live rows have scrolled away as they were shown: they count as
+    /// settled and are not handed out again. What has settled before must have been taken.
+    pub fn scrolled_away(&mut self, rows: usize) {
+        let before = self.settled.len();
+        self.leaf.freeze(&mut self.settled);
+        if self.settled.len() - before < rows {
+            self.leaf.cut_row(&mut self.settled);
+        }
+        let gone = rows.min(self.settled.len() - before);
+        self.settled.drain(before..before + gone);
+    }
+
+    /// A part of a line.
+    fn part(&mut self, text: &str) {
+        match &mut self.line {
+            Line::Decided => self.leaf.push(text, &mut self.settled),
+            Line::Undecided(line) => {
+                line.push_str(text);
+                self.try_decide();
+            }
+        }
+    }
+
+    /// Decides what the line begins, if that is already known.
+    fn try_decide(&mut self) {
+        let Line::Undecided(line) = &self.line else { return };
+        if line.is_empty() {
+            return;
+        }
+        let max = self.undecided_max();
+        let open = self.open();
+        let decision = if line.len() <= max {
+            line::decide(line, Seen::Part, open)
+        } else {
+            let start = (0..=max).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0);
+            let decision = line::decide(&line[..start], Seen::Part, open);
+            Some(decision.unwrap_or_else(|| line::text(line, open)))
+        };
+        if let Some(decision) = decision {
+            self.apply(decision);
+        }
+    }
+
+    fn end_line(&mut self) {
+        if let Line::Undecided(line) = &self.line
+            && line.len() <= self.undecided_max()
+            && let Some(decision) = line::decide(line, Seen::Whole, self.open())
+        {
+            self.apply(decision);
+        }
+        self.leaf.end_line(&mut self.settled);
+        self.line = Line::Undecided(String::new());
+    }
+
+    fn end(&mut self, ending: Ending) {
+        if self.line != Line::Undecided(String::new()) {
+            self.end_line();
+        }
+        self.close_leaf(ending);
+        self.close_containers(0);
+    }
+
+    fn undecided_max(&self) -> usize {
+        held_bytes_max(self.size)
+    }
+
+    fn open(&self) -> Open<'_> {
+        Open { containers: &self.containers, leaf: self.leaf.within() }
+    }
+
+    /// Does what the line says, and gives the leaf what of it has been read.
+    fn apply(&mut self, decision: Decision) {
+        let Line::Undecided(line) = std::mem::replace(&mut self.line, Line::Decided) else {
+            return;
+        };
+        let Decision { matched, opened, start, at, spare } = decision;
+        let closes = matched < self.containers.len();
+        if closes || !opened.is_empty() || !self.leaf.goes_on_with(&start) {
+            self.close_leaf(Ending::Ended);
+        }
+        let replaces_item = matches!(self.containers.get(matched), Some(Container::Item { .. }));
+        self.close_containers(matched);
+        if start == Start::Blank && opened.is_empty() {
+            self.gap = true;
+            return;
+        }
+        self.open_containers(opened, replaces_item);
+        let mut content = " ".repeat(spare);
+        content.push_str(&line[at..]);
+        self.begin(start, &content);
+    }
+
+    fn open_containers(&mut self, opened: Vec<Container>, replaces_item: bool) {
+        for container in opened {
+            if let Container::Item { .. } = container {
+                // Items of a list stand together, however they were written.
+                let inside = matches!(self.containers.last(), Some(Container::Item { .. }));
+                if replaces_item || inside {
+                    self.gap = false;
+                }
+                self.close_fresh();
+            }
+            self.show_gap();
+            self.containers.push(container);
+        }
+    }
+
+    fn begin(&mut self, start: Start, content: &str) {
+        if matches!(self.leaf, Leaf::None) && start != Start::Blank {
+            self.show_gap();
+        }
+        let leaf = std::mem::replace(&mut self.leaf, Leaf::None);
+        self.leaf = match start {
+            Start::Blank => leaf,
+            Start::Rule => {
+                let (mut row, lead) = self.leads();
+                let cols = self.size.width().min(80).saturating_sub(lead.width());
+                row.push(&"─".repeat(cols), Style::DIM);
+                self.settled.push(row);
+                Leaf::None
+            }
+            Start::Delimiters => self.begin_table(leaf, content),
+            start => {
+                let mut leaf = match leaf {
+                    Leaf::None => self.new_leaf(&start, content),
+                    open => open,
+                };
+                leaf.begin_line(start, content, &mut self.settled);
+                leaf
+            }
+        };
+    }
+
+    fn new_leaf(&mut self, start: &Start, content: &str) -> Leaf {
+        match start {
+            Start::OpenFence(mark) => {
+                let leads = self.code_leads();
+                Leaf::fence(self.size, leads, mark, content, &mut self.settled)
+            }
+            Start::Indented => {
+                let leads = self.code_leads();
+                Leaf::indented(self.size, leads)
+            }
+            start => {
+                let leads = self.leads();
+                Leaf::text(self.size, self.links, leads, start)
+            }
+        }
+    }
+
+    fn begin_table(&mut self, leaf: Leaf, delimiters: &str) -> Leaf {
+        let Leaf::Paragraph(mut paragraph) = leaf else { return leaf };
+        let (head, text_before) = paragraph.take_head();
+        let leads = if text_before {
+            paragraph.finish(Ending::Ended, &mut self.settled);
+            self.leads()
+        } else {
+            paragraph.leads()
+        };
+        Leaf::table(self.size, self.links, leads, &head, delimiters)
+    }
+
+    fn close_leaf(&mut self, ending: Ending) {
+        let mut leaf = std::mem::replace(&mut self.leaf, Leaf::None);
+        leaf.finish(ending, &mut self.settled);
+    }
+
+    fn close_containers(&mut self, kept: usize) {
+        if kept < self.containers.len() {
+            self.close_fresh();
+            self.containers.truncate(kept);
+        }
+    }
+
+    /// An item without content still shows its marker.
+    fn close_fresh(&mut self) {
+        let is_fresh =
+            |container: &Container| matches!(container, Container::Item { fresh: true, .. });
+        if self.containers.iter().any(is_fresh) {
+            let (row, _) = self.leads();
+            self.settled.push(row);
+        }
+    }
+
+    fn show_gap(&mut self) {
+        if std::mem::take(&mut self.gap) && self.begun {
+            let quotes = self.containers.iter().filter(|&container| *container == Container::Quote);
+            let row = Row::line(&QUOTE.repeat(quotes.count()), QUOTE_STYLE);
+            self.settled.push(row.clipped(self.lead_cols_max()));
+        }
+        self.begun = true;
+    }
+
+    /// What stands before the first and before the other rows of a block.
+    fn leads(&mut self) -> (Row, Row) {
+        let mut first = Row::default();
+        let mut rest = Row::default();
+        for container in &mut self.containers {
+            match container {
+                Container::Quote => {
+                    first.push(QUOTE, QUOTE_STYLE);
+                    rest.push(QUOTE, QUOTE_STYLE);
+                }
+                Container::Item { marker, fresh, .. } => {
+                    let blank = " ".repeat(crate::text::width(marker) + 1);
+                    if std::mem::take(fresh) {
+                        first.push(&format!("{marker} "), Style::coloured(Colour::Cyan));
+                    } else {
+                        first.push(&blank, Style::PLAIN);
+                    }
+                    rest.push(&blank, Style::PLAIN);
+                }
+            }
+        }
+        let max = self.lead_cols_max();
+        (first.clipped(max), rest.clipped(max))
+    }
+
+    /// Before code stands nothing but quotes, so that it can be copied.
+    fn code_leads(&mut self) -> Row {
+        self.close_fresh();
+        let quotes = self.containers.iter().filter(|&container| *container == Container::Quote);
+        let row = Row::line(&QUOTE.repeat(quotes.count()), QUOTE_STYLE);
+        row.clipped(self.lead_cols_max())
+    }
+
+    /// Text always has half of the screen.
+    fn lead_cols_max(&self) -> usize {
+        self.size.width() / 2
+    }
+}
+
+#[cfg(test)]
+#[path = "markdown_tests.rs"]
+mod tests;

@@ -1,0 +1,198 @@
+//! The block that is open and holds text.
+
+use crate::code::Code;
+use crate::inline::{Ending, Links};
+use crate::row::Row;
+use crate::size::Size;
+use crate::style::Style;
+
+use super::line::{FenceMark, Start, Within};
+use super::paragraph::{Heading, Paragraph};
+use super::table::Table;
+
+#[derive(Clone, Debug)]
+pub(super) enum Leaf {
+    None,
+    Paragraph(Paragraph),
+    Heading(Heading),
+    Fence(Fence),
+    Indented(Code),
+    Table(Table),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Fence {
+    mark: FenceMark,
+    code: Code,
+    lead: Row,
+    /// The line that is being read is shown.
+    in_line: bool,
+}
+
+impl Leaf {
+    /// Opens a block of code; its fence is shown, so that one sees where it begins and ends.
+    pub(super) fn fence(
+        size: Size,
+        lead: Row,
+        mark: &FenceMark,
+        info: &str,
+        out: &mut Vec<Row>,
+    ) -> Leaf {
+        let info = info.trim_matches([' ', '\t']);
+        let marks = mark.mark.to_string().repeat(mark.len);
+        let mut row = lead.clone();
+        row.push(&format!("{marks}{}", info.replace('\t', " ")), Style::DIM);
+        let mut code = Code::plain(size, lead.clone(), Style::DIM);
+        code.lay_out(row, out);
+        code = Code::new(size, lead.clone(), info);
+        Leaf::Fence(Fence { mark: mark.clone(), code, lead, in_line: false })
+    }
+
+    pub(super) fn indented(size: Size, lead: Row) -> Leaf {
+        Leaf::Indented(Code::plain(size, lead, Style::PLAIN))
+    }
+
+    pub(super) fn text(size: Size, links: Links, leads: (Row, Row), start: &Start) -> Leaf {
+        let paragraph = Paragraph::new(size, links, Style::PLAIN, leads);
+        match start {
+            Start::Heading => Leaf::Heading(Heading::new(paragraph)),
+            _ => Leaf::Paragraph(paragraph),
+        }
+    }
+
+    pub(super) fn table(
+        size: Size,
+        links: Links,
+        leads: (Row, Row),
+        head: &str,
+        delimiters: &str,
+    ) -> Leaf {
+        Leaf::Table(Table::new(size, links, leads, head, delimiters))
+    }
+
+    pub(super) fn within(&self) -> Within<'_> {
+        match self {
+            Leaf::Paragraph(paragraph) => {
+                Within::Paragraph { short: paragraph.is_short(), cells: paragraph.head_cells() }
+            }
+            Leaf::Fence(fence) => Within::Fence(&fence.mark),
+            Leaf::Table(_) => Within::Table,
+            Leaf::None | Leaf::Heading(_) | Leaf::Indented(_) => Within::Nothing,
+        }
+    }
+
+    /// Whether a line that starts like this belongs to this block.
+    pub(super) fn goes_on_with(&self, start: &Start) -> bool {
+        match self {
+            Leaf::None => true,
+            Leaf::Paragraph(_) => matches!(
+                start,
+                Start::Text | Start::TableHead | Start::Delimiters | Start::Underline
+            ),
+            Leaf::Fence(_) => matches!(start, Start::FenceLine | Start::CloseFence),
+            Leaf::Table(_) => *start == Start::TableRow,
+            Leaf::Indented(_) => *start == Start::Indented,
+            Leaf::Heading(_) => false,
+        }
+    }
+
+    /// Begins a line with what of it has been read.
+    pub(super) fn begin_line(&mut self, start: Start, content: &str, out: &mut Vec<Row>) {
+        match (&mut *self, start) {
+            (Leaf::Paragraph(paragraph), Start::TableHead) => paragraph.hold_head(content, out),
+            (Leaf::Paragraph(paragraph), Start::Underline) => {
+                paragraph.make_heading();
+                self.finish(Ending::Ended, out);
+                *self = Leaf::None;
+            }
+            (Leaf::Paragraph(paragraph), _) => {
+                paragraph.begin_line(out);
+                paragraph.push(content, out);
+            }
+            (Leaf::Fence(fence), Start::CloseFence) => {
+                let mut row = fence.lead.clone();
+                row.push(content.trim_matches([' ', '\t']), Style::DIM);
+                out.push(row);
+                *self = Leaf::None;
+            }
+            (Leaf::Fence(_), Start::OpenFence(_)) | (Leaf::None, _) => {}
+            (Leaf::Fence(fence), _) => {
+                fence.in_line = true;
+                fence.code.push(content, out);
+            }
+            (Leaf::Heading(heading), _) => heading.push(content, out),
+            (Leaf::Indented(code), _) => code.push(content, out),
+            (Leaf::Table(table), _) => table.push(content, out),
+        }
+    }
+
+    /// Goes on with a line.
+    pub(super) fn push(&mut self, text: &str, out: &mut Vec<Row>) {
+        match self {
+            Leaf::Paragraph(paragraph) => paragraph.push(text, out),
+            Leaf::Heading(heading) => heading.push(text, out),
+            Leaf::Fence(fence) => fence.code.push(text, out),
+            Leaf::Indented(code) => code.push(text, out),
+            Leaf::None | Leaf::Table(_) => {}
+        }
+    }
+
+    pub(super) fn end_line(&mut self, out: &mut Vec<Row>) {
+        match self {
+            Leaf::Heading(heading) => {
+                heading.finish(Ending::Ended, out);
+                *self = Leaf::None;
+            }
+            Leaf::Fence(fence) => {
+                if std::mem::take(&mut fence.in_line) {
+                    fence.code.end_line(out);
+                }
+            }
+            Leaf::Indented(code) => code.end_line(out),
+            Leaf::None | Leaf::Paragraph(_) | Leaf::Table(_) => {}
+        }
+    }
+
+    pub(super) fn finish(&mut self, ending: Ending, out: &mut Vec<Row>) {
+        match self {
+            Leaf::Paragraph(paragraph) => paragraph.finish(ending, out),
+            Leaf::Heading(heading) => heading.finish(ending, out),
+            Leaf::Fence(fence) => fence.code.finish(out),
+            Leaf::Indented(code) => code.finish(out),
+            Leaf::Table(table) => table.finish(out),
+            Leaf::None => {}
+        }
+    }
+
+    pub(super) fn set_size(&mut self, size: Size, out: &mut Vec<Row>) {
+        match self {
+            Leaf::Paragraph(paragraph) => paragraph.set_size(size, out),
+            Leaf::Heading(heading) => heading.text_mut().set_size(size, out),
+            Leaf::Fence(fence) => fence.code.set_size(size, out),
+            Leaf::Indented(code) => code.set_size(size, out),
+            Leaf::Table(table) => table.set_size(size),
+            Leaf::None => {}
+        }
+    }
+
+    /// Settles what is held as it is shown now.
+    pub(super) fn freeze(&mut self, out: &mut Vec<Row>) {
+        match self {
+            Leaf::Paragraph(paragraph) => paragraph.freeze(out),
+            Leaf::Heading(heading) => heading.text_mut().freeze(out),
+            Leaf::Fence(fence) => fence.code.freeze(out),
+            Leaf::Table(table) => table.freeze(out),
+            Leaf::None | Leaf::Indented(_) => {}
+        }
+    }
+
+    /// Ends the row that is being filled, in the middle of the text.
+    pub(super) fn cut_row(&mut self, out: &mut Vec<Row>) {
+        match self {
+            Leaf::Paragraph(paragraph) => paragraph.cut_row(out),
+            Leaf::Heading(heading) => heading.text_mut().cut_row(out),
+            Leaf::Fence(Fence { code, .. }) | Leaf::Indented(code) => code.cut_row(out),
+            Leaf::None | Leaf::Table(_) => {}
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Text that is wrapped: paragraphs, and headings, which are paragraphs of one bold line.
+
+use crate::inline::{Ending, Inline, Links, Piece};
+use crate::row::Row;
+use crate::size::Size;
+use crate::style::Style;
+use crate::wrap::Wrap;
+
+use super::table::split_cells;
+
+#[derive(Clone, Debug)]
+pub(super) struct Paragraph {
+    inline: Inline,
+    wrap: Wrap,
+    style: Style,
+    lines: usize,
+    /// The first line as it was written, as long as it may be the head of a table.
+    first: Option<String>,
+    /// The last line, held because it looks like the head of a table.
+    head: Option<String>,
+}
+
+impl Paragraph {
+    pub(super) fn new(size: Size, links: Links, style: Style, leads: (Row, Row)) -> Paragraph {
+        Paragraph {
+            inline: Inline::new(size, links),
+            wrap: Wrap::new(size.width(), leads.0, leads.1),
+            style,
+            lines: 0,
+            first: Some(String::new()),
+            head: None,
+        }
+    }
+
+    /// Begins a line of it.
+    pub(super) fn begin_line(&mut self, out: &mut Vec<Row>) {
+        self.release_head(out);
+        if self.lines > 0 {
+            self.read("\n", out);
+            self.first = None;
+        }
+        self.lines += 1;
+    }
+
+    /// Appends a part of a line.
+    pub(super) fn push(&mut self, text: &str, out: &mut Vec<Row>) {
+        if let Some(first) = &mut self.first {
+            first.push_str(text);
+        }
+        self.read(text, out);
+        if !self.wrap.fits_one_row() {
+            self.first = None;
+        }
+    }
+
+    /// A whole line that may be the head of a table.
+    pub(super) fn hold_head(&mut self, line: &str, out: &mut Vec<Row>) {
+        self.release_head(out);
+        self.first = None;
+        self.head = Some(line.to_owned());
+    }
+
+    /// Columns of the table whose head the last line may be.
+    pub(super) fn head_cells(&self) -> usize {
+        let first = self.first.as_ref().filter(|first| first.contains('|'));
+        self.head.as_ref().or(first).map_or(0, |line| split_cells(line).len())
+    }
+
+    /// The head of the table that begins here; whether text stands before it.
+    pub(super) fn take_head(&mut self) -> (String, bool) {
+        match self.head.take() {
+            Some(head) => (head, self.lines > 0),
+            None => (self.first.take().unwrap_or_default(), false),
+        }
+    }
+
+    /// What stands before its rows, none of which has been shown.
+    pub(super) fn leads(&self) -> (Row, Row) {
+        self.wrap.leads()
+    }
+
+    pub(super) fn is_short(&self) -> bool {
+        self.lines == 1 && self.head.is_none() && self.wrap.fits_one_row()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.as_ref().is_some_and(String::is_empty)
+    }
+
+    pub(super) fn make_heading(&mut self) {
+        self.style = Style::BOLD;
+        self.wrap.restyle(Style::BOLD);
+    }
+
+    pub(super) fn finish(&mut self, ending: Ending, out: &mut Vec<Row>) {
+        self.release_head(out);
+        self.decide(ending, out);
+        self.wrap.finish(out);
+    }
+
+    /// Settles what is held as it is shown now.
+    pub(super) fn freeze(&mut self, out: &mut Vec<Row>) {
+        self.release_head(out);
+        self.decide(Ending::Shown, out);
+    }
+
+    pub(super) fn set_size(&mut self, size: Size, out: &mut Vec<Row>) {
+        self.inline.set_size(size);
+        self.wrap.resize(size.width(), out);
+    }
+
+    /// Ends the row that is being filled, in the middle of the text.
+    pub(super) fn cut_row(&mut self, out: &mut Vec<Row>) {
+        self.wrap.cut(out);
+    }
+
+    fn release_head(&mut self, out: &mut Vec<Row>) {
+        if let Some(head) = self.head.take() {
+            if self.lines > 0 {
+                self.read("\n", out);
+            }
+            self.lines += 1;
+            self.read(&head, out);
+        }
+    }
+
+    fn read(&mut self, text: &str, out: &mut Vec<Row>) {
+        let Paragraph { inline, wrap, style, .. } = self;
+        inline.push(text, &mut |piece| place(piece, *style, wrap, out));
+    }
+
+    fn decide(&mut self, ending: Ending, out: &mut Vec<Row>) {
+        let Paragraph { inline, wrap, style, .. } = self;
+        inline.finish(ending, &mut |piece| place(piece, *style, wrap, out));
+    }
+}
+
+fn place(piece: Piece<'_>, below: Style, wrap: &mut Wrap, out: &mut Vec<Row>) {
+    match piece {
+        Piece::Text(text, style, link) => wrap.push(text, style.over(below), link, out),
+        Piece::Break => wrap.break_line(out),
+    }
+}
+
+/// A heading: marks at its end are not part of it.
+#[derive(Clone, Debug)]
+pub(super) struct Heading {
+    text: Paragraph,
+    /// Marks and spaces that may be its end.
+    tail: String,
+}
+
+impl Heading {
+    pub(super) fn new(mut text: Paragraph) -> Heading {
+        text.make_heading();
+        Heading { text, tail: String::new() }
+    }
+
+    pub(super) fn push(&mut self, text: &str, out: &mut Vec<Row>) {
+        self.tail.push_str(text);
+        let end = self.tail.trim_end_matches([' ', '\t', '#']).len();
+        let tail = self.tail.split_off(end);
+        let text = std::mem::replace(&mut self.tail, tail);
+        self.text.push(&text, out);
+    }
+
+    pub(super) fn finish(&mut self, ending: Ending, out: &mut Vec<Row>) {
+        let tail = std::mem::take(&mut self.tail);
+        let tail = tail.trim_end_matches([' ', '\t']);
+        let before = tail.trim_end_matches('#');
+        let closed = before.is_empty() && self.text.is_empty() || before.ends_with([' ', '\t']);
+        let text = if closed { before.trim_end_matches([' ', '\t']) } else { tail };
+        self.text.push(text, out);
+        self.text.finish(ending, out);
+    }
+
+    pub(super) fn text_mut(&mut self) -> &mut Paragraph {
+        &mut self.text
+    }
+}

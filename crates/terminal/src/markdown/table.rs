@@ -1,0 +1,310 @@
+//! Tables: held until their widths are known, or until they are as tall as the screen.
+//!
+//! Then the widths are frozen, and what follows is wrapped into them. A table with more columns
+//! than the screen can hold side by side is shown as records, one line per cell.
+
+use crate::inline::{Ending, Inline, Links, Piece};
+use crate::limits::{TABLE_COLUMNS_MAX, live_rows_max};
+use crate::row::Row;
+use crate::size::Size;
+use crate::style::Style;
+use crate::text::width;
+use crate::wrap::Wrap;
+
+const BETWEEN: &str = " │ ";
+const CROSSING: &str = "─┼─";
+/// Columns that a cell needs at least to be readable.
+const CELL_COLS_MIN: usize = 4;
+/// Columns that a cell gets, if there is room, when its table is frozen before its end.
+const FROZEN_COLS_MIN: usize = 10;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Align {
+    Left,
+    Centre,
+    Right,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    size: Size,
+    links: Links,
+    first: Row,
+    lead: Row,
+    aligns: Vec<Align>,
+    head: Vec<Row>,
+    layout: Layout,
+}
+
+#[derive(Clone, Debug)]
+enum Layout {
+    /// Rows that wait for their widths.
+    Held(Vec<Vec<Row>>),
+    Frozen(Vec<usize>),
+    /// Too narrow for columns; whether the first record has been shown.
+    Records(bool),
+}
+
+impl Table {
+    pub(super) fn new(
+        size: Size,
+        links: Links,
+        leads: (Row, Row),
+        head: &str,
+        below: &str,
+    ) -> Table {
+        let aligns = delimiters(below).unwrap_or_default();
+        let head = cells(head, aligns.len(), size, links);
+        let mut table = Table {
+            size,
+            links,
+            first: leads.0,
+            lead: leads.1,
+            aligns,
+            head,
+            layout: Layout::Held(Vec::new()),
+        };
+        if table.room() < table.aligns.len() * CELL_COLS_MIN {
+            table.layout = Layout::Records(false);
+        }
+        table
+    }
+
+    pub(super) fn push(&mut self, line: &str, out: &mut Vec<Row>) {
+        let row = cells(line, self.aligns.len(), self.size, self.links);
+        match &mut self.layout {
+            Layout::Held(rows) => {
+                rows.push(row);
+                self.freeze_if_tall(out);
+            }
+            Layout::Frozen(widths) => {
+                let widths = widths.clone();
+                self.lay_out(&row, Style::PLAIN, &widths, out);
+            }
+            Layout::Records(begun) => {
+                let apart = std::mem::replace(begun, true);
+                self.record(&row, apart, out);
+            }
+        }
+    }
+
+    pub(super) fn finish(&mut self, out: &mut Vec<Row>) {
+        if let Layout::Held(_) = self.layout {
+            self.freeze(out);
+        }
+        if let Layout::Records(false) = self.layout {
+            let head = std::mem::take(&mut self.head);
+            self.record(&head, false, out);
+        }
+    }
+
+    /// What follows has to fit into the widths of what is held: narrow columns get some room.
+    fn freeze_if_tall(&mut self, out: &mut Vec<Row>) {
+        let Layout::Held(rows) = &self.layout else { return };
+        let widths = self.widths(rows);
+        if self.rows_of(rows, &widths).len() <= live_rows_max(self.size).saturating_sub(2) {
+            return;
+        }
+        let wanted: Vec<usize> = widths.iter().map(|&width| width.max(FROZEN_COLS_MIN)).collect();
+        let widths = if wanted.iter().sum::<usize>() <= self.room() { wanted } else { widths };
+        out.append(&mut self.rows_of(rows, &widths));
+        self.layout = Layout::Frozen(widths);
+        self.first = self.lead.clone();
+    }
+
+    /// Settles what is held; from now on the widths stay.
+    pub(super) fn freeze(&mut self, out: &mut Vec<Row>) {
+        let Layout::Held(rows) = &self.layout else { return };
+        let widths = self.widths(rows);
+        out.append(&mut self.rows_of(rows, &widths));
+        self.layout = Layout::Frozen(widths);
+        self.first = self.lead.clone();
+    }
+
+    pub(super) fn set_size(&mut self, size: Size) {
+        self.size = size;
+        let room = self.room();
+        if room < self.aligns.len() * CELL_COLS_MIN {
+            if let Layout::Frozen(_) = self.layout {
+                self.layout = Layout::Records(true);
+            }
+        } else if let Layout::Frozen(widths) = &mut self.layout {
+            *widths = shared(widths, room);
+        }
+    }
+
+    fn rows_of(&self, rows: &[Vec<Row>], widths: &[usize]) -> Vec<Row> {
+        let mut out = Vec::new();
+        self.lay_out(&self.head, Style::BOLD, widths, &mut out);
+        if let (Some(row), first) = (out.first_mut(), &self.first) {
+            let mut with_first = first.clone();
+            let mut rest = row.clone();
+            rest.split_front(self.lead.text().len());
+            with_first.push_row(&rest);
+            *row = with_first;
+        }
+        let mut line = self.lead.clone();
+        let dashes: Vec<String> = widths.iter().map(|&width| "─".repeat(width)).collect();
+        line.push(&dashes.join(CROSSING), Style::DIM);
+        out.push(line);
+        for row in rows {
+            self.lay_out(row, Style::PLAIN, widths, &mut out);
+        }
+        out
+    }
+
+    /// Columns for all cells together.
+    fn room(&self) -> usize {
+        let between = width(BETWEEN) * self.aligns.len().saturating_sub(1);
+        self.size.width().saturating_sub(self.lead.width() + between)
+    }
+
+    fn widths(&self, rows: &[Vec<Row>]) -> Vec<usize> {
+        let mut widths: Vec<usize> = self.head.iter().map(|cell| cell.width().max(1)).collect();
+        for row in rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = cell.width().max(*width);
+            }
+        }
+        shared(&widths, self.room())
+    }
+
+    fn lay_out(&self, cells: &[Row], style: Style, widths: &[usize], out: &mut Vec<Row>) {
+        let mut columns = Vec::with_capacity(cells.len());
+        for (cell, &width) in cells.iter().zip(widths) {
+            let mut rows = Vec::new();
+            let mut wrap = Wrap::new(width, Row::default(), Row::default());
+            for (text, own, link) in cell.spans() {
+                wrap.push(text, own.over(style), link, &mut rows);
+            }
+            wrap.finish(&mut rows);
+            columns.push(rows);
+        }
+        let height = columns.iter().map(Vec::len).max().unwrap_or(0);
+        for line in 0..height {
+            let mut row = self.lead.clone();
+            for (index, (column, &wide)) in columns.iter().zip(widths).enumerate() {
+                let empty = Row::default();
+                let part = column.get(line).unwrap_or(&empty);
+                let (before, after) =
+                    padding(self.aligns[index], wide.saturating_sub(part.width()));
+                row.push(&" ".repeat(before), Style::PLAIN);
+                row.push_row(part);
+                if index + 1 < widths.len() {
+                    row.push(&" ".repeat(after), Style::PLAIN);
+                    row.push(BETWEEN, Style::DIM);
+                }
+            }
+            out.push(row);
+        }
+    }
+
+    /// One line per cell: `head: cell`.
+    fn record(&mut self, row: &[Row], apart: bool, out: &mut Vec<Row>) {
+        if apart {
+            out.push(self.lead.clone());
+        }
+        for (head, cell) in self.head.iter().zip(row) {
+            let first = std::mem::replace(&mut self.first, self.lead.clone());
+            let mut wrap = Wrap::new(self.size.width(), first, self.lead.clone());
+            for (text, own, link) in head.spans() {
+                wrap.push(text, own.over(Style::BOLD), link, out);
+            }
+            wrap.push(": ", Style::DIM, None, out);
+            for (text, own, link) in cell.spans() {
+                wrap.push(text, own, link, out);
+            }
+            wrap.finish(out);
+        }
+    }
+}
+
+fn padding(align: Align, spaces: usize) -> (usize, usize) {
+    match align {
+        Align::Left => (0, spaces),
+        Align::Centre => (spaces / 2, spaces - spaces / 2),
+        Align::Right => (spaces, 0),
+    }
+}
+
+/// The wanted widths where there is room for them; else the widest give way.
+fn shared(wanted: &[usize], room: usize) -> Vec<usize> {
+    if wanted.iter().sum::<usize>() <= room {
+        return wanted.to_vec();
+    }
+    let used = |most: usize| wanted.iter().map(|&width| width.min(most)).sum::<usize>();
+    let most = (1..=room).rev().find(|&most| used(most) <= room).unwrap_or(1);
+    wanted.iter().map(|&width| width.min(most)).collect()
+}
+
+/// Only what a line of delimiters may hold.
+pub(super) fn is_delimiters(line: &str) -> bool {
+    line.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
+}
+
+/// How the columns are aligned, if this is the line below a table's head.
+pub(super) fn delimiters(line: &str) -> Option<Vec<Align>> {
+    let cells = split_cells(line);
+    cells.iter().map(|cell| align(cell)).collect()
+}
+
+fn align(cell: &str) -> Option<Align> {
+    let inner = cell.strip_prefix(':').unwrap_or(cell);
+    let dashes = inner.strip_suffix(':').unwrap_or(inner);
+    if dashes.is_empty() || !dashes.bytes().all(|byte| byte == b'-') {
+        return None;
+    }
+    Some(match (cell.starts_with(':'), cell.ends_with(':')) {
+        (true, true) => Align::Centre,
+        (false, true) => Align::Right,
+        (_, false) => Align::Left,
+    })
+}
+
+/// The cells of a line, without the space around them.
+pub(super) fn split_cells(line: &str) -> Vec<String> {
+    let line = line.trim_matches([' ', '\t']);
+    let line = line.strip_prefix('|').unwrap_or(line);
+    let mut cells = vec![String::new()];
+    let mut escaped = false;
+    for char in line.chars() {
+        let full = cells.len() >= TABLE_COLUMNS_MAX;
+        let Some(cell) = cells.last_mut() else { break };
+        match char {
+            '|' if escaped => {
+                cell.pop();
+                cell.push('|');
+            }
+            '|' if !full => cells.push(String::new()),
+            _ => cell.push(char),
+        }
+        escaped = char == '\\' && !escaped;
+    }
+    if cells.len() > 1 && cells.last().is_some_and(|cell| cell.trim().is_empty()) {
+        cells.pop();
+    }
+    cells.iter().map(|cell| cell.trim_matches([' ', '\t']).to_owned()).collect()
+}
+
+/// Exactly `count` cells, read as inline Markdown.
+fn cells(line: &str, count: usize, size: Size, links: Links) -> Vec<Row> {
+    let mut sources = split_cells(line);
+    // What has no column of its own is not lost.
+    let extra = sources.split_off(count.min(sources.len()));
+    if let (Some(last), false) = (sources.last_mut(), extra.is_empty()) {
+        *last = format!("{last} | {}", extra.join(" | "));
+    }
+    sources.resize(count, String::new());
+    let read = |source: &String| {
+        let mut row = Row::default();
+        let mut inline = Inline::new(size, links);
+        let mut place = |piece: Piece<'_>| match piece {
+            Piece::Text(text, style, link) => row.push_linked(text, style, link),
+            Piece::Break => row.push(" ", Style::PLAIN),
+        };
+        inline.push(source, &mut place);
+        inline.finish(Ending::Ended, &mut place);
+        row
+    };
+    sources.iter().map(read).collect()
+}
