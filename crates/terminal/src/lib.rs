@@ -13,6 +13,7 @@ mod inline;
 pub mod limits;
 pub mod markdown;
 pub mod row;
+pub mod screen;
 pub mod size;
 pub mod style;
 pub mod text;

@@ -26,9 +26,11 @@ enum Target {
 
 impl Inline {
     pub(super) fn closing_bracket(&mut self, rest: &str, ending: Ending) -> Option<usize> {
-        let open = |node: &super::Node| matches!(node.kind, Kind::Bracket(_));
-        let found = self.held.iter().rposition(|node| open(node) && self.is_in_reach(node));
-        let Some(index) = found else { return Some(self.plain("]", "]")) };
+        self.drop_brackets(Drop::OutOfReach);
+        let is_open = |node: &Node| matches!(node.kind, Kind::Bracket(_));
+        let Some(index) = self.held.iter().rposition(is_open) else {
+            return Some(self.plain("]", "]"));
+        };
         if rest == "]" && ending == Ending::Open {
             return None;
         }

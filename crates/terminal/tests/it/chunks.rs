@@ -1,0 +1,71 @@
+//! However a text is cut, its rows are the same, and what has settled stays.
+
+use proptest::prelude::*;
+use terminal::markdown::{Links, Markdown};
+use terminal::row::Row;
+use terminal::size::Size;
+
+use crate::corpus::{all_examples, corpus};
+use crate::generate::{cut, cuts, markdown};
+
+fn rows(size: Size, parts: &[&str]) -> Vec<Row> {
+    let mut markdown = Markdown::new(size, Links::Behind);
+    let mut settled = Vec::new();
+    for part in parts {
+        markdown.push(part);
+        // Looking at it changes nothing.
+        let _ = markdown.live();
+        settled.extend(markdown.take_settled());
+    }
+    markdown.finish();
+    settled.extend(markdown.take_settled());
+    settled
+}
+
+/// Cut everywhere, by characters and by the given lengths.
+#[track_caller]
+fn check(size: Size, text: &str, lens: &[usize]) {
+    let whole = rows(size, &[text]);
+    // Where not even one character fits beside what stands before it, a row may be too wide.
+    let fits = |row: &Row| size.cols < 12 || row.width() <= usize::from(size.cols);
+    assert!(whole.iter().all(fits), "{size:?} {text:?}");
+    assert_eq!(rows(size, &cut(text, &[1])), whole, "{size:?} {text:?} by characters");
+    assert_eq!(rows(size, &cut(text, lens)), whole, "{size:?} {text:?} by {lens:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn r5_any_cut_gives_the_same_rows(text in markdown(), lens in cuts(), cols in 2..60_u16, rows in 1..30_u16) {
+        check(Size::new(cols, rows), &text, &lens);
+    }
+}
+
+#[test]
+fn r5_every_example_of_the_specifications_cut_everywhere() {
+    let Some(corpus) = corpus("any cut of the specifications' examples") else { return };
+    for text in all_examples(&corpus) {
+        let size = Size::new(30, 12);
+        let whole = rows(size, &[&text]);
+        for at in (0..text.len()).filter(|&at| text.is_char_boundary(at)) {
+            assert_eq!(rows(size, &[&text[..at], &text[at..]]), whole, "{text:?} cut at {at}");
+        }
+        check(size, &text, &[3]);
+    }
+}
+
+#[test]
+fn r5_texts_that_break_programs_cut_by_characters() {
+    let Some(corpus) = corpus("any cut of naughty strings") else { return };
+    let text = std::fs::read_to_string(corpus.join("naughty/blns.txt")).unwrap();
+    check(Size::new(40, 20), &text, &[7, 2, 31]);
+}
+
+/// All examples one after the other are one long message.
+#[test]
+fn r5_one_long_message_of_everything() {
+    let Some(corpus) = corpus("all examples as one message") else { return };
+    let text = all_examples(&corpus).join("\n\n");
+    check(Size::new(80, 24), &text, &[5, 1, 9]);
+}

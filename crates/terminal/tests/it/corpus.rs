@@ -1,0 +1,31 @@
+//! Texts that this project did not write.
+//!
+//! The corpus lies beside the project (`MILLPOND_CORPUS` overrides where); without it the tests
+//! that need it say in one line that they are skipped.
+
+use std::path::{Path, PathBuf};
+
+pub(crate) fn corpus(test: &str) -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
+    let place = std::env::var_os("MILLPOND_CORPUS").map_or(beside, PathBuf::from);
+    if place.is_dir() {
+        return Some(place);
+    }
+    println!("skipped: {test} needs the corpus, and {} is not there", place.display());
+    None
+}
+
+/// The examples of a specification of Markdown.
+pub(crate) fn examples(corpus: &Path, file: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(corpus.join("markdown").join(file)).unwrap();
+    let cases: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
+    cases.iter().map(|case| case["markdown"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Every example of both specifications.
+pub(crate) fn all_examples(corpus: &Path) -> Vec<String> {
+    let mut all = examples(corpus, "commonmark-spec.json");
+    all.extend(examples(corpus, "gfm-spec.json"));
+    assert!(all.len() > 1_000, "the corpus has {} examples", all.len());
+    all
+}

@@ -1,0 +1,90 @@
+//! A real terminal emulator, and what a person could copy out of it.
+
+use alacritty_terminal::Term;
+use alacritty_terminal::event::VoidListener;
+use alacritty_terminal::grid::Dimensions;
+use alacritty_terminal::index::{Column, Line, Point};
+use alacritty_terminal::term::{Config, TermMode};
+use alacritty_terminal::vte::ansi::Processor;
+use terminal::size::Size;
+
+const HISTORY: usize = 100_000;
+
+pub(crate) struct Emulator {
+    term: Term<VoidListener>,
+    parser: Processor,
+}
+
+#[derive(Clone, Copy)]
+struct Window(Size);
+
+impl Dimensions for Window {
+    fn total_lines(&self) -> usize {
+        self.screen_lines()
+    }
+    fn screen_lines(&self) -> usize {
+        usize::from(self.0.rows)
+    }
+    fn columns(&self) -> usize {
+        usize::from(self.0.cols)
+    }
+}
+
+impl Emulator {
+    pub(crate) fn new(size: Size) -> Emulator {
+        let config = Config { scrolling_history: HISTORY, ..Config::default() };
+        let term = Term::new(config, &Window(size), VoidListener);
+        Emulator { term, parser: Processor::new() }
+    }
+
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        self.parser.advance(&mut self.term, bytes);
+    }
+
+    pub(crate) fn resize(&mut self, size: Size) {
+        self.term.resize(Window(size));
+    }
+
+    pub(crate) fn cursor(&self) -> (u16, u16) {
+        let point = self.term.grid().cursor.point;
+        (u16::try_from(point.line.0).unwrap(), u16::try_from(point.column.0).unwrap())
+    }
+
+    pub(crate) fn shows_cursor(&self) -> bool {
+        self.term.mode().contains(TermMode::SHOW_CURSOR)
+    }
+
+    pub(crate) fn mode(&self) -> TermMode {
+        *self.term.mode()
+    }
+
+    /// Everything, as a person would copy it: wrapped rows are one line.
+    pub(crate) fn copied(&self) -> Vec<String> {
+        self.copied_to(self.term.bottommost_line())
+    }
+
+    /// What has left the screen.
+    pub(crate) fn scrollback(&self) -> Vec<String> {
+        if self.term.history_size() == 0 {
+            return Vec::new();
+        }
+        self.copied_to(Line(-1))
+    }
+
+    /// The rows of the screen, one by one.
+    pub(crate) fn rows(&self) -> Vec<String> {
+        let row = |line| {
+            let cells = &self.term.grid()[Line(line)];
+            let text: String = (0..self.term.columns()).map(|col| cells[Column(col)].c).collect();
+            text.trim_end().to_owned()
+        };
+        (0..i32::try_from(self.term.screen_lines()).unwrap()).map(row).collect()
+    }
+
+    fn copied_to(&self, last: Line) -> Vec<String> {
+        let start = Point::new(self.term.topmost_line(), Column(0));
+        let end = Point::new(last, self.term.last_column());
+        let text = self.term.bounds_to_string(start, end);
+        text.split('\n').map(|line| line.trim_end().to_owned()).collect()
+    }
+}

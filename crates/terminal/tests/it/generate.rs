@@ -1,0 +1,88 @@
+//! Texts that are hard on a renderer, and ways to cut them.
+
+use proptest::prelude::*;
+
+const FRAGMENTS: [&str; 58] = [
+    "word",
+    "another ",
+    "a ",
+    "some longer text that goes on ",
+    " ",
+    "  ",
+    "\n",
+    "\n\n",
+    "\n\n\n",
+    "**",
+    "*",
+    "_",
+    "__",
+    "~~",
+    "`",
+    "``",
+    "```",
+    "\n```rust\n",
+    "\n```\n",
+    "fn main() { let x = \"y\"; }\n",
+    "# ",
+    "### ",
+    "- ",
+    "\n- ",
+    "\n* ",
+    "1. ",
+    "\n2. ",
+    "  - ",
+    "    ",
+    "\t",
+    "> ",
+    "\n> ",
+    "---",
+    "\n===\n",
+    "| a | b |\n",
+    "|---|:-:|\n",
+    "| cell | other cell here |\n",
+    "|",
+    "[",
+    "](",
+    "https://example.com/a/b?c=d",
+    ")",
+    "![",
+    "]",
+    "<https://x.y>",
+    "\\",
+    "&amp;",
+    "水火木金土",
+    "日本語。",
+    "👩\u{200d}👧",
+    "e\u{301}",
+    "⚠\u{fe0f}",
+    "\x1b[2J",
+    "\r\n",
+    "- [ ] ",
+    "- [x] ",
+    "שלום",
+    "averyveryveryveryverylongwordthatdoesnotfitintoanyrowatall",
+];
+
+pub(crate) fn markdown() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(&FRAGMENTS[..]), 0..60)
+        .prop_map(|parts| parts.concat())
+}
+
+/// Cuts a text at places that are not the same twice.
+pub(crate) fn cut<'a>(text: &'a str, lens: &[usize]) -> Vec<&'a str> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    let mut lens = lens.iter().cycle();
+    while !rest.is_empty() {
+        let len = lens.next().copied().unwrap_or(1).max(1);
+        let end = rest.char_indices().nth(len).map_or(rest.len(), |(at, _)| at);
+        let (part, later) = rest.split_at(end);
+        parts.push(part);
+        rest = later;
+    }
+    parts
+}
+
+pub(crate) fn cuts() -> impl Strategy<Value = Vec<usize>> {
+    prop::collection::vec(1..12_usize, 1..8)
+}

@@ -1,0 +1,17 @@
+//! Tests of the rows and the screen as a terminal sees them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test may fail, and says what it skips"
+)]
+
+mod chunks;
+mod corpus;
+mod emulator;
+mod generate;
+mod hostile;
+mod oracle;
+mod resize;
+mod session;
+mod streaming;
