@@ -89,15 +89,17 @@ impl<W: Write> Screen<W> {
         let blank = Row::default();
         for (index, drawn) in rows.iter().enumerate() {
             let at = self.top + index;
+            let old = self.drawn.get(index).filter(|_| index < over).unwrap_or(&blank);
             let Some(seam) = &drawn.from else {
-                let old = self.drawn.get(index).filter(|_| index < over).unwrap_or(&blank);
                 paint(&mut self.pen, at, old, &drawn.row, cols);
                 continue;
             };
-            write_joined(&mut self.pen, seam, at.saturating_sub(1), &drawn.row, at);
-            if drawn.row.width() < cols {
+            if !old.is_empty() {
+                // The terminal wraps into it at once: what stands there has to go first.
+                self.pen.go_to(Place { row: at, col: 0 });
                 self.pen.erase_row();
             }
+            write_joined(&mut self.pen, seam, at.saturating_sub(1), &drawn.row, at);
         }
     }
 

@@ -46,7 +46,8 @@ pub(super) fn seam(above: &Row, row: &Row, cols: usize) -> Option<Seam> {
         tail.split_front(last.at);
         return Some(Seam { tail, col: last.col });
     }
-    (width < cols && cols < width + first.width).then(|| Seam { tail: Row::default(), col: width })
+    let wide = first.width == 2 && first.text != "\t" && !first.doubtful;
+    (width + 1 == cols && wide).then(|| Seam { tail: Row::default(), col: width })
 }
 
 /// Writes a row by letting the terminal wrap into it from row `above` of the screen.

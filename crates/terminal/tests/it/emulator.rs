@@ -3,7 +3,8 @@
 use alacritty_terminal::Term;
 use alacritty_terminal::event::VoidListener;
 use alacritty_terminal::grid::Dimensions;
-use alacritty_terminal::index::{Column, Line, Point};
+use alacritty_terminal::index::{Column, Line};
+use alacritty_terminal::term::cell::Flags;
 use alacritty_terminal::term::{Config, TermMode};
 use alacritty_terminal::vte::ansi::Processor;
 use terminal::size::Size;
@@ -82,9 +83,32 @@ impl Emulator {
     }
 
     fn copied_to(&self, last: Line) -> Vec<String> {
-        let start = Point::new(self.term.topmost_line(), Column(0));
-        let end = Point::new(last, self.term.last_column());
-        let text = self.term.bounds_to_string(start, end);
-        text.split('\n').map(|line| line.trim_end().to_owned()).collect()
+        let mut lines = Vec::new();
+        let mut line = String::new();
+        for row in self.term.topmost_line().0..=last.0 {
+            let cells = &self.term.grid()[Line(row)];
+            let wraps = cells[self.term.last_column()].flags.contains(Flags::WRAPLINE);
+            let mut after_tab = false;
+            for col in 0..self.term.columns() {
+                let cell = &cells[Column(col)];
+                // What a tab passed over belongs to it.
+                after_tab &= col % 8 != 0 && cell.c == ' ';
+                let spacer = Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER;
+                if after_tab || cell.flags.intersects(spacer) {
+                    continue;
+                }
+                after_tab = cell.c == '\t';
+                line.push(cell.c);
+                line.extend(cell.zerowidth().into_iter().flatten());
+            }
+            if !wraps {
+                lines.push(line.trim_end().to_owned());
+                line.clear();
+            }
+        }
+        if !line.is_empty() {
+            lines.push(line.trim_end().to_owned());
+        }
+        lines
     }
 }

@@ -20,6 +20,12 @@ const FOOTER_ROWS: u16 = 2;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wire(Rc<RefCell<Vec<u8>>>, Rc<RefCell<usize>>);
 
+impl Wire {
+    pub(crate) fn take(&self) -> Vec<u8> {
+        self.0.take()
+    }
+}
+
 impl io::Write for Wire {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.borrow_mut().extend_from_slice(bytes);
@@ -90,7 +96,7 @@ impl Session {
         self.screen.draw(Frame { settled: &settled, live: &live, cursor }).unwrap();
         assert!(*self.wire.1.borrow() - writes <= 1, "one write per frame");
         self.settled.extend(settled);
-        let bytes = self.wire.0.take();
+        let bytes = self.wire.take();
         check_bytes(&bytes);
         self.emulator.feed(&bytes);
         self.check_live(&live);
@@ -118,7 +124,7 @@ impl Session {
     pub(crate) fn leave(self, leave: Leave) -> Emulator {
         let Session { mut emulator, screen, wire, .. } = self;
         screen.leave(leave).unwrap();
-        let bytes = wire.0.take();
+        let bytes = wire.take();
         check_bytes(&bytes);
         emulator.feed(&bytes);
         emulator
@@ -140,7 +146,7 @@ impl Session {
         assert!(shown <= live_rows_max(size));
         for (index, row) in live[live.len() - shown..].iter().enumerate() {
             let expected = row.clipped(usize::from(size.cols));
-            if row.text().is_ascii() {
+            if row.text().is_ascii() && !row.text().contains('\t') {
                 assert_eq!(
                     rows[top + index],
                     expected.text().trim_end(),
