@@ -25,6 +25,16 @@ pub(crate) struct Wrap {
     spaces: Row,
     /// What follows them and has no end yet.
     word: Row,
+    address: Address,
+}
+
+/// Whether the word is an address, which is not broken where a row can hold it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Address {
+    /// So many bytes of `://` were the last.
+    Maybe(usize),
+    /// From this byte of the word on; nought where that has been placed.
+    From(usize),
 }
 
 impl Wrap {
@@ -39,6 +49,7 @@ impl Wrap {
             handed_out: false,
             spaces: Row::default(),
             word: Row::default(),
+            address: Address::Maybe(0),
         }
     }
 
@@ -55,12 +66,13 @@ impl Wrap {
             let word = rest.find([' ', '\t']).unwrap_or(rest.len());
             let (now, later) = rest.split_at(word);
             for piece in pieces(now) {
+                self.look_for_address(piece);
                 self.word.push_linked(piece, style, link);
                 self.grow(out);
             }
             let spaces = later.len() - later.trim_start_matches([' ', '\t']).len();
             if spaces > 0 {
-                self.place_word();
+                self.end_word();
                 self.spaces.push_linked(&" ".repeat(spaces), style, link);
             }
             rest = &later[spaces..];
@@ -69,7 +81,7 @@ impl Wrap {
 
     /// Ends the line here, and begins another.
     pub(crate) fn break_line(&mut self, out: &mut Vec<Row>) {
-        self.place_word();
+        self.end_word();
         self.spaces = Row::default();
         self.next_row(Begins::Line, out);
     }
@@ -118,14 +130,43 @@ impl Wrap {
 
     /// Places what of the word cannot change any more.
     fn grow(&mut self, out: &mut Vec<Row>) {
-        while let Some(at) = break_in(self.word.text()) {
-            let mut rest = std::mem::take(&mut self.word);
-            self.word = rest.split_front(at);
+        while let Some(at) = break_in(self.word.text())
+            && !matches!(self.address, Address::From(from) if from <= at)
+        {
+            let front = self.take_front(at);
+            let rest = std::mem::replace(&mut self.word, front);
+            let address = std::mem::replace(&mut self.address, Address::Maybe(0));
             self.make_room(out);
             self.place_word();
             self.word = rest;
+            self.address = address;
         }
         self.make_room(out);
+    }
+
+    fn look_for_address(&mut self, piece: &str) {
+        for (index, byte) in piece.bytes().enumerate() {
+            let Address::Maybe(seen) = self.address else { return };
+            self.address = match (seen, byte) {
+                (1, b'/') => Address::Maybe(2),
+                (2, b'/') => Address::From(self.word.text().len() + index + 1),
+                (_, b':') => Address::Maybe(1),
+                _ => Address::Maybe(0),
+            };
+        }
+    }
+
+    /// Takes so many bytes from the front of the word.
+    fn take_front(&mut self, bytes: usize) -> Row {
+        if let Address::From(from) = &mut self.address {
+            *from = from.saturating_sub(bytes);
+        }
+        self.word.split_front(bytes)
+    }
+
+    fn end_word(&mut self) {
+        self.place_word();
+        self.address = Address::Maybe(0);
     }
 
     /// Begins rows until the word fits into one. A word only grows: what does not fit now never will.
@@ -140,7 +181,7 @@ impl Wrap {
             if fitting == self.word.text().len() {
                 return;
             }
-            let front = self.word.split_front(fitting);
+            let front = self.take_front(fitting);
             self.row.push_row(&front);
             self.next_row(Begins::Within, out);
             wanted = self.word.width();
@@ -189,7 +230,7 @@ fn pieces(run: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Where a word may be broken without a space: beside a character that is not ASCII, as Unicode
-/// says, and not inside an address. Depends on nothing after the place.
+/// says. Depends on nothing after the place.
 fn break_in(word: &str) -> Option<usize> {
     if word.is_ascii() {
         return None;
@@ -200,8 +241,7 @@ fn break_in(word: &str) -> Option<usize> {
         [before, after].iter().flatten().any(|char| !char.is_ascii())
     };
     let mut places = unicode_linebreak::linebreaks(word).map(|(at, _)| at);
-    let at = places.find(|&at| at < word.len() && beside_wide(at))?;
-    (!word[..at].contains("://")).then_some(at)
+    places.find(|&at| at < word.len() && beside_wide(at))
 }
 
 /// The longest beginning that fits into so many columns, and at least one cluster.

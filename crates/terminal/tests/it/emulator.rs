@@ -72,6 +72,11 @@ impl Emulator {
         self.copied_to(Line(-1))
     }
 
+    /// Everything above a row of the screen.
+    pub(crate) fn copied_above(&self, row: usize) -> Vec<String> {
+        self.copied_to(Line(i32::try_from(row).unwrap() - 1))
+    }
+
     /// The rows of the screen, one by one.
     pub(crate) fn rows(&self) -> Vec<String> {
         let row = |line| {

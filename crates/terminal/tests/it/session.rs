@@ -44,7 +44,8 @@ pub(crate) struct Session {
     wire: Wire,
     /// Everything that has settled, line by line, as it should be copied.
     pub(crate) settled: Vec<Row>,
-    scrollback: Vec<String>,
+    /// What has been seen above the live region.
+    above: Vec<String>,
     status: String,
 }
 
@@ -67,7 +68,7 @@ impl Session {
             markdown: Markdown::new(for_message(size), Links::Behind),
             wire,
             settled: Vec::new(),
-            scrollback: Vec::new(),
+            above: Vec::new(),
             status: "working".to_owned(),
         }
     }
@@ -100,7 +101,7 @@ impl Session {
         check_bytes(&bytes);
         self.emulator.feed(&bytes);
         self.check_live(&live);
-        self.check_scrollback();
+        self.check_above(&live);
         bytes.len()
     }
 
@@ -108,8 +109,6 @@ impl Session {
     pub(crate) fn resize(&mut self, size: Size) {
         self.emulator.resize(size);
         let (row, _) = self.emulator.cursor();
-        // What wraps anew is still the same text: it is compared as lines.
-        self.scrollback.clear();
         let resized = self.screen.resize(size, row);
         if resized.scrolled_away > 0 {
             let shown = self.markdown.live();
@@ -160,15 +159,17 @@ impl Session {
         );
     }
 
-    /// What has scrolled away never changes.
-    fn check_scrollback(&mut self) {
-        let now = self.emulator.scrollback();
-        let kept = self.scrollback.len().saturating_sub(1);
-        assert_eq!(now.get(..kept), self.scrollback.get(..kept), "the scrollback changed");
-        if let (Some(before), Some(after)) = (self.scrollback.last(), now.get(kept)) {
-            assert!(after.starts_with(before), "{after:?} was {before:?}");
+    /// What is above the live region never changes; only its last line may go on.
+    fn check_above(&mut self, live: &[Row]) {
+        let shown = live.len().min(live_rows_max(self.screen.size()));
+        let (row, _) = self.emulator.cursor();
+        let now = self.emulator.copied_above(usize::from(row) + 1 - shown);
+        let kept = self.above.len().saturating_sub(1);
+        assert_eq!(now.get(..kept), self.above.get(..kept), "what is settled changed");
+        if let Some(before) = self.above.last() {
+            assert!(now[kept].starts_with(before), "{:?} was {before:?}", now[kept]);
         }
-        self.scrollback = now;
+        self.above = now;
     }
 }
 

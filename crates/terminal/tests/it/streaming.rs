@@ -55,7 +55,7 @@ fn check(size: Size, features: Features, parts: &[&str]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Also where terminals disagree about widths, nothing is missing and nothing is there twice.
     #[test]
