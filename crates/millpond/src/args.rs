@@ -13,7 +13,7 @@ use engine::view::{Thinking, ViewName};
 use engine::wire::{Content, Format, Kind};
 
 pub(crate) use gateway::{
-    ConfigPrintArgs, DoctorArgs, InitArgs, LoginArgs, RestoreArgs, ServeArgs, TeeArgs,
+    ConfigArgs, ConfigPrintArgs, DoctorArgs, InitArgs, LoginArgs, RestoreArgs, ServeArgs, TeeArgs,
 };
 
 /// One calm, true picture of any AI agent.
@@ -21,14 +21,18 @@ pub(crate) use gateway::{
 /// Agents think, call tools, retry, stream and fail. Millpond takes any agent's or model's raw
 /// stream and shows it without losing, doubling or leaking a character.
 #[derive(Debug, Parser)]
-#[command(name = "millpond", version, max_term_width = 100)]
+#[command(name = "millpond", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
+
+    #[command(flatten)]
+    pub(crate) chat: ChatArgs,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Chat(ChatArgs),
     Show(ShowArgs),
     Compare(CompareArgs),
     Serve(ServeArgs),
@@ -56,6 +60,53 @@ pub(crate) enum Command {
         /// The command whose manual to print; the whole program's if none is given
         page: Option<String>,
     },
+}
+
+/// Talk to an agent in the terminal
+///
+/// The agent is the one of the profile in force, or a demo that needs no key. The conversation is
+/// kept; while it goes on, other terminals and browsers can follow and join it. Examples:
+///
+///   millpond
+///
+///   millpond -c
+///
+///   millpond --url http://127.0.0.1:8181
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ChatArgs {
+    /// Go on with the conversation that changed last
+    #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
+    pub(crate) continues: bool,
+
+    /// Go on with this conversation; without an id, choose one
+    #[arg(short, long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) resume: Option<String>,
+
+    /// How to show it: `transcript` if none is given
+    #[arg(long, value_enum)]
+    view: Option<ViewArg>,
+
+    /// A gateway that is running elsewhere
+    #[arg(long)]
+    pub(crate) url: Option<String>,
+
+    /// What lets one in there; this user's own if not given
+    #[arg(long, env = "MILLPOND_TOKEN", hide_env_values = true, requires = "url")]
+    pub(crate) token: Option<String>,
+
+    /// Run every tool without asking anybody: only where nothing can be lost
+    #[arg(long)]
+    pub(crate) yolo: bool,
+
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}
+
+impl ChatArgs {
+    pub(crate) fn view(&self) -> Option<ViewName> {
+        self.view.map(ViewArg::name)
+    }
 }
 
 /// Show a model's or agent's stream as a person would want to read it
@@ -228,6 +279,18 @@ enum ViewArg {
     Sentences,
 }
 
+impl ViewArg {
+    fn name(self) -> ViewName {
+        match self {
+            ViewArg::Latest => ViewName::Latest,
+            ViewArg::Steps => ViewName::Steps,
+            ViewArg::Bubbles => ViewName::Bubbles,
+            ViewArg::Transcript => ViewName::Transcript,
+            ViewArg::Sentences => ViewName::Sentences,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ThinkingArg {
     Hide,
@@ -298,13 +361,7 @@ impl ShowArgs {
     /// The stream of frames that was asked for.
     pub(crate) fn kind(&self) -> Kind {
         Kind {
-            view: match self.view {
-                None | Some(ViewArg::Latest) => ViewName::Latest,
-                Some(ViewArg::Steps) => ViewName::Steps,
-                Some(ViewArg::Bubbles) => ViewName::Bubbles,
-                Some(ViewArg::Transcript) => ViewName::Transcript,
-                Some(ViewArg::Sentences) => ViewName::Sentences,
-            },
+            view: self.view.map_or(ViewName::Latest, ViewArg::name),
             format: match self.format {
                 FormatArg::Own => Format::Own,
                 FormatArg::Patch => Format::Patch,

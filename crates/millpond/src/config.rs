@@ -171,6 +171,11 @@ impl Config {
         position(key).map_or("", |at| &self.values[at].0)
     }
 
+    /// Whether nobody has said what it shall be.
+    pub(crate) fn is_default(&self, key: &str) -> bool {
+        position(key).is_none_or(|at| matches!(self.values[at].1, Origin::Default))
+    }
+
     pub(crate) fn number(&self, key: &str) -> u64 {
         self.text(key).parse().unwrap_or(0)
     }

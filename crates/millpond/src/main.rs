@@ -1,6 +1,7 @@
 //! The binary: arguments, wiring, exit status.
 
 mod args;
+mod chat;
 mod compare;
 mod config;
 mod doctor;
@@ -18,7 +19,10 @@ use clap::{CommandFactory, Parser};
 use args::{Args, Command};
 
 fn main() -> ExitCode {
-    match Args::parse().command {
+    let args = Args::parse();
+    let Some(command) = args.command else { return chat::run(&args.chat) };
+    match command {
+        Command::Chat(chat) => chat::run(&chat),
         Command::Show(show) => show::run(&show),
         Command::Compare(compare) => compare::run(&compare),
         Command::Serve(serve) => serve::run(&serve),

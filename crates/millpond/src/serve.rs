@@ -4,6 +4,7 @@ pub(crate) mod key;
 mod tls;
 
 use std::io::IsTerminal;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use gateway::limits::CONNECTIONS_MAX;
 use gateway::site::Site;
 use gateway::store::sqlite::{Durability, Retention, SqliteStore};
 use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 
 use crate::args::{LoginArgs, ServeArgs};
 use crate::config::Config;
@@ -63,48 +65,98 @@ async fn serve(args: &ServeArgs) -> Result<(), String> {
     let config = args.config.load()?;
     begin_log(&config);
     let folder = data_folder(&config)?;
-    let store = Arc::new(open_store(&config, &folder)?);
-    let listen = config.text("listen");
+    let store = open_store(&config, &folder)?;
+    let caution = if args.yolo { Caution::Yolo } else { Caution::Ask };
+    let opened = open(&config, &folder, store, caution, config.text("listen")).await?;
+    opened.words.iter().for_each(|words| say(words));
+    let address = opened.address();
+    // Before it says that it listens: whoever hears that may ask it to stop.
+    let stop = stopped()?;
+    say(&format!("listening on {address}"));
+    if std::io::stderr().is_terminal() {
+        say(&format!("open {address}{}", opened.link));
+    } else {
+        // Standard error is kept somewhere, then: nothing that lets anybody in may get there.
+        say("a browser comes in by the link that `millpond login` prints");
+    }
+    if !opened.socket.ip().is_loopback() && opened.tls.is_none() {
+        say("warning: anybody on the network can listen in; give a certificate, or use 127.0.0.1");
+    }
+    allow_many_files();
+    opened.serve(stop).await
+}
+
+/// A gateway that listens, and is not served yet.
+pub(crate) struct Opened {
+    gateway: Arc<Gateway>,
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    socket: SocketAddr,
+    /// A path that lets a browser in, once.
+    pub(crate) link: String,
+    /// What a person is to know of it.
+    pub(crate) words: Vec<String>,
+}
+
+pub(crate) async fn open(
+    config: &Config,
+    folder: &Path,
+    store: SqliteStore,
+    caution: Caution,
+    listen: &str,
+) -> Result<Opened, String> {
+    let store = Arc::new(store);
     let listener = TcpListener::bind(listen)
         .await
         .map_err(|error| format!("cannot listen on {listen}: {error}"))?;
-    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let socket = listener.local_addr().map_err(|error| error.to_string())?;
     let tls = match config.text("certificate") {
         "" => None,
         certificate => Some(tls::acceptor(Path::new(certificate), Path::new(config.text("key")))?),
     };
-    let (port, secure) = (address.port(), tls.is_some());
+    let (port, secure) = (socket.port(), tls.is_some());
+    keep_address(folder, socket, secure);
     let allowed = Allowed::new(port, secure, &config.texts("hosts"), &config.texts("origins"));
-    let (agent, profile) = agent(&config, &folder, args)?;
+    let (agent, profile, words) = agent(config, folder, caution)?;
     let mut gateway = Gateway::open(Arc::clone(&store), allowed, secure, Some(agent))
         .await
         .map_err(|error| error.to_string())?;
     gateway.view = profile.view().map_err(|error| error.to_string())?;
     gateway.site = site();
     let gateway = Arc::new(gateway);
-    tokio::spawn(sweep_now_and_then(store, Arc::clone(&gateway), retention(&config)));
-    let (owner, link) = key::first_link(&gateway, &folder).await?;
+    tokio::spawn(sweep_now_and_then(store, Arc::clone(&gateway), retention(config)));
+    let (owner, link) = key::first_link(&gateway, folder).await?;
     for heartbeat in profile.heartbeats().map_err(|error| error.to_string())? {
         tokio::spawn(keep_beating(Arc::clone(&gateway), owner, heartbeat));
     }
-    // Before it says that it listens: whoever hears that may ask it to stop.
-    let stop = stopped()?;
+    Ok(Opened { gateway, listener, tls, socket, link, words })
+}
+
+/// Where other processes of this user find the gateway that has the folder.
+pub(crate) fn address_file(folder: &Path) -> PathBuf {
+    folder.join("address")
+}
+
+fn keep_address(folder: &Path, socket: SocketAddr, secure: bool) {
     let scheme = if secure { "https" } else { "http" };
-    say(&format!("listening on {scheme}://{address}"));
-    if std::io::stderr().is_terminal() {
-        say(&format!("open {scheme}://{address}{link}"));
-    } else {
-        // Standard error is kept somewhere, then: nothing that lets anybody in may get there.
-        say("a browser comes in by the link that `millpond login` prints");
+    if let Err(error) = std::fs::write(address_file(folder), format!("{scheme}://{socket}\n")) {
+        tracing::warn!(%error, "other processes must be told where this gateway is");
     }
-    if !address.ip().is_loopback() && !secure {
-        say("warning: anybody on the network can listen in; give a certificate, or use 127.0.0.1");
+}
+
+impl Opened {
+    pub(crate) fn address(&self) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.socket)
     }
-    allow_many_files();
-    let served = gateway::serve::serve(gateway, listener, tls, stop).await;
-    // What the agents have started goes with them.
-    let _late = tokio::time::timeout(Duration::from_secs(2), agent::process::all_ended()).await;
-    served.map_err(|error| error.to_string())
+
+    /// Serves until it is to stop.
+    pub(crate) async fn serve(self, stop: impl Future<Output = ()>) -> Result<(), String> {
+        let served = gateway::serve::serve(self.gateway, self.listener, self.tls, stop).await;
+        // What the agents have started goes with them.
+        let _late = tokio::time::timeout(Duration::from_secs(2), agent::process::all_ended()).await;
+        served.map_err(|error| error.to_string())
+    }
 }
 
 /// The web chat, where this binary has it.
@@ -122,9 +174,8 @@ fn site() -> Site {
 fn agent(
     config: &Config,
     data: &Path,
-    args: &ServeArgs,
-) -> Result<(Arc<dyn Agent>, Profile), String> {
-    let caution = if args.yolo { Caution::Yolo } else { Caution::Ask };
+    caution: Caution,
+) -> Result<(Arc<dyn Agent>, Profile, Vec<String>), String> {
     let (name, profile) = match config.profile().map_err(|error| error.to_string())? {
         Some((name, profile)) => (format!("profile {name}"), profile),
         None => ("no profile".to_owned(), Profile::default()),
@@ -133,11 +184,11 @@ fn agent(
     let agent = profile
         .agent(config.beside(), data, caution, variable)
         .map_err(|error| format!("{name}: {error}"))?;
-    say(&format!("{name}: {} answers", profile.title()));
+    let mut words = vec![format!("{name}: {} answers", profile.title())];
     if caution == Caution::Yolo {
-        say("warning: --yolo: tools run, and nobody is asked");
+        words.push("warning: --yolo: tools run, and nobody is asked".to_owned());
     }
-    Ok((agent, profile))
+    Ok((agent, profile, words))
 }
 
 /// Each connection is an open file, and most shells allow a thousand. As many as the gateway takes

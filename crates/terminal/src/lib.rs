@@ -7,11 +7,16 @@
 //! A row that is settled is written once and left to the terminal. Only the live rows, the last
 //! few of the screen, are ever drawn again.
 
+pub mod app;
+pub mod chat;
 mod code;
 mod highlight;
 mod inline;
+pub mod input;
 pub mod limits;
+pub mod link;
 pub mod markdown;
+pub mod page;
 pub mod row;
 pub mod screen;
 pub mod size;

@@ -1,0 +1,420 @@
+//! The chat on a real terminal: keys and frames on one side, the gateway on the other.
+
+mod keeper;
+mod keyboard;
+mod outside;
+mod work;
+
+use std::io::Stdout;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use engine::view::{Thinking, ViewName};
+use tokio::sync::mpsc;
+use tokio::time::{Instant as Moment, sleep_until};
+
+use crate::chat::commands::Order;
+use crate::chat::{Chat, Wish};
+use crate::inline::Links;
+use crate::input::history::History;
+use crate::input::keys::meaning;
+use crate::link::follow::{Told, Wanted, follow};
+use crate::link::{Link, Session, Trouble};
+use crate::page::{Change, Look};
+use crate::screen::{Features, Frame, Leave, Screen};
+use crate::size::Size;
+
+pub use keeper::Keeper;
+use keyboard::{Happened, Keyboard};
+use work::{Done, Work};
+
+/// Frames come no closer than this.
+const FRAME_EVERY: Duration = Duration::from_millis(33);
+
+/// What counts seconds is drawn again so often.
+const TICK_EVERY: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub struct Setup {
+    pub link: Link,
+    /// The conversation to go on with; a new one is made with the first message.
+    pub session: Option<Session>,
+    pub view: ViewName,
+    pub features: Features,
+    pub links: Links,
+    /// Where agents work, for names of files.
+    pub folder: PathBuf,
+    /// What was written before, and where more of it is kept.
+    pub history: Vec<String>,
+    pub history_file: Option<PathBuf>,
+    /// What is said first.
+    pub greeting: String,
+}
+
+/// How the person left.
+#[derive(Debug)]
+pub struct Left {
+    /// The conversation that was open.
+    pub session: Option<Session>,
+}
+
+struct App {
+    setup: Setup,
+    chat: Chat,
+    screen: Screen<Stdout>,
+    keeper: Keeper,
+    keyboard: Keyboard,
+    told: Option<mpsc::Receiver<Told>>,
+    work: Work,
+    /// Sessions as they were last listed.
+    listed: Vec<Session>,
+    /// Whether the page that comes next has been seen in another view.
+    seen: bool,
+    focused: bool,
+    dirty: bool,
+    drawn: Moment,
+    over: bool,
+}
+
+enum Next {
+    Happened(Option<Happened>),
+    Told(Option<Told>),
+    Done(Option<Done>),
+    Frame,
+    Tick,
+    Stop,
+}
+
+/// Runs until the person leaves, or the process is asked to end.
+pub async fn run(setup: Setup) -> std::io::Result<Left> {
+    let keeper = Keeper::enter()?;
+    let (size, row) = keyboard::place()?;
+    let look = Look { size, links: setup.links };
+    let history = History::new(setup.history.clone());
+    let mut chat = Chat::new(setup.view, look, history, setup.folder.clone());
+    chat.say(&setup.greeting);
+    let screen = Screen::new(std::io::stdout(), size, row, setup.features);
+    let work = Work::new(setup.link.clone());
+    let mut app = App {
+        chat,
+        screen,
+        keeper,
+        keyboard: Keyboard::start(),
+        told: None,
+        work,
+        listed: Vec::new(),
+        seen: false,
+        focused: true,
+        dirty: true,
+        drawn: Moment::now(),
+        over: false,
+        setup,
+    };
+    app.follow();
+    let ended = app.turn().await;
+    let App { screen, setup, keeper, .. } = app;
+    screen.leave(Leave::Erase)?;
+    drop(keeper);
+    ended?;
+    Ok(Left { session: setup.session })
+}
+
+impl App {
+    async fn turn(&mut self) -> std::io::Result<()> {
+        let mut stop = outside::Stop::new()?;
+        while !self.over {
+            let next = self.next(&mut stop).await;
+            match next {
+                Next::Happened(None) | Next::Stop => return Ok(()),
+                Next::Happened(Some(happened)) => self.happened(happened)?,
+                Next::Told(told) => self.told(told),
+                Next::Done(Some(done)) => self.done(done),
+                Next::Done(None) | Next::Tick => self.dirty = true,
+                Next::Frame => self.draw()?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn next(&mut self, stop: &mut outside::Stop) -> Next {
+        let told = async {
+            match &mut self.told {
+                Some(told) => told.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        let frame = async {
+            if self.dirty { sleep_until(self.drawn + FRAME_EVERY).await } else { std::future::pending().await }
+        };
+        let tick = async {
+            if self.chat.page().is_going() { tokio::time::sleep(TICK_EVERY).await } else { std::future::pending().await }
+        };
+        tokio::select! {
+            biased;
+            () = stop.wanted() => Next::Stop,
+            happened = self.keyboard.next() => Next::Happened(happened),
+            () = frame => Next::Frame,
+            told = told => Next::Told(told),
+            done = self.work.next() => Next::Done(done),
+            () = tick => Next::Tick,
+        }
+    }
+
+    fn draw(&mut self) -> std::io::Result<()> {
+        self.dirty = false;
+        self.drawn = Moment::now();
+        let settled = self.chat.take_settled();
+        let live = self.chat.live(Instant::now());
+        self.screen.draw(Frame { settled: &settled, live: &live.rows, cursor: live.cursor })
+    }
+
+    fn follow(&mut self) {
+        let Some(session) = &self.setup.session else { return };
+        let wanted = Wanted {
+            session: session.id.clone(),
+            view: self.setup.view,
+            thinking: Thinking::AsUsual,
+        };
+        self.told = Some(follow(self.setup.link.clone(), wanted));
+        self.work.queue(&session.id);
+    }
+
+    fn happened(&mut self, happened: Happened) -> std::io::Result<()> {
+        self.dirty = true;
+        match happened {
+            Happened::Key(key) => {
+                if let Some(key) = meaning(&key) {
+                    let wishes = self.chat.key(key, Instant::now());
+                    return self.grant_all(wishes);
+                }
+            }
+            Happened::Paste(text) => self.chat.paste(&text),
+            Happened::Focus(focused) => self.focused = focused,
+            Happened::Resized { size, row } => self.resize(size, row),
+        }
+        Ok(())
+    }
+
+    fn resize(&mut self, size: Size, row: u16) {
+        let resized = self.screen.resize(size, row);
+        let look = Look { size, links: self.setup.links };
+        self.chat.resize(look, resized.scrolled_away);
+    }
+
+    fn told(&mut self, told: Option<Told>) {
+        let now = Instant::now();
+        self.dirty = true;
+        match told {
+            Some(Told::Page(picture)) if std::mem::take(&mut self.seen) => self.chat.put_seen(*picture, now),
+            Some(Told::Page(picture)) => self.chat.put(*picture, now),
+            Some(Told::Patch(data)) => self.patch(&data, now),
+            Some(Told::Away(words)) => self.chat.set_away(Some(format!("{words}; trying again"))),
+            Some(Told::Back) => self.chat.set_away(None),
+            Some(Told::Over(trouble)) => self.chat.say(&trouble.to_string()),
+            None => self.told = None,
+        }
+    }
+
+    fn patch(&mut self, data: &str, now: Instant) {
+        match self.chat.patch(data, now) {
+            Ok(Change::Ended) => self.notify("The agent is done"),
+            Ok(Change::Asked) => self.notify("The agent asks something"),
+            Ok(Change::Items) => {}
+            Err(problem) => {
+                self.chat.say(&format!("a change could not be read, the page is taken anew: {problem}"));
+                self.seen = true;
+                self.follow();
+            }
+        }
+        let begins = !self.chat.queue().is_empty() && data.contains("\"kind\":\"user\"");
+        if let Some(session) = self.setup.session.as_ref().filter(|_| begins) {
+            self.work.queue(&session.id);
+        }
+    }
+
+    /// Tells whoever looks elsewhere.
+    fn notify(&mut self, words: &str) {
+        if !self.focused {
+            self.keeper.notify(words);
+        }
+    }
+
+    fn grant_all(&mut self, wishes: Vec<Wish>) -> std::io::Result<()> {
+        for wish in wishes {
+            self.grant(wish)?;
+        }
+        Ok(())
+    }
+
+    fn grant(&mut self, wish: Wish) -> std::io::Result<()> {
+        match wish {
+            Wish::Send { text, join } => self.work.send(self.setup.session.as_ref(), text, join),
+            Wish::Remember(text) => outside::remember(self.setup.history_file.as_deref(), &text),
+            Wish::Answer(answer) => self.work.answer(answer),
+            Wish::Cancel => self.cancel(),
+            Wish::Order(order) => self.obey(order),
+            Wish::Editor(text) => self.edit(&text)?,
+            Wish::Suspend => self.suspend()?,
+            Wish::Leave => self.over = true,
+        }
+        Ok(())
+    }
+
+    fn cancel(&mut self) {
+        if let Some(session) = &self.setup.session {
+            self.work.cancel(&session.id);
+        }
+    }
+
+    fn obey(&mut self, order: Order) {
+        match order {
+            Order::View(view) => {
+                self.setup.view = view;
+                self.chat.turn_to(view);
+                self.chat.say(&format!("{} from here on", view.as_str()));
+                self.seen = true;
+                self.follow();
+            }
+            Order::New => {
+                self.setup.session = None;
+                self.told = None;
+                self.chat.turn_to(self.setup.view);
+                self.chat.say("a new conversation begins with your next message");
+            }
+            Order::Sessions(words) => self.work.sessions(words),
+            Order::Resume(number) => self.resume(number),
+            Order::Queue => self.say_queue(),
+            Order::Drop(number) => self.drop_waiting(number),
+            Order::Cancel => self.cancel(),
+            Order::Retry => self.retry(),
+            Order::Copy => match self.chat.reply() {
+                Some(text) => {
+                    self.keeper.copy(&text);
+                    self.chat.say("copied");
+                }
+                None => self.chat.say("there is no reply yet"),
+            },
+            Order::Export(file) => {
+                let words = outside::export(&self.setup.folder, &file, self.chat.page().picture());
+                self.chat.say(&words);
+            }
+            Order::Web => self.chat.say(&self.setup.link.page_of(self.setup.session.as_ref())),
+            Order::Redraw => {
+                if let Ok((size, row)) = keyboard::place() {
+                    self.resize(size, row);
+                }
+            }
+            Order::All => {
+                self.chat.turn_to(self.setup.view);
+                self.chat.print_all();
+                self.follow();
+            }
+            Order::Quit => self.over = true,
+            Order::Help => {}
+        }
+    }
+
+    fn resume(&mut self, number: usize) {
+        let Some(session) = number.checked_sub(1).and_then(|at| self.listed.get(at)).cloned() else {
+            self.chat.say("there is no such conversation in the list: /sessions shows it");
+            return;
+        };
+        self.chat.turn_to(self.setup.view);
+        self.chat.say(&format!("— {} —", title_of(&session)));
+        self.setup.session = Some(session);
+        self.follow();
+    }
+
+    fn say_queue(&mut self) {
+        let waiting: Vec<String> = self.chat.queue().iter().map(|message| message.text.clone()).collect();
+        if waiting.is_empty() {
+            self.chat.say("nothing waits");
+        }
+        for (at, text) in waiting.iter().enumerate() {
+            self.chat.say(&format!("{} {}", at + 1, crate::text::one_line(text)));
+        }
+    }
+
+    fn drop_waiting(&mut self, number: usize) {
+        let id = number.checked_sub(1).and_then(|at| self.chat.queue().get(at)).map(|message| message.id.clone());
+        match (id, &self.setup.session) {
+            (Some(id), Some(session)) => self.work.unqueue(&session.id, id),
+            _ => self.chat.say("no message with that number waits"),
+        }
+    }
+
+    fn retry(&mut self) {
+        let run = self.chat.page().picture().ended.as_ref().map(|ended| ended.run.to_string());
+        match run {
+            Some(run) => self.work.retry(run),
+            None => self.chat.say("there is no run that has ended"),
+        }
+    }
+
+    fn done(&mut self, done: Done) {
+        self.dirty = true;
+        match done {
+            Done::Began(session) => {
+                self.setup.session = Some(session);
+                self.follow();
+            }
+            Done::Queue(queue) => self.chat.set_queue(queue),
+            Done::Sessions(sessions) => {
+                for (at, session) in sessions.iter().enumerate() {
+                    let going = if session.run.is_some() { ", going" } else { "" };
+                    self.chat.say(&format!("{:>3} {}{going}", at + 1, title_of(session)));
+                }
+                self.chat.say(if sessions.is_empty() { "there is none" } else { "/resume NUMBER opens one" });
+                self.listed = sessions;
+            }
+            Done::Unsent { text, trouble } => {
+                self.chat.say(&format!("not sent: {trouble}"));
+                self.chat.give_back(&text);
+            }
+            Done::Trouble(Trouble::Refused { code, .. }) if code == "answered_already" => {
+                self.chat.say("that was answered already, elsewhere");
+            }
+            Done::Trouble(trouble) => self.chat.say(&trouble.to_string()),
+            Done::Nothing => {}
+        }
+    }
+
+    /// Hands what is written to the person's editor, and takes it back.
+    fn edit(&mut self, text: &str) -> std::io::Result<()> {
+        self.aside(|| outside::edited(text), |chat, edited| match edited {
+            Ok(text) => chat.write(&text),
+            Err(words) => chat.say(&words),
+        })
+    }
+
+    fn suspend(&mut self) -> std::io::Result<()> {
+        self.aside(outside::stop_here, |_, ()| {})
+    }
+
+    /// Gives the terminal back while something else has it.
+    fn aside<T>(&mut self, work: impl FnOnce() -> T, then: impl FnOnce(&mut Chat, T)) -> std::io::Result<()> {
+        let before = std::mem::replace(&mut self.keyboard, Keyboard::paused());
+        before.stop();
+        self.draw_nothing()?;
+        self.keeper.leave();
+        let done = work();
+        self.keeper.come_back()?;
+        let (size, row) = keyboard::place()?;
+        self.screen = Screen::new(std::io::stdout(), size, row, self.setup.features);
+        self.chat.resize(Look { size, links: self.setup.links }, 0);
+        self.keyboard = Keyboard::start();
+        then(&mut self.chat, done);
+        self.dirty = true;
+        Ok(())
+    }
+
+    fn draw_nothing(&mut self) -> std::io::Result<()> {
+        let settled = self.chat.take_settled();
+        self.screen.draw(Frame { settled: &settled, live: &[], cursor: crate::screen::Cursor::At { row: 0, col: 0 } })
+    }
+}
+
+fn title_of(session: &Session) -> String {
+    let title = crate::text::one_line(&session.title);
+    if title.is_empty() { "(without a title)".to_owned() } else { title }
+}

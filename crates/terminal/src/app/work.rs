@@ -1,0 +1,174 @@
+//! What is asked of the gateway while the person goes on.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tokio::sync::mpsc;
+
+use crate::chat::Answer;
+use crate::link::{Link, Message, Session, Trouble, Waiting};
+
+/// How long a message is tried before the person gets it back.
+const TRIES_MAX: u32 = 8;
+
+/// Characters of a first message that name its conversation.
+const TITLE_CHARS_MAX: usize = 60;
+
+/// Conversations of a list.
+const LISTED_MAX: usize = 20;
+
+/// What came of it.
+#[derive(Debug)]
+pub(super) enum Done {
+    /// A conversation that the first message has made.
+    Began(Session),
+    Queue(Vec<Waiting>),
+    Sessions(Vec<Session>),
+    Unsent { text: String, trouble: Trouble },
+    Trouble(Trouble),
+    Nothing,
+}
+
+#[derive(Debug)]
+pub(super) struct Work {
+    link: Link,
+    tell: mpsc::UnboundedSender<Done>,
+    told: mpsc::UnboundedReceiver<Done>,
+    /// Messages leave in the order in which they were written.
+    outbox: mpsc::UnboundedSender<Letter>,
+}
+
+#[derive(Debug)]
+struct Letter {
+    session: Option<String>,
+    text: String,
+    join: bool,
+}
+
+impl Work {
+    pub(super) fn new(link: Link) -> Work {
+        let (tell, told) = mpsc::unbounded_channel();
+        let (outbox, letters) = mpsc::unbounded_channel();
+        tokio::spawn(send_all(link.clone(), letters, tell.clone()));
+        Work { link, tell, told, outbox }
+    }
+
+    pub(super) async fn next(&mut self) -> Option<Done> {
+        self.told.recv().await
+    }
+
+    pub(super) fn send(&self, session: Option<&Session>, text: String, join: bool) {
+        let session = session.map(|session| session.id.clone());
+        let _stopped = self.outbox.send(Letter { session, text, join });
+    }
+
+    pub(super) fn answer(&self, answer: Answer) {
+        self.spawn(move |link| async move {
+            let Answer { run, ask, answer } = answer;
+            link.answer(&run, &ask, &answer).await.map(|()| Done::Nothing)
+        });
+    }
+
+    pub(super) fn cancel(&self, session: &str) {
+        let session = session.to_owned();
+        self.spawn(move |link| async move {
+            if let Some(run) = link.session(&session).await?.run {
+                match link.cancel(&run).await {
+                    Err(trouble) if !trouble.is_code("run_ended") => return Err(trouble),
+                    _ => {}
+                }
+            }
+            Ok(Done::Nothing)
+        });
+    }
+
+    pub(super) fn retry(&self, run: String) {
+        self.spawn(move |link| async move { link.retry(&run).await.map(|()| Done::Nothing) });
+    }
+
+    pub(super) fn queue(&self, session: &str) {
+        let session = session.to_owned();
+        self.spawn(move |link| async move { link.queue(&session).await.map(Done::Queue) });
+    }
+
+    pub(super) fn unqueue(&self, session: &str, id: String) {
+        let session = session.to_owned();
+        self.spawn(move |link| async move { link.unqueue(&session, &[id]).await.map(Done::Queue) });
+    }
+
+    pub(super) fn sessions(&self, words: String) {
+        self.spawn(move |link| async move { link.sessions(&words, LISTED_MAX).await.map(Done::Sessions) });
+    }
+
+    fn spawn<F>(&self, call: impl FnOnce(Link) -> F)
+    where
+        F: Future<Output = Result<Done, Trouble>> + Send + 'static,
+    {
+        let (tell, calling) = (self.tell.clone(), call(self.link.clone()));
+        tokio::spawn(async move {
+            let _gone = tell.send(calling.await.unwrap_or_else(Done::Trouble));
+        });
+    }
+}
+
+/// Sends one message after the other. The first makes a conversation where there is none.
+async fn send_all(
+    link: Link,
+    mut letters: mpsc::UnboundedReceiver<Letter>,
+    tell: mpsc::UnboundedSender<Done>,
+) {
+    let mut made: Option<String> = None;
+    while let Some(Letter { session, text, join }) = letters.recv().await {
+        let session = match session.or_else(|| made.take()) {
+            Some(session) => session,
+            None => match link.create(&title(&text)).await {
+                Ok(session) => {
+                    let id = session.id.clone();
+                    made = Some(id.clone());
+                    let _gone = tell.send(Done::Began(session));
+                    id
+                }
+                Err(trouble) => {
+                    let _gone = tell.send(Done::Unsent { text, trouble });
+                    continue;
+                }
+            },
+        };
+        let message = Message { text, join, key: key() };
+        let sent = send(&link, &session, &message).await;
+        let _gone = tell.send(match sent {
+            Ok(()) => link.queue(&session).await.map_or_else(Done::Trouble, Done::Queue),
+            Err(trouble) => Done::Unsent { text: message.text, trouble },
+        });
+    }
+}
+
+/// The same key each time, so that it is one message however often it goes out.
+async fn send(link: &Link, session: &str, message: &Message) -> Result<(), Trouble> {
+    let mut pause = Duration::from_millis(200);
+    let mut tries = 1;
+    loop {
+        match link.send(session, message).await {
+            Err(trouble) if trouble.is_passing() && tries < TRIES_MAX => {
+                tokio::time::sleep(pause).await;
+                pause *= 2;
+                tries += 1;
+            }
+            sent => return sent,
+        }
+    }
+}
+
+fn title(text: &str) -> String {
+    let line = crate::text::one_line(text.trim().lines().next().unwrap_or_default());
+    let short: String = line.chars().take(TITLE_CHARS_MAX).collect();
+    if short.len() < line.len() { format!("{}…", short.trim_end()) } else { short }
+}
+
+/// Unlike every other of this machine.
+fn key() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("terminal-{}-{}-{count}", std::process::id(), since.as_nanos())
+}

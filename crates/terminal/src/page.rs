@@ -1,0 +1,255 @@
+//! A page as rows: what is settled is handed out once and in order, the rest is shown as it stands.
+//!
+//! Invariant: rows that were handed out are never handed out again, also after the page was taken
+//! anew.
+
+mod item;
+mod spent;
+mod stream;
+
+use engine::view::{Item, Key, Kind, Patch, Picture, State, Status, ViewName};
+use engine::wire::patch::{NoPatch, decode};
+
+use crate::row::Row;
+
+pub use item::Look;
+pub(crate) use item::put;
+use item::{item_rows, tail_rows};
+use stream::TextStream;
+
+/// Items of a page from before that are printed when a session is opened.
+const HISTORY_ITEMS_MAX: usize = 200;
+
+#[derive(Debug)]
+pub struct Page {
+    view: ViewName,
+    look: Look,
+    picture: Picture,
+    /// Items that have been handed out, from the first, and the key after theirs.
+    printed: usize,
+    next: Key,
+    /// The first item that has not, if some of it has.
+    stream: Option<TextStream>,
+    settled: Vec<Row>,
+    /// Whether anything stands above, so that a blank row comes between.
+    begun: bool,
+}
+
+/// What a patch was about, for those who do something when it comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    Items,
+    Asked,
+    Ended,
+}
+
+impl Page {
+    pub fn new(view: ViewName, look: Look) -> Page {
+        Page {
+            view,
+            look,
+            picture: Picture::default(),
+            printed: 0,
+            next: Key::default(),
+            stream: None,
+            settled: Vec::new(),
+            begun: false,
+        }
+    }
+
+    pub fn picture(&self) -> &Picture {
+        &self.picture
+    }
+
+    pub fn view(&self) -> ViewName {
+        self.view
+    }
+
+    /// The page as it stands, at first or after the line could not be resumed.
+    pub fn put(&mut self, picture: Picture) {
+        self.picture = picture;
+        if let Some(stream) = &mut self.stream {
+            stream.changed();
+        }
+        if !self.begun && HISTORY_ITEMS_MAX < self.picture.items.len() {
+            self.skip_items(self.picture.items.len() - HISTORY_ITEMS_MAX);
+            let words = format!("… {} earlier items; /all prints them", self.printed);
+            self.settled.push(Row::line(&words, crate::style::Style::DIM));
+            self.begun = true;
+        }
+        self.settle();
+    }
+
+    /// From now on, without what was settled before.
+    pub fn skip(&mut self, picture: Picture) {
+        self.put(picture);
+        self.settled.clear();
+    }
+
+    fn skip_items(&mut self, count: usize) {
+        let first = self.picture.items.iter().nth(count).map(|(key, _)| key);
+        self.printed = count;
+        self.next = first.unwrap_or_default();
+    }
+
+    pub fn patch(&mut self, data: &str) -> Result<Change, NoPatch> {
+        let patch = decode(data, &self.picture)?;
+        if let Patch::Put { key, item } = &patch
+            && *key < self.next
+            && self.picture.items.get(*key).is_none()
+        {
+            // It belongs above, where nothing can be put any more: late is better than never.
+            self.printed += 1;
+            print(item, self.look, &mut self.settled, &mut self.begun);
+        }
+        self.picture.apply(&patch);
+        match &patch {
+            Patch::Rewrite { key, .. } | Patch::Put { key, .. } => self.changed(*key),
+            Patch::Remove { key } => self.changed(*key),
+            Patch::Withdraw { keys } => keys.iter().for_each(|key| self.changed(*key)),
+            _ => {}
+        }
+        self.settle();
+        Ok(match patch {
+            Patch::Ask(_) => Change::Asked,
+            Patch::Ended(_) => Change::Ended,
+            _ => Change::Items,
+        })
+    }
+
+    /// Rows that have settled since the last call.
+    pub fn take_settled(&mut self) -> Vec<Row> {
+        std::mem::take(&mut self.settled)
+    }
+
+    /// What is not settled, as it looks now.
+    pub fn live(&mut self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        let live = self.picture.items.from(self.next);
+        for (key, item) in live.filter(|(_, item)| item.state != State::Withdrawn) {
+            let look = self.look;
+            let mut shown = if item.kind == Kind::Text
+                && self.stream.as_ref().is_none_or(|stream| stream.key == key)
+            {
+                let stream = self.stream.get_or_insert_with(|| TextStream::new(key, look));
+                let mut rows = stream.live(&item.text);
+                rows.append(&mut tail_rows(item, look));
+                rows
+            } else {
+                item_rows(item, look)
+            };
+            let goes_on = self.stream.as_ref().is_some_and(|stream| stream.key == key && stream.has_begun());
+            if !shown.is_empty() && !goes_on && (self.begun || !rows.is_empty()) {
+                rows.push(Row::default());
+            }
+            rows.append(&mut shown);
+        }
+        rows
+    }
+
+    /// Another size; so many of the live rows have scrolled away as they were.
+    pub fn resize(&mut self, look: Look, scrolled_away: usize) {
+        self.look = look;
+        if let Some(stream) = &mut self.stream {
+            stream.resize(look, scrolled_away, &mut self.settled);
+        }
+    }
+
+    fn changed(&mut self, key: Key) {
+        if let Some(stream) = self.stream.as_mut().filter(|stream| stream.key == key) {
+            stream.changed();
+        }
+    }
+
+    /// Hands out what does not change any more.
+    fn settle(&mut self) {
+        let answered = self.newest_prompt();
+        while let Some((key, item)) = self.picture.items.from(self.next).next() {
+            if !self.is_settled(key, item, answered) {
+                break;
+            }
+            match self.stream.take() {
+                Some(stream) if stream.key == key => {
+                    let (was_new, mut rows) = (!stream.has_begun(), Vec::new());
+                    stream.finish(&item.text, &mut rows);
+                    rows.append(&mut tail_rows(item, self.look));
+                    if was_new && !rows.is_empty() {
+                        gap(&mut self.settled, &mut self.begun);
+                    }
+                    self.settled.append(&mut rows);
+                }
+                _ => print(item, self.look, &mut self.settled, &mut self.begun),
+            }
+            self.printed += 1;
+            self.next = Key(key.0 + 1);
+        }
+        if self.view == ViewName::Transcript {
+            self.settle_part();
+        }
+    }
+
+    fn is_settled(&self, key: Key, item: &Item<'_>, answered: Option<Key>) -> bool {
+        match self.view {
+            ViewName::Transcript => {
+                u32::try_from(self.printed).is_ok_and(|printed| printed < self.picture.settled.count)
+            }
+            // Its reply is overwritten until the run has ended.
+            ViewName::Latest => !self.is_going() || answered.is_some_and(|prompt| key <= prompt),
+            ViewName::Steps | ViewName::Bubbles | ViewName::Sentences => item.state != State::Live,
+        }
+    }
+
+    /// What the run that is going answers to.
+    fn newest_prompt(&self) -> Option<Key> {
+        if self.view != ViewName::Latest {
+            return None;
+        }
+        let mut newest = self.picture.items.iter().rev();
+        newest.find(|(_, item)| item.kind == Kind::User).map(|(key, _)| key)
+    }
+
+    /// The beginning of the first item that is not whole.
+    fn settle_part(&mut self) {
+        let bytes = self.picture.settled.bytes;
+        let Some((key, item)) = self.picture.items.from(self.next).next() else { return };
+        if item.kind != Kind::Text || bytes == 0 {
+            return;
+        }
+        let look = self.look;
+        if self.stream.as_ref().is_none_or(|stream| stream.key != key) {
+            self.stream = Some(TextStream::new(key, look));
+        }
+        let Some(stream) = &mut self.stream else { return };
+        let (was_new, mut rows) = (!stream.has_begun(), Vec::new());
+        stream.settle(&item.text, bytes, &mut rows);
+        if was_new && !rows.is_empty() {
+            gap(&mut self.settled, &mut self.begun);
+        }
+        self.settled.append(&mut rows);
+    }
+
+    /// The page that comes next is printed from its beginning, however long it is.
+    pub fn print_all(&mut self) {
+        self.begun = true;
+    }
+
+    pub fn is_going(&self) -> bool {
+        !matches!(self.picture.status, Status::Idle) && self.picture.ended.is_none()
+    }
+}
+
+fn print(item: &Item<'_>, look: Look, settled: &mut Vec<Row>, begun: &mut bool) {
+    let mut rows = item_rows(item, look);
+    if !rows.is_empty() {
+        gap(settled, begun);
+        settled.append(&mut rows);
+    }
+}
+
+/// A blank row between one item and the next.
+fn gap(settled: &mut Vec<Row>, begun: &mut bool) {
+    if *begun {
+        settled.push(Row::default());
+    }
+    *begun = true;
+}
