@@ -167,7 +167,13 @@ impl Inline {
             Kind::Bracket(_) => true,
             Kind::Text | Kind::Break => false,
         };
-        may_open && self.is_in_reach(node)
+        may_open && (self.is_in_reach(node) || self.has_bracket_near(node))
+    }
+
+    /// What stands inside a bracket may end it, but is not looked at before the bracket is decided.
+    fn has_bracket_near(&self, opener: &Node) -> bool {
+        let near = |node: &Node| node.at.saturating_sub(opener.at) <= self.limit;
+        self.held.iter().any(|node| matches!(node.kind, Kind::Bracket(_)) && near(node))
     }
 
     /// Whether what is read now may still end what began there.

@@ -97,6 +97,11 @@ fn a_table_that_cannot_stand_side_by_side_is_records() {
 }
 
 #[test]
+fn a_narrow_table_without_rows_still_shows_its_head() {
+    check("|a|b|c|d|e|\n|-|-|-|-|-|\n", &["a:", "b:", "c:", "d:", "e:"]);
+}
+
+#[test]
 fn a_table_taller_than_the_screen_is_frozen() {
     let mut text = "|a|b|\n|-|-|\n".to_owned();
     for line in 0..20 {

@@ -93,8 +93,8 @@ impl Table {
             self.freeze(out);
         }
         if let Layout::Records(false) = self.layout {
-            let head = std::mem::take(&mut self.head);
-            self.record(&head, false, out);
+            let nothing = vec![Row::default(); self.head.len()];
+            self.record(&nothing, false, out);
         }
     }
 
