@@ -1,7 +1,11 @@
 //! What showing a message costs: bytes to the terminal, time, memory.
 //!
 //!     cargo run --release -p millpond-terminal --example measure
-#![allow(clippy::print_stdout, clippy::cast_precision_loss, reason = "it prints a table of figures")]
+#![allow(
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    reason = "it prints a table of figures"
+)]
 
 use std::io::{self, Write};
 
@@ -69,7 +73,10 @@ fn draw(screen: &mut Screen<Counter>, markdown: &mut Markdown, frame: usize) -> 
     let seconds = frame / FRAMES_PER_SECOND;
     let spinner = SPINNER[frame / 4 % SPINNER.len()];
     live.push(Row::default());
-    live.push(Row::line(&format!("{spinner} answering · {seconds} s · Ctrl-C cancels"), Style::DIM));
+    live.push(Row::line(
+        &format!("{spinner} answering · {seconds} s · Ctrl-C cancels"),
+        Style::DIM,
+    ));
     live.push(Row::line("> ", Style::PLAIN));
     live.push(Row::line("transcript · demo", Style::DIM));
     let cursor = Cursor::At { row: live.len() - 2, col: 2 };
@@ -92,7 +99,17 @@ fn tokens(text: &str) -> Vec<&str> {
 
 fn prose(tokens: usize) -> String {
     const WORDS: [&str; 12] = [
-        "stream", "the", "renderer", "of", "settled", "rows", "and", "**never**", "changes", "what", "`scrolled`",
+        "stream",
+        "the",
+        "renderer",
+        "of",
+        "settled",
+        "rows",
+        "and",
+        "**never**",
+        "changes",
+        "what",
+        "`scrolled`",
         "away",
     ];
     let mut text = String::new();
@@ -100,8 +117,8 @@ fn prose(tokens: usize) -> String {
     while text.len() < tokens * 5 {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         text.push_str(WORDS[(seed >> 33) % WORDS.len()]);
-        text.push(if (seed >> 20) % 70 == 0 { '\n' } else { ' ' });
-        if (seed >> 20) % 70 == 0 {
+        text.push(if (seed >> 20).is_multiple_of(70) { '\n' } else { ' ' });
+        if (seed >> 20).is_multiple_of(70) {
             text.push('\n');
         }
     }
@@ -117,7 +134,9 @@ fn code(tokens: usize) -> String {
     let mut line = 0;
     while text.len() < tokens * 5 {
         line += 1;
-        text.push_str(&format!("    let value_{line} = compute(\"name {line}\", {line})?; // step {line}\n"));
+        text.extend([format!(
+            "    let value_{line} = compute(\"name {line}\", {line})?; // step {line}\n"
+        )]);
     }
     text + "```\n"
 }
@@ -128,7 +147,7 @@ fn table(tokens: usize) -> String {
     while text.len() < tokens * 5 {
         row += 1;
         let name = "abcdefghij".get(..row % 10).unwrap_or("");
-        text.push_str(&format!("| {row} | name {name} | a description of entry {row} |\n"));
+        text.extend([format!("| {row} | name {name} | a description of entry {row} |\n")]);
     }
     text
 }
@@ -136,7 +155,9 @@ fn table(tokens: usize) -> String {
 fn list(tokens: usize) -> String {
     let mut text = String::new();
     while text.len() < tokens * 5 {
-        text.push_str("- an item of the list that says **something** of its own\n  - and one below it\n");
+        text.push_str(
+            "- an item of the list that says **something** of its own\n  - and one below it\n",
+        );
     }
     text
 }
@@ -146,7 +167,7 @@ fn cjk(tokens: usize) -> String {
     let mut text = String::new();
     while text.chars().count() < tokens * 2 {
         text.push_str(sentence);
-        if text.len() % 7 == 0 {
+        if text.len().is_multiple_of(7) {
             text.push_str("\n\n");
         }
     }

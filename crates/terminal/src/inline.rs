@@ -1,6 +1,6 @@
 //! Inline Markdown as it arrives: emphasis, code, links, breaks.
 //!
-//! Emphasis follows CommonMark's delimiter stack, which reads from left to right. What cannot be
+//! Emphasis follows the delimiter stack of `CommonMark`, which reads from left to right. What cannot be
 //! decided yet (a `**` without its end) is held, but only for so many bytes: then it is text, for
 //! good. That depends on the text and the size of the screen alone, so chunk boundaries and time
 //! never show.
@@ -199,17 +199,21 @@ impl Inline {
 
     /// What is open looks as if it were closed here.
     fn close_open(&mut self) {
+        let mut open = Attributes::NONE;
         for index in 0..self.held.len() {
             let node = &self.held[index];
-            let Kind::Delimiter(delimiter) = node.kind else { continue };
-            if !self.is_undecided(node) {
-                continue;
-            }
-            let attributes = emphasis::attributes(delimiter.mark, delimiter.len);
-            self.held[index].kind = Kind::Text;
-            self.held[index].text.clear();
-            for node in self.held.range_mut(index + 1..) {
-                node.style = node.style.with(attributes);
+            let opens = match node.kind {
+                Kind::Delimiter(delimiter) if self.is_undecided(node) => {
+                    emphasis::attributes(delimiter.mark, delimiter.len)
+                }
+                _ => Attributes::NONE,
+            };
+            let node = &mut self.held[index];
+            node.style = node.style.with(open);
+            if opens != Attributes::NONE {
+                node.kind = Kind::Text;
+                node.text.clear();
+                open = open | opens;
             }
         }
     }

@@ -42,7 +42,7 @@ fn marks(style: Style, link: Option<&Link>) -> String {
         marks.push('c');
     }
     if let Some(link) = link {
-        marks.push_str(&format!("a:{link}"));
+        marks.extend(["a:", link]);
     }
     marks
 }

@@ -25,6 +25,8 @@ use crate::text::Neutraliser;
 use leaf::Leaf;
 use line::{Container, Decision, Open, Seen, Start};
 
+/// A rule is as wide as what is read with ease.
+const RULE_COLS_MAX: usize = 80;
 const QUOTE: &str = "│ ";
 const QUOTE_STYLE: Style = Style::coloured(Colour::Green).with_const(Attributes::DIM);
 
@@ -149,21 +151,24 @@ impl Markdown {
         }
     }
 
-    fn end_line(&mut self) {
+    /// Decides what the line begins, because nothing more of it comes.
+    fn decide_whole(&mut self) {
         if let Line::Undecided(line) = &self.line
             && line.len() <= self.undecided_max()
             && let Some(decision) = line::decide(line, Seen::Whole, self.open())
         {
             self.apply(decision);
         }
+    }
+
+    fn end_line(&mut self) {
+        self.decide_whole();
         self.leaf.end_line(&mut self.settled);
         self.line = Line::Undecided(String::new());
     }
 
     fn end(&mut self, ending: Ending) {
-        if self.line != Line::Undecided(String::new()) {
-            self.end_line();
-        }
+        self.decide_whole();
         self.close_leaf(ending);
         self.close_containers(0);
     }
@@ -221,8 +226,8 @@ impl Markdown {
         self.leaf = match start {
             Start::Blank => leaf,
             Start::Rule => {
-                let (mut row, lead) = self.leads();
-                let cols = self.size.width().min(80).saturating_sub(lead.width());
+                let (mut row, below) = self.leads();
+                let cols = self.size.width().min(RULE_COLS_MAX).saturating_sub(below.width());
                 row.push(&"─".repeat(cols), Style::DIM);
                 self.settled.push(row);
                 Leaf::None

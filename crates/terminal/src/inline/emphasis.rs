@@ -1,4 +1,4 @@
-//! CommonMark's delimiter stack, run as each delimiter is read.
+//! The delimiter stack of `CommonMark`, run as each delimiter is read.
 
 use super::{Delimiter, Inline, Kind};
 use crate::style::Attributes;

@@ -51,9 +51,9 @@ impl Inline {
             return Some(self.plain(&rest[..spaces], &rest[..spaces]));
         }
         if spaces >= 2 {
-            self.line_break()
+            self.line_break();
         } else {
-            self.text(" ", Style::PLAIN, None)
+            self.text(" ", Style::PLAIN, None);
         }
         Some(spaces + 1)
     }

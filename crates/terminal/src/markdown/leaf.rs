@@ -157,8 +157,8 @@ impl Leaf {
         match self {
             Leaf::Paragraph(paragraph) => paragraph.finish(ending, out),
             Leaf::Heading(heading) => heading.finish(ending, out),
-            Leaf::Fence(fence) => fence.code.finish(out),
-            Leaf::Indented(code) => code.finish(out),
+            Leaf::Fence(fence) => fence.code.finish(ending, out),
+            Leaf::Indented(code) => code.finish(ending, out),
             Leaf::Table(table) => table.finish(out),
             Leaf::None => {}
         }

@@ -287,8 +287,8 @@ pub(super) fn split_cells(line: &str) -> Vec<String> {
 }
 
 /// Exactly `count` cells, read as inline Markdown.
-fn cells(line: &str, count: usize, size: Size, links: Links) -> Vec<Row> {
-    let mut sources = split_cells(line);
+fn cells(source: &str, count: usize, size: Size, links: Links) -> Vec<Row> {
+    let mut sources = split_cells(source);
     // What has no column of its own is not lost.
     let extra = sources.split_off(count.min(sources.len()));
     if let (Some(last), false) = (sources.last_mut(), extra.is_empty()) {
@@ -299,7 +299,7 @@ fn cells(line: &str, count: usize, size: Size, links: Links) -> Vec<Row> {
         let mut row = Row::default();
         let mut inline = Inline::new(size, links);
         let mut place = |piece: Piece<'_>| match piece {
-            Piece::Text(text, style, link) => row.push_linked(text, style, link),
+            Piece::Text(text, style, address) => row.push_linked(text, style, address),
             Piece::Break => row.push(" ", Style::PLAIN),
         };
         inline.push(source, &mut place);

@@ -3,6 +3,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::print_stdout,
+    clippy::format_collect,
+    clippy::format_push_string,
     reason = "a test may fail, and says what it skips"
 )]
 
@@ -15,3 +17,4 @@ mod oracle;
 mod resize;
 mod session;
 mod streaming;
+mod tmux;
