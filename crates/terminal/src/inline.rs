@@ -13,21 +13,12 @@ use std::collections::VecDeque;
 
 use crate::inline::link::Drop;
 use crate::limits::held_bytes_max;
+use crate::links::Links;
 use crate::row::Link;
 use crate::size::Size;
 use crate::style::{Attributes, Colour, Style};
 
 const CODE: Style = Style::coloured(Colour::Cyan);
-
-/// How a link says where it leads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Links {
-    /// Behind its text, for terminals that know OSC 8.
-    #[default]
-    Behind,
-    /// After its text, in parentheses.
-    Spelled,
-}
 
 /// What can still come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,9 +118,36 @@ impl Inline {
         if ending == Ending::Shown {
             self.close_open();
         }
+        self.merge();
         for node in self.held.drain(..) {
             emit(&node, sink);
         }
+    }
+
+    /// Joins what looks alike: text in a few large pieces is wrapped faster than in many small ones.
+    fn merge(&mut self) {
+        let mut merged: VecDeque<Node> = VecDeque::new();
+        for mut node in self.held.drain(..) {
+            match node.kind {
+                Kind::Delimiter(delimiter) => {
+                    node.text.truncate(delimiter.len * delimiter.mark.len_utf8());
+                    node.kind = Kind::Text;
+                }
+                Kind::Bracket(_) => node.kind = Kind::Text,
+                Kind::Text | Kind::Break => {}
+            }
+            match merged.back_mut() {
+                Some(Node { kind: Kind::Text, text, style, link, .. })
+                    if matches!(node.kind, Kind::Text)
+                        && *style == node.style
+                        && *link == node.link =>
+                {
+                    text.push_str(&node.text);
+                }
+                _ => merged.push_back(node),
+            }
+        }
+        self.held = merged;
     }
 
     pub(crate) fn set_size(&mut self, size: Size) {

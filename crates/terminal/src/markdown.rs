@@ -15,8 +15,8 @@ mod paragraph;
 mod table;
 
 use crate::inline::Ending;
-pub use crate::inline::Links;
 use crate::limits::held_bytes_max;
+pub use crate::links::Links;
 use crate::row::Row;
 use crate::size::Size;
 use crate::style::{Attributes, Colour, Style};

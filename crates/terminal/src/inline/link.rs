@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{Bracket, Ending, Inline, Kind, LINK, Links, Node};
+use super::{Bracket, Ending, Inline, Kind, LINK, Node};
 use crate::limits::URL_BYTES_MAX;
+use crate::links::Links;
 use crate::row::Link;
 use crate::style::Style;
 

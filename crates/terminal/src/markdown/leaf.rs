@@ -1,7 +1,8 @@
 //! The block that is open and holds text.
 
 use crate::code::Code;
-use crate::inline::{Ending, Links};
+use crate::inline::Ending;
+use crate::links::Links;
 use crate::row::Row;
 use crate::size::Size;
 use crate::style::Style;

@@ -3,8 +3,9 @@
 //! Then the widths are frozen, and what follows is wrapped into them. A table with more columns
 //! than the screen can hold side by side is shown as records, one line per cell.
 
-use crate::inline::{Ending, Inline, Links, Piece};
+use crate::inline::{Ending, Inline, Piece};
 use crate::limits::{TABLE_COLUMNS_MAX, live_rows_max};
+use crate::links::Links;
 use crate::row::Row;
 use crate::size::Size;
 use crate::style::Style;
