@@ -13,8 +13,7 @@ use std::collections::VecDeque;
 
 use crate::inline::link::Drop;
 use crate::limits::held_bytes_max;
-use crate::links::Links;
-use crate::row::Link;
+use crate::links::{Link, Links};
 use crate::size::Size;
 use crate::style::{Attributes, Colour, Style};
 

@@ -12,7 +12,7 @@ mod highlight;
 mod inline;
 pub mod limits;
 pub mod lines;
-mod links;
+pub mod links;
 pub mod markdown;
 pub mod modes;
 pub mod plain;

@@ -1,4 +1,46 @@
-//! How links are shown, which depends on the terminal.
+//! Where links lead, and how they are shown, which depends on the terminal.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// Schemes that a terminal may be sent to. Others are spelled out.
+const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
+
+/// Where a link leads: an address with one of our schemes, in printable ASCII.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link(Arc<str>);
+
+impl Link {
+    pub fn parse(url: &str) -> Option<Link> {
+        let begins = |scheme: &&str| url.len() > scheme.len() && Link::may_be(url, scheme);
+        if !SCHEMES.iter().any(begins) || url.contains([' ', '\t', '\n']) {
+            return None;
+        }
+        let mut out = String::with_capacity(url.len());
+        for byte in url.bytes() {
+            match byte {
+                b'!'..=b'~' => out.push(char::from(byte)),
+                // Writing to a string cannot fail.
+                _ => drop(write!(out, "%{byte:02X}")),
+            }
+        }
+        Some(Link(out.into()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this is, or may grow into, an address of a link.
+    pub(crate) fn is_begun(url: &str) -> bool {
+        SCHEMES.iter().any(|scheme| Link::may_be(url, scheme))
+    }
+
+    fn may_be(url: &str, scheme: &str) -> bool {
+        let len = scheme.len().min(url.len());
+        url.as_bytes()[..len].eq_ignore_ascii_case(&scheme.as_bytes()[..len])
+    }
+}
 
 /// How a link says where it leads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

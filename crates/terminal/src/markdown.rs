@@ -55,10 +55,12 @@ enum Line {
 }
 
 impl Markdown {
+    /// `size` is what the message may use: the columns of the screen, and the rows that are not
+    /// needed for what is live below it.
     #[must_use]
     pub fn new(size: Size, links: Links) -> Markdown {
         Markdown {
-            size,
+            size: Size::new(size.cols, size.rows),
             links,
             neutral: Neutraliser::default(),
             containers: Vec::new(),
@@ -102,6 +104,7 @@ impl Markdown {
 
     /// From now on rows are made for a screen of this size.
     pub fn set_size(&mut self, size: Size) {
+        let size = Size::new(size.cols, size.rows);
         if size != self.size {
             self.size = size;
             self.leaf.set_size(size, &mut self.settled);

@@ -57,6 +57,14 @@ impl Inline {
         }
     }
 
+    /// Lets every closer find its opener that stands in no bracket that may be a link.
+    pub(super) fn close_outside_brackets(&mut self) {
+        let bracket = self.held.iter().position(|node| matches!(node.kind, Kind::Bracket(_)));
+        for index in 0..bracket.unwrap_or(self.held.len()) {
+            self.close(index, 0);
+        }
+    }
+
     /// Lets every closer after `bottom` find its opener.
     pub(super) fn close_all(&mut self, bottom: usize) {
         for index in bottom..self.held.len() {

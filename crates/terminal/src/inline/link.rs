@@ -1,15 +1,9 @@
 //! Links and images: `[text](address "title")`.
 
-use std::fmt::Write as _;
-
 use super::{Bracket, Ending, Inline, Kind, LINK, Node};
 use crate::limits::URL_BYTES_MAX;
-use crate::links::Links;
-use crate::row::Link;
+use crate::links::{Link, Links};
 use crate::style::Style;
-
-/// Schemes that a terminal may be handed. Others are spelled out.
-const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
 
 /// Which brackets are given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,9 +46,7 @@ impl Inline {
             }
             Target::Partial | Target::None => {
                 self.held[index].kind = Kind::Text;
-                if !self.has_brackets() {
-                    self.close_all(0);
-                }
+                self.close_outside_brackets();
                 Some(self.plain("]", "]"))
             }
         }
@@ -73,7 +65,7 @@ impl Inline {
             self.held[index].text.push_str(if bare { "[image" } else { "[image: " });
             self.text("]", Style::PLAIN, None);
         }
-        let link = safe(url);
+        let link = Link::parse(url);
         let behind = link.is_some() && self.links == Links::Behind;
         let mut said = String::new();
         for node in self.held.range_mut(index..) {
@@ -93,9 +85,7 @@ impl Inline {
         if !behind && !url.is_empty() && said != url && url != format!("mailto:{said}") {
             self.text(&format!(" ({url})"), Style::DIM, None);
         }
-        if !self.has_brackets() {
-            self.close_all(0);
-        }
+        self.close_outside_brackets();
     }
 
     /// What can begin no link any more is text; emphasis around it is then decided.
@@ -109,8 +99,8 @@ impl Inline {
                 dropped = true;
             }
         }
-        if dropped && !self.has_brackets() {
-            self.close_all(0);
+        if dropped {
+            self.close_outside_brackets();
         }
     }
 
@@ -122,34 +112,6 @@ impl Inline {
             }
         }
     }
-}
-
-/// The address as a terminal may be given it: one of our schemes, and printable ASCII.
-pub(super) fn safe(url: &str) -> Option<Link> {
-    let known = |scheme: &&str| {
-        url.len() > scheme.len()
-            && url.as_bytes()[..scheme.len()].eq_ignore_ascii_case(scheme.as_bytes())
-    };
-    if !SCHEMES.iter().any(known) || url.contains([' ', '\t', '\n']) {
-        return None;
-    }
-    let mut out = String::with_capacity(url.len());
-    for byte in url.bytes() {
-        match byte {
-            b'!'..=b'~' => out.push(char::from(byte)),
-            // Writing to a string cannot fail.
-            _ => drop(write!(out, "%{byte:02X}")),
-        }
-    }
-    Some(out.into())
-}
-
-/// Whether this is, or may grow into, an address with a scheme of ours.
-pub(super) fn spelled_scheme(url: &str) -> bool {
-    SCHEMES.iter().any(|scheme| {
-        let len = scheme.len().min(url.len());
-        url.as_bytes()[..len].eq_ignore_ascii_case(&scheme.as_bytes()[..len])
-    })
 }
 
 fn target(rest: &str, max: usize) -> Target {

@@ -39,13 +39,12 @@ fn check_own(bytes: &[u8]) {
 fn after_csi(rest: &str) -> &str {
     let end = rest.find(|char: char| char.is_ascii_alphabetic()).expect("a sequence has an end");
     let (parameters, last) = (&rest[..end], &rest[end..=end]);
-    let own = match parameters.strip_prefix('?') {
-        Some(mode) => ["2026", "25"].contains(&mode) && ["h", "l"].contains(&last),
-        None => {
-            let numbers = parameters.bytes().all(|byte| byte.is_ascii_digit() || byte == b';');
-            let below = last != "J" || parameters.is_empty();
-            numbers && below && ["H", "G", "K", "J", "L", "r", "m"].contains(&last)
-        }
+    let own = if let Some(mode) = parameters.strip_prefix('?') {
+        ["2026", "25"].contains(&mode) && ["h", "l"].contains(&last)
+    } else {
+        let numbers = parameters.bytes().all(|byte| byte.is_ascii_digit() || byte == b';');
+        let below = last != "J" || parameters.is_empty();
+        numbers && below && ["H", "G", "K", "J", "L", "r", "m"].contains(&last)
     };
     assert!(own, "ESC [ {parameters} {last} is not ours");
     &rest[end + 1..]

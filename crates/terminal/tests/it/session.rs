@@ -193,7 +193,7 @@ pub(crate) fn lines(rows: &[Row], cols: u16) -> Vec<String> {
         let wraps = row.begins() == terminal::row::Begins::Within;
         match lines.last_mut() {
             Some(line) if wraps && above_width + 1 >= usize::from(cols) => {
-                line.push_str(row.text())
+                line.push_str(row.text());
             }
             _ => lines.push(row.text().to_owned()),
         }
