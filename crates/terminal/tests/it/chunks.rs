@@ -7,7 +7,7 @@ use terminal::row::Row;
 use terminal::size::Size;
 
 use crate::corpus::{all_examples, corpus};
-use crate::generate::{cut, cuts, markdown};
+use crate::generate::{cut, cuts, inline, markdown};
 
 fn rows(size: Size, parts: &[&str]) -> Vec<Row> {
     let mut markdown = Markdown::new(size, Links::Behind);
@@ -45,6 +45,11 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn r5_also_where_much_is_undecided(text in inline(), lens in cuts(), cols in 6..30_u16, rows in 1..12_u16) {
+        check(Size::new(cols, rows), &text, &lens);
+    }
 
     /// What is held is about a screen, never more than one and a half: rows that words leave half
     /// empty count as full where it is decided how much may be held.

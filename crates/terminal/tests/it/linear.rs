@@ -8,44 +8,50 @@ use terminal::size::Size;
 use crate::session::Wire;
 
 const SIZE: Size = Size { cols: 100, rows: 30 };
-/// Bytes of the shorter message.
-const BYTES: usize = 20_000;
+/// A message is measured in windows of so many bytes.
+const WINDOW_BYTES: usize = 3_000;
+const WINDOWS: usize = 16;
+/// At first nothing is held yet, which is cheaper.
+const WINDOWS_SKIPPED: usize = 2;
 const FRAME_BYTES: usize = 30;
-/// Twice the text may cost so many times the time.
-const RATIO_MAX: f64 = 2.5;
-const ROUNDS_MAX: usize = 10;
+/// A late window may cost so many times an early one. Cost that grew with the message would give
+/// three or more.
+const RATIO_MAX: f64 = 1.6;
+const ROUNDS_MAX: usize = 6;
 
-/// Processor time of showing a message, a few bytes to the frame.
-fn cost(text: &str) -> f64 {
-    let before = ThreadTime::now();
+/// Processor time of each window of a message, a few bytes to the frame.
+fn costs(text: &str) -> Vec<f64> {
     let wire = Wire::default();
     let mut screen = Screen::new(wire.clone(), SIZE, 0, Features::default());
     let mut markdown = Markdown::new(SIZE, Links::Behind);
-    for part in text.as_bytes().chunks(FRAME_BYTES) {
-        markdown.push(std::str::from_utf8(part).unwrap());
-        let settled = markdown.take_settled();
-        let live = markdown.live();
-        screen.draw(Frame { settled: &settled, live: &live, cursor: Cursor::Hidden }).unwrap();
-        wire.take();
-    }
-    before.elapsed().as_secs_f64()
+    let mut show = |window: &[u8]| {
+        let before = ThreadTime::now();
+        for part in window.chunks(FRAME_BYTES) {
+            markdown.push(std::str::from_utf8(part).unwrap());
+            let settled = markdown.take_settled();
+            let live = markdown.live();
+            screen.draw(Frame { settled: &settled, live: &live, cursor: Cursor::Hidden }).unwrap();
+            wire.take();
+        }
+        before.elapsed().as_secs_f64()
+    };
+    text.as_bytes().chunks_exact(WINDOW_BYTES).map(&mut show).collect()
 }
 
 #[track_caller]
 fn check(name: &str, start: &str, part: &str) {
-    let text = |bytes: usize| format!("{start}{}", part.repeat(bytes / part.len()));
-    let (short, long) = (text(BYTES), text(2 * BYTES));
+    let text = format!("{start}{}", part.repeat(WINDOW_BYTES * WINDOWS / part.len() + 1));
     // Other programs can only add to the time: the least of a few is the truest.
-    let (mut least_short, mut least_long) = (f64::MAX, f64::MAX);
+    let (mut early, mut late) = (f64::MAX, f64::MAX);
     for _ in 0..ROUNDS_MAX {
-        least_short = least_short.min(cost(&short));
-        least_long = least_long.min(cost(&long));
-        if least_long <= RATIO_MAX * least_short {
+        let costs = costs(&text);
+        early = costs[WINDOWS_SKIPPED..WINDOWS / 2].iter().copied().fold(early, f64::min);
+        late = costs[WINDOWS / 2..].iter().copied().fold(late, f64::min);
+        if late <= RATIO_MAX * early {
             return;
         }
     }
-    let ratio = least_long / least_short;
-    panic!("{name}: twice the text costs {ratio:.2} times the time");
+    panic!("{name}: late text costs {:.2} times what early text costs", late / early);
 }
 
 #[test]
