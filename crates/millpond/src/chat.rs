@@ -10,7 +10,6 @@ use terminal::app::{Left, Setup, run as run_app};
 use terminal::input::history::from_lines;
 use terminal::link::{Link, Session, Trouble};
 use terminal::markdown::Links;
-use supports_hyperlinks::Stream;
 use terminal::screen::Features;
 use tokio::sync::oneshot;
 
@@ -64,7 +63,7 @@ async fn talk(args: &ChatArgs, house: &House, folder: &Path) -> Result<Left, Str
         session,
         view: args.view().unwrap_or(ViewName::Transcript),
         features: Features::detect(variable),
-        links: if supports_hyperlinks::on(Stream::Stdout) { Links::Behind } else { Links::Spelled },
+        links: Links::detect(variable),
         folder: std::env::current_dir().map_err(|error| error.to_string())?,
         history: from_lines(&history),
         history_file: Some(history_file),

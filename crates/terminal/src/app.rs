@@ -1,6 +1,6 @@
 //! The chat on a real terminal: keys and frames on one side, the gateway on the other.
 
-mod keeper;
+mod beside;
 mod keyboard;
 mod outside;
 mod work;
@@ -15,16 +15,16 @@ use tokio::time::{Instant as Moment, sleep_until};
 
 use crate::chat::commands::Order;
 use crate::chat::{Chat, Wish};
-use crate::inline::Links;
 use crate::input::history::History;
 use crate::input::keys::meaning;
 use crate::link::follow::{Told, Wanted, follow};
 use crate::link::{Link, Session, Trouble};
+use crate::links::Links;
+use crate::modes::{Guard, Keys, restore_on_panic};
 use crate::page::{Change, Look};
 use crate::screen::{Features, Frame, Leave, Screen};
 use crate::size::Size;
 
-pub use keeper::Keeper;
 use keyboard::{Happened, Keyboard};
 use work::{Done, Work};
 
@@ -62,7 +62,8 @@ struct App {
     setup: Setup,
     chat: Chat,
     screen: Screen<Stdout>,
-    keeper: Keeper,
+    /// Nothing while something else has the terminal.
+    guard: Option<Guard>,
     keyboard: Keyboard,
     told: Option<mpsc::Receiver<Told>>,
     work: Work,
@@ -87,7 +88,8 @@ enum Next {
 
 /// Runs until the person leaves, or the process is asked to end.
 pub async fn run(setup: Setup) -> std::io::Result<Left> {
-    let keeper = Keeper::enter()?;
+    restore_on_panic();
+    let guard = Guard::enter(Keys::Kitty)?;
     let (size, row) = keyboard::place()?;
     let look = Look { size, links: setup.links };
     let history = History::new(setup.history.clone());
@@ -98,7 +100,7 @@ pub async fn run(setup: Setup) -> std::io::Result<Left> {
     let mut app = App {
         chat,
         screen,
-        keeper,
+        guard: Some(guard),
         keyboard: Keyboard::start(),
         told: None,
         work,
@@ -112,9 +114,10 @@ pub async fn run(setup: Setup) -> std::io::Result<Left> {
     };
     app.follow();
     let ended = app.turn().await;
-    let App { screen, setup, keeper, .. } = app;
+    let App { screen, setup, guard, keyboard, .. } = app;
+    keyboard.stop();
     screen.leave(Leave::Erase)?;
-    drop(keeper);
+    drop(guard);
     ended?;
     Ok(Left { session: setup.session })
 }
@@ -235,7 +238,7 @@ impl App {
     /// Tells whoever looks elsewhere.
     fn notify(&mut self, words: &str) {
         if !self.focused {
-            self.keeper.notify(words);
+            beside::notify(words);
         }
     }
 
@@ -289,8 +292,8 @@ impl App {
             Order::Retry => self.retry(),
             Order::Copy => match self.chat.reply() {
                 Some(text) => {
-                    self.keeper.copy(&text);
-                    self.chat.say("copied");
+                    let all = beside::copy(&text);
+                    self.chat.say(if all { "copied" } else { "only the beginning fits the clipboard" });
                 }
                 None => self.chat.say("there is no reply yet"),
             },
@@ -396,9 +399,9 @@ impl App {
         let before = std::mem::replace(&mut self.keyboard, Keyboard::paused());
         before.stop();
         self.draw_nothing()?;
-        self.keeper.leave();
+        self.guard = None;
         let done = work();
-        self.keeper.come_back()?;
+        self.guard = Some(Guard::enter(Keys::Kitty)?);
         let (size, row) = keyboard::place()?;
         self.screen = Screen::new(std::io::stdout(), size, row, self.setup.features);
         self.chat.resize(Look { size, links: self.setup.links }, 0);

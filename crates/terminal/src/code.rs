@@ -4,6 +4,7 @@
 //! next row as one line, so that copying it out gives what went in.
 
 use crate::highlight::Highlighter;
+use crate::inline::Ending;
 use crate::limits::{HIGHLIGHT_LINE_BYTES_MAX, held_bytes_max};
 use crate::row::{Begins, Row};
 use crate::size::Size;
@@ -76,8 +77,12 @@ impl Code {
         }
     }
 
-    /// Ends the last line, if it has begun.
-    pub(crate) fn finish(&mut self, out: &mut Vec<Row>) {
+    /// Ends the last line, if it has begun. A line that may go on is shown without its colours:
+    /// they depend on all of it, and finding them for every few characters costs too much.
+    pub(crate) fn finish(&mut self, ending: Ending, out: &mut Vec<Row>) {
+        if ending != Ending::Ended {
+            self.freeze(out);
+        }
         if self.has_begun() {
             self.end_line(out);
         }
@@ -181,7 +186,7 @@ mod tests {
                 }
             }
         }
-        code.finish(&mut out);
+        code.finish(Ending::Ended, &mut out);
         out
     }
 

@@ -1,6 +1,6 @@
 //! Inline Markdown as it arrives: emphasis, code, links, breaks.
 //!
-//! Emphasis follows CommonMark's delimiter stack, which reads from left to right. What cannot be
+//! Emphasis follows the delimiter stack of `CommonMark`, which reads from left to right. What cannot be
 //! decided yet (a `**` without its end) is held, but only for so many bytes: then it is text, for
 //! good. That depends on the text and the size of the screen alone, so chunk boundaries and time
 //! never show.
@@ -13,21 +13,11 @@ use std::collections::VecDeque;
 
 use crate::inline::link::Drop;
 use crate::limits::held_bytes_max;
-use crate::row::Link;
+use crate::links::{Link, Links};
 use crate::size::Size;
 use crate::style::{Attributes, Colour, Style};
 
 const CODE: Style = Style::coloured(Colour::Cyan);
-
-/// How a link says where it leads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Links {
-    /// Behind its text, for terminals that know OSC 8.
-    #[default]
-    Behind,
-    /// After its text, in parentheses.
-    Spelled,
-}
 
 /// What can still come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,9 +117,36 @@ impl Inline {
         if ending == Ending::Shown {
             self.close_open();
         }
+        self.merge();
         for node in self.held.drain(..) {
             emit(&node, sink);
         }
+    }
+
+    /// Joins what looks alike: text in a few large pieces is wrapped faster than in many small ones.
+    fn merge(&mut self) {
+        let mut merged: VecDeque<Node> = VecDeque::new();
+        for mut node in self.held.drain(..) {
+            match node.kind {
+                Kind::Delimiter(delimiter) => {
+                    node.text.truncate(delimiter.len * delimiter.mark.len_utf8());
+                    node.kind = Kind::Text;
+                }
+                Kind::Bracket(_) => node.kind = Kind::Text,
+                Kind::Text | Kind::Break => {}
+            }
+            match merged.back_mut() {
+                Some(Node { kind: Kind::Text, text, style, link, .. })
+                    if matches!(node.kind, Kind::Text)
+                        && *style == node.style
+                        && *link == node.link =>
+                {
+                    text.push_str(&node.text);
+                }
+                _ => merged.push_back(node),
+            }
+        }
+        self.held = merged;
     }
 
     pub(crate) fn set_size(&mut self, size: Size) {
@@ -167,7 +184,13 @@ impl Inline {
             Kind::Bracket(_) => true,
             Kind::Text | Kind::Break => false,
         };
-        may_open && self.is_in_reach(node)
+        may_open && (self.is_in_reach(node) || self.has_bracket_near(node))
+    }
+
+    /// What stands inside a bracket may end it, but is not looked at before the bracket is decided.
+    fn has_bracket_near(&self, opener: &Node) -> bool {
+        let near = |node: &Node| node.at.saturating_sub(opener.at) <= self.limit;
+        self.held.iter().any(|node| matches!(node.kind, Kind::Bracket(_)) && near(node))
     }
 
     /// Whether what is read now may still end what began there.
@@ -193,17 +216,21 @@ impl Inline {
 
     /// What is open looks as if it were closed here.
     fn close_open(&mut self) {
+        let mut open = Attributes::NONE;
         for index in 0..self.held.len() {
             let node = &self.held[index];
-            let Kind::Delimiter(delimiter) = node.kind else { continue };
-            if !self.is_undecided(node) {
-                continue;
-            }
-            let attributes = emphasis::attributes(delimiter.mark, delimiter.len);
-            self.held[index].kind = Kind::Text;
-            self.held[index].text.clear();
-            for node in self.held.range_mut(index + 1..) {
-                node.style = node.style.with(attributes);
+            let opens = match node.kind {
+                Kind::Delimiter(delimiter) if self.is_undecided(node) => {
+                    emphasis::attributes(delimiter.mark, delimiter.len)
+                }
+                _ => Attributes::NONE,
+            };
+            let node = &mut self.held[index];
+            node.style = node.style.with(open);
+            if opens != Attributes::NONE {
+                node.kind = Kind::Text;
+                node.text.clear();
+                open = open | opens;
             }
         }
     }

@@ -42,7 +42,7 @@ fn marks(style: Style, link: Option<&Link>) -> String {
         marks.push('c');
     }
     if let Some(link) = link {
-        marks.push_str(&format!("a:{link}"));
+        marks.extend(["a:", link.as_str()]);
     }
     marks
 }
@@ -135,5 +135,9 @@ fn what_is_open_is_shown_as_if_it_were_closed() {
 fn emphasis_waits_for_a_bracket_only_as_long_as_the_bracket_may_be_a_link() {
     let limit = held_bytes_max(Size::new(20, 12));
     let far = "x".repeat(limit);
+    let near = "x".repeat(limit - 5);
+    check(&format!("_a [b_{near} [ {far}"), &format!("_a [b_{near} [ {far}"));
+    check(&format!("_a [b_ {near} [ {far}"), &format!("<i>a [b</> {near} [ {far}"));
+    check(&format!("_a [b_ {far}"), &format!("<i>a [b</> {far}"));
     check(&format!("a [*b* {far}"), &format!("a [<i>b</> {far}"));
 }

@@ -28,9 +28,12 @@ pub fn live_rows_max(size: Size) -> usize {
     usize::from(size.rows.saturating_sub(ROWS_LEFT)).max(1)
 }
 
-/// Bytes of one construct that may be held back until it is decided: what is longer than the live
-/// region freezes as it was written. A byte takes at most one column.
+/// On the smallest screens this much of a construct is still held.
+pub const HELD_BYTES_MIN: usize = 32;
+
+/// Bytes of one construct that may be held back until it is decided: what is longer freezes as it
+/// was written. A byte takes at most one column; half of the live region is left for rows that
+/// words do not fill, and for what is held inside what is held.
 pub fn held_bytes_max(size: Size) -> usize {
-    let rows = live_rows_max(size).saturating_sub(2).max(1);
-    rows * usize::from(size.cols)
+    (live_rows_max(size) / 2 * usize::from(size.cols)).max(HELD_BYTES_MIN)
 }

@@ -15,8 +15,8 @@ mod paragraph;
 mod table;
 
 use crate::inline::Ending;
-pub use crate::inline::Links;
 use crate::limits::held_bytes_max;
+pub use crate::links::Links;
 use crate::row::Row;
 use crate::size::Size;
 use crate::style::{Attributes, Colour, Style};
@@ -25,6 +25,8 @@ use crate::text::Neutraliser;
 use leaf::Leaf;
 use line::{Container, Decision, Open, Seen, Start};
 
+/// A rule is as wide as what is read with ease.
+const RULE_COLS_MAX: usize = 80;
 const QUOTE: &str = "│ ";
 const QUOTE_STYLE: Style = Style::coloured(Colour::Green).with_const(Attributes::DIM);
 
@@ -53,10 +55,12 @@ enum Line {
 }
 
 impl Markdown {
+    /// `size` is what the message may use: the columns of the screen, and the rows that are not
+    /// needed for what is live below it.
     #[must_use]
     pub fn new(size: Size, links: Links) -> Markdown {
         Markdown {
-            size,
+            size: Size::new(size.cols, size.rows),
             links,
             neutral: Neutraliser::default(),
             containers: Vec::new(),
@@ -100,6 +104,7 @@ impl Markdown {
 
     /// From now on rows are made for a screen of this size.
     pub fn set_size(&mut self, size: Size) {
+        let size = Size::new(size.cols, size.rows);
         if size != self.size {
             self.size = size;
             self.leaf.set_size(size, &mut self.settled);
@@ -149,21 +154,24 @@ impl Markdown {
         }
     }
 
-    fn end_line(&mut self) {
+    /// Decides what the line begins, because nothing more of it comes.
+    fn decide_whole(&mut self) {
         if let Line::Undecided(line) = &self.line
             && line.len() <= self.undecided_max()
             && let Some(decision) = line::decide(line, Seen::Whole, self.open())
         {
             self.apply(decision);
         }
+    }
+
+    fn end_line(&mut self) {
+        self.decide_whole();
         self.leaf.end_line(&mut self.settled);
         self.line = Line::Undecided(String::new());
     }
 
     fn end(&mut self, ending: Ending) {
-        if self.line != Line::Undecided(String::new()) {
-            self.end_line();
-        }
+        self.decide_whole();
         self.close_leaf(ending);
         self.close_containers(0);
     }
@@ -221,8 +229,8 @@ impl Markdown {
         self.leaf = match start {
             Start::Blank => leaf,
             Start::Rule => {
-                let (mut row, lead) = self.leads();
-                let cols = self.size.width().min(80).saturating_sub(lead.width());
+                let (mut row, below) = self.leads();
+                let cols = self.size.width().min(RULE_COLS_MAX).saturating_sub(below.width());
                 row.push(&"─".repeat(cols), Style::DIM);
                 self.settled.push(row);
                 Leaf::None

@@ -1,14 +1,15 @@
 //! A row: styled text on one line, and how that line began.
 //!
 //! Does not: know where on a screen it stands. Links are side data; they never change geometry.
+//!
+//! Invariant: its text holds no line end, no control character but tabs, and nothing that turns the
+//! direction of what follows.
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
+use crate::links::Link;
 use crate::style::Style;
-use crate::text::{Cluster, TAB_COLS, clusters};
-
-/// Where a link leads: an address that is safe to hand to a terminal.
-pub type Link = Arc<str>;
+use crate::text::{Cluster, TAB_COLS, clusters, on_one_line};
 
 /// How a row follows the one above it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,17 +64,17 @@ impl Row {
         row
     }
 
-    /// Appends text, which must be neutral and on one line.
+    /// Appends text. What could command a terminal is shown instead: no row holds it.
     pub fn push(&mut self, text: &str, style: Style) {
         self.push_linked(text, style, None);
     }
 
     pub fn push_linked(&mut self, text: &str, style: Style, link: Option<&Link>) {
-        debug_assert!(!text.chars().any(|char| char.is_control() && char != '\t'), "{text:?}");
+        let text: Cow<'_, str> = on_one_line(text);
         if text.is_empty() {
             return;
         }
-        self.text.push_str(text);
+        self.text.push_str(&text);
         match self.runs.last_mut() {
             Some(run) if run.style == style && run.link.as_ref() == link => run.bytes += text.len(),
             _ => self.runs.push(Run { bytes: text.len(), style, link: link.cloned() }),
@@ -204,6 +205,12 @@ mod tests {
         assert_eq!(front.spans().map(|(text, ..)| text).collect::<Vec<_>>(), ["ab", "c"]);
         assert_eq!(row.spans().map(|(text, ..)| text).collect::<Vec<_>>(), ["d"]);
         assert_eq!(row.begins(), Begins::Within);
+    }
+
+    #[test]
+    fn s12_no_row_holds_a_command() {
+        let row = Row::line("a\x1b[2J\u{9b}\r\n\u{202e}b\tc", Style::PLAIN);
+        assert_eq!(row.text(), "a␛[2J\u{fffd}␊\\u{202e}b\tc");
     }
 
     #[test]

@@ -86,6 +86,7 @@ enum Shown {
 impl<W: Write> Screen<W> {
     /// A screen whose cursor stands at the start of `row`, counted from nought.
     pub fn new(out: W, size: Size, row: u16, features: Features) -> Screen<W> {
+        let size = Size::new(size.cols, size.rows);
         Screen {
             out,
             size,
@@ -127,6 +128,7 @@ impl<W: Write> Screen<W> {
     /// Takes note of a new size, after which the terminal reported its cursor in `row`, counted
     /// from nought. Nothing is written before the next frame.
     pub fn resize(&mut self, size: Size, row: u16) -> Resized {
+        let size = Size::new(size.cols, size.rows);
         let found = match self.pen.place() {
             Some(place) if place.row >= self.top => {
                 let cursor = Place { row: place.row - self.top, col: place.col };

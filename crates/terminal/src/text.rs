@@ -5,6 +5,8 @@
 
 mod cluster;
 
+use std::borrow::Cow;
+
 pub(crate) use cluster::TAB_COLS;
 pub use cluster::{Cluster, clusters, width};
 
@@ -37,6 +39,14 @@ pub fn neutralised(text: &str) -> String {
     out
 }
 
+/// The text of one row: line ends are shown too. Most text is returned as it is.
+pub(crate) fn on_one_line(text: &str) -> Cow<'_, str> {
+    if text.chars().all(is_neutral) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(neutralised(text).replace('\n', "␊"))
+}
+
 /// The same on one line: a title, a tool's name, an error beside other things.
 pub fn one_line(text: &str) -> String {
     neutralised(text).split_whitespace().collect::<Vec<_>>().join(" ")
@@ -55,14 +65,25 @@ pub fn spelled_out(text: &str) -> String {
     out
 }
 
+fn is_neutral(char: char) -> bool {
+    match u32::from(char) {
+        0x09 | 0x20..0x7f => true,
+        code => code >= 0xa0 && !is_separator_or_direction(code),
+    }
+}
+
+/// Embeddings, overrides and isolates reorder what stands around them; line and paragraph
+/// separators end lines where no line ends. Marks (LRM, RLM) reorder nothing but neighbours.
+fn is_separator_or_direction(code: u32) -> bool {
+    matches!(code, 0x2028..=0x202e | 0x2066..=0x2069)
+}
+
 fn push_harmless(char: char, out: &mut String) {
     match u32::from(char) {
         code @ 0..0x20 => out.push(char::from_u32(0x2400 + code).unwrap_or('\u{fffd}')),
         0x7f => out.push('\u{2421}'),
         0x80..0xa0 => out.push('\u{fffd}'),
-        // Embeddings, overrides and isolates reorder what stands around them; line and paragraph
-        // separators end lines where no line ends. Marks (LRM, RLM) reorder nothing but neighbours.
-        0x202a..=0x202e | 0x2066..=0x2069 | 0x2028 | 0x2029 => out.extend(char.escape_unicode()),
+        code if is_separator_or_direction(code) => out.extend(char.escape_unicode()),
         _ => out.push(char),
     }
 }

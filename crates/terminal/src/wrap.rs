@@ -3,7 +3,8 @@
 //! Invariant: a row is handed out when nothing that follows can change it, and never again; how
 //! the text was cut into pieces does not show. What is held is one row and the word after it.
 
-use crate::row::{Begins, Link, Row};
+use crate::links::Link;
+use crate::row::{Begins, Row};
 use crate::style::Style;
 use crate::text::clusters;
 

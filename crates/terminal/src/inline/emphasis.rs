@@ -1,4 +1,4 @@
-//! CommonMark's delimiter stack, run as each delimiter is read.
+//! The delimiter stack of `CommonMark`, run as each delimiter is read.
 
 use super::{Delimiter, Inline, Kind};
 use crate::style::Attributes;
@@ -54,6 +54,14 @@ impl Inline {
             }
             self.update(at, |delimiter| delimiter.len -= used);
             self.update(index, |delimiter| delimiter.len -= used);
+        }
+    }
+
+    /// Lets every closer find its opener that stands in no bracket that may be a link.
+    pub(super) fn close_outside_brackets(&mut self) {
+        let bracket = self.held.iter().position(|node| matches!(node.kind, Kind::Bracket(_)));
+        for index in 0..bracket.unwrap_or(self.held.len()) {
+            self.close(index, 0);
         }
     }
 

@@ -1,12 +1,9 @@
 //! Links and images: `[text](address "title")`.
 
-use super::{Bracket, Ending, Inline, Kind, LINK, Links, Node};
+use super::{Bracket, Ending, Inline, Kind, LINK, Node};
 use crate::limits::URL_BYTES_MAX;
-use crate::row::Link;
+use crate::links::{Link, Links};
 use crate::style::Style;
-
-/// Schemes that a terminal may be handed. Others are spelled out.
-const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
 
 /// Which brackets are given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +11,9 @@ pub(super) enum Drop {
     OutOfReach,
     All,
 }
+
+/// More text may change the answer.
+struct NotYet;
 
 /// What follows the `]` of a link.
 enum Target {
@@ -46,9 +46,7 @@ impl Inline {
             }
             Target::Partial | Target::None => {
                 self.held[index].kind = Kind::Text;
-                if !self.has_brackets() {
-                    self.close_all(0);
-                }
+                self.close_outside_brackets();
                 Some(self.plain("]", "]"))
             }
         }
@@ -67,7 +65,7 @@ impl Inline {
             self.held[index].text.push_str(if bare { "[image" } else { "[image: " });
             self.text("]", Style::PLAIN, None);
         }
-        let link = safe(url);
+        let link = Link::parse(url);
         let behind = link.is_some() && self.links == Links::Behind;
         let mut said = String::new();
         for node in self.held.range_mut(index..) {
@@ -87,9 +85,7 @@ impl Inline {
         if !behind && !url.is_empty() && said != url && url != format!("mailto:{said}") {
             self.text(&format!(" ({url})"), Style::DIM, None);
         }
-        if !self.has_brackets() {
-            self.close_all(0);
-        }
+        self.close_outside_brackets();
     }
 
     /// What can begin no link any more is text; emphasis around it is then decided.
@@ -103,8 +99,8 @@ impl Inline {
                 dropped = true;
             }
         }
-        if dropped && !self.has_brackets() {
-            self.close_all(0);
+        if dropped {
+            self.close_outside_brackets();
         }
     }
 
@@ -118,51 +114,24 @@ impl Inline {
     }
 }
 
-/// The address as a terminal may be given it: one of our schemes, and printable ASCII.
-pub(super) fn safe(url: &str) -> Option<Link> {
-    let known = |scheme: &&str| {
-        url.len() > scheme.len()
-            && url.as_bytes()[..scheme.len()].eq_ignore_ascii_case(scheme.as_bytes())
-    };
-    if !SCHEMES.iter().any(|scheme| known(scheme)) || url.contains([' ', '\t', '\n']) {
-        return None;
-    }
-    let mut out = String::with_capacity(url.len());
-    for byte in url.bytes() {
-        match byte {
-            b'!'..=b'~' => out.push(char::from(byte)),
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    Some(out.into())
-}
-
-/// Whether this is, or may grow into, an address with a scheme of ours.
-pub(super) fn spelled_scheme(url: &str) -> bool {
-    SCHEMES.iter().any(|scheme| {
-        let len = scheme.len().min(url.len());
-        url.as_bytes()[..len].eq_ignore_ascii_case(&scheme.as_bytes()[..len])
-    })
-}
-
 fn target(rest: &str, max: usize) -> Target {
     if !rest.starts_with('(') {
         return Target::None;
     }
     let seen = (0..=max.min(rest.len())).rev().find(|&at| rest.is_char_boundary(at)).unwrap_or(0);
     match whole_target(&rest[1..seen]) {
-        Some(Some((url, bytes))) => Target::Whole(url, bytes + 1),
-        Some(None) => Target::None,
-        None if seen < rest.len() => Target::None,
-        None => Target::Partial,
+        Ok(Some((url, bytes))) => Target::Whole(url, bytes + 1),
+        Ok(None) => Target::None,
+        Err(NotYet) if seen < rest.len() => Target::None,
+        Err(NotYet) => Target::Partial,
     }
 }
 
-/// Reads `address "title")`. The outer nothing: it goes on; the inner: it is none.
-fn whole_target(rest: &str) -> Option<Option<(String, usize)>> {
+/// Reads `address "title")`.
+fn whole_target(rest: &str) -> Result<Option<(String, usize)>, NotYet> {
     let blank = [' ', '\n', '\t'];
     let start = rest.len() - rest.trim_start_matches(blank).len();
-    let Some(len) = address_len(&rest[start..])? else { return Some(None) };
+    let Some(len) = address_len(&rest[start..])? else { return Ok(None) };
     let address = &rest[start..start + len];
     let url = address.strip_prefix('<').and_then(|url| url.strip_suffix('>')).unwrap_or(address);
     let after = &rest[start + len..];
@@ -170,26 +139,26 @@ fn whole_target(rest: &str) -> Option<Option<(String, usize)>> {
     let mut end = rest.len() - title.len();
     if let Some(quote @ ('"' | '\'' | '(')) = title.chars().next() {
         if title.len() == after.len() {
-            return Some(None);
+            return Ok(None);
         }
         let close = if quote == '(' { ')' } else { quote };
         let inner = &title[1..];
-        let inner_len = ends_at(inner, close)?;
+        let inner_len = ends_at(inner, close).ok_or(NotYet)?;
         let tail = &inner[inner_len + 1..];
         end = rest.len() - tail.trim_start_matches(blank).len();
     }
     match rest[end..].chars().next() {
-        Some(')') => Some(Some((unescaped(url), end + 1))),
-        Some(_) => Some(None),
-        None => None,
+        Some(')') => Ok(Some((unescaped(url), end + 1))),
+        Some(_) => Ok(None),
+        None => Err(NotYet),
     }
 }
 
 /// Bytes of the address: up to white space or the parenthesis that was not opened in it.
-fn address_len(rest: &str) -> Option<Option<usize>> {
+fn address_len(rest: &str) -> Result<Option<usize>, NotYet> {
     if let Some(inner) = rest.strip_prefix('<') {
-        let end = inner.find(['>', '\n', '<'])?;
-        return Some(inner[end..].starts_with('>').then_some(end + 2));
+        let end = inner.find(['>', '\n', '<']).ok_or(NotYet)?;
+        return Ok(inner[end..].starts_with('>').then_some(end + 2));
     }
     let mut depth = 0;
     let mut escaped = false;
@@ -198,13 +167,13 @@ fn address_len(rest: &str) -> Option<Option<usize>> {
             _ if std::mem::take(&mut escaped) => {}
             '\\' => escaped = true,
             '(' => depth += 1,
-            ')' if depth == 0 => return Some(Some(at)),
+            ')' if depth == 0 => return Ok(Some(at)),
             ')' => depth -= 1,
-            ' ' | '\n' | '\t' => return Some((depth == 0).then_some(at)),
+            ' ' | '\n' | '\t' => return Ok((depth == 0).then_some(at)),
             _ => {}
         }
     }
-    None
+    Err(NotYet)
 }
 
 fn ends_at(text: &str, close: char) -> Option<usize> {

@@ -1,9 +1,10 @@
 //! Reads one token at a time, or says that more text is needed.
 
 use super::emphasis::flanking;
-use super::link::{Drop, safe, spelled_scheme};
+use super::link::Drop;
 use super::{Bracket, CODE, Delimiter, Ending, Inline, Kind, LINK};
 use crate::limits::{ENTITY_BYTES_MAX, URL_BYTES_MAX};
+use crate::links::Link;
 use crate::style::Style;
 use crate::text::neutralised;
 
@@ -51,9 +52,9 @@ impl Inline {
             return Some(self.plain(&rest[..spaces], &rest[..spaces]));
         }
         if spaces >= 2 {
-            self.line_break()
+            self.line_break();
         } else {
-            self.text(" ", Style::PLAIN, None)
+            self.text(" ", Style::PLAIN, None);
         }
         Some(spaces + 1)
     }
@@ -127,11 +128,11 @@ impl Inline {
         let inside = &rest[1..];
         let end = inside.find([' ', '\n', '<', '>']).unwrap_or(inside.len());
         let max = URL_BYTES_MAX.min(self.limit);
-        let may_be = spelled_scheme(&inside[..end]);
+        let may_be = Link::is_begun(&inside[..end]);
         if end == inside.len() && end <= max && may_be && ending == Ending::Open {
             return None;
         }
-        match inside[end..].starts_with('>').then(|| safe(&inside[..end])).flatten() {
+        match inside[end..].starts_with('>').then(|| Link::parse(&inside[..end])).flatten() {
             Some(link) if end <= max => {
                 self.text(&inside[..end], Style::PLAIN.with(LINK), Some(link));
                 Some(end + 2)

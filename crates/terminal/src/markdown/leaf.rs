@@ -1,7 +1,8 @@
 //! The block that is open and holds text.
 
 use crate::code::Code;
-use crate::inline::{Ending, Links};
+use crate::inline::Ending;
+use crate::links::Links;
 use crate::row::Row;
 use crate::size::Size;
 use crate::style::Style;
@@ -157,8 +158,8 @@ impl Leaf {
         match self {
             Leaf::Paragraph(paragraph) => paragraph.finish(ending, out),
             Leaf::Heading(heading) => heading.finish(ending, out),
-            Leaf::Fence(fence) => fence.code.finish(out),
-            Leaf::Indented(code) => code.finish(out),
+            Leaf::Fence(fence) => fence.code.finish(ending, out),
+            Leaf::Indented(code) => code.finish(ending, out),
             Leaf::Table(table) => table.finish(out),
             Leaf::None => {}
         }

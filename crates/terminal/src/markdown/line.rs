@@ -206,10 +206,10 @@ fn starts(
             continue;
         }
         let leaf = if all { leaf } else { lazily(leaf) };
-        if let Some(start) = leaf_start(cursor, seen, indent, leaf)? {
+        if let Some(start) = leaf_start(cursor, seen, indent, leaf).ok()? {
             return Some((start, opened));
         }
-        match item(cursor, seen, indent, all && paragraph)? {
+        match item(cursor, seen, indent, all && paragraph).ok()? {
             Some(item) => opened.push(item),
             None => return Some((text_start(cursor, seen, all, leaf)?, opened)),
         }
@@ -224,56 +224,59 @@ fn lazily(leaf: Within<'_>) -> Within<'_> {
     }
 }
 
+/// More of the line may change the answer.
+struct NotYet;
+
 /// A leaf that says by its first characters what it is.
 fn leaf_start(
     cursor: &mut Cursor<'_>,
     seen: Seen,
     indent: usize,
     leaf: Within<'_>,
-) -> Option<Option<Start>> {
+) -> Result<Option<Start>, NotYet> {
     let rest = cursor.rest();
     if let Within::Paragraph { short, cells } = leaf {
         if cells > 0 && is_delimiters(rest) {
             if seen == Seen::Part {
-                return None;
+                return Err(NotYet);
             }
             if delimiters(rest).is_some_and(|found| found.len() == cells) {
-                return Some(Some(Start::Delimiters));
+                return Ok(Some(Start::Delimiters));
             }
         }
         let trimmed = rest.trim_end_matches([' ', '\t']);
         let only = |mark| trimmed.chars().all(|char| char == mark);
         if only('=') || only('-') {
             if seen == Seen::Part {
-                return None;
+                return Err(NotYet);
             }
             if short {
-                return Some(Some(Start::Underline));
+                return Ok(Some(Start::Underline));
             }
         }
     }
     match rule(rest, seen) {
-        Answer::Unknown => return None,
-        Answer::Yes => return Some(Some(Start::Rule)),
+        Answer::Unknown => return Err(NotYet),
+        Answer::Yes => return Ok(Some(Start::Rule)),
         Answer::No => {}
     }
     match heading(rest, seen) {
-        Answer::Unknown => return None,
+        Answer::Unknown => return Err(NotYet),
         Answer::Yes => {
             cursor.pass(rest.len() - rest.trim_start_matches('#').len());
             cursor.skip(cursor.indent());
-            return Some(Some(Start::Heading));
+            return Ok(Some(Start::Heading));
         }
         Answer::No => {}
     }
     match fence(rest, seen) {
-        (Answer::Unknown, _) => None,
+        (Answer::Unknown, _) => Err(NotYet),
         (Answer::Yes, len) => {
             let mark = rest.chars().next().unwrap_or('`');
             cursor.pass(len);
-            Some(Some(Start::OpenFence(FenceMark { mark, len, indent })))
+            Ok(Some(Start::OpenFence(FenceMark { mark, len, indent })))
         }
-        (Answer::No, _) => Some(None),
+        (Answer::No, _) => Ok(None),
     }
 }
 
@@ -283,16 +286,16 @@ fn item(
     seen: Seen,
     indent: usize,
     interrupts: bool,
-) -> Option<Option<Container>> {
-    let Marker::Item { len, shown, first } = marker(cursor.rest(), seen)? else {
-        return Some(None);
+) -> Result<Option<Container>, NotYet> {
+    let Marker::Item { len, shown, first } = marker(cursor.rest(), seen).ok_or(NotYet)? else {
+        return Ok(None);
     };
     let blank = cursor.rest()[len..].trim_matches([' ', '\t']).is_empty();
     if blank && seen == Seen::Part {
-        return None;
+        return Err(NotYet);
     }
     if interrupts && (blank || !first) {
-        return Some(None);
+        return Ok(None);
     }
     let mut ahead = *cursor;
     ahead.pass(len);
@@ -301,15 +304,15 @@ fn item(
     ahead.skip(spaces);
     let (answer, bytes, mark) = task(ahead.rest(), seen);
     if answer == Answer::Unknown {
-        return None;
+        return Err(NotYet);
     }
     let mut marker = shown;
     if answer == Answer::Yes {
         ahead.pass(bytes);
-        marker = mark.to_owned();
+        mark.clone_into(&mut marker);
     }
     *cursor = ahead;
-    Some(Some(Container::Item { indent: indent + len + spaces, marker, fresh: true }))
+    Ok(Some(Container::Item { indent: indent + len + spaces, marker, fresh: true }))
 }
 
 fn text_start(cursor: &Cursor<'_>, seen: Seen, all: bool, leaf: Within<'_>) -> Option<Start> {

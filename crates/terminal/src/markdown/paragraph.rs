@@ -1,6 +1,7 @@
 //! Text that is wrapped: paragraphs, and headings, which are paragraphs of one bold line.
 
-use crate::inline::{Ending, Inline, Links, Piece};
+use crate::inline::{Ending, Inline, Piece};
+use crate::links::Links;
 use crate::row::Row;
 use crate::size::Size;
 use crate::style::Style;

@@ -3,8 +3,9 @@
 //! Then the widths are frozen, and what follows is wrapped into them. A table with more columns
 //! than the screen can hold side by side is shown as records, one line per cell.
 
-use crate::inline::{Ending, Inline, Links, Piece};
+use crate::inline::{Ending, Inline, Piece};
 use crate::limits::{TABLE_COLUMNS_MAX, live_rows_max};
+use crate::links::Links;
 use crate::row::Row;
 use crate::size::Size;
 use crate::style::Style;
@@ -93,8 +94,8 @@ impl Table {
             self.freeze(out);
         }
         if let Layout::Records(false) = self.layout {
-            let head = std::mem::take(&mut self.head);
-            self.record(&head, false, out);
+            let nothing = vec![Row::default(); self.head.len()];
+            self.record(&nothing, false, out);
         }
     }
 
@@ -287,8 +288,8 @@ pub(super) fn split_cells(line: &str) -> Vec<String> {
 }
 
 /// Exactly `count` cells, read as inline Markdown.
-fn cells(line: &str, count: usize, size: Size, links: Links) -> Vec<Row> {
-    let mut sources = split_cells(line);
+fn cells(source: &str, count: usize, size: Size, links: Links) -> Vec<Row> {
+    let mut sources = split_cells(source);
     // What has no column of its own is not lost.
     let extra = sources.split_off(count.min(sources.len()));
     if let (Some(last), false) = (sources.last_mut(), extra.is_empty()) {
@@ -299,7 +300,7 @@ fn cells(line: &str, count: usize, size: Size, links: Links) -> Vec<Row> {
         let mut row = Row::default();
         let mut inline = Inline::new(size, links);
         let mut place = |piece: Piece<'_>| match piece {
-            Piece::Text(text, style, link) => row.push_linked(text, style, link),
+            Piece::Text(text, style, address) => row.push_linked(text, style, address),
             Piece::Break => row.push(" ", Style::PLAIN),
         };
         inline.push(source, &mut place);

@@ -3,7 +3,7 @@
 use engine::view::{Item, Kind, State};
 
 use super::spent::spent_words;
-use crate::inline::Links;
+use crate::links::Links;
 use crate::markdown::Markdown;
 use crate::row::Row;
 use crate::size::Size;

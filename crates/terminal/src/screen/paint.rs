@@ -38,7 +38,8 @@ pub(super) fn seam(above: &Row, row: &Row, cols: usize) -> Option<Seam> {
     if row.begins() != Begins::Within || above.cells().any(|cell| cell.doubtful) {
         return None;
     }
-    let first = row.cells().next()?;
+    // A tab does not wrap.
+    let first = row.cells().next().filter(|first| first.text != "\t")?;
     let last = above.cells().last().filter(|last| last.text != "\t")?;
     let width = last.col + last.width;
     if width == cols {
@@ -46,7 +47,7 @@ pub(super) fn seam(above: &Row, row: &Row, cols: usize) -> Option<Seam> {
         tail.split_front(last.at);
         return Some(Seam { tail, col: last.col });
     }
-    let wide = first.width == 2 && first.text != "\t" && !first.doubtful;
+    let wide = first.width == 2 && !first.doubtful;
     (width + 1 == cols && wide).then(|| Seam { tail: Row::default(), col: width })
 }
 

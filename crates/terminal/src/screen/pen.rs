@@ -4,7 +4,8 @@
 
 use std::fmt::Write as _;
 
-use crate::row::{Cell, Link, Row};
+use crate::links::Link;
+use crate::row::{Cell, Row};
 use crate::screen::features::Palette;
 use crate::style::{Attributes, Colour, Style};
 
@@ -124,7 +125,7 @@ impl Pen {
 
     fn dress(&mut self, style: Style, link: Option<&Link>) {
         if self.link.as_ref() != link {
-            let address = link.map_or("", |link| link);
+            let address = link.map_or("", Link::as_str);
             self.sequence(format_args!("\x1b]8;;{address}\x1b\\"));
             self.link = link.cloned();
         }

@@ -64,3 +64,36 @@ pub(super) fn find(
     }
     Found { top: 0, gone }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::style::Style;
+
+    /// Three live rows of 10, 25 and 5 columns, the cursor in the last.
+    #[track_caller]
+    fn check(reported: usize, cols: usize, reflow: Reflow, expected: (usize, usize)) {
+        let rows = [10, 25, 5].map(|width| Row::line(&"x".repeat(width), Style::PLAIN));
+        let found = find(&rows, Place { row: 2, col: 3 }, reported, cols, reflow);
+        assert_eq!((found.top, found.gone), expected);
+    }
+
+    #[test]
+    fn rows_that_wrap_push_the_cursor_down() {
+        check(20, 30, Reflow::Wraps, (18, 0));
+        check(20, 10, Reflow::Wraps, (16, 0));
+        check(20, 4, Reflow::Wraps, (10, 0));
+    }
+
+    #[test]
+    fn rows_that_are_cut_stay_where_they_are() {
+        check(20, 10, Reflow::Cuts, (18, 0));
+    }
+
+    #[test]
+    fn what_left_the_screen_is_counted_and_what_is_left_of_it_stays() {
+        check(3, 10, Reflow::Wraps, (0, 1));
+        check(2, 10, Reflow::Wraps, (2, 2));
+        check(0, 10, Reflow::Wraps, (0, 2));
+    }
+}

@@ -1,12 +1,13 @@
 //! However a text is cut, its rows are the same, and what has settled stays.
 
 use proptest::prelude::*;
+use terminal::limits::live_rows_max;
 use terminal::markdown::{Links, Markdown};
 use terminal::row::Row;
 use terminal::size::Size;
 
 use crate::corpus::{all_examples, corpus};
-use crate::generate::{cut, cuts, markdown};
+use crate::generate::{cut, cuts, inline, markdown};
 
 fn rows(size: Size, parts: &[&str]) -> Vec<Row> {
     let mut markdown = Markdown::new(size, Links::Behind);
@@ -39,6 +40,28 @@ proptest! {
     #[test]
     fn r5_any_cut_gives_the_same_rows(text in markdown(), lens in cuts(), cols in 2..60_u16, rows in 1..30_u16) {
         check(Size::new(cols, rows), &text, &lens);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn r5_also_where_much_is_undecided(text in inline(), lens in cuts(), cols in 6..30_u16, rows in 1..12_u16) {
+        check(Size::new(cols, rows), &text, &lens);
+    }
+
+    /// What is held is about a screen, never more than one and a half: rows that words leave half
+    /// empty count as full where it is decided how much may be held.
+    #[test]
+    fn what_is_held_is_bounded_by_the_screen(text in markdown(), cols in 30..100_u16, rows in 12..40_u16) {
+        let size = Size::new(cols, rows);
+        let mut markdown = Markdown::new(size, Links::Behind);
+        for part in cut(&text.repeat(5), &[7]) {
+            markdown.push(part);
+            let live = markdown.live().len();
+            prop_assert!(live <= live_rows_max(size) * 3 / 2, "{live} rows are live: {text:?}");
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use alacritty_terminal::Term;
 use alacritty_terminal::event::VoidListener;
 use alacritty_terminal::grid::Dimensions;
 use alacritty_terminal::index::{Column, Line};
-use alacritty_terminal::term::cell::Flags;
+use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::term::{Config, TermMode};
 use alacritty_terminal::vte::ansi::Processor;
 use terminal::size::Size;
@@ -33,7 +33,8 @@ impl Dimensions for Window {
 
 impl Emulator {
     pub(crate) fn new(size: Size) -> Emulator {
-        let config = Config { scrolling_history: HISTORY, ..Config::default() };
+        let config =
+            Config { scrolling_history: HISTORY, kitty_keyboard: true, ..Config::default() };
         let term = Term::new(config, &Window(size), VoidListener);
         Emulator { term, parser: Processor::new() }
     }
@@ -57,6 +58,13 @@ impl Emulator {
 
     pub(crate) fn mode(&self) -> TermMode {
         *self.term.mode()
+    }
+
+    /// The character before the cursor has no style and no link.
+    pub(crate) fn is_plain_before_cursor(&self) -> bool {
+        let cursor = self.term.grid().cursor.point;
+        let cell = &self.term.grid()[cursor.line][cursor.column - 1];
+        cell.flags.is_empty() && cell.hyperlink().is_none() && cell.fg == Cell::default().fg
     }
 
     /// Everything, as a person would copy it: wrapped rows are one line.

@@ -68,6 +68,33 @@ pub(crate) fn markdown() -> impl Strategy<Value = String> {
         .prop_map(|parts| parts.concat())
 }
 
+/// Delimiters, brackets and little else: what is undecided for long.
+pub(crate) fn inline() -> impl Strategy<Value = String> {
+    const MARKS: [&str; 20] = [
+        "*",
+        "**",
+        "_",
+        "__",
+        "~~",
+        "`",
+        "``",
+        "[",
+        "![",
+        "]",
+        "](",
+        ")",
+        "<https://",
+        ">",
+        "\\",
+        "&amp;",
+        "a",
+        " b ",
+        "word",
+        "  \n",
+    ];
+    prop::collection::vec(prop::sample::select(&MARKS[..]), 0..80).prop_map(|parts| parts.concat())
+}
+
 /// Cuts a text at places that are not the same twice.
 pub(crate) fn cut<'a>(text: &'a str, lens: &[usize]) -> Vec<&'a str> {
     let mut parts = Vec::new();

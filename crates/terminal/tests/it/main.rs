@@ -3,6 +3,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::print_stdout,
+    clippy::format_collect,
+    clippy::format_push_string,
     reason = "a test may fail, and says what it skips"
 )]
 
@@ -11,7 +13,10 @@ mod corpus;
 mod emulator;
 mod generate;
 mod hostile;
+mod linear;
 mod oracle;
 mod resize;
+mod restore;
 mod session;
 mod streaming;
+mod tmux;

@@ -5,7 +5,7 @@ use terminal::screen::Features;
 use terminal::size::Size;
 
 use crate::generate::cut;
-use crate::session::{SHELL, Session};
+use crate::session::{NEWLINES, SHELL, Session};
 
 /// A message of one kind with `count` phrases that occur once.
 #[derive(Clone, Copy, Debug)]
@@ -50,11 +50,11 @@ fn check(session: &Session, count: usize, story: &str) {
 }
 
 /// Streams with a resize after every so many chunks.
-fn run(kind: Kind, count: usize, first: Size, len: usize, sizes: &[Size]) {
+fn run(features: Features, kind: Kind, count: usize, first: Size, len: usize, sizes: &[Size]) {
     let text = message(kind, count);
     let parts = cut(&text, &[len]);
     let every = parts.len() / (sizes.len() + 1) + 1;
-    let mut session = Session::new(first, Features::default());
+    let mut session = Session::new(first, features);
     let mut next = sizes.iter();
     for (index, part) in parts.iter().enumerate() {
         session.push(part);
@@ -79,7 +79,8 @@ fn r4_widen_narrow_shrink_and_grow_during_everything() {
     let sizes = sizes.map(|(cols, rows)| Size::new(cols, rows));
     for kind in KINDS {
         for count in [5, 30, 200] {
-            run(kind, count, Size::new(80, 24), 5, &sizes);
+            run(Features::default(), kind, count, Size::new(80, 24), 5, &sizes);
+            run(NEWLINES, kind, count, Size::new(80, 24), 5, &sizes);
         }
     }
 }
@@ -90,10 +91,11 @@ proptest! {
     #[test]
     fn r4_any_resizes(
         kind in prop::sample::select(&KINDS[..]), count in 1..60_usize, len in 1..12_usize,
-        first in (20..90_u16, 6..30_u16),
+        first in (20..90_u16, 6..30_u16), regions in any::<bool>(),
         sizes in prop::collection::vec((20..90_u16, 6..30_u16), 1..6),
     ) {
         let sizes: Vec<Size> = sizes.iter().map(|&(cols, rows)| Size::new(cols, rows)).collect();
-        run(kind, count, Size::new(first.0, first.1), len, &sizes);
+        let features = if regions { Features::default() } else { NEWLINES };
+        run(features, kind, count, Size::new(first.0, first.1), len, &sizes);
     }
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use terminal::limits::live_rows_max;
 use terminal::markdown::{Links, Markdown};
 use terminal::row::Row;
-use terminal::screen::{Cursor, Features, Frame, Leave, Screen};
+use terminal::screen::{Cursor, Features, Frame, Insertion, Leave, Palette, Reflow, Screen};
 use terminal::size::Size;
 use terminal::style::Style;
 
@@ -15,6 +15,10 @@ use crate::emulator::Emulator;
 
 pub(crate) const SHELL: [&str; 3] = ["$ echo one", "one", "$ millpond"];
 const FOOTER_ROWS: u16 = 2;
+
+/// A terminal that loses what scrolls out of a region.
+pub(crate) const NEWLINES: Features =
+    Features { insertion: Insertion::Newlines, reflow: Reflow::Wraps, palette: Palette::Colours };
 
 /// Bytes that somebody else takes.
 #[derive(Clone, Debug, Default)]
@@ -193,7 +197,7 @@ pub(crate) fn lines(rows: &[Row], cols: u16) -> Vec<String> {
         let wraps = row.begins() == terminal::row::Begins::Within;
         match lines.last_mut() {
             Some(line) if wraps && above_width + 1 >= usize::from(cols) => {
-                line.push_str(row.text())
+                line.push_str(row.text());
             }
             _ => lines.push(row.text().to_owned()),
         }

@@ -3,19 +3,13 @@
 use proptest::prelude::*;
 use terminal::limits::live_rows_max;
 use terminal::row::Row;
-use terminal::screen::{Cursor, Features, Frame, Insertion, Leave, Screen};
+use terminal::screen::{Cursor, Features, Frame, Leave, Screen};
 use terminal::size::Size;
 use terminal::style::Style;
 
 use crate::emulator::Emulator;
 use crate::generate::{cut, cuts, markdown};
-use crate::session::{SHELL, Session, Wire, lines};
-
-const NEWLINES: Features = Features {
-    insertion: Insertion::Newlines,
-    reflow: terminal::screen::Reflow::Wraps,
-    palette: terminal::screen::Palette::Colours,
-};
+use crate::session::{NEWLINES, SHELL, Session, Wire, lines};
 
 /// What a person copies after the message has ended.
 fn expected(session: &Session, size: Size) -> Vec<String> {

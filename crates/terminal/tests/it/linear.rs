@@ -1,0 +1,83 @@
+//! What a message costs does not grow faster than the message.
+
+use cpu_time::ThreadTime;
+use terminal::markdown::{Links, Markdown};
+use terminal::screen::{Cursor, Features, Frame, Screen};
+use terminal::size::Size;
+
+use crate::session::Wire;
+
+const SIZE: Size = Size { cols: 100, rows: 30 };
+/// A message is measured in windows of so many bytes.
+const WINDOW_BYTES: usize = 3_000;
+const WINDOWS: usize = 16;
+/// At first nothing is held yet, which is cheaper.
+const WINDOWS_SKIPPED: usize = 2;
+const FRAME_BYTES: usize = 30;
+/// A late window may cost so many times an early one. Cost that grew with the message would give
+/// three or more.
+const RATIO_MAX: f64 = 1.6;
+const ROUNDS_MAX: usize = 6;
+
+/// Processor time of each window of a message, a few bytes to the frame.
+fn costs(text: &str) -> Vec<f64> {
+    let wire = Wire::default();
+    let mut screen = Screen::new(wire.clone(), SIZE, 0, Features::default());
+    let mut markdown = Markdown::new(SIZE, Links::Behind);
+    let mut show = |window: &[u8]| {
+        let before = ThreadTime::now();
+        for part in window.chunks(FRAME_BYTES) {
+            markdown.push(std::str::from_utf8(part).unwrap());
+            let settled = markdown.take_settled();
+            let live = markdown.live();
+            screen.draw(Frame { settled: &settled, live: &live, cursor: Cursor::Hidden }).unwrap();
+            wire.take();
+        }
+        before.elapsed().as_secs_f64()
+    };
+    text.as_bytes().chunks_exact(WINDOW_BYTES).map(&mut show).collect()
+}
+
+#[track_caller]
+fn check(name: &str, start: &str, part: &str) {
+    let text = format!("{start}{}", part.repeat(WINDOW_BYTES * WINDOWS / part.len() + 1));
+    // Other programs can only add to the time: the least of a few is the truest.
+    let (mut early, mut late) = (f64::MAX, f64::MAX);
+    for _ in 0..ROUNDS_MAX {
+        let costs = costs(&text);
+        early = costs[WINDOWS_SKIPPED..WINDOWS / 2].iter().copied().fold(early, f64::min);
+        late = costs[WINDOWS / 2..].iter().copied().fold(late, f64::min);
+        if late <= RATIO_MAX * early {
+            return;
+        }
+    }
+    panic!("{name}: late text costs {:.2} times what early text costs", late / early);
+}
+
+#[test]
+fn r7_one_long_message_costs_as_much_per_token_as_a_short_one() {
+    check("paragraph", "", "some words of a paragraph ");
+    check("fence", "```rust\n", "let x = \"y\"; // a line of code\n");
+    check("line of code", "```rust\n", "let x = 1; ");
+    check("table", "| a | b |\n|---|---|\n", "| some cell | another |\n");
+    check("list", "", "- an item\n  - below it\n");
+    check("word", "", "abcdefghij");
+    check("quote", "", "> quoted\n");
+}
+
+#[test]
+fn r7_texts_that_are_hard_to_decide_cost_no_more() {
+    check("emphasis never closed", "", "**open and ");
+    check("brackets", "", "[a ");
+    check("nested brackets", "", "[");
+    check("closing brackets", "", "[]");
+    check("links never closed", "", "[a](b ");
+    check("back-ticks", "", "`a ``b ");
+    check("delimiters", "", "*a_ ");
+    check("stars", "", "*");
+    check("a head that is no table", "", "|a");
+    check("angle brackets", "", "<https://");
+    check("spaces", "", "a              ");
+    check("nesting", "", "> - ");
+    check("blank lines", "", "\n\n\n\n");
+}

@@ -1,0 +1,68 @@
+//! Wherever the program ends, the terminal is as it was.
+
+use alacritty_terminal::term::TermMode;
+use terminal::markdown::{Links, Markdown};
+use terminal::modes::{Keys, enter_sequence, leave_sequence};
+use terminal::row::Row;
+use terminal::screen::{Cursor, Features, Frame, Screen};
+use terminal::size::Size;
+use terminal::style::Style;
+
+use crate::emulator::Emulator;
+use crate::session::Wire;
+
+const SIZE: Size = Size { cols: 30, rows: 8 };
+
+/// Everything that a chat writes: modes, frames with links, colours, regions, a hidden cursor.
+fn written(keys: Keys) -> Vec<u8> {
+    let wire = Wire::default();
+    let mut screen = Screen::new(wire.clone(), SIZE, 0, Features::default());
+    let mut markdown = Markdown::new(SIZE, Links::Behind);
+    let text = "**bold** [link](https://x.y) and `code` in a text that is wrapped\n\n- 水\n- one\n- two\n- three\n- four\n- five\n- six\n- seven\n\n";
+    for part in text.split_inclusive([' ', '\n']) {
+        markdown.push(part);
+        let settled = markdown.take_settled();
+        let mut live = markdown.live();
+        live.push(Row::line("status", Style::DIM));
+        screen.draw(Frame { settled: &settled, live: &live, cursor: Cursor::Hidden }).unwrap();
+    }
+    let mut bytes = enter_sequence(keys).into_bytes();
+    bytes.extend(wire.take());
+    bytes
+}
+
+#[test]
+fn r17_cut_off_at_any_byte_everything_is_given_back() {
+    for keys in [Keys::Legacy, Keys::Kitty] {
+        let bytes = written(keys);
+        let has = |sequence: &str| String::from_utf8_lossy(&bytes).contains(sequence);
+        assert!(
+            has("\x1b]8;;https") && has("\x1b[1;7r") && has("\x1b[?25l"),
+            "the frames use what is restored"
+        );
+        for cut in 0..=bytes.len() {
+            let mut emulator = Emulator::new(SIZE);
+            let before = emulator.mode();
+            emulator.feed(&bytes[..cut]);
+            emulator.feed(leave_sequence(keys).as_bytes());
+            assert_eq!(emulator.mode(), before, "modes after a cut at {cut}");
+            emulator.feed(b"\r\n\x1b[Kq");
+            assert!(emulator.is_plain_before_cursor(), "styles and links after a cut at {cut}");
+            let lines: Vec<String> = (0..20).map(|line| format!("line {line}")).collect();
+            emulator.feed(format!("\r\n{}", lines.join("\r\n")).as_bytes());
+            assert_eq!(
+                emulator.rows(),
+                lines[12..],
+                "the whole screen scrolls after a cut at {cut}"
+            );
+        }
+    }
+}
+
+#[test]
+fn entering_asks_for_pastes_in_brackets_focus_and_keys() {
+    let mut emulator = Emulator::new(SIZE);
+    emulator.feed(enter_sequence(Keys::Kitty).as_bytes());
+    assert!(emulator.mode().contains(TermMode::BRACKETED_PASTE | TermMode::FOCUS_IN_OUT));
+    assert!(emulator.mode().contains(TermMode::DISAMBIGUATE_ESC_CODES));
+}
