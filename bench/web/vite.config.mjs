@@ -1,0 +1,18 @@
+// Builds the pages. Mermaid is left out: the answer has no diagram, and building it takes half a minute.
+
+import { fileURLToPath } from "node:url";
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+export default {
+  root: here("."),
+  base: "./",
+  logLevel: "error",
+  resolve: { alias: { mermaid: here("./nothing.ts") } },
+  build: {
+    outDir: here("./dist"),
+    emptyOutDir: true,
+    chunkSizeWarningLimit: 4_000,
+    rollupOptions: { input: ["floor", "millpond", "streamdown"].map((page) => here(`./${page}.html`)) },
+  },
+};
