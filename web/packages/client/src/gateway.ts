@@ -114,14 +114,15 @@ export class Gateway {
     return this.get(at`/v1/sessions/${id}/snapshot` + query({ view, format: "patch", thinking }));
   }
 
+  /** All records of a session, a JSON line each; not for guests. */
+  async log(id: string): Promise<string> {
+    return (await this.request("GET", at`/v1/sessions/${id}/log`)).text();
+  }
+
   /** The same key is the same message, however often it is sent. */
-  sendMessage(id: string, message: { text: string; join?: boolean }, key: string) {
-    return this.send<{ id: string; run: string }>(
-      "POST",
-      at`/v1/sessions/${id}/messages`,
-      { json: message },
-      { "idempotency-key": key },
-    );
+  sendMessage(id: string, message: { text: string; join?: boolean }, key: string, signal?: AbortSignal) {
+    const headers = { "idempotency-key": key };
+    return this.send<{ id: string; run: string }>("POST", at`/v1/sessions/${id}/messages`, { json: message }, headers, signal);
   }
 
   async queue(id: string): Promise<Waiting[]> {
@@ -189,8 +190,8 @@ export class Gateway {
     return (await (await this.request("GET", path)).json()) as T;
   }
 
-  private async send<T>(method: string, path: string, body: Body, headers: Record<string, string> = {}): Promise<T> {
-    const response = await this.request(method, path, body, headers);
+  private async send<T>(method: string, path: string, body: Body, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<T> {
+    const response = await this.request(method, path, body, headers, signal);
     const text = await response.text();
     return (text ? JSON.parse(text) : undefined) as T;
   }
