@@ -1,5 +1,5 @@
 import { defineConfig } from "vite";
-import { carriedMermaid, packed } from "./vite.plugins.ts";
+import { carriedMermaid, keptByWorker, packed } from "./vite.plugins.ts";
 
 export default defineConfig({
   base: "/",
@@ -17,5 +17,5 @@ export default defineConfig({
       output: { entryFileNames: ({ name }) => (name === "embed" ? "embed.js" : "assets/[name]-[hash].js") },
     },
   },
-  plugins: [carriedMermaid(import.meta.dirname), packed()],
+  plugins: [carriedMermaid(import.meta.dirname), keptByWorker(), packed()],
 });

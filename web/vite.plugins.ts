@@ -1,9 +1,28 @@
 // What the build does beside bundling.
 
+import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
+
+/** Tells the service worker what the app is made of: all but mermaid, which is larger than all the rest. */
+export function keptByWorker(): Plugin {
+  return {
+    name: "kept-by-worker",
+    apply: "build",
+    writeBundle: ({ dir = "" }, bundle) => {
+      const assets = Object.keys(bundle).filter((name) => name.startsWith("assets/") && !name.startsWith("assets/mermaid"));
+      const files = ["/", "/theatre.html", "/icon.svg", "/manifest.webmanifest", ...assets.sort().map((name) => `/${name}`)];
+      const name = createHash("sha256").update(files.join()).digest("hex").slice(0, 16);
+      const worker = join(dir, "sw.js");
+      const source = readFileSync(worker, "utf8");
+      const told = source.replace('{ name: "none", files: [] }', JSON.stringify({ name, files }));
+      if (told === source) throw new Error("the service worker has no place for the names of its files");
+      writeFileSync(worker, told);
+    },
+  };
+}
 
 /** Packs what shrinks, once, here: the gateway only chooses. */
 export function packed(): Plugin {
