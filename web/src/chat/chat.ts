@@ -7,6 +7,7 @@ import type { Command } from "../doing/commands.ts";
 import { Announcer } from "../page/announcer.ts";
 import { Follow } from "../page/follow.ts";
 import { PageView } from "../page/page-view.ts";
+import { reasonOf } from "../words/reason.ts";
 import type { Words } from "../words/words.ts";
 import { nameOf } from "./asks.ts";
 import "./composer.ts";
@@ -22,9 +23,8 @@ export interface Desk {
   drop(key: string): void;
   drafts(session: string): Drafts;
   tell(words: string): void;
-  openLarge(src: string, alt: string): void;
-  /** Goes on from before this run, in a session of its own, with another text. */
-  branch(session: string, run: string, text: string): Promise<void>;
+  /** Goes on from before this message, in a session of its own, with another text. */
+  branch(session: string, from: Item, text: string): Promise<void>;
 }
 
 export class ChatElement extends LitElement {
@@ -38,6 +38,7 @@ export class ChatElement extends LitElement {
     letters: { attribute: false },
     commands: { attribute: false },
     head: { attribute: false },
+    deleted: { attribute: false },
     waiting: { state: true },
     line: { state: true },
     problem: { state: true },
@@ -58,6 +59,8 @@ export class ChatElement extends LitElement {
   declare commands: readonly Command[];
   /** Where the log ends, as the list of sessions says. */
   declare head: number;
+  /** Whether it was deleted, here or elsewhere, and can still be brought back. */
+  declare deleted: boolean;
   declare private waiting: readonly Waiting[];
   declare private line: LineState;
   declare private problem: string | undefined;
@@ -68,6 +71,9 @@ export class ChatElement extends LitElement {
   /** Counts changes of what stands around the page. */
   declare private tick: number;
   private reader: Reader | undefined;
+  /** The run that the person sees going, if the page has said which. */
+  private run: string | undefined;
+  private around: ReturnType<typeof aroundOf> | undefined;
   private pageView: PageView | undefined;
   private follow: Follow | undefined;
   private announcer: Announcer | undefined;
@@ -76,7 +82,7 @@ export class ChatElement extends LitElement {
 
   constructor() {
     super();
-    Object.assign(this, { letters: [], commands: [], waiting: [], line: "connecting", following: true, unread: false, stopping: false, tick: 0, head: 0 });
+    Object.assign(this, { letters: [], commands: [], waiting: [], line: "connecting", following: true, unread: false, stopping: false, tick: 0, head: 0, deleted: false });
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -112,10 +118,10 @@ export class ChatElement extends LitElement {
     this.stopping = false;
   }
 
-  /** The gateway knows which run is going; a page may not have an item of it yet. */
+  /** The run that is seen, and not one that began meanwhile; the gateway knows it where the page has nothing of it yet. */
   private async cancelRun(): Promise<void> {
-    const { run } = await this.gateway.session(this.session);
-    if (run) await this.gateway.cancel(run);
+    const run = this.run ?? (await this.gateway.session(this.session)).run;
+    if (run) await this.gateway.cancel(run).catch(unlessEnded);
   }
 
   async retry(): Promise<void> {
@@ -138,11 +144,37 @@ export class ChatElement extends LitElement {
       <div class="unseen" aria-live="polite" data-announcer></div>
       <div class="below">
         ${this.following ? nothing : html`<button type="button" class="new-below" @click=${this.toTheEnd}>↓ ${this.unread ? words.newBelow : words.toTheEnd}</button>`}
-        ${this.lineNote()}
-        <mp-asks .asks=${this.desk ? (this.page?.asks ?? []) : []} .busy=${new Set(this.answering)} .words=${words} @answer=${this.answered}></mp-asks>
-        <mp-queue .waiting=${this.waiting} .letters=${this.letters} .words=${words} @arrange=${this.arrange} @drop-letter=${this.dropLetter}></mp-queue>
-        ${this.desk ? this.writing(this.desk) : html`<p class="soft read-only">${words.readOnly}</p>`}
+        ${this.deleted ? this.bringBack() : this.lineNote()} ${this.deleted || this.line === "refused" ? nothing : this.doing()}
       </div>`;
+  }
+
+  private bringBack(): TemplateResult {
+    const restore = () => this.dispatchEvent(new CustomEvent("bring-back"));
+    return html`<p class="line problem" role="alert">${this.words.deleted}
+      ${this.desk ? html`<button type="button" class="quiet" @click=${restore}>${this.words.bringBack}</button>` : nothing}</p>`;
+  }
+
+  private doing(): TemplateResult {
+    const { desk, words } = this;
+    if (!desk) return html`<p class="soft read-only">${words.readOnly}</p>`;
+    return html`<mp-asks
+        .asks=${this.page?.asks ?? []}
+        .busy=${new Set(this.answering)}
+        .words=${words}
+        @answer=${this.answered}
+        @focus-lost=${this.toWriting}
+      ></mp-asks>
+      <mp-queue
+        .waiting=${this.waiting}
+        .letters=${this.letters}
+        .words=${words}
+        @arrange=${this.arrange}
+        @late-edit=${({ detail }: CustomEvent<string>) => this.giveBack(detail)}
+        @drop-letter=${({ detail }: CustomEvent<Letter>) => desk.drop(detail.key)}
+        @edit-letter=${({ detail }: CustomEvent<Letter>) => this.editLetter(desk, detail)}
+        @focus-lost=${this.toWriting}
+      ></mp-queue>
+      ${this.writing(desk)}`;
   }
 
   private writing(desk: Desk): TemplateResult {
@@ -167,7 +199,7 @@ export class ChatElement extends LitElement {
     const retry = this.desk && ended && page?.ended?.outcome !== "completed";
     const empty = page && !page.keys.length && !this.isGoing && this.line === "open";
     return html`${empty ? html`<div class="welcome"><h2>${this.words.welcome}</h2><p>${this.words.welcomeMore}</p></div>` : nothing}
-      <div class="status ${ended ? "ended" : ""} ${this.isGoing ? "going" : ""}" role="status">
+      <div class="status ${ended ? "ended" : ""} ${this.isGoing ? "going" : ""}">
         ${text ? html`<span class="pulse" aria-hidden="true"></span><span class="status-text" dir="auto">${text}</span>` : nothing}
         ${retry ? html`<button type="button" class="quiet" @click=${() => this.retry()}>${this.words.retry}</button>` : nothing}
       </div>`;
@@ -180,6 +212,7 @@ export class ChatElement extends LitElement {
 
   protected override updated(changed: PropertyValues<this>): void {
     if (changed.has("session") || changed.has("view") || changed.has("thinking") || changed.has("gateway") || changed.has("words")) this.openSession(changed.has("session"));
+    else if (changed.get("deleted") === true && !this.deleted) this.openSession(false);
     if (changed.has("head") && this.head) this.reader?.expectHead(this.head);
   }
 
@@ -191,14 +224,14 @@ export class ChatElement extends LitElement {
     if (!host || !scroller || !content || !live) return;
     if (another) Object.assign(this, { waiting: [], branching: undefined, problem: undefined, stopping: false });
     const { session, words, desk } = this;
-    const around = aroundOf(this.gateway, {
+    this.around = aroundOf(this.gateway, {
       words,
       session,
-      openLarge: (src, alt) => desk?.openLarge(src, alt),
+      openLarge: (src, alt) => this.dispatchEvent(new CustomEvent("open-large", { detail: { src, alt } })),
       copied: () => desk?.tell(words.copied),
       ...(desk && { edit: (item: Item) => this.beginBranch(item) }),
     });
-    this.pageView = new PageView(host, around, () => this.drawn(), scroller);
+    this.pageView = new PageView(host, this.around, () => this.drawn(), scroller);
     this.follow = new Follow(scroller, content, (following) => this.followed(following));
     this.announcer = new Announcer(live);
     const kind = { view: this.view, ...(this.thinking && { thinking: this.thinking }) };
@@ -218,13 +251,15 @@ export class ChatElement extends LitElement {
     this.pageView?.dispose();
     this.follow?.dispose();
     this.announcer?.dispose();
-    this.reader = this.pageView = this.follow = this.announcer = undefined;
+    this.around?.dispose();
+    this.reader = this.pageView = this.follow = this.announcer = this.around = this.run = undefined;
   }
 
   private changed(change: Change): void {
     const page = this.page;
     if (!page) return;
     if (change.what === "everything") {
+      this.run = this.reader?.run;
       this.answering.clear();
       this.pageView?.show(page);
       this.announcer?.begin(page);
@@ -239,18 +274,24 @@ export class ChatElement extends LitElement {
   private aroundChanged(change: Change): void {
     this.tick += 1;
     if (change.what === "ended" || change.what === "everything") void this.readQueue();
-    if (change.what === "ended") this.announcer?.say(statusWords(this.page ?? ({} as never), this.words));
+    if (change.what === "ended") this.ended();
     if (change.what === "around" && change.part === "asks") this.announcer?.say(this.words.waitingForYou);
-    if (change.what === "item") this.isTaken(change.key);
+    if (change.what === "item") this.begins(change.key);
     if (change.what !== "resolved") return;
     const { by, answer } = change.resolved;
     if (!this.answering.delete(nameOf(change.resolved)) && by === "person") this.desk?.tell(this.words.answeredElsewhere(this.words.askOption[answer] ?? answer));
   }
 
+  private ended(): void {
+    this.run = undefined;
+    if (this.page) this.announcer?.say(statusWords(this.page, this.words));
+  }
+
   /** A message that begins its run waits no longer. */
-  private isTaken(key: number): void {
+  private begins(key: number): void {
     const item = this.page?.items.get(key);
     if (item?.kind === "user") void this.readQueue();
+    if (item?.kind === "user" || item?.state === "live") this.run = item.run;
   }
 
   private get isGoing(): boolean {
@@ -302,7 +343,7 @@ export class ChatElement extends LitElement {
 
   /** What was written stays where it is until the branch is there. */
   private async branchOff(desk: Desk, from: Item, text: string): Promise<void> {
-    await desk.branch(this.session, from.run, text);
+    await desk.branch(this.session, from, text);
     this.branching = undefined;
   }
 
@@ -316,16 +357,36 @@ export class ChatElement extends LitElement {
       this.answering.delete(nameOf(ask));
       this.tick += 1;
       const late = error instanceof Refused && error.code === "answered_already";
-      this.desk?.tell(late ? this.words.answeredBefore : this.words.failed((error as Error).message));
+      this.desk?.tell(late ? this.words.answeredBefore : this.words.failed(reasonOf(error, this.words)));
     }
   };
 
   private readonly arrange = async ({ detail: { order, removed, texts } }: CustomEvent<QueueWish>): Promise<void> => {
-    await this.trying(this.gateway.arrange(this.session, order, removed, texts).then((queue) => (this.waiting = queue)));
-    await this.readQueue();
+    try {
+      this.waiting = await this.gateway.arrange(this.session, order, removed, texts);
+    } catch (error) {
+      const [edited] = Object.values(texts);
+      if (edited === undefined) this.desk?.tell(this.words.failed(reasonOf(error, this.words)));
+      else this.giveBack(edited);
+      await this.readQueue();
+    }
   };
 
-  private readonly dropLetter = ({ detail }: CustomEvent<string>): void => this.desk?.drop(detail);
+  /** What can no longer be put where it was meant goes to where it can be sent from. */
+  private giveBack(text: string): void {
+    this.composer?.add(text);
+    this.desk?.tell(this.words.editCameLate);
+  }
+
+  private editLetter(desk: Desk, { key, text }: Letter): void {
+    desk.drop(key);
+    this.composer?.add(text);
+  }
+
+  private readonly toWriting = (): void => {
+    // Where there is no keyboard on the screen that would come up.
+    if (!matchMedia("(pointer: coarse)").matches) this.composer?.focus();
+  };
 
   async readQueue(): Promise<void> {
     if (!this.desk) return;
@@ -335,10 +396,14 @@ export class ChatElement extends LitElement {
   }
 
   private async trying(work: Promise<unknown>): Promise<void> {
-    await work.catch((error: Error) => this.desk?.tell(this.words.failed(error.message)));
+    await work.catch((error: unknown) => this.desk?.tell(this.words.failed(reasonOf(error, this.words))));
   }
 
   private readonly online = (): void => this.reader?.refresh();
+}
+
+function unlessEnded(error: unknown): void {
+  if (!(error instanceof Refused) || error.code !== "run_ended") throw error;
 }
 
 customElements.define("mp-chat", ChatElement);

@@ -60,6 +60,11 @@ export class ComposerElement extends LitElement {
     });
   }
 
+  /** Puts a text below what is written already. */
+  add(text: string): void {
+    this.write(this.text.trim() ? `${this.text.trimEnd()}\n\n${text}` : text);
+  }
+
   override focus(): void {
     void this.updateComplete.then(() => this.area?.focus());
   }

@@ -71,8 +71,11 @@ export const en = {
   moveDown: "Move down",
   edit: "Edit",
   removeWaiting: "Remove",
+  sending: "Sending",
   notSentYet: "Not sent yet: the gateway cannot be reached.",
   notTaken: (why: string) => `Not taken: ${why}`,
+  editAgain: "Put back into the message field",
+  editCameLate: "That message could not be changed any more. What you wrote is in the message field.",
   outboxFull: "A hundred messages wait to be sent already.",
   newBelow: "New below",
   toTheEnd: "To the end",
@@ -168,6 +171,8 @@ export const en = {
   signedOutHow: "Run this where the gateway runs, and open the link it prints:",
   linkUsed: "That link was used before, or is too old.",
   gone: "There is no such chat, or it is not yours.",
+  deleted: "This chat was deleted.",
+  bringBack: "Bring it back",
   revoked: "This link no longer works.",
   readOnly: "You can read along. Only its owner can write here.",
   exportAs: "Export",
@@ -209,6 +214,10 @@ export const en = {
   welcome: "What shall we do?",
   welcomeMore: "Write below. Tools that change something ask you first.",
   failed: (why: string) => `That did not work: ${why}`,
+  unreachable: "The gateway cannot be reached.",
+  /** What the gateway says by these codes; it says the others itself, in English. */
+  because: {} as Record<string, string>,
+  count: (number: number) => number.toLocaleString("en"),
   clockOf: (ms: number) => new Date(ms).toLocaleString("en"),
 };
 
