@@ -72,6 +72,7 @@ impl Joining {
             let ids = messages.iter().map(|message| message.id);
             stuck.lock().unwrap_or_else(PoisonError::into_inner).extend(ids);
         }
+        log.news().tell(session);
         kept
     }
 }
@@ -300,9 +301,11 @@ async fn next_job(gateway: &Gateway, session: SessionId) -> Result<Option<Job>, 
         let job = Job::begin(&agent.0, prompt, place).await?;
         queue.remove(0);
         gateway.log.blocking(move |store| store.set_queue(session, &queue)).await?;
+        gateway.log.news().tell(session);
         return Ok(Some(job));
     }
     gateway.log.blocking(move |store| store.set_queue(session, &[])).await?;
+    gateway.log.news().tell(session);
     Ok(None)
 }
 
