@@ -6,9 +6,10 @@
 // With `token` of a shared link it reads along; with one of an owner it can also write. The page's
 // origin has to be allowed with `origins`.
 
-import { Gateway, Outbox, Refused, VIEWS, newKey, type Letter, type View } from "@millpond/client";
+import { Gateway, Outbox, Refused, VIEWS, type Letter, type View } from "@millpond/client";
 import "./chat/chat.ts";
 import type { ChatElement, Desk } from "./chat/chat.ts";
+import { letterOf } from "./chat/shown.ts";
 import style from "./style.css?inline";
 import { languageOf, wordsOf } from "./words/words.ts";
 
@@ -85,15 +86,16 @@ export class MillpondChat extends HTMLElement {
       taken: () => void this.chat?.readQueue(),
     });
     let draft = "";
+    const drafts = { read: () => draft, write: (text: string) => void (draft = text), pictures: [] };
     return {
-      send: (session, { text, join }) => outbox.put({ key: newKey(), session, text, ...(join && { join }) }),
+      send: async (session, sent) => outbox.put(await letterOf(gateway, session, sent)),
       drop: (key) => outbox.drop(key),
-      drafts: () => ({ read: () => draft, write: (text) => void (draft = text) }),
+      drafts: () => drafts,
       tell: (words) => void this.dispatchEvent(new CustomEvent("millpond-notice", { detail: words })),
-      branch: async (session, from, text) => {
+      branch: async (session, from, sent) => {
         const { branchBefore } = await import("./doing/branch.ts");
         const branch = await branchBefore(gateway, session, from);
-        outbox.put({ key: newKey(), session: branch.id, text });
+        outbox.put(await letterOf(gateway, branch.id, sent, from));
         this.setAttribute("session", branch.id);
       },
     };

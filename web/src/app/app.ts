@@ -1,11 +1,12 @@
 // The whole window: the list of chats, the chat that is open, and what can be done.
 
-import { Gateway, Outbox, VIEWS, newKey, type Item, type Letter, type Session, type View, Refused } from "@millpond/client";
+import { Gateway, Outbox, VIEWS, type Item, type Letter, type Session, type View, Refused } from "@millpond/client";
 import { LitElement, html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 import "../chat/chat.ts";
 import type { ChatElement, Desk } from "../chat/chat.ts";
 import type { Sent } from "../chat/composer.ts";
+import { letterOf } from "../chat/shown.ts";
 import { commandsOf } from "./commands.ts";
 import type { Format } from "../doing/export.ts";
 import { reasonOf } from "../words/reason.ts";
@@ -35,6 +36,7 @@ export class AppElement extends LitElement {
     open: { state: true },
     letters: { state: true },
     signedOut: { state: true },
+    starting: { state: true },
     stamp: { state: true },
     current: { state: true },
   };
@@ -54,13 +56,13 @@ export class AppElement extends LitElement {
   private readonly outbox: Outbox;
   private readonly notifier: Notifier;
   /** Whether a chat is being made. */
-  private starting = false;
+  declare private starting: boolean;
 
   constructor() {
     super();
     this.place = placeOf(location);
     const { thinking, view } = choices();
-    Object.assign(this, { thinking, view, open: false, letters: [], signedOut: false, stamp: 0 });
+    Object.assign(this, { thinking, view, open: false, letters: [], signedOut: false, starting: false, stamp: 0 });
     this.gateway = new Gateway(this.place.what === "shared" ? { token: this.place.token } : {});
     this.sessions = new Sessions(this.gateway, () => (this.stamp += 1));
     this.notifier = new Notifier(() => choices().notify && this.news.leads, () => this.words);
@@ -285,6 +287,7 @@ export class AppElement extends LitElement {
       <div class="welcome"><h2>${this.words.welcome}</h2><p>${this.words.welcomeMore}</p></div>
       <div class="below">
         <mp-composer .words=${this.words} .commands=${commandsOf(this)} .drafts=${START_DRAFTS} @send-message=${this.sendFirst}
+          .sending=${this.starting} @too-many-pictures=${() => this.tell(this.words.tooManyPictures)}
           @cannot-attach=${({ detail }: CustomEvent<string>) => this.tell(this.words.cannotAttach(detail))}></mp-composer>
       </div>
     </div>`;
@@ -306,28 +309,28 @@ export class AppElement extends LitElement {
     drop: (key) => this.outbox.drop(key),
     drafts: draftsOf,
     tell: (words) => this.tell(words),
-    branch: (session, from, text) => this.branch(session, from, text),
+    branch: (session, from, sent) => this.branch(session, from, sent),
   };
 
-  private send(session: string, { text, join }: { text: string; join: boolean }): boolean {
-    const taken = this.outbox.put({ key: newKey(), session, text, ...(join && { join }) });
+  private async send(session: string, sent: Sent, instead?: Item): Promise<boolean> {
+    const taken = this.outbox.put(await letterOf(this.gateway, session, sent, instead));
     if (!taken) this.tell(this.words.outboxFull);
-    else if (this.current && !this.current.title) void this.name(session, text);
+    else if (this.current && !this.current.title && sent.text.trim()) void this.name(session, sent.text);
     return taken;
   }
 
   /** What was written stays in the field until it is in the outbox of a chat. */
-  private readonly sendFirst = async ({ detail: { text, taken } }: CustomEvent<Sent>): Promise<void> => {
+  private readonly sendFirst = async ({ detail }: CustomEvent<Sent>): Promise<void> => {
     if (this.starting) return;
     this.starting = true;
-    await this.trying(this.beginWith(text, taken));
+    await this.trying(this.beginWith(detail));
     this.starting = false;
   };
 
-  private async beginWith(text: string, taken: () => void): Promise<void> {
-    const session = await this.gateway.createSession(titleOf(text));
-    if (!this.send(session.id, { text, join: false })) return;
-    taken();
+  private async beginWith(sent: Sent): Promise<void> {
+    const session = await this.gateway.createSession(titleOf(sent.text));
+    if (!(await this.send(session.id, sent))) return;
+    sent.taken();
     // Whoever has gone elsewhere meanwhile stays there.
     if (this.place.what === "start") this.go(session.id);
   }
@@ -336,10 +339,10 @@ export class AppElement extends LitElement {
     await this.trying(this.gateway.changeSession(session, { title: titleOf(text) }));
   }
 
-  private async branch(session: string, from: Item, text: string): Promise<void> {
+  private async branch(session: string, from: Item, sent: Sent): Promise<void> {
     const { branchBefore } = await import("../doing/branch.ts");
     const branch = await branchBefore(this.gateway, session, from);
-    this.send(branch.id, { text, join: false });
+    await this.send(branch.id, { ...sent, join: false }, from);
     this.go(branch.id);
   }
 

@@ -10,8 +10,7 @@ import { PageView } from "../page/page-view.ts";
 import { reasonOf } from "../words/reason.ts";
 import type { Words } from "../words/words.ts";
 import { nameOf } from "./asks.ts";
-import "./composer.ts";
-import type { Drafts, Sent } from "./composer.ts";
+import { allowFiles, type Drafts, type Sent } from "./composer.ts";
 import "./queue.ts";
 import type { QueueWish } from "./queue.ts";
 import { isGoing, statusWords } from "./status.ts";
@@ -19,12 +18,13 @@ import { aroundOf } from "./surroundings.ts";
 
 /** What the chat cannot do by itself. */
 export interface Desk {
-  send(session: string, sent: Sent): boolean;
+  /** Says whether it is kept, and will be sent. */
+  send(session: string, sent: Sent): Promise<boolean>;
   drop(key: string): void;
   drafts(session: string): Drafts;
   tell(words: string): void;
   /** Goes on from before this message, in a session of its own, with another text. */
-  branch(session: string, from: Item, text: string): Promise<void>;
+  branch(session: string, from: Item, sent: Sent): Promise<void>;
 }
 
 export class ChatElement extends LitElement {
@@ -45,6 +45,7 @@ export class ChatElement extends LitElement {
     following: { state: true },
     unread: { state: true },
     stopping: { state: true },
+    sending: { state: true },
     branching: { state: true },
     tick: { state: true },
   };
@@ -67,6 +68,7 @@ export class ChatElement extends LitElement {
   declare private following: boolean;
   declare private unread: boolean;
   declare private stopping: boolean;
+  declare private sending: boolean;
   declare private branching: Item | undefined;
   /** Counts changes of what stands around the page. */
   declare private tick: number;
@@ -82,7 +84,7 @@ export class ChatElement extends LitElement {
 
   constructor() {
     super();
-    Object.assign(this, { letters: [], commands: [], waiting: [], line: "connecting", following: true, unread: false, stopping: false, tick: 0, head: 0, deleted: false });
+    Object.assign(this, { letters: [], commands: [], waiting: [], line: "connecting", following: true, unread: false, stopping: false, sending: false, tick: 0, head: 0, deleted: false });
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -135,7 +137,7 @@ export class ChatElement extends LitElement {
 
   protected override render(): TemplateResult {
     const { words } = this;
-    return html`<div class="scroller" tabindex="0" role="region" aria-label=${words.conversation}>
+    return html`<div class="scroller" tabindex="0" role="region" aria-label=${words.conversation} @dragover=${this.desk ? allowFiles : nothing} @drop=${this.desk ? this.dropped : nothing}>
         <div class="content">
           <div class="page view-${this.view}" role="log" aria-live="off" aria-label=${words.conversation}></div>
           ${this.footer()}
@@ -182,12 +184,14 @@ export class ChatElement extends LitElement {
       .words=${this.words}
       .going=${this.isGoing}
       .stopping=${this.stopping}
+      .sending=${this.sending}
       .commands=${this.commands}
       .drafts=${this.branching ? undefined : this.draftsOf(desk)}
       .note=${this.branching ? this.words.editingBranch : undefined}
       @send-message=${this.send}
       @stop-run=${this.stop}
       @cancel-note=${() => (this.branching = undefined)}
+      @too-many-pictures=${() => desk.tell(this.words.tooManyPictures)}
       @cannot-attach=${({ detail }: CustomEvent<string>) => desk.tell(this.words.cannotAttach(detail))}
     ></mp-composer>`;
   }
@@ -332,20 +336,31 @@ export class ChatElement extends LitElement {
     void this.updateComplete.then(() => this.composer?.write(item.text ?? ""));
   }
 
-  private readonly send = (event: CustomEvent<Sent>): void => {
+  private readonly send = async ({ detail }: CustomEvent<Sent>): Promise<void> => {
     const { desk, branching } = this;
-    const { text, taken } = event.detail;
-    if (!desk) return;
-    if (branching) void this.trying(this.branchOff(desk, branching, text));
-    else if (desk.send(this.session, event.detail)) taken();
+    if (!desk || this.sending) return;
+    this.sending = true;
+    await this.trying(branching ? this.branchOff(desk, branching, detail) : this.sendOff(desk, detail));
+    this.sending = false;
     this.toTheEnd();
   };
 
+  private async sendOff(desk: Desk, sent: Sent): Promise<void> {
+    if (await desk.send(this.session, sent)) sent.taken();
+  }
+
   /** What was written stays where it is until the branch is there. */
-  private async branchOff(desk: Desk, from: Item, text: string): Promise<void> {
-    await desk.branch(this.session, from, text);
+  private async branchOff(desk: Desk, from: Item, sent: Sent): Promise<void> {
+    await desk.branch(this.session, from, sent);
     this.branching = undefined;
   }
+
+  private readonly dropped = (event: DragEvent): void => {
+    const files = [...(event.dataTransfer?.files ?? [])];
+    if (event.defaultPrevented || !files.length || !this.composer) return;
+    event.preventDefault();
+    void this.composer.attach(files);
+  };
 
   private readonly answered = async (event: CustomEvent<{ ask: Ask; answer: string }>): Promise<void> => {
     const { ask, answer } = event.detail;

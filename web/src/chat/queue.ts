@@ -75,7 +75,7 @@ export class QueueElement extends LitElement {
     if (this.editing?.id === message.id) return this.editor(message);
     const { words } = this;
     return html`<li data-id=${message.id}>
-      <span class="said" dir="auto">${message.text}</span>
+      <span class="said" dir="auto">${message.text}</span> ${this.shown(message.images?.length)}
       <span class="buttons">
         ${this.button("↑", words.moveUp, () => this.move(place, place - 1), place === 0)}
         ${this.button("↓", words.moveDown, () => this.move(place, place + 1), place === this.waiting.length - 1)}
@@ -83,6 +83,10 @@ export class QueueElement extends LitElement {
         ${this.button("✕", words.removeWaiting, () => this.wish([message.id]))}
       </span>
     </li>`;
+  }
+
+  private shown(pictures = 0): TemplateResult | typeof nothing {
+    return pictures ? html`<span class="soft">${this.words.withPictures(pictures)}</span>` : nothing;
   }
 
   private button(sign: string, label: string, press: () => void, disabled = false, kind = ""): TemplateResult {
@@ -96,7 +100,7 @@ export class QueueElement extends LitElement {
       event.preventDefault();
       const field = (event.target as HTMLFormElement).elements.namedItem("text") as HTMLTextAreaElement;
       this.editing = undefined;
-      if (field.value.trim() && field.value !== message.text) this.wish([], { [message.id]: field.value });
+      if ((field.value.trim() || message.images) && field.value !== message.text) this.wish([], { [message.id]: field.value });
     };
     const escape = (event: KeyboardEvent) => event.key === "Escape" && (this.editing = undefined);
     return html`<li data-id=${message.id}>
@@ -112,7 +116,7 @@ export class QueueElement extends LitElement {
     const { words } = this;
     const tell = (what: string) => () => this.dispatchEvent(new CustomEvent(what, { detail: letter }));
     return html`<li class="letter" data-id=${letter.key}>
-      <span class="said" dir="auto">${letter.text}</span> <span class="soft">${this.whyOf(letter)}</span>
+      <span class="said" dir="auto">${letter.text}</span> ${this.shown(letter.attachments?.length)} <span class="soft">${this.whyOf(letter)}</span>
       <span class="buttons">
         ${letter.refused ? this.button("✎", words.editAgain, tell("edit-letter")) : nothing} ${this.button("✕", words.removeWaiting, tell("drop-letter"))}
       </span>

@@ -1,6 +1,6 @@
 // The commands of a gateway (docs/GATEWAY.md), as calls.
 
-import type { Snapshot, Thinking, View } from "./page.ts";
+import type { Picture, Snapshot, Thinking, View } from "./page.ts";
 
 export interface Session {
   id: string;
@@ -21,6 +21,8 @@ export interface Session {
 export interface Waiting {
   id: string;
   text: string;
+  /** Pictures that go with it. */
+  images?: Picture[];
   accepted_ms: number;
 }
 
@@ -119,8 +121,8 @@ export class Gateway {
     return (await this.request("GET", at`/v1/sessions/${id}/log`)).text();
   }
 
-  /** The same key is the same message, however often it is sent. */
-  sendMessage(id: string, message: { text: string; join?: boolean }, key: string, signal?: AbortSignal) {
+  /** The same key is the same message, however often it is sent. Attachments are digests of uploaded pictures. */
+  sendMessage(id: string, message: { text: string; attachments?: string[]; join?: boolean }, key: string, signal?: AbortSignal) {
     const headers = { "idempotency-key": key };
     return this.send<{ id: string; run: string }>("POST", at`/v1/sessions/${id}/messages`, { json: message }, headers, signal);
   }

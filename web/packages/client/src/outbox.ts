@@ -10,6 +10,8 @@ export interface Letter {
   key: string;
   session: string;
   text: string;
+  /** Digests of pictures that have been uploaded. */
+  attachments?: string[];
   join?: boolean;
   /** What a person may be told of one that is not away at once. */
   late?: "slow" | "unreachable";
@@ -94,12 +96,12 @@ export class Outbox {
   }
 
   private async sendOne(letter: Letter): Promise<void> {
-    const { key, session, text, join } = letter;
+    const { key, session, text, attachments, join } = letter;
     const given = new AbortController();
     const slow = this.clock.later(() => this.change(key, { late: letter.late ?? "slow" }), SLOW_MS);
     const limit = this.clock.later(() => given.abort(), ANSWER_MS_MAX);
     try {
-      const { run } = await this.gateway.sendMessage(session, { text, ...(join && { join }) }, key, given.signal);
+      const { run } = await this.gateway.sendMessage(session, { text, ...(attachments && { attachments }), ...(join && { join }) }, key, given.signal);
       this.drop(key);
       this.ends.taken(letter, run);
     } catch (error) {
