@@ -6,6 +6,12 @@ import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
 
+/** In a browser, references to characters are the browser's to read. */
+export function entitiesOfBrowser(root: string): Plugin {
+  const file = join(root, "src/markdown/entities.ts");
+  return { name: "entities-of-browser", apply: "build", enforce: "pre", resolveId: (id) => (id === "entities" ? file : undefined) };
+}
+
 /** Tells the service worker what the app is made of: all but mermaid, which is larger than all the rest. */
 export function keptByWorker(): Plugin {
   return {

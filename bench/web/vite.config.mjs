@@ -8,7 +8,7 @@ export default {
   root: here("."),
   base: "./",
   logLevel: "error",
-  resolve: { alias: { mermaid: here("./nothing.ts") } },
+  resolve: { alias: { mermaid: here("./nothing.ts"), entities: here("../../web/src/markdown/entities.ts") } },
   build: {
     outDir: here("./dist"),
     emptyOutDir: true,

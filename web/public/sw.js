@@ -32,14 +32,17 @@ self.addEventListener("fetch", (event) => {
   else if (pathname.startsWith("/assets/")) event.respondWith(kept(event.request));
 });
 
+/** However it is asked for, a file is the same. */
+const find = (name) => caches.match(name, { ignoreVary: true });
+
 /** What the network has, else what was kept. */
 async function fresh(request, page) {
   try {
     const response = await fetch(request);
     if (response.status < 500) return response;
-    return (await caches.match(page)) ?? response;
+    return (await find(page)) ?? response;
   } catch (error) {
-    const found = await caches.match(page);
+    const found = await find(page);
     if (found) return found;
     throw error;
   }
@@ -47,7 +50,7 @@ async function fresh(request, page) {
 
 /** These never change under their names. */
 async function kept(request) {
-  const found = await caches.match(request);
+  const found = await find(request);
   if (found) return found;
   const response = await fetch(request);
   if (response.ok) await (await caches.open(KEPT)).put(request, response.clone());

@@ -9,4 +9,4 @@ const app = document.createElement("mp-app");
 app.words = await chosenWords();
 document.body.append(app);
 // Once nothing else is to be done: it fetches all that the app may need later.
-if ("serviceWorker" in navigator && isSecureContext) whenIdle(async () => void (await navigator.serviceWorker.register("/sw.js")));
+if ("serviceWorker" in navigator && isSecureContext) whenIdle(() => navigator.serviceWorker.register("/sw.js"));

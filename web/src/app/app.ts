@@ -3,12 +3,13 @@
 import { Gateway, Outbox, VIEWS, type Item, type Letter, type Session, type View, Refused } from "@millpond/client";
 import { LitElement, html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
-import "../chat/chat.ts";
 import type { ChatElement, Desk } from "../chat/chat.ts";
+import "../chat/composer.ts";
 import type { Sent } from "../chat/composer.ts";
 import { letterOf } from "../chat/shown.ts";
 import { commandsOf } from "./commands.ts";
 import type { Format } from "../doing/export.ts";
+import { whenIdle } from "../markdown/idle.ts";
 import { reasonOf } from "../words/reason.ts";
 import type { Words } from "../words/words.ts";
 import { chosenWords } from "./language.ts";
@@ -90,6 +91,7 @@ export class AppElement extends LitElement {
     addEventListener("storage", this.keptElsewhere);
     // Where there is room for the list beside the chat, nothing is closed behind it.
     NARROW.addEventListener("change", () => (this.open = false));
+    this.loadChat();
     if (this.place.what === "shared") return void this.readCurrent();
     this.news.open();
     // Whoever wants to be told of what happens wants that above all from a tab that is hidden.
@@ -101,6 +103,13 @@ export class AppElement extends LitElement {
     else this.toWriting();
   }
 
+  /** All that shows a chat is the greater part of the app: whoever begins a new one can write before it is there. */
+  private loadChat(): void {
+    const load = () => import("../chat/chat.ts");
+    if (this.place.what === "start") whenIdle(load);
+    else void load();
+  }
+
   /** Where there is no keyboard on the screen that would come up. */
   private toWriting(): void {
     if (matchMedia("(pointer: coarse)").matches) return;
@@ -108,7 +117,7 @@ export class AppElement extends LitElement {
   }
 
   get chat(): ChatElement | null {
-    return this.querySelector("mp-chat");
+    return customElements.get("mp-chat") ? this.querySelector("mp-chat") : null;
   }
 
   get session(): string | undefined {
