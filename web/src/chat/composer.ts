@@ -6,6 +6,9 @@ import type { Words } from "../words/words.ts";
 import { attachedText } from "./attached.ts";
 import { PICTURES_MAX, isPicture } from "./shown.ts";
 
+/** Commands in the menu at a time. */
+const SHOWN_MAX = 8;
+
 export interface Sent {
   text: string;
   pictures: readonly File[];
@@ -157,13 +160,17 @@ export class ComposerElement extends LitElement {
     if (this.drafts) this.drafts.pictures = pictures;
   }
 
+  /** As many as fit, around the one that is chosen: a list that scrolls would need keys of its own. */
   private menu(offered: readonly Command[]): TemplateResult {
+    const first = Math.max(0, Math.min(this.chosen - SHOWN_MAX / 2, offered.length - SHOWN_MAX));
     return html`<ul id="slash-menu" role="listbox" class="slash" aria-label=${this.words.palette}>
-      ${offered.map(
-        (command, place) => html`<li
-          id="slash-${place}"
+      ${offered.slice(first, first + SHOWN_MAX).map(
+        (command, at) => html`<li
+          id="slash-${first + at}"
           role="option"
-          aria-selected=${place === this.chosen}
+          aria-setsize=${offered.length}
+          aria-posinset=${first + at + 1}
+          aria-selected=${first + at === this.chosen}
           @pointerdown=${(event: Event) => (event.preventDefault(), this.run(command))}
         >
           <code>/${command.id}</code> ${command.title}
