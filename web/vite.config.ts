@@ -1,5 +1,5 @@
 import { defineConfig } from "vite";
-import { carriedMermaid, entitiesOfBrowser, keptByWorker, packed } from "./vite.plugins.ts";
+import { carriedMermaid, chatAtOnce, entitiesOfBrowser, keptByWorker, packed } from "./vite.plugins.ts";
 
 /** Few files, each asked for once: what every page begins with, and what shows a chat. */
 const CORE = /\/node_modules\/(lit|lit-html|lit-element|@lit)\/|\/packages\/client\/src\/|\/src\/(focus|markdown\/idle|words\/(words|en|reason))\.ts$|vite\/preload-helper/;
@@ -27,5 +27,5 @@ export default defineConfig({
       output: { manualChunks: chunkOf, entryFileNames: ({ name }) => (name === "embed" ? "embed.js" : "assets/[name]-[hash].js") },
     },
   },
-  plugins: [carriedMermaid(import.meta.dirname), entitiesOfBrowser(import.meta.dirname), keptByWorker(), packed()],
+  plugins: [carriedMermaid(import.meta.dirname), entitiesOfBrowser(import.meta.dirname), chatAtOnce(), keptByWorker(), packed()],
 });

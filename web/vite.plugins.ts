@@ -12,6 +12,24 @@ export function entitiesOfBrowser(root: string): Plugin {
   return { name: "entities-of-browser", apply: "build", enforce: "pre", resolveId: (id) => (id === "entities" ? file : undefined) };
 }
 
+/** What shows a chat is asked for with the page, and not only once the app has begun. */
+export function chatAtOnce(): Plugin {
+  return {
+    name: "chat-at-once",
+    apply: "build",
+    transformIndexHtml: {
+      order: "post",
+      handler: (_, { bundle = {}, filename }) => {
+        if (!filename.endsWith("/index.html")) return [];
+        const chat = Object.values(bundle).find((file) => file.type === "chunk" && file.facadeModuleId?.endsWith("/src/chat/chat.ts"));
+        if (chat?.type !== "chunk") throw new Error("there is no chat in the build");
+        const names = [chat.fileName, ...chat.imports.filter((name) => /\/page-/.test(name))];
+        return names.map((name) => ({ tag: "link", attrs: { rel: "modulepreload", crossorigin: true, href: `/${name}` }, injectTo: "head" as const }));
+      },
+    },
+  };
+}
+
 /** Tells the service worker what the app is made of: all but mermaid, which is larger than all the rest. */
 export function keptByWorker(): Plugin {
   return {

@@ -24,6 +24,7 @@ import { SharedNews } from "./shared-news.ts";
 import "./sidebar.ts";
 import type { SessionWish } from "./sidebar.ts";
 import "./toasts.ts";
+import { afterPaint } from "./turns.ts";
 
 /** So much of a first message names its chat. */
 const TITLE_CHARS = 60;
@@ -93,14 +94,18 @@ export class AppElement extends LitElement {
     NARROW.addEventListener("change", () => (this.open = false));
     this.loadChat();
     if (this.place.what === "shared") return void this.readCurrent();
+    this.letters = this.outbox.letters();
+    afterPaint(() => this.listen());
+    if (this.place.what === "session") this.enter(this.place.session);
+    else this.toWriting();
+  }
+
+  private listen(): void {
     this.news.open();
     // Whoever wants to be told of what happens wants that above all from a tab that is hidden.
     openWhileSeen(() => (choices().notify ? [] : [this.news]));
     onNoticePressed((session) => this.go(session));
-    this.letters = this.outbox.letters();
     void this.outbox.flush();
-    if (this.place.what === "session") this.enter(this.place.session);
-    else this.toWriting();
   }
 
   /** All that shows a chat is the greater part of the app: whoever begins a new one can write before it is there. */
