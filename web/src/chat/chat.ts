@@ -246,7 +246,6 @@ export class ChatElement extends LitElement {
     });
     this.reader.open();
     Object.assign(this, { following: true, unread: false });
-    this.follow.toTheEnd();
     if (desk) void this.readQueue();
   }
 
@@ -267,7 +266,6 @@ export class ChatElement extends LitElement {
       this.answering.clear();
       this.pageView?.show(page);
       this.announcer?.begin(page);
-      if (this.following) this.follow?.toTheEnd();
     } else {
       this.pageView?.change(change);
       this.announcer?.hear(change, page);

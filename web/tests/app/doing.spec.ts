@@ -282,6 +282,15 @@ test("a shared link reads, cannot write, and ends when it is revoked", async ({ 
   await stranger.getByRole("button", { name: "Open large" }).click();
   await expect(stranger.getByRole("dialog").getByRole("img")).toBeVisible();
   await stranger.keyboard.press("Escape");
+  // However often it is drawn, a picture is fetched once and stays as it is.
+  const fetched: string[] = [];
+  stranger.on("request", (request) => request.url().includes("/blobs/") && fetched.push(request.url()));
+  await page.keyboard.press("Escape");
+  await send(page, "chart");
+  await expect(stranger.locator(".pictures img")).toHaveCount(2, { timeout: 20_000 });
+  await expect(stranger.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  expect(fetched.length).toBe(new Set(fetched).size);
+  await command(page, "share");
   await expect(stranger.getByRole("textbox", { name: "Message" })).toHaveCount(0);
   await page.getByRole("button", { name: "Revoke" }).click();
   await expect(stranger.locator("body")).toContainText("no longer works", { timeout: 20_000 });
