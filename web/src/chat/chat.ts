@@ -173,7 +173,7 @@ export class ChatElement extends LitElement {
         @arrange=${this.arrange}
         @late-edit=${({ detail }: CustomEvent<string>) => this.giveBack(detail)}
         @drop-letter=${({ detail }: CustomEvent<Letter>) => desk.drop(detail.key)}
-        @edit-letter=${({ detail }: CustomEvent<Letter>) => this.editLetter(desk, detail)}
+        @edit-letter=${({ detail }: CustomEvent<Letter>) => void this.trying(this.editLetter(desk, detail))}
         @focus-lost=${this.toWriting}
       ></mp-queue>
       ${this.writing(desk)}`;
@@ -391,9 +391,12 @@ export class ChatElement extends LitElement {
     this.desk?.tell(this.words.editCameLate);
   }
 
-  private editLetter(desk: Desk, { key, text }: Letter): void {
+  /** With its pictures, which are at the gateway already. */
+  private async editLetter(desk: Desk, { key, session, text, attachments = [] }: Letter): Promise<void> {
+    const files = await Promise.all(attachments.map((digest) => this.gateway.file(session, digest)));
     desk.drop(key);
     this.composer?.add(text);
+    await this.composer?.attach(files.map((file, at) => new File([file], `${at + 1}`, { type: file.type })));
   }
 
   private readonly toWriting = (): void => {

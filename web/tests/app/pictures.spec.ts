@@ -129,3 +129,19 @@ test("what cannot be uploaded stays where it was written", async ({ page }) => {
   await page.getByRole("textbox", { name: "Message" }).press("Enter");
   await expect(page.locator(".queue li")).toContainText("with a picture");
 });
+
+test("a message that is refused comes back into the field with its picture", async ({ page }) => {
+  await page.getByRole("textbox", { name: "Message" }).fill("list");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await page.route("**/messages", (route) => route.fulfill({ status: 409, json: { error: { code: "queue_full", message: "Too many messages wait." } } }));
+  await choose(page, pond);
+  await page.getByRole("textbox", { name: "Message" }).fill("look");
+  await page.keyboard.press("Enter");
+  await page.locator(".letter").getByRole("button", { name: "Put back" }).click();
+  await expect(page.getByRole("textbox", { name: "Message" })).toHaveValue("look");
+  await expect(page.locator(".thumbnails img")).toHaveCount(1);
+  await page.unroute("**/messages");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => widths(page)).toEqual([40]);
+});
