@@ -97,7 +97,7 @@ export class AppElement extends LitElement {
     this.letters = this.outbox.letters();
     afterPaint(() => this.listen());
     if (this.place.what === "session") this.enter(this.place.session);
-    else this.toWriting();
+    else void this.toWriting();
   }
 
   private listen(): void {
@@ -116,9 +116,15 @@ export class AppElement extends LitElement {
   }
 
   /** Where there is no keyboard on the screen that would come up. */
-  private toWriting(): void {
+  private async toWriting(): Promise<void> {
     if (matchMedia("(pointer: coarse)").matches) return;
-    void this.updateComplete.then(() => this.querySelector("mp-composer")?.focus());
+    const before = document.activeElement;
+    await this.updateComplete;
+    if (this.session) await customElements.whenDefined("mp-chat");
+    await this.chat?.updateComplete;
+    // Whoever has begun something else while the chat was loaded goes on with that.
+    const isFree = [before, document.body, null].includes(document.activeElement);
+    if (isFree) this.querySelector("mp-composer")?.focus();
   }
 
   get chat(): ChatElement | null {
@@ -145,7 +151,7 @@ export class AppElement extends LitElement {
     this.place = { what: "start" };
     this.current = undefined;
     this.open = false;
-    this.toWriting();
+    void this.toWriting();
   }
 
   setView(view: View): void {
@@ -366,7 +372,7 @@ export class AppElement extends LitElement {
     this.open = false;
     this.current = this.sessions.find(session);
     void this.readCurrent();
-    this.toWriting();
+    void this.toWriting();
   }
 
   private async readCurrent(): Promise<void> {

@@ -249,6 +249,18 @@ test("without a mouse: the queue, a branch, a link, a file and the theatre", asy
   await theatre.close();
 });
 
+test("who writes a first message can go on writing, however late the chat itself is loaded", async ({ page, gateway }) => {
+  await page.route("**/assets/chat-*.js", async (route) => {
+    await new Promise((late) => setTimeout(late, 1500));
+    await route.continue();
+  });
+  await enter(page, gateway);
+  await page.keyboard.type("list");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".of-user")).toHaveCount(1, { timeout: 20_000 });
+  await expect(page.getByRole("textbox", { name: "Message" })).toBeFocused();
+});
+
 test("on a phone the list lies over the chat, keeps the focus, and goes with Escape", async ({ page, gateway }) => {
   await page.setViewportSize({ width: 390, height: 800 });
   await enter(page, gateway);
