@@ -369,7 +369,8 @@ export class ChatElement extends LitElement {
     } catch (error) {
       this.answering.delete(nameOf(ask));
       this.tick += 1;
-      const late = error instanceof Refused && error.code === "answered_already";
+      // An answer may end the run before another comes.
+      const late = error instanceof Refused && (error.code === "answered_already" || error.code === "nobody_waits");
       this.desk?.tell(late ? this.words.answeredBefore : this.words.failed(reasonOf(error, this.words)));
     }
   };
