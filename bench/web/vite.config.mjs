@@ -8,7 +8,13 @@ export default {
   root: here("."),
   base: "./",
   logLevel: "error",
-  resolve: { alias: { mermaid: here("./nothing.ts"), entities: here("../../web/src/markdown/entities.ts") } },
+  resolve: {
+    alias: [
+      { find: "mermaid", replacement: here("./nothing.ts") },
+      // The name alone: Streamdown's parser uses other parts of that package.
+      { find: /^entities$/, replacement: here("../../web/src/markdown/entities.ts") },
+    ],
+  },
   build: {
     outDir: here("./dist"),
     emptyOutDir: true,
