@@ -344,6 +344,17 @@ impl Conversation {
         self.run.thoughts.clear();
     }
 
+    pub fn has_pictures(&self) -> bool {
+        let of_results =
+            |results: &[ToolResult]| results.iter().any(|result| !result.images.is_empty());
+        let in_turns = self.turns.iter().any(|turn| match turn {
+            Turn::Person(prompt) => !prompt.images.is_empty(),
+            Turn::Agent(_) => false,
+            Turn::Results(results) => of_results(results),
+        });
+        in_turns || self.run.calls.values().any(|pending| !pending.result.images.is_empty())
+    }
+
     /// How long all turns are, about.
     pub fn bytes(&self) -> usize {
         let part = |part: &Part| match part {

@@ -27,6 +27,14 @@ pub use made::{Known, KnownTools};
 #[error("the run could not be kept")]
 pub struct Unkept;
 
+/// What becomes of pictures when a model is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pictures {
+    Shown,
+    /// In a word: the model does not want them.
+    Told,
+}
+
 /// Pictures of a conversation that a model is sent again, the newest first.
 const PICTURES_MAX: usize = 8;
 
@@ -226,27 +234,44 @@ impl Pen {
         self.job.take_answers().ok_or(Unkept)
     }
 
-    /// The conversation as a model is to see it, with its newest pictures.
-    pub async fn turns(&self) -> Vec<Turn> {
+    /// The conversation as a model is to see it, with its newest pictures or with a word of them.
+    pub async fn turns(&self, pictures: Pictures) -> Vec<Turn> {
         let mut turns = self.conversation.turns();
-        let Some((log, session, _)) = self.job.place() else { return turns };
+        if pictures == Pictures::Shown {
+            self.load_newest(&mut turns).await;
+        }
+        for turn in &mut turns {
+            if let Turn::Person(prompt) = turn {
+                let came = prompt.images.len();
+                prompt.images.retain(|image| {
+                    pictures == Pictures::Shown && !matches!(image, Image::Kept { .. })
+                });
+                prompt.text = without(&prompt.text, came - prompt.images.len());
+            } else if let Turn::Results(results) = turn
+                && pictures == Pictures::Told
+            {
+                results.iter_mut().for_each(|result| result.images.clear());
+            }
+        }
+        turns
+    }
+
+    /// Whether the model is shown any picture.
+    pub fn shows(&self) -> bool {
+        self.conversation.has_pictures()
+    }
+
+    async fn load_newest(&self, turns: &mut [Turn]) {
+        let Some((log, session, _)) = self.job.place() else { return };
         let images = turns.iter_mut().rev().flat_map(|turn| match turn {
-            Turn::Person(prompt) => prompt.images.iter_mut().collect(),
+            Turn::Person(prompt) => prompt.images.iter_mut().rev().collect(),
             Turn::Agent(_) => Vec::new(),
             Turn::Results(results) => {
-                results.iter_mut().flat_map(|result| result.images.iter_mut()).collect()
+                results.iter_mut().rev().flat_map(|result| result.images.iter_mut().rev()).collect()
             }
         });
         let newest: Vec<&mut Image<'static>> = images.take(PICTURES_MAX).collect();
         load(&log, session, newest).await;
-        for turn in &mut turns {
-            if let Turn::Person(prompt) = turn {
-                let came = prompt.images.len();
-                prompt.images.retain(|image| !matches!(image, Image::Kept { .. }));
-                prompt.text = without(&prompt.text, came - prompt.images.len());
-            }
-        }
-        turns
     }
 
     /// What the last reply said of its end is past.

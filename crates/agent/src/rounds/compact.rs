@@ -14,7 +14,7 @@ use crate::limits::{
     ATTEMPTS_MAX, COMPACT_AT_PERCENT, OLD_OUTPUT_BYTES_MAX, REPLY_BYTES_MAX, SUMMARY_BYTES_MAX,
 };
 use crate::pictures::without;
-use crate::provider::{Again, Patience, Reply};
+use crate::provider::{Patience, Reply};
 use crate::request::Asked;
 
 use super::{Halt, Work};
@@ -90,7 +90,7 @@ impl Work {
             let asked = Asked { system: &setup.system, turns: &turns, tools: &[] };
             match self.stopping.or(setup.provider.call(asked, attempt)).await? {
                 Ok(reply) => break reply,
-                Err(failed) if failed.again == Again::No || ATTEMPTS_MAX <= attempt => {
+                Err(failed) if failed.is_final() || ATTEMPTS_MAX <= attempt => {
                     return Ok(Summary { trouble: Some(failed.detail), ..Summary::default() });
                 }
                 Err(failed) => self.wait_before(attempt, &failed).await?,

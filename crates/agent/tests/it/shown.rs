@@ -1,14 +1,17 @@
 //! Pictures that a person shows reach the model, those that came longest ago as words.
 
+use agent::model::Wire;
 use agent::rounds::Setup;
 use engine::event::{Event, Image};
 use gateway::digest::Digest;
 use gateway::messages::Turn;
 use gateway::store::Store;
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpListener;
 
-use crate::house::{House, demo, folder};
-use crate::scripted::{Reply, saying};
+use crate::house::{House, demo, folder, reply};
+use crate::scripted::{OK as OK_HEAD, Reply, provider, read_request, saying};
 
 const OK: Reply = Reply { text: "I see.", call: None, input_tokens: 10 };
 
@@ -46,6 +49,8 @@ async fn what_is_shown_reaches_the_model_and_the_oldest_is_named() {
     assert_eq!(first[0]["content"][1]["image_url"]["url"], "data:image/png;base64,AA==");
     let second = people(&asked[1]);
     assert_eq!((pictures(&second[0]), pictures(&second[1])), (6, 2), "the newest eight");
+    let first = second[0]["content"][1]["image_url"]["url"].as_str().unwrap();
+    assert_eq!(first, "data:image/png;base64,AQ==", "the oldest is left out");
     let words = second[0]["content"][0]["text"].as_str().unwrap();
     assert!(words.starts_with("Look\n\n(A picture that came"), "{words}");
     assert_eq!(second[1]["content"][0]["type"], "image_url", "no blank words");
@@ -71,4 +76,36 @@ async fn what_is_shown_joins_a_run_and_survives_a_restart() {
     house.gateway.runs.cancel(run);
     let events = house.whole(next).await;
     assert!(matches!(&events[1], Event::PromptReceived { images, .. } if images.len() == 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_picture_that_is_refused_does_not_end_the_conversation() {
+    let (folder, data) = (folder(), tempfile::tempdir().unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let Some(body) = read_request(&mut stream).await else { continue };
+            let answer = if body.contains("image_url") {
+                "HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n{\"error\":\"no eyes\"}"
+                    .to_owned()
+            } else {
+                assert!(body.contains("A picture that came with this message"), "{body}");
+                let said = r#"{"choices":[{"index":0,"delta":{"content":"I cannot see."},"finish_reason":"stop"}]}"#;
+                format!("{OK_HEAD}data: {said}\n\ndata: [DONE]\n\n")
+            };
+            let _gone = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    let provider = provider(Wire::Chat, &address);
+    let house = House::new(data.path(), Setup { provider, ..demo(folder.path()) }).await;
+    for _ in 0..2 {
+        let run = house.show("Look", vec![kept(&house, b"1")], Turn::Next).await;
+        let events = house.whole(run).await;
+        assert_eq!(reply(&events), "I cannot see.");
+        let told = events.iter().any(
+            |event| matches!(event, Event::NoticeGiven { text, .. } if text.contains("no eyes")),
+        );
+        assert!(told, "{events:?}");
+    }
 }

@@ -5,11 +5,9 @@ use engine::event::Image;
 use crate::digest::Digest;
 use crate::gateway::Gateway;
 use crate::id::SessionId;
+use crate::limits::{ATTACHMENT_BYTES_MAX, ATTACHMENTS_MAX};
 
 use super::error::ApiError;
-
-/// Pictures of one message.
-const ATTACHMENTS_MAX: usize = 8;
 
 /// The pictures that a message names. Each is one that a model can be shown.
 pub(super) async fn attached(
@@ -28,12 +26,23 @@ pub(super) async fn attached(
         let digest: Digest = word.parse().map_err(|_| not_uploaded(&name))?;
         let found = gateway.log.blocking(move |store| store.blob(session, digest.0)).await?;
         let (_, bytes) = found.ok_or_else(|| not_uploaded(&name))?;
+        if ATTACHMENT_BYTES_MAX < bytes.len() {
+            return Err(ApiError::bad_request(format!(
+                "Attachment {digest} is larger than the {} MiB that models take: make it smaller.",
+                ATTACHMENT_BYTES_MAX >> 20
+            )));
+        }
         let media_type = picture(&bytes).ok_or_else(|| {
             ApiError::bad_request(format!(
                 "Attachment {digest} is no picture that models take: those are PNG, JPEG, GIF and \
                  WebP. Put the text of other files into the message."
             ))
         })?;
+        // From now on it is what its bytes say, for those who look at it too.
+        gateway
+            .log
+            .blocking(move |store| store.put_blob(session, digest.0, media_type, &bytes))
+            .await?;
         let digest = digest.to_string().into();
         images.push(Image::Kept { media_type: media_type.into(), digest });
     }

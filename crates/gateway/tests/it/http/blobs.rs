@@ -202,6 +202,8 @@ async fn what_is_attached_is_a_picture_of_the_session_and_waits_with_its_message
     let name = format!("sha256:{}", kept["digest"].as_str().unwrap());
     let images = json!([{ "ref": name, "mediaType": "image/png" }]);
     assert_eq!(listed["queue"][0]["images"], images, "its kind is what its bytes say");
+    let shown = served.get(kept["path"].as_str().unwrap()).send().await.unwrap();
+    assert_eq!(shown.headers()["content-type"], "image/png", "also where it is read");
     let id = waits["id"].as_str().unwrap();
     let anew = json!({ "order": [id], "texts": { id: "Look" } });
     let (status, arranged) = answer_to(served.request(Method::PUT, &queue).json(&anew)).await;
