@@ -28,7 +28,10 @@ fn main() {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     let dist = out.join("dist");
-    let built = look_for_node().and_then(|()| install(&here)).and_then(|()| build(&here, &dist));
+    let built = look_for_node().and_then(|()| lock(&here)).and_then(|_alone| {
+        install(&here)?;
+        build(&here, &dist)
+    });
     let listed = built.and_then(|()| list(&dist)).and_then(|files| {
         fs::write(out.join("files.rs"), files).map_err(|error| format!("cannot write: {error}"))
     });
@@ -53,6 +56,15 @@ fn look_for_node() -> Result<(), String> {
     }
 }
 
+/// Held while `node_modules` is changed or used: builds with other target folders have the same one.
+fn lock(here: &Path) -> Result<fs::File, String> {
+    let path = here.join(".build-lock");
+    let told = |error: std::io::Error| format!("{} cannot be locked: {error}", path.display());
+    let file = fs::File::create(&path).map_err(told)?;
+    file.lock().map_err(told)?;
+    Ok(file)
+}
+
 /// Installs what the lock file names, unless that is what was installed last.
 fn install(here: &Path) -> Result<(), String> {
     let lock = fs::read(here.join("package-lock.json"))
@@ -61,8 +73,26 @@ fn install(here: &Path) -> Result<(), String> {
     if fs::read(&mark).is_ok_and(|installed| installed == lock) {
         return Ok(());
     }
-    npm(here, &["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"])?;
+    npm(here, &["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"])
+        .map_err(|said| if is_offline(&said) { format!("{OFFLINE}\n{said}") } else { said })?;
     fs::write(&mark, lock).map_err(|error| format!("{}: {error}", mark.display()))
+}
+
+const OFFLINE: &str = "its packages are not installed, and npm cannot reach where they are. \
+                       Build once with a network; later builds need none.";
+
+fn is_offline(said: &str) -> bool {
+    [
+        "ENOTFOUND",
+        "EAI_AGAIN",
+        "ECONNREFUSED",
+        "ECONNRESET",
+        "ENETUNREACH",
+        "ETIMEDOUT",
+        "ENOTCACHED",
+    ]
+    .iter()
+    .any(|code| said.contains(code))
 }
 
 fn build(here: &Path, dist: &Path) -> Result<(), String> {

@@ -11,10 +11,14 @@ if [ -z "$chromium" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; th
   { apt-get update -q && apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core; } || true
   chromium=$(command -v chromium || true)
 fi
+# As the build of the crate does: it has the same node_modules.
+exec 9>.build-lock
+! command -v flock >/dev/null || flock 9
 if ! cmp -s package-lock.json node_modules/.millpond-lock; then
   npm ci --include=dev --no-audit --no-fund --loglevel=error
   cp package-lock.json node_modules/.millpond-lock
 fi
+exec 9>&-
 
 status=0
 npx tsc --noEmit || status=$?

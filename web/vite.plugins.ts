@@ -1,9 +1,52 @@
 // What the build does beside bundling.
 
+import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
+
+/** In a browser, references to characters are the browser's to read. */
+export function entitiesOfBrowser(root: string): Plugin {
+  const file = join(root, "src/markdown/entities.ts");
+  return { name: "entities-of-browser", apply: "build", enforce: "pre", resolveId: (id) => (id === "entities" ? file : undefined) };
+}
+
+/** What shows a chat is asked for with the page, and not only once the app has begun. */
+export function chatAtOnce(): Plugin {
+  return {
+    name: "chat-at-once",
+    apply: "build",
+    transformIndexHtml: {
+      order: "post",
+      handler: (_, { bundle = {}, filename }) => {
+        if (!filename.endsWith("/index.html")) return [];
+        const chat = Object.values(bundle).find((file) => file.type === "chunk" && file.facadeModuleId?.endsWith("/src/chat/chat.ts"));
+        if (chat?.type !== "chunk") throw new Error("there is no chat in the build");
+        const names = [chat.fileName, ...chat.imports.filter((name) => /\/page-/.test(name))];
+        return names.map((name) => ({ tag: "link", attrs: { rel: "modulepreload", crossorigin: true, href: `/${name}` }, injectTo: "head" as const }));
+      },
+    },
+  };
+}
+
+/** Tells the service worker what the app is made of: all but mermaid, which is larger than all the rest. */
+export function keptByWorker(): Plugin {
+  return {
+    name: "kept-by-worker",
+    apply: "build",
+    writeBundle: ({ dir = "" }, bundle) => {
+      const assets = Object.keys(bundle).filter((name) => name.startsWith("assets/") && !name.startsWith("assets/mermaid"));
+      const files = ["/", "/theatre.html", "/icon.svg", "/manifest.webmanifest", ...assets.sort().map((name) => `/${name}`)];
+      const name = createHash("sha256").update(files.join()).digest("hex").slice(0, 16);
+      const worker = join(dir, "sw.js");
+      const source = readFileSync(worker, "utf8");
+      const told = source.replace('{ name: "none", files: [] }', JSON.stringify({ name, files }));
+      if (told === source) throw new Error("the service worker has no place for the names of its files");
+      writeFileSync(worker, told);
+    },
+  };
+}
 
 /** Packs what shrinks, once, here: the gateway only chooses. */
 export function packed(): Plugin {

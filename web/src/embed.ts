@@ -6,9 +6,10 @@
 // With `token` of a shared link it reads along; with one of an owner it can also write. The page's
 // origin has to be allowed with `origins`.
 
-import { Gateway, Outbox, VIEWS, newKey, type Letter, type View } from "@millpond/client";
+import { Gateway, Outbox, Refused, VIEWS, type Letter, type View } from "@millpond/client";
 import "./chat/chat.ts";
 import type { ChatElement, Desk } from "./chat/chat.ts";
+import { letterOf } from "./chat/shown.ts";
 import style from "./style.css?inline";
 import { languageOf, wordsOf } from "./words/words.ts";
 
@@ -53,15 +54,23 @@ export class MillpondChat extends HTMLElement {
     if (!session || !this.isConnected) return;
     const token = this.getAttribute("token");
     const gateway = new Gateway({ base: this.getAttribute("gateway") ?? HOME, ...(token && { token }) });
-    const chat = (this.chat ??= document.createElement("mp-chat"));
-    Object.assign(chat, {
-      gateway,
-      session,
-      view: this.view,
-      words,
-      desk: this.hasAttribute("read-only") ? undefined : this.desk(gateway),
-    });
+    const desk = (await this.mayWrite(gateway, session)) ? this.desk(gateway) : undefined;
+    if (!this.isConnected) return;
+    const chat = (this.chat ??= this.makeChat());
+    Object.assign(chat, { gateway, session, view: this.view, words, desk });
     this.shadowRoot?.replaceChildren(chat);
+  }
+
+  private makeChat(): ChatElement {
+    const chat = document.createElement("mp-chat");
+    chat.addEventListener("open-large", (event) => void window.open((event as CustomEvent<{ src: string }>).detail.src, "_blank", "noopener"));
+    return chat;
+  }
+
+  /** A guest's token does not open what waits. */
+  private async mayWrite(gateway: Gateway, session: string): Promise<boolean> {
+    if (this.hasAttribute("read-only")) return false;
+    return gateway.queue(session).then(() => true, (error: unknown) => !(error instanceof Refused));
   }
 
   private get view(): View {
@@ -77,16 +86,16 @@ export class MillpondChat extends HTMLElement {
       taken: () => void this.chat?.readQueue(),
     });
     let draft = "";
+    const drafts = { read: () => draft, write: (text: string) => void (draft = text), pictures: [] };
     return {
-      send: (session, { text, join }) => outbox.put({ key: newKey(), session, text, ...(join && { join }) }),
+      send: async (session, sent) => outbox.put(await letterOf(gateway, session, sent)),
       drop: (key) => outbox.drop(key),
-      drafts: () => ({ read: () => draft, write: (text) => void (draft = text) }),
+      drafts: () => drafts,
       tell: (words) => void this.dispatchEvent(new CustomEvent("millpond-notice", { detail: words })),
-      openLarge: (src) => void window.open(src, "_blank", "noopener"),
-      branch: async (session, run, text) => {
-        const { first } = await gateway.run(run);
-        const branch = await gateway.branch(session, first);
-        outbox.put({ key: newKey(), session: branch.id, text });
+      branch: async (session, from, sent) => {
+        const { branchBefore } = await import("./doing/branch.ts");
+        const branch = await branchBefore(gateway, session, from);
+        outbox.put(await letterOf(gateway, branch.id, sent, from));
         this.setAttribute("session", branch.id);
       },
     };

@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use engine::event::{
     AnsweredBy, Event, Executor, Image, MessageId, Owner, Record, StepId, ToolOutcome,
 };
+use gateway::agent::Prompt;
 
 /// One side's turn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Turn {
-    Person(String),
+    Person(Prompt),
     Agent(Vec<Part>),
     Results(Vec<ToolResult>),
 }
@@ -55,7 +56,7 @@ pub struct Conversation {
     run: Open,
     always: BTreeSet<String>,
     /// What the person said last.
-    prompt: String,
+    prompt: Prompt,
 }
 
 /// What may still grow: the parts of the run that is going, by their names in it.
@@ -108,10 +109,11 @@ impl Conversation {
     /// What the run that is going says next.
     pub fn event(&mut self, event: &Event<'_>) {
         match event {
-            Event::PromptReceived { text } => {
+            Event::PromptReceived { text, images } => {
                 self.settle_results();
-                self.turns.push(Turn::Person(text.to_string()));
-                text.as_ref().clone_into(&mut self.prompt);
+                let images = images.iter().cloned().map(Image::into_owned).collect();
+                self.prompt = Prompt { text: text.to_string(), images };
+                self.turns.push(Turn::Person(self.prompt.clone()));
             }
             Event::RoundStarted { .. } => {
                 self.settle_results();
@@ -335,11 +337,22 @@ impl Conversation {
         let text = format!(
             "Summary of the conversation so far, made when it had grown too long:\n\n{summary}\n\n\
              What the person said last:\n\n{}",
-            self.prompt
+            self.prompt.text
         );
-        self.turns = vec![Turn::Person(text)];
+        self.turns = vec![Turn::Person(Prompt { text, images: self.prompt.images.clone() })];
         self.run.messages.clear();
         self.run.thoughts.clear();
+    }
+
+    pub fn has_pictures(&self) -> bool {
+        let of_results =
+            |results: &[ToolResult]| results.iter().any(|result| !result.images.is_empty());
+        let in_turns = self.turns.iter().any(|turn| match turn {
+            Turn::Person(prompt) => !prompt.images.is_empty(),
+            Turn::Agent(_) => false,
+            Turn::Results(results) => of_results(results),
+        });
+        in_turns || self.run.calls.values().any(|pending| !pending.result.images.is_empty())
     }
 
     /// How long all turns are, about.
@@ -350,7 +363,7 @@ impl Conversation {
             Part::Call(call) => call.arguments.len() + call.name.len(),
         };
         let turns = self.turns.iter().map(|turn| match turn {
-            Turn::Person(text) => text.len(),
+            Turn::Person(prompt) => prompt.text.len(),
             Turn::Agent(parts) => parts.iter().map(part).sum(),
             Turn::Results(results) => results.iter().map(|result| result.text.len()).sum(),
         });
@@ -422,7 +435,7 @@ mod tests {
         };
         let message = MessageId(0);
         for event in [
-            Event::PromptReceived { text: "Go".into() },
+            Event::PromptReceived { text: "Go".into(), images: Vec::new() },
             round(0),
             thought(0),
             Event::MessageStarted { message, round: 0, phase: None },

@@ -74,7 +74,7 @@ impl Wish {
 /// The reply to a conversation, as the bytes of a chat completion.
 pub(crate) fn reply(asked: Asked<'_>, attempt: u32, pace: Pace) -> Result<Reply, NoReply> {
     let last = asked.turns.iter().rev().find_map(|turn| match turn {
-        Turn::Person(text) => Some(text.as_str()),
+        Turn::Person(prompt) => Some(prompt.text.as_str()),
         Turn::Agent(_) | Turn::Results(_) => None,
     });
     let wish = Wish::of(last.unwrap_or(""));

@@ -76,7 +76,7 @@ impl Heartbeat {
         }
         let now = now_ms();
         let id = QueuedId::new(now, random().map_err(no_chance)?);
-        let queued = Queued { id, text: self.prompt.clone(), accepted_ms: now };
+        let queued = Queued { id, text: self.prompt.clone(), images: Vec::new(), accepted_ms: now };
         accept(gateway, session, queued, Turn::Next).await?;
         Ok(Beat::Begun(RunId::from(id)))
     }

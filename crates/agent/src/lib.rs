@@ -16,6 +16,7 @@ pub mod model;
 pub mod net;
 pub mod output;
 pub mod pen;
+mod pictures;
 pub mod policy;
 pub mod process;
 pub mod profile;

@@ -5,8 +5,6 @@ mod made;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use engine::event::{Event, Image, Millis, Usage, UsageScope};
 use engine::ingest::{Ingest, Options};
 use engine::run::{Cut, Verdict, Writer};
@@ -19,6 +17,7 @@ use tokio::sync::mpsc;
 
 use crate::conversation::{Conversation, Turn};
 use crate::model::Rates;
+use crate::pictures::{load, without};
 
 use made::Made;
 pub use made::{Known, KnownTools};
@@ -27,6 +26,14 @@ pub use made::{Known, KnownTools};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the run could not be kept")]
 pub struct Unkept;
+
+/// What becomes of pictures when a model is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pictures {
+    Shown,
+    /// In a word: the model does not want them.
+    Told,
+}
 
 /// Pictures of a conversation that a model is sent again, the newest first.
 const PICTURES_MAX: usize = 8;
@@ -94,8 +101,8 @@ impl Pen {
     }
 
     /// The source tells again what the run began with.
-    pub fn expect_echo(&mut self) {
-        self.made.echo = Some(self.job.prompt.clone());
+    pub fn expect_echo(&mut self, prompt: &str) {
+        self.made.echo = Some(prompt.to_owned());
     }
 
     /// Takes in the messages that a person wants in this run.
@@ -112,7 +119,7 @@ impl Pen {
         self.say(|out| {
             for message in &joining.messages {
                 out.note(Event::PromptJoined { queued: message.id.to_string().into() });
-                out.prompt(&message.text);
+                out.prompt_with(&message.text, &message.images);
             }
         })
         .await?;
@@ -227,26 +234,44 @@ impl Pen {
         self.job.take_answers().ok_or(Unkept)
     }
 
-    /// The conversation as a model is to see it, with its newest pictures.
-    pub async fn turns(&self) -> Vec<Turn> {
+    /// The conversation as a model is to see it, with its newest pictures or with a word of them.
+    pub async fn turns(&self, pictures: Pictures) -> Vec<Turn> {
         let mut turns = self.conversation.turns();
-        let Some((log, session, _)) = self.job.place() else { return turns };
-        let results = turns.iter_mut().rev().filter_map(|turn| match turn {
-            Turn::Results(results) => Some(results),
-            Turn::Person(_) | Turn::Agent(_) => None,
-        });
-        let images = results.flatten().flat_map(|result| result.images.iter_mut());
-        let newest: Vec<&mut Image<'static>> = images.take(PICTURES_MAX).collect();
-        for image in newest {
-            let Image::Kept { media_type, digest } = image else { continue };
-            let Ok(Digest(digest)) = digest.parse::<Digest>() else { continue };
-            let found = log.blocking(move |store| store.blob(session, digest)).await;
-            if let Ok(Some((_, bytes))) = found {
-                let base64 = STANDARD.encode(bytes).into();
-                *image = Image::Inline { media_type: std::mem::take(media_type), base64 };
+        if pictures == Pictures::Shown {
+            self.load_newest(&mut turns).await;
+        }
+        for turn in &mut turns {
+            if let Turn::Person(prompt) = turn {
+                let came = prompt.images.len();
+                prompt.images.retain(|image| {
+                    pictures == Pictures::Shown && !matches!(image, Image::Kept { .. })
+                });
+                prompt.text = without(&prompt.text, came - prompt.images.len());
+            } else if let Turn::Results(results) = turn
+                && pictures == Pictures::Told
+            {
+                results.iter_mut().for_each(|result| result.images.clear());
             }
         }
         turns
+    }
+
+    /// Whether the model is shown any picture.
+    pub fn shows(&self) -> bool {
+        self.conversation.has_pictures()
+    }
+
+    async fn load_newest(&self, turns: &mut [Turn]) {
+        let Some((log, session, _)) = self.job.place() else { return };
+        let images = turns.iter_mut().rev().flat_map(|turn| match turn {
+            Turn::Person(prompt) => prompt.images.iter_mut().rev().collect(),
+            Turn::Agent(_) => Vec::new(),
+            Turn::Results(results) => {
+                results.iter_mut().rev().flat_map(|result| result.images.iter_mut().rev()).collect()
+            }
+        });
+        let newest: Vec<&mut Image<'static>> = images.take(PICTURES_MAX).collect();
+        load(&log, session, newest).await;
     }
 
     /// What the last reply said of its end is past.

@@ -67,10 +67,19 @@ pub struct NoReply {
     pub again: Again,
 }
 
+impl NoReply {
+    /// Whether the same call would come to the same.
+    pub fn is_final(&self) -> bool {
+        matches!(self.again, Again::No | Again::Otherwise)
+    }
+}
+
 /// Whether the same call may be made once more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
     No,
+    /// The server will not have this request; it may have another one.
+    Otherwise,
     Yes,
     /// Not before this has passed.
     After(Duration),
@@ -200,9 +209,10 @@ async fn refusal(answer: reqwest::Response, patience: Duration) -> NoReply {
 
 /// What every provider says may pass: too much, too early, broken, overloaded.
 fn again(status: StatusCode, headers: &HeaderMap) -> Again {
-    let may_pass = matches!(status.as_u16(), 408 | 409 | 429 | 500 | 502 | 503 | 504 | 529);
-    if !may_pass {
-        return Again::No;
+    match status.as_u16() {
+        400 | 413 | 415 | 422 => return Again::Otherwise,
+        408 | 409 | 429 | 500 | 502 | 503 | 504 | 529 => {}
+        _ => return Again::No,
     }
     let seconds = |name: &str, unit: f64| {
         let text = headers.get(name)?.to_str().ok()?;

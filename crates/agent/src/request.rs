@@ -7,6 +7,7 @@ mod ollama;
 mod responses;
 
 use engine::event::Image;
+use gateway::agent::Prompt;
 use serde_json::{Map, Value, json};
 
 use crate::conversation::Turn;
@@ -109,6 +110,11 @@ fn image_url(image: &Image<'_>) -> Option<String> {
         Image::Inline { media_type, base64 } => Some(format!("data:{media_type};base64,{base64}")),
         Image::Kept { .. } => None,
     }
+}
+
+/// What a person said, unless they only showed something.
+fn words(prompt: &Prompt) -> Option<&str> {
+    Some(prompt.text.as_str()).filter(|text| prompt.images.is_empty() || !text.trim().is_empty())
 }
 
 /// What a tool gave, never nothing: some providers refuse an empty result.

@@ -23,7 +23,7 @@ use crate::limits::{ASK_EXPIRES_AFTER, CONTEXT_TOKENS, ROUNDS_MAX, RUN_TIME_MAX}
 use crate::mcp::Away;
 use crate::memory::{Memory, remember};
 use crate::model::Rates;
-use crate::pen::{Pen, Unkept};
+use crate::pen::{Pen, Pictures, Unkept};
 use crate::policy::Policies;
 use crate::provider::Provider;
 use crate::stop::Stopping;
@@ -148,6 +148,7 @@ struct Work {
     told_away: Vec<Away>,
     checkpoint: LastCheckpoint,
     rounds: u32,
+    pictures: Pictures,
     /// How often a person has raised the budget of the session.
     raised: u32,
     /// A conversation is not summed up before it is as long as this, in tokens.
@@ -199,6 +200,7 @@ impl Work {
             told_away: Vec::new(),
             checkpoint: LastCheckpoint::default(),
             rounds,
+            pictures: Pictures::Shown,
             raised: budget.raised,
             compact_from: 0,
             budget_ask: budget.open,

@@ -53,6 +53,9 @@ pub enum Event<'a> {
     /// What the person wrote.
     PromptReceived {
         text: Cow<'a, str>,
+        /// Pictures that the person showed with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image<'a>>,
     },
     /// One model call began.
     RoundStarted {

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use engine::event::{Event, Outcome, TextMode};
+use engine::event::{Event, Image, Outcome, TextMode};
 use engine::run::unfinished::Unfinished;
 use tokio::sync::{mpsc, watch};
 
@@ -35,9 +35,16 @@ pub trait Agent: Send + Sync + 'static {
     }
 }
 
+/// What a person wrote, and what they showed with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prompt {
+    pub text: String,
+    pub images: Vec<Image<'static>>,
+}
+
 /// One message, and the run it has become.
 pub struct Job {
-    pub prompt: String,
+    pub prompt: Prompt,
     pen: Option<Pen>,
 }
 
@@ -64,7 +71,7 @@ impl Job {
     /// Writes that the run has begun, and with what.
     pub async fn begin(
         agent: &Arc<dyn Agent>,
-        prompt: String,
+        prompt: Prompt,
         place: Place,
     ) -> Result<Job, StoreError> {
         let pen = Some(Pen { place, unfinished: Unfinished::default() });
@@ -75,13 +82,14 @@ impl Job {
             dialect: agent.name().into(),
             mode: TextMode::Incremental,
         };
-        let facts = vec![(at, started), (at, Event::PromptReceived { text: prompt.into() })];
-        job.write(facts).await?;
+        let Prompt { text, images } = prompt;
+        let received = Event::PromptReceived { text: text.into(), images };
+        job.write(vec![(at, started), (at, received)]).await?;
         Ok(job)
     }
 
     /// A run that was waiting for an answer when the process before this one ended.
-    pub fn found(prompt: String, place: Place, unfinished: Unfinished) -> Job {
+    pub fn found(prompt: Prompt, place: Place, unfinished: Unfinished) -> Job {
         place.ticket.asking(unfinished.asks());
         Job { prompt, pen: Some(Pen { place, unfinished }) }
     }

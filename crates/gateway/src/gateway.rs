@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::event::Millis;
 use engine::view::ViewName;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use crate::access::{Allowed, Attempts, Caller, Links, Secret};
 use crate::agent::{Agent, Job};
@@ -13,7 +13,7 @@ use crate::bounds::Bounds;
 use crate::channel::Channels;
 use crate::clock::{now_ms, random};
 use crate::id::{OwnerId, RunId, SessionId, TokenId};
-use crate::limits::{INGEST_BYTES_MAX, MERGE_WINDOW};
+use crate::limits::{INGEST_BYTES_MAX, MERGE_WINDOW, THEATRE_SEATS_MAX};
 use crate::log::Log;
 use crate::messages::{Queues, Shared};
 use crate::runs::{Runs, end_open_runs};
@@ -47,6 +47,8 @@ pub struct Gateway {
     pub ingest_bytes_max: usize,
     /// The view that readers get who name none.
     pub view: ViewName,
+    /// Readers of all views at once cost more than others.
+    pub theatre_seats: Arc<Semaphore>,
     /// The web site beside the API; empty where there is none.
     pub site: Site,
 }
@@ -90,6 +92,7 @@ impl Gateway {
             unrest: AtomicU64::new(0),
             ingest_bytes_max: INGEST_BYTES_MAX,
             view: ViewName::Latest,
+            theatre_seats: Arc::new(Semaphore::new(THEATRE_SEATS_MAX)),
             site: Site::default(),
         })
     }

@@ -1,5 +1,6 @@
 //! The HTTP side: routes, and what every request goes through before it reaches one.
 
+mod attachments;
 mod blobs;
 mod compat;
 mod credentials;

@@ -29,6 +29,13 @@ pub const TITLE_CHARS_MAX: usize = 200;
 /// Messages that may wait in one session.
 pub const QUEUE_MAX: usize = 100;
 
+/// Readers of a session in all views at once.
+pub const THEATRE_SEATS_MAX: usize = 64;
+
+/// Pictures of one message, and bytes of each.
+pub const ATTACHMENTS_MAX: usize = 8;
+pub const ATTACHMENT_BYTES_MAX: usize = 8 << 20;
+
 /// Bytes of a blob.
 pub const BLOB_BYTES_MAX: usize = 32 << 20;
 

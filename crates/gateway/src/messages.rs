@@ -10,7 +10,7 @@ use engine::event::Event;
 use serde::Deserialize;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, watch};
 
-use crate::agent::{Agent, Job, Place};
+use crate::agent::{Agent, Job, Place, Prompt};
 use crate::gateway::Gateway;
 use crate::id::{QueuedId, RunId, SessionId};
 use crate::limits::QUEUE_MAX;
@@ -26,6 +26,8 @@ pub enum Refused {
     QueueFull,
     #[error("the queue has changed")]
     Changed,
+    #[error("a message would say nothing")]
+    Blank,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -70,6 +72,7 @@ impl Joining {
             let ids = messages.iter().map(|message| message.id);
             stuck.lock().unwrap_or_else(PoisonError::into_inner).extend(ids);
         }
+        log.news().tell(session);
         kept
     }
 }
@@ -187,6 +190,9 @@ pub async fn arrange(
     for message in &mut arranged {
         if let Some(text) = texts.get(&message.id) {
             message.text.clone_from(text);
+            if text.trim().is_empty() && message.images.is_empty() {
+                return Err(Refused::Blank);
+            }
         }
     }
     let kept = arranged.clone();
@@ -291,12 +297,15 @@ async fn next_job(gateway: &Gateway, session: SessionId) -> Result<Option<Job>, 
         }
         let place =
             Place { run: gateway.log.run(session, run), ticket, queues: gateway.queues.clone() };
-        let job = Job::begin(&agent.0, message.text, place).await?;
+        let prompt = Prompt { text: message.text, images: message.images };
+        let job = Job::begin(&agent.0, prompt, place).await?;
         queue.remove(0);
         gateway.log.blocking(move |store| store.set_queue(session, &queue)).await?;
+        gateway.log.news().tell(session);
         return Ok(Some(job));
     }
     gateway.log.blocking(move |store| store.set_queue(session, &[])).await?;
+    gateway.log.news().tell(session);
     Ok(None)
 }
 

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use engine::event::{Event, FailureReason, Outcome, Record};
+use engine::event::{Event, FailureReason, Image, Outcome, Record};
 use engine::run::unfinished::Unfinished;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
-use crate::agent::{Agent, Job, Place};
+use crate::agent::{Agent, Job, Place, Prompt};
 use crate::clock::now_ms;
 use crate::id::{RunId, SessionId};
 use crate::log::{Log, RunLog};
@@ -276,14 +276,17 @@ async fn interrupt_or_keep(
     row: &RunRow,
 ) -> Result<Option<Job>, StoreError> {
     let mut run = log.run(row.session, row.id);
-    let (mut is_agents, mut prompt, mut joined) = (false, String::new(), Vec::new());
+    let (mut is_agents, mut prompt, mut joined) = (false, None, Vec::new());
     let unfinished = read_back(log, row, |event| {
         run.recall(event);
         match event {
             Event::RunStarted { dialect, .. } => {
                 is_agents = agent.is_some_and(|agent| agent.resumes() && agent.name() == dialect);
             }
-            Event::PromptReceived { text } if prompt.is_empty() => prompt = text.to_string(),
+            Event::PromptReceived { text, images } if prompt.is_none() => {
+                let images = images.iter().cloned().map(Image::into_owned).collect();
+                prompt = Some(Prompt { text: text.to_string(), images });
+            }
             Event::PromptJoined { queued } => joined.push(queued.to_string()),
             _ => {}
         }
@@ -298,7 +301,7 @@ async fn interrupt_or_keep(
     {
         ticket.keep_answers();
         let place = Place { run, ticket, queues: Arc::clone(queues) };
-        return Ok(Some(Job::found(prompt, place, unfinished)));
+        return Ok(Some(Job::found(prompt.unwrap_or_default(), place, unfinished)));
     }
     let events = unfinished.close(Outcome::Interrupted, None, "");
     let at = Some(now_ms());

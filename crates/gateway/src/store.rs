@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use engine::event::{Millis, Outcome, Record};
+use engine::event::{Image, Millis, Outcome, Record};
 
 use crate::id::{OwnerId, QueuedId, RunId, SessionId, ShareId, TokenId};
 
@@ -135,6 +135,8 @@ pub struct RunRow {
 pub struct Queued {
     pub id: QueuedId,
     pub text: String,
+    /// Pictures that the person shows with it; they are kept already.
+    pub images: Vec<Image<'static>>,
     pub accepted_ms: Millis,
 }
 

@@ -1,25 +1,30 @@
 // The whole window: the list of chats, the chat that is open, and what can be done.
 
-import { Gateway, News, Outbox, VIEWS, newKey, type Letter, type Refused, type Session, type View } from "@millpond/client";
+import { Gateway, Outbox, VIEWS, type Item, type Letter, type Session, type View, Refused } from "@millpond/client";
 import { LitElement, html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
-import "../chat/chat.ts";
 import type { ChatElement, Desk } from "../chat/chat.ts";
+import "../chat/composer.ts";
 import type { Sent } from "../chat/composer.ts";
+import { letterOf } from "../chat/shown.ts";
 import { commandsOf } from "./commands.ts";
 import type { Format } from "../doing/export.ts";
+import { whenIdle } from "../markdown/idle.ts";
+import { reasonOf } from "../words/reason.ts";
 import type { Words } from "../words/words.ts";
 import { chosenWords } from "./language.ts";
 import { openWhileSeen } from "./asleep.ts";
 import "./dialogs.ts";
 import { choices, choose, draftsOf, keepView, letters, viewOf, type Theme } from "./kept.ts";
-import { Notifier, mayNotify } from "./notifier.ts";
+import { Notifier, mayNotify, onNoticePressed } from "./notifier.ts";
 import "./palette.ts";
 import { placeOf, type Place } from "./place.ts";
 import { Sessions } from "./sessions.ts";
+import { SharedNews } from "./shared-news.ts";
 import "./sidebar.ts";
 import type { SessionWish } from "./sidebar.ts";
 import "./toasts.ts";
+import { afterPaint } from "./turns.ts";
 
 /** So much of a first message names its chat. */
 const TITLE_CHARS = 60;
@@ -33,6 +38,7 @@ export class AppElement extends LitElement {
     open: { state: true },
     letters: { state: true },
     signedOut: { state: true },
+    starting: { state: true },
     stamp: { state: true },
     current: { state: true },
   };
@@ -48,21 +54,21 @@ export class AppElement extends LitElement {
   declare private current: Session | undefined;
   readonly gateway: Gateway;
   readonly sessions: Sessions;
-  private readonly news: News;
+  private readonly news: SharedNews;
   private readonly outbox: Outbox;
   private readonly notifier: Notifier;
   /** Whether a chat is being made. */
-  private starting = false;
+  declare private starting: boolean;
 
   constructor() {
     super();
     this.place = placeOf(location);
     const { thinking, view } = choices();
-    Object.assign(this, { thinking, view, open: false, letters: [], signedOut: false, stamp: 0 });
+    Object.assign(this, { thinking, view, open: false, letters: [], signedOut: false, starting: false, stamp: 0 });
     this.gateway = new Gateway(this.place.what === "shared" ? { token: this.place.token } : {});
     this.sessions = new Sessions(this.gateway, () => (this.stamp += 1));
-    this.notifier = new Notifier(() => choices().notify, () => this.words, (session) => this.go(session));
-    this.news = new News(this.gateway, {
+    this.notifier = new Notifier(() => choices().notify && this.news.leads, () => this.words);
+    this.news = new SharedNews(this.gateway, {
       session: (session) => this.hear(session),
       relist: () => void this.relist(),
       state: (_, why) => why && this.refused(why),
@@ -70,6 +76,7 @@ export class AppElement extends LitElement {
     this.outbox = new Outbox(this.gateway, letters, {
       changed: (all) => (this.letters = all),
       taken: () => void this.chat?.readQueue(),
+      signedOut: (why) => this.refused(why),
     });
   }
 
@@ -83,24 +90,45 @@ export class AppElement extends LitElement {
     addEventListener("keydown", this.key);
     addEventListener("online", this.online);
     addEventListener("storage", this.keptElsewhere);
+    // Where there is room for the list beside the chat, nothing is closed behind it.
+    NARROW.addEventListener("change", () => (this.open = false));
+    this.loadChat();
     if (this.place.what === "shared") return void this.readCurrent();
+    this.letters = this.outbox.letters();
+    afterPaint(() => this.listen());
+    if (this.place.what === "session") this.enter(this.place.session);
+    else void this.toWriting();
+  }
+
+  private listen(): void {
     this.news.open();
     // Whoever wants to be told of what happens wants that above all from a tab that is hidden.
     openWhileSeen(() => (choices().notify ? [] : [this.news]));
-    this.letters = this.outbox.letters();
+    onNoticePressed((session) => this.go(session));
     void this.outbox.flush();
-    if (this.place.what === "session") this.enter(this.place.session);
-    else this.toWriting();
+  }
+
+  /** All that shows a chat is the greater part of the app: whoever begins a new one can write before it is there. */
+  private loadChat(): void {
+    const load = () => import("../chat/chat.ts");
+    if (this.place.what === "start") whenIdle(load);
+    else void load();
   }
 
   /** Where there is no keyboard on the screen that would come up. */
-  private toWriting(): void {
+  private async toWriting(): Promise<void> {
     if (matchMedia("(pointer: coarse)").matches) return;
-    void this.updateComplete.then(() => this.querySelector("mp-composer")?.focus());
+    const before = document.activeElement;
+    await this.updateComplete;
+    if (this.session) await customElements.whenDefined("mp-chat");
+    await this.chat?.updateComplete;
+    // Whoever has begun something else while the chat was loaded goes on with that.
+    const isFree = [before, document.body, null].includes(document.activeElement);
+    if (isFree) this.querySelector("mp-composer")?.focus();
   }
 
   get chat(): ChatElement | null {
-    return this.querySelector("mp-chat");
+    return customElements.get("mp-chat") ? this.querySelector("mp-chat") : null;
   }
 
   get session(): string | undefined {
@@ -123,7 +151,7 @@ export class AppElement extends LitElement {
     this.place = { what: "start" };
     this.current = undefined;
     this.open = false;
-    this.toWriting();
+    void this.toWriting();
   }
 
   setView(view: View): void {
@@ -158,9 +186,12 @@ export class AppElement extends LitElement {
   }
 
   async export(format: Format): Promise<void> {
-    const { download, exported } = await import("../doing/export.ts");
+    const [{ download, exported }, { picturesOf }] = await Promise.all([import("../doing/export.ts"), import("../doing/export-pictures.ts")]);
+    const { session, words } = this;
     const page = this.chat?.page;
-    if (page) download(exported(page, this.current?.title ?? "", format, this.words));
+    if (!page || !session) return;
+    const pictures = format === "html" ? await picturesOf(page, this.gateway, session) : new Map<string, string>();
+    download(exported(page, format, { title: this.current?.title ?? "", language: document.documentElement.lang, words, pictures }));
   }
 
   async showUsage(): Promise<void> {
@@ -171,7 +202,7 @@ export class AppElement extends LitElement {
     if (!this.session) return;
     const { tokens_in, tokens_out, cost_micro_usd } = await this.gateway.usage(this.session);
     const cost = cost_micro_usd ? `$${(cost_micro_usd / 1e6).toFixed(4)}` : this.words.noPrice;
-    this.tell(this.words.usageOf(tokens_in.toLocaleString(), tokens_out.toLocaleString(), cost));
+    this.tell(this.words.usageOf(this.words.count(tokens_in), this.words.count(tokens_out), cost));
   }
 
   openPalette(): void {
@@ -207,7 +238,7 @@ export class AppElement extends LitElement {
     return html`<button type="button" class="skip" @click=${() => this.querySelector<HTMLElement>("#main")?.focus()}>${this.words.conversation}</button>
       <div class="app ${this.open ? "open" : ""} ${shared ? "shared" : ""}">
         ${shared ? nothing : this.side()}
-        <main id="main" tabindex="-1">${this.top()} ${this.session ? this.chatOf(this.session) : this.startPage()}</main>
+        <main id="main" tabindex="-1" ?inert=${this.open && NARROW.matches}>${this.top()} ${this.session ? this.chatOf(this.session) : this.startPage()}</main>
       </div>
       <mp-palette .words=${this.words} .commands=${commandsOf(this)}></mp-palette>
       <mp-dialogs .words=${this.words}></mp-dialogs>
@@ -220,7 +251,8 @@ export class AppElement extends LitElement {
   }
 
   private side(): TemplateResult {
-    return html`<aside class="side" aria-label=${this.words.chats}>
+    return html`<aside class="side" aria-label=${this.words.chats} @keydown=${(event: KeyboardEvent) => event.key === "Escape" && this.closeSide()}>
+      <button type="button" class="icon side-toggle" aria-label=${this.words.closeSidebar} @click=${() => this.closeSide()}><span aria-hidden="true">✕</span></button>
       <mp-sidebar
         .sessions=${this.sessions}
         .current=${this.session}
@@ -234,7 +266,7 @@ export class AppElement extends LitElement {
 
   private top(): TemplateResult {
     const { words } = this;
-    const toggle = html`<button type="button" class="icon side-toggle" aria-expanded=${this.open} aria-label=${this.open ? words.closeSidebar : words.openSidebar} @click=${() => (this.open = !this.open)}>
+    const toggle = html`<button type="button" class="icon side-toggle" aria-expanded=${this.open} aria-label=${words.openSidebar} @click=${() => this.openSide()}>
       <span aria-hidden="true">☰</span>
     </button>`;
     return html`<header class="top">
@@ -262,6 +294,9 @@ export class AppElement extends LitElement {
       .letters=${this.letters.filter((letter) => letter.session === session)}
       .commands=${commandsOf(this)}
       .head=${this.current?.head ?? 0}
+      .deleted=${this.current?.deleted_ms !== undefined}
+      @bring-back=${() => void this.trying(this.gateway.restoreSession(session))}
+      @open-large=${({ detail: { src, alt } }: CustomEvent<{ src: string; alt: string }>) => this.querySelector("mp-dialogs")?.picture(src, alt)}
       @refused=${({ detail }: CustomEvent<Refused>) => this.refused(detail)}
     ></mp-chat>`;
   }
@@ -272,6 +307,7 @@ export class AppElement extends LitElement {
       <div class="welcome"><h2>${this.words.welcome}</h2><p>${this.words.welcomeMore}</p></div>
       <div class="below">
         <mp-composer .words=${this.words} .commands=${commandsOf(this)} .drafts=${START_DRAFTS} @send-message=${this.sendFirst}
+          .sending=${this.starting} @too-many-pictures=${() => this.tell(this.words.tooManyPictures)}
           @cannot-attach=${({ detail }: CustomEvent<string>) => this.tell(this.words.cannotAttach(detail))}></mp-composer>
       </div>
     </div>`;
@@ -293,29 +329,28 @@ export class AppElement extends LitElement {
     drop: (key) => this.outbox.drop(key),
     drafts: draftsOf,
     tell: (words) => this.tell(words),
-    openLarge: (src, alt) => this.querySelector("mp-dialogs")?.picture(src, alt),
-    branch: (session, run, text) => this.branch(session, run, text),
+    branch: (session, from, sent) => this.branch(session, from, sent),
   };
 
-  private send(session: string, { text, join }: { text: string; join: boolean }): boolean {
-    const taken = this.outbox.put({ key: newKey(), session, text, ...(join && { join }) });
+  private async send(session: string, sent: Sent, instead?: Item): Promise<boolean> {
+    const taken = this.outbox.put(await letterOf(this.gateway, session, sent, instead));
     if (!taken) this.tell(this.words.outboxFull);
-    else if (this.current && !this.current.title) void this.name(session, text);
+    else if (this.current && !this.current.title && sent.text.trim()) void this.name(session, sent.text);
     return taken;
   }
 
   /** What was written stays in the field until it is in the outbox of a chat. */
-  private readonly sendFirst = async ({ detail: { text, taken } }: CustomEvent<Sent>): Promise<void> => {
+  private readonly sendFirst = async ({ detail }: CustomEvent<Sent>): Promise<void> => {
     if (this.starting) return;
     this.starting = true;
-    await this.trying(this.beginWith(text, taken));
+    await this.trying(this.beginWith(detail));
     this.starting = false;
   };
 
-  private async beginWith(text: string, taken: () => void): Promise<void> {
-    const session = await this.gateway.createSession(titleOf(text));
-    if (!this.send(session.id, { text, join: false })) return;
-    taken();
+  private async beginWith(sent: Sent): Promise<void> {
+    const session = await this.gateway.createSession(titleOf(sent.text));
+    if (!(await this.send(session.id, sent))) return;
+    sent.taken();
     // Whoever has gone elsewhere meanwhile stays there.
     if (this.place.what === "start") this.go(session.id);
   }
@@ -324,10 +359,10 @@ export class AppElement extends LitElement {
     await this.trying(this.gateway.changeSession(session, { title: titleOf(text) }));
   }
 
-  private async branch(session: string, run: string, text: string): Promise<void> {
-    const { first } = await this.gateway.run(run);
-    const branch = await this.gateway.branch(session, first);
-    this.send(branch.id, { text, join: false });
+  private async branch(session: string, from: Item, sent: Sent): Promise<void> {
+    const { branchBefore } = await import("../doing/branch.ts");
+    const branch = await branchBefore(this.gateway, session, from);
+    await this.send(branch.id, { ...sent, join: false }, from);
     this.go(branch.id);
   }
 
@@ -337,19 +372,19 @@ export class AppElement extends LitElement {
     this.open = false;
     this.current = this.sessions.find(session);
     void this.readCurrent();
-    this.toWriting();
+    void this.toWriting();
   }
 
   private async readCurrent(): Promise<void> {
     const { session } = this;
     if (!session) return;
-    const found = await this.gateway.session(session).catch((error: Refused) => void this.refused(error));
+    const found = await this.gateway.session(session).catch((error: unknown) => void this.refused(error));
     if (found && session === this.session) this.current = found;
   }
 
   private async relist(): Promise<void> {
     await this.trying(this.sessions.read());
-    this.notifier.begin(this.sessions.list);
+    this.sessions.list.forEach((session) => this.notifier.hear(session));
     await this.readCurrent();
   }
 
@@ -361,8 +396,19 @@ export class AppElement extends LitElement {
     void this.chat?.readQueue();
   }
 
-  private refused(why: Refused): void {
-    if (why.status === 401) this.signedOut = true;
+  private openSide(): void {
+    this.open = true;
+    void this.updateComplete.then(() => this.querySelector<HTMLElement>(".side .side-toggle")?.focus());
+  }
+
+  private closeSide(): void {
+    if (!this.open) return;
+    this.open = false;
+    void this.updateComplete.then(() => this.querySelector<HTMLElement>(".top .side-toggle")?.focus());
+  }
+
+  private refused(why: unknown): void {
+    if (why instanceof Refused && why.status === 401) this.signedOut = true;
   }
 
   /** Says whether it worked, and tells the person why it did not. */
@@ -371,7 +417,8 @@ export class AppElement extends LitElement {
       await work;
       return true;
     } catch (error) {
-      this.tell(this.words.failed((error as Error).message));
+      this.refused(error);
+      this.tell(this.words.failed(reasonOf(error, this.words)));
       return false;
     }
   }
@@ -400,6 +447,9 @@ export class AppElement extends LitElement {
     }
   };
 }
+
+/** Where the list of chats lies over the chat; as in the style. */
+const NARROW = matchMedia("(max-width: 48rem)");
 
 const START_DRAFTS = draftsOf("");
 

@@ -37,8 +37,17 @@ export const letters: Drawer = {
   },
 };
 
+const picturesOf = new Map<string, readonly File[]>();
+
 export function draftsOf(session: string): Drafts {
   return {
+    get pictures() {
+      return picturesOf.get(session) ?? [];
+    },
+    set pictures(pictures) {
+      if (pictures.length) picturesOf.set(session, pictures);
+      else picturesOf.delete(session);
+    },
     read: () => read<[string, string][]>("drafts", []).find(([of]) => of === session)?.[1] ?? "",
     write: (text) => {
       const others = read<[string, string][]>("drafts", []).filter(([of]) => of !== session);

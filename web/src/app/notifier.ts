@@ -3,41 +3,47 @@
 import type { Session } from "@millpond/client";
 import type { Words } from "../words/words.ts";
 
+/** What the service worker is asked to show; it does not while one of our windows is seen. */
+export interface Notice {
+  title: string;
+  body: string;
+  session: string;
+}
+
 export class Notifier {
   private readonly known = new Map<string, { run: string | null; asks: number }>();
 
   constructor(
     private readonly wanted: () => boolean,
     private readonly words: () => Words,
-    private readonly open: (session: string) => void,
+    private readonly show: (notice: Notice) => void = showNotice,
   ) {}
 
-  /** Sessions as they are: only what happens from now on is news. */
-  begin(sessions: readonly Session[]): void {
-    for (const { id, run, asks = 0 } of sessions) this.known.set(id, { run, asks });
-  }
-
+  /** A session as it is now. What happened while nobody listened is news, too; one not heard of before is not. */
   hear({ id, title, run, asks = 0 }: Session): void {
     const before = this.known.get(id);
     this.known.set(id, { run, asks });
-    if (!before) return;
-    if (before.asks < asks) this.tell(id, title, this.words().notifyAsks);
-    else if (before.run && !run) this.tell(id, title, this.words().notifyEnded);
+    if (!before || !this.wanted()) return;
+    const { untitled, notifyAsks, notifyEnded } = this.words();
+    const isOver = before.run !== null && before.run !== run;
+    if (before.asks < asks) this.show({ title: title || untitled, body: notifyAsks, session: id });
+    else if (isOver) this.show({ title: title || untitled, body: notifyEnded, session: id });
   }
+}
 
-  private tell(session: string, title: string, body: string): void {
-    if (!this.wanted() || document.visibilityState === "visible" || Notification.permission !== "granted") return;
-    const notification = new Notification(title || this.words().untitled, { body, tag: session });
-    notification.onclick = () => {
-      focus();
-      this.open(session);
-      notification.close();
-    };
-  }
+/** Pages of phones may not show any by themselves. */
+function showNotice(notice: Notice): void {
+  void navigator.serviceWorker.ready.then(({ active }) => active?.postMessage({ notice }));
 }
 
 /** Asks the browser; says whether it lets us. */
 export async function mayNotify(): Promise<boolean> {
-  if (!("Notification" in globalThis)) return false;
+  if (!("Notification" in globalThis) || !("serviceWorker" in navigator)) return false;
   return (await Notification.requestPermission()) === "granted";
+}
+
+/** Calls back with the session of a notice that was pressed. */
+export function onNoticePressed(open: (session: string) => void): void {
+  if (!("serviceWorker" in navigator)) return;
+  navigator.serviceWorker.addEventListener("message", ({ data }: MessageEvent<{ open?: string }>) => data.open && open(data.open));
 }

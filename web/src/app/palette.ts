@@ -10,17 +10,21 @@ export class PaletteElement extends LitElement {
   static override properties = {
     words: { attribute: false },
     commands: { attribute: false },
+    shown: { state: true },
     typed: { state: true },
     chosen: { state: true },
   };
   declare words: Words;
   declare commands: readonly Command[];
+  /** A list that nobody sees is not made. */
+  declare private shown: boolean;
   declare private typed: string;
   declare private chosen: number;
 
   constructor() {
     super();
     this.commands = [];
+    this.shown = false;
     this.typed = "";
     this.chosen = 0;
   }
@@ -30,8 +34,7 @@ export class PaletteElement extends LitElement {
   }
 
   open(): void {
-    this.typed = "";
-    this.chosen = 0;
+    Object.assign(this, { shown: true, typed: "", chosen: 0 });
     void this.updateComplete.then(() => {
       this.dialog?.showModal();
       this.querySelector("input")?.focus();
@@ -47,8 +50,8 @@ export class PaletteElement extends LitElement {
   }
 
   protected override render(): TemplateResult {
-    const found = this.found();
-    return html`<dialog class="palette" aria-label=${this.words.palette} @click=${this.outside}>
+    const found = this.shown ? this.found() : [];
+    return html`<dialog class="palette" aria-label=${this.words.palette} @click=${this.outside} @close=${() => (this.shown = false)}>
       <input
         type="text"
         role="combobox"

@@ -2,6 +2,7 @@
 
 import type { Session } from "@millpond/client";
 import { LitElement, html, nothing, type TemplateResult } from "lit";
+import { hasLostFocus } from "../focus.ts";
 import type { Words } from "../words/words.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -22,9 +23,18 @@ export class SidebarElement extends LitElement {
   declare stamp: number;
   declare private menuOf: string | undefined;
   private searching: ReturnType<typeof setTimeout> | undefined;
+  private hadFocus = false;
 
   protected override createRenderRoot(): HTMLElement {
     return this;
+  }
+
+  protected override willUpdate(): void {
+    this.hadFocus = this.matches(":focus-within");
+  }
+
+  protected override updated(): void {
+    if (this.hadFocus && hasLostFocus(this)) this.querySelector<HTMLElement>(".new")?.focus();
   }
 
   protected override render(): TemplateResult {
@@ -57,7 +67,7 @@ export class SidebarElement extends LitElement {
     const { words } = this;
     const title = session.title || words.untitled;
     const open = session.id === this.menuOf;
-    return html`<li class=${session.id === this.current ? "current" : ""}>
+    return html`<li class=${session.id === this.current ? "current" : ""} @keydown=${open ? this.escape : nothing}>
       <a href="/s/${session.id}" aria-current=${session.id === this.current ? "page" : nothing} @click=${(event: MouseEvent) => this.go(event, session)}>
         <span class="title" dir="auto">${title}</span> ${this.sign(session)}
       </a>
@@ -82,7 +92,7 @@ export class SidebarElement extends LitElement {
       ["archive", session.archived ? words.unarchive : words.archiveIt],
       ["remove", words.remove],
     ];
-    return html`<div class="menu" @keydown=${(event: KeyboardEvent) => event.key === "Escape" && (this.menuOf = undefined)}>
+    return html`<div class="menu">
       ${wishes.map(([wish, label]) => html`<button type="button" @click=${() => this.wish(wish, session)}>${label}</button>`)}
     </div>`;
   }
@@ -94,8 +104,21 @@ export class SidebarElement extends LitElement {
     this.wish("open", session);
   }
 
-  private wish(wish: SessionWish, session: Session): void {
+  private readonly escape = (event: KeyboardEvent): void => {
+    if (event.key !== "Escape") return;
+    // Only the menu: the list behind it stays.
+    event.stopPropagation();
+    this.closeMenu();
+  };
+
+  /** What was pressed in it goes: its button has the focus again, also for a dialog to give back. */
+  private closeMenu(): void {
+    this.querySelector<HTMLElement>("[aria-expanded=true]")?.focus();
     this.menuOf = undefined;
+  }
+
+  private wish(wish: SessionWish, session: Session): void {
+    this.closeMenu();
     this.dispatchEvent(new CustomEvent("session-wish", { detail: { wish, session } }));
   }
 

@@ -4,6 +4,7 @@
 import type { Ask } from "@millpond/client";
 import { LitElement, html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
+import { hasLostFocus } from "../focus.ts";
 import { hasUnseen, writtenOut } from "../page/hidden-characters.ts";
 import type { Words } from "../words/words.ts";
 
@@ -24,6 +25,7 @@ export class AsksElement extends LitElement {
   /** Since when what is under the pointer or the focus has been what it is. */
   private settledAt = 0;
   private shown = "";
+  private hadFocus = false;
 
   constructor() {
     super();
@@ -36,10 +38,16 @@ export class AsksElement extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
+    this.hadFocus = this.matches(":focus-within");
     const shown = this.asks.map(nameOf).join();
     // Also when one goes: another may have moved to where it was.
     if (changed.has("asks") && shown !== this.shown) this.settledAt = performance.now();
     this.shown = shown;
+  }
+
+  /** Not to the next ask: a key meant for the one before would answer it. */
+  protected override updated(): void {
+    if (this.hadFocus && hasLostFocus(this)) this.dispatchEvent(new CustomEvent("focus-lost"));
   }
 
   protected override render(): TemplateResult | typeof nothing {
@@ -64,7 +72,7 @@ export class AsksElement extends LitElement {
   private options(ask: Ask): TemplateResult[] {
     return ask.options.map(({ id, label }) => {
       const kind = id === "approve" || id.startsWith("allow") ? "primary" : "";
-      return html`<button type="button" class=${kind} ?disabled=${this.busy.has(nameOf(ask))} @click=${() => this.answer(ask, id)}>
+      return html`<button type="button" class=${kind} aria-disabled=${this.busy.has(nameOf(ask))} @click=${() => this.answer(ask, id)}>
         ${this.words.askOption[label] ?? writtenOut(label)}
       </button>`;
     });
@@ -79,12 +87,13 @@ export class AsksElement extends LitElement {
     return html`<form @submit=${send}>
       <label class="unseen" for="answer-${nameOf(ask)}">${this.words.yourAnswer}</label>
       <input id="answer-${nameOf(ask)}" name="answer" autocomplete="off" placeholder=${this.words.yourAnswer} />
-      <button type="submit" class="primary" ?disabled=${this.busy.has(nameOf(ask))}>${this.words.answer}</button>
+      <button type="submit" class="primary" aria-disabled=${this.busy.has(nameOf(ask))}>${this.words.answer}</button>
     </form>`;
   }
 
   private answer(ask: Ask, answer: string): void {
-    if (performance.now() - this.settledAt < DEAF_MS) return;
+    // Its buttons keep the focus while an answer is on its way: one that is disabled would lose it.
+    if (this.busy.has(nameOf(ask)) || performance.now() - this.settledAt < DEAF_MS) return;
     this.dispatchEvent(new CustomEvent("answer", { detail: { ask, answer } }));
   }
 }

@@ -7,10 +7,10 @@ import type { Command } from "../doing/commands.ts";
 import { Announcer } from "../page/announcer.ts";
 import { Follow } from "../page/follow.ts";
 import { PageView } from "../page/page-view.ts";
+import { reasonOf } from "../words/reason.ts";
 import type { Words } from "../words/words.ts";
 import { nameOf } from "./asks.ts";
-import "./composer.ts";
-import type { Drafts, Sent } from "./composer.ts";
+import { allowFiles, type Drafts, type Sent } from "./composer.ts";
 import "./queue.ts";
 import type { QueueWish } from "./queue.ts";
 import { isGoing, statusWords } from "./status.ts";
@@ -18,13 +18,13 @@ import { aroundOf } from "./surroundings.ts";
 
 /** What the chat cannot do by itself. */
 export interface Desk {
-  send(session: string, sent: Sent): boolean;
+  /** Says whether it is kept, and will be sent. */
+  send(session: string, sent: Sent): Promise<boolean>;
   drop(key: string): void;
   drafts(session: string): Drafts;
   tell(words: string): void;
-  openLarge(src: string, alt: string): void;
-  /** Goes on from before this run, in a session of its own, with another text. */
-  branch(session: string, run: string, text: string): Promise<void>;
+  /** Goes on from before this message, in a session of its own, with another text. */
+  branch(session: string, from: Item, sent: Sent): Promise<void>;
 }
 
 export class ChatElement extends LitElement {
@@ -38,12 +38,14 @@ export class ChatElement extends LitElement {
     letters: { attribute: false },
     commands: { attribute: false },
     head: { attribute: false },
+    deleted: { attribute: false },
     waiting: { state: true },
     line: { state: true },
     problem: { state: true },
     following: { state: true },
     unread: { state: true },
     stopping: { state: true },
+    sending: { state: true },
     branching: { state: true },
     tick: { state: true },
   };
@@ -58,16 +60,22 @@ export class ChatElement extends LitElement {
   declare commands: readonly Command[];
   /** Where the log ends, as the list of sessions says. */
   declare head: number;
+  /** Whether it was deleted, here or elsewhere, and can still be brought back. */
+  declare deleted: boolean;
   declare private waiting: readonly Waiting[];
   declare private line: LineState;
   declare private problem: string | undefined;
   declare private following: boolean;
   declare private unread: boolean;
   declare private stopping: boolean;
+  declare private sending: boolean;
   declare private branching: Item | undefined;
   /** Counts changes of what stands around the page. */
   declare private tick: number;
   private reader: Reader | undefined;
+  /** The run that the person sees going, if the page has said which. */
+  private run: string | undefined;
+  private around: ReturnType<typeof aroundOf> | undefined;
   private pageView: PageView | undefined;
   private follow: Follow | undefined;
   private announcer: Announcer | undefined;
@@ -76,7 +84,7 @@ export class ChatElement extends LitElement {
 
   constructor() {
     super();
-    Object.assign(this, { letters: [], commands: [], waiting: [], line: "connecting", following: true, unread: false, stopping: false, tick: 0, head: 0 });
+    Object.assign(this, { letters: [], commands: [], waiting: [], line: "connecting", following: true, unread: false, stopping: false, sending: false, tick: 0, head: 0, deleted: false });
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -112,10 +120,10 @@ export class ChatElement extends LitElement {
     this.stopping = false;
   }
 
-  /** The gateway knows which run is going; a page may not have an item of it yet. */
+  /** The run that is seen, and not one that began meanwhile; the gateway knows it where the page has nothing of it yet. */
   private async cancelRun(): Promise<void> {
-    const { run } = await this.gateway.session(this.session);
-    if (run) await this.gateway.cancel(run);
+    const run = this.run ?? (await this.gateway.session(this.session)).run;
+    if (run) await this.gateway.cancel(run).catch(unlessEnded);
   }
 
   async retry(): Promise<void> {
@@ -129,7 +137,7 @@ export class ChatElement extends LitElement {
 
   protected override render(): TemplateResult {
     const { words } = this;
-    return html`<div class="scroller" tabindex="0" role="region" aria-label=${words.conversation}>
+    return html`<div class="scroller" tabindex="0" role="region" aria-label=${words.conversation} @dragover=${this.desk ? allowFiles : nothing} @drop=${this.desk ? this.dropped : nothing}>
         <div class="content">
           <div class="page view-${this.view}" role="log" aria-live="off" aria-label=${words.conversation}></div>
           ${this.footer()}
@@ -138,11 +146,37 @@ export class ChatElement extends LitElement {
       <div class="unseen" aria-live="polite" data-announcer></div>
       <div class="below">
         ${this.following ? nothing : html`<button type="button" class="new-below" @click=${this.toTheEnd}>↓ ${this.unread ? words.newBelow : words.toTheEnd}</button>`}
-        ${this.lineNote()}
-        <mp-asks .asks=${this.desk ? (this.page?.asks ?? []) : []} .busy=${new Set(this.answering)} .words=${words} @answer=${this.answered}></mp-asks>
-        <mp-queue .waiting=${this.waiting} .letters=${this.letters} .words=${words} @arrange=${this.arrange} @drop-letter=${this.dropLetter}></mp-queue>
-        ${this.desk ? this.writing(this.desk) : html`<p class="soft read-only">${words.readOnly}</p>`}
+        ${this.deleted ? this.bringBack() : this.lineNote()} ${this.deleted || this.line === "refused" ? nothing : this.doing()}
       </div>`;
+  }
+
+  private bringBack(): TemplateResult {
+    const restore = () => this.dispatchEvent(new CustomEvent("bring-back"));
+    return html`<p class="line problem" role="alert">${this.words.deleted}
+      ${this.desk ? html`<button type="button" class="quiet" @click=${restore}>${this.words.bringBack}</button>` : nothing}</p>`;
+  }
+
+  private doing(): TemplateResult {
+    const { desk, words } = this;
+    if (!desk) return html`<p class="soft read-only">${words.readOnly}</p>`;
+    return html`<mp-asks
+        .asks=${this.page?.asks ?? []}
+        .busy=${new Set(this.answering)}
+        .words=${words}
+        @answer=${this.answered}
+        @focus-lost=${this.toWriting}
+      ></mp-asks>
+      <mp-queue
+        .waiting=${this.waiting}
+        .letters=${this.letters}
+        .words=${words}
+        @arrange=${this.arrange}
+        @late-edit=${({ detail }: CustomEvent<string>) => this.giveBack(detail)}
+        @drop-letter=${({ detail }: CustomEvent<Letter>) => desk.drop(detail.key)}
+        @edit-letter=${({ detail }: CustomEvent<Letter>) => void this.trying(this.editLetter(desk, detail))}
+        @focus-lost=${this.toWriting}
+      ></mp-queue>
+      ${this.writing(desk)}`;
   }
 
   private writing(desk: Desk): TemplateResult {
@@ -150,12 +184,14 @@ export class ChatElement extends LitElement {
       .words=${this.words}
       .going=${this.isGoing}
       .stopping=${this.stopping}
+      .sending=${this.sending}
       .commands=${this.commands}
       .drafts=${this.branching ? undefined : this.draftsOf(desk)}
       .note=${this.branching ? this.words.editingBranch : undefined}
       @send-message=${this.send}
       @stop-run=${this.stop}
       @cancel-note=${() => (this.branching = undefined)}
+      @too-many-pictures=${() => desk.tell(this.words.tooManyPictures)}
       @cannot-attach=${({ detail }: CustomEvent<string>) => desk.tell(this.words.cannotAttach(detail))}
     ></mp-composer>`;
   }
@@ -167,7 +203,7 @@ export class ChatElement extends LitElement {
     const retry = this.desk && ended && page?.ended?.outcome !== "completed";
     const empty = page && !page.keys.length && !this.isGoing && this.line === "open";
     return html`${empty ? html`<div class="welcome"><h2>${this.words.welcome}</h2><p>${this.words.welcomeMore}</p></div>` : nothing}
-      <div class="status ${ended ? "ended" : ""} ${this.isGoing ? "going" : ""}" role="status">
+      <div class="status ${ended ? "ended" : ""} ${this.isGoing ? "going" : ""}">
         ${text ? html`<span class="pulse" aria-hidden="true"></span><span class="status-text" dir="auto">${text}</span>` : nothing}
         ${retry ? html`<button type="button" class="quiet" @click=${() => this.retry()}>${this.words.retry}</button>` : nothing}
       </div>`;
@@ -180,6 +216,7 @@ export class ChatElement extends LitElement {
 
   protected override updated(changed: PropertyValues<this>): void {
     if (changed.has("session") || changed.has("view") || changed.has("thinking") || changed.has("gateway") || changed.has("words")) this.openSession(changed.has("session"));
+    else if (changed.get("deleted") === true && !this.deleted) this.openSession(false);
     if (changed.has("head") && this.head) this.reader?.expectHead(this.head);
   }
 
@@ -191,14 +228,14 @@ export class ChatElement extends LitElement {
     if (!host || !scroller || !content || !live) return;
     if (another) Object.assign(this, { waiting: [], branching: undefined, problem: undefined, stopping: false });
     const { session, words, desk } = this;
-    const around = aroundOf(this.gateway, {
+    this.around = aroundOf(this.gateway, {
       words,
       session,
-      openLarge: (src, alt) => desk?.openLarge(src, alt),
+      openLarge: (src, alt) => this.dispatchEvent(new CustomEvent("open-large", { detail: { src, alt } })),
       copied: () => desk?.tell(words.copied),
       ...(desk && { edit: (item: Item) => this.beginBranch(item) }),
     });
-    this.pageView = new PageView(host, around, () => this.drawn(), scroller);
+    this.pageView = new PageView(host, this.around, () => this.drawn(), scroller);
     this.follow = new Follow(scroller, content, (following) => this.followed(following));
     this.announcer = new Announcer(live);
     const kind = { view: this.view, ...(this.thinking && { thinking: this.thinking }) };
@@ -209,7 +246,6 @@ export class ChatElement extends LitElement {
     });
     this.reader.open();
     Object.assign(this, { following: true, unread: false });
-    this.follow.toTheEnd();
     if (desk) void this.readQueue();
   }
 
@@ -218,17 +254,18 @@ export class ChatElement extends LitElement {
     this.pageView?.dispose();
     this.follow?.dispose();
     this.announcer?.dispose();
-    this.reader = this.pageView = this.follow = this.announcer = undefined;
+    this.around?.dispose();
+    this.reader = this.pageView = this.follow = this.announcer = this.around = this.run = undefined;
   }
 
   private changed(change: Change): void {
     const page = this.page;
     if (!page) return;
     if (change.what === "everything") {
+      this.run = this.reader?.run;
       this.answering.clear();
       this.pageView?.show(page);
       this.announcer?.begin(page);
-      if (this.following) this.follow?.toTheEnd();
     } else {
       this.pageView?.change(change);
       this.announcer?.hear(change, page);
@@ -239,18 +276,24 @@ export class ChatElement extends LitElement {
   private aroundChanged(change: Change): void {
     this.tick += 1;
     if (change.what === "ended" || change.what === "everything") void this.readQueue();
-    if (change.what === "ended") this.announcer?.say(statusWords(this.page ?? ({} as never), this.words));
+    if (change.what === "ended") this.ended();
     if (change.what === "around" && change.part === "asks") this.announcer?.say(this.words.waitingForYou);
-    if (change.what === "item") this.isTaken(change.key);
+    if (change.what === "item") this.begins(change.key);
     if (change.what !== "resolved") return;
     const { by, answer } = change.resolved;
     if (!this.answering.delete(nameOf(change.resolved)) && by === "person") this.desk?.tell(this.words.answeredElsewhere(this.words.askOption[answer] ?? answer));
   }
 
+  private ended(): void {
+    this.run = undefined;
+    if (this.page) this.announcer?.say(statusWords(this.page, this.words));
+  }
+
   /** A message that begins its run waits no longer. */
-  private isTaken(key: number): void {
+  private begins(key: number): void {
     const item = this.page?.items.get(key);
     if (item?.kind === "user") void this.readQueue();
+    if (item?.kind === "user" || item?.state === "live") this.run = item.run;
   }
 
   private get isGoing(): boolean {
@@ -291,20 +334,31 @@ export class ChatElement extends LitElement {
     void this.updateComplete.then(() => this.composer?.write(item.text ?? ""));
   }
 
-  private readonly send = (event: CustomEvent<Sent>): void => {
+  private readonly send = async ({ detail }: CustomEvent<Sent>): Promise<void> => {
     const { desk, branching } = this;
-    const { text, taken } = event.detail;
-    if (!desk) return;
-    if (branching) void this.trying(this.branchOff(desk, branching, text));
-    else if (desk.send(this.session, event.detail)) taken();
+    if (!desk || this.sending) return;
+    this.sending = true;
+    await this.trying(branching ? this.branchOff(desk, branching, detail) : this.sendOff(desk, detail));
+    this.sending = false;
     this.toTheEnd();
   };
 
+  private async sendOff(desk: Desk, sent: Sent): Promise<void> {
+    if (await desk.send(this.session, sent)) sent.taken();
+  }
+
   /** What was written stays where it is until the branch is there. */
-  private async branchOff(desk: Desk, from: Item, text: string): Promise<void> {
-    await desk.branch(this.session, from.run, text);
+  private async branchOff(desk: Desk, from: Item, sent: Sent): Promise<void> {
+    await desk.branch(this.session, from, sent);
     this.branching = undefined;
   }
+
+  private readonly dropped = (event: DragEvent): void => {
+    const files = [...(event.dataTransfer?.files ?? [])];
+    if (event.defaultPrevented || !files.length || !this.composer) return;
+    event.preventDefault();
+    void this.composer.attach(files);
+  };
 
   private readonly answered = async (event: CustomEvent<{ ask: Ask; answer: string }>): Promise<void> => {
     const { ask, answer } = event.detail;
@@ -315,17 +369,41 @@ export class ChatElement extends LitElement {
     } catch (error) {
       this.answering.delete(nameOf(ask));
       this.tick += 1;
-      const late = error instanceof Refused && error.code === "answered_already";
-      this.desk?.tell(late ? this.words.answeredBefore : this.words.failed((error as Error).message));
+      // An answer may end the run before another comes.
+      const late = error instanceof Refused && (error.code === "answered_already" || error.code === "nobody_waits");
+      this.desk?.tell(late ? this.words.answeredBefore : this.words.failed(reasonOf(error, this.words)));
     }
   };
 
   private readonly arrange = async ({ detail: { order, removed, texts } }: CustomEvent<QueueWish>): Promise<void> => {
-    await this.trying(this.gateway.arrange(this.session, order, removed, texts).then((queue) => (this.waiting = queue)));
-    await this.readQueue();
+    try {
+      this.waiting = await this.gateway.arrange(this.session, order, removed, texts);
+    } catch (error) {
+      const [edited] = Object.values(texts);
+      if (edited === undefined) this.desk?.tell(this.words.failed(reasonOf(error, this.words)));
+      else this.giveBack(edited);
+      await this.readQueue();
+    }
   };
 
-  private readonly dropLetter = ({ detail }: CustomEvent<string>): void => this.desk?.drop(detail);
+  /** What can no longer be put where it was meant goes to where it can be sent from. */
+  private giveBack(text: string): void {
+    this.composer?.add(text);
+    this.desk?.tell(this.words.editCameLate);
+  }
+
+  /** With its pictures, which are at the gateway already. */
+  private async editLetter(desk: Desk, { key, session, text, attachments = [] }: Letter): Promise<void> {
+    const files = await Promise.all(attachments.map((digest) => this.gateway.file(session, digest)));
+    desk.drop(key);
+    this.composer?.add(text);
+    await this.composer?.attach(files.map((file, at) => new File([file], `${at + 1}`, { type: file.type })));
+  }
+
+  private readonly toWriting = (): void => {
+    // Where there is no keyboard on the screen that would come up.
+    if (!matchMedia("(pointer: coarse)").matches) this.composer?.focus();
+  };
 
   async readQueue(): Promise<void> {
     if (!this.desk) return;
@@ -335,10 +413,14 @@ export class ChatElement extends LitElement {
   }
 
   private async trying(work: Promise<unknown>): Promise<void> {
-    await work.catch((error: Error) => this.desk?.tell(this.words.failed(error.message)));
+    await work.catch((error: unknown) => this.desk?.tell(this.words.failed(reasonOf(error, this.words))));
   }
 
   private readonly online = (): void => this.reader?.refresh();
+}
+
+function unlessEnded(error: unknown): void {
+  if (!(error instanceof Refused) || error.code !== "run_ended") throw error;
 }
 
 customElements.define("mp-chat", ChatElement);

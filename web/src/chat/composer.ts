@@ -4,9 +4,14 @@ import { LitElement, html, nothing, type PropertyValues, type TemplateResult } f
 import type { Command } from "../doing/commands.ts";
 import type { Words } from "../words/words.ts";
 import { attachedText } from "./attached.ts";
+import { PICTURES_MAX, isPicture } from "./shown.ts";
+
+/** Commands in the menu at a time. */
+const SHOWN_MAX = 8;
 
 export interface Sent {
   text: string;
+  pictures: readonly File[];
   join: boolean;
   /** To be called once it is kept: what was written goes from the field only then. */
   taken(): void;
@@ -16,6 +21,8 @@ export interface Sent {
 export interface Drafts {
   read(): string;
   write(text: string): void;
+  /** Only while the page is open. */
+  pictures: readonly File[];
 }
 
 export class ComposerElement extends LitElement {
@@ -26,7 +33,9 @@ export class ComposerElement extends LitElement {
     commands: { attribute: false },
     drafts: { attribute: false },
     note: { attribute: false },
+    sending: { attribute: false },
     text: { state: true },
+    pictures: { state: true },
     chosen: { state: true },
     closed: { state: true },
   };
@@ -38,7 +47,10 @@ export class ComposerElement extends LitElement {
   declare drafts: Drafts | undefined;
   /** What the next message will do, if it is not simply sent. */
   declare note: string | undefined;
+  /** Whether what is written is on its way: it stays, and is not sent twice. */
+  declare sending: boolean;
   declare private text: string;
+  declare private pictures: readonly File[];
   declare private chosen: number;
   declare private closed: boolean;
 
@@ -48,6 +60,8 @@ export class ComposerElement extends LitElement {
     this.stopping = false;
     this.commands = [];
     this.text = "";
+    this.sending = false;
+    this.pictures = [];
     this.chosen = 0;
     this.closed = false;
   }
@@ -60,6 +74,11 @@ export class ComposerElement extends LitElement {
     });
   }
 
+  /** Puts a text below what is written already. */
+  add(text: string): void {
+    this.write(this.text.trim() ? `${this.text.trimEnd()}\n\n${text}` : text);
+  }
+
   override focus(): void {
     void this.updateComplete.then(() => this.area?.focus());
   }
@@ -69,15 +88,18 @@ export class ComposerElement extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.has("drafts")) this.text = this.drafts?.read() ?? "";
+    if (!changed.has("drafts")) return;
+    this.text = this.drafts?.read() ?? "";
+    this.pictures = this.drafts?.pictures ?? [];
   }
 
   protected override render(): TemplateResult {
     const { words } = this;
     const offered = this.offered();
-    return html`<form class="composer" @submit=${this.submit}>
+    return html`<form class="composer" @submit=${this.submit} @dragover=${allowFiles} @drop=${this.dropped}>
       ${offered.length ? this.menu(offered) : nothing} ${this.note ? html`<p class="soft note">${this.note}
         <button type="button" class="quiet" @click=${this.cancelNote}>${words.cancel}</button></p>` : nothing}
+      ${this.pictures.length ? this.thumbnails() : nothing}
       <div class="field">
         <button type="button" class="icon" aria-label=${words.attach} title=${words.attach} @click=${this.pick}>
           <span aria-hidden="true">+</span>
@@ -103,24 +125,52 @@ export class ComposerElement extends LitElement {
 
   private buttons(): TemplateResult {
     const { words } = this;
-    const empty = !this.text.trim();
+    const empty = (!this.text.trim() && !this.pictures.length) || this.sending;
     const stop = html`<button type="button" class="stop" ?disabled=${this.stopping} @click=${this.stop}>
       ${this.stopping ? words.stopping : words.stop}
     </button>`;
-    if (!this.going) return html`<button type="submit" class="primary" ?disabled=${empty}>${words.send}</button>`;
+    if (!this.going) return html`<button type="submit" class="primary" ?disabled=${empty}>${this.sending ? words.sending : words.send}</button>`;
     if (empty) return stop;
     return html`${stop}
       <button type="button" title=${words.sendNow} @click=${() => this.send(true)}>${words.sendNow}</button>
       <button type="submit" class="primary" title=${words.queueIt}>${words.send}</button>`;
   }
 
+  private thumbnails(): TemplateResult {
+    return html`<ul class="thumbnails">
+      ${this.pictures.map(
+        (picture) => html`<li>
+          <img src=${addressOf(picture)} alt=${picture.name} />
+          <button type="button" class="icon" aria-label=${this.words.removePicture(picture.name)} title=${this.words.removePicture(picture.name)} @click=${() => this.takeOut(picture)}>
+            <span aria-hidden="true">✕</span>
+          </button>
+        </li>`,
+      )}
+    </ul>`;
+  }
+
+  private takeOut(picture: File): void {
+    this.show(this.pictures.filter((other) => other !== picture));
+    this.area?.focus();
+  }
+
+  private show(pictures: readonly File[]): void {
+    for (const gone of this.pictures.filter((picture) => !pictures.includes(picture))) forget(gone);
+    this.pictures = pictures;
+    if (this.drafts) this.drafts.pictures = pictures;
+  }
+
+  /** As many as fit, around the one that is chosen: a list that scrolls would need keys of its own. */
   private menu(offered: readonly Command[]): TemplateResult {
+    const first = Math.max(0, Math.min(this.chosen - SHOWN_MAX / 2, offered.length - SHOWN_MAX));
     return html`<ul id="slash-menu" role="listbox" class="slash" aria-label=${this.words.palette}>
-      ${offered.map(
-        (command, place) => html`<li
-          id="slash-${place}"
+      ${offered.slice(first, first + SHOWN_MAX).map(
+        (command, at) => html`<li
+          id="slash-${first + at}"
           role="option"
-          aria-selected=${place === this.chosen}
+          aria-setsize=${offered.length}
+          aria-posinset=${first + at + 1}
+          aria-selected=${first + at === this.chosen}
           @pointerdown=${(event: Event) => (event.preventDefault(), this.run(command))}
         >
           <code>/${command.id}</code> ${command.title}
@@ -181,9 +231,13 @@ export class ComposerElement extends LitElement {
   };
 
   private send(join: boolean): void {
-    const text = this.text;
-    if (!text.trim()) return;
-    const sent: Sent = { text, join: join && this.going, taken: () => this.text === text && this.set("") };
+    const { text, pictures } = this;
+    if ((!text.trim() && !pictures.length) || this.sending) return;
+    const taken = (): void => {
+      if (this.text === text) this.set("");
+      this.show(this.pictures.filter((picture) => !pictures.includes(picture)));
+    };
+    const sent: Sent = { text, pictures, join: join && this.going, taken };
     this.dispatchEvent(new CustomEvent<Sent>("send-message", { detail: sent }));
   }
 
@@ -210,9 +264,19 @@ export class ComposerElement extends LitElement {
     void this.attach(files);
   };
 
-  /** What a file says goes into the message, where it can be read and taken out again. */
+  private readonly dropped = (event: DragEvent): void => {
+    const files = [...(event.dataTransfer?.files ?? [])];
+    if (!files.length) return;
+    event.preventDefault();
+    void this.attach(files);
+  };
+
+  /** Pictures go beside the message, and what other files say into it, where it can be read and taken out again. */
   async attach(files: readonly File[]): Promise<void> {
-    for (const file of files) {
+    const pictures = [...this.pictures, ...files.filter(isPicture)];
+    if (PICTURES_MAX < pictures.length) this.dispatchEvent(new CustomEvent("too-many-pictures"));
+    this.show(pictures.slice(0, PICTURES_MAX));
+    for (const file of files.filter((file) => !isPicture(file))) {
       const attached = await attachedText(file);
       if (attached === undefined) this.dispatchEvent(new CustomEvent("cannot-attach", { detail: file.name }));
       else this.set(this.text + (this.text && !this.text.endsWith("\n") ? "\n" : "") + attached);
@@ -226,6 +290,24 @@ export class ComposerElement extends LitElement {
     // As high as its text, up to what the style allows.
     area.rows = Math.min(12, Math.max(1, this.text.split("\n").length));
   }
+}
+
+export function allowFiles(event: DragEvent): void {
+  if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+}
+
+const addresses = new WeakMap<File, string>();
+
+/** Where a browser finds a picture that was not sent yet. */
+function addressOf(picture: File): string {
+  const address = addresses.get(picture) ?? URL.createObjectURL(picture);
+  addresses.set(picture, address);
+  return address;
+}
+
+function forget(picture: File): void {
+  URL.revokeObjectURL(addresses.get(picture) ?? "");
+  addresses.delete(picture);
 }
 
 customElements.define("mp-composer", ComposerElement);

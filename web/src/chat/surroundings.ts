@@ -12,8 +12,9 @@ export interface Wishes {
   copied(): void;
 }
 
-export function aroundOf(gateway: Gateway, wishes: Wishes): Around {
+export function aroundOf(gateway: Gateway, wishes: Wishes): Around & { dispose(): void } {
   const { words, session, edit } = wishes;
+  const files = new Files(gateway, session);
   const remotePicture = (url: string, alt: string) => remoteFrame(gateway, url, alt);
   return {
     words,
@@ -21,18 +22,37 @@ export function aroundOf(gateway: Gateway, wishes: Wishes): Around {
       words: { copy: words.copy, copied: words.copied, showImage: words.showImage, diagram: words.diagram },
       remoteImage: remotePicture,
     },
-    picture: (ref) => (ref.startsWith("sha256:") ? fileOf(gateway, session, ref.slice(7)) : undefined),
+    picture: (ref) => (ref.startsWith("sha256:") ? files.of(ref.slice(7)) : undefined),
     remotePicture,
     openLarge: (src, alt) => wishes.openLarge(src, alt),
     copy: (text) => void navigator.clipboard.writeText(text).then(() => wishes.copied()),
     ...(edit && { edit }),
+    dispose: () => files.dispose(),
   };
 }
 
-async function fileOf(gateway: Gateway, session: string, digest: string): Promise<string> {
-  if (!gateway.hasToken) return gateway.base + gateway.filePath(session, digest);
-  // What a browser loads by itself carries no token.
-  return URL.createObjectURL(await gateway.file(session, digest));
+/** Where the files of a session are found: each is fetched once, however often it is shown. */
+class Files {
+  private readonly fetched = new Map<string, Promise<string>>();
+
+  constructor(
+    private readonly gateway: Gateway,
+    private readonly session: string,
+  ) {}
+
+  of(digest: string): string | Promise<string> {
+    const { gateway, session } = this;
+    if (!gateway.hasToken) return gateway.base + gateway.filePath(session, digest);
+    // What a browser loads by itself carries no token.
+    const place = this.fetched.get(digest) ?? gateway.file(session, digest).then((file) => URL.createObjectURL(file));
+    this.fetched.set(digest, place);
+    return place;
+  }
+
+  dispose(): void {
+    for (const place of this.fetched.values()) place.then((url) => URL.revokeObjectURL(url), () => undefined);
+    this.fetched.clear();
+  }
 }
 
 /** A picture from elsewhere, in a frame that may load it and nothing else. */

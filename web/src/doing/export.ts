@@ -1,8 +1,10 @@
 // A page as a file: what the view shows, and nothing that it hides.
 
 import type { Item, Page } from "@millpond/client";
-import { renderToHtml } from "../markdown/export.ts";
+import { writtenOut } from "../page/hidden-characters.ts";
 import type { Words } from "../words/words.ts";
+import { asHtml } from "./export-html.ts";
+import type { Pictures } from "./export-pictures.ts";
 import { redacted } from "./redact.ts";
 
 export type Format = "markdown" | "json" | "html";
@@ -13,17 +15,27 @@ export interface Exported {
   text: string;
 }
 
-export function exported(page: Page, named: string, format: Format, words: Words): Exported {
+export interface Told {
+  title: string;
+  /** Of the words, as a page says it. */
+  language: string;
+  words: Words;
+  /** For web pages, which have them in themselves. */
+  pictures: Pictures;
+}
+
+export function exported(page: Page, format: Format, { title: named, language, words, pictures }: Told): Exported {
   const title = redacted(named);
   const name = fileName(title || words.untitled);
-  const items = page.keys.flatMap((key) => page.items.get(key) ?? []).filter(({ state }) => state !== "withdrawn");
+  const shown = page.keys.flatMap((key) => page.items.get(key) ?? []).filter(({ state }) => state !== "withdrawn");
+  const items = JSON.parse(JSON.stringify(shown, (_, value: unknown) => (typeof value === "string" ? redacted(value) : value))) as Item[];
   switch (format) {
     case "markdown":
       return { name: `${name}.md`, kind: "text/markdown", text: redacted(asMarkdown(items, title, words)) };
     case "json":
-      return { name: `${name}.json`, kind: "application/json", text: JSON.stringify({ title, items }, (_, value: unknown) => (typeof value === "string" ? redacted(value) : value), 2) };
+      return { name: `${name}.json`, kind: "application/json", text: JSON.stringify({ title, items }, null, 2) };
     case "html":
-      return { name: `${name}.html`, kind: "text/html", text: asHtml(items, title, words) };
+      return { name: `${name}.html`, kind: "text/html", text: asHtml(items, page.ended, { title, language, words, pictures }) };
   }
 }
 
@@ -61,11 +73,18 @@ function part(item: Item, words: Words): string {
       return (item.steps ?? []).map((step) => part(step, words)).filter(Boolean).join("\n\n");
     case "reasoning":
       return `*${words.thinking}*\n\n${quoted(text)}`;
+    case "ask":
+      return [`*${words.waitingForYou}*`, fenced(writtenOut(text)), answered(item, words)].filter(Boolean).join("\n\n");
     case "request":
       return "";
     default:
       return text && quoted(text);
   }
+}
+
+function answered(item: Item, words: Words): string {
+  const answer = item.result ?? item.label;
+  return answer ? `${words.answer}: ${words.askOption[answer] ?? answer}` : "";
 }
 
 function quoted(text: string): string {
@@ -77,25 +96,4 @@ function fenced(text: string | undefined): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}\n${text}\n${fence}`;
-}
-
-const STYLE =
-  "body{max-width:46rem;margin:2rem auto;padding:0 1rem;font:16px/1.6 system-ui,sans-serif;color:#1c2b2d;background:#fff}" +
-  "pre{overflow:auto;padding:.75rem;background:#f1f5f4;border-radius:.5rem}blockquote{margin:0;padding-left:1rem;border-left:3px solid #b9cdc9}" +
-  "table{border-collapse:collapse}td,th{border:1px solid #b9cdc9;padding:.25rem .5rem}" +
-  "@media(prefers-color-scheme:dark){body{color:#e3eceb;background:#101819}pre{background:#1a2526}}";
-
-/** One file that asks for nothing else, with no script in it. */
-function asHtml(items: Item[], title: string, words: Words): string {
-  const policy = "default-src 'none'; style-src 'unsafe-inline'";
-  const name = escaped(title || words.untitled);
-  return (
-    `<!doctype html><html><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">` +
-    `<meta name="viewport" content="width=device-width"><title>${name}</title><style>${STYLE}</style></head><body>` +
-    `${renderToHtml(redacted(asMarkdown(items, title, words)))}</body></html>\n`
-  );
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

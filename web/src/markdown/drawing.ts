@@ -2,6 +2,7 @@
 // Invariant: after `complete` the elements are exactly those of the whole text drawn at once, however it was cut; the
 // cost of `grow` depends on the tail and the new text, not on the text before.
 
+import type { Token } from "markdown-it";
 import { finishedCount, hasElement, readingOf, type Reading } from "./blocks.ts";
 import { isOpenFence } from "./code.ts";
 import { OpenFence } from "./fence.ts";
@@ -10,6 +11,7 @@ import { mendLastWords } from "./mend.ts";
 import { cutOpenBlock, hasLoosened, isTooHollow, type Cut, type Opening } from "./opening.ts";
 import type { Page } from "./page.ts";
 import { parseBlocks, parseWords, renderTokens } from "./parser.ts";
+import { PlainEnd } from "./plain.ts";
 import { Definitions } from "./references.ts";
 import type { Setting, Words } from "./setting.ts";
 
@@ -41,6 +43,7 @@ export class Drawing {
   /** How much of the past came before the open list or table. */
   #pastBeforeOpening = 0;
   #fence: OpenFence | null = null;
+  #plain: PlainEnd | null = null;
   #isDoubtful = false;
 
   constructor(page: Page, audience: Audience) {
@@ -58,8 +61,8 @@ export class Drawing {
   }
 
   grow(text: string): void {
-    if (this.#pushToFence(text)) return;
-    this.#draw(true);
+    if (this.#plain?.push(text)) this.#tail += text;
+    else if (!this.#pushToFence(text)) this.#draw(true);
   }
 
   /** Takes the last of the text. */
@@ -81,6 +84,7 @@ export class Drawing {
     this.#tail = "";
     this.#opening = null;
     this.#fence = null;
+    this.#plain = null;
     this.#isDoubtful = false;
   }
 
@@ -98,8 +102,11 @@ export class Drawing {
     const reading = readingOf(source, parseBlocks(source, draft));
     if (this.#opening !== null && hasLoosened(reading, this.#opening)) return this.#drawOpeningAgain(isGrowing);
     const plan = isGrowing ? this.#plan(reading) : everything(reading);
-    this.#show(this.#render(reading, plan, draft));
+    const words = this.#parseWords(reading, plan, draft);
+    const isAllShown = shown.length === this.#tail.length;
+    this.#show(renderTokens(reading.tokens, draft));
     this.#settle(reading, plan);
+    this.#plain = isAllShown ? PlainEnd.of(this.#page.last(), words, shown) : null;
     if (isGrowing) this.#watchFence(reading, plan);
   }
 
@@ -115,14 +122,14 @@ export class Drawing {
     return { blocks: count, cut, token: Math.min(end?.to ?? 0, tokens.length), line };
   }
 
-  #render({ tokens, blocks, lines }: Reading, plan: Plan, draft: Setting): string {
-    const final = tokens.slice(0, plan.token);
-    const live = tokens.slice(plan.token);
+  /** Gives back the last words, if plain text may follow them unread. */
+  #parseWords(reading: Reading, plan: Plan, draft: Setting): Token | null {
+    const final = reading.tokens.slice(0, plan.token);
     this.#definitions.commit(final, draft.references);
     parseWords(final, { ...draft, references: this.#definitions.watched() });
-    if (draft.growing) mendLastWords({ tokens, blocks, lines }, plan.token);
-    parseWords(live, draft);
-    return renderTokens(tokens, draft);
+    const words = draft.growing ? mendLastWords(reading, plan.token) : null;
+    parseWords(reading.tokens.slice(plan.token), draft);
+    return words;
   }
 
   #show(html: string): void {
@@ -185,11 +192,15 @@ export class Drawing {
 
   /** Whether an open fence took all of the text; otherwise what is left of it is in the tail. */
   #pushToFence(text: string): boolean {
-    const rest = this.#fence === null ? text : this.#fence.push(text);
+    if (this.#fence === null) {
+      this.#tail += text;
+      return false;
+    }
+    const rest = this.#fence.push(text);
     this.#past.push(text.slice(0, text.length - (rest?.length ?? 0)));
     if (rest === null) return true;
-    if (this.#fence !== null) this.#endFence();
-    this.#tail += rest;
+    this.#endFence();
+    this.#tail = rest;
     return false;
   }
 

@@ -2,7 +2,7 @@
 
 const PATIENCE_MS = 2_000;
 
-export function whenIdle(work: () => Promise<void>): void {
+export function whenIdle(work: () => Promise<unknown>): void {
   // Work is an improvement: when it fails, what is shown stays.
   const run = () => void work().catch(() => undefined);
   // Safari has no idle callbacks.

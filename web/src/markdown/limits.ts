@@ -31,7 +31,7 @@ export const HELD_CHARACTERS_MAX = 400;
 export const HELD_DOLLAR_CHARACTERS_MAX = 60;
 
 /** An open list or table keeps at most so many items or rows unfinished. */
-export const LIVE_ROWS_MAX = 16;
+export const LIVE_ROWS_MAX = 6;
 
 /** The parser ends a table once it has made up more cells than this. */
 export const TABLE_CELLS_MAX = 65_536;

@@ -24,11 +24,15 @@ const UNFINISHED = [
   /(?<!\\)(?:\\\\)*\\$/, // an escape
 ];
 
-export function mendLastWords(reading: Reading, from: number): void {
+/** Gives back the last words, if they can grow and there was nothing to mend. */
+export function mendLastWords(reading: Reading, from: number): Token | null {
   const words = growingWords(reading, from);
-  if (words === null || words.content.length > MEND_CHARACTERS_MAX) return;
-  words.content = mend(words.content);
+  if (words === null || words.content.length > MEND_CHARACTERS_MAX) return null;
+  const mended = mend(words.content);
+  const isWhole = mended === words.content;
+  words.content = mended;
   words.meta = { open: true };
+  return isWhole ? words : null;
 }
 
 export function mend(content: string): string {

@@ -8,7 +8,7 @@ export interface Around {
   words: Words;
   markdown: Surroundings;
   /** Where a browser finds a picture that a page names; nothing if it must not be loaded unasked. */
-  picture(ref: string): Promise<string> | undefined;
+  picture(ref: string): string | Promise<string> | undefined;
   remotePicture(url: string, alt: string): Element;
   openLarge(src: string, alt: string): void;
   /** What a person may do with what they wrote; nothing for readers. */

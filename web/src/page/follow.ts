@@ -2,6 +2,7 @@
 //
 // Invariant: the window is never moved for a reader who has gone up, and what they look at stays where
 // it is (the browser anchors it). Nothing but the reader's own return to the end follows again.
+// Sizes are asked for only once the browser has laid the page out: asking earlier makes it do so twice.
 
 /** As near as this counts as the end. */
 const NEAR_PX = 8;

@@ -7,6 +7,7 @@ import type { Around } from "./around.ts";
 import { action, steps, thought, tool } from "./cards.ts";
 import { writtenOut } from "./hidden-characters.ts";
 import { pictures, sources } from "./pictures.ts";
+import { request } from "./request.ts";
 import "./text.ts";
 
 export function itemTemplate(item: Item, around: Around): TemplateResult | typeof nothing {
@@ -74,25 +75,4 @@ function asked(item: Item, words: Words): TemplateResult {
     <pre tabindex="0" dir="ltr">${writtenOut(item.text ?? "")}</pre>
     ${answer ? html`<p>${words.answer}: ${words.askOption[answer] ?? answer}</p>` : nothing}
   </div>`;
-}
-
-interface Request {
-  cost?: number | null;
-  tokensIn?: number;
-  tokensOut?: number;
-  model?: string;
-}
-
-function request(item: Item, words: Words): string {
-  let told: Request = {};
-  try {
-    told = JSON.parse(item.text ?? "{}") as Request;
-  } catch {
-    return item.text ?? "";
-  }
-  const count = (told.tokensIn ?? 0) + (told.tokensOut ?? 0);
-  const parts = [told.model, count ? words.tokens(count.toLocaleString()) : undefined];
-  if (typeof told.cost === "number") parts.push(`$${told.cost.toFixed(4)}`);
-  if (item.state !== "done") parts.push(words.state[item.state]);
-  return parts.filter(Boolean).join(" · ");
 }

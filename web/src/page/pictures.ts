@@ -4,6 +4,7 @@ import type { Citation, Item, Picture } from "@millpond/client";
 import { html, nothing, type TemplateResult } from "lit";
 import { until } from "lit/directives/until.js";
 import type { Around } from "./around.ts";
+import { hostOf } from "./hosts.ts";
 
 export function pictures(item: Item, around: Around): TemplateResult | typeof nothing {
   const { images = [] } = item;
@@ -11,16 +12,25 @@ export function pictures(item: Item, around: Around): TemplateResult | typeof no
 }
 
 function picture({ ref }: Picture, around: Around): unknown {
-  const { words } = around;
   const place = around.picture(ref);
   if (!place) return remote(ref, around);
-  const shown = place.then((src) => {
-    const open = () => around.openLarge(src, words.picture);
-    return html`<button type="button" class="picture" aria-label=${words.openLarge} @click=${open}>
-      <img src=${src} alt=${words.picture} loading="lazy" />
-    </button>`;
-  });
-  return until(shown.catch(() => words.picture), html`<span class="picture waiting"></span>`);
+  return typeof place === "string" ? local(place, around) : until(whenThere(place, around), html`<span class="picture waiting"></span>`);
+}
+
+function local(src: string, around: Around): TemplateResult {
+  const { words } = around;
+  return html`<button type="button" class="picture" aria-label=${words.openLarge} @click=${() => around.openLarge(src, words.picture)}>
+    <img src=${src} alt=${words.picture} loading="lazy" />
+  </button>`;
+}
+
+/** What is drawn again waits for the same promise again, and so stays as it is. */
+const waited = new WeakMap<Promise<string>, Promise<TemplateResult | string>>();
+
+function whenThere(place: Promise<string>, around: Around): Promise<TemplateResult | string> {
+  const shown = waited.get(place) ?? place.then((src) => local(src, around)).catch(() => around.words.picture);
+  waited.set(place, shown);
+  return shown;
 }
 
 function remote(ref: string, around: Around): TemplateResult | string {
@@ -47,14 +57,4 @@ function source({ url, title, quote }: Citation): TemplateResult {
     ${host ? html`<a href=${url} target="_blank" rel="noopener noreferrer nofollow">${name}</a> <span class="soft">${host}</span>` : name}
     ${quote ? html`<q>${quote}</q>` : nothing}
   </li>`;
-}
-
-/** The host of an address of the web; of no other. */
-export function hostOf(address: string | undefined): string | undefined {
-  if (!address || !/^https?:\/\//i.test(address)) return undefined;
-  try {
-    return new URL(address).host;
-  } catch {
-    return undefined;
-  }
 }

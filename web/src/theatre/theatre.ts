@@ -3,6 +3,7 @@
 import { Gateway, Line, VIEWS, type Change, type LineState, type Page, type View } from "@millpond/client";
 import { LitElement, html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
+import { openWhileSeen } from "../app/asleep.ts";
 import { isGoing, statusWords } from "../chat/status.ts";
 import { aroundOf } from "../chat/surroundings.ts";
 import { Follow } from "../page/follow.ts";
@@ -29,6 +30,7 @@ export class TheatreElement extends LitElement {
   private readonly pageViews = new Map<View, PageView>();
   private readonly follows: Follow[] = [];
   private readonly reader: Line;
+  private wake: (() => void) | undefined;
 
   constructor() {
     super();
@@ -62,10 +64,12 @@ export class TheatreElement extends LitElement {
       this.follows.push(new Follow(scroller, content, () => {}));
     }
     this.reader.open();
+    this.wake = openWhileSeen(() => [this.reader]);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    this.wake?.();
     this.reader.close();
     this.follows.forEach((follow) => follow.dispose());
     this.stop();

@@ -5,6 +5,8 @@ import { languageOf, ranFor, wordsOf } from "./words.ts";
 
 function shape(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return typeof value;
+  // English is what the gateway itself speaks.
+  if (value === en.because || value === pl.because) return "because";
   return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, shape(of)]));
 }
 

@@ -85,16 +85,49 @@ for (const [view, every] of EVERY) {
   });
 }
 
-test("as titles and errors", async ({ page, gateway }) => {
+test("as titles of chats, all on the page at once", async ({ page, gateway }) => {
+  test.setTimeout(300_000);
+  await enter(page, gateway);
+  const shown = await gateway.newSession("titles");
+  for (const [n, batch] of batchesOf(payloads).entries()) {
+    const sessions = batch.map((payload, at) => ({
+      id: `01J${String(n * BATCH + at).padStart(23, "0")}`,
+      title: [...payload].slice(0, 200).join(""),
+      created_ms: at,
+      changed_ms: at,
+      head: 0,
+      pinned: at % 2 === 0,
+      archived: false,
+      run: null,
+    }));
+    await page.route("**/v1/sessions", (route) => route.fulfill({ json: { sessions } }));
+    await page.goto(`${gateway.origin}/s/${shown}`);
+    await expect(page.locator("mp-sidebar li")).toHaveCount(batch.length);
+    await page.keyboard.press("Control+k");
+    await expect(page.locator("mp-palette [role=option]").first()).toBeVisible();
+    await expectNothingLive(page);
+    await page.unroute("**/v1/sessions");
+  }
+});
+
+test("as the title of the chat that is open", async ({ page, gateway }) => {
   test.setTimeout(300_000);
   await enter(page, gateway);
   const session = await gateway.newSession("titles");
   await page.goto(`${gateway.origin}/s/${session}`);
   await expect(page.locator(".status")).toBeAttached();
-  for (const payload of payloads) {
-    await gateway.call("PATCH", `/v1/sessions/${session}`, { title: [...payload].slice(0, 200).join("") });
+  for (const payload of payloads.filter((_, n) => n % 60 === 0)) {
+    const title = [...payload].slice(0, 200).join("");
+    const kept = (await gateway.call<{ title: string }>("PATCH", `/v1/sessions/${session}`, { title })).title;
+    await expect.poll(() => page.locator("h1").evaluate((of) => of.textContent)).toBe(kept || "New chat");
+    await expectNothingLive(page);
   }
-  await expectNothingLive(page);
+});
+
+test("as errors", async ({ page, gateway }) => {
+  test.setTimeout(300_000);
+  await enter(page, gateway);
+  const session = await gateway.newSession("errors");
   // A run each would take minutes: a hundred in one, each in a line of its own.
   for (let from = 0; from < payloads.length; from += 100) {
     const ingest = gateway.ingest(session, "anthropic");
@@ -102,6 +135,7 @@ test("as titles and errors", async ({ page, gateway }) => {
     await ingest.write(`event: error\ndata: ${JSON.stringify({ type: "error", error: { type: "api_error", message } })}\n\n`);
     await ingest.end();
   }
+  await page.goto(`${gateway.origin}/s/${session}`);
   await page.locator(".view-picker select").selectOption("transcript");
   await expect(page.locator(".item").first()).toBeVisible();
   await page.reload();

@@ -4,7 +4,7 @@
 import { expect, test, type Page } from "./test.ts";
 import type { TestGateway } from "./gateway.ts";
 import { pieces } from "./stream.ts";
-import { frames, isWhole, watchEveryFrame, wrong, wrongAfter } from "./watch.ts";
+import { frames, isWhole, watchEveryFrame, wrong, wrongAbout, wrongAfter } from "./watch.ts";
 
 const VIEWS = ["latest", "steps", "bubbles", "transcript", "sentences"];
 
@@ -94,6 +94,33 @@ for (const view of VIEWS) {
     await expect(page.locator(".scroller")).toContainText("Interrupted", { timeout: 30_000 });
     expect(await page.locator(".scroller").innerText(), "the partial stays").toContain("w029");
     await checkFrames(page, view);
+  });
+}
+
+for (const view of VIEWS) {
+  test(`${view}: what a person wrote and what waits is there once in every frame`, async ({ page }) => {
+    const session = await gateway.newSession("asked");
+    await enter(page, session, view);
+    await page.getByRole("textbox", { name: "Message" }).fill("/help q001");
+    await page.keyboard.press("Enter");
+    await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+    const ingest = gateway.ingest(session);
+    const all = pieces();
+    for (const piece of all.slice(0, 30)) await ingest.write(piece);
+    await expect(page.locator(".status.going")).toBeAttached();
+    await page.getByRole("textbox", { name: "Message" }).fill("q002 waits");
+    await page.keyboard.press("Enter");
+    await expect(page.locator(".queue li")).toHaveCount(1);
+    for (const piece of all.slice(30)) {
+      await ingest.write(piece);
+      await page.waitForTimeout(2);
+    }
+    await expect.poll(async () => page.locator(".scroller").innerText()).toContain("w120");
+    const seen = await frames(page);
+    expect(seen.length, "the page was seen growing").toBeGreaterThan(10);
+    seen.forEach((text, place) => expect(wrong(view, text), `${view}, frame ${place}:\n${squeezed(text)}`).toBeUndefined());
+    for (const written of ["q001", "q002 waits"]) expect(wrongAbout(written, seen), view).toBeUndefined();
+    await ingest.end();
   });
 }
 

@@ -9,7 +9,9 @@ export async function watchEveryFrame(page: Page): Promise<void> {
     const frames: string[] = [];
     Object.assign(window, { __frames: frames });
     const look = () => {
-      const text = document.querySelector<HTMLElement>(".scroller")?.innerText ?? "";
+      // Also what waits below the page.
+      const parts = [".scroller", "mp-queue"].map((part) => document.querySelector<HTMLElement>(part)?.innerText ?? "");
+      const text = parts.join("\n").trim();
       if (text !== frames[frames.length - 1]) frames.push(text);
       requestAnimationFrame(look);
     };
@@ -37,11 +39,21 @@ export function wrong(view: string, text: string): string | undefined {
   return gap < 0 ? undefined : `${shown[gap - 1]} is followed by ${shown[gap]}`;
 }
 
-/** What is wrong with a frame after another. */
+/** What is wrong with a frame after another: words only ever become more. */
 export function wrongAfter(view: string, before: string, after: string): string | undefined {
-  const count = (text: string) => (text.match(/\bw\d{3}\b/g) ?? []).length;
-  if (view === "latest" || count(before) <= count(after)) return undefined;
-  return `${count(before)} words, then ${count(after)}`;
+  const words = (text: string): readonly string[] => text.match(/\bw\d{3}\b/g) ?? [];
+  const [was, is] = [words(before), words(after)];
+  // In `latest` the second reply takes the place of the first, once; that is what it is for.
+  const isNext = view === "latest" && was[0] === said(1) && is[0] === said(FIRST + 1);
+  if (isNext || (was.length <= is.length && (!was.length || was[0] === is[0]))) return undefined;
+  return `${was.length} words from ${was[0]}, then ${is.length} from ${is[0]}`;
+}
+
+/** What is wrong with what a person wrote: once it is there, it is there once in every frame. */
+export function wrongAbout(written: string, texts: readonly string[]): string | undefined {
+  const times = texts.map((text) => text.split(written).length - 1);
+  const place = times.findIndex((count, at) => 1 < count || count < (times[at - 1] ?? 0));
+  return place < 0 ? undefined : `${written} ${times[place]} times in frame ${place}, after ${times[place - 1]}`;
 }
 
 /** All that a reader of this view sees in the end. */

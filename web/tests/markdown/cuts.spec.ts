@@ -51,6 +51,36 @@ test("random texts", async () => {
   expect(wrong.map(({ example }) => examples[example]?.markdown)).toEqual([]);
 });
 
+const PLAIN_OR_NOT = [
+  "See www.x.org and example.com, or example.net. It is so.Yes. And v1.2 of it",
+  "2024. It was a year; 3 - 2 is 1. Right? \"Yes\", 100% 'so'",
+  "Title-\n- x y\n- z 1. a b\n\n1. one two\n2. two 3. x",
+  "> quoted words go on and on\n> and on 1. so\n\n## A heading of words  and more",
+  "a &amp; b &am c; d &lt; e, 2 * 3 * 4 words _so_ it - goes -- on ... and",
+];
+
+test("words that are shown unread stand as a reading would have them, at every moment", async () => {
+  const wrong = await page.evaluate((texts) => {
+    const { openTireless } = window.harness;
+    return texts.flatMap((text) => {
+      const growing = openTireless();
+      const found: string[] = [];
+      for (let end = 1; end <= text.length; end++) {
+        growing.stream.append(text[end - 1] ?? "");
+        const anew = openTireless();
+        anew.stream.append(text.slice(0, end));
+        if (growing.host.innerHTML !== anew.host.innerHTML) found.push(`${growing.host.innerHTML} is not ${anew.host.innerHTML}`);
+        anew.stream.dispose();
+        anew.host.remove();
+      }
+      growing.stream.dispose();
+      growing.host.remove();
+      return found;
+    });
+  }, PLAIN_OR_NOT);
+  expect(wrong).toEqual([]);
+});
+
 const BITS = [
   "- ", "* ", "1. ", "2. ", "10) ", "> ", ">", "# ", "---", "===", "* * *", "- - -", "```", "~~~", "````", "```js", "    ",
   "  ", "\t", " ", "\n", "\n", "\n", "\n\n", "\n\n", "a", "b c", "word", "| a | b |", "|---|---|", "| x |", "a | b", "-|-",

@@ -63,5 +63,5 @@ function inputsStamp(): string {
   for (const folder of ["src/markdown", "harness"]) {
     for (const name of readdirSync(join(WEB, folder)).sort()) hash.update(name).update(readFileSync(join(WEB, folder, name)));
   }
-  return hash.update(readFileSync(join(WEB, "package-lock.json"))).digest("hex");
+  return hash.update(readFileSync(join(WEB, "package-lock.json"))).update(readFileSync(join(WEB, "vite.plugins.ts"))).digest("hex");
 }

@@ -6,8 +6,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::kind::is_unknown_conversation;
-use super::protocol::{Decision, Reaction, Said, Turn};
+use super::protocol::{Decision, Reaction, Said, Turn, text_part};
 use super::rpc::{Line, name_of};
+use crate::pictures::without;
 
 #[derive(Debug)]
 pub(super) struct Acp {
@@ -15,6 +16,8 @@ pub(super) struct Acp {
     /// How to sign in, for agents that want it said.
     sign_in: Option<String>,
     stage: Stage,
+    /// Whether the agent takes pictures.
+    sees: bool,
     session: Option<String>,
     asks: BTreeMap<String, Asked>,
 }
@@ -54,7 +57,7 @@ struct Choice {
 impl Acp {
     pub(super) fn new(turn: Turn, sign_in: Option<String>) -> Acp {
         let (session, asks) = (None, BTreeMap::new());
-        Acp { turn, sign_in, stage: Stage::Initialize, session, asks }
+        Acp { turn, sign_in, stage: Stage::Initialize, sees: false, session, asks }
     }
 
     pub(super) fn begin(&mut self) -> Vec<Said> {
@@ -98,6 +101,8 @@ impl Acp {
             }
             (_, Some(_)) | (Stage::Prompt, None) => Reaction::over(),
             (Stage::Initialize, None) => {
+                let sees = result.pointer("/agentCapabilities/promptCapabilities/image");
+                self.sees = sees == Some(&Value::Bool(true));
                 let opening = self.opening(result);
                 match self.sign_in.clone() {
                     Some(method) => {
@@ -115,11 +120,21 @@ impl Acp {
                     Opening::Resume | Opening::Load => self.turn.session.clone(),
                 };
                 self.stage = Stage::Prompt;
-                let prompt = json!([{"type": "text", "text": self.turn.prompt}]);
+                let (prompt, is_blind) = self.prompt();
                 let params = json!({"sessionId": self.session, "prompt": prompt});
-                Reaction::say([self.request(&params)])
+                Reaction { is_blind, ..Reaction::say([self.request(&params)]) }
             }
         }
+    }
+
+    /// What is said, and whether the agent cannot see what is shown.
+    fn prompt(&self) -> (Vec<Value>, bool) {
+        let Turn { prompt, images, .. } = &self.turn;
+        if self.sees || images.is_empty() {
+            let picture = |media_type: &str, data: &str| json!({"type": "image", "mimeType": media_type, "data": data});
+            return (self.turn.parts(text_part, picture), false);
+        }
+        (vec![text_part(&without(prompt, images.len()))], true)
     }
 
     fn opening(&self, initialized: &Value) -> Opening {

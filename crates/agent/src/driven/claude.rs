@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::protocol::{Decision, End, Reaction, Said, Turn};
+use super::protocol::{Decision, End, Reaction, Said, Turn, text_part};
 
 #[derive(Debug)]
 pub(super) struct Claude {
-    prompt: String,
+    turn: Turn,
     session: Option<String>,
     /// What it asks, as it asked: what is allowed is exactly what was shown.
     asks: BTreeMap<String, Asked>,
@@ -58,7 +58,7 @@ const QUESTION_TOOL: &str = "AskUserQuestion";
 
 impl Claude {
     pub(super) fn new(turn: Turn) -> Claude {
-        Claude { prompt: turn.prompt, session: None, asks: BTreeMap::new() }
+        Claude { turn, session: None, asks: BTreeMap::new() }
     }
 
     /// Whoever says hello first is asked for permissions.
@@ -67,7 +67,10 @@ impl Claude {
     }
 
     fn prompt(&self) -> Said {
-        let content = json!([{"type": "text", "text": self.prompt}]);
+        let content = self.turn.parts(text_part, |media_type, data| {
+            let source = json!({"type": "base64", "media_type": media_type, "data": data});
+            json!({"type": "image", "source": source})
+        });
         line(&json!({"type": "user", "message": {"role": "user", "content": content}}))
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::kind::is_unknown_conversation;
-use super::protocol::{Decision, Reaction, Said, Turn};
+use super::protocol::{Decision, Reaction, Said, Turn, text_part};
 use super::rpc::{Line, name_of};
 
 #[derive(Debug)]
@@ -89,7 +89,9 @@ impl Codex {
             }
             Some(THREAD) => {
                 self.thread = name("thread");
-                let input = json!([{"type": "text", "text": self.turn.prompt}]);
+                let input = self.turn.parts(text_part, |media_type, data| {
+                    json!({"type": "image", "url": format!("data:{media_type};base64,{data}")})
+                });
                 let params = json!({"threadId": self.thread, "input": input});
                 Reaction::say([request(TURN, "turn/start", params)])
             }

@@ -19,6 +19,7 @@ use crate::conversation::Conversation;
 use crate::memory::own_name;
 use crate::model::Rates;
 use crate::pen::{Pen, Unkept};
+use crate::pictures::{load, without};
 use crate::rounds::{Caution, YOLO_WORDS};
 use crate::stop::Stopping;
 
@@ -46,6 +47,8 @@ impl From<Unkept> for Close {
         Close::Unkept
     }
 }
+
+const BLIND_WORDS: &str = "This agent cannot be shown pictures. It was told that some were sent.";
 
 struct Drive {
     setup: Arc<Driving>,
@@ -77,8 +80,13 @@ pub(super) async fn work(setup: Arc<Driving>, job: Job) {
             return;
         }
     };
+    let mut images = job.prompt.images.clone();
+    load(&log, session, &mut images).await;
+    let is_blind = setup.kind.talk() == Talk::Printed && !images.is_empty();
+    let prompt = without(&job.prompt.text, if is_blind { images.len() } else { 0 });
     let turn = Turn {
-        prompt: job.prompt.clone(),
+        prompt,
+        images,
         folder: setup.folder.to_string_lossy().into_owned(),
         session: named.clone(),
         model: setup.model.clone(),
@@ -88,7 +96,10 @@ pub(super) async fn work(setup: Arc<Driving>, job: Job) {
     let options = Options { from: setup.kind.dialect().or(setup.dialect), run };
     let mut pen =
         Pen::new(job, &options, Rates::default(), setup.answer_within, Conversation::default());
-    pen.expect_echo();
+    pen.expect_echo(&turn.prompt);
+    if is_blind && pen.say(|out| out.notice(Level::Warning, BLIND_WORDS)).await.is_err() {
+        return;
+    }
     let Ok(answers) = pen.take_answers() else { return };
     let mut stopping = Stopping::new(wish);
     let (connection, hooks) = match stopping.or(connect(&setup, &turn)).await {
@@ -292,6 +303,9 @@ impl Drive {
         if reaction.is_lost {
             let words = "the agent no longer knows this conversation, and begins another";
             self.pen.say(|out| out.notice(Level::Warning, words)).await?;
+        }
+        if reaction.is_blind {
+            self.pen.say(|out| out.notice(Level::Warning, BLIND_WORDS)).await?;
         }
         self.name_conversation(&text).await?;
         self.say(reaction.say).await?;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::protocol::{Decision, Reaction, Said, Turn};
+use super::protocol::{Decision, Reaction, Said, Turn, text_part};
 
 #[derive(Debug)]
 pub(super) struct Opencode {
@@ -32,7 +32,11 @@ impl Opencode {
 
     fn prompt(&self) -> Option<Said> {
         let path = format!("/session/{}/prompt_async", self.session.as_ref()?);
-        let mut body = json!({"parts": [{"type": "text", "text": self.turn.prompt}]});
+        let parts = self.turn.parts(text_part, |media_type, data| {
+            let url = format!("data:{media_type};base64,{data}");
+            json!({"type": "file", "mime": media_type, "filename": "picture", "url": url})
+        });
+        let mut body = json!({ "parts": parts });
         if let Some((provider, model)) = self.turn.model.as_ref().and_then(|m| m.split_once('/')) {
             body["model"] = json!({"providerID": provider, "modelID": model});
         }

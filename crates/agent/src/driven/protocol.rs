@@ -3,12 +3,14 @@
 //! Does: keep one turn's place in a protocol. Does not: read, write or wait; and what the lines mean
 //! to a person is the engine's business.
 
-use serde_json::{Map, Value};
+use engine::event::Image;
+use serde_json::{Map, Value, json};
 
 use super::acp::Acp;
 use super::claude::Claude;
 use super::codex::Codex;
 use super::opencode::Opencode;
+use crate::pictures::without;
 
 /// Something said to the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +40,8 @@ pub(super) struct Reaction {
     pub(super) end: End,
     /// It no longer knows the conversation it was to go on with, and has begun another.
     pub(super) is_lost: bool,
+    /// It cannot be shown the pictures of this turn.
+    pub(super) is_blind: bool,
 }
 
 impl Reaction {
@@ -69,12 +73,40 @@ pub(super) enum Decision<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
     pub(super) prompt: String,
+    pub(super) images: Vec<Image<'static>>,
     pub(super) folder: String,
     /// What the agent calls the conversation that it is to go on with.
     pub(super) session: Option<String>,
     pub(super) model: Option<String>,
     /// More that the conversation is begun with, for agents that take it.
     pub(super) request: Map<String, Value>,
+}
+
+impl Turn {
+    /// What the person said and showed, each as the agent takes it. Blank words are left out beside
+    /// pictures.
+    pub(super) fn parts(
+        &self,
+        text: impl Fn(&str) -> Value,
+        picture: impl Fn(&str, &str) -> Value,
+    ) -> Vec<Value> {
+        let pictures: Vec<Value> = self
+            .images
+            .iter()
+            .filter_map(|image| match image {
+                Image::Inline { media_type, base64 } => Some(picture(media_type, base64)),
+                Image::Url { .. } | Image::Kept { .. } => None,
+            })
+            .collect();
+        let words = without(&self.prompt, self.images.len() - pictures.len());
+        let is_said = pictures.is_empty() || !words.trim().is_empty();
+        is_said.then(|| text(&words)).into_iter().chain(pictures).collect()
+    }
+}
+
+/// A text, as most agents take it.
+pub(super) fn text_part(text: &str) -> Value {
+    json!({ "type": "text", "text": text })
 }
 
 /// One turn with an agent that can be talked to.

@@ -1,8 +1,10 @@
 //! What is said to each agent, line by line.
 
+use engine::event::Image;
 use serde_json::{Map, Value, json};
 
 use super::acp::Acp;
+use super::claude::Claude;
 use super::codex::Codex;
 use super::kind::{Kind, filled, is_plain, session_in};
 use super::opencode::Opencode;
@@ -11,6 +13,7 @@ use super::protocol::{Decision, End, Protocol, Said, Turn};
 fn turn(session: Option<&str>) -> Turn {
     Turn {
         prompt: "look".to_owned(),
+        images: Vec::new(),
         folder: "/pond".to_owned(),
         session: session.map(str::to_owned),
         model: None,
@@ -198,5 +201,61 @@ fn only_plain_names_of_conversations_are_taken() {
     assert_eq!(session_in(r#"{"type":"x","sessionID":"ses_1"}"#).as_deref(), Some("ses_1"));
     for bad in ["-rf", "a b", "", "a\nb", "$(x)"] {
         assert!(!is_plain(bad), "{bad}");
+    }
+}
+
+fn shown() -> Turn {
+    let image = Image::Inline { media_type: "image/png".into(), base64: "QUJD".into() };
+    Turn { images: vec![image], ..turn(None) }
+}
+
+#[test]
+fn what_is_shown_is_shown_to_agents_that_can_see() {
+    let text = json!({"type": "text", "text": "look"});
+    let mut claude = Protocol::Claude(Claude::new(shown()));
+    let hello = answer(claude.begin().pop());
+    let hello =
+        json!({"type": "control_response", "response": {"request_id": hello["request_id"]}});
+    let said = answer(claude.hear(&hello.to_string()).say.pop());
+    let source = json!({"type": "base64", "media_type": "image/png", "data": "QUJD"});
+    assert_eq!(said["message"]["content"], json!([text, {"type": "image", "source": source}]));
+
+    let mut codex = Protocol::Codex(Codex::new(shown()));
+    codex.begin();
+    codex.hear(r#"{"id":1,"result":{}}"#);
+    let said = codex.hear(r#"{"id":2,"result":{"thread":{"id":"t"}}}"#).say;
+    let (_, params) = asked(&said).remove(0);
+    let url = "data:image/png;base64,QUJD";
+    assert_eq!(params["input"], json!([text, {"type": "image", "url": url}]));
+
+    let mut opencode = Protocol::Opencode(Opencode::new(shown()));
+    opencode.begin();
+    let created = r#"data: {"type":"session.created","properties":{"info":{"id":"s"}}}"#;
+    let (_, body) = asked(&opencode.hear(created).say).remove(0);
+    assert_eq!((&body["parts"][0], &body["parts"][1]["url"]), (&text, &json!(url)));
+}
+
+#[test]
+fn acp_shows_pictures_only_to_agents_that_take_them() {
+    for sees in [true, false] {
+        let mut acp = Protocol::Acp(Acp::new(shown(), None));
+        acp.begin();
+        let can = json!({"promptCapabilities": {"image": sees}});
+        let can = json!({"jsonrpc": "2.0", "id": 1, "result": {"agentCapabilities": can}});
+        acp.hear(&can.to_string());
+        let opened = json!({"jsonrpc": "2.0", "id": 4, "result": {"sessionId": "s"}});
+        let reaction = acp.hear(&opened.to_string());
+        assert_eq!(reaction.is_blind, !sees);
+        let (_, params) = asked(&reaction.say).remove(0);
+        let prompt = params["prompt"].as_array().unwrap();
+        if sees {
+            assert_eq!(
+                prompt[1],
+                json!({"type": "image", "mimeType": "image/png", "data": "QUJD"})
+            );
+        } else {
+            assert!(prompt[0]["text"].as_str().unwrap().starts_with("look\n\n(A picture"));
+            assert_eq!(prompt.len(), 1);
+        }
     }
 }

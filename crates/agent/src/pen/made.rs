@@ -44,7 +44,7 @@ impl Sink for Made {
         match event {
             // The gateway has written the beginning.
             Event::RunStarted { .. } => {}
-            Event::PromptReceived { text }
+            Event::PromptReceived { text, .. }
                 if self.echo.as_ref().is_some_and(|echo| text.trim() == echo.trim()) => {}
             event => {
                 self.hear_arguments(&event);

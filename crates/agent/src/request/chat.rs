@@ -1,8 +1,10 @@
 //! OpenAI's chat completions.
 
+use engine::event::Image;
+use gateway::agent::Prompt;
 use serde_json::{Value, json};
 
-use super::{Asked, arguments_text, image_url, result_text};
+use super::{Asked, arguments_text, image_url, result_text, words};
 use crate::conversation::{Part, ToolResult, Turn};
 use crate::model::{Model, Thoughts};
 
@@ -13,7 +15,7 @@ pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
     }
     for turn in asked.turns {
         match turn {
-            Turn::Person(text) => messages.push(json!({ "role": "user", "content": text })),
+            Turn::Person(prompt) => messages.push(person(prompt)),
             Turn::Agent(parts) => messages.push(agent(model, parts)),
             Turn::Results(results) => results_of(results, &mut messages),
         }
@@ -69,6 +71,23 @@ fn agent(model: &Model, parts: &[Part]) -> Value {
     message
 }
 
+/// Text alone where nothing is shown: many servers know nothing else.
+fn person(prompt: &Prompt) -> Value {
+    let pictures = pictures(&prompt.images);
+    let content: Value = if pictures.is_empty() {
+        prompt.text.as_str().into()
+    } else {
+        let words = words(prompt).map(|text| json!({ "type": "text", "text": text }));
+        words.into_iter().chain(pictures).collect()
+    };
+    json!({ "role": "user", "content": content })
+}
+
+fn pictures(images: &[Image<'_>]) -> Vec<Value> {
+    let urls = images.iter().filter_map(image_url);
+    urls.map(|url| json!({ "type": "image_url", "image_url": { "url": url } })).collect()
+}
+
 /// A result is text alone here; its pictures follow as if the person had shown them.
 fn results_of(results: &[ToolResult], messages: &mut Vec<Value>) {
     for result in results {
@@ -79,12 +98,7 @@ fn results_of(results: &[ToolResult], messages: &mut Vec<Value>) {
         }));
     }
     for result in results {
-        let pictures: Vec<Value> = result
-            .images
-            .iter()
-            .filter_map(image_url)
-            .map(|url| json!({ "type": "image_url", "image_url": { "url": url } }))
-            .collect();
+        let pictures = pictures(&result.images);
         if !pictures.is_empty() {
             let words =
                 json!({ "type": "text", "text": format!("Pictures from {}:", result.name) });

@@ -3,7 +3,7 @@
 use engine::event::Image;
 use serde_json::{Value, json};
 
-use super::{Asked, arguments, is_own, result_text, sealed};
+use super::{Asked, arguments, is_own, result_text, sealed, words};
 use crate::conversation::{Part, ToolResult, Turn};
 use crate::model::Model;
 
@@ -11,7 +11,10 @@ pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
     let mut contents = Vec::new();
     for turn in asked.turns {
         let (role, parts): (&str, Vec<Value>) = match turn {
-            Turn::Person(text) => ("user", vec![json!({ "text": text })]),
+            Turn::Person(prompt) => {
+                let text = words(prompt).map(|text| json!({ "text": text }));
+                ("user", text.into_iter().chain(pictures(&prompt.images)).collect())
+            }
             Turn::Agent(parts) => ("model", parts.iter().filter_map(part).collect()),
             Turn::Results(results) => ("user", results.iter().flat_map(response).collect()),
         };
@@ -70,11 +73,14 @@ fn response(result: &ToolResult) -> Vec<Value> {
             "response": { member: result_text(&result.text) },
         },
     });
-    let pictures = result.images.iter().filter_map(|image| match image {
+    std::iter::once(function).chain(pictures(&result.images)).collect()
+}
+
+fn pictures(images: &[Image<'_>]) -> impl Iterator<Item = Value> {
+    images.iter().filter_map(|image| match image {
         Image::Inline { media_type, base64 } => {
             Some(json!({ "inlineData": { "mimeType": media_type, "data": base64 } }))
         }
         Image::Url { .. } | Image::Kept { .. } => None,
-    });
-    std::iter::once(function).chain(pictures).collect()
+    })
 }

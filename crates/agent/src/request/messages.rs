@@ -3,15 +3,18 @@
 use engine::event::Image;
 use serde_json::{Value, json};
 
-use super::{Asked, arguments, is_own, result_text, sealed};
+use super::{Asked, arguments, is_own, result_text, sealed, words};
 use crate::conversation::{Part, ToolResult, Turn};
 use crate::model::Model;
 
 pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
     let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
     for turn in asked.turns {
-        let (role, blocks) = match turn {
-            Turn::Person(text) => ("user", vec![json!({ "type": "text", "text": text })]),
+        let (role, blocks): (&str, Vec<Value>) = match turn {
+            Turn::Person(prompt) => {
+                let text = words(prompt).map(|text| json!({ "type": "text", "text": text }));
+                ("user", text.into_iter().chain(pictures(&prompt.images)).collect())
+            }
             Turn::Agent(parts) => ("assistant", parts.iter().filter_map(block).collect()),
             Turn::Results(results) => ("user", results.iter().map(result_block).collect()),
         };
@@ -76,9 +79,8 @@ fn block(part: &Part) -> Option<Value> {
     }
 }
 
-fn result_block(result: &ToolResult) -> Value {
-    let text = json!({ "type": "text", "text": result_text(&result.text) });
-    let pictures = result.images.iter().filter_map(|image| match image {
+fn pictures(images: &[Image<'_>]) -> impl Iterator<Item = Value> {
+    images.iter().filter_map(|image| match image {
         Image::Url { url } => {
             Some(json!({ "type": "image", "source": { "type": "url", "url": url } }))
         }
@@ -87,8 +89,12 @@ fn result_block(result: &ToolResult) -> Value {
             "source": { "type": "base64", "media_type": media_type, "data": base64 },
         })),
         Image::Kept { .. } => None,
-    });
-    let content: Vec<Value> = std::iter::once(text).chain(pictures).collect();
+    })
+}
+
+fn result_block(result: &ToolResult) -> Value {
+    let text = json!({ "type": "text", "text": result_text(&result.text) });
+    let content: Vec<Value> = std::iter::once(text).chain(pictures(&result.images)).collect();
     let mut block = json!({ "type": "tool_result", "tool_use_id": result.id, "content": content });
     if result.failed {
         block["is_error"] = true.into();

@@ -1,6 +1,7 @@
 //! Ollama's own chat.
 
 use engine::event::Image;
+use gateway::agent::Prompt;
 use serde_json::{Value, json};
 
 use super::chat::text_of;
@@ -15,7 +16,9 @@ pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
     }
     for turn in asked.turns {
         match turn {
-            Turn::Person(text) => messages.push(json!({ "role": "user", "content": text })),
+            Turn::Person(Prompt { text, images }) => {
+                messages.push(with_pictures(json!({ "role": "user", "content": text }), images));
+            }
             Turn::Agent(parts) => messages.push(agent(parts)),
             Turn::Results(results) => messages.extend(results.iter().map(result_message)),
         }
@@ -48,13 +51,16 @@ fn agent(parts: &[Part]) -> Value {
 }
 
 fn result_message(result: &ToolResult) -> Value {
-    let mut message = json!({
+    let message = json!({
         "role": "tool",
         "tool_name": result.name,
         "content": result_text(&result.text),
     });
-    let pictures: Vec<&str> = result
-        .images
+    with_pictures(message, &result.images)
+}
+
+fn with_pictures(mut message: Value, images: &[Image<'_>]) -> Value {
+    let pictures: Vec<&str> = images
         .iter()
         .filter_map(|image| match image {
             Image::Inline { base64, .. } => Some(&**base64),

@@ -1,8 +1,10 @@
 //! OpenAI's Responses, without anything kept on their side.
 
+use engine::event::Image;
+use gateway::agent::Prompt;
 use serde_json::{Value, json};
 
-use super::{Asked, arguments_text, image_url, is_own, result_text, sealed};
+use super::{Asked, arguments_text, image_url, is_own, result_text, sealed, words};
 use crate::conversation::{Part, ToolResult, Turn};
 use crate::model::{Model, Thoughts};
 
@@ -10,7 +12,7 @@ pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
     let mut input = Vec::new();
     for turn in asked.turns {
         match turn {
-            Turn::Person(text) => input.push(message("user", "input_text", text)),
+            Turn::Person(prompt) => input.push(person(prompt)),
             Turn::Agent(parts) => {
                 input.extend(parts.iter().filter_map(|part| item(model.thoughts, part)));
             }
@@ -38,14 +40,24 @@ pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
     body
 }
 
-fn message(role: &str, kind: &str, text: &str) -> Value {
-    json!({ "type": "message", "role": role, "content": [{ "type": kind, "text": text }] })
+fn person(prompt: &Prompt) -> Value {
+    let words = words(prompt).map(|text| json!({ "type": "input_text", "text": text }));
+    let content: Vec<Value> = words.into_iter().chain(pictures(&prompt.images)).collect();
+    json!({ "type": "message", "role": "user", "content": content })
+}
+
+fn pictures(images: &[Image<'_>]) -> Vec<Value> {
+    let urls = images.iter().filter_map(image_url);
+    urls.map(|url| json!({ "type": "input_image", "image_url": url })).collect()
 }
 
 fn item(thoughts: Thoughts, part: &Part) -> Option<Value> {
     match part {
         Part::Text(text) if text.is_empty() => None,
-        Part::Text(text) => Some(message("assistant", "output_text", text)),
+        Part::Text(text) => {
+            let content = json!([{ "type": "output_text", "text": text }]);
+            Some(json!({ "type": "message", "role": "assistant", "content": content }))
+        }
         Part::Thought { text, seal } if thoughts == Thoughts::GiveBack => {
             let content = json!([{ "type": "reasoning_text", "text": text }]);
             let item = json!({ "type": "reasoning", "summary": [], "content": content });
@@ -66,12 +78,7 @@ fn item(thoughts: Thoughts, part: &Part) -> Option<Value> {
 }
 
 fn output(result: &ToolResult) -> Value {
-    let pictures: Vec<Value> = result
-        .images
-        .iter()
-        .filter_map(image_url)
-        .map(|url| json!({ "type": "input_image", "image_url": url }))
-        .collect();
+    let pictures = pictures(&result.images);
     let output: Value = if pictures.is_empty() {
         result_text(&result.text).into()
     } else {

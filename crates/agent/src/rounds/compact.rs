@@ -7,12 +7,14 @@ use engine::event::{Event, Level, Millis, Sink, Usage, UsageScope};
 use engine::ingest::{Ingest, Options};
 use engine::run::{Cut, RunOptions, Verdict};
 use futures_util::StreamExt;
+use gateway::agent::Prompt;
 
 use crate::conversation::{Part, ToolResult, Turn};
 use crate::limits::{
     ATTEMPTS_MAX, COMPACT_AT_PERCENT, OLD_OUTPUT_BYTES_MAX, REPLY_BYTES_MAX, SUMMARY_BYTES_MAX,
 };
-use crate::provider::{Again, Patience, Reply};
+use crate::pictures::without;
+use crate::provider::{Patience, Reply};
 use crate::request::Asked;
 
 use super::{Halt, Work};
@@ -80,7 +82,7 @@ impl Work {
 
     async fn sum_up(&mut self) -> Result<Summary, Halt> {
         let mut turns = in_words(&self.pen.conversation.turns());
-        turns.push(Turn::Person(SUM_UP.to_owned()));
+        turns.push(Turn::Person(said(SUM_UP.to_owned())));
         let turns = merged(turns);
         let setup = Arc::clone(&self.setup);
         let mut attempt = 1;
@@ -88,7 +90,7 @@ impl Work {
             let asked = Asked { system: &setup.system, turns: &turns, tools: &[] };
             match self.stopping.or(setup.provider.call(asked, attempt)).await? {
                 Ok(reply) => break reply,
-                Err(failed) if failed.again == Again::No || ATTEMPTS_MAX <= attempt => {
+                Err(failed) if failed.is_final() || ATTEMPTS_MAX <= attempt => {
                     return Ok(Summary { trouble: Some(failed.detail), ..Summary::default() });
                 }
                 Err(failed) => self.wait_before(attempt, &failed).await?,
@@ -149,13 +151,17 @@ fn in_words(turns: &[Turn]) -> Vec<Turn> {
         format!("({} gave: {}{rest})", result.name, &result.text[..end])
     };
     let words = turns.iter().map(|turn| match turn {
-        Turn::Person(text) => Turn::Person(text.clone()),
+        Turn::Person(Prompt { text, images }) => Turn::Person(said(without(text, images.len()))),
         Turn::Agent(parts) => Turn::Agent(parts.iter().filter_map(part).collect()),
         Turn::Results(results) => {
-            Turn::Person(results.iter().map(result).collect::<Vec<_>>().join("\n"))
+            Turn::Person(said(results.iter().map(result).collect::<Vec<_>>().join("\n")))
         }
     });
     words.collect()
+}
+
+fn said(text: String) -> Prompt {
+    Prompt { text, images: Vec::new() }
 }
 
 /// Sides take turns.
@@ -163,7 +169,9 @@ fn merged(turns: Vec<Turn>) -> Vec<Turn> {
     let mut merged: Vec<Turn> = Vec::new();
     for turn in turns {
         match (merged.last_mut(), turn) {
-            (Some(Turn::Person(open)), Turn::Person(text)) => open.extend(["\n\n", &text]),
+            (Some(Turn::Person(open)), Turn::Person(more)) => {
+                open.text.extend(["\n\n", &more.text]);
+            }
             (_, turn) => merged.push(turn),
         }
     }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use engine::event::{Event, FailureReason, Stop};
+use engine::event::{Event, FailureReason, Level, Stop};
 use engine::run::{Cut, Verdict};
 use futures_util::StreamExt;
 
 use crate::limits::{ATTEMPTS_MAX, REPLY_BYTES_MAX, RETRY_DELAY_MAX};
+use crate::pen::Pictures;
 use crate::provider::{Again, NoReply, Patience, Reply};
 use crate::request::Asked;
 
@@ -33,7 +34,14 @@ impl Work {
                 },
                 Err(failed) => failed,
             };
-            if failed.again == Again::No || ATTEMPTS_MAX <= attempt {
+            if failed.again == Again::Otherwise
+                && self.pictures == Pictures::Shown
+                && self.pen.shows()
+            {
+                self.go_on_without_pictures(&failed).await?;
+                continue;
+            }
+            if failed.is_final() || ATTEMPTS_MAX <= attempt {
                 return Err(Halt::Failed(FailureReason::Error, failed.detail));
             }
             self.wait_before(attempt, &failed).await?;
@@ -42,17 +50,27 @@ impl Work {
     }
 
     async fn call(&mut self, attempt: u32) -> Result<Result<Reply, NoReply>, Halt> {
-        let turns = self.pen.turns().await;
+        let turns = self.pen.turns(self.pictures).await;
         let (setup, all) = (Arc::clone(&self.setup), Arc::clone(&self.catalogue));
         let asked = Asked { system: &setup.system, turns: &turns, tools: &all.specs };
         Ok(self.stopping.or(setup.provider.call(asked, attempt)).await?)
+    }
+
+    /// A picture that a server will not have must not keep a conversation from going on.
+    async fn go_on_without_pictures(&mut self, failed: &NoReply) -> Result<(), Halt> {
+        self.pictures = Pictures::Told;
+        let words = format!(
+            "The pictures may be why the model refused: it is asked without them. ({})",
+            failed.detail
+        );
+        Ok(self.pen.say(|out| out.notice(Level::Warning, &words)).await?)
     }
 
     /// Tells that there will be another attempt, and waits for it.
     pub(super) async fn wait_before(&mut self, attempt: u32, failed: &NoReply) -> Result<(), Halt> {
         let delay = match failed.again {
             Again::After(delay) => delay,
-            Again::No | Again::Yes => {
+            Again::No | Again::Otherwise | Again::Yes => {
                 self.setup.provider.patience().retry * 2_u32.saturating_pow(attempt - 1)
             }
         };

@@ -7,11 +7,13 @@ import json
 import os
 import pathlib
 import signal
+import struct
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
+import zlib
 
 MILLPOND, SCRATCH, MODULES = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 PROVIDER_PORT = 8787
@@ -32,7 +34,9 @@ OPENCODE = {
     "provider": {"mock": {
         "npm": "@ai-sdk/openai-compatible",
         "options": {"baseURL": f"{PROVIDER}/v1", "apiKey": "none"},
-        "models": {"mock-model": {}},
+        "models": {"mock-model": {
+            "attachment": True, "modalities": {"input": ["text", "image"], "output": ["text"]},
+        }},
     }},
     "model": "mock/mock-model",
     "small_model": "mock/mock-model",
@@ -48,12 +52,15 @@ GEMINI_VARIABLES = {
 QWEN_VARIABLES = {
     "OPENAI_API_KEY": "none",
     "OPENAI_BASE_URL": f"{PROVIDER}/v1",
-    "OPENAI_MODEL": "mock-model",
+    # One that it knows to see.
+    "OPENAI_MODEL": "qwen3-vl-plus",
 }
 
 # Each agent: its profile, its variables, files of its home, and the answer that allows once.
 # Gemini CLI writes its ACP conversations so that it cannot load them again, and begins another.
 FORGETFUL = ["gemini-acp"]
+# Its print mode takes no pictures.
+BLIND = ["gemini"]
 AGENTS = {
     "claude": (
         'agent = "claude"',
@@ -155,6 +162,13 @@ class Gateway:
             text = reply.read()
             return json.loads(text) if text else {}
 
+    def show(self, picture):
+        """Uploads a picture; gives its digest."""
+        path = f"{self.base}/v1/sessions/{self.session}/blobs"
+        headers = {"authorization": f"Bearer {self.token}", "content-type": "image/png"}
+        with urllib.request.urlopen(urllib.request.Request(path, picture, headers)) as reply:
+            return json.loads(reply.read())["digest"]
+
     def records(self, after):
         """The records of the session from a cursor on, as they come."""
         until = time.monotonic() + 120
@@ -172,11 +186,23 @@ class Gateway:
         self.process.wait()
 
 
-def turn(gateway, after, cancel=False):
+def png(side):
+    """A red square."""
+    def part(kind, data):
+        check = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + check
+
+    head = part(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0))
+    rows = (b"\0" + b"\xff\0\0" * side) * side
+    return b"\x89PNG\r\n\x1a\n" + head + part(b"IDAT", zlib.compress(rows)) + part(b"IEND", b"")
+
+
+def turn(gateway, after, cancel=False, shown=()):
     """Sends a message, answers what is asked, and gives what became of it."""
     sent = time.monotonic()
-    gateway.post(f"/v1/sessions/{gateway.session}/messages", {"text": "List the files"})
-    told = {"asks": 0, "text": {}, "tools": [], "thoughts": 0, "order": []}
+    message = {"text": "List the files", "attachments": [gateway.show(one) for one in shown]}
+    gateway.post(f"/v1/sessions/{gateway.session}/messages", message)
+    told = {"asks": 0, "text": {}, "tools": [], "thoughts": 0, "order": [], "notices": []}
     for record in gateway.records(after):
         told["seq"] = record["seq"] + 1
         kind = record["type"]
@@ -202,6 +228,8 @@ def turn(gateway, after, cancel=False):
             told["tools"].append(record["outcome"])
         elif kind == "reasoning_started":
             told["thoughts"] += 1
+        elif kind == "notice_given":
+            told["notices"].append(record["text"])
         elif kind == "unrecognised":
             told.setdefault("unrecognised", []).append(record["raw"][:200])
         elif kind == "run_ended":
@@ -231,11 +259,19 @@ def drive(name):
         expect(final == FINAL, f"final text {first['text']}")
         expect((gateway.folder / "work" / "made-by-agent").exists(), "the command did not run")
         expect("unrecognised" not in first, f"unrecognised {first.get('unrecognised')}")
-        again = turn(gateway, first["seq"])
+        again = turn(gateway, first["seq"], shown=[png(64)])
         expect(again["ending"]["outcome"] == "completed", f"second message: {again['ending']}")
         kinds = again["order"]
         if name not in FORGETFUL:
             expect("session_named" not in kinds, "the second message began another conversation")
+        requests = (SCRATCH / f"{name}.requests").read_text()
+        if name in BLIND:
+            expect(any("pictures" in said for said in again["notices"]), "nobody said it is blind")
+            expect("A picture that came" in requests, "it was not told of the picture")
+        else:
+            # PNG or, from agents that make pictures smaller, JPEG.
+            came = "iVBORw0KGgo" in requests or '"/9j/' in requests or "base64,/9j/" in requests
+            expect(came, "the provider was not shown the picture")
         third = turn(gateway, again["seq"], cancel=True)
         expect(third["ending"]["outcome"] == "cancelled", f"cancelled: {third['ending']}")
         stopped = third.get("stopped_in", 99.0)

@@ -2,4 +2,5 @@
 # Installs the real agents that run.sh drives, next to this file (1.6 GB).
 set -euo pipefail
 cd "$(dirname "$0")"
-npm ci --no-audit --no-fund --loglevel=error
+# Not `npm ci`: that refuses a lock file without parts for other systems, which some registries lack.
+npm install --no-save --no-audit --no-fund --loglevel=error

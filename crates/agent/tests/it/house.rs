@@ -10,7 +10,7 @@ use agent::policy::Policies;
 use agent::provider::Provider;
 use agent::rounds::{Bounds, Caution, Looped, Setup};
 use agent::tools::{Builtin, Root, Toolbox};
-use engine::event::{Ending, Event, Record};
+use engine::event::{Ending, Event, Image, Record};
 use engine::ingest::DialectName;
 use gateway::access::Allowed;
 use gateway::agent::Agent;
@@ -24,7 +24,7 @@ use gateway::store::{Queued, Store};
 pub(crate) struct House {
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) session: SessionId,
-    store: Arc<SqliteStore>,
+    pub(crate) store: Arc<SqliteStore>,
     sent: std::sync::atomic::AtomicU8,
 }
 
@@ -123,9 +123,14 @@ impl House {
     }
 
     pub(crate) async fn send_to(&self, text: &str, turn: Turn) -> RunId {
+        self.show(text, Vec::new(), turn).await
+    }
+
+    /// Sends a message with pictures.
+    pub(crate) async fn show(&self, text: &str, images: Vec<Image<'static>>, turn: Turn) -> RunId {
         let n = self.sent.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let id = QueuedId::new(u64::from(n) + 1, [n; 10]);
-        let message = Queued { id, text: text.to_owned(), accepted_ms: 1 };
+        let message = Queued { id, text: text.to_owned(), images, accepted_ms: 1 };
         accept(&self.gateway, self.session, message, turn).await.unwrap();
         RunId::from(id)
     }

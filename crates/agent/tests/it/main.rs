@@ -18,6 +18,7 @@ mod mcp;
 mod model;
 mod requests;
 mod scripted;
+mod shown;
 mod steering;
 mod stopping;
 mod surviving;

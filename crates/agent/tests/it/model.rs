@@ -75,7 +75,7 @@ fn example(file: &str, content: &str) -> Vec<Event<'static>> {
     let thought = StepId(0);
     let mut events = vec![
         Event::RunStarted { version: 1, dialect: "millpond".into(), mode: TextMode::Incremental },
-        Event::PromptReceived { text: text(format!("What is in {file}?")) },
+        Event::PromptReceived { text: text(format!("What is in {file}?")), images: Vec::new() },
         round(0),
         Event::ReasoningStarted { step: thought, round: 0, origin: ReasoningOrigin::Native },
         Event::ReasoningAppended {

@@ -9,7 +9,7 @@ use crate::house::{House, demo, folder, reply};
 
 fn prompts(events: &[Event<'static>]) -> Vec<String> {
     let texts = events.iter().filter_map(|event| match event {
-        Event::PromptReceived { text } => Some(text.to_string()),
+        Event::PromptReceived { text, .. } => Some(text.to_string()),
         _ => None,
     });
     texts.collect()
@@ -36,7 +36,12 @@ async fn a_message_joins_the_run_at_its_next_round() {
     assert_eq!(house.events(joined).await, [], "it is no run of its own");
 
     // Sent again, as a client does that heard no answer, it is not taken twice.
-    let again = Queued { id: QueuedId::new(2, [1; 10]), text: "and".into(), accepted_ms: 1 };
+    let again = Queued {
+        id: QueuedId::new(2, [1; 10]),
+        text: "and".into(),
+        images: Vec::new(),
+        accepted_ms: 1,
+    };
     accept(&house.gateway, house.session, again, Turn::Join).await.unwrap();
     assert!(house.queue().is_empty());
 }

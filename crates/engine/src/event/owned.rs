@@ -20,7 +20,10 @@ impl Event<'_> {
             Event::RunStarted { version, dialect, mode } => {
                 Event::RunStarted { version, dialect: own(dialect), mode }
             }
-            Event::PromptReceived { text } => Event::PromptReceived { text: own(text) },
+            Event::PromptReceived { text, images } => {
+                let images = images.into_iter().map(Image::into_owned).collect();
+                Event::PromptReceived { text: own(text), images }
+            }
             Event::RoundStarted { round, model, response } => {
                 Event::RoundStarted { round, model: own_some(model), response: own_some(response) }
             }

@@ -7,8 +7,8 @@ mod text;
 mod tools;
 
 use crate::event::{
-    AnsweredBy, AskKind, AskOption, Event, FailureReason, Level, MessageId, Millis, Sink, StepId,
-    Stop, TextMode, UnrecognisedReason, Usage, UsageScope,
+    AnsweredBy, AskKind, AskOption, Event, FailureReason, Image, Level, MessageId, Millis, Sink,
+    StepId, Stop, TextMode, UnrecognisedReason, Usage, UsageScope,
 };
 use crate::ingest::filter::Filter;
 use crate::limits::{OPEN_ASKS_MAX, UNKNOWN_FIELDS_MAX};
@@ -196,9 +196,14 @@ impl Writer<'_> {
 /// The person, notices, and what nobody understood.
 impl Writer<'_> {
     pub fn prompt(&mut self, text: &str) {
+        self.prompt_with(text, &[]);
+    }
+
+    /// What the person said, and what they showed with it.
+    pub fn prompt_with(&mut self, text: &str, images: &[Image<'_>]) {
         self.flush();
         self.ledger.finish_before_prompt(self.filter, &mut self.out);
-        self.out.event(Event::PromptReceived { text: text.into() });
+        self.out.event(Event::PromptReceived { text: text.into(), images: images.to_vec() });
     }
 
     pub fn ask(

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use crate::event::{AnsweredBy, Event, MessageId, Record, StepId, Stop, ToolKind};
 use crate::limits::OPEN_ASKS_MAX;
 
+use super::blob::Shown;
 use super::doing::{Asked, Doing, Telling};
 use super::item::{Item, Key, Kind, State};
 use super::patch::{Ask, Ended, Patch, Resolved, Status};
@@ -103,13 +104,14 @@ impl Base {
     fn event<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) -> Rest {
         match &record.event {
             Event::RunStarted { .. } => Rest::Nothing,
-            Event::PromptReceived { text } => {
+            Event::PromptReceived { text, images } => {
                 let id = format!("u{}", self.prompts);
                 self.prompts += 1;
                 let mut item = Item::new(Kind::User, &*record.run, id);
                 item.at_ms = record.at_ms;
                 item.state = State::Done;
                 item.text = Cow::Borrowed(text);
+                item.images = images.iter().map(Shown::of).collect();
                 out(Patch::Put { key: self.key(), item });
                 Rest::Nothing
             }

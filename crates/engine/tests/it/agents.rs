@@ -315,7 +315,7 @@ mod kilo {
     fn a_whole_history_begins_with_what_the_person_asked() {
         let kept = told("kilo/whole-history.json");
         assert!(kept.events().any(|event| matches!(event,
-            Event::PromptReceived { text } if text == "Find the map")));
+            Event::PromptReceived { text, .. } if text == "Find the map")));
         assert_eq!(kept.visible(), "Looking.Page 4.");
         assert_eq!(kept.unrecognised(), 1);
     }

@@ -97,7 +97,7 @@ impl Kept {
 
     pub(crate) fn prompts(&self) -> Vec<&str> {
         let prompts = self.events().filter_map(|event| match event {
-            Event::PromptReceived { text } => Some(text.as_ref()),
+            Event::PromptReceived { text, .. } => Some(text.as_ref()),
             _ => None,
         });
         prompts.collect()

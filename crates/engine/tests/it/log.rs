@@ -41,7 +41,7 @@ impl Log {
     }
 
     pub(crate) fn prompt(&mut self, text: &str) -> &mut Log {
-        self.push(Event::PromptReceived { text: text.to_owned().into() })
+        self.push(Event::PromptReceived { text: text.to_owned().into(), images: Vec::new() })
     }
 
     pub(crate) fn round(&mut self) -> &mut Log {

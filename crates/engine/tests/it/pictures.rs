@@ -1,6 +1,6 @@
 //! Pictures and sources stand with what they came with: rule X18.
 
-use engine::event::{Citation, Event, MessageId, Outcome, Owner, Phase, StepId, ToolKind};
+use engine::event::{Citation, Event, Image, MessageId, Outcome, Owner, Phase, StepId, ToolKind};
 use engine::view::{Picture, State, ViewName};
 use engine::wire::{Format, Kind};
 use serde_json::json;
@@ -17,6 +17,30 @@ fn shown(page: &Picture) -> Vec<(&str, usize, usize)> {
 fn cited(log: &mut Log, message: u32) {
     let citation = Citation { url: Some("https://pond.test".into()), ..Citation::default() };
     log.push(Event::SourceCited { message: MessageId(message), citation });
+}
+
+#[test]
+fn x18_what_a_person_shows_stands_with_what_they_wrote() {
+    let mut log = Log::new();
+    let kept = |digest: &'static str| Image::Kept {
+        media_type: "image/png".into(),
+        digest: digest.into(),
+    };
+    log.push(Event::PromptReceived { text: "Look".into(), images: vec![kept("aa"), kept("bb")] });
+    log.push(Event::PromptReceived { text: "".into(), images: vec![kept("cc")] });
+    log.round().message(&["I see."]).end_round().end(Outcome::Completed, Some(MessageId(0)));
+    let records = log.records();
+    for view in ViewName::ALL {
+        let page = picture(view, &records);
+        let person = shown(&page).into_iter().take(2).collect::<Vec<_>>();
+        assert_eq!(person, [("Look", 2, 0), ("", 1, 0)], "{view:?}");
+        let first = page.items.values().next().unwrap();
+        let names: Vec<&str> = first.images.iter().map(|image| &*image.reference).collect();
+        assert_eq!(names, ["sha256:aa", "sha256:bb"], "{view:?}");
+        let sent = frames(Kind::new(view), &records).0;
+        let frame = |name: &str| sent.iter().any(|frame| frame.data.contains(name));
+        assert_eq!(frame("sha256:cc"), view == ViewName::Transcript, "{view:?}");
+    }
 }
 
 const SKETCH: Owner = Owner::Step(StepId(0));

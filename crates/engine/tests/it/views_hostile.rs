@@ -131,7 +131,10 @@ fn other_event() -> impl Strategy<Value = Event<'static>> {
     let kinds = prop_oneof![Just(AskKind::Tool), Just(AskKind::Followup), Just(AskKind::Other)];
     prop_oneof![
         Just(Event::RunStarted { version: 1, dialect: "x".into(), mode: TextMode::Cumulative }),
-        text().prop_map(|text| Event::PromptReceived { text }),
+        (text(), any::<bool>()).prop_map(|(text, shown)| {
+            let image = Image::Url { url: "https://pond.test/a.png".into() };
+            Event::PromptReceived { text, images: shown.then_some(image).into_iter().collect() }
+        }),
         (0..3_u32).prop_map(|round| Event::RoundStarted { round, model: None, response: None }),
         (0..3_u32).prop_map(|round| Event::RoundEnded { round, stop: None, incomplete: false }),
         (ask(), kinds, text()).prop_map(|(ask, kind, text)| Event::AskOpened {

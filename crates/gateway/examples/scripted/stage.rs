@@ -25,7 +25,7 @@ impl Agent for Stage {
     }
 
     fn work(&self, job: Job) -> Working {
-        let part: Part = serde_json::from_str(&job.prompt).unwrap_or_default();
+        let part: Part = serde_json::from_str(&job.prompt.text).unwrap_or_default();
         // A stream that is not there is an empty one: its run says that nothing came.
         let bytes = std::fs::read(self.fixtures.join(&part.play)).unwrap_or_default();
         Box::pin(async move {

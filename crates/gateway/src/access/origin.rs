@@ -60,6 +60,11 @@ impl Allowed {
         self.origins.push(origin.to_lowercase());
     }
 
+    /// Where pages are that may use the gateway.
+    pub fn origins(&self) -> impl Iterator<Item = &str> {
+        self.origins.iter().map(String::as_str)
+    }
+
     pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Stranger> {
         let mut said = headers.get_all(header::HOST).iter();
         let host = said.next().map(|host| host.to_str().unwrap_or_default());

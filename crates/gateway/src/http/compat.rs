@@ -88,7 +88,8 @@ async fn ask(
             Ok(first.unwrap_or(head))
         })
         .await?;
-    accept(gateway, session, Queued { id, text, accepted_ms: now }, Turn::Next).await?;
+    accept(gateway, session, Queued { id, text, images: Vec::new(), accepted_ms: now }, Turn::Next)
+        .await?;
     Ok(Followed::new(gateway, session, run, found).await?)
 }
 

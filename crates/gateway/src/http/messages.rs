@@ -5,8 +5,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use engine::event::Millis;
+use engine::view::blob::Shown;
 use serde::{Deserialize, Serialize};
 
+use crate::agent::Prompt;
 use crate::clock::{now_ms, random};
 use crate::gateway::{Gateway, no_chance};
 use crate::id::{OwnerId, QueuedId, RunId, SessionId};
@@ -14,6 +16,7 @@ use crate::messages::{Arrangement, Refused, Turn, accept, arrange};
 use crate::store::Queued;
 
 use super::App;
+use super::attachments::attached;
 use super::error::ApiError;
 use super::extract::{Json, Path};
 use super::gate::Owner;
@@ -22,7 +25,11 @@ use super::sessions::{live, own};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Message {
+    #[serde(default)]
     text: String,
+    /// Digests of pictures that were uploaded to the session.
+    #[serde(default)]
+    attachments: Vec<String>,
     /// Whether it joins the run that is going, where its agent next can.
     #[serde(default)]
     join: bool,
@@ -44,20 +51,22 @@ pub(super) async fn send(
     Json(message): Json<Message>,
 ) -> Result<(StatusCode, Json<Accepted>), ApiError> {
     let session = live(&gateway, owner, &word).await?;
-    if message.text.trim().is_empty() {
-        return Err(ApiError::bad_request("A message has some text."));
+    let Message { text, attachments, join } = message;
+    let images = attached(&gateway, session.id, attachments).await?;
+    if text.trim().is_empty() && images.is_empty() {
+        return Err(ApiError::bad_request("A message has some text, or a picture."));
     }
-    let turn = if message.join { Turn::Join } else { Turn::Next };
-    put(&gateway, session.id, owner, &headers, message.text, turn).await
+    let turn = if join { Turn::Join } else { Turn::Next };
+    put(&gateway, session.id, owner, &headers, Prompt { text, images }, turn).await
 }
 
-/// Puts a text into a session's queue.
+/// Puts a message into a session's queue.
 pub(super) async fn put(
     gateway: &Arc<Gateway>,
     session: SessionId,
     owner: OwnerId,
     headers: &HeaderMap,
-    text: String,
+    prompt: Prompt,
     turn: Turn,
 ) -> Result<(StatusCode, Json<Accepted>), ApiError> {
     let now = now_ms();
@@ -65,7 +74,8 @@ pub(super) async fn put(
         Some(key) => QueuedId::of_key(&format!("{owner}/{session}/{key}")),
         None => QueuedId::new(now, random().map_err(no_chance)?),
     };
-    accept(gateway, session, Queued { id, text, accepted_ms: now }, turn).await?;
+    let Prompt { text, images } = prompt;
+    accept(gateway, session, Queued { id, text, images, accepted_ms: now }, turn).await?;
     Ok((StatusCode::ACCEPTED, Json(Accepted { id, run: RunId::from(id) })))
 }
 
@@ -84,6 +94,8 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
 pub(super) struct Waiting {
     id: QueuedId,
     text: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    images: Vec<Shown<'static>>,
     accepted_ms: Millis,
 }
 
@@ -95,7 +107,10 @@ pub(super) struct Queue {
 fn show(queue: Vec<Queued>) -> Json<Queue> {
     let queue = queue
         .into_iter()
-        .map(|Queued { id, text, accepted_ms }| Waiting { id, text, accepted_ms })
+        .map(|Queued { id, text, images, accepted_ms }| {
+            let images = images.iter().map(|image| Shown::of(image).into_owned()).collect();
+            Waiting { id, text, images, accepted_ms }
+        })
         .collect();
     Json(Queue { queue })
 }
@@ -116,9 +131,6 @@ pub(super) async fn reorder(
     Json(wanted): Json<Arrangement>,
 ) -> Result<Json<Queue>, ApiError> {
     let id = own(&gateway, owner, &word).await?.id;
-    if wanted.texts.values().any(|text| text.trim().is_empty()) {
-        return Err(ApiError::bad_request("A message has some text."));
-    }
     Ok(show(arrange(&gateway, id, &wanted).await?))
 }
 
@@ -135,6 +147,7 @@ impl From<Refused> for ApiError {
                 "queue_full",
                 format!("{} messages wait already.", crate::limits::QUEUE_MAX),
             ),
+            Refused::Blank => ApiError::bad_request("A message has some text, or a picture."),
             Refused::Changed => ApiError::conflict(
                 "queue_changed",
                 "The queue has changed. Read it again, and name all that wait.",

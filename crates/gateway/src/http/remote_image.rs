@@ -4,6 +4,8 @@
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 
+use crate::access::Allowed;
+
 use super::error::ApiError;
 
 pub(super) const PATH: &str = "/remote-image";
@@ -15,7 +17,7 @@ const ADDRESS_MAX: usize = 4096;
 const STYLE: &str = "html,body{margin:0;height:100%}img{width:100%;height:100%;object-fit:contain}";
 const STYLE_HASH: &str = "sha256-SbTQdOADXCop/PWdZbsJ3FlEp3UFQuSaIW0wOwhiFbA=";
 
-pub(super) fn page(query: &str) -> Response {
+pub(super) fn page(query: &str, allowed: &Allowed) -> Response {
     let Some((address, origin)) = address(query) else {
         return ApiError::new(
             StatusCode::BAD_REQUEST,
@@ -26,7 +28,8 @@ pub(super) fn page(query: &str) -> Response {
     };
     let policy = format!(
         "default-src 'none'; img-src {origin}; style-src '{STYLE_HASH}'; sandbox; \
-         base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+         base-uri 'none'; form-action 'none'; frame-ancestors 'self'{}",
+        framers(allowed)
     );
     let Ok(policy) = HeaderValue::from_str(&policy) else {
         return ApiError::not_found().into_response();
@@ -41,6 +44,12 @@ pub(super) fn page(query: &str) -> Response {
         (header::CONTENT_SECURITY_POLICY, policy),
     ];
     (headers, page).into_response()
+}
+
+/// Pages that hold a chat may hold its pictures.
+fn framers(allowed: &Allowed) -> String {
+    let plain = |origin: &&str| !origin.contains([' ', ';', ',', '\'']) && origin.is_ascii();
+    allowed.origins().filter(plain).flat_map(|origin| [" ", origin]).collect()
 }
 
 /// The address of the picture, and the origin it is at.

@@ -2,9 +2,10 @@
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use engine::event::Event;
+use engine::event::{Event, Image};
 use engine::ingest::DialectName;
 
+use crate::agent::Prompt;
 use crate::gateway::Gateway;
 use crate::messages::Turn;
 use crate::store::{RunRow, StoreError};
@@ -31,18 +32,18 @@ pub(super) async fn retry(
             "This run is still going. Wait for its end, or cancel it.",
         ));
     }
-    let text = message_of(&gateway, &run).await?.ok_or_else(|| {
+    let prompt = message_of(&gateway, &run).await?.ok_or_else(|| {
         ApiError::conflict(
             "not_a_message",
             "This run came from a stream that was sent in, not from a message: there is nothing to \
              send again.",
         )
     })?;
-    put(&gateway, run.session, owner, &headers, text, Turn::Next).await
+    put(&gateway, run.session, owner, &headers, prompt, Turn::Next).await
 }
 
 /// The message that a run worked on; nothing if its stream was taken in from elsewhere.
-async fn message_of(gateway: &Gateway, run: &RunRow) -> Result<Option<String>, StoreError> {
+async fn message_of(gateway: &Gateway, run: &RunRow) -> Result<Option<Prompt>, StoreError> {
     let name = run.id.to_string();
     let chunks = gateway.log.read(run.session, run.first).await?;
     let records = chunks.iter().flat_map(|chunk| chunk.records(run.first));
@@ -54,7 +55,10 @@ async fn message_of(gateway: &Gateway, run: &RunRow) -> Result<Option<String>, S
             {
                 return Ok(None);
             }
-            Event::PromptReceived { text } => return Ok(Some(text.into_owned())),
+            Event::PromptReceived { text, images } => {
+                let images = images.into_iter().map(Image::into_owned).collect();
+                return Ok(Some(Prompt { text: text.into_owned(), images }));
+            }
             _ => {}
         }
     }

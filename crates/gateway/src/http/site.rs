@@ -28,7 +28,7 @@ const PERMISSIONS: HeaderName = HeaderName::from_static("permissions-policy");
 pub(super) async fn page(State(gateway): App, request: Request) -> Response {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     if reads && request.uri().path() == remote_image::PATH {
-        return remote_image::page(request.uri().query().unwrap_or_default());
+        return remote_image::page(request.uri().query().unwrap_or_default(), &gateway.allowed);
     }
     match gateway.site.find(request.uri().path()) {
         Some(file) if reads => serve(file, request.headers()),

@@ -1,13 +1,13 @@
 //! A session in all views at once, event by event: for the page that shows what the views do.
 //!
-//! Each reader folds for itself, because there are few; there is no cursor but the number of an event.
+//! Each reader folds for itself, because there are few, and no more than have a seat; there is no cursor but the number of an event.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use bytes::Bytes;
 use engine::event::{Millis, Record};
@@ -15,13 +15,13 @@ use engine::view::ViewName;
 use engine::wire::{Encoder, Format, Kind};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::access::Caller;
 use crate::fold::Spelling;
 use crate::gateway::Gateway;
 use crate::id::SessionId;
-use crate::limits::HEARTBEAT_EVERY;
+use crate::limits::{HEARTBEAT_EVERY, THEATRE_SEATS_MAX};
 use crate::store::{Chunk, StoreError};
 
 use super::App;
@@ -43,6 +43,13 @@ pub(super) async fn stream(
         return Err(ApiError::not_found());
     }
     let session = find(&gateway, caller, &word).await?.id;
+    let seat = Arc::clone(&gateway.theatre_seats).try_acquire_owned().map_err(|_| {
+        ApiError::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "theatre_full",
+            format!("{THEATRE_SEATS_MAX} readers are in the theatre already: come back later."),
+        )
+    })?;
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse::<u64>().ok());
     let epoch = gateway.log.store().epoch();
     let encoder = |view| {
@@ -59,6 +66,7 @@ pub(super) async fn stream(
         revoked,
         stopping: gateway.stopping.subscribe(),
         gateway,
+        _seat: seat,
     };
     let bytes = futures_util::stream::unfold(Some(stage), |stage| async move {
         let mut stage = stage?;
@@ -85,6 +93,7 @@ struct Stage {
     revoked: watch::Receiver<u64>,
     stopping: watch::Receiver<bool>,
     gateway: Arc<Gateway>,
+    _seat: OwnedSemaphorePermit,
 }
 
 /// One event, and what it did in each view that it changed.

@@ -37,7 +37,7 @@ impl Tally {
         for (at, (_, event)) in facts.iter().enumerate() {
             match event {
                 Event::RunStarted { .. } => told.turns.push((at, Turning::Began)),
-                Event::PromptReceived { text } => told.texts.push(cut(text).to_owned()),
+                Event::PromptReceived { text, .. } => told.texts.push(cut(text).to_owned()),
                 Event::RunEnded { ending } => {
                     told.texts.extend(self.texts.drain(..).map(|(_, text)| text));
                     let ended = Turning::Ended { outcome: ending.outcome, used: self.used };

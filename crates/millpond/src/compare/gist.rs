@@ -54,7 +54,8 @@ mod tests {
         let event = Event::ReasoningAppended { step: at, text: "a\n\"b\"".into() };
         check(&event, Thinking::AsUsual, "reasoning_appended", r#"text "a\n\"b\"", step 2"#);
         check(&event, Thinking::Hide, "reasoning_appended", "step 2");
-        let event = Event::PromptReceived { text: "ż".repeat(GIST_CHARS_MAX).into() };
+        let event =
+            Event::PromptReceived { text: "ż".repeat(GIST_CHARS_MAX).into(), images: Vec::new() };
         let (_, text) = gist(&event, Thinking::AsUsual);
         assert_eq!(text.chars().count(), GIST_CHARS_MAX + 1);
         assert!(text.starts_with("text \"żż") && text.ends_with("ż…"), "{text}");

@@ -1,6 +1,6 @@
 // The commands of a gateway (docs/GATEWAY.md), as calls.
 
-import type { Snapshot, Thinking, View } from "./page.ts";
+import type { Picture, Snapshot, Thinking, View } from "./page.ts";
 
 export interface Session {
   id: string;
@@ -21,6 +21,8 @@ export interface Session {
 export interface Waiting {
   id: string;
   text: string;
+  /** Pictures that go with it. */
+  images?: Picture[];
   accepted_ms: number;
 }
 
@@ -114,14 +116,15 @@ export class Gateway {
     return this.get(at`/v1/sessions/${id}/snapshot` + query({ view, format: "patch", thinking }));
   }
 
-  /** The same key is the same message, however often it is sent. */
-  sendMessage(id: string, message: { text: string; join?: boolean }, key: string) {
-    return this.send<{ id: string; run: string }>(
-      "POST",
-      at`/v1/sessions/${id}/messages`,
-      { json: message },
-      { "idempotency-key": key },
-    );
+  /** All records of a session, a JSON line each; not for guests. */
+  async log(id: string): Promise<string> {
+    return (await this.request("GET", at`/v1/sessions/${id}/log`)).text();
+  }
+
+  /** The same key is the same message, however often it is sent. Attachments are digests of uploaded pictures. */
+  sendMessage(id: string, message: { text: string; attachments?: string[]; join?: boolean }, key: string, signal?: AbortSignal) {
+    const headers = { "idempotency-key": key };
+    return this.send<{ id: string; run: string }>("POST", at`/v1/sessions/${id}/messages`, { json: message }, headers, signal);
   }
 
   async queue(id: string): Promise<Waiting[]> {
@@ -189,8 +192,8 @@ export class Gateway {
     return (await (await this.request("GET", path)).json()) as T;
   }
 
-  private async send<T>(method: string, path: string, body: Body, headers: Record<string, string> = {}): Promise<T> {
-    const response = await this.request(method, path, body, headers);
+  private async send<T>(method: string, path: string, body: Body, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<T> {
+    const response = await this.request(method, path, body, headers, signal);
     const text = await response.text();
     return (text ? JSON.parse(text) : undefined) as T;
   }

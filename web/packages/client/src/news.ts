@@ -7,6 +7,8 @@ export interface NewsEnds {
   session(session: Session): void;
   /** Some were missed: the list is to be read again. */
   relist(): void;
+  /** Nothing happened, and the line is alive. */
+  beat?(): void;
   state?(state: LineState, why?: Refused): void;
 }
 
@@ -22,6 +24,7 @@ export class News {
           if (event === "relist") ends.relist();
           else if (event === "session") ends.session(JSON.parse(data) as Session);
         },
+        comment: () => ends.beat?.(),
         state: (state, why) => ends.state?.(state, why),
       },
       clock,

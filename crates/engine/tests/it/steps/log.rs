@@ -43,7 +43,7 @@ impl Log {
     }
 
     pub(super) fn prompt(self, text: &'static str) -> Log {
-        self.and(Event::PromptReceived { text: text.into() })
+        self.and(Event::PromptReceived { text: text.into(), images: Vec::new() })
     }
 
     pub(super) fn round(self, round: u32) -> Log {

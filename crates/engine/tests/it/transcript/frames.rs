@@ -15,7 +15,7 @@ fn names(screen: &Screen) -> Vec<&str> {
 fn transcript_t10_message_append_settled_and_one_ending() {
     let mut screen = Screen::default();
     screen.push(Some(1), "run", started(TextMode::Incremental));
-    screen.push(Some(5), "run", Event::PromptReceived { text: "Go".into() });
+    screen.push(Some(5), "run", Event::PromptReceived { text: "Go".into(), images: Vec::new() });
     screen.push(Some(6), "run", message(0));
     screen.push(Some(7), "run", text(0, "One\n"));
     screen.push(Some(8), "run", text(0, "Two"));

@@ -127,7 +127,7 @@ fn event(which: u8, id: u32, words: &'static str) -> Event<'static> {
         },
         31 => Event::NoticeGiven { level: Level::Error, text: words.into() },
         32 => Event::CheckpointSaved { hash: words.into() },
-        33 => Event::PromptReceived { text: words.into() },
+        33 => Event::PromptReceived { text: words.into(), images: Vec::new() },
         34 => Event::FinalDeclared { message: message_id },
         35 => ended(Outcome::Failed),
         _ => started(TextMode::Incremental),

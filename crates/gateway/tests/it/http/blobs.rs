@@ -1,5 +1,9 @@
 //! Files of a session: who gets them, as what, and when they are gone.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use gateway::agent::script::Script;
 use gateway::limits::BLOB_BYTES_MAX;
 use gateway::store::Store;
 use reqwest::Method;
@@ -7,7 +11,7 @@ use serde_json::{Value, json};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::support::{Served, answer_to, body_in_pieces, fixture, serve};
+use super::support::{Served, answer_to, body_in_pieces, fixture, serve, serve_in};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\nnot much of a picture";
 
@@ -165,4 +169,43 @@ async fn a_picture_in_a_stream_is_kept_once_beside_the_log_and_named_in_it() {
         raw.query_row("SELECT count(*) FROM blobs", [], |row| row.get::<_, u64>(0)).unwrap()
     };
     assert_eq!(left, 0, "nobody has it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_attached_is_a_picture_of_the_session_and_waits_with_its_message() {
+    let endless = Script { bytes: b"x".to_vec(), piece: 1, pause: Duration::from_hours(1) };
+    let served = serve_in(Arc::new(tempfile::tempdir().unwrap()), Some(Arc::new(endless))).await;
+    let (session, other) = (served.new_session().await, served.new_session().await);
+    let (_, kept) = upload(&served, &session, "text/plain", PNG).await;
+    let (_, no_picture) = upload(&served, &session, "image/png", b"MZ").await;
+    let (_, elsewhere) = upload(&served, &other, "image/png", b"\xff\xd8\xff").await;
+    let path = format!("/v1/sessions/{session}/messages");
+    let send = async |body: Value| answer_to(served.post(&path, &body)).await;
+    for (attachments, words) in [
+        (json!([no_picture["digest"]]), "PNG, JPEG, GIF and WebP"),
+        (json!([elsewhere["digest"]]), "not in this session"),
+        (json!(["nonsense"]), "not in this session"),
+        (json!(vec![&kept["digest"]; 9]), "at most 8"),
+    ] {
+        let (status, refused) = send(json!({ "text": "Look", "attachments": attachments })).await;
+        let message = refused["error"]["message"].as_str().unwrap_or_default();
+        assert!(status == 400 && message.contains(words), "{refused}");
+    }
+    assert_eq!(send(json!({ "text": " " })).await.0, 400);
+
+    // The first is worked on; the second waits.
+    assert_eq!(send(json!({ "text": "first" })).await.0, 202);
+    let (status, waits) = send(json!({ "text": "", "attachments": [kept["digest"]] })).await;
+    assert_eq!(status, 202, "{waits}");
+    let queue = format!("/v1/sessions/{session}/queue");
+    let (_, listed) = answer_to(served.get(&queue)).await;
+    let name = format!("sha256:{}", kept["digest"].as_str().unwrap());
+    let images = json!([{ "ref": name, "mediaType": "image/png" }]);
+    assert_eq!(listed["queue"][0]["images"], images, "its kind is what its bytes say");
+    let shown = served.get(kept["path"].as_str().unwrap()).send().await.unwrap();
+    assert_eq!(shown.headers()["content-type"], "image/png", "also where it is read");
+    let id = waits["id"].as_str().unwrap();
+    let anew = json!({ "order": [id], "texts": { id: "Look" } });
+    let (status, arranged) = answer_to(served.request(Method::PUT, &queue).json(&anew)).await;
+    assert_eq!((status, &arranged["queue"][0]["images"]), (200, &images), "{arranged}");
 }

@@ -101,6 +101,8 @@ async fn a_picture_from_elsewhere_is_alone_on_a_page_that_may_load_it_and_nothin
         policy.contains("img-src https://pond.example;") && policy.contains("sandbox"),
         "{policy}"
     );
+    let framers = policy.split_once("frame-ancestors 'self' ").unwrap().1;
+    assert!(framers.split(' ').any(|origin| origin == served.base), "{policy}");
     let body = String::from_utf8(body).unwrap();
     assert!(body.contains(r#"<img src="https://pond.example/a&amp;b.png""#), "{body}");
     assert_eq!(asked(&served, "/remote-image?src=javascript:alert(1)", &[]).await.0, 400);

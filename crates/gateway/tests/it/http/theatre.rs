@@ -1,6 +1,7 @@
 //! All views at once: the same patches as each view's own stream has, and from any event on.
 
 use engine::view::ViewName;
+use gateway::limits::THEATRE_SEATS_MAX;
 use serde_json::Value;
 
 use super::support::{Served, events_of, fixture, serve};
@@ -76,4 +77,26 @@ async fn whoever_comes_back_gets_what_followed() {
     for last in 0..all.len() - 1 {
         assert_eq!(told(&served, &session, &last.to_string()).await, all[last + 1..], "{last}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_theatre_has_so_many_seats() {
+    let served = serve().await;
+    let session = served.new_session().await;
+    let path = format!("/v1/sessions/{session}/theatre");
+    let come = async || served.get(&path).send().await.unwrap();
+    let mut seated = Vec::new();
+    for _ in 0..THEATRE_SEATS_MAX {
+        seated.push(come().await);
+    }
+    assert!(seated.iter().all(|reader| reader.status() == 200));
+    assert_eq!(come().await.status(), 429);
+    seated.pop();
+    // A seat is free once the gateway has noticed that its reader left.
+    let again = async {
+        while come().await.status() != 200 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), again).await.unwrap();
 }

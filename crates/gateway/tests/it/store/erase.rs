@@ -29,7 +29,8 @@ fn fill(store: &SqliteStore, n: u8, blob: &[u8]) {
         store.append(&[Batch { chunk, texts, turns, ..batch(n, n, first, 0) }]).unwrap();
     }
     store.append(&[ending(n, n, 40)]).unwrap();
-    let queued = Queued { id: queued_id(n), text: CANARY.to_owned(), accepted_ms: 1 };
+    let queued =
+        Queued { id: queued_id(n), text: CANARY.to_owned(), images: Vec::new(), accepted_ms: 1 };
     store.set_queue(session_id(n), &[queued]).unwrap();
     let digest = Sha256::digest(blob).into();
     store.put_blob(session_id(n), digest, "text/plain", blob).unwrap();

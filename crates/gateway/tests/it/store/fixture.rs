@@ -5,12 +5,13 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use engine::event::Image;
 use gateway::store::{Change, Query, Queued, Token, Vault};
 use sha2::{Digest, Sha256};
 
 use super::*;
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
@@ -28,7 +29,9 @@ fn fill(store: &SqliteStore) {
     store.branch(session_id(1), 2, &session(4), None).unwrap();
     let change = Change { pinned: Some(true), archived: Some(true), ..Change::default() };
     store.change(session_id(3), &change, 30).unwrap();
-    let queued = Queued { id: queued_id(1), text: "next".to_owned(), accepted_ms: 4 };
+    let image = Image::Kept { media_type: "image/png".into(), digest: "ab".into() };
+    let (id, text) = (queued_id(1), "next".to_owned());
+    let queued = Queued { id, text, images: vec![image], accepted_ms: 4 };
     store.set_queue(session_id(2), &[queued]).unwrap();
     store.put_blob(session_id(1), Sha256::digest(b"blob").into(), "text/plain", b"blob").unwrap();
     let token = Token {

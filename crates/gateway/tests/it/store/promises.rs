@@ -226,7 +226,12 @@ fn a_branch_begins_as_its_parent_and_goes_its_own_way() {
 #[test]
 fn a_queue_is_replaced_as_a_whole_and_outlives_the_process() {
     let kept = open_with_sessions(2);
-    let queued = |n| Queued { id: queued_id(n), text: format!("text {n}"), accepted_ms: 5 };
+    let queued = |n| Queued {
+        id: queued_id(n),
+        text: format!("text {n}"),
+        images: Vec::new(),
+        accepted_ms: 5,
+    };
     kept.store.set_queue(session_id(1), &[queued(3), queued(1), queued(2)]).unwrap();
     kept.store.set_queue(session_id(2), &[queued(4)]).unwrap();
     kept.store.set_queue(session_id(1), &[queued(1), queued(2)]).unwrap();
@@ -238,7 +243,12 @@ fn a_queue_is_replaced_as_a_whole_and_outlives_the_process() {
 #[test]
 fn sessions_in_which_something_waits_are_known_but_for_deleted_ones() {
     let kept = open_with_sessions(4);
-    let queued = |n| Queued { id: queued_id(n), text: format!("text {n}"), accepted_ms: 5 };
+    let queued = |n| Queued {
+        id: queued_id(n),
+        text: format!("text {n}"),
+        images: Vec::new(),
+        accepted_ms: 5,
+    };
     for n in [4, 2, 3] {
         kept.store.set_queue(session_id(n), &[queued(n), queued(n + 10)]).unwrap();
     }

@@ -1,0 +1,2 @@
+// Stands in for what a page does not use.
+export default {};

@@ -1,0 +1,56 @@
+// Several tabs of one browser: six connections are all that they have together.
+
+import { expect, test, type Page } from "./test.ts";
+
+const NEWS = "/v1/sessions/stream";
+
+test("four tabs that are looked at all work, and hear the news on one line", async ({ page, context, gateway }) => {
+  let opened = 0;
+  context.on("request", (request) => void (opened += Number(new URL(request.url()).pathname === NEWS)));
+  await page.goto(gateway.origin + (await gateway.loginPath()));
+  await expect(page.getByRole("textbox", { name: "Message" })).toBeVisible();
+  const tabs: Page[] = [];
+  for (let n = 0; n < 4; n++) {
+    const tab = n === 0 ? page : await context.newPage();
+    await tab.goto(`${gateway.origin}/s/${await gateway.newSession(`tab ${n}`)}`);
+    tabs.push(tab);
+  }
+  opened = 0;
+  for (const tab of tabs) {
+    await tab.getByRole("textbox", { name: "Message" }).fill("list");
+    await tab.keyboard.press("Enter");
+    await expect(tab.locator(".status.ended"), "the reply comes").toBeAttached({ timeout: 20_000 });
+  }
+  const heard = async (title: string, by: readonly Page[]) => {
+    const session = await gateway.newSession(title);
+    for (const tab of by) await expect(tab.locator("mp-sidebar li", { hasText: title })).toHaveCount(1);
+    return session;
+  };
+  await heard("for all", tabs);
+  expect(opened, "nobody opened another line").toBe(0);
+  // The one that has the line goes: another takes it.
+  const [first, ...others] = tabs;
+  await first?.close();
+  await heard("for those that stay", others);
+  expect(opened).toBe(1);
+});
+
+test("a chat that is deleted in another tab says so, and can be brought back", async ({ page, context, gateway }) => {
+  await page.goto(gateway.origin + (await gateway.loginPath()));
+  const session = await gateway.newSession("to be deleted");
+  await page.goto(`${gateway.origin}/s/${session}`);
+  const field = page.getByRole("textbox", { name: "Message" });
+  await expect(field).toBeVisible();
+  const other = await context.newPage();
+  await other.goto(gateway.origin);
+  const chat = other.locator("mp-sidebar li", { hasText: "to be deleted" });
+  await chat.getByRole("button", { name: /Actions/ }).click();
+  await chat.getByRole("button", { name: "Delete", exact: true }).click();
+  await expect(page.getByRole("alert")).toContainText("deleted");
+  await expect(field).toHaveCount(0);
+  await page.getByRole("button", { name: "Bring it back" }).click();
+  await expect(field).toBeVisible();
+  await field.fill("list");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+});
