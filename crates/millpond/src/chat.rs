@@ -118,7 +118,8 @@ impl House {
     ) -> Result<House, String> {
         let caution = if args.yolo { Caution::Yolo } else { Caution::Ask };
         // Whatever port is free will do, unless one was chosen.
-        let listen = if config.is_default("listen") { "127.0.0.1:0" } else { config.text("listen") };
+        let listen =
+            if config.is_default("listen") { "127.0.0.1:0" } else { config.text("listen") };
         let opened = serve::open(config, folder, store, caution, listen).await?;
         let (address, words) = (opened.address(), opened.words.clone());
         let token = own_token(folder)?;

@@ -147,10 +147,18 @@ impl App {
             }
         };
         let frame = async {
-            if self.dirty { sleep_until(self.drawn + FRAME_EVERY).await } else { std::future::pending().await }
+            if self.dirty {
+                sleep_until(self.drawn + FRAME_EVERY).await
+            } else {
+                std::future::pending().await
+            }
         };
         let tick = async {
-            if self.chat.page().is_going() { tokio::time::sleep(TICK_EVERY).await } else { std::future::pending().await }
+            if self.chat.page().is_going() {
+                tokio::time::sleep(TICK_EVERY).await
+            } else {
+                std::future::pending().await
+            }
         };
         tokio::select! {
             biased;
@@ -208,7 +216,9 @@ impl App {
         let now = Instant::now();
         self.dirty = true;
         match told {
-            Some(Told::Page(picture)) if std::mem::take(&mut self.seen) => self.chat.put_seen(*picture, now),
+            Some(Told::Page(picture)) if std::mem::take(&mut self.seen) => {
+                self.chat.put_seen(*picture, now)
+            }
             Some(Told::Page(picture)) => self.chat.put(*picture, now),
             Some(Told::Patch(data)) => self.patch(&data, now),
             Some(Told::Away(words)) => self.chat.set_away(Some(format!("{words}; trying again"))),
@@ -224,7 +234,8 @@ impl App {
             Ok(Change::Asked) => self.notify("The agent asks something"),
             Ok(Change::Items) => {}
             Err(problem) => {
-                self.chat.say(&format!("a change could not be read, the page is taken anew: {problem}"));
+                self.chat
+                    .say(&format!("a change could not be read, the page is taken anew: {problem}"));
                 self.seen = true;
                 self.follow();
             }
@@ -293,7 +304,11 @@ impl App {
             Order::Copy => match self.chat.reply() {
                 Some(text) => {
                     let all = beside::copy(&text);
-                    self.chat.say(if all { "copied" } else { "only the beginning fits the clipboard" });
+                    self.chat.say(if all {
+                        "copied"
+                    } else {
+                        "only the beginning fits the clipboard"
+                    });
                 }
                 None => self.chat.say("there is no reply yet"),
             },
@@ -318,7 +333,8 @@ impl App {
     }
 
     fn resume(&mut self, number: usize) {
-        let Some(session) = number.checked_sub(1).and_then(|at| self.listed.get(at)).cloned() else {
+        let Some(session) = number.checked_sub(1).and_then(|at| self.listed.get(at)).cloned()
+        else {
             self.chat.say("there is no such conversation in the list: /sessions shows it");
             return;
         };
@@ -329,7 +345,8 @@ impl App {
     }
 
     fn say_queue(&mut self) {
-        let waiting: Vec<String> = self.chat.queue().iter().map(|message| message.text.clone()).collect();
+        let waiting: Vec<String> =
+            self.chat.queue().iter().map(|message| message.text.clone()).collect();
         if waiting.is_empty() {
             self.chat.say("nothing waits");
         }
@@ -339,7 +356,10 @@ impl App {
     }
 
     fn drop_waiting(&mut self, number: usize) {
-        let id = number.checked_sub(1).and_then(|at| self.chat.queue().get(at)).map(|message| message.id.clone());
+        let id = number
+            .checked_sub(1)
+            .and_then(|at| self.chat.queue().get(at))
+            .map(|message| message.id.clone());
         match (id, &self.setup.session) {
             (Some(id), Some(session)) => self.work.unqueue(&session.id, id),
             _ => self.chat.say("no message with that number waits"),
@@ -367,7 +387,11 @@ impl App {
                     let going = if session.run.is_some() { ", going" } else { "" };
                     self.chat.say(&format!("{:>3} {}{going}", at + 1, title_of(session)));
                 }
-                self.chat.say(if sessions.is_empty() { "there is none" } else { "/resume NUMBER opens one" });
+                self.chat.say(if sessions.is_empty() {
+                    "there is none"
+                } else {
+                    "/resume NUMBER opens one"
+                });
                 self.listed = sessions;
             }
             Done::Unsent { text, trouble } => {
@@ -384,10 +408,13 @@ impl App {
 
     /// Hands what is written to the person's editor, and takes it back.
     fn edit(&mut self, text: &str) -> std::io::Result<()> {
-        self.aside(|| outside::edited(text), |chat, edited| match edited {
-            Ok(text) => chat.write(&text),
-            Err(words) => chat.say(&words),
-        })
+        self.aside(
+            || outside::edited(text),
+            |chat, edited| match edited {
+                Ok(text) => chat.write(&text),
+                Err(words) => chat.say(&words),
+            },
+        )
     }
 
     fn suspend(&mut self) -> std::io::Result<()> {
@@ -395,7 +422,11 @@ impl App {
     }
 
     /// Gives the terminal back while something else has it.
-    fn aside<T>(&mut self, work: impl FnOnce() -> T, then: impl FnOnce(&mut Chat, T)) -> std::io::Result<()> {
+    fn aside<T>(
+        &mut self,
+        work: impl FnOnce() -> T,
+        then: impl FnOnce(&mut Chat, T),
+    ) -> std::io::Result<()> {
         let before = std::mem::replace(&mut self.keyboard, Keyboard::paused());
         before.stop();
         self.draw_nothing()?;
@@ -413,7 +444,11 @@ impl App {
 
     fn draw_nothing(&mut self) -> std::io::Result<()> {
         let settled = self.chat.take_settled();
-        self.screen.draw(Frame { settled: &settled, live: &[], cursor: crate::screen::Cursor::At { row: 0, col: 0 } })
+        self.screen.draw(Frame {
+            settled: &settled,
+            live: &[],
+            cursor: crate::screen::Cursor::At { row: 0, col: 0 },
+        })
     }
 }
 

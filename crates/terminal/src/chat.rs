@@ -33,7 +33,10 @@ const TWICE_WITHIN: Duration = Duration::from_secs(2);
 /// What the chat cannot do by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wish {
-    Send { text: String, join: bool },
+    Send {
+        text: String,
+        join: bool,
+    },
     /// To be kept with what was written before.
     Remember(String),
     Answer(Answer),
@@ -177,7 +180,8 @@ impl Chat {
     /// What could not be sent is not lost.
     pub fn give_back(&mut self, text: &str) {
         let written = self.editor.text();
-        let both = if written.is_empty() { text.to_owned() } else { format!("{text}\n\n{written}") };
+        let both =
+            if written.is_empty() { text.to_owned() } else { format!("{text}\n\n{written}") };
         self.editor.set(&both);
     }
 
@@ -309,7 +313,8 @@ impl Chat {
 
     /// Once stops the run or forgets what is written, twice leaves.
     fn interrupt(&mut self, now: Instant) -> Vec<Wish> {
-        let again = self.interrupted.is_some_and(|at| now.saturating_duration_since(at) < TWICE_WITHIN);
+        let again =
+            self.interrupted.is_some_and(|at| now.saturating_duration_since(at) < TWICE_WITHIN);
         self.interrupted = Some(now);
         if again {
             return vec![Wish::Leave];
@@ -400,7 +405,9 @@ impl Chat {
 
 /// Whether an offer is all there is to say.
 fn is_whole(offer: &str) -> bool {
-    COMMANDS.iter().any(|command| command.takes.is_empty() && offer.strip_prefix('/') == Some(command.name))
+    COMMANDS
+        .iter()
+        .any(|command| command.takes.is_empty() && offer.strip_prefix('/') == Some(command.name))
 }
 
 const HELP: &str = "Enter sends, or queues while a run is going; Ctrl-Enter sends into that run. \

@@ -138,7 +138,8 @@ impl Page {
             } else {
                 item_rows(item, look)
             };
-            let goes_on = self.stream.as_ref().is_some_and(|stream| stream.key == key && stream.has_begun());
+            let goes_on =
+                self.stream.as_ref().is_some_and(|stream| stream.key == key && stream.has_begun());
             if !shown.is_empty() && !goes_on && (self.begun || !rows.is_empty()) {
                 rows.push(Row::default());
             }
@@ -190,9 +191,8 @@ impl Page {
 
     fn is_settled(&self, key: Key, item: &Item<'_>, answered: Option<Key>) -> bool {
         match self.view {
-            ViewName::Transcript => {
-                u32::try_from(self.printed).is_ok_and(|printed| printed < self.picture.settled.count)
-            }
+            ViewName::Transcript => u32::try_from(self.printed)
+                .is_ok_and(|printed| printed < self.picture.settled.count),
             // Its reply is overwritten until the run has ended.
             ViewName::Latest => !self.is_going() || answered.is_some_and(|prompt| key <= prompt),
             ViewName::Steps | ViewName::Bubbles | ViewName::Sentences => item.state != State::Live,

@@ -6,6 +6,7 @@
 )]
 
 mod bounded;
+mod chat;
 mod compare;
 mod documents;
 mod gateway;

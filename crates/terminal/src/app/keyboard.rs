@@ -19,7 +19,10 @@ pub(super) enum Happened {
     Paste(String),
     Focus(bool),
     /// With the row in which the terminal then has its cursor.
-    Resized { size: Size, row: u16 },
+    Resized {
+        size: Size,
+        row: u16,
+    },
 }
 
 #[derive(Debug)]

@@ -20,7 +20,10 @@ impl Stop {
     #[cfg(unix)]
     pub(super) fn new() -> std::io::Result<Stop> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(Stop { terminated: signal(SignalKind::terminate())?, hung_up: signal(SignalKind::hangup())? })
+        Ok(Stop {
+            terminated: signal(SignalKind::terminate())?,
+            hung_up: signal(SignalKind::hangup())?,
+        })
     }
 
     #[cfg(unix)]
@@ -57,10 +60,13 @@ pub(super) fn remember(file: Option<&Path>, text: &str) {
 
 /// A text as the person's editor gives it back.
 pub(super) fn edited(text: &str) -> Result<String, String> {
-    let editor = ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|set| !set.is_empty()));
+    let editor = ["VISUAL", "EDITOR"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|set| !set.is_empty()));
     let editor = editor.unwrap_or_else(|| "vi".to_owned());
     let failed = |error: std::io::Error| format!("`{editor}` cannot be used: {error}");
-    let file = tempfile::Builder::new().prefix("millpond-").suffix(".md").tempfile().map_err(failed)?;
+    let file =
+        tempfile::Builder::new().prefix("millpond-").suffix(".md").tempfile().map_err(failed)?;
     std::fs::write(file.path(), text).map_err(failed)?;
     let status = Command::new("sh")
         .arg("-c")
@@ -90,7 +96,9 @@ fn page_text(picture: &Picture) -> String {
     let mut text = String::new();
     for item in picture.items.values().filter(|item| item.state != State::Withdrawn) {
         match item.kind {
-            Kind::User => text.push_str(&format!("> {}\n\n", item.text.trim_end().replace('\n', "\n> "))),
+            Kind::User => {
+                text.push_str(&format!("> {}\n\n", item.text.trim_end().replace('\n', "\n> ")))
+            }
             Kind::Text => text.push_str(&format!("{}\n\n", item.text.trim_end())),
             _ => {}
         }

@@ -24,7 +24,10 @@ pub(super) enum Done {
     Began(Session),
     Queue(Vec<Waiting>),
     Sessions(Vec<Session>),
-    Unsent { text: String, trouble: Trouble },
+    Unsent {
+        text: String,
+        trouble: Trouble,
+    },
     Trouble(Trouble),
     Nothing,
 }
@@ -97,7 +100,9 @@ impl Work {
     }
 
     pub(super) fn sessions(&self, words: String) {
-        self.spawn(move |link| async move { link.sessions(&words, LISTED_MAX).await.map(Done::Sessions) });
+        self.spawn(move |link| async move {
+            link.sessions(&words, LISTED_MAX).await.map(Done::Sessions)
+        });
     }
 
     fn spawn<F>(&self, call: impl FnOnce(Link) -> F)

@@ -102,7 +102,8 @@ impl AskBox {
         let end = (self.scrolled + room).min(text.len());
         let mut rows = vec![Row::line("? This needs you", FRAME.with(Attributes::BOLD))];
         if room < text.len() {
-            let words = format!("  rows {} to {end} of {}, PgUp and PgDn", self.scrolled + 1, text.len());
+            let words =
+                format!("  rows {} to {end} of {}, PgUp and PgDn", self.scrolled + 1, text.len());
             rows.push(Row::line(&words, Style::DIM));
         }
         rows.extend(text.drain(self.scrolled..end));
@@ -112,7 +113,9 @@ impl AskBox {
             rows.push(Row::line(&format!("{sign}{label}"), style).clipped(look.size.width()));
         }
         if let Some(digest) = self.digest.as_deref().filter(|_| rows.len() < most) {
-            rows.push(Row::line(&format!("  digest {digest}"), Style::DIM).clipped(look.size.width()));
+            rows.push(
+                Row::line(&format!("  digest {digest}"), Style::DIM).clipped(look.size.width()),
+            );
         }
         rows
     }

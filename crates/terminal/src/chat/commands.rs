@@ -12,7 +12,11 @@ pub struct Command {
 
 pub const COMMANDS: [Command; 14] = [
     Command { name: "help", takes: "", about: "keys and commands" },
-    Command { name: "view", takes: "NAME", about: "latest, steps, bubbles, transcript or sentences" },
+    Command {
+        name: "view",
+        takes: "NAME",
+        about: "latest, steps, bubbles, transcript or sentences",
+    },
     Command { name: "new", takes: "", about: "begin another conversation" },
     Command { name: "sessions", takes: "[WORDS]", about: "list conversations" },
     Command { name: "resume", takes: "NUMBER", about: "go to a conversation of that list" },

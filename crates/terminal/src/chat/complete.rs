@@ -40,9 +40,9 @@ pub(super) fn menu(before: &str, first: bool, folder: &Path) -> Option<Menu> {
     let (offered, replaces) = if first && before.starts_with('/') && !before.contains(' ') {
         (commands(&before[1..]), before.len())
     } else {
-        let at = before.rfind(char::is_whitespace).map_or(0, |at| {
-            at + before[at..].chars().next().map_or(1, char::len_utf8)
-        });
+        let at = before
+            .rfind(char::is_whitespace)
+            .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
         let word = before[at..].strip_prefix('@')?;
         (files(word, folder), word.len())
     };
@@ -60,8 +60,13 @@ fn commands(begun: &str) -> Vec<Offer> {
 
 /// Files and folders whose path begins so; folders end with a slash and can be gone into.
 fn files(begun: &str, folder: &Path) -> Vec<Offer> {
-    let (parent, name) = begun.rsplit_once('/').map_or(("", begun), |(parent, name)| (parent, name));
-    let place = if begun.starts_with('/') { PathBuf::from(format!("/{parent}")) } else { folder.join(parent) };
+    let (parent, name) =
+        begun.rsplit_once('/').map_or(("", begun), |(parent, name)| (parent, name));
+    let place = if begun.starts_with('/') {
+        PathBuf::from(format!("/{parent}"))
+    } else {
+        folder.join(parent)
+    };
     let Ok(entries) = std::fs::read_dir(place) else { return Vec::new() };
     let mut found: Vec<String> = entries
         .take(ENTRIES_MAX)
@@ -73,7 +78,11 @@ fn files(begun: &str, folder: &Path) -> Vec<Offer> {
             let plain = !file.contains(char::is_control);
             (fits && plain && !is_hidden).then(|| {
                 let slash = if entry.path().is_dir() { "/" } else { "" };
-                let before = if parent.is_empty() && !begun.starts_with('/') { String::new() } else { format!("{parent}/") };
+                let before = if parent.is_empty() && !begun.starts_with('/') {
+                    String::new()
+                } else {
+                    format!("{parent}/")
+                };
                 format!("{before}{file}{slash}")
             })
         })

@@ -80,7 +80,9 @@ impl Chat {
             return format!("search: {}", one_line(&search.words));
         }
         match (&self.ask, self.page.is_going()) {
-            (Some(ask), _) if ask.has_options() => "↑ ↓ and Enter answer; what you type is a message".to_owned(),
+            (Some(ask), _) if ask.has_options() => {
+                "↑ ↓ and Enter answer; what you type is a message".to_owned()
+            }
             (Some(_), _) => "what you write answers".to_owned(),
             (None, true) => "Enter queues, Ctrl-Enter joins the run, Ctrl-C stops it".to_owned(),
             (None, false) => "Write a message, / for commands, @ for files".to_owned(),
@@ -91,7 +93,11 @@ impl Chat {
         let Some(menu) = &self.menu else { return Vec::new() };
         let cols = self.look.size.width();
         let offers = menu.offered.iter().enumerate().map(|(at, offer)| {
-            let style = if at == menu.chosen { Style::PLAIN.with(Attributes::REVERSE) } else { Style::PLAIN };
+            let style = if at == menu.chosen {
+                Style::PLAIN.with(Attributes::REVERSE)
+            } else {
+                Style::PLAIN
+            };
             let mut row = Row::line(&format!("  {}", one_line(&offer.text)), style);
             if !offer.about.is_empty() {
                 row.push(&format!("  {}", offer.about), Style::DIM);
@@ -128,7 +134,11 @@ impl Chat {
         }
         let label = if picture.label.is_empty() { "Working" } else { &picture.label };
         let seconds = self.began.map_or(0, |began| now.saturating_duration_since(began).as_secs());
-        let elapsed = if self.look_still || seconds == 0 { String::new() } else { format!(" · {seconds} s") };
+        let elapsed = if self.look_still || seconds == 0 {
+            String::new()
+        } else {
+            format!(" · {seconds} s")
+        };
         let words = format!("… {}{elapsed}", one_line(label));
         rows.push(Row::line(&words, Style::DIM).clipped(self.look.size.width()));
         rows

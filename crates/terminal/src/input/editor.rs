@@ -307,7 +307,8 @@ fn boundary_after(text: &str, at: usize) -> usize {
     if at == line {
         return at;
     }
-    let mut ends = text[line..].grapheme_indices(true).map(|(start, part)| line + start + part.len());
+    let mut ends =
+        text[line..].grapheme_indices(true).map(|(start, part)| line + start + part.len());
     ends.find(|end| at <= *end).unwrap_or(text.len())
 }
 

@@ -80,7 +80,10 @@ fn a_long_paste_is_one_character_and_sent_in_full() {
 #[test]
 fn rows_break_behind_blanks_and_the_cursor_has_a_place() {
     let editor = typed("one two three");
-    assert_eq!(editor.rows(8), (vec!["one two ".into(), "three".into()], Place { row: 1, column: 5 }));
+    assert_eq!(
+        editor.rows(8),
+        (vec!["one two ".into(), "three".into()], Place { row: 1, column: 5 })
+    );
     let full = typed("12345");
     assert_eq!(full.rows(5), (vec!["12345".into(), String::new()], Place { row: 1, column: 0 }));
     let lines = typed("a\n\nb");

@@ -55,9 +55,12 @@ impl History {
     /// The newest entry with these words that is older than the last one found.
     pub fn search(&self, words: &str, before: Option<usize>) -> Option<(usize, &str)> {
         let words = words.to_lowercase();
-        let older = self.entries[..before.unwrap_or(self.entries.len()).min(self.entries.len())].iter();
+        let older =
+            self.entries[..before.unwrap_or(self.entries.len()).min(self.entries.len())].iter();
         let mut found = older.enumerate().rev();
-        found.find(|(_, entry)| entry.to_lowercase().contains(&words)).map(|(at, entry)| (at, entry.as_str()))
+        found
+            .find(|(_, entry)| entry.to_lowercase().contains(&words))
+            .map(|(at, entry)| (at, entry.as_str()))
     }
 }
 

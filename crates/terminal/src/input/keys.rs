@@ -56,10 +56,18 @@ pub fn meaning(event: &KeyEvent) -> Option<Key> {
         KeyCode::Home => Key::Go(if control { Motion::Start } else { Motion::LineStart }),
         KeyCode::End => Key::Go(if control { Motion::End } else { Motion::LineEnd }),
         KeyCode::Backspace => {
-            if by_word { Key::Kill(Motion::WordLeft) } else { Key::Delete(Motion::Left) }
+            if by_word {
+                Key::Kill(Motion::WordLeft)
+            } else {
+                Key::Delete(Motion::Left)
+            }
         }
         KeyCode::Delete => {
-            if by_word { Key::Kill(Motion::WordRight) } else { Key::Delete(Motion::Right) }
+            if by_word {
+                Key::Kill(Motion::WordRight)
+            } else {
+                Key::Delete(Motion::Right)
+            }
         }
         KeyCode::Up => Key::Up,
         KeyCode::Down => Key::Down,

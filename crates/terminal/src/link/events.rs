@@ -84,7 +84,12 @@ mod tests {
         };
         assert_eq!(
             whole,
-            [event("", "stream", "{}"), Heard::Comment, event("a", "", "\"ż\""), event("b", "x", "1\n2")]
+            [
+                event("", "stream", "{}"),
+                Heard::Comment,
+                event("a", "", "\"ż\""),
+                event("b", "x", "1\n2")
+            ]
         );
         for first in 0..text.len() {
             for second in first..text.len() {

@@ -136,7 +136,8 @@ fn steps(item: &Item<'_>, look: Look, rows: &mut Vec<Row>) {
     let names: Vec<String> =
         item.steps.iter().filter_map(|step| step.name.as_deref()).map(one_line).collect();
     let label = item.label.as_deref().unwrap_or("Steps");
-    let words = if names.is_empty() { label.to_owned() } else { format!("{label}: {}", names.join(", ")) };
+    let words =
+        if names.is_empty() { label.to_owned() } else { format!("{label}: {}", names.join(", ")) };
     put(rows, look, ("▸ ", Style::DIM), &words, Style::DIM);
 }
 
