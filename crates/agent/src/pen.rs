@@ -250,7 +250,9 @@ impl Pen {
             } else if let Turn::Results(results) = turn
                 && pictures == Pictures::Told
             {
-                results.iter_mut().for_each(|result| result.images.clear());
+                for result in results {
+                    result.images.clear();
+                }
             }
         }
         turns

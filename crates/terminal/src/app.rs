@@ -58,6 +58,7 @@ pub struct Left {
     pub session: Option<Session>,
 }
 
+#[allow(clippy::struct_excessive_bools, reason = "each says one thing of the moment")]
 struct App {
     setup: Setup,
     chat: Chat,
@@ -92,7 +93,7 @@ pub async fn run(setup: Setup) -> std::io::Result<Left> {
     let guard = Guard::enter(Keys::Kitty)?;
     let (size, row) = keyboard::place()?;
     let look = Look { size, links: setup.links };
-    let history = History::new(setup.history.clone());
+    let history = History::new(&setup.history);
     let mut chat = Chat::new(setup.view, look, history, setup.folder.clone());
     chat.say(&setup.greeting);
     let screen = Screen::new(std::io::stdout(), size, row, setup.features);
@@ -146,28 +147,17 @@ impl App {
                 None => std::future::pending().await,
             }
         };
-        let frame = async {
-            if self.dirty {
-                sleep_until(self.drawn + FRAME_EVERY).await
-            } else {
-                std::future::pending().await
-            }
-        };
-        let tick = async {
-            if self.chat.page().is_going() {
-                tokio::time::sleep(TICK_EVERY).await
-            } else {
-                std::future::pending().await
-            }
-        };
+        let frame = sleep_until(self.drawn + FRAME_EVERY);
+        let tick = tokio::time::sleep(TICK_EVERY);
+        let (dirty, going) = (self.dirty, self.chat.page().is_going());
         tokio::select! {
             biased;
             () = stop.wanted() => Next::Stop,
             happened = self.keyboard.next() => Next::Happened(happened),
-            () = frame => Next::Frame,
+            () = frame, if dirty => Next::Frame,
             told = told => Next::Told(told),
             done = self.work.next() => Next::Done(done),
-            () = tick => Next::Tick,
+            () = tick, if going => Next::Tick,
         }
     }
 
@@ -217,7 +207,7 @@ impl App {
         self.dirty = true;
         match told {
             Some(Told::Page(picture)) if std::mem::take(&mut self.seen) => {
-                self.chat.put_seen(*picture, now)
+                self.chat.put_seen(*picture, now);
             }
             Some(Told::Page(picture)) => self.chat.put(*picture, now),
             Some(Told::Patch(data)) => self.patch(&data, now),

@@ -240,12 +240,11 @@ impl Chat {
             Key::Up | Key::CompleteBack => menu.choose(-1),
             Key::Down => menu.choose(1),
             Key::Escape => self.menu = None,
-            Key::Complete => self.take_offer(),
             Key::Enter if menu.chosen().is_some_and(|offer| is_whole(&offer.text)) => {
                 self.take_offer();
                 return None;
             }
-            Key::Enter => self.take_offer(),
+            Key::Enter | Key::Complete => self.take_offer(),
             _ => return None,
         }
         Some(Vec::new())

@@ -104,8 +104,9 @@ impl Page {
         }
         self.picture.apply(&patch);
         match &patch {
-            Patch::Rewrite { key, .. } | Patch::Put { key, .. } => self.changed(*key),
-            Patch::Remove { key } => self.changed(*key),
+            Patch::Rewrite { key, .. } | Patch::Put { key, .. } | Patch::Remove { key } => {
+                self.changed(*key);
+            }
             Patch::Withdraw { keys } => keys.iter().for_each(|key| self.changed(*key)),
             _ => {}
         }

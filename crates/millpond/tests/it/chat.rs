@@ -139,7 +139,8 @@ fn a_message_is_answered_and_the_terminal_given_back() {
     let terminal = Terminal::start(folder.path(), "chat");
     terminal.shows("the demo agent, which is no model, answers");
     terminal.say("list");
-    let screen = terminal.until(|screen| screen.contains("notes.md │     7") && screen.contains("Write a message"));
+    let screen = terminal
+        .until(|screen| screen.contains("notes.md │     7") && screen.contains("Write a message"));
     assert!(screen.contains("› list") && screen.contains("● list_files"), "{screen}");
     assert!(screen.contains("before"), "what was there stays: {screen}");
     terminal.press(CONTROL_C);
@@ -170,7 +171,8 @@ fn r16_keys_that_were_meant_for_the_message_answer_nothing() {
     terminal.press(DOWN);
     terminal.until(|screen| screen.contains("› Deny"));
     terminal.press(ENTER);
-    let screen = terminal.until(|screen| screen.contains("answered: deny") && screen.contains("Write a message"));
+    let screen = terminal
+        .until(|screen| screen.contains("answered: deny") && screen.contains("Write a message"));
     assert!(!screen.contains("6*7 = 42"), "{screen}");
 }
 

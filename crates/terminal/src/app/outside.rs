@@ -93,15 +93,11 @@ pub(super) fn export(folder: &Path, file: &str, picture: &Picture) -> String {
 }
 
 fn page_text(picture: &Picture) -> String {
-    let mut text = String::new();
-    for item in picture.items.values().filter(|item| item.state != State::Withdrawn) {
-        match item.kind {
-            Kind::User => {
-                text.push_str(&format!("> {}\n\n", item.text.trim_end().replace('\n', "\n> ")))
-            }
-            Kind::Text => text.push_str(&format!("{}\n\n", item.text.trim_end())),
-            _ => {}
-        }
-    }
-    text
+    let shown = picture.items.values().filter(|item| item.state != State::Withdrawn);
+    let texts = shown.filter_map(|item| match item.kind {
+        Kind::User => Some(format!("> {}\n\n", item.text.trim_end().replace('\n', "\n> "))),
+        Kind::Text => Some(format!("{}\n\n", item.text.trim_end())),
+        _ => None,
+    });
+    texts.collect()
 }

@@ -124,11 +124,11 @@ impl Editor {
 
     /// One row up, as the text is shown so many columns wide; says whether there was one.
     pub fn up(&mut self, columns: usize) -> bool {
-        self.to_row(columns, |row| row.checked_sub(1))
+        self.go_to_row(columns, |row| row.checked_sub(1))
     }
 
     pub fn down(&mut self, columns: usize) -> bool {
-        self.to_row(columns, |row| row.checked_add(1))
+        self.go_to_row(columns, |row| row.checked_add(1))
     }
 
     pub fn delete(&mut self, motion: Motion) {
@@ -210,7 +210,7 @@ impl Editor {
         shown
     }
 
-    fn to_row(&mut self, columns: usize, row: impl Fn(usize) -> Option<usize>) -> bool {
+    fn go_to_row(&mut self, columns: usize, row: impl Fn(usize) -> Option<usize>) -> bool {
         self.typing = false;
         let layout = self.layout(columns);
         let width = |text: &str| self.width(text);

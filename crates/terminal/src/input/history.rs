@@ -11,7 +11,7 @@ pub struct History {
 }
 
 impl History {
-    pub fn new(entries: Vec<String>) -> History {
+    pub fn new(entries: &[String]) -> History {
         let first = entries.len().saturating_sub(ENTRIES_MAX);
         History { entries: entries[first..].to_vec(), going_back: None }
     }
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn one_goes_back_and_comes_to_what_was_being_written() {
-        let mut history = History::new(vec!["one".into(), "two".into()]);
+        let mut history = History::new(&["one".into(), "two".into()]);
         assert!(history.add("three") && !history.add("three") && !history.add(" "));
         for expected in ["three", "two", "one"] {
             assert_eq!(history.back("draft"), Some(expected));
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_newest_that_fits_is_found_first() {
-        let history = History::new(vec!["Make a mill".into(), "see".into(), "make it run".into()]);
+        let history = History::new(&["Make a mill".into(), "see".into(), "make it run".into()]);
         assert_eq!(history.search("MAKE", None), Some((2, "make it run")));
         assert_eq!(history.search("make", Some(2)), Some((0, "Make a mill")));
         assert_eq!(history.search("make", Some(0)), None);

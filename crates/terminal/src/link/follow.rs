@@ -45,27 +45,27 @@ pub struct Wanted {
 pub fn follow(link: Link, wanted: Wanted) -> mpsc::Receiver<Told> {
     let (tell, told) = mpsc::channel(FRAMES_AHEAD);
     tokio::spawn(async move {
-        let mut line = Line { link, wanted, cursor: None, tell };
+        let mut open = Line { link, wanted, cursor: None, tell };
         let mut pause = RETRY_FIRST;
         loop {
-            let heard = line.listen().await;
+            let heard = open.listen().await;
             match heard {
                 Ok(Listened::Something) => pause = RETRY_FIRST,
                 Ok(Listened::Nothing) => {}
                 Err(Broken::Unheard) => return,
                 Err(Broken::For(trouble)) if trouble.is_passing() => {
-                    if line.tell.send(Told::Away(trouble.to_string())).await.is_err() {
+                    if open.tell.send(Told::Away(trouble.to_string())).await.is_err() {
                         return;
                     }
                 }
                 Err(Broken::For(trouble)) => {
-                    let _unheard = line.tell.send(Told::Over(trouble)).await;
+                    let _unheard = open.tell.send(Told::Over(trouble)).await;
                     return;
                 }
             }
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                () = line.tell.closed() => return,
+                () = open.tell.closed() => return,
             }
             pause = (pause * 2).min(RETRY_MAX);
         }
