@@ -27,6 +27,11 @@ if [ -z "$(node_of_age)" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/nul
   { apt-get update -q && apt-get install -y -q --no-install-recommends nodejs npm python3-venv; } || true
 fi
 
+if ! command -v tmux >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  echo "installing tmux, which referees the terminal"
+  { apt-get update -q && apt-get install -y -q --no-install-recommends tmux; } || true
+fi
+
 step "format"
 cargo fmt --all --check
 
