@@ -9,21 +9,30 @@ export interface Kept {
   refresh(silentForMs: number): void;
 }
 
-/** Keeps what `lines` names open while the page is seen. Returns how to stop that. */
-export function openWhileSeen(lines: () => readonly Kept[]): () => void {
+/**
+ * Keeps what `lines` names open while the page is seen, and those that were closed then for when it is
+ * seen again. Returns how to stop that.
+ */
+export function openWhileSeen(lines: () => readonly Kept[], staysAwake: () => boolean = () => false): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let asleep = false;
+  let asleep: readonly Kept[] = [];
   const fallAsleep = () => {
-    asleep = true;
-    lines().forEach((line) => line.close());
+    if (staysAwake()) return;
+    asleep = lines();
+    asleep.forEach((line) => line.close());
+  };
+  const wake = () => {
+    // One that others have taken the place of meanwhile stays closed.
+    for (const line of lines()) {
+      if (asleep.includes(line)) line.open();
+      else line.refresh(20_000);
+    }
+    asleep = [];
   };
   const look = () => {
     clearTimeout(timer);
     if (document.visibilityState === "hidden") timer = setTimeout(fallAsleep, ASLEEP_AFTER_MS);
-    else if (asleep) {
-      asleep = false;
-      lines().forEach((line) => line.open());
-    } else lines().forEach((line) => line.refresh(20_000));
+    else wake();
   };
   document.addEventListener("visibilitychange", look);
   // A tab may be opened behind another.

@@ -48,6 +48,7 @@ export class SharedNews {
   }
 
   open(): void {
+    if (this.channel || this.isLeading) return;
     if (!this.canShare) return this.lead();
     this.channel = new BroadcastChannel(NAME);
     this.channel.onmessage = ({ data }: MessageEvent<Told>) => this.hear(data);

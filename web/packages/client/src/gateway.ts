@@ -152,8 +152,8 @@ export class Gateway {
     return this.send("POST", at`/v1/runs/${run}/asks/${ask}/answer`, { json: { answer } });
   }
 
-  upload(session: string, file: globalThis.Blob): Promise<Blob> {
-    return this.send("POST", at`/v1/sessions/${session}/blobs`, { file });
+  upload(session: string, file: globalThis.Blob, signal?: AbortSignal): Promise<Blob> {
+    return this.send("POST", at`/v1/sessions/${session}/blobs`, { file }, {}, signal);
   }
 
   share(session: string): Promise<{ id: string; token: string }> {

@@ -13,6 +13,7 @@ export interface LineEnds {
   request(): { path: string; headers: Record<string, string> };
   event(event: ServerEvent): void;
   comment?(text: string): void;
+  /** Why it was refused, for good or, while it is waiting, for now. */
   state(state: LineState, why?: Refused): void;
 }
 
@@ -41,7 +42,8 @@ export class Line {
   private failures = 0;
   private heardAt = 0;
   private timer: unknown;
-  private over = false;
+  /** Whether it is kept open; one that was refused is opened again only by somebody who asks. */
+  private kept: "no" | "yes" | "refused" = "no";
 
   constructor(
     private readonly gateway: Gateway,
@@ -49,20 +51,21 @@ export class Line {
     private readonly clock: Clock = realClock,
   ) {}
 
+  /** One that is open, or about to be, stays as it is. */
   open(): void {
-    this.over = false;
+    if (this.kept === "yes") return;
     void this.run();
   }
 
   close(): void {
-    this.over = true;
+    this.kept = "no";
     this.hangUp();
     this.ends.state("closed");
   }
 
   /** Opens the line again at once, unless something came on it just now. */
   refresh(silentForMs = 0): void {
-    if (this.over || this.clock.now() - this.heardAt < silentForMs) return;
+    if (this.kept === "no" || this.clock.now() - this.heardAt < silentForMs) return;
     this.failures = 0;
     this.hangUp();
     void this.run();
@@ -80,6 +83,7 @@ export class Line {
   }
 
   private async run(): Promise<void> {
+    this.kept = "yes";
     const attempt = new AbortController();
     this.attempt = attempt;
     this.ends.state("connecting");
@@ -91,15 +95,16 @@ export class Line {
       if (this.attempt !== attempt) return;
       if (error instanceof Refused && isFinal(error.status)) {
         this.hangUp();
+        this.kept = "refused";
         this.ends.state("refused", error);
-      } else this.pause(attempt);
+      } else this.pause(attempt, error instanceof Refused ? error : undefined);
     }
   }
 
   private async follow(attempt: AbortController): Promise<void> {
     const { path, headers } = this.ends.request();
     const body = await this.gateway.open(path, headers, attempt.signal);
-    if (this.attempt !== attempt) return;
+    if (this.attempt !== attempt) return body.cancel();
     this.ends.state("open");
     const parser = new EventParser({
       event: (event) => this.attempt === attempt && this.ends.event(event),
@@ -108,7 +113,8 @@ export class Line {
     const reader = body.getReader();
     for (;;) {
       const { done, value } = await reader.read();
-      if (done || this.attempt !== attempt) return;
+      if (done) return;
+      if (this.attempt !== attempt) return reader.cancel();
       this.heard();
       parser.push(value);
       this.failures = 0;
@@ -121,12 +127,12 @@ export class Line {
     this.timer = this.clock.later(() => this.refresh(), SILENCE_MS_MAX);
   }
 
-  private pause(attempt: AbortController): void {
-    if (this.over || this.attempt !== attempt) return;
+  private pause(attempt: AbortController, why?: Refused): void {
+    if (this.kept === "no" || this.attempt !== attempt) return;
     this.hangUp();
     const pause = Math.min(RETRY_MS_MAX, RETRY_MS_FIRST * 2 ** this.failures);
     this.failures += 1;
-    this.ends.state("waiting");
+    this.ends.state("waiting", why);
     this.timer = this.clock.later(() => void this.run(), pause * (0.5 + this.clock.chance() / 2));
   }
 }
