@@ -24,6 +24,17 @@ test("a secret in JSON inside JSON leaves in no format", () => {
   expect(JSON.parse(file(items, "json"))).toHaveProperty("items");
 });
 
+test("a secret in the words that a run failed with leaves in no format", () => {
+  const page = new Page();
+  page.apply({ ended: { run: "r", outcome: "failed", detail: `401 for https://a.example/v1?key=${SECRET}` } } as Parameters<Page["apply"]>[0]);
+  expect(page.ended?.detail).toContain(SECRET);
+  for (const format of ["markdown", "json", "html"] as const) {
+    const { text } = exported(page, format, { title: "x", language: "en", words: en, pictures: new Map() });
+    expect(text, format).not.toContain(SECRET);
+  }
+  expect(exported(page, "html", { title: "x", language: "en", words: en, pictures: new Map() }).text).toContain("Failed: 401 for https:");
+});
+
 test("what was taken back is in no file", () => {
   const page = new Page();
   page.apply({ i: 0, put: { kind: "text", run: "r", id: "m0", state: "done", text: "never mind" } });

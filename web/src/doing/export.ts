@@ -28,15 +28,20 @@ export function exported(page: Page, format: Format, { title: named, language, w
   const title = redacted(named);
   const name = fileName(title || words.untitled);
   const shown = page.keys.flatMap((key) => page.items.get(key) ?? []).filter(({ state }) => state !== "withdrawn");
-  const items = JSON.parse(JSON.stringify(shown, (_, value: unknown) => (typeof value === "string" ? redacted(value) : value))) as Item[];
+  const items = blackedOut(shown);
   switch (format) {
     case "markdown":
       return { name: `${name}.md`, kind: "text/markdown", text: redacted(asMarkdown(items, title, words)) };
     case "json":
       return { name: `${name}.json`, kind: "application/json", text: JSON.stringify({ title, items }, null, 2) };
     case "html":
-      return { name: `${name}.html`, kind: "text/html", text: asHtml(items, page.ended, { title, language, words, pictures }) };
+      return { name: `${name}.html`, kind: "text/html", text: asHtml(items, page.ended && blackedOut(page.ended), { title, language, words, pictures }) };
   }
+}
+
+/** The same without what looks like a secret, however deep. */
+function blackedOut<T>(told: T): T {
+  return JSON.parse(JSON.stringify(told, (_, value: unknown) => (typeof value === "string" ? redacted(value) : value))) as T;
 }
 
 export function download({ name, kind, text }: Exported): void {
