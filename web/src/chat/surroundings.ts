@@ -46,6 +46,8 @@ class Files {
     // What a browser loads by itself carries no token.
     const place = this.fetched.get(digest) ?? gateway.file(session, digest).then((file) => URL.createObjectURL(file));
     this.fetched.set(digest, place);
+    // What did not come is asked for again when it is shown again.
+    place.catch(() => this.fetched.delete(digest));
     return place;
   }
 
