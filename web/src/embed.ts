@@ -9,19 +9,35 @@
 import { Gateway, Outbox, Refused, VIEWS, type Letter, type View } from "@millpond/client";
 import "./chat/chat.ts";
 import type { ChatElement, Desk } from "./chat/chat.ts";
+import type { Sent } from "./chat/composer.ts";
+import { Draft } from "./chat/draft.ts";
+import { Made } from "./chat/made.ts";
 import { letterOf } from "./chat/shown.ts";
 import style from "./style.css?inline";
-import { languageOf, wordsOf } from "./words/words.ts";
+import { languageOf, wordsOf, type Words } from "./words/words.ts";
 
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(style);
 
 const HOME = new URL(import.meta.url).origin;
 
+/** A gateway, and what is on its way there. */
+interface Door {
+  base: string;
+  token: string | null;
+  gateway: Gateway;
+  desk: Desk;
+  letters(session: string): Letter[];
+}
+
 export class MillpondChat extends HTMLElement {
   static observedAttributes = ["session", "view", "token", "lang", "gateway", "read-only"];
   private chat: ChatElement | undefined;
   private queued = false;
+  /** Counts what was shown: an answer that a later question has overtaken says nothing. */
+  private turn = 0;
+  private door: Door | undefined;
+  private words: Words | undefined;
 
   connectedCallback(): void {
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
@@ -49,16 +65,25 @@ export class MillpondChat extends HTMLElement {
   }
 
   private async show(): Promise<void> {
+    const turn = ++this.turn;
+    const isOver = () => turn !== this.turn || !this.isConnected;
     const session = this.getAttribute("session");
     const words = await wordsOf(languageOf([this.lang, document.documentElement.lang, ...navigator.languages]));
-    if (!session || !this.isConnected) return;
-    const token = this.getAttribute("token");
-    const gateway = new Gateway({ base: this.getAttribute("gateway") ?? HOME, ...(token && { token }) });
-    const desk = (await this.mayWrite(gateway, session)) ? this.desk(gateway) : undefined;
-    if (!this.isConnected) return;
+    if (!session || isOver()) return;
+    this.words = words;
+    const { gateway, desk, letters } = this.doorOf(this.getAttribute("gateway") ?? HOME, this.getAttribute("token"));
+    const mayWrite = await this.mayWrite(gateway, session);
+    if (isOver()) return;
     const chat = (this.chat ??= this.makeChat());
-    Object.assign(chat, { gateway, session, view: this.view, words, desk });
-    this.shadowRoot?.replaceChildren(chat);
+    Object.assign(chat, { gateway, session, view: this.view, words, desk: mayWrite ? desk : undefined, letters: letters(session) });
+    if (!chat.isConnected) this.shadowRoot?.replaceChildren(chat);
+  }
+
+  /** The same for all chats there: what is on its way to one of them is not lost with a change to another. */
+  private doorOf(base: string, token: string | null): Door {
+    if (this.door?.base === base && this.door.token === token) return this.door;
+    const gateway = new Gateway({ base, ...(token && { token }) });
+    return (this.door = { base, token, gateway, ...this.makeDesk(gateway) });
   }
 
   private makeChat(): ChatElement {
@@ -78,27 +103,40 @@ export class MillpondChat extends HTMLElement {
     return VIEWS.includes(wanted) ? wanted : "bubbles";
   }
 
-  private desk(gateway: Gateway): Desk {
-    let letters: Letter[] = [];
-    const drawer = { read: () => letters, write: (all: Letter[]) => void (letters = all) };
+  private makeDesk(gateway: Gateway): Pick<Door, "desk" | "letters"> {
+    let kept: Letter[] = [];
+    const letters = (session: string) => kept.filter((letter) => letter.session === session);
+    const drawer = { read: () => kept, write: (all: Letter[]) => void (kept = all) };
     const outbox = new Outbox(gateway, drawer, {
-      changed: (all) => this.chat && (this.chat.letters = all),
+      changed: () => this.chat?.gateway === gateway && (this.chat.letters = letters(this.chat.session)),
       taken: () => void this.chat?.readQueue(),
     });
-    let draft = "";
-    const drafts = { read: () => draft, write: (text: string) => void (draft = text), pictures: [] };
-    return {
-      send: async (session, sent) => outbox.put(await letterOf(gateway, session, sent)),
+    const drafts = new Map<string, Draft>();
+    const made = new Made();
+    const tell = (words: string) => void this.dispatchEvent(new CustomEvent("millpond-notice", { detail: words }));
+    const send = async (session: string, sent: Sent) => {
+      const taken = outbox.put(await letterOf(gateway, session, sent));
+      if (!taken && this.words) tell(this.words.outboxFull);
+      return taken;
+    };
+    const desk: Desk = {
+      send,
       drop: (key) => outbox.drop(key),
-      drafts: () => drafts,
-      tell: (words) => void this.dispatchEvent(new CustomEvent("millpond-notice", { detail: words })),
+      draft: (session) => {
+        const draft = drafts.get(session) ?? new Draft();
+        drafts.set(session, draft);
+        return draft;
+      },
+      tell,
       branch: async (session, from, sent) => {
         const { branchBefore } = await import("./doing/branch.ts");
-        const branch = await branchBefore(gateway, session, from);
-        outbox.put(await letterOf(gateway, branch.id, sent, from));
-        this.setAttribute("session", branch.id);
+        const make = () => branchBefore(gateway, session, from);
+        const branch = await made.fill(`${session} ${from.run} ${from.id}`, make, ({ id }) => send(id, { ...sent, join: false }));
+        if (branch && this.getAttribute("session") === session) this.setAttribute("session", branch.id);
+        return branch !== undefined;
       },
     };
+    return { desk, letters };
   }
 }
 

@@ -6,6 +6,7 @@ import { live } from "lit/directives/live.js";
 import type { ChatElement, Desk } from "../chat/chat.ts";
 import "../chat/composer.ts";
 import type { Sent } from "../chat/composer.ts";
+import { Made } from "../chat/made.ts";
 import { letterOf } from "../chat/shown.ts";
 import { commandsOf } from "./commands.ts";
 import type { Format } from "../doing/export.ts";
@@ -15,7 +16,7 @@ import type { Words } from "../words/words.ts";
 import { chosenWords } from "./language.ts";
 import { openWhileSeen } from "./asleep.ts";
 import "./dialogs.ts";
-import { choices, choose, draftsOf, keepView, letters, viewOf, type Theme } from "./kept.ts";
+import { choices, choose, draftOf, keepView, letters, viewOf, type Theme } from "./kept.ts";
 import { Notifier, mayNotify, onNoticePressed } from "./notifier.ts";
 import "./palette.ts";
 import { placeOf, type Place } from "./place.ts";
@@ -28,6 +29,8 @@ import { afterPaint } from "./turns.ts";
 
 /** So much of a first message names its chat. */
 const TITLE_CHARS = 60;
+/** A tab that wrote a letter has sent it after so long, or cannot, or is closed. */
+const TAKE_OVER_MS = 3_000;
 
 export class AppElement extends LitElement {
   static override properties = {
@@ -38,7 +41,6 @@ export class AppElement extends LitElement {
     open: { state: true },
     letters: { state: true },
     signedOut: { state: true },
-    starting: { state: true },
     stamp: { state: true },
     current: { state: true },
   };
@@ -57,14 +59,14 @@ export class AppElement extends LitElement {
   private readonly news: SharedNews;
   private readonly outbox: Outbox;
   private readonly notifier: Notifier;
-  /** Whether a chat is being made. */
-  declare private starting: boolean;
+  private readonly made = new Made();
+  private takingOver: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
     super();
     this.place = placeOf(location);
     const { thinking, view } = choices();
-    Object.assign(this, { thinking, view, open: false, letters: [], signedOut: false, starting: false, stamp: 0 });
+    Object.assign(this, { thinking, view, open: false, letters: [], signedOut: false, stamp: 0 });
     this.gateway = new Gateway(this.place.what === "shared" ? { token: this.place.token } : {});
     this.sessions = new Sessions(this.gateway, () => (this.stamp += 1));
     this.notifier = new Notifier(() => choices().notify && this.news.leads, () => this.words);
@@ -92,8 +94,9 @@ export class AppElement extends LitElement {
     addEventListener("storage", this.keptElsewhere);
     // Where there is room for the list beside the chat, nothing is closed behind it.
     NARROW.addEventListener("change", () => (this.open = false));
-    this.loadChat();
-    if (this.place.what === "shared") return void this.readCurrent();
+    if (this.place.what === "shared") return void (this.needChat(), this.readCurrent());
+    // Whoever enters a chat is told if it does not come.
+    if (this.place.what === "start") whenIdle(() => loadChat().catch(() => undefined));
     this.letters = this.outbox.letters();
     afterPaint(() => this.listen());
     if (this.place.what === "session") this.enter(this.place.session);
@@ -103,16 +106,17 @@ export class AppElement extends LitElement {
   private listen(): void {
     this.news.open();
     // Whoever wants to be told of what happens wants that above all from a tab that is hidden.
-    openWhileSeen(() => (choices().notify ? [] : [this.news]));
+    openWhileSeen(() => [this.news], () => choices().notify);
     onNoticePressed((session) => this.go(session));
     void this.outbox.flush();
   }
 
-  /** All that shows a chat is the greater part of the app: whoever begins a new one can write before it is there. */
-  private loadChat(): void {
-    const load = () => import("../chat/chat.ts");
-    if (this.place.what === "start") whenIdle(load);
-    else void load();
+  private async needChat(): Promise<void> {
+    try {
+      await loadChat();
+    } catch (error) {
+      this.tell(this.words.failed(reasonOf(error, this.words)), { label: this.words.retry, run: () => void this.needChat() });
+    }
   }
 
   /** Where there is no keyboard on the screen that would come up. */
@@ -306,8 +310,9 @@ export class AppElement extends LitElement {
     return html`<div class="start">
       <div class="welcome"><h2>${this.words.welcome}</h2><p>${this.words.welcomeMore}</p></div>
       <div class="below">
-        <mp-composer .words=${this.words} .commands=${commandsOf(this)} .drafts=${START_DRAFTS} @send-message=${this.sendFirst}
-          .sending=${this.starting} @too-many-pictures=${() => this.tell(this.words.tooManyPictures)}
+        <mp-composer .words=${this.words} .commands=${commandsOf(this)} .draft=${START_DRAFT} @send-message=${this.sendFirst}
+          @too-many-pictures=${() => this.tell(this.words.tooManyPictures)}
+          @cannot-read=${({ detail }: CustomEvent<string>) => this.tell(this.words.cannotRead(detail))}
           @cannot-attach=${({ detail }: CustomEvent<string>) => this.tell(this.words.cannotAttach(detail))}></mp-composer>
       </div>
     </div>`;
@@ -327,46 +332,54 @@ export class AppElement extends LitElement {
   private readonly desk: Desk = {
     send: (session, sent) => this.send(session, sent),
     drop: (key) => this.outbox.drop(key),
-    drafts: draftsOf,
+    draft: draftOf,
     tell: (words) => this.tell(words),
     branch: (session, from, sent) => this.branch(session, from, sent),
   };
 
-  private async send(session: string, sent: Sent, instead?: Item): Promise<boolean> {
-    const taken = this.outbox.put(await letterOf(this.gateway, session, sent, instead));
+  private async send(session: string, sent: Sent, known = this.knownOf(session)): Promise<boolean> {
+    // Before anything is awaited: another chat may be open then.
+    const isNameless = known !== undefined && !known.title && sent.text.trim() !== "";
+    const taken = this.outbox.put(await letterOf(this.gateway, session, sent));
     if (!taken) this.tell(this.words.outboxFull);
-    else if (this.current && !this.current.title && sent.text.trim()) void this.name(session, sent.text);
+    else if (isNameless) void this.name(session, sent.text);
     return taken;
+  }
+
+  private knownOf(session: string): Session | undefined {
+    return this.current?.id === session ? this.current : this.sessions.find(session);
   }
 
   /** What was written stays in the field until it is in the outbox of a chat. */
   private readonly sendFirst = async ({ detail }: CustomEvent<Sent>): Promise<void> => {
-    if (this.starting) return;
-    this.starting = true;
-    await this.trying(this.beginWith(detail));
-    this.starting = false;
+    await this.trying(START_DRAFT.sendBy(() => this.beginWith(detail), detail));
   };
 
-  private async beginWith(sent: Sent): Promise<void> {
-    const session = await this.gateway.createSession(titleOf(sent.text));
-    if (!(await this.send(session.id, sent))) return;
-    sent.taken();
+  private async beginWith(sent: Sent): Promise<boolean> {
+    const title = titleOf(sent.text);
+    const session = await this.made.fill("", () => this.gateway.createSession(title), (session) => this.send(session.id, sent, session));
+    if (!session) return false;
+    // It may have been made for what was written before.
+    if (session.title && session.title !== title) void this.name(session.id, sent.text);
     // Whoever has gone elsewhere meanwhile stays there.
     if (this.place.what === "start") this.go(session.id);
+    return true;
   }
 
   private async name(session: string, text: string): Promise<void> {
     await this.trying(this.gateway.changeSession(session, { title: titleOf(text) }));
   }
 
-  private async branch(session: string, from: Item, sent: Sent): Promise<void> {
+  private async branch(session: string, from: Item, sent: Sent): Promise<boolean> {
     const { branchBefore } = await import("../doing/branch.ts");
-    const branch = await branchBefore(this.gateway, session, from);
-    await this.send(branch.id, { ...sent, join: false }, from);
-    this.go(branch.id);
+    const make = () => branchBefore(this.gateway, session, from);
+    const branch = await this.made.fill(`${session} ${from.run} ${from.id}`, make, (branch) => this.send(branch.id, { ...sent, join: false }, branch));
+    if (branch && session === this.session) this.go(branch.id);
+    return branch !== undefined;
   }
 
   private enter(session: string): void {
+    if (!customElements.get("mp-chat")) void this.needChat();
     this.place = { what: "session", session };
     this.view = viewOf(session);
     this.open = false;
@@ -385,6 +398,7 @@ export class AppElement extends LitElement {
   private async relist(): Promise<void> {
     await this.trying(this.sessions.read());
     this.sessions.list.forEach((session) => this.notifier.hear(session));
+    this.takeOver();
     await this.readCurrent();
   }
 
@@ -436,8 +450,16 @@ export class AppElement extends LitElement {
 
   /** Another tab has written or sent something. */
   private readonly keptElsewhere = (): void => {
-    if (this.place.what !== "shared") this.letters = this.outbox.letters();
+    if (this.place.what === "shared") return;
+    this.letters = this.outbox.letters();
+    clearTimeout(this.takingOver);
+    if (this.letters.length) this.takingOver = setTimeout(() => this.takeOver(), TAKE_OVER_MS);
   };
+
+  /** A letter goes out though the tab that wrote it is closed. If both send it, its key makes that one message. */
+  private takeOver(): void {
+    if (this.news.leads) void this.outbox.flush();
+  }
 
   private readonly key = (event: KeyboardEvent): void => {
     if (!(event.ctrlKey || event.metaKey)) return;
@@ -451,7 +473,10 @@ export class AppElement extends LitElement {
 /** Where the list of chats lies over the chat; as in the style. */
 const NARROW = matchMedia("(max-width: 48rem)");
 
-const START_DRAFTS = draftsOf("");
+/** All that shows a chat is the greater part of the app: whoever begins a new one can write before it is there. */
+const loadChat = () => import("../chat/chat.ts");
+
+const START_DRAFT = draftOf("");
 
 function titleOf(text: string): string {
   const line = text.trim().split("\n")[0] ?? "";

@@ -2,7 +2,7 @@
 // which are written before they are sent.
 
 import { VIEWS, type Drawer, type Letter, type View } from "@millpond/client";
-import type { Drafts } from "../chat/composer.ts";
+import { Draft, type Keeping } from "../chat/draft.ts";
 
 /** Drafts of so many sessions are kept. */
 const DRAFTS_MAX = 50;
@@ -29,25 +29,34 @@ function write(name: string, value: unknown): void {
 let unkept: Letter[] | undefined;
 
 export const letters: Drawer = {
-  read: () => unkept ?? read<Letter[]>("letters", []),
+  read: () => unkept ?? keptLetters(),
   write: (value) => {
     write("letters", value);
-    const kept = read<Letter[]>("letters", []);
-    unkept = kept.length === value.length && kept.every(({ key }, place) => key === value[place]?.key) ? undefined : value;
+    // Whole: one whose refusal found no room would be sent again and again.
+    unkept = JSON.stringify(read<unknown>("letters", [])) === JSON.stringify(value) ? undefined : value;
   },
 };
 
-const picturesOf = new Map<string, readonly File[]>();
+/** Pages before this one kept why a letter was refused as words alone. */
+function keptLetters(): Letter[] {
+  const kept = read<(Omit<Letter, "refused"> & { refused?: Letter["refused"] | string })[]>("letters", []);
+  return kept.map(({ refused, ...letter }) => {
+    if (refused === undefined) return letter;
+    return { ...letter, refused: typeof refused === "string" ? { code: "", message: refused } : refused };
+  });
+}
 
-export function draftsOf(session: string): Drafts {
+const drafts = new Map<string, Draft>();
+
+/** The same of a session however often it is asked for: what is on its way from it is known to all who show it. */
+export function draftOf(session: string): Draft {
+  const draft = drafts.get(session) ?? new Draft(keepingOf(session));
+  drafts.set(session, draft);
+  return draft;
+}
+
+function keepingOf(session: string): Keeping {
   return {
-    get pictures() {
-      return picturesOf.get(session) ?? [];
-    },
-    set pictures(pictures) {
-      if (pictures.length) picturesOf.set(session, pictures);
-      else picturesOf.delete(session);
-    },
     read: () => read<[string, string][]>("drafts", []).find(([of]) => of === session)?.[1] ?? "",
     write: (text) => {
       const others = read<[string, string][]>("drafts", []).filter(([of]) => of !== session);

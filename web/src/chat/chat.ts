@@ -10,9 +10,11 @@ import { PageView } from "../page/page-view.ts";
 import { reasonOf } from "../words/reason.ts";
 import type { Words } from "../words/words.ts";
 import { nameOf } from "./asks.ts";
-import { allowFiles, type Drafts, type Sent } from "./composer.ts";
+import { allowFiles, type Sent } from "./composer.ts";
+import { Draft, type Written } from "./draft.ts";
 import "./queue.ts";
-import type { QueueWish } from "./queue.ts";
+import type { LateEdit, QueueWish } from "./queue.ts";
+import { PICTURES_MAX, fetched } from "./shown.ts";
 import { isGoing, statusWords } from "./status.ts";
 import { aroundOf } from "./surroundings.ts";
 
@@ -21,10 +23,19 @@ export interface Desk {
   /** Says whether it is kept, and will be sent. */
   send(session: string, sent: Sent): Promise<boolean>;
   drop(key: string): void;
-  drafts(session: string): Drafts;
+  /** Always the same of a session. */
+  draft(session: string): Draft;
   tell(words: string): void;
-  /** Goes on from before this message, in a session of its own, with another text. */
-  branch(session: string, from: Item, sent: Sent): Promise<void>;
+  /** Goes on from before this message, in a session of its own, with another. Says whether that is kept. */
+  branch(session: string, from: Item, sent: Sent): Promise<boolean>;
+}
+
+/** A message that is written anew. */
+interface Branching {
+  from: Item;
+  draft: Draft;
+  /** Once its pictures are shown, or it was told why they are not. */
+  pictures: Promise<"shown" | "missing">;
 }
 
 export class ChatElement extends LitElement {
@@ -45,7 +56,6 @@ export class ChatElement extends LitElement {
     following: { state: true },
     unread: { state: true },
     stopping: { state: true },
-    sending: { state: true },
     branching: { state: true },
     tick: { state: true },
   };
@@ -68,8 +78,7 @@ export class ChatElement extends LitElement {
   declare private following: boolean;
   declare private unread: boolean;
   declare private stopping: boolean;
-  declare private sending: boolean;
-  declare private branching: Item | undefined;
+  declare private branching: Branching | undefined;
   /** Counts changes of what stands around the page. */
   declare private tick: number;
   private reader: Reader | undefined;
@@ -84,7 +93,7 @@ export class ChatElement extends LitElement {
 
   constructor() {
     super();
-    Object.assign(this, { letters: [], commands: [], waiting: [], line: "connecting", following: true, unread: false, stopping: false, sending: false, tick: 0, head: 0, deleted: false });
+    Object.assign(this, { letters: [], commands: [], waiting: [], line: "connecting", following: true, unread: false, stopping: false, tick: 0, head: 0, deleted: false });
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -167,11 +176,12 @@ export class ChatElement extends LitElement {
         @focus-lost=${this.toWriting}
       ></mp-asks>
       <mp-queue
+        .session=${this.session}
         .waiting=${this.waiting}
         .letters=${this.letters}
         .words=${words}
         @arrange=${this.arrange}
-        @late-edit=${({ detail }: CustomEvent<string>) => this.giveBack(detail)}
+        @late-edit=${({ detail }: CustomEvent<LateEdit>) => this.giveBack(desk, detail)}
         @drop-letter=${({ detail }: CustomEvent<Letter>) => desk.drop(detail.key)}
         @edit-letter=${({ detail }: CustomEvent<Letter>) => void this.trying(this.editLetter(desk, detail))}
         @focus-lost=${this.toWriting}
@@ -184,14 +194,14 @@ export class ChatElement extends LitElement {
       .words=${this.words}
       .going=${this.isGoing}
       .stopping=${this.stopping}
-      .sending=${this.sending}
       .commands=${this.commands}
-      .drafts=${this.branching ? undefined : this.draftsOf(desk)}
+      .draft=${this.branching?.draft ?? desk.draft(this.session)}
       .note=${this.branching ? this.words.editingBranch : undefined}
       @send-message=${this.send}
       @stop-run=${this.stop}
       @cancel-note=${() => (this.branching = undefined)}
       @too-many-pictures=${() => desk.tell(this.words.tooManyPictures)}
+      @cannot-read=${({ detail }: CustomEvent<string>) => desk.tell(this.words.cannotRead(detail))}
       @cannot-attach=${({ detail }: CustomEvent<string>) => desk.tell(this.words.cannotAttach(detail))}
     ></mp-composer>`;
   }
@@ -311,7 +321,7 @@ export class ChatElement extends LitElement {
 
   private lineIs(state: LineState, why?: Refused): void {
     this.line = state;
-    if (why) {
+    if (state === "refused" && why) {
       this.problem = why.status === 401 ? this.words.signedOut : this.words.gone;
       this.dispatchEvent(new CustomEvent("refused", { detail: why }));
     } else if (state === "open") this.problem = undefined;
@@ -322,35 +332,40 @@ export class ChatElement extends LitElement {
     if (reason === "deleted") this.problem = this.words.gone;
   }
 
-  private draftsCache: { session: string; drafts: Drafts } | undefined;
-
-  private draftsOf(desk: Desk): Drafts {
-    if (this.draftsCache?.session !== this.session) this.draftsCache = { session: this.session, drafts: desk.drafts(this.session) };
-    return this.draftsCache.drafts;
+  private beginBranch(from: Item): void {
+    const draft = new Draft();
+    draft.text = from.text ?? "";
+    this.branching = { from, draft, pictures: this.bringPictures(from, draft) };
+    void this.updateComplete.then(() => this.composer?.focus());
   }
 
-  private beginBranch(item: Item): void {
-    this.branching = item;
-    void this.updateComplete.then(() => this.composer?.write(item.text ?? ""));
+  /** Those of the message go with what takes its place, unless they are taken out. */
+  private async bringPictures({ images = [] }: Item, draft: Draft): Promise<"shown" | "missing"> {
+    const digests = images.flatMap(({ ref }) => (ref.startsWith("sha256:") ? [ref.slice(7)] : []));
+    const files = await this.trying(fetched(this.gateway, this.session, digests));
+    if (files) draft.pictures = [...files, ...draft.pictures].slice(0, PICTURES_MAX);
+    return files ? "shown" : "missing";
   }
 
   private readonly send = async ({ detail }: CustomEvent<Sent>): Promise<void> => {
-    const { desk, branching } = this;
-    if (!desk || this.sending) return;
-    this.sending = true;
-    await this.trying(branching ? this.branchOff(desk, branching, detail) : this.sendOff(desk, detail));
-    this.sending = false;
-    this.toTheEnd();
+    const { desk, branching, session } = this;
+    if (!desk) return;
+    const draft = branching?.draft ?? desk.draft(session);
+    const send = () => (branching ? this.branchOff(desk, session, branching, detail) : desk.send(session, detail));
+    await this.trying(draft.sendBy(send, detail));
+    if (session === this.session) this.toTheEnd();
+    else if (branching) putInto(desk.draft(session), draft);
   };
 
-  private async sendOff(desk: Desk, sent: Sent): Promise<void> {
-    if (await desk.send(this.session, sent)) sent.taken();
-  }
-
   /** What was written stays where it is until the branch is there. */
-  private async branchOff(desk: Desk, from: Item, sent: Sent): Promise<void> {
-    await desk.branch(this.session, from, sent);
-    this.branching = undefined;
+  private async branchOff(desk: Desk, session: string, branching: Branching, sent: Sent): Promise<boolean> {
+    const { from, draft } = branching;
+    const came = await branching.pictures;
+    // Whoever sends it again does so without them.
+    branching.pictures = Promise.resolve("shown");
+    if (came === "missing" || !(await desk.branch(session, from, { ...sent, pictures: draft.pictures }))) return false;
+    if (this.branching === branching) this.branching = undefined;
+    return true;
   }
 
   private readonly dropped = (event: DragEvent): void => {
@@ -376,28 +391,34 @@ export class ChatElement extends LitElement {
   };
 
   private readonly arrange = async ({ detail: { order, removed, texts } }: CustomEvent<QueueWish>): Promise<void> => {
+    const { session, desk } = this;
     try {
-      this.waiting = await this.gateway.arrange(this.session, order, removed, texts);
+      const waiting = await this.gateway.arrange(session, order, removed, texts);
+      if (session === this.session) this.waiting = waiting;
     } catch (error) {
-      const [edited] = Object.values(texts);
-      if (edited === undefined) this.desk?.tell(this.words.failed(reasonOf(error, this.words)));
-      else this.giveBack(edited);
+      const [text] = Object.values(texts);
+      if (text === undefined) desk?.tell(this.words.failed(reasonOf(error, this.words)));
+      else if (desk) this.giveBack(desk, { session, text });
       await this.readQueue();
     }
   };
 
   /** What can no longer be put where it was meant goes to where it can be sent from. */
-  private giveBack(text: string): void {
-    this.composer?.add(text);
-    this.desk?.tell(this.words.editCameLate);
+  private giveBack(desk: Desk, { session, text }: LateEdit): void {
+    desk.draft(session).add(text);
+    if (session !== this.session) return;
+    this.composer?.focus();
+    desk.tell(this.words.editCameLate);
   }
 
   /** With its pictures, which are at the gateway already. */
   private async editLetter(desk: Desk, { key, session, text, attachments = [] }: Letter): Promise<void> {
-    const files = await Promise.all(attachments.map((digest) => this.gateway.file(session, digest)));
+    const files = await fetched(this.gateway, session, attachments);
+    const draft = desk.draft(session);
     desk.drop(key);
-    this.composer?.add(text);
-    await this.composer?.attach(files.map((file, at) => new File([file], `${at + 1}`, { type: file.type })));
+    if (PICTURES_MAX < draft.pictures.length + files.length) desk.tell(this.words.tooManyPictures);
+    putInto(draft, { text, pictures: files });
+    if (session === this.session) this.composer?.focus();
   }
 
   private readonly toWriting = (): void => {
@@ -412,11 +433,17 @@ export class ChatElement extends LitElement {
     if (queue && session === this.session) this.waiting = queue;
   }
 
-  private async trying(work: Promise<unknown>): Promise<void> {
-    await work.catch((error: unknown) => this.desk?.tell(this.words.failed(reasonOf(error, this.words))));
+  private async trying<T>(work: Promise<T>): Promise<T | undefined> {
+    return work.catch((error: unknown) => void this.desk?.tell(this.words.failed(reasonOf(error, this.words))));
   }
 
   private readonly online = (): void => this.reader?.refresh();
+}
+
+/** Below what is there already, and beside it, as far as there is room. */
+function putInto(draft: Draft, { text, pictures }: Written): void {
+  if (text) draft.add(text);
+  draft.pictures = [...draft.pictures, ...pictures].slice(0, PICTURES_MAX);
 }
 
 function unlessEnded(error: unknown): void {

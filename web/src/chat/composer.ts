@@ -4,7 +4,8 @@ import { LitElement, html, nothing, type PropertyValues, type TemplateResult } f
 import type { Command } from "../doing/commands.ts";
 import type { Words } from "../words/words.ts";
 import { attachedText } from "./attached.ts";
-import { PICTURES_MAX, isPicture } from "./shown.ts";
+import type { Draft } from "./draft.ts";
+import { PICTURES_MAX, isPicture, isReadable } from "./shown.ts";
 
 /** Commands in the menu at a time. */
 const SHOWN_MAX = 8;
@@ -13,16 +14,6 @@ export interface Sent {
   text: string;
   pictures: readonly File[];
   join: boolean;
-  /** To be called once it is kept: what was written goes from the field only then. */
-  taken(): void;
-}
-
-/** Where what was begun and not sent is kept. */
-export interface Drafts {
-  read(): string;
-  write(text: string): void;
-  /** Only while the page is open. */
-  pictures: readonly File[];
 }
 
 export class ComposerElement extends LitElement {
@@ -31,11 +22,8 @@ export class ComposerElement extends LitElement {
     going: { attribute: false },
     stopping: { attribute: false },
     commands: { attribute: false },
-    drafts: { attribute: false },
+    draft: { attribute: false },
     note: { attribute: false },
-    sending: { attribute: false },
-    text: { state: true },
-    pictures: { state: true },
     chosen: { state: true },
     closed: { state: true },
   };
@@ -44,39 +32,21 @@ export class ComposerElement extends LitElement {
   declare going: boolean;
   declare stopping: boolean;
   declare commands: readonly Command[];
-  declare drafts: Drafts | undefined;
+  declare draft: Draft;
   /** What the next message will do, if it is not simply sent. */
   declare note: string | undefined;
-  /** Whether what is written is on its way: it stays, and is not sent twice. */
-  declare sending: boolean;
-  declare private text: string;
-  declare private pictures: readonly File[];
   declare private chosen: number;
   declare private closed: boolean;
+  /** Pictures whose thumbnails are drawn. */
+  private seen: readonly File[] = [];
 
   constructor() {
     super();
     this.going = false;
     this.stopping = false;
     this.commands = [];
-    this.text = "";
-    this.sending = false;
-    this.pictures = [];
     this.chosen = 0;
     this.closed = false;
-  }
-
-  /** Puts a text where the person can change it. */
-  write(text: string): void {
-    void this.updateComplete.then(() => {
-      this.set(text);
-      this.area?.focus();
-    });
-  }
-
-  /** Puts a text below what is written already. */
-  add(text: string): void {
-    this.write(this.text.trim() ? `${this.text.trimEnd()}\n\n${text}` : text);
   }
 
   override focus(): void {
@@ -88,18 +58,38 @@ export class ComposerElement extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    if (!changed.has("drafts")) return;
-    this.text = this.drafts?.read() ?? "";
-    this.pictures = this.drafts?.pictures ?? [];
+    if (!changed.has("draft")) return;
+    changed.get("draft")?.leave(this.redraw);
+    this.draft.open(this.redraw);
+  }
+
+  private readonly redraw = (): void => this.requestUpdate();
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    if (!this.hasUpdated) return;
+    this.draft.open(this.redraw);
+    this.redraw();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.draft?.leave(this.redraw);
+    this.seen.forEach(forget);
+    this.seen = [];
+  }
+
+  private get text(): string {
+    return this.draft.text;
   }
 
   protected override render(): TemplateResult {
-    const { words } = this;
+    const { words, draft } = this;
     const offered = this.offered();
     return html`<form class="composer" @submit=${this.submit} @dragover=${allowFiles} @drop=${this.dropped}>
       ${offered.length ? this.menu(offered) : nothing} ${this.note ? html`<p class="soft note">${this.note}
         <button type="button" class="quiet" @click=${this.cancelNote}>${words.cancel}</button></p>` : nothing}
-      ${this.pictures.length ? this.thumbnails() : nothing}
+      ${draft.pictures.length ? this.thumbnails() : nothing}
       <div class="field">
         <button type="button" class="icon" aria-label=${words.attach} title=${words.attach} @click=${this.pick}>
           <span aria-hidden="true">+</span>
@@ -124,12 +114,12 @@ export class ComposerElement extends LitElement {
   }
 
   private buttons(): TemplateResult {
-    const { words } = this;
-    const empty = (!this.text.trim() && !this.pictures.length) || this.sending;
+    const { words, draft } = this;
+    const empty = (!draft.text.trim() && !draft.pictures.length) || draft.sending;
     const stop = html`<button type="button" class="stop" ?disabled=${this.stopping} @click=${this.stop}>
       ${this.stopping ? words.stopping : words.stop}
     </button>`;
-    if (!this.going) return html`<button type="submit" class="primary" ?disabled=${empty}>${this.sending ? words.sending : words.send}</button>`;
+    if (!this.going) return html`<button type="submit" class="primary" ?disabled=${empty}>${draft.sending ? words.sending : words.send}</button>`;
     if (empty) return stop;
     return html`${stop}
       <button type="button" title=${words.sendNow} @click=${() => this.send(true)}>${words.sendNow}</button>
@@ -138,7 +128,7 @@ export class ComposerElement extends LitElement {
 
   private thumbnails(): TemplateResult {
     return html`<ul class="thumbnails">
-      ${this.pictures.map(
+      ${this.draft.pictures.map(
         (picture) => html`<li>
           <img src=${addressOf(picture)} alt=${picture.name} />
           <button type="button" class="icon" aria-label=${this.words.removePicture(picture.name)} title=${this.words.removePicture(picture.name)} @click=${() => this.takeOut(picture)}>
@@ -150,14 +140,8 @@ export class ComposerElement extends LitElement {
   }
 
   private takeOut(picture: File): void {
-    this.show(this.pictures.filter((other) => other !== picture));
+    this.draft.pictures = this.draft.pictures.filter((other) => other !== picture);
     this.area?.focus();
-  }
-
-  private show(pictures: readonly File[]): void {
-    for (const gone of this.pictures.filter((picture) => !pictures.includes(picture))) forget(gone);
-    this.pictures = pictures;
-    if (this.drafts) this.drafts.pictures = pictures;
   }
 
   /** As many as fit, around the one that is chosen: a list that scrolls would need keys of its own. */
@@ -190,10 +174,9 @@ export class ComposerElement extends LitElement {
   }
 
   private set(text: string): void {
-    this.text = text;
     this.chosen = 0;
     this.closed = false;
-    this.drafts?.write(text);
+    this.draft.text = text;
   }
 
   private readonly typed = (event: Event): void => this.set((event.target as HTMLTextAreaElement).value);
@@ -231,13 +214,9 @@ export class ComposerElement extends LitElement {
   };
 
   private send(join: boolean): void {
-    const { text, pictures } = this;
-    if ((!text.trim() && !pictures.length) || this.sending) return;
-    const taken = (): void => {
-      if (this.text === text) this.set("");
-      this.show(this.pictures.filter((picture) => !pictures.includes(picture)));
-    };
-    const sent: Sent = { text, pictures, join: join && this.going, taken };
+    const { text, pictures, sending } = this.draft;
+    if ((!text.trim() && !pictures.length) || sending) return;
+    const sent: Sent = { text, pictures, join: join && this.going };
     this.dispatchEvent(new CustomEvent<Sent>("send-message", { detail: sent }));
   }
 
@@ -259,7 +238,8 @@ export class ComposerElement extends LitElement {
 
   private readonly pasted = (event: ClipboardEvent): void => {
     const files = [...(event.clipboardData?.files ?? [])];
-    if (!files.length) return;
+    // What is copied from a table or a text comes as words and as a picture of them: the words are meant.
+    if (!files.length || event.clipboardData?.types.includes("text/plain")) return;
     event.preventDefault();
     void this.attach(files);
   };
@@ -271,20 +251,37 @@ export class ComposerElement extends LitElement {
     void this.attach(files);
   };
 
-  /** Pictures go beside the message, and what other files say into it, where it can be read and taken out again. */
-  async attach(files: readonly File[]): Promise<void> {
-    const pictures = [...this.pictures, ...files.filter(isPicture)];
-    if (PICTURES_MAX < pictures.length) this.dispatchEvent(new CustomEvent("too-many-pictures"));
-    this.show(pictures.slice(0, PICTURES_MAX));
-    for (const file of files.filter((file) => !isPicture(file))) {
-      const attached = await attachedText(file);
-      if (attached === undefined) this.dispatchEvent(new CustomEvent("cannot-attach", { detail: file.name }));
-      else this.set(this.text + (this.text && !this.text.endsWith("\n") ? "\n" : "") + attached);
+  /**
+   * Pictures go beside the message, and what other files say into it, where it can be read and taken out
+   * again: those of the chat that was open then, also if another is by the time they have been read.
+   */
+  async attach(files: readonly File[], draft = this.draft): Promise<void> {
+    for (const file of files) {
+      if (isPicture(file)) await this.attachPicture(file, draft);
+      else await this.attachText(file, draft);
     }
     this.area?.focus();
   }
 
+  private async attachPicture(file: File, draft: Draft): Promise<void> {
+    if (!(await isReadable(file))) return this.tell("cannot-read", file.name);
+    if (PICTURES_MAX <= draft.pictures.length) return this.tell("too-many-pictures");
+    draft.pictures = [...draft.pictures, file];
+  }
+
+  private async attachText(file: File, draft: Draft): Promise<void> {
+    const attached = await attachedText(file);
+    if (attached === undefined) return this.tell("cannot-attach", file.name);
+    draft.text += (draft.text && !draft.text.endsWith("\n") ? "\n" : "") + attached;
+  }
+
+  private tell(what: string, detail?: string): void {
+    this.dispatchEvent(new CustomEvent(what, { detail }));
+  }
+
   protected override updated(): void {
+    for (const gone of this.seen.filter((picture) => !this.draft.pictures.includes(picture))) forget(gone);
+    this.seen = this.draft.pictures;
     const { area } = this;
     if (!area) return;
     // As high as its text, up to what the style allows.

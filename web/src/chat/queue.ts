@@ -13,13 +13,21 @@ export interface QueueWish {
   texts: Record<string, string>;
 }
 
+/** What was written for a message that cannot be changed any more, and the chat that it was for. */
+export interface LateEdit {
+  session: string;
+  text: string;
+}
+
 export class QueueElement extends LitElement {
   static override properties = {
+    session: { attribute: false },
     waiting: { attribute: false },
     letters: { attribute: false },
     words: { attribute: false },
     editing: { state: true },
   };
+  declare session: string;
   declare waiting: readonly Waiting[];
   declare letters: readonly Letter[];
   declare words: Words;
@@ -39,16 +47,22 @@ export class QueueElement extends LitElement {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     this.focused = this.querySelector<HTMLElement>("li:focus-within")?.dataset["id"];
-    if (changed.has("waiting")) this.keepLateEdit();
+    if (changed.has("session")) this.endEdit(changed.get("session") ?? this.session);
+    else if (changed.has("waiting")) this.keepLateEdit();
   }
 
   /** A message that is being changed may begin meanwhile: what was written is not lost with it. */
   private keepLateEdit(): void {
     const { editing } = this;
-    if (!editing || this.waiting.some(({ id }) => id === editing.id)) return;
+    if (editing && !this.waiting.some(({ id }) => id === editing.id)) this.endEdit(this.session);
+  }
+
+  private endEdit(session: string): void {
+    const { editing } = this;
+    if (!editing) return;
     const text = this.querySelector("textarea")?.value ?? "";
     this.editing = undefined;
-    if (text.trim() && text !== editing.text) this.dispatchEvent(new CustomEvent("late-edit", { detail: text }));
+    if (text.trim() && text !== editing.text) this.dispatchEvent(new CustomEvent<LateEdit>("late-edit", { detail: { session, text } }));
   }
 
   protected override updated(changed: PropertyValues<this>): void {

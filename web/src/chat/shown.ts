@@ -1,6 +1,7 @@
 // Pictures that go with a message: which files are some, and how they come to the gateway.
 
-import { newKey, type Gateway, type Item, type Letter } from "@millpond/client";
+import { newKey, type Gateway, type Letter } from "@millpond/client";
+import { Unreadable } from "../words/reason.ts";
 import type { Sent } from "./composer.ts";
 
 /** Kinds that models take. */
@@ -9,23 +10,46 @@ const KINDS = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const SIDE_MAX = 2048;
 const BYTES_MAX = 3_500_000;
 
+/** For one picture, on a slow network; what takes longer does not come. */
+const UPLOAD_MS_MAX = 120_000;
+
 export const PICTURES_MAX = 8;
 
 export function isPicture(file: File): boolean {
   return KINDS.includes(file.type);
 }
 
-/** What is sent, with its pictures uploaded, and with those of the message that it takes the place of. */
-export async function letterOf(gateway: Gateway, session: string, { text, pictures, join }: Sent, instead?: Item): Promise<Letter> {
-  const attachments = (instead?.images ?? []).flatMap(({ ref }) => (ref.startsWith("sha256:") ? [ref] : []));
-  for (const picture of pictures) attachments.push((await gateway.upload(session, await fitting(picture))).digest);
+/** Whether it is what its name says: a model that is given something else fails the whole run. */
+export async function isReadable(picture: File): Promise<boolean> {
+  const bitmap = await createImageBitmap(picture).catch(() => undefined);
+  bitmap?.close();
+  return bitmap !== undefined;
+}
+
+/** Pictures that are at the gateway already, as files that can go with another message. */
+export function fetched(gateway: Gateway, session: string, digests: readonly string[]): Promise<File[]> {
+  const fetch = async (digest: string, at: number) => {
+    const file = await gateway.file(session, digest);
+    return new File([file], `${at + 1}`, { type: file.type });
+  };
+  return Promise.all(digests.map(fetch));
+}
+
+/** What is sent, with its pictures uploaded. */
+export async function letterOf(gateway: Gateway, session: string, { text, pictures, join }: Sent): Promise<Letter> {
+  const attachments: string[] = [];
+  for (const picture of pictures) {
+    const file = await fitting(picture);
+    attachments.push((await gateway.upload(session, file, AbortSignal.timeout(UPLOAD_MS_MAX))).digest);
+  }
   return { key: newKey(), session, text, ...(attachments.length && { attachments }), ...(join && { join }) };
 }
 
-/** A picture that is larger than models take, made smaller. What cannot be read stays as it is. */
+/** A picture that is larger than models take, made smaller. */
 async function fitting(picture: File): Promise<Blob> {
   const bitmap = await createImageBitmap(picture).catch(() => undefined);
-  if (!bitmap) return picture;
+  // It could be read when it was attached.
+  if (!bitmap) throw new Unreadable(picture.name);
   const scale = Math.min(1, SIDE_MAX / Math.max(bitmap.width, bitmap.height));
   if (scale === 1 && picture.size <= BYTES_MAX) return picture;
   const canvas = document.createElement("canvas");

@@ -1,6 +1,6 @@
 // One session in all five views side by side, live or at any moment and speed.
 
-import { Gateway, Line, VIEWS, type Change, type LineState, type Page, type View } from "@millpond/client";
+import { Gateway, Line, VIEWS, type Change, type Page, type View } from "@millpond/client";
 import { LitElement, html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 import { openWhileSeen } from "../app/asleep.ts";
@@ -8,6 +8,7 @@ import { isGoing, statusWords } from "../chat/status.ts";
 import { aroundOf } from "../chat/surroundings.ts";
 import { Follow } from "../page/follow.ts";
 import { PageView } from "../page/page-view.ts";
+import { saidBy } from "../words/reason.ts";
 import type { Words } from "../words/words.ts";
 import { Stage, pauseBefore, type Moment } from "./stage.ts";
 
@@ -16,8 +17,9 @@ const SPEEDS = [0.25, 0.5, 1, 2, 4, 16] as const;
 type Play = { how: "live" } | { how: "stopped" } | { how: "playing"; timer: ReturnType<typeof setTimeout> };
 
 export class TheatreElement extends LitElement {
-  static override properties = { line: { state: true }, problem: { state: true }, play: { state: true }, speed: { state: true }, stamp: { state: true } };
-  declare private line: LineState;
+  static override properties = { note: { state: true }, problem: { state: true }, play: { state: true }, speed: { state: true }, stamp: { state: true } };
+  /** Why nothing comes for now. */
+  declare private note: string | undefined;
   declare private problem: string | undefined;
   declare private play: Play;
   declare private speed: number;
@@ -39,13 +41,13 @@ export class TheatreElement extends LitElement {
     const token = location.hash.slice(1);
     this.gateway = new Gateway(token ? { token } : {});
     this.stage = new Stage((view, page, change) => this.show(view, page, change));
-    Object.assign(this, { line: "connecting", play: { how: "live" }, speed: 1, stamp: 0 });
+    Object.assign(this, { play: { how: "live" }, speed: 1, stamp: 0 });
     this.reader = new Line(this.gateway, {
       request: () => ({ path: `/v1/sessions/${this.session}/theatre`, headers: this.cursor() }),
       event: ({ event, data }) => event === "" && this.hear(JSON.parse(data) as Moment),
       state: (state, why) => {
-        this.line = state;
-        if (why) this.problem = why.status === 401 ? this.words.signedOut : this.words.gone;
+        if (state !== "connecting") this.note = state === "waiting" && why ? saidBy(why, this.words) : undefined;
+        if (state === "refused") this.problem = why?.status === 401 ? this.words.signedOut : this.words.gone;
       },
     });
   }
@@ -84,6 +86,7 @@ export class TheatreElement extends LitElement {
         <p class="moment"><code>${moment ? `${moment.seq} ${moment.event}` : ""}</code></p>
       </header>
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : this.controls()}
+      ${this.note ? html`<p class="problem" role="status">${this.note}</p>` : nothing}
       <div class="columns">${VIEWS.map((view) => this.column(view))}</div>
     </main>`;
   }

@@ -56,6 +56,7 @@ export const en = {
   stopping: "Stopping",
   attach: "Add pictures or text files",
   cannotAttach: (name: string) => `${name} cannot be put into a message: only pictures (PNG, JPEG, GIF, WebP) and text of at most 256 KB can.`,
+  cannotRead: (name: string) => `${name} cannot be read as a picture.`,
   tooManyPictures: "A message has at most 8 pictures.",
   removePicture: (name: string) => `Remove ${name}`,
   withPictures: (number: number) => (number === 1 ? "with a picture" : `with ${number} pictures`),
@@ -218,6 +219,7 @@ export const en = {
   welcomeMore: "Write below. Tools that change something ask you first.",
   failed: (why: string) => `That did not work: ${why}`,
   unreachable: "The gateway cannot be reached.",
+  tookTooLong: "It took too long.",
   /** What the gateway says by these codes; it says the others itself, in English. */
   because: {} as Record<string, string>,
   count: (number: number) => number.toLocaleString("en"),

@@ -58,6 +58,7 @@ export const pl: Words = {
   stopping: "Zatrzymywanie",
   attach: "Dodaj obrazy lub pliki tekstowe",
   cannotAttach: (name) => `${name} nie może trafić do wiadomości: tylko obrazy (PNG, JPEG, GIF, WebP) i tekst do 256 KB.`,
+  cannotRead: (name) => `Pliku ${name} nie można odczytać jako obrazu.`,
   tooManyPictures: "Wiadomość może mieć najwyżej 8 obrazów.",
   removePicture: (name) => `Usuń ${name}`,
   withPictures: (number) => (number === 1 ? "z obrazem" : `z obrazami: ${number}`),
@@ -219,6 +220,7 @@ export const pl: Words = {
   welcomeMore: "Napisz poniżej. Narzędzia, które coś zmieniają, najpierw pytają.",
   failed: (why) => `Nie udało się: ${why}`,
   unreachable: "Brama jest nieosiągalna.",
+  tookTooLong: "To trwało za długo.",
   because: {
     answered_already: "Na to już odpowiedziano.",
     bad_request: "Brama nie rozumie tego żądania.",
@@ -236,6 +238,7 @@ export const pl: Words = {
     run_going: "Przebieg jeszcze trwa.",
     storage: "Brama nie ma dostępu do swoich danych; jej dziennik mówi dlaczego.",
     storage_full: "Na dysku bramy nie ma już miejsca. To, co zachowano, można nadal czytać.",
+    theatre_full: "W teatrze nie ma już wolnych miejsc: spróbuj później.",
     too_large: "To jest za duże.",
     too_many_attempts: "Zbyt wiele prób. Spróbuj za chwilę.",
     too_slow: "To trwało za długo.",

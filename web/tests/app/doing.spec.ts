@@ -109,6 +109,24 @@ test("a change of a waiting message that begins meanwhile goes to the message fi
   await expect(page.locator(".toast")).toContainText("could not be changed");
 });
 
+test("a change of a waiting message goes to no other chat", async ({ page }) => {
+  await send(page, "compute 3+6");
+  await page.locator(".ask").waitFor();
+  await send(page, "list");
+  await page.locator(".queue li").getByRole("button", { name: "Edit" }).click();
+  await page.getByRole("textbox", { name: "Edit" }).fill("list, but differently");
+  const other = await gateway.newSession("elsewhere");
+  await page.locator("mp-sidebar li", { hasText: "elsewhere" }).getByRole("link").click();
+  await page.waitForURL(`**/s/${other}`);
+  const field = page.getByRole("textbox", { name: "Message" });
+  await expect(page.locator("h1")).toHaveText("elsewhere");
+  await expect(page.locator(".queue")).toHaveCount(0);
+  await expect(field).toHaveValue("");
+  await page.goBack();
+  await expect(field).toHaveValue("list, but differently");
+  await expect(page.locator(".queue .said")).toHaveText("list");
+});
+
 test("a change of a waiting message that is refused goes to the message field, below what is there", async ({ page }) => {
   await send(page, "compute 3+5");
   await page.locator(".ask").waitFor();

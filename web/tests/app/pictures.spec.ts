@@ -93,23 +93,26 @@ test("a picture waits with its message, and stays with one that is written anew"
   await expect.poll(() => widths(page)).toEqual([40]);
 });
 
+/** Gives it to the field as a browser does. Says whether the field took it, and not the browser. */
+const give = (page: Page, how: "drop" | "paste", file: typeof pond, words = "") =>
+  page.locator("mp-composer textarea").evaluate(
+    (area, [how, name, type, bytes, words]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([Uint8Array.from(bytes)], name, { type }));
+      if (words) data.items.add(words, "text/plain");
+      const init = { bubbles: true, cancelable: true };
+      return !area.dispatchEvent(how === "drop" ? new DragEvent("drop", { ...init, dataTransfer: data }) : new ClipboardEvent("paste", { ...init, clipboardData: data }));
+    },
+    [how, file.name, file.mimeType, [...file.buffer], words] as const,
+  );
+
 test("what is dropped or pasted is taken, what is too much or neither text nor picture is told", async ({ page }) => {
-  const give = (how: "drop" | "paste", name: string, type: string) =>
-    page.locator("mp-composer textarea").evaluate(
-      (area, [how, name, type]) => {
-        const data = new DataTransfer();
-        data.items.add(new File([Uint8Array.of(0xff, 0xd8, 0xff)], name, { type }));
-        const init = { bubbles: true, cancelable: true };
-        area.dispatchEvent(how === "drop" ? new DragEvent("drop", { ...init, dataTransfer: data }) : new ClipboardEvent("paste", { ...init, clipboardData: data }));
-      },
-      [how, name, type] as const,
-    );
-  await give("drop", "a.jpg", "image/jpeg");
-  await give("paste", "b.jpg", "image/jpeg");
+  await give(page, "drop", { ...pond, name: "a.png" });
+  await give(page, "paste", { ...pond, name: "b.png" });
   await expect(page.locator(".thumbnails li")).toHaveCount(2);
-  await give("drop", "c.bin", "application/octet-stream");
+  await give(page, "drop", { name: "c.bin", mimeType: "application/octet-stream", buffer: Buffer.of(0xff, 0xd8, 0xff) });
   await expect(page.locator(".toast")).toContainText("c.bin cannot be put into a message");
-  for (let more = 0; more < 7; more++) await give("paste", `${more}.jpg`, "image/jpeg");
+  for (let more = 0; more < 7; more++) await give(page, "paste", { ...pond, name: `${more}.png` });
   await expect(page.locator(".thumbnails li")).toHaveCount(8);
   await expect(page.locator(".toast").last()).toContainText("at most 8 pictures");
 });
@@ -144,4 +147,117 @@ test("a message that is refused comes back into the field with its picture", asy
   await page.unroute("**/messages");
   await page.keyboard.press("Enter");
   await expect.poll(() => widths(page)).toEqual([40]);
+});
+
+test("a file that is no picture though its name says so is refused by name, and the others stay", async ({ page }) => {
+  const broken = { name: "torn.jpg", mimeType: "image/jpeg", buffer: Buffer.of(0xff, 0xd8, 0xff) };
+  await choose(page, pond, broken, { ...pond, name: "mill.png" });
+  await expect(page.locator(".toast")).toContainText("torn.jpg cannot be read as a picture");
+  await expect(page.locator(".thumbnails img")).toHaveCount(2);
+  await expect(page.getByRole("img", { name: "mill.png" })).toBeVisible();
+});
+
+test("what is copied as words and as a picture of them is pasted as words", async ({ page }) => {
+  expect(await give(page, "paste", pond, "a\tb"), "the browser pastes it").toBe(false);
+  await expect(page.locator(".thumbnails li")).toHaveCount(0);
+  expect(await give(page, "paste", pond)).toBe(true);
+  await expect(page.locator(".thumbnails li")).toHaveCount(1);
+});
+
+/** To another chat, in the same page. */
+const goTo = (page: Page, session: string) =>
+  page.evaluate((session) => {
+    history.pushState(null, "", `/s/${session}`);
+    dispatchEvent(new PopStateEvent("popstate"));
+  }, session);
+
+test("who goes to another chat during an upload finds nothing of it there, and nothing left where it was", async ({ page }) => {
+  const [here, there] = [await gateway.newSession(), await gateway.newSession()];
+  const field = page.getByRole("textbox", { name: "Message" });
+  await page.goto(`${gateway.origin}/s/${here}`);
+  let release = (): void => {};
+  const held = new Promise<void>((done) => (release = done));
+  await page.route("**/blobs", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await choose(page, pond);
+  await field.fill("look at this");
+  await Promise.all([page.waitForRequest("**/blobs"), field.press("Enter")]);
+  await expect(page.getByRole("button", { name: "Sending" })).toBeDisabled();
+  await goTo(page, there);
+  await expect(field).toHaveValue("");
+  await field.fill("something else");
+  await expect(page.getByRole("button", { name: "Send", exact: true }), "this chat sends nothing").toBeEnabled();
+  // By way of the start, where no chat is: it is known on the way back that it is being sent.
+  await page.getByRole("button", { name: "New chat" }).first().click();
+  await goTo(page, here);
+  await expect(page.getByRole("button", { name: "Sending" })).toBeDisabled();
+  await goTo(page, there);
+  release();
+  const title = async (session: string) => (await gateway.call<{ title: string }>("GET", `/v1/sessions/${session}`)).title;
+  await expect.poll(() => title(here)).toBe("look at this");
+  expect(await title(there)).toBe("");
+  await expect(field).toHaveValue("something else");
+  await goTo(page, here);
+  await expect.poll(() => widths(page)).toEqual([40]);
+  await expect(field).toHaveValue("");
+  await expect(page.locator(".thumbnails")).toBeHidden();
+});
+
+test("a branch that does not come about loses nothing and leaves one chat, however often it is tried", async ({ page }) => {
+  const field = page.getByRole("textbox", { name: "Message" });
+  await choose(page, pond);
+  await field.fill("list");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  const before = page.url();
+  const chats = async () => (await gateway.call<{ sessions: unknown[] }>("GET", "/v1/sessions?limit=100")).sessions.length;
+  const count = await chats();
+  const edit = async () => {
+    await page.locator(".of-user").getByRole("button", { name: "Edit as a branch" }).click();
+    await expect(page.locator(".thumbnails img"), "its picture is shown").toHaveCount(1);
+    await field.fill("list more");
+  };
+
+  // The outbox is full.
+  await page.evaluate(() => {
+    const letter = { session: "01JZZZZZZZZZZZZZZZZZZZZZZZ", text: "x", refused: { code: "bad_request", message: "No." } };
+    localStorage.setItem("millpond.letters", JSON.stringify(Array.from({ length: 100 }, (_, key) => ({ key: `${key}`, ...letter }))));
+  });
+  await edit();
+  await field.press("Enter");
+  await expect(page.locator(".toast")).toContainText("A hundred messages wait");
+  await expect(field).toHaveValue("list more");
+  expect(page.url()).toBe(before);
+  await page.evaluate(() => localStorage.removeItem("millpond.letters"));
+
+  // Pictures do not get through.
+  await page.route("**/blobs", (route) => route.abort());
+  for (let tried = 0; tried < 2; tried++) {
+    await Promise.all([page.waitForEvent("requestfailed", (request) => request.url().endsWith("/blobs")), field.press("Enter")]);
+    await expect(page.getByRole("button", { name: "Send", exact: true })).toBeEnabled();
+    await expect(field).toHaveValue("list more");
+  }
+  await page.unroute("**/blobs");
+  await field.press("Enter");
+  await page.waitForURL((url) => url.href !== before);
+  await expect(page.locator(".of-user .said")).toHaveText("list more");
+  await expect.poll(() => widths(page)).toEqual([40]);
+  expect(await chats()).toBe(count + 1);
+});
+
+test("a picture of a message that is written anew can be taken out", async ({ page }) => {
+  await choose(page, pond);
+  await page.getByRole("textbox", { name: "Message" }).fill("list");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  const before = page.url();
+  await page.locator(".of-user").getByRole("button", { name: "Edit as a branch" }).click();
+  await page.locator(".thumbnails").getByRole("button", { name: "Remove" }).click();
+  await page.getByRole("textbox", { name: "Message" }).fill("list more");
+  await page.keyboard.press("Enter");
+  await page.waitForURL((url) => url.href !== before);
+  await expect(page.locator(".of-user .said")).toHaveText("list more");
+  await expect(page.locator(".of-user img")).toHaveCount(0);
 });
