@@ -61,10 +61,15 @@ self.addEventListener("message", (event) => {
   if (event.data?.notice) event.waitUntil(show(event.data.notice));
 });
 
+/** Windows of the chat, also those that were open before this worker: the others show one session, and listen to nobody. */
+async function chats() {
+  const windows = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
+  return windows.filter(({ url }) => /^\/(s\/|$)/.test(new URL(url).pathname));
+}
+
 /** Whoever looks at one of our windows sees it there. */
 async function show({ title, body, session }) {
-  const windows = await self.clients.matchAll({ type: "window" });
-  if (windows.some(({ visibilityState }) => visibilityState === "visible")) return;
+  if ((await chats()).some(({ visibilityState }) => visibilityState === "visible")) return;
   await self.registration.showNotification(title, { body, tag: session, data: session, icon: "/icon-192.png" });
 }
 
@@ -74,7 +79,7 @@ self.addEventListener("notificationclick", (event) => {
 });
 
 async function open(session) {
-  const [window] = await self.clients.matchAll({ type: "window" });
+  const [window] = await chats();
   if (!window) return self.clients.openWindow(`/s/${session}`);
   await window.focus();
   window.postMessage({ open: session });

@@ -115,7 +115,8 @@ export class AppElement extends LitElement {
     try {
       await loadChat();
     } catch (error) {
-      this.tell(this.words.failed(reasonOf(error, this.words)), { label: this.words.retry, run: () => void this.needChat() });
+      // Some browsers remember a module that did not come for as long as the page is open.
+      this.tell(this.words.failed(reasonOf(error, this.words)), { label: this.words.retry, run: () => location.reload() });
     }
   }
 

@@ -37,7 +37,7 @@ test("the theatre shows one run in all views, at any moment, live too", async ({
   await expect(page.locator("output")).toHaveText(`event ${last} of ${last}`, { timeout: 30_000 });
 });
 
-test("a session of 10,000 messages opens at once and scrolls without blank frames", async ({ page, gateway }) => {
+test("a session of 10,000 messages opens at its end and scrolls without blank frames", async ({ page, gateway }) => {
   const session = await gateway.newSession("long");
   const line = (n: number) => `{"type":"assistant","message":{"id":"m${n}","role":"assistant","content":[{"type":"text","text":"Message **${n}** of a long day, with \`code\` in it."}]},"session_id":"s"}\n`;
   const ingest = gateway.ingest(session, "claude-code");
@@ -81,13 +81,19 @@ for (const place of ["the start", "a chat"]) {
     await page.goto(gateway.origin + (await gateway.loginPath()));
     await page.goto("about:blank");
     const bodies: Promise<[string, number]>[] = [];
+    const asked = new Set<string>();
     page.on("response", (response) => {
+      asked.add(response.url());
       if (/\.(js|css|html)$|\/$|\/s\//.test(new URL(response.url()).pathname) && !response.url().includes("/v1/")) {
         bodies.push(response.body().then((body) => [response.url(), gzipSync(body, { level: 9 }).length], () => ["", 0]));
       }
     });
     await page.goto(place === "a chat" ? `${gateway.origin}/s/${session}` : gateway.origin);
     await expect(page.getByRole("textbox", { name: "Message" })).toBeVisible();
+    // What is fetched beforehand is part of it, also when the field is there already.
+    await page.evaluate(() => customElements.whenDefined("mp-chat").then(() => undefined));
+    const ahead = await page.locator("link[rel=modulepreload]").evaluateAll((all) => all.map((of) => (of as HTMLLinkElement).href));
+    await expect.poll(() => ahead.filter((address) => !asked.has(address))).toEqual([]);
     const sizes = await Promise.all(bodies);
     const total = sizes.reduce((sum, [, size]) => sum + size, 0);
     console.log(`the first load of ${place} is ${(total / 1000).toFixed(1)} KB, packed`);
@@ -96,7 +102,7 @@ for (const place of ["the start", "a chat"]) {
   });
 }
 
-test("on a processor four times slower it can be used soon", async ({ page, gateway }) => {
+test("on a processor four times slower it can be used; how soon is printed", async ({ page, gateway }) => {
   await page.goto(gateway.origin + (await gateway.loginPath()));
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("Emulation.setCPUThrottlingRate", { rate: 4 });
@@ -151,6 +157,47 @@ test("a notice is shown once, by the service worker, and only to somebody who is
   await page.goto("about:blank");
   await shown();
   expect(await shown(), "nobody does").toEqual(["Pond"]);
+});
+
+test("a notice that is pressed opens a window where only others than the chat's are", async ({ page, gateway, context }) => {
+  const session = await gateway.newSession("noticed");
+  await page.goto(gateway.origin + (await gateway.loginPath()));
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  await page.goto(`${gateway.origin}/theatre/${session}`);
+  const [worker] = context.serviceWorkers();
+  const opened = await worker?.evaluate(async () => {
+    const { clients } = self as unknown as { clients: object };
+    const opened: string[] = [];
+    Object.defineProperty(clients, "openWindow", { configurable: true, value: async (url: string) => void opened.push(url) });
+    const done: Promise<unknown>[] = [];
+    const notification = { close: () => {}, data: "S" };
+    self.dispatchEvent(Object.assign(new Event("notificationclick"), { notification, waitUntil: (work: Promise<unknown>) => done.push(work) }));
+    await Promise.all(done);
+    return opened;
+  });
+  expect(opened).toEqual(["/s/S"]);
+});
+
+test("a full theatre says so", async ({ page, gateway }) => {
+  const session = await gateway.newSession("full");
+  await page.goto(gateway.origin + (await gateway.loginPath()));
+  await page.route("**/v1/sessions/*/theatre", (route) => route.fulfill({ status: 429, json: { error: { code: "theatre_full", message: "8 readers are in the theatre already." } } }));
+  await page.goto(`${gateway.origin}/theatre/${session}`);
+  await expect(page.locator(".problem")).toContainText("readers are in the theatre already");
+  await page.unroute("**/v1/sessions/*/theatre");
+  await expect(page.locator(".problem")).toHaveCount(0, { timeout: 20_000 });
+});
+
+test("a chat whose program does not come is told of, and comes when it is asked for again", async ({ page, gateway }) => {
+  const session = await gateway.newSession("late");
+  await page.goto(gateway.origin + (await gateway.loginPath()));
+  await page.route("**/assets/chat-*.js", (route) => route.abort());
+  await page.goto(`${gateway.origin}/s/${session}`);
+  const again = page.locator(".toast").getByRole("button", { name: "Try again" });
+  await expect(again).toBeVisible();
+  await page.unroute("**/assets/chat-*.js");
+  await again.click();
+  await expect(page.getByRole("textbox", { name: "Message" })).toBeVisible();
 });
 
 plain.describe("in somebody else's page", () => {
@@ -215,5 +262,41 @@ plain.describe("in somebody else's page", () => {
     await expect(page.locator("millpond-chat mp-composer")).toHaveCount(0);
     await show(gateway.token);
     await expect(page.locator("millpond-chat mp-composer textarea")).toBeVisible();
+  });
+
+  plain("of two sessions that are named one after the other the later is shown, and a look at it keeps what is written", async ({ page }) => {
+    const [slow, quick] = [await gateway.newSession("slow"), await gateway.newSession("quick")];
+    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+    let release = (): void => {};
+    const held = new Promise<void>((done) => (release = done));
+    await page.route(`**/${slow}/queue`, async (route) => {
+      await held;
+      await route.continue();
+    });
+    const asked = page.waitForRequest(`**/${slow}/queue`);
+    await page.evaluate(
+      ([origin, session, token]) => {
+        const chat = document.createElement("millpond-chat");
+        for (const [name, value] of Object.entries({ session, token })) chat.setAttribute(name, value ?? "");
+        document.querySelector("#place")?.replaceChildren(chat);
+        const script = document.createElement("script");
+        script.type = "module";
+        script.src = `${origin}/embed.js`;
+        document.head.append(script);
+      },
+      [gateway.origin, slow, gateway.token] as const,
+    );
+    await asked;
+    const set = (name: string, value: string) => page.locator("millpond-chat").evaluate((of, [name, value]) => of.setAttribute(name, value), [name, value] as const);
+    await set("session", quick);
+    const field = page.locator("millpond-chat mp-composer textarea");
+    await field.fill("a thought");
+    const answered = page.waitForResponse(`**/${slow}/queue`);
+    release();
+    await answered;
+    await set("view", "steps");
+    await expect(page.locator("millpond-chat .page.view-steps")).toBeAttached();
+    await expect(field).toHaveValue("a thought");
+    expect(await page.locator("millpond-chat mp-chat").evaluate((of) => (of as HTMLElement & { session: string }).session)).toBe(quick);
   });
 });

@@ -54,3 +54,19 @@ test("a chat that is deleted in another tab says so, and can be brought back", a
   await page.keyboard.press("Enter");
   await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
 });
+
+test("a letter goes out though the tab that wrote it is closed", async ({ page, context, gateway }) => {
+  const session = await gateway.newSession("left behind");
+  await page.goto(gateway.origin + (await gateway.loginPath()));
+  await expect(page.locator("mp-sidebar li", { hasText: "left behind" })).toHaveCount(1);
+  const other = await context.newPage();
+  await other.route("**/messages", (route) => route.abort());
+  await other.goto(`${gateway.origin}/s/${session}`);
+  await other.getByRole("textbox", { name: "Message" }).fill("list");
+  await other.keyboard.press("Enter");
+  await expect(other.locator(".letter")).toContainText("list");
+  await other.close();
+  const { token } = gateway;
+  const log = async () => (await fetch(`http://127.0.0.1:${gateway.port}/v1/sessions/${session}/log`, { headers: { authorization: `Bearer ${token}` } })).text();
+  await expect.poll(async () => (await log()).split('"prompt_received"').length - 1, { timeout: 20_000 }).toBe(1);
+});
