@@ -71,7 +71,7 @@ pub(crate) enum Command {
 ///
 ///   millpond -c
 ///
-///   millpond --url http://127.0.0.1:8181
+///   millpond --url <http://127.0.0.1:8181>
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct ChatArgs {

@@ -117,7 +117,7 @@ pub(crate) async fn open(
     let (port, secure) = (socket.port(), tls.is_some());
     keep_address(folder, socket, secure);
     let allowed = Allowed::new(port, secure, &config.texts("hosts"), &config.texts("origins"));
-    let (agent, profile, words) = agent(config, folder, caution)?;
+    let Worker { agent, profile, words } = agent(config, folder, caution)?;
     let mut gateway = Gateway::open(Arc::clone(&store), allowed, secure, Some(agent))
         .await
         .map_err(|error| error.to_string())?;
@@ -170,12 +170,15 @@ fn site() -> Site {
     site
 }
 
+/// Whoever works on messages, and what a person is to know of them.
+struct Worker {
+    agent: Arc<dyn Agent>,
+    profile: Profile,
+    words: Vec<String>,
+}
+
 /// Whoever works on messages here, as the profile says.
-fn agent(
-    config: &Config,
-    data: &Path,
-    caution: Caution,
-) -> Result<(Arc<dyn Agent>, Profile, Vec<String>), String> {
+fn agent(config: &Config, data: &Path, caution: Caution) -> Result<Worker, String> {
     let (name, profile) = match config.profile().map_err(|error| error.to_string())? {
         Some((name, profile)) => (format!("profile {name}"), profile),
         None => ("no profile".to_owned(), Profile::default()),
@@ -188,7 +191,7 @@ fn agent(
     if caution == Caution::Yolo {
         words.push("warning: --yolo: tools run, and nobody is asked".to_owned());
     }
-    Ok((agent, profile, words))
+    Ok(Worker { agent, profile, words })
 }
 
 /// Each connection is an open file, and most shells allow a thousand. As many as the gateway takes

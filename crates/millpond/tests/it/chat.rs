@@ -20,14 +20,25 @@ const CONTROL_C: &str = "\x03";
 struct Seen {
     parser: vt100::Parser,
     raw: Vec<u8>,
+    /// Whether the next thing that is read is the last.
+    enough: bool,
     closed: bool,
 }
 
+type Keys = Arc<Mutex<Option<Box<dyn Write + Send>>>>;
+
 struct Terminal {
     seen: Arc<(Mutex<Seen>, Condvar)>,
-    keys: Arc<Mutex<Box<dyn Write + Send>>>,
+    keys: Keys,
     child: Box<dyn Child + Send + Sync>,
-    _master: Box<dyn MasterPty + Send>,
+    master: Option<Box<dyn MasterPty + Send>>,
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // One that has ended cannot be killed.
+        let _ended = self.child.kill();
+    }
 }
 
 impl Terminal {
@@ -43,17 +54,22 @@ impl Terminal {
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let parser = vt100::Parser::new(SIZE.rows, SIZE.cols, 1_000);
-        let seen = Seen { parser, raw: Vec::new(), closed: false };
+        let seen = Seen { parser, raw: Vec::new(), enough: false, closed: false };
         let seen = Arc::new((Mutex::new(seen), Condvar::new()));
-        let keys = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
+        let keys = Arc::new(Mutex::new(Some(pair.master.take_writer().unwrap())));
         let reader = pair.master.try_clone_reader().unwrap();
         let (told, answers) = (Arc::clone(&seen), Arc::clone(&keys));
-        std::thread::spawn(move || listen(reader, &told, &answers));
-        Terminal { seen, keys, child, _master: pair.master }
+        std::thread::spawn(move || {
+            listen(reader, &told, &answers);
+            told.0.lock().unwrap().closed = true;
+            told.1.notify_all();
+        });
+        Terminal { seen, keys, child, master: Some(pair.master) }
     }
 
     fn press(&self, keys: &str) {
         let mut writer = self.keys.lock().unwrap();
+        let writer = writer.as_mut().unwrap();
         writer.write_all(keys.as_bytes()).unwrap();
         writer.flush().unwrap();
     }
@@ -85,6 +101,19 @@ impl Terminal {
         self.until(|screen| screen.contains(words))
     }
 
+    /// The window is closed.
+    fn hang_up(&mut self) {
+        let (seen, changed) = &*self.seen;
+        seen.lock().unwrap().enough = true;
+        self.press("x");
+        let mut now = seen.lock().unwrap();
+        while !now.closed {
+            now = changed.wait_timeout(now, PATIENCE).unwrap().0;
+        }
+        *self.keys.lock().unwrap() = None;
+        self.master = None;
+    }
+
     /// Waits for the end; gives the exit status and all that was written.
     fn ended(mut self) -> (u32, String) {
         let status = self.child.wait().unwrap();
@@ -98,11 +127,7 @@ impl Terminal {
 }
 
 /// Reads to the end, and answers where the cursor is, as terminals do.
-fn listen(
-    mut reader: Box<dyn Read + Send>,
-    seen: &(Mutex<Seen>, Condvar),
-    keys: &Mutex<Box<dyn Write + Send>>,
-) {
+fn listen(mut reader: Box<dyn Read + Send>, seen: &(Mutex<Seen>, Condvar), keys: &Keys) {
     let mut bytes = [0; 4096];
     while let Ok(count @ 1..) = reader.read(&mut bytes) {
         let mut now = seen.0.lock().unwrap();
@@ -113,11 +138,14 @@ fn listen(
         seen.1.notify_all();
         drop(now);
         for _ in 0..asked {
-            let _gone = write!(keys.lock().unwrap(), "\x1b[{};{}R", row + 1, col + 1);
+            if let Some(keys) = keys.lock().unwrap().as_mut() {
+                let _gone = write!(keys, "\x1b[{};{}R", row + 1, col + 1);
+            }
+        }
+        if seen.0.lock().unwrap().enough {
+            break;
         }
     }
-    seen.0.lock().unwrap().closed = true;
-    seen.1.notify_all();
 }
 
 /// No clears, and the terminal is as it was found.
@@ -202,4 +230,17 @@ fn a_second_terminal_joins_the_conversation_that_is_going_on() {
     second.press(ENTER);
     second.shows("1+1 = 2");
     first.shows("1+1 = 2");
+}
+
+#[test]
+fn a_terminal_that_goes_away_takes_the_chat_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "chat");
+    terminal.shows("Write a message");
+    terminal.hang_up();
+    let end = Instant::now() + PATIENCE;
+    while terminal.child.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < end, "it lives on without a terminal");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }

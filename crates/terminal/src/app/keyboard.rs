@@ -69,7 +69,10 @@ impl Keyboard {
 }
 
 fn read() -> std::io::Result<Option<Happened>> {
-    if !crossterm::event::poll(LOOK_EVERY)? {
+    // The first also tells of what came without a key, such as another size.
+    if !crossterm::event::poll(Duration::ZERO)?
+        && !(is_there()? && crossterm::event::poll(Duration::ZERO)?)
+    {
         return Ok(None);
     }
     Ok(match crossterm::event::read()? {
@@ -83,6 +86,32 @@ fn read() -> std::io::Result<Option<Happened>> {
         }
         Event::Mouse(_) => None,
     })
+}
+
+/// Waits a moment for something to read. A terminal that is gone is an error: from the end of it
+/// crossterm would read for ever.
+#[cfg(unix)]
+fn is_there() -> std::io::Result<bool> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdin = std::io::stdin();
+    let mut look = [PollFd::new(&stdin, PollFlags::IN)];
+    let wait = Timespec { tv_sec: 0, tv_nsec: LOOK_EVERY.subsec_nanos().into() };
+    match poll(&mut look, Some(&wait)) {
+        Ok(_) => {}
+        // A signal, such as that of another size.
+        Err(rustix::io::Errno::INTR) => return Ok(false),
+        Err(error) => return Err(error.into()),
+    }
+    let found = look[0].revents();
+    if found.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
+        return Err(std::io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(found.contains(PollFlags::IN))
+}
+
+#[cfg(not(unix))]
+fn is_there() -> std::io::Result<bool> {
+    crossterm::event::poll(LOOK_EVERY)
 }
 
 /// How large the terminal is, and in which row its cursor.
