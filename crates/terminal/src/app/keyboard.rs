@@ -69,10 +69,10 @@ impl Keyboard {
 }
 
 fn read() -> std::io::Result<Option<Happened>> {
-    // The first also tells of what came without a key, such as another size.
-    if !crossterm::event::poll(Duration::ZERO)?
-        && !(is_there()? && crossterm::event::poll(Duration::ZERO)?)
-    {
+    // The first look also tells of what came without a key, such as another size.
+    let comes = || crossterm::event::poll(Duration::ZERO);
+    let is_here = comes()? || (is_there()? && comes()?);
+    if !is_here {
         return Ok(None);
     }
     Ok(match crossterm::event::read()? {
