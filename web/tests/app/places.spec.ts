@@ -133,7 +133,7 @@ test("after one visit the app opens without a network, with all that it loads la
   await page.keyboard.press("Control+k");
   await page.keyboard.type("polski");
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("button", { name: "Nowa rozmowa" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Nowa rozmowa", exact: true })).toBeVisible();
   gateway.mend();
   await other.close();
 });
