@@ -338,14 +338,14 @@ test("exports say what the view shows, without secrets", async ({ page }) => {
 
 test("texts come in Polish, and colours as chosen", async ({ page }) => {
   await command(page, "polski");
-  await expect(page.getByRole("button", { name: "Nowa rozmowa" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Nowa rozmowa", exact: true })).toBeVisible();
   await expect(page.locator("html")).toHaveAttribute("lang", "pl");
   await page.keyboard.press("Control+k");
   await page.keyboard.type("dark");
   await page.keyboard.press("Enter");
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
   await page.reload();
-  await expect(page.getByRole("button", { name: "Nowa rozmowa" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Nowa rozmowa", exact: true })).toBeVisible();
 });
 
 test("somebody who is not signed in is told how to come in", async ({ browser }) => {
