@@ -281,6 +281,7 @@ impl App {
             }
             Order::New => {
                 self.setup.session = None;
+                self.work.turn_away();
                 self.told = None;
                 self.chat.turn_to(self.setup.view);
                 self.chat.say("a new conversation begins with your next message");
@@ -330,6 +331,7 @@ impl App {
         };
         self.chat.turn_to(self.setup.view);
         self.chat.say(&format!("— {} —", title_of(&session)));
+        self.work.turn_away();
         self.setup.session = Some(session);
         self.follow();
     }
@@ -367,7 +369,8 @@ impl App {
     fn done(&mut self, done: Done) {
         self.dirty = true;
         match done {
-            Done::Began(session) => {
+            Done::Began { conversation, .. } if conversation != self.work.conversation() => {}
+            Done::Began { session, .. } => {
                 self.setup.session = Some(session);
                 self.follow();
             }

@@ -4,7 +4,7 @@
 //! anew.
 
 mod item;
-mod spent;
+pub mod spent;
 mod stream;
 
 use engine::view::{Item, Key, Kind, Patch, Picture, State, Status, ViewName};

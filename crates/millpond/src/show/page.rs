@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use engine::event::Outcome;
 use engine::view::{Item, Kind, Picture, State, Status};
-use serde::Deserialize;
+use terminal::page::spent::spent_words as cost_words;
 
 /// What an item looks like; empty if there is nothing to see.
 pub(super) fn item_text(item: &Item<'_>) -> String {
@@ -84,34 +84,6 @@ fn notice_sort(item: &Item<'_>) -> &'static str {
         Some("warning") => "warning: ",
         _ => "",
     }
-}
-
-/// What is told of a request or a run, as JSON.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Spent {
-    model: Option<String>,
-    cost: Option<f64>,
-    tokens_in: Option<u64>,
-    tokens_out: Option<u64>,
-    streaming_failed_message: Option<String>,
-    cancel_reason: Option<String>,
-}
-
-fn cost_words(json: &str) -> String {
-    let spent: Spent = serde_json::from_str(json).unwrap_or_default();
-    let mut parts = Vec::new();
-    parts.extend(spent.tokens_in.map(|tokens| format!("{} in", tokens_words(tokens))));
-    parts.extend(spent.tokens_out.map(|tokens| format!("{} out", tokens_words(tokens))));
-    parts.extend(spent.cost.map(|dollars| format!("${dollars}")));
-    parts.extend(spent.streaming_failed_message.map(|words| format!("failed: {words}")));
-    parts.extend(spent.cancel_reason.map(|words| format!("cancelled: {words}")));
-    let to = spent.model.map(|model| format!(" to {model}")).unwrap_or_default();
-    if parts.is_empty() { to } else { format!("{to}: {}", parts.join(", ")) }
-}
-
-fn tokens_words(count: u64) -> String {
-    if count == 1 { "1 token".to_owned() } else { format!("{count} tokens") }
 }
 
 fn answer(item: &Item<'_>) -> String {

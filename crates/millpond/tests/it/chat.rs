@@ -181,6 +181,20 @@ fn a_message_is_answered_and_the_terminal_given_back() {
 }
 
 #[test]
+fn what_is_written_after_new_goes_to_another_conversation() {
+    let folder = tempfile::tempdir().unwrap();
+    let terminal = Terminal::start(folder.path(), "chat");
+    terminal.shows("Write a message");
+    terminal.say("list");
+    terminal.until(|screen| screen.contains("no files") || screen.contains("bytes in all"));
+    terminal.shows("Write a message");
+    terminal.say("/new");
+    terminal.shows("a new conversation begins");
+    terminal.say("think");
+    terminal.shows("I have thought about it twice");
+}
+
+#[test]
 fn r16_keys_that_were_meant_for_the_message_answer_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let terminal = Terminal::start(folder.path(), "chat");

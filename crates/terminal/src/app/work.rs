@@ -20,8 +20,11 @@ const LISTED_MAX: usize = 20;
 /// What came of it.
 #[derive(Debug)]
 pub(super) enum Done {
-    /// A conversation that the first message has made.
-    Began(Session),
+    /// A conversation that its first message has made, for whoever is still in it.
+    Began {
+        conversation: Conversation,
+        session: Session,
+    },
     Queue(Vec<Waiting>),
     Sessions(Vec<Session>),
     Unsent {
@@ -32,8 +35,13 @@ pub(super) enum Done {
     Nothing,
 }
 
+/// Which conversation a message was written in, also before it has a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Conversation(u64);
+
 #[derive(Debug)]
 pub(super) struct Work {
+    conversation: Conversation,
     link: Link,
     tell: mpsc::UnboundedSender<Done>,
     told: mpsc::UnboundedReceiver<Done>,
@@ -43,6 +51,7 @@ pub(super) struct Work {
 
 #[derive(Debug)]
 struct Letter {
+    conversation: Conversation,
     session: Option<String>,
     text: String,
     join: bool,
@@ -53,7 +62,16 @@ impl Work {
         let (tell, told) = mpsc::unbounded_channel();
         let (outbox, letters) = mpsc::unbounded_channel();
         tokio::spawn(send_all(link.clone(), letters, tell.clone()));
-        Work { link, tell, told, outbox }
+        Work { conversation: Conversation::default(), link, tell, told, outbox }
+    }
+
+    pub(super) fn conversation(&self) -> Conversation {
+        self.conversation
+    }
+
+    /// What is sent from now on belongs to another conversation.
+    pub(super) fn turn_away(&mut self) {
+        self.conversation.0 += 1;
     }
 
     pub(super) async fn next(&mut self) -> Option<Done> {
@@ -62,7 +80,8 @@ impl Work {
 
     pub(super) fn send(&self, session: Option<&Session>, text: String, join: bool) {
         let session = session.map(|session| session.id.clone());
-        let _stopped = self.outbox.send(Letter { session, text, join });
+        let conversation = self.conversation;
+        let _stopped = self.outbox.send(Letter { conversation, session, text, join });
     }
 
     pub(super) fn answer(&self, answer: Answer) {
@@ -122,15 +141,17 @@ async fn send_all(
     mut letters: mpsc::UnboundedReceiver<Letter>,
     tell: mpsc::UnboundedSender<Done>,
 ) {
-    let mut made: Option<String> = None;
-    while let Some(Letter { session, text, join }) = letters.recv().await {
-        let session = match session.or_else(|| made.take()) {
+    // Others may follow the first before anybody has heard the name.
+    let mut made: Option<(Conversation, String)> = None;
+    while let Some(Letter { conversation, session, text, join }) = letters.recv().await {
+        let known = made.as_ref().filter(|(of, _)| *of == conversation).map(|(_, id)| id.clone());
+        let session = match session.or(known) {
             Some(session) => session,
             None => match link.create(&title(&text)).await {
                 Ok(session) => {
                     let id = session.id.clone();
-                    made = Some(id.clone());
-                    let _gone = tell.send(Done::Began(session));
+                    made = Some((conversation, id.clone()));
+                    let _gone = tell.send(Done::Began { conversation, session });
                     id
                 }
                 Err(trouble) => {

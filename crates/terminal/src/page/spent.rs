@@ -14,7 +14,7 @@ struct Spent {
 }
 
 /// From what a view tells of it as JSON; begins with a blank or a colon unless it is empty.
-pub(crate) fn spent_words(json: &str) -> String {
+pub fn spent_words(json: &str) -> String {
     let spent: Spent = serde_json::from_str(json).unwrap_or_default();
     let mut parts = Vec::new();
     parts.extend(spent.tokens_in.map(|tokens| format!("{} in", tokens_words(tokens))));
