@@ -2,6 +2,7 @@
 
 mod beside;
 mod keyboard;
+mod orders;
 mod outside;
 mod work;
 
@@ -13,7 +14,6 @@ use engine::view::{Thinking, ViewName};
 use tokio::sync::mpsc;
 use tokio::time::{Instant as Moment, sleep_until};
 
-use crate::chat::commands::Order;
 use crate::chat::{Chat, Wish};
 use crate::input::history::History;
 use crate::input::keys::meaning;
@@ -267,102 +267,6 @@ impl App {
     fn cancel(&mut self) {
         if let Some(session) = &self.setup.session {
             self.work.cancel(&session.id);
-        }
-    }
-
-    fn obey(&mut self, order: Order) {
-        match order {
-            Order::View(view) => {
-                self.setup.view = view;
-                self.chat.turn_to(view);
-                self.chat.say(&format!("{} from here on", view.as_str()));
-                self.seen = true;
-                self.follow();
-            }
-            Order::New => {
-                self.setup.session = None;
-                self.work.turn_away();
-                self.told = None;
-                self.chat.turn_to(self.setup.view);
-                self.chat.say("a new conversation begins with your next message");
-            }
-            Order::Sessions(words) => self.work.sessions(words),
-            Order::Resume(number) => self.resume(number),
-            Order::Queue => self.say_queue(),
-            Order::Drop(number) => self.drop_waiting(number),
-            Order::Cancel => self.cancel(),
-            Order::Retry => self.retry(),
-            Order::Copy => match self.chat.reply() {
-                Some(text) => {
-                    let all = beside::copy(&text);
-                    self.chat.say(if all {
-                        "copied"
-                    } else {
-                        "only the beginning fits the clipboard"
-                    });
-                }
-                None => self.chat.say("there is no reply yet"),
-            },
-            Order::Export(file) => {
-                let words = outside::export(&self.setup.folder, &file, self.chat.page().picture());
-                self.chat.say(&words);
-            }
-            Order::Web => self.chat.say(&self.setup.link.page_of(self.setup.session.as_ref())),
-            Order::Redraw => {
-                if let Ok((size, row)) = keyboard::place() {
-                    self.resize(size, row);
-                }
-            }
-            Order::All => {
-                self.chat.turn_to(self.setup.view);
-                self.chat.print_all();
-                self.follow();
-            }
-            Order::Quit => self.over = true,
-            Order::Help => {}
-        }
-    }
-
-    fn resume(&mut self, number: usize) {
-        let Some(session) = number.checked_sub(1).and_then(|at| self.listed.get(at)).cloned()
-        else {
-            self.chat.say("there is no such conversation in the list: /sessions shows it");
-            return;
-        };
-        self.chat.turn_to(self.setup.view);
-        self.chat.say(&format!("— {} —", title_of(&session)));
-        self.work.turn_away();
-        self.setup.session = Some(session);
-        self.follow();
-    }
-
-    fn say_queue(&mut self) {
-        let waiting: Vec<String> =
-            self.chat.queue().iter().map(|message| message.text.clone()).collect();
-        if waiting.is_empty() {
-            self.chat.say("nothing waits");
-        }
-        for (at, text) in waiting.iter().enumerate() {
-            self.chat.say(&format!("{} {}", at + 1, crate::text::one_line(text)));
-        }
-    }
-
-    fn drop_waiting(&mut self, number: usize) {
-        let id = number
-            .checked_sub(1)
-            .and_then(|at| self.chat.queue().get(at))
-            .map(|message| message.id.clone());
-        match (id, &self.setup.session) {
-            (Some(id), Some(session)) => self.work.unqueue(&session.id, id),
-            _ => self.chat.say("no message with that number waits"),
-        }
-    }
-
-    fn retry(&mut self) {
-        let run = self.chat.page().picture().ended.as_ref().map(|ended| ended.run.to_string());
-        match run {
-            Some(run) => self.work.retry(run),
-            None => self.chat.say("there is no run that has ended"),
         }
     }
 

@@ -1,0 +1,225 @@
+//! What keys do: to what is asked, to a menu, to what was written before, and to what is written.
+
+use std::time::{Duration, Instant};
+
+use super::commands::{COMMANDS, Order, order};
+use super::complete::menu;
+use super::{Chat, Search, Wish};
+use crate::input::editor::Motion;
+use crate::input::keys::Key;
+
+/// Two presses within so long are meant together.
+const TWICE_WITHIN: Duration = Duration::from_secs(2);
+
+impl Chat {
+    pub fn key(&mut self, key: Key, now: Instant) -> Vec<Wish> {
+        if key != Key::Interrupt {
+            self.interrupted = None;
+        }
+        if self.search.is_some() {
+            return self.search_key(key);
+        }
+        if let Some(wishes) = self.ask_key(key, now).or_else(|| self.menu_key(key)) {
+            return wishes;
+        }
+        let wishes = self.edit_key(key, now);
+        self.offer();
+        wishes
+    }
+
+    /// Keys for what is asked: only those that write nothing, and only while nothing is written.
+    fn ask_key(&mut self, key: Key, now: Instant) -> Option<Vec<Wish>> {
+        let ask = self.ask.as_mut()?;
+        let deaf = ask.is_deaf(now);
+        if deaf || !self.editor.is_empty() {
+            return None;
+        }
+        match key {
+            Key::Up => ask.choose(-1),
+            Key::Down | Key::Complete => ask.choose(1),
+            Key::PageUp => ask.scroll(-5),
+            Key::PageDown => ask.scroll(5),
+            Key::Enter => return ask.answer().map(|answer| vec![Wish::Answer(answer)]),
+            _ => return None,
+        }
+        Some(Vec::new())
+    }
+
+    fn menu_key(&mut self, key: Key) -> Option<Vec<Wish>> {
+        let menu = self.menu.as_mut()?;
+        match key {
+            Key::Up | Key::CompleteBack => menu.choose(-1),
+            Key::Down => menu.choose(1),
+            Key::Escape => self.menu = None,
+            Key::Enter if menu.chosen().is_some_and(|offer| is_whole(&offer.text)) => {
+                self.take_offer();
+                return None;
+            }
+            Key::Enter | Key::Complete => self.take_offer(),
+            _ => return None,
+        }
+        Some(Vec::new())
+    }
+
+    fn take_offer(&mut self) {
+        let Some(menu) = self.menu.take() else { return };
+        let Some(offer) = menu.chosen() else { return };
+        let goes_on = offer.text.ends_with('/') || is_whole(&offer.text);
+        let text = if goes_on { offer.text.clone() } else { format!("{} ", offer.text) };
+        self.editor.replace_before(menu.replaces, &text);
+    }
+
+    fn offer(&mut self) {
+        let first = !self.editor.text().contains('\n');
+        self.menu = menu(self.editor.before_cursor(), first, &self.folder);
+    }
+
+    fn edit_key(&mut self, key: Key, now: Instant) -> Vec<Wish> {
+        let cols = self.look.size.width().saturating_sub(2).max(1);
+        match key {
+            Key::Character(character) => {
+                self.burst.character(now);
+                self.editor.insert(character.encode_utf8(&mut [0; 4]));
+            }
+            Key::Enter if self.burst.takes_enter(now) => self.editor.insert("\n"),
+            Key::Enter => return self.send(false),
+            Key::SendNow => return self.send(true),
+            Key::NewLine => self.editor.insert("\n"),
+            Key::Go(motion) => self.editor.go(motion),
+            Key::Delete(motion) => self.editor.delete(motion),
+            Key::Kill(motion) => self.editor.kill(motion),
+            Key::Yank => self.editor.yank(),
+            Key::Undo => self.editor.undo(),
+            Key::Redo => self.editor.redo(),
+            Key::Up => self.up(cols),
+            Key::Down => self.down(cols),
+            Key::Search => self.search = Some(Search::default()),
+            Key::Editor => return vec![Wish::Editor(self.editor.text())],
+            Key::Suspend => return vec![Wish::Suspend],
+            Key::Redraw => return vec![Wish::Order(Order::Redraw)],
+            Key::Interrupt => return self.interrupt(now),
+            Key::EndOfInput if self.editor.is_empty() => return vec![Wish::Leave],
+            Key::EndOfInput => self.editor.delete(Motion::Right),
+            Key::Escape | Key::Complete | Key::CompleteBack | Key::PageUp | Key::PageDown => {}
+        }
+        Vec::new()
+    }
+
+    fn up(&mut self, cols: usize) {
+        if !self.editor.up(cols)
+            && let Some(text) = self.history.back(&self.editor.text())
+        {
+            self.editor.set(text);
+        }
+    }
+
+    fn down(&mut self, cols: usize) {
+        if !self.editor.down(cols)
+            && let Some(text) = self.history.forth()
+        {
+            self.editor.set(&text);
+        }
+    }
+
+    /// Once stops the run or forgets what is written, twice leaves.
+    fn interrupt(&mut self, now: Instant) -> Vec<Wish> {
+        let again =
+            self.interrupted.is_some_and(|at| now.saturating_duration_since(at) < TWICE_WITHIN);
+        self.interrupted = Some(now);
+        if again {
+            return vec![Wish::Leave];
+        }
+        if !self.editor.is_empty() {
+            self.editor.set("");
+            self.menu = None;
+            return Vec::new();
+        }
+        if self.page.is_going() {
+            return vec![Wish::Cancel];
+        }
+        self.say("Ctrl-C once more leaves");
+        Vec::new()
+    }
+
+    fn send(&mut self, join: bool) -> Vec<Wish> {
+        let text = self.editor.text();
+        if text.trim().is_empty() {
+            return Vec::new();
+        }
+        self.menu = None;
+        match order(text.trim()) {
+            Some(Ok(Order::Help)) => self.help(),
+            Some(Err(words)) => {
+                self.say(&words);
+                return Vec::new();
+            }
+            Some(Ok(order)) => {
+                self.editor.take();
+                return vec![Wish::Order(order)];
+            }
+            None => {
+                self.editor.take();
+                let mut wishes = Vec::new();
+                if self.history.add(&text) {
+                    wishes.push(Wish::Remember(text.clone()));
+                }
+                wishes.push(self.answer_or_message(text, join));
+                return wishes;
+            }
+        }
+        self.editor.take();
+        Vec::new()
+    }
+
+    /// What is asked without offering answers is answered by what is written.
+    fn answer_or_message(&self, text: String, join: bool) -> Wish {
+        match &self.ask {
+            Some(ask) if !ask.has_options() => Wish::Answer(ask.answer_with(text.trim())),
+            _ => Wish::Send { text, join: join && self.page.is_going() },
+        }
+    }
+
+    fn help(&mut self) {
+        self.say(HELP);
+        for command in COMMANDS {
+            let name = format!("/{} {}", command.name, command.takes);
+            self.say(&format!("{name:<24} {}", command.about));
+        }
+    }
+
+    fn search_key(&mut self, key: Key) -> Vec<Wish> {
+        let Some(search) = &mut self.search else { return Vec::new() };
+        let before = match key {
+            Key::Character(character) => {
+                search.words.push(character);
+                None
+            }
+            Key::Delete(_) => {
+                search.words.pop();
+                None
+            }
+            Key::Search | Key::Up => search.at,
+            _ => {
+                self.search = None;
+                return Vec::new();
+            }
+        };
+        if let Some((at, text)) = self.history.search(&search.words, before) {
+            search.at = Some(at);
+            let text = text.to_owned();
+            self.editor.set(&text);
+        }
+        Vec::new()
+    }
+}
+
+/// Whether an offer is all there is to say.
+fn is_whole(offer: &str) -> bool {
+    COMMANDS
+        .iter()
+        .any(|command| command.takes.is_empty() && offer.strip_prefix('/') == Some(command.name))
+}
+
+const HELP: &str = "Enter sends, or queues while a run is going; Ctrl-Enter sends into that run. \
+    Shift-Enter, Alt-Enter or Ctrl-J begin a line. Ctrl-C stops the run, twice leaves. \
+    Ctrl-R searches what you wrote before, Ctrl-G opens your editor, @ names files.";
