@@ -9,8 +9,6 @@ export interface Renderer {
 
 export interface Seen {
   removedNodes: number;
-  longTasks: number;
-  longestTaskMs: number;
   shownCharacters: number;
 }
 
@@ -20,17 +18,12 @@ declare global {
   }
 }
 
-const LONG_TASK_MS = 50;
-
 export function offer(host: Element, renderer: Renderer): void {
   let deltas: string[] = [];
   let removedNodes = 0;
-  const longTasks: number[] = [];
   new MutationObserver((records) => {
     for (const record of records) removedNodes += record.removedNodes.length;
   }).observe(host, { childList: true, subtree: true });
-  const observer = new PerformanceObserver((list) => longTasks.push(...list.getEntries().map(({ duration }) => duration)));
-  observer.observe({ entryTypes: ["longtask"] });
 
   window.bench = {
     prepare(characters, size) {
@@ -51,13 +44,7 @@ export function offer(host: Element, renderer: Renderer): void {
     async end() {
       renderer.finish();
       await new Promise((settled) => setTimeout(settled, 500));
-      const over = longTasks.filter((duration) => duration > LONG_TASK_MS);
-      return {
-        removedNodes,
-        longTasks: over.length,
-        longestTaskMs: Math.max(0, ...over),
-        shownCharacters: host.textContent?.length ?? 0,
-      };
+      return { removedNodes, shownCharacters: host.textContent?.length ?? 0 };
     },
   };
 }
