@@ -19,13 +19,14 @@ mod rpc;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
 use engine::ingest::DialectName;
 use engine::ingest::filter::ControlWord;
-use gateway::agent::{Agent, Job, Working};
+use gateway::agent::{About, Agent, Job, Working};
 use serde_json::{Map, Value};
 use tokio::process::Command;
 
@@ -84,6 +85,11 @@ impl Agent for Driven {
 
     fn work(&self, job: Job) -> Working {
         Box::pin(drive::work(Arc::clone(&self.0), job))
+    }
+
+    fn about(&self) -> Pin<Box<dyn Future<Output = About> + Send>> {
+        let model = self.0.model.clone();
+        Box::pin(std::future::ready(About { model, ..About::default() }))
     }
 }
 

@@ -12,6 +12,14 @@ pub enum Policy {
 impl Policy {
     pub const WORDS: [(&'static str, Policy); 3] =
         [("allow", Policy::Allow), ("ask", Policy::Ask), ("deny", Policy::Deny)];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Policy::Allow => "allow",
+            Policy::Ask => "ask",
+            Policy::Deny => "deny",
+        }
+    }
 }
 
 /// What a profile says of tools by their names. A name may end in `*`; the longest that fits counts.

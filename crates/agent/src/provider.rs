@@ -91,6 +91,14 @@ pub enum Again {
 pub struct NoClient(#[from] reqwest::Error);
 
 impl Provider {
+    /// The model's name; nothing if it is none.
+    pub fn model_name(&self) -> Option<&str> {
+        match self {
+            Provider::Model { model, .. } => Some(&model.name),
+            Provider::Demo(_) => None,
+        }
+    }
+
     /// A model, called with more certificates than the system has.
     pub fn model(
         model: Model,

@@ -9,6 +9,7 @@ mod checkpoints;
 mod compact;
 mod reply;
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,7 @@ use engine::event::{FailureReason, Level, Millis};
 use engine::ingest::filter::ControlWord;
 use engine::ingest::{DialectName, Options};
 use engine::run::{Cut, RunOptions, Seals};
-use gateway::agent::{Agent, Job, Working};
+use gateway::agent::{About, Agent, Job, ToolAbout, Working};
 
 use crate::checkpoint::Checkpoints;
 use crate::limits::{ASK_EXPIRES_AFTER, CONTEXT_TOKENS, ROUNDS_MAX, RUN_TIME_MAX};
@@ -24,10 +25,10 @@ use crate::mcp::Away;
 use crate::memory::{Memory, remember};
 use crate::model::Rates;
 use crate::pen::{Pen, Pictures, Unkept};
-use crate::policy::Policies;
+use crate::policy::{Policies, Policy};
 use crate::provider::Provider;
 use crate::stop::Stopping;
-use crate::tools::{Catalogue, Toolbox};
+use crate::tools::{Builtin, Catalogue, Toolbox};
 
 pub use budget::{BUDGET_ASK, GO_ON};
 use calls::Asks;
@@ -100,6 +101,17 @@ impl Looped {
     }
 }
 
+impl Setup {
+    /// What becomes of a call of this tool.
+    fn policy_of(&self, tool: &str) -> Policy {
+        let usual = self.toolbox.find(tool).map_or(Policy::Ask, Builtin::policy);
+        match self.policies.of(tool).unwrap_or(usual) {
+            Policy::Ask if self.caution == Caution::Yolo => Policy::Allow,
+            policy => policy,
+        }
+    }
+}
+
 impl Agent for Looped {
     fn name(&self) -> &'static str {
         "millpond"
@@ -107,6 +119,23 @@ impl Agent for Looped {
 
     fn work(&self, job: Job) -> Working {
         Box::pin(work(Arc::clone(&self.0), job))
+    }
+
+    fn about(&self) -> Pin<Box<dyn Future<Output = About> + Send>> {
+        let setup = Arc::clone(&self.0);
+        Box::pin(async move {
+            let (catalogue, away) = setup.toolbox.catalogue().await;
+            let tools = catalogue.specs.iter().map(|spec| ToolAbout {
+                name: spec.name.clone(),
+                about: spec.about.clone(),
+                policy: setup.policy_of(&spec.name).word(),
+            });
+            About {
+                model: setup.provider.model_name().map(str::to_owned),
+                tools: tools.collect(),
+                missing: away.iter().map(ToString::to_string).collect(),
+            }
+        })
     }
 
     fn resumes(&self) -> bool {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use engine::event::{Event, Image, Outcome, TextMode};
 use engine::run::unfinished::Unfinished;
+use serde::Serialize;
 use tokio::sync::{mpsc, watch};
 
 use crate::clock::now_ms;
@@ -20,6 +21,26 @@ use crate::store::StoreError;
 
 pub type Working = Pin<Box<dyn Future<Output = ()> + Send>>;
 
+/// What an agent tells of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct About {
+    /// The model that answers, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Tools that it has of us; an agent of somebody else's has its own.
+    pub tools: Vec<ToolAbout>,
+    /// What it cannot reach, in words.
+    pub missing: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ToolAbout {
+    pub name: String,
+    pub about: String,
+    /// `allow`, `ask` or `deny`.
+    pub policy: &'static str,
+}
+
 pub trait Agent: Send + Sync + 'static {
     /// What the log calls the source of the run. Never the name of a dialect: those are runs that
     /// were taken in.
@@ -27,6 +48,11 @@ pub trait Agent: Send + Sync + 'static {
 
     /// Works on one message until its run has ended, or it is asked to stop.
     fn work(&self, job: Job) -> Working;
+
+    /// What it is. It may have to ask others, and takes its time then.
+    fn about(&self) -> Pin<Box<dyn Future<Output = About> + Send>> {
+        Box::pin(std::future::ready(About::default()))
+    }
 
     /// Whether it goes on with a run that waited for an answer when the process ended. Its job is
     /// one that was found, and has a log already.

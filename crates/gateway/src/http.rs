@@ -1,5 +1,6 @@
 //! The HTTP side: routes, and what every request goes through before it reaches one.
 
+mod agent;
 mod attachments;
 mod blobs;
 mod compat;
@@ -65,6 +66,7 @@ fn guarded() -> Vec<Route> {
         ("/v1/runs/{run}/cancel", post(runs::cancel)),
         ("/v1/runs/{run}/retry", post(retry::retry)),
         ("/v1/runs/{run}/asks/{ask}/answer", post(runs::answer)),
+        ("/v1/agent", get(agent::about)),
         ("/v1/ws", get(socket::open)),
         ("/v1/usage", get(sessions::usage)),
         ("/v1/ingest/{dialect}", post(ingest::take)),

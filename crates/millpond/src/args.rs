@@ -65,11 +65,14 @@ pub(crate) enum Command {
 /// Talk to an agent in the terminal
 ///
 /// The agent is the one of the profile in force, or a demo that needs no key. The conversation is
-/// kept; while it goes on, other terminals and browsers can follow and join it. Examples:
+/// kept; while it goes on, other terminals and browsers can follow and join it. Where standard
+/// input is not a terminal it is one message, and the reply is printed. Examples:
 ///
 ///   millpond
 ///
 ///   millpond -c
+///
+///   git diff | millpond chat > review.md
 ///
 ///   millpond --url <http://127.0.0.1:8181>
 #[derive(Debug, clap::Args)]
@@ -83,9 +86,17 @@ pub(crate) struct ChatArgs {
     #[arg(short, long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub(crate) resume: Option<String>,
 
-    /// How to show it: `transcript` if none is given
+    /// How to show it; if none is given `transcript`, and for a message from a pipe `latest`
     #[arg(long, value_enum)]
     view: Option<ViewArg>,
+
+    /// Take standard input for one message, and print this of the run that answers it
+    #[arg(short, long, value_enum)]
+    pub(crate) output: Option<Printed>,
+
+    /// Line by line: nothing that was written changes, and nothing moves by the clock
+    #[arg(long)]
+    pub(crate) screen_reader: bool,
 
     /// A gateway that is running elsewhere
     #[arg(long)]
@@ -241,6 +252,14 @@ pub(crate) struct InputArgs {
     /// Do not say which dialect was recognised
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Printed {
+    /// What the view settles, as plain text
+    Text,
+    /// The page and each change of it, one JSON object per line
+    Frames,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,22 +1,28 @@
 //! `millpond chat`: the terminal, and the gateway that it talks to.
 
-use std::io::IsTerminal;
+use std::io::{ErrorKind, IsTerminal, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
 use agent::rounds::Caution;
+use engine::event::Outcome;
 use engine::view::ViewName;
-use terminal::app::{Left, Setup, run as run_app};
+use terminal::app::once::{Answered, Print, Unanswered, once};
+use terminal::app::{Left, Manner, Setup, run as run_app};
 use terminal::input::history::from_lines;
 use terminal::link::{Link, Session, Trouble};
 use terminal::markdown::Links;
+use terminal::place::can_draw;
 use terminal::screen::Features;
 use tokio::sync::oneshot;
 
-use crate::args::ChatArgs;
+use crate::args::{ChatArgs, Printed};
 use crate::config::Config;
 use crate::serve::{self, key};
 use crate::show::say;
+
+/// Bytes of a message from a pipe.
+const MESSAGE_BYTES_MAX: u64 = 1_000_000;
 
 /// Sessions to choose from.
 const LISTED_MAX: usize = 20;
@@ -26,10 +32,10 @@ pub(crate) fn run(args: &ChatArgs) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(&format!("cannot start: {error}")),
     };
-    match runtime.block_on(chat(args)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => fail(&problem),
-    }
+    let ended = runtime.block_on(chat(args)).unwrap_or_else(|problem| fail(&problem));
+    // A thread may still wait for a line that nobody writes.
+    runtime.shutdown_background();
+    ended
 }
 
 fn fail(problem: &str) -> ExitCode {
@@ -37,39 +43,94 @@ fn fail(problem: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
-async fn chat(args: &ChatArgs) -> Result<(), String> {
-    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        return Err("a chat needs a terminal; `millpond serve` has one for browsers".to_owned());
-    }
+async fn chat(args: &ChatArgs) -> Result<ExitCode, String> {
+    let message = match (args.output, std::io::stdin().is_terminal()) {
+        (None, true) => None,
+        _ => Some(message_from_stdin()?),
+    };
     let config = args.config.load()?;
     let folder = serve::data_folder(&config)?;
     let house = House::find(args, &config, &folder).await?;
-    let talked = talk(args, &house, &folder).await;
+    let talked = match message {
+        Some(message) => send(args, &house, &folder, message).await,
+        None => talk(args, &house, &folder).await,
+    };
     house.close().await?;
-    let Left { session } = talked?;
+    talked
+}
+
+/// All of standard input.
+fn message_from_stdin() -> Result<String, String> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(MESSAGE_BYTES_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(|error| format!("cannot read standard input: {error}"))?;
+    if MESSAGE_BYTES_MAX < bytes.len() as u64 {
+        return Err(format!("a message has at most {MESSAGE_BYTES_MAX} bytes"));
+    }
+    let text = String::from_utf8_lossy(&bytes).trim_end().to_owned();
+    if text.is_empty() {
+        return Err("standard input is empty: it is the message, as it is no terminal".to_owned());
+    }
+    Ok(text)
+}
+
+/// Sends one message and prints what answers it.
+async fn send(
+    args: &ChatArgs,
+    house: &House,
+    folder: &Path,
+    message: String,
+) -> Result<ExitCode, String> {
+    let print = match args.output {
+        Some(Printed::Frames) => Print::Frames,
+        Some(Printed::Text) | None => Print::Text,
+    };
+    let setup = setup(args, house, folder, ViewName::Latest).await?;
+    let answered = once(setup, message, print, say).await;
+    let Answered { ended, .. } = match answered {
+        // Whoever reads has gone.
+        Err(Unanswered::Output(error)) if error.kind() == ErrorKind::BrokenPipe => {
+            return Ok(ExitCode::SUCCESS);
+        }
+        answered => answered.map_err(|trouble| trouble.to_string())?,
+    };
+    let Some(words) = ended.words() else { return Ok(ExitCode::SUCCESS) };
+    say(&words);
+    Ok(ExitCode::from(if ended.outcome == Outcome::Failed { 1 } else { 3 }))
+}
+
+async fn talk(args: &ChatArgs, house: &House, folder: &Path) -> Result<ExitCode, String> {
+    let setup = setup(args, house, folder, ViewName::Transcript).await?;
+    let left = run_app(setup).await;
+    let Left { session } = left.map_err(|error| format!("the terminal cannot be used: {error}"))?;
     if let Some(session) = session {
         say(&format!("`millpond -r {}` goes on with this conversation", session.id));
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
-async fn talk(args: &ChatArgs, house: &House, folder: &Path) -> Result<Left, String> {
+async fn setup(
+    args: &ChatArgs,
+    house: &House,
+    folder: &Path,
+    usual: ViewName,
+) -> Result<Setup, String> {
     let session = choose(args, &house.link).await?;
     let history_file = folder.join("history.jsonl");
     let history = std::fs::read_to_string(&history_file).unwrap_or_default();
     let variable = |name: &str| std::env::var(name).ok();
-    let setup = Setup {
+    let is_drawn = !args.screen_reader && can_draw(variable);
+    Ok(Setup {
         link: house.link.clone(),
         session,
-        view: args.view().unwrap_or(ViewName::Transcript),
-        features: Features::detect(variable),
-        links: Links::detect(variable),
+        view: args.view().unwrap_or(usual),
+        manner: if is_drawn { Manner::Drawn(Features::detect(variable)) } else { Manner::Lines },
+        links: if is_drawn { Links::detect(variable) } else { Links::Spelled },
         folder: std::env::current_dir().map_err(|error| error.to_string())?,
         history: from_lines(&history),
         history_file: Some(history_file),
         greeting: house.words.join("; "),
-    };
-    run_app(setup).await.map_err(|error| format!("the terminal cannot be used: {error}"))
+    })
 }
 
 /// The gateway: one that is running, or one of our own for as long as the chat lasts.

@@ -6,6 +6,7 @@
 mod columns;
 mod gist;
 mod html;
+mod wrapped;
 
 use std::io::Write;
 use std::path::Path;

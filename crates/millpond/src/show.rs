@@ -5,7 +5,6 @@ mod output;
 pub(crate) mod page;
 mod recording;
 mod redact;
-pub(crate) mod screen;
 pub(crate) mod source;
 mod stop;
 pub(crate) mod tally;

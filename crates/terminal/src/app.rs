@@ -1,14 +1,16 @@
 //! The chat on a real terminal: keys and frames on one side, the gateway on the other.
 
 mod beside;
+mod front;
 mod keyboard;
+pub mod once;
 mod orders;
 mod outside;
+mod typed;
 mod work;
 
-use std::io::Stdout;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use engine::view::{Thinking, ViewName};
 use tokio::sync::mpsc;
@@ -16,23 +18,19 @@ use tokio::time::{Instant as Moment, sleep_until};
 
 use crate::chat::{Chat, Wish};
 use crate::input::history::History;
-use crate::input::keys::meaning;
+use crate::input::keys::{Key, meaning};
+use crate::limits::{FRAME_EVERY, TICK_EVERY};
 use crate::link::follow::{Told, Wanted, follow};
 use crate::link::{Link, Session, Trouble};
 use crate::links::Links;
-use crate::modes::{Guard, Keys, restore_on_panic};
+use crate::modes::restore_on_panic;
 use crate::page::{Change, Look};
-use crate::screen::{Features, Frame, Leave, Screen};
+use crate::screen::Features;
 use crate::size::Size;
 
-use keyboard::{Happened, Keyboard};
+use front::Front;
+use keyboard::Happened;
 use work::{Done, Work};
-
-/// Frames come no closer than this.
-const FRAME_EVERY: Duration = Duration::from_millis(33);
-
-/// What counts seconds is drawn again so often.
-const TICK_EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub struct Setup {
@@ -40,7 +38,7 @@ pub struct Setup {
     /// The conversation to go on with; a new one is made with the first message.
     pub session: Option<Session>,
     pub view: ViewName,
-    pub features: Features,
+    pub manner: Manner,
     pub links: Links,
     /// Where agents work, for names of files.
     pub folder: PathBuf,
@@ -49,6 +47,14 @@ pub struct Setup {
     pub history_file: Option<PathBuf>,
     /// What is said first.
     pub greeting: String,
+}
+
+/// How the chat is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    Drawn(Features),
+    /// Line by line and never changed: for screen readers and terminals that cannot be drawn on.
+    Lines,
 }
 
 /// How the person left.
@@ -62,10 +68,7 @@ pub struct Left {
 struct App {
     setup: Setup,
     chat: Chat,
-    screen: Screen<Stdout>,
-    /// Nothing while something else has the terminal.
-    guard: Option<Guard>,
-    keyboard: Keyboard,
+    front: Front,
     told: Option<mpsc::Receiver<Told>>,
     work: Work,
     /// Sessions as they were last listed.
@@ -89,20 +92,24 @@ enum Next {
 
 /// Runs until the person leaves, or the process is asked to end.
 pub async fn run(setup: Setup) -> std::io::Result<Left> {
-    restore_on_panic();
-    let guard = Guard::enter(Keys::Kitty)?;
-    let (size, row) = keyboard::place()?;
-    let look = Look { size, links: setup.links };
+    let front = match setup.manner {
+        Manner::Drawn(features) => {
+            restore_on_panic();
+            Front::screen(features)?
+        }
+        Manner::Lines => Front::lines()?,
+    };
+    let look = Look { size: front.size(), links: setup.links };
     let history = History::new(&setup.history);
     let mut chat = Chat::new(setup.view, look, history, setup.folder.clone());
+    if setup.manner == Manner::Lines {
+        chat.go_by_lines();
+    }
     chat.say(&setup.greeting);
-    let screen = Screen::new(std::io::stdout(), size, row, setup.features);
     let work = Work::new(setup.link.clone());
     let mut app = App {
         chat,
-        screen,
-        guard: Some(guard),
-        keyboard: Keyboard::start(),
+        front,
         told: None,
         work,
         listed: Vec::new(),
@@ -115,10 +122,8 @@ pub async fn run(setup: Setup) -> std::io::Result<Left> {
     };
     app.follow();
     let ended = app.turn().await;
-    let App { screen, setup, guard, keyboard, .. } = app;
-    keyboard.stop();
-    screen.leave(Leave::Erase)?;
-    drop(guard);
+    let App { front, setup, .. } = app;
+    front.leave()?;
     ended?;
     Ok(Left { session: setup.session })
 }
@@ -149,15 +154,17 @@ impl App {
         };
         let frame = sleep_until(self.drawn + FRAME_EVERY);
         let tick = tokio::time::sleep(TICK_EVERY);
-        let (dirty, going) = (self.dirty, self.chat.page().is_going());
+        // Behind lines nothing counts seconds.
+        let counts = self.front.is_screen() && self.chat.page().is_going();
+        let dirty = self.dirty;
         tokio::select! {
             biased;
             () = stop.wanted() => Next::Stop,
-            happened = self.keyboard.next() => Next::Happened(happened),
+            happened = self.front.next() => Next::Happened(happened),
             () = frame, if dirty => Next::Frame,
             told = told => Next::Told(told),
             done = self.work.next() => Next::Done(done),
-            () = tick, if going => Next::Tick,
+            () = tick, if counts => Next::Tick,
         }
     }
 
@@ -165,8 +172,8 @@ impl App {
         self.dirty = false;
         self.drawn = Moment::now();
         let settled = self.chat.take_settled();
-        let live = self.chat.live(Instant::now());
-        self.screen.draw(Frame { settled: &settled, live: &live.rows, cursor: live.cursor })
+        let idle = !self.chat.page().is_going() || self.chat.is_asked();
+        self.front.draw(&settled, || self.chat.live(Instant::now()), idle)
     }
 
     fn follow(&mut self) {
@@ -190,6 +197,14 @@ impl App {
                 }
             }
             Happened::Paste(text) => self.chat.paste(&text),
+            Happened::Line(line) => {
+                let wishes = self.chat.line(&line, Instant::now());
+                return self.grant_all(wishes);
+            }
+            Happened::Interrupt => {
+                let wishes = self.chat.key(Key::Interrupt, Instant::now());
+                return self.grant_all(wishes);
+            }
             Happened::Focus(focused) => self.focused = focused,
             Happened::Resized { size, row } => self.resize(size, row),
         }
@@ -197,9 +212,8 @@ impl App {
     }
 
     fn resize(&mut self, size: Size, row: u16) {
-        let resized = self.screen.resize(size, row);
-        let look = Look { size, links: self.setup.links };
-        self.chat.resize(look, resized.scrolled_away);
+        let scrolled_away = self.front.resize(size, row);
+        self.chat.resize(Look { size, links: self.setup.links }, scrolled_away);
     }
 
     fn told(&mut self, told: Option<Told>) {
@@ -239,7 +253,7 @@ impl App {
     /// Tells whoever looks elsewhere.
     fn notify(&mut self, words: &str) {
         if !self.focused {
-            beside::notify(words);
+            self.front.beside(&beside::notification(words));
         }
     }
 
@@ -279,6 +293,8 @@ impl App {
                 self.follow();
             }
             Done::Queue(queue) => self.chat.set_queue(queue),
+            Done::Model(agent) => self.say_model(&agent),
+            Done::Tools(agent) => self.say_tools(&agent),
             Done::Sessions(sessions) => {
                 for (at, session) in sessions.iter().enumerate() {
                     let going = if session.run.is_some() { ", going" } else { "" };
@@ -324,28 +340,12 @@ impl App {
         work: impl FnOnce() -> T,
         then: impl FnOnce(&mut Chat, T),
     ) -> std::io::Result<()> {
-        let before = std::mem::replace(&mut self.keyboard, Keyboard::paused());
-        before.stop();
-        self.draw_nothing()?;
-        self.guard = None;
-        let done = work();
-        self.guard = Some(Guard::enter(Keys::Kitty)?);
-        let (size, row) = keyboard::place()?;
-        self.screen = Screen::new(std::io::stdout(), size, row, self.setup.features);
-        self.chat.resize(Look { size, links: self.setup.links }, 0);
-        self.keyboard = Keyboard::start();
+        let settled = self.chat.take_settled();
+        let done = self.front.aside(&settled, work)?;
+        self.chat.resize(Look { size: self.front.size(), links: self.setup.links }, 0);
         then(&mut self.chat, done);
         self.dirty = true;
         Ok(())
-    }
-
-    fn draw_nothing(&mut self) -> std::io::Result<()> {
-        let settled = self.chat.take_settled();
-        self.screen.draw(Frame {
-            settled: &settled,
-            live: &[],
-            cursor: crate::screen::Cursor::At { row: 0, col: 0 },
-        })
     }
 }
 

@@ -11,6 +11,7 @@ mod live;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use engine::view::patch::Ended;
 use engine::view::{Kind, Picture, ViewName};
 
 pub use ask::Answer;
@@ -64,8 +65,8 @@ pub struct Chat {
     interrupted: Option<Instant>,
     /// Rows of our own that stand between what the page says.
     said: Vec<Row>,
-    /// Without anything that counts: for screen readers.
-    look_still: bool,
+    /// Nothing is seen but what is said: for screen readers.
+    by_lines: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -92,8 +93,18 @@ impl Chat {
             began: None,
             interrupted: None,
             said: Vec::new(),
-            look_still: false,
+            by_lines: false,
         }
+    }
+
+    /// From now on whatever a person must know is said in its place.
+    pub fn go_by_lines(&mut self) {
+        self.by_lines = true;
+    }
+
+    /// Whether something waits for the person.
+    pub fn is_asked(&self) -> bool {
+        self.ask.is_some()
     }
 
     pub fn page(&self) -> &Page {
@@ -135,6 +146,9 @@ impl Chat {
     pub fn patch(&mut self, data: &str, now: Instant) -> Result<Change, String> {
         let change = self.page.patch(data).map_err(|fault| fault.problem)?;
         self.after_change(now);
+        if change == Change::Ended {
+            self.say_ending();
+        }
         Ok(change)
     }
 
@@ -148,8 +162,31 @@ impl Chat {
         self.ask = match (self.ask.take(), open) {
             (_, None) => None,
             (Some(known), Some(ask)) if known.is(ask) => Some(known),
-            (_, Some(ask)) => Some(AskBox::new(ask, now)),
+            (_, Some(ask)) => {
+                let ask = AskBox::new(ask, now);
+                if self.by_lines {
+                    put(
+                        &mut self.said,
+                        self.look,
+                        ("? ", Style::PLAIN),
+                        &ask.in_words(),
+                        Style::PLAIN,
+                    );
+                }
+                Some(ask)
+            }
         };
+    }
+
+    /// How a run ended, unless it simply ended well or the page says why it did not.
+    fn say_ending(&mut self) {
+        let picture = self.page.picture();
+        let told = picture.items.values().next_back().is_some_and(|item| item.kind == Kind::Error);
+        let words = picture.ended.as_ref().and_then(Ended::words);
+        if let Some(words) = words.filter(|_| !told) {
+            let words = words.into_owned();
+            self.say(&words);
+        }
     }
 
     /// Rows that are settled since the last call.

@@ -1,6 +1,14 @@
 //! Every bound of this crate, with its unit.
 
+use std::time::Duration;
+
 use crate::size::Size;
+
+/// Frames come no closer than this.
+pub const FRAME_EVERY: Duration = Duration::from_millis(33);
+
+/// What counts seconds is drawn again so often.
+pub const TICK_EVERY: Duration = Duration::from_secs(1);
 
 /// A code line longer than this is shown without colours: finding them costs too much.
 pub const HIGHLIGHT_LINE_BYTES_MAX: usize = 2_000;

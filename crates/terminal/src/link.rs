@@ -51,6 +51,22 @@ pub struct Session {
     pub asks: u32,
 }
 
+/// Who answers.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Agent {
+    pub agent: Option<String>,
+    pub model: Option<String>,
+    pub tools: Vec<Tool>,
+    pub missing: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Tool {
+    pub name: String,
+    pub about: String,
+    pub policy: String,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Waiting {
     pub id: String,
@@ -85,6 +101,11 @@ struct Queue {
 }
 
 #[derive(Deserialize)]
+struct Accepted {
+    run: String,
+}
+
+#[derive(Deserialize)]
 struct Refusal {
     error: Said,
 }
@@ -109,6 +130,10 @@ impl Link {
         Ok(read::<Sessions>(answered(request).await?).await?.sessions)
     }
 
+    pub async fn agent(&self) -> Result<Agent, Trouble> {
+        self.get("/v1/agent").await
+    }
+
     pub async fn session(&self, id: &str) -> Result<Session, Trouble> {
         self.get(&format!("/v1/sessions/{id}")).await
     }
@@ -122,10 +147,11 @@ impl Link {
         answered(request.json(&json!({ "title": title }))).await.map(drop)
     }
 
-    pub async fn send(&self, session: &str, message: &Message) -> Result<(), Trouble> {
+    /// Gives the run that will answer.
+    pub async fn send(&self, session: &str, message: &Message) -> Result<String, Trouble> {
         let request = self.request(Method::POST, &format!("/v1/sessions/{session}/messages"));
         let request = request.header("idempotency-key", &message.key).json(message);
-        answered(request).await.map(drop)
+        Ok(read::<Accepted>(answered(request).await?).await?.run)
     }
 
     pub async fn queue(&self, session: &str) -> Result<Vec<Waiting>, Trouble> {

@@ -5,12 +5,13 @@
 
 mod item;
 pub mod spent;
+pub mod status;
 mod stream;
 
 use engine::view::{Item, Key, Kind, Patch, Picture, State, Status, ViewName};
 use engine::wire::patch::{NoPatch, decode};
 
-use crate::row::Row;
+use crate::row::{Mark, Row};
 
 pub use item::Look;
 pub(crate) use item::put;
@@ -19,6 +20,14 @@ use stream::TextStream;
 
 /// Items of a page from before that are printed when a session is opened.
 const HISTORY_ITEMS_MAX: usize = 200;
+
+/// What stands above the next item: a blank row comes between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Above {
+    Nothing,
+    Prompt,
+    Other,
+}
 
 #[derive(Debug)]
 pub struct Page {
@@ -31,8 +40,9 @@ pub struct Page {
     /// The first item that has not, if some of it has.
     stream: Option<TextStream>,
     settled: Vec<Row>,
-    /// Whether anything stands above, so that a blank row comes between.
-    begun: bool,
+    /// Whether what people wrote is shown.
+    prompts: bool,
+    above: Above,
 }
 
 /// What a patch was about, for those who do something when it comes.
@@ -53,8 +63,14 @@ impl Page {
             next: Key::default(),
             stream: None,
             settled: Vec::new(),
-            begun: false,
+            prompts: true,
+            above: Above::Nothing,
         }
+    }
+
+    /// From now on without what people wrote.
+    pub fn leave_out_prompts(&mut self) {
+        self.prompts = false;
     }
 
     pub fn picture(&self) -> &Picture {
@@ -71,11 +87,11 @@ impl Page {
         if let Some(stream) = &mut self.stream {
             stream.changed();
         }
-        if !self.begun && HISTORY_ITEMS_MAX < self.picture.items.len() {
+        if self.above == Above::Nothing && HISTORY_ITEMS_MAX < self.picture.items.len() {
             self.skip_items(self.picture.items.len() - HISTORY_ITEMS_MAX);
             let words = format!("… {} earlier items; /all prints them", self.printed);
             self.settled.push(Row::line(&words, crate::style::Style::DIM));
-            self.begun = true;
+            self.above = Above::Other;
         }
         self.settle();
     }
@@ -100,7 +116,7 @@ impl Page {
         {
             // It belongs above, where nothing can be put any more: late is better than never.
             self.printed += 1;
-            print(item, self.look, &mut self.settled, &mut self.begun);
+            print(item, self.look, &mut self.settled, &mut self.above);
         }
         self.picture.apply(&patch);
         match &patch {
@@ -141,7 +157,7 @@ impl Page {
             };
             let goes_on =
                 self.stream.as_ref().is_some_and(|stream| stream.key == key && stream.has_begun());
-            if !shown.is_empty() && !goes_on && (self.begun || !rows.is_empty()) {
+            if !shown.is_empty() && !goes_on && (self.has_begun() || !rows.is_empty()) {
                 rows.push(Row::default());
             }
             rows.append(&mut shown);
@@ -176,11 +192,12 @@ impl Page {
                     stream.finish(&item.text, &mut rows);
                     rows.append(&mut tail_rows(item, self.look));
                     if was_new && !rows.is_empty() {
-                        gap(&mut self.settled, &mut self.begun);
+                        gap(&mut self.settled, &mut self.above);
                     }
                     self.settled.append(&mut rows);
                 }
-                _ => print(item, self.look, &mut self.settled, &mut self.begun),
+                _ if item.kind == Kind::User && !self.prompts => {}
+                _ => print(item, self.look, &mut self.settled, &mut self.above),
             }
             self.printed += 1;
             self.next = Key(key.0 + 1);
@@ -224,14 +241,19 @@ impl Page {
         let (was_new, mut rows) = (!stream.has_begun(), Vec::new());
         stream.settle(&item.text, bytes, &mut rows);
         if was_new && !rows.is_empty() {
-            gap(&mut self.settled, &mut self.begun);
+            gap(&mut self.settled, &mut self.above);
         }
         self.settled.append(&mut rows);
     }
 
     /// The page that comes next is printed from its beginning, however long it is.
     pub fn print_all(&mut self) {
-        self.begun = true;
+        self.above = Above::Other;
+    }
+
+    /// Whether anything stands above what is live.
+    pub fn has_begun(&self) -> bool {
+        self.above != Above::Nothing
     }
 
     pub fn is_going(&self) -> bool {
@@ -239,18 +261,25 @@ impl Page {
     }
 }
 
-fn print(item: &Item<'_>, look: Look, settled: &mut Vec<Row>, begun: &mut bool) {
+fn print(item: &Item<'_>, look: Look, settled: &mut Vec<Row>, above: &mut Above) {
     let mut rows = item_rows(item, look);
-    if !rows.is_empty() {
-        gap(settled, begun);
-        settled.append(&mut rows);
+    if rows.is_empty() {
+        return;
     }
+    gap(settled, above);
+    if item.kind == Kind::User {
+        rows[0] = std::mem::take(&mut rows[0]).marked(Mark::Prompt);
+        *above = Above::Prompt;
+    }
+    settled.append(&mut rows);
 }
 
 /// A blank row between one item and the next.
-fn gap(settled: &mut Vec<Row>, begun: &mut bool) {
-    if *begun {
-        settled.push(Row::default());
+fn gap(settled: &mut Vec<Row>, above: &mut Above) {
+    match above {
+        Above::Nothing => {}
+        Above::Prompt => settled.push(Row::default().marked(Mark::Output)),
+        Above::Other => settled.push(Row::default()),
     }
-    *begun = true;
+    *above = Above::Other;
 }

@@ -35,12 +35,23 @@ impl<W: Write> Plain<W> {
         self.out.flush()
     }
 
-    /// Ends the last line.
-    pub fn finish(mut self) -> io::Result<W> {
-        if self.open {
+    /// Ends the line that has been begun, if one has.
+    pub fn end_line(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.open) {
             self.out.write_all(b"\n")?;
         }
-        self.out.flush()?;
+        self.out.flush()
+    }
+
+    /// Writes what is no row, such as a sign at the beginning of a line.
+    pub fn raw(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(text.as_bytes())?;
+        self.out.flush()
+    }
+
+    /// Ends the last line.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.end_line()?;
         Ok(self.out)
     }
 }

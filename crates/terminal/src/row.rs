@@ -31,11 +31,19 @@ pub(crate) struct Run {
     pub(crate) link: Option<Link>,
 }
 
+/// What begins with a row, for terminals that can go from one prompt to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    Prompt,
+    Output,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     text: String,
     runs: Vec<Run>,
     begins: Begins,
+    mark: Option<Mark>,
 }
 
 /// What stands in one place of a row.
@@ -99,6 +107,15 @@ impl Row {
         self.begins = begins;
     }
 
+    pub fn mark(&self) -> Option<Mark> {
+        self.mark
+    }
+
+    #[must_use]
+    pub fn marked(self, mark: Mark) -> Row {
+        Row { mark: Some(mark), ..self }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
@@ -131,7 +148,7 @@ impl Row {
     pub(crate) fn split_front(&mut self, bytes: usize) -> Row {
         let rest = self.text.split_off(bytes);
         let text = std::mem::replace(&mut self.text, rest);
-        let mut front = Row { text, runs: Vec::new(), begins: self.begins };
+        let mut front = Row { text, runs: Vec::new(), begins: self.begins, mark: self.mark.take() };
         let mut left = bytes;
         let mut whole = 0;
         for run in &mut self.runs {

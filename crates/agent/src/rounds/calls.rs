@@ -19,9 +19,9 @@ use crate::limits::CALLS_MAX;
 use crate::memory::OpenAsk;
 use crate::output::Output;
 use crate::policy::Policy;
-use crate::tools::{BadCall, Builtin, Deed, Done, News, Prepared, Said, Teller, Toolbox};
+use crate::tools::{BadCall, Deed, Done, News, Prepared, Said, Teller, Toolbox};
 
-use super::{Caution, Halt, Work};
+use super::{Halt, Work};
 
 /// News that may wait for the log.
 const NEWS_WAITING_MAX: usize = 64;
@@ -142,11 +142,9 @@ impl Work {
 
     fn ruling(&self, tool: &str) -> Ruling {
         let setup = &self.setup;
-        let default = setup.toolbox.find(tool).map_or(Policy::Ask, Builtin::policy);
-        match setup.policies.of(tool).unwrap_or(default) {
+        match setup.policy_of(tool) {
             Policy::Deny => Ruling::Deny(format!("The person does not allow `{tool}` here.")),
             Policy::Allow => Ruling::Run,
-            Policy::Ask if setup.caution == Caution::Yolo => Ruling::Run,
             Policy::Ask if self.pen.conversation.is_always_allowed(tool) => Ruling::Run,
             Policy::Ask => Ruling::Ask,
         }

@@ -5,10 +5,10 @@
 use engine::view::Picture;
 use unicode_width::UnicodeWidthChar;
 
+use super::wrapped::wrapped;
 use super::{Column, purpose};
 use crate::show::control::{neutralised, one_line};
 use crate::show::page::{page_text, status_text};
-use crate::show::screen::wrapped;
 
 /// Narrowest column that can be read.
 const COLUMN_WIDTH_MIN: usize = 20;

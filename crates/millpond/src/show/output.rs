@@ -6,9 +6,10 @@ use engine::event::{Event, Millis, Record, Sink, Trace};
 use engine::view::reply::ReplyView;
 use engine::view::text::{Patch, TextView};
 use engine::wire::{Encoder, Format, Kind, sse};
+use terminal::sheet::Sheet;
+use terminal::watch::Watch;
 
 use super::page::page_text;
-use super::screen::{LivePage, Size};
 use super::tally::{SESSION, Tally};
 use super::{control, say};
 use crate::args::{Output, ShowArgs};
@@ -66,7 +67,7 @@ fn debug_line(line: &str) {
 enum Form {
     Screen {
         encoder: Encoder,
-        live: LivePage,
+        watch: Watch,
     },
     Frames {
         encoder: Encoder,
@@ -129,7 +130,8 @@ impl Printer {
         let page = || Encoder::new(Kind { format: Format::Patch, ..args.kind() }, SESSION, 0);
         let form = match args.output() {
             Output::Screen => {
-                Form::Screen { encoder: page(), live: LivePage::new(args.kind().view) }
+                let sheet = Sheet::of_stdout(|name| std::env::var(name).ok());
+                Form::Screen { encoder: page(), watch: Watch::start(args.kind().view, sheet) }
             }
             Output::Frames => {
                 let encoder = Encoder::new(args.kind(), SESSION, 0);
@@ -149,22 +151,23 @@ impl Printer {
 
     /// Hands on what has been printed.
     pub(super) fn flush(&mut self) {
-        if let Form::Screen { encoder, live } = &mut self.form {
-            let drawn = live.update(encoder.picture(), Size::of_terminal());
-            self.screen.write_bytes(drawn.as_bytes());
-        }
         self.screen.flush();
     }
 
     /// Whether nobody reads it any more.
     pub(super) fn is_closed(&self) -> bool {
-        self.screen.failed.is_some()
+        let is_over = matches!(&self.form, Form::Screen { watch, .. } if watch.is_over());
+        is_over || self.screen.failed.is_some()
     }
 
     /// What came, or nothing if the reader went away before the end.
     pub(super) fn finish(mut self) -> std::io::Result<Option<Tally>> {
         self.flush();
-        match self.screen.failed {
+        let watched = match self.form {
+            Form::Screen { watch, .. } => watch.finish().err(),
+            _ => None,
+        };
+        match self.screen.failed.or(watched) {
             None => Ok(Some(self.tally)),
             Some(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(None),
             Some(error) => Err(error),
@@ -179,7 +182,9 @@ impl Form {
             _ => None,
         };
         match self {
-            Form::Screen { encoder, .. } => encoder.push(record, &mut |_| {}),
+            Form::Screen { encoder, watch } => {
+                encoder.push(record, &mut |frame| watch.patch(frame.data));
+            }
             Form::Frames { encoder, line } => encoder.push(record, &mut |frame| {
                 line.clear();
                 sse::write_line(&frame, line);

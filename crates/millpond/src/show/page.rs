@@ -3,11 +3,12 @@
 use std::fmt::Write;
 
 use engine::event::Outcome;
-use engine::view::{Item, Kind, Picture, State, Status};
+use engine::view::{Item, Kind, Picture, State};
 use terminal::page::spent::spent_words as cost_words;
+use terminal::page::status::doing_words;
 
 /// What an item looks like; empty if there is nothing to see.
-pub(super) fn item_text(item: &Item<'_>) -> String {
+fn item_text(item: &Item<'_>) -> String {
     if item.state == State::Withdrawn {
         return String::new();
     }
@@ -111,7 +112,7 @@ pub(crate) fn page_text(picture: &Picture) -> String {
 }
 
 /// What waits for a person, as far as it is no item of the page.
-pub(super) fn asks_text(picture: &Picture) -> Vec<String> {
+fn asks_text(picture: &Picture) -> Vec<String> {
     let is_item =
         |id: &str| picture.items.values().rev().any(|item| item.kind == Kind::Ask && item.id == id);
     let open = picture.asks.iter().filter(|ask| !is_item(&ask.id));
@@ -129,23 +130,16 @@ pub(super) fn asks_text(picture: &Picture) -> Vec<String> {
 
 /// The line under the page: what is going on, or what went wrong.
 pub(crate) fn status_text(picture: &Picture) -> String {
-    let status = match (&picture.ended, &picture.overlay) {
-        (Some(ended), _) if ended.outcome == Outcome::Completed => String::new(),
-        (Some(ended), _) => ended.words().unwrap_or_default().into_owned(),
-        (None, Some(overlay)) if picture.asks.is_empty() && !tells_thinking(picture) => {
-            overlay.label.clone().into_owned()
-        }
-        (None, _) => picture.status.words().into_owned(),
+    let status = match &picture.ended {
+        Some(ended) if ended.outcome == Outcome::Completed => String::new(),
+        Some(ended) => ended.words().unwrap_or_default().into_owned(),
+        None => doing_words(picture),
     };
     match (status.is_empty(), picture.ended.is_some()) {
         (true, _) => status,
         (false, true) => format!("[{status}]"),
         (false, false) => format!("[{status}...]"),
     }
-}
-
-fn tells_thinking(picture: &Picture) -> bool {
-    matches!(picture.status, Status::Thinking { text: Some(_) })
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod chat;
 mod compare;
 mod documents;
 mod gateway;
+mod pty;
 mod recording;
 mod screen;
 mod secrets;

@@ -1,34 +1,21 @@
 //! `millpond show` on a terminal: nothing flickers, nothing is left over, the end is right.
 
-use std::io::Read;
 use std::path::Path;
 
-use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+use portable_pty::PtySize;
 
+use crate::pty::Terminal;
 use crate::support::fixture;
 
 const SIZE: PtySize = PtySize { rows: 12, cols: 60, pixel_width: 0, pixel_height: 0 };
 
 /// What the program wrote to a terminal of that size.
 fn on_terminal(args: &[&str]) -> Vec<u8> {
-    let pair = native_pty_system().openpty(SIZE).unwrap();
-    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_millpond"));
-    command.args(args);
-    command.env_remove("STREAM_DEBUG");
-    let mut child = pair.slave.spawn_command(command).unwrap();
-    drop(pair.slave);
-    let mut reader = pair.master.try_clone_reader().unwrap();
-    let mut written = Vec::new();
-    let mut chunk = [0; 4096];
-    // The other end of a closed terminal reads as an error.
-    while let Ok(len) = reader.read(&mut chunk) {
-        if len == 0 {
-            break;
-        }
-        written.extend_from_slice(&chunk[..len]);
-    }
-    child.wait().unwrap();
-    written
+    let folder = tempfile::tempdir().unwrap();
+    let args: Vec<String> = args.iter().map(|arg| format!("'{arg}'")).collect();
+    let line = format!("exec '{}' {}", env!("CARGO_BIN_EXE_millpond"), args.join(" "));
+    let (_, written) = Terminal::shell(folder.path(), &line, SIZE).ended();
+    written.into_bytes()
 }
 
 /// All lines that a person finds on the screen and by scrolling back, those the terminal broke

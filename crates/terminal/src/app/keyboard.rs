@@ -8,6 +8,7 @@ use std::time::Duration;
 use crossterm::event::{Event, KeyEvent};
 use tokio::sync::mpsc;
 
+use crate::place::place;
 use crate::size::Size;
 
 /// How soon a thread that waits for keys notices that nobody wants them.
@@ -17,6 +18,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 pub(super) enum Happened {
     Key(KeyEvent),
     Paste(String),
+    /// From whoever sits behind lines.
+    Line(String),
+    Interrupt,
     Focus(bool),
     /// With the row in which the terminal then has its cursor.
     Resized {
@@ -112,11 +116,4 @@ fn is_there() -> std::io::Result<bool> {
 #[cfg(not(unix))]
 fn is_there() -> std::io::Result<bool> {
     crossterm::event::poll(LOOK_EVERY)
-}
-
-/// How large the terminal is, and in which row its cursor.
-pub(super) fn place() -> std::io::Result<(Size, u16)> {
-    let (_, row) = crossterm::cursor::position()?;
-    let (cols, rows) = crossterm::terminal::size()?;
-    Ok((Size::new(cols, rows), row))
 }

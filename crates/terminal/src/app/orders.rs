@@ -1,9 +1,12 @@
 //! What a person orders with a slash.
 
 use crate::chat::commands::Order;
+use crate::link::{Agent, Tool};
+use crate::place::place;
 use crate::text::one_line;
 
-use super::{App, beside, keyboard, outside, title_of};
+use super::work::Done;
+use super::{App, beside, outside, title_of};
 
 impl App {
     pub(super) fn obey(&mut self, order: Order) {
@@ -15,6 +18,8 @@ impl App {
                 self.seen = true;
                 self.follow();
             }
+            Order::Model => self.work.agent(Done::Model),
+            Order::Tools => self.work.agent(Done::Tools),
             Order::New => {
                 self.setup.session = None;
                 self.work.turn_away();
@@ -29,8 +34,12 @@ impl App {
             Order::Cancel => self.cancel(),
             Order::Retry => self.retry(),
             Order::Copy => match self.chat.reply() {
+                Some(_) if !self.front.is_screen() => {
+                    self.chat.say("this terminal has no clipboard that could be reached");
+                }
                 Some(text) => {
-                    let all = beside::copy(&text);
+                    let (sequence, all) = beside::copy(&text);
+                    self.front.beside(&sequence);
                     self.chat.say(if all {
                         "copied"
                     } else {
@@ -45,7 +54,9 @@ impl App {
             }
             Order::Web => self.chat.say(&self.setup.link.page_of(self.setup.session.as_ref())),
             Order::Redraw => {
-                if let Ok((size, row)) = keyboard::place() {
+                if self.front.is_screen()
+                    && let Ok((size, row)) = place()
+                {
                     self.resize(size, row);
                 }
             }
@@ -55,7 +66,37 @@ impl App {
                 self.follow();
             }
             Order::Quit => self.over = true,
-            Order::Help => {}
+            Order::Help | Order::Answer(_) => {}
+        }
+    }
+
+    pub(super) fn say_model(&mut self, agent: &Agent) {
+        let Agent { agent, model, .. } = agent;
+        self.chat.say(&match (agent.as_deref(), model) {
+            (None, _) => "nobody answers messages here".to_owned(),
+            (Some(_), Some(model)) => {
+                format!("{model} answers; the profile in force names it, see `millpond config`")
+            }
+            (Some("millpond"), None) => "the demo answers, which is no model".to_owned(),
+            (Some(agent), None) => format!("{agent} answers, with whatever model it chooses"),
+        });
+    }
+
+    pub(super) fn say_tools(&mut self, agent: &Agent) {
+        if agent.tools.is_empty() {
+            self.chat.say("the agent has no tools of ours");
+        }
+        for Tool { name, about, policy } in &agent.tools {
+            let policy = match policy.as_str() {
+                "allow" => "runs",
+                "deny" => "never",
+                _ => "asks",
+            };
+            let about = about.lines().next().unwrap_or_default();
+            self.chat.say(&format!("{policy:<5} {}: {}", one_line(name), one_line(about)));
+        }
+        for words in &agent.missing {
+            self.chat.say(words);
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::mpsc;
 
 use crate::chat::Answer;
-use crate::link::{Link, Message, Session, Trouble, Waiting};
+use crate::link::{Agent, Link, Message, Session, Trouble, Waiting};
 
 /// How long a message is tried before the person gets it back.
 const TRIES_MAX: u32 = 8;
@@ -27,6 +27,8 @@ pub(super) enum Done {
     },
     Queue(Vec<Waiting>),
     Sessions(Vec<Session>),
+    Model(Agent),
+    Tools(Agent),
     Unsent {
         text: String,
         trouble: Trouble,
@@ -124,6 +126,11 @@ impl Work {
         });
     }
 
+    /// Asks who answers, for whoever makes something of it.
+    pub(super) fn agent(&self, then: fn(Agent) -> Done) {
+        self.spawn(move |link| async move { link.agent().await.map(then) });
+    }
+
     fn spawn<F>(&self, call: impl FnOnce(Link) -> F)
     where
         F: Future<Output = Result<Done, Trouble>> + Send + 'static,
@@ -160,17 +167,21 @@ async fn send_all(
                 }
             },
         };
-        let message = Message { text, join, key: key() };
+        let message = message(text, join);
         let sent = send(&link, &session, &message).await;
         let _gone = tell.send(match sent {
-            Ok(()) => link.queue(&session).await.map_or_else(Done::Trouble, Done::Queue),
+            Ok(_) => link.queue(&session).await.map_or_else(Done::Trouble, Done::Queue),
             Err(trouble) => Done::Unsent { text: message.text, trouble },
         });
     }
 }
 
-/// The same key each time, so that it is one message however often it goes out.
-async fn send(link: &Link, session: &str, message: &Message) -> Result<(), Trouble> {
+pub(super) fn message(text: String, join: bool) -> Message {
+    Message { text, join, key: key() }
+}
+
+/// Gives the run that will answer. The same key each time, so that it is one message however often it goes out.
+pub(super) async fn send(link: &Link, session: &str, message: &Message) -> Result<String, Trouble> {
     let mut pause = Duration::from_millis(200);
     let mut tries = 1;
     loop {
@@ -185,7 +196,7 @@ async fn send(link: &Link, session: &str, message: &Message) -> Result<(), Troub
     }
 }
 
-fn title(text: &str) -> String {
+pub(super) fn title(text: &str) -> String {
     let line = crate::text::one_line(text.trim().lines().next().unwrap_or_default());
     let short: String = line.chars().take(TITLE_CHARS_MAX).collect();
     if short.len() < line.len() { format!("{}…", short.trim_end()) } else { short }

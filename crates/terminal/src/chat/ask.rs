@@ -3,6 +3,7 @@
 //! Invariant: a key that comes within 350 ms of the ask, or of a key before it, answers nothing and
 //! goes to what is being written; nothing that can be typed ever answers.
 
+use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use engine::view::patch::Ask;
@@ -15,6 +16,10 @@ use crate::text::{one_line, spelled_out};
 /// Whoever was typing when the ask came has stopped by then.
 const GRACE: Duration = Duration::from_millis(350);
 
+/// The answer that forbids, alone and with what follows it.
+const DENY: &str = "deny";
+const DENY_BECAUSE: &str = "deny:";
+
 #[derive(Clone, Debug)]
 pub(super) struct AskBox {
     run: String,
@@ -24,6 +29,8 @@ pub(super) struct AskBox {
     chosen: usize,
     text: String,
     digest: Option<String>,
+    /// The person is writing why not.
+    wants_reason: bool,
     /// Rows of the text that are above what is shown.
     scrolled: usize,
     deaf_until: Instant,
@@ -43,13 +50,18 @@ impl AskBox {
             let label = if option.label.is_empty() { &option.id } else { &option.label };
             (option.id.to_string(), one_line(label))
         });
+        let mut options: Vec<(String, String)> = options.collect();
+        if options.iter().any(|(id, _)| id == DENY) {
+            options.push((DENY_BECAUSE.to_owned(), "Deny with a reason".to_owned()));
+        }
         AskBox {
             run: ask.run.to_string(),
             id: ask.id.to_string(),
-            options: options.collect(),
+            options,
             chosen: 0,
             text: spelled_out(&ask.text),
             digest: ask.digest.as_deref().map(one_line),
+            wants_reason: false,
             scrolled: 0,
             deaf_until: now + GRACE,
         }
@@ -79,18 +91,65 @@ impl AskBox {
         self.scrolled = self.scrolled.saturating_add_signed(rows);
     }
 
-    /// The answer that is chosen; asks without options are answered in words.
-    pub(super) fn answer(&self) -> Option<Answer> {
+    /// The answer that is chosen. One that needs words waits for them, and so do asks without
+    /// options.
+    pub(super) fn answer(&mut self) -> Option<Answer> {
         let (answer, _) = self.options.get(self.chosen)?;
+        if answer == DENY_BECAUSE {
+            self.wants_reason = true;
+            return None;
+        }
         Some(self.answer_with(answer))
     }
 
-    pub(super) fn answer_with(&self, answer: &str) -> Answer {
+    pub(super) fn wants_reason(&self) -> bool {
+        self.wants_reason
+    }
+
+    pub(super) fn drop_reason(&mut self) {
+        self.wants_reason = false;
+    }
+
+    /// What is written as an answer: the reason, or the number of an option with one, or the words.
+    pub(super) fn answer_in_words(&self, words: &str) -> Result<Answer, String> {
+        if self.wants_reason {
+            return Ok(self.answer_with(&format!("{DENY_BECAUSE} {words}")));
+        }
+        if self.options.is_empty() {
+            return Ok(self.answer_with(words));
+        }
+        let (number, why) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+        let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let option = place.and_then(|place| self.options.get(place));
+        match (option, why.trim()) {
+            (Some((id, _)), "") if id != DENY_BECAUSE => Ok(self.answer_with(id)),
+            (Some((id, _)), why) if id.starts_with(DENY) && !why.is_empty() => {
+                Ok(self.answer_with(&format!("{DENY_BECAUSE} {why}")))
+            }
+            (Some((_, label)), _) => Err(format!("`{label}` needs a reason, and no other does")),
+            (None, _) => Err(format!("`{number}` is no number of an answer")),
+        }
+    }
+
+    /// All of it as text, with how to answer.
+    pub(super) fn in_words(&self) -> String {
+        let mut words = format!("This needs you:\n{}", self.text);
+        for (place, (_, label)) in self.options.iter().enumerate() {
+            let _written = write!(words, "\n/answer {} {label}", place + 1);
+        }
+        if self.options.is_empty() {
+            words.push_str("\n/answer and your words");
+        }
+        words
+    }
+
+    fn answer_with(&self, answer: &str) -> Answer {
         Answer { run: self.run.clone(), ask: self.id.clone(), answer: answer.to_owned() }
     }
 
-    pub(super) fn has_options(&self) -> bool {
-        !self.options.is_empty()
+    /// Whether it is answered by what is written.
+    pub(super) fn takes_words(&self) -> bool {
+        self.wants_reason || self.options.is_empty()
     }
 
     /// At most so many rows; what does not fit can be scrolled to.

@@ -34,12 +34,21 @@ impl Chat {
         if deaf || !self.editor.is_empty() {
             return None;
         }
+        if ask.wants_reason() {
+            if key == Key::Escape {
+                ask.drop_reason();
+            }
+            return (key == Key::Escape).then(Vec::new);
+        }
         match key {
             Key::Up => ask.choose(-1),
             Key::Down | Key::Complete => ask.choose(1),
             Key::PageUp => ask.scroll(-5),
             Key::PageDown => ask.scroll(5),
-            Key::Enter => return ask.answer().map(|answer| vec![Wish::Answer(answer)]),
+            Key::Enter => {
+                let answer = ask.answer();
+                return Some(answer.map(Wish::Answer).into_iter().collect());
+            }
             _ => return None,
         }
         Some(Vec::new())
@@ -149,6 +158,7 @@ impl Chat {
         self.menu = None;
         match order(text.trim()) {
             Some(Ok(Order::Help)) => self.help(),
+            Some(Ok(Order::Answer(words))) => return self.answer_in_words(&words),
             Some(Err(words)) => {
                 self.say(&words);
                 return Vec::new();
@@ -171,12 +181,42 @@ impl Chat {
         Vec::new()
     }
 
-    /// What is asked without offering answers is answered by what is written.
+    /// What is asked without offering answers, or with a reason, is answered by what is written.
+    /// Behind lines it is not: what is asked may have come while the line was written.
     fn answer_or_message(&self, text: String, join: bool) -> Wish {
-        match &self.ask {
-            Some(ask) if !ask.has_options() => Wish::Answer(ask.answer_with(text.trim())),
+        let in_words = self.ask.as_ref().filter(|ask| ask.takes_words() && !self.by_lines);
+        match in_words.map(|ask| ask.answer_in_words(text.trim())) {
+            Some(Ok(answer)) => Wish::Answer(answer),
             _ => Wish::Send { text, join: join && self.page.is_going() },
         }
+    }
+
+    fn answer_in_words(&mut self, words: &str) -> Vec<Wish> {
+        let answer = match &self.ask {
+            Some(ask) => ask.answer_in_words(words),
+            None => Err("nothing is asked".to_owned()),
+        };
+        match answer {
+            Ok(answer) => {
+                self.editor.take();
+                vec![Wish::Answer(answer)]
+            }
+            Err(problem) => {
+                self.say(&problem);
+                Vec::new()
+            }
+        }
+    }
+
+    /// A whole line of whoever sits behind lines.
+    pub fn line(&mut self, line: &str, now: Instant) -> Vec<Wish> {
+        if line.trim().is_empty() {
+            return Vec::new();
+        }
+        self.editor.set(line);
+        let wishes = self.key(Key::Enter, now);
+        self.editor.set("");
+        wishes
     }
 
     fn help(&mut self) {

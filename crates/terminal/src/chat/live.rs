@@ -1,12 +1,11 @@
 //! The live region: the tail of what is being said, what is asked, what waits, and where one writes.
 
-use std::time::Instant;
-
-use engine::view::Status;
+use std::time::{Duration, Instant};
 
 use super::Chat;
 use crate::limits::live_rows_max;
 use crate::page::put;
+use crate::page::status::status_row;
 use crate::row::Row;
 use crate::screen::Cursor;
 use crate::style::{Attributes, Colour, Style};
@@ -80,10 +79,9 @@ impl Chat {
             return format!("search: {}", one_line(&search.words));
         }
         match (&self.ask, self.page.is_going()) {
-            (Some(ask), _) if ask.has_options() => {
-                "↑ ↓ and Enter answer; what you type is a message".to_owned()
-            }
-            (Some(_), _) => "what you write answers".to_owned(),
+            (Some(ask), _) if ask.wants_reason() => "why not? Esc goes back".to_owned(),
+            (Some(ask), _) if ask.takes_words() => "what you write answers".to_owned(),
+            (Some(_), _) => "↑ ↓ and Enter answer; what you type is a message".to_owned(),
             (None, true) => "Enter queues, Ctrl-Enter joins the run, Ctrl-C stops it".to_owned(),
             (None, false) => "Write a message, / for commands, @ for files".to_owned(),
         }
@@ -128,19 +126,11 @@ impl Chat {
             put(&mut rows, self.look, ("! ", AWAY), &one_line(words), AWAY);
             rows.truncate(1);
         }
-        let picture = self.page.picture();
-        if !self.page.is_going() || matches!(picture.status, Status::Writing) {
-            return rows;
-        }
-        let label = if picture.label.is_empty() { "Working" } else { &picture.label };
-        let seconds = self.began.map_or(0, |began| now.saturating_duration_since(began).as_secs());
-        let elapsed = if self.look_still || seconds == 0 {
-            String::new()
-        } else {
-            format!(" · {seconds} s")
+        let elapsed = match self.began {
+            Some(began) => now.saturating_duration_since(began),
+            _ => Duration::ZERO,
         };
-        let words = format!("… {}{elapsed}", one_line(label));
-        rows.push(Row::line(&words, Style::DIM).clipped(self.look.size.width()));
+        rows.extend(status_row(self.page.picture(), elapsed, self.look));
         rows
     }
 }

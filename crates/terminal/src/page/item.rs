@@ -106,9 +106,13 @@ fn tool(item: &Item<'_>, look: Look, rows: &mut Vec<Row>) {
     let arguments = one_line(item.arguments.as_deref().unwrap_or_default());
     let shown: String = arguments.chars().take(ARGUMENTS_CHARS_MAX).collect();
     let cut = if shown.len() < arguments.len() { " …" } else { "" };
+    let has_arguments = !shown.is_empty() && shown != "{}";
+    if has_arguments {
+        first.push(" ", Style::PLAIN);
+    }
     let mut wrap = Wrap::new(look.size.width(), first, Row::line("  ", Style::PLAIN));
-    if !shown.is_empty() && shown != "{}" {
-        wrap.push(&format!(" {shown}{cut}"), Style::DIM, None, rows);
+    if has_arguments {
+        wrap.push(&format!("{shown}{cut}"), Style::DIM, None, rows);
     }
     wrap.finish(rows);
     for text in [Some(&*item.text), item.result.as_deref()].into_iter().flatten() {

@@ -89,6 +89,7 @@ impl<W: Write> Screen<W> {
         let blank = Row::default();
         for (index, drawn) in rows.iter().enumerate() {
             let at = self.top + index;
+            self.pen.mark(&drawn.row, at);
             let old = self.drawn.get(index).filter(|_| index < over).unwrap_or(&blank);
             let Some(seam) = &drawn.from else {
                 paint(&mut self.pen, at, old, &drawn.row, cols);
@@ -119,6 +120,7 @@ impl<W: Write> Screen<W> {
                 self.pen.go_to(Place { row: bottom, col: 0 });
             }
             self.pen.next_row(bottom);
+            self.pen.mark(&drawn.row, bottom);
             self.pen.write(&drawn.row, drawn.row.cells());
         }
         if kept > 0 {

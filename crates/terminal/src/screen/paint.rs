@@ -29,7 +29,10 @@ impl Drawn {
 
     /// Whether this row stands there already, as a line of its own.
     pub(super) fn is(&self, drawn: &Row) -> bool {
-        self.from.is_none() && self.row.text() == drawn.text() && self.row.runs() == drawn.runs()
+        self.from.is_none()
+            && self.row.mark().is_none()
+            && self.row.text() == drawn.text()
+            && self.row.runs() == drawn.runs()
     }
 }
 

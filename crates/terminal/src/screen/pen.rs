@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use crate::links::Link;
-use crate::row::{Cell, Row};
+use crate::row::{Cell, Mark, Row};
 use crate::screen::features::Palette;
 use crate::style::{Attributes, Colour, Style};
 
@@ -31,6 +31,18 @@ pub(super) struct Pen {
 impl Pen {
     pub(super) fn new(palette: Palette, cols: usize) -> Pen {
         Pen { out: String::new(), place: None, style: Style::PLAIN, link: None, palette, cols }
+    }
+
+    /// Tells the terminal what begins with a row, before it is written.
+    pub(super) fn mark(&mut self, row: &Row, at: usize) {
+        let letter = match row.mark() {
+            None => return,
+            Some(Mark::Prompt) => 'A',
+            Some(Mark::Output) => 'C',
+        };
+        self.go_to(Place { row: at, col: 0 });
+        // Writing to a string cannot fail.
+        let _ = write!(self.out, "\x1b]133;{letter}\x1b\\");
     }
 
     pub(super) fn place(&self) -> Option<Place> {

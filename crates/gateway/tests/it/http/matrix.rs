@@ -39,6 +39,7 @@ const ROUTES: &[(&str, &str, &str)] = &[
     ("POST", "/v1/runs/{run}/retry", "{}"),
     ("POST", "/v1/runs/{run}/asks/{ask}/answer", "{\"answer\":\"yes\"}"),
     ("GET", "/v1/ws?session={session}", ""),
+    ("GET", "/v1/agent", ""),
     ("GET", "/v1/usage", ""),
     ("GET", "/v1/usage?session={session}", ""),
     ("POST", "/v1/ingest/{dialect}", "data: [DONE]\n\n"),

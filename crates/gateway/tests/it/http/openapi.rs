@@ -141,6 +141,7 @@ impl Checked<'_> {
         let again = self.ask(Method::POST, "/v1/runs/{run}/retry", &[&run], json!({})).await;
         self.served.ended(session, &text(&again["run"])).await;
         self.ask(Method::GET, "/v1/usage", &[], Value::Null).await;
+        self.ask(Method::GET, "/v1/agent", &[], Value::Null).await;
         let stream = String::from_utf8(fixture("anthropic/cut-off.sse")).unwrap();
         let taken = self.ask(Method::POST, "/v1/ingest/{dialect}", &["auto"], stream.into()).await;
         let run = text(&taken["run"]);

@@ -1,0 +1,121 @@
+//! One message and the run that answers it, for programs: text or frames, without a terminal.
+
+use std::io::{self, Write, stdout};
+
+use engine::view::Thinking;
+use engine::view::patch::Ended;
+use serde_json::{json, value::RawValue};
+
+use super::Setup;
+use super::work::{self, title};
+use crate::link::follow::{Told, Wanted, follow};
+use crate::link::{Link, Session, Trouble};
+use crate::links::Links;
+use crate::page::{Change, Look, Page};
+use crate::plain::Plain;
+use crate::size::Size;
+
+/// What is printed of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Print {
+    /// What the view settles, as plain text.
+    Text,
+    /// Each change of the page as a line of JSON.
+    Frames,
+}
+
+/// How it went.
+#[derive(Debug)]
+pub struct Answered {
+    pub session: Session,
+    pub ended: Ended<'static>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Unanswered {
+    #[error(transparent)]
+    Trouble(#[from] Trouble),
+    #[error(transparent)]
+    Output(#[from] io::Error),
+    #[error("the line to the gateway ended")]
+    Over,
+}
+
+/// Sends the message and prints until the run that answers it has ended. `say` tells the person
+/// what only a person can settle.
+pub async fn once(
+    setup: Setup,
+    text: String,
+    print: Print,
+    mut say: impl FnMut(&str),
+) -> Result<Answered, Unanswered> {
+    let Setup { link, session, view, .. } = setup;
+    let session = match session {
+        Some(session) => session,
+        None => link.create(&title(&text)).await?,
+    };
+    let wanted = Wanted { session: session.id.clone(), view, thinking: Thinking::AsUsual };
+    let mut told = follow(link.clone(), wanted);
+    let look = Look { size: Size::UNBOUNDED, links: Links::Spelled };
+    let mut page = Page::new(view, look);
+    page.leave_out_prompts();
+    let mut out = Plain::new(stdout());
+    let mut unsent = Some(text);
+    let mut run = None;
+    while let Some(told) = told.recv().await {
+        match told {
+            Told::Page(picture) => {
+                if print == Print::Frames {
+                    write_line(&json!({ "event": "snapshot", "data": { "picture": &*picture } }))?;
+                }
+                match unsent.take() {
+                    // What was there before is not asked for.
+                    Some(text) => {
+                        page.skip(*picture);
+                        run = Some(send(&link, &session, text).await?);
+                    }
+                    None => page.put(*picture),
+                }
+            }
+            Told::Patch(data) => {
+                if print == Print::Frames {
+                    let data: &RawValue = serde_json::from_str(&data).map_err(io::Error::from)?;
+                    write_line(&json!({ "event": "patch", "data": data }))?;
+                }
+                let change = page.patch(&data).map_err(|fault| io::Error::other(fault.problem))?;
+                if change == Change::Asked {
+                    say(&format!(
+                        "the agent asks something: answer with `millpond -r {}`, or at {}",
+                        session.id,
+                        link.page_of(Some(&session))
+                    ));
+                }
+            }
+            Told::Away(words) => say(&format!("{words}; trying again")),
+            Told::Back => {}
+            Told::Over(trouble) => return Err(trouble.into()),
+        }
+        if print == Print::Text {
+            out.write(&page.take_settled())?;
+        }
+        let ended =
+            page.picture().ended.as_ref().filter(|ended| run.as_deref() == Some(&*ended.run));
+        if let Some(ended) = ended {
+            let ended = ended.clone();
+            out.finish()?;
+            return Ok(Answered { session, ended });
+        }
+    }
+    Err(Unanswered::Over)
+}
+
+/// Gives the run that will answer.
+async fn send(link: &Link, session: &Session, text: String) -> Result<String, Trouble> {
+    work::send(link, &session.id, &work::message(text, false)).await
+}
+
+fn write_line(value: &serde_json::Value) -> io::Result<()> {
+    let mut out = stdout().lock();
+    writeln!(out, "{value}")?;
+    out.flush()
+}
