@@ -10,7 +10,7 @@ mod typed;
 mod work;
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use engine::view::{Thinking, ViewName};
 use tokio::sync::mpsc;
@@ -31,6 +31,9 @@ use crate::size::Size;
 use front::Front;
 use keyboard::Happened;
 use work::{Done, Work};
+
+/// However a window is dragged, after so long something is drawn.
+const STILL_MAX: Duration = Duration::from_secs(3);
 
 #[derive(Debug)]
 pub struct Setup {
@@ -77,6 +80,8 @@ struct App {
     seen: bool,
     focused: bool,
     dirty: bool,
+    /// Nothing is drawn while the window changes its size.
+    still_until: Option<Moment>,
     drawn: Moment,
     over: bool,
 }
@@ -116,6 +121,7 @@ pub async fn run(setup: Setup) -> std::io::Result<Left> {
         seen: false,
         focused: true,
         dirty: true,
+        still_until: None,
         drawn: Moment::now(),
         over: false,
         setup,
@@ -152,7 +158,8 @@ impl App {
                 None => std::future::pending().await,
             }
         };
-        let frame = sleep_until(self.drawn + FRAME_EVERY);
+        let due = self.drawn + FRAME_EVERY;
+        let frame = sleep_until(self.still_until.map_or(due, |until| until.max(due)));
         let tick = tokio::time::sleep(TICK_EVERY);
         // Behind lines nothing counts seconds.
         let counts = self.front.is_screen() && self.chat.page().is_going();
@@ -169,6 +176,11 @@ impl App {
     }
 
     fn draw(&mut self) -> std::io::Result<()> {
+        if self.still_until.is_none() && self.front.has_changed_size() {
+            self.still_until = Some(Moment::now() + STILL_MAX);
+            return Ok(());
+        }
+        self.still_until = None;
         self.dirty = false;
         self.drawn = Moment::now();
         let settled = self.chat.take_settled();
@@ -206,7 +218,11 @@ impl App {
                 return self.grant_all(wishes);
             }
             Happened::Focus(focused) => self.focused = focused,
-            Happened::Resized { size, row } => self.resize(size, row),
+            Happened::Resizing => self.still_until = Some(Moment::now() + STILL_MAX),
+            Happened::Resized { size, row } => {
+                self.still_until = None;
+                self.resize(size, row);
+            }
         }
         Ok(())
     }

@@ -49,6 +49,8 @@ pub enum Wish {
 #[derive(Debug)]
 pub struct Chat {
     page: Page,
+    /// Rows of the page that may change and were not drawn, for want of room.
+    hidden: usize,
     look: Look,
     editor: Editor,
     history: History,
@@ -79,7 +81,8 @@ struct Search {
 impl Chat {
     pub fn new(view: ViewName, look: Look, history: History, folder: PathBuf) -> Chat {
         Chat {
-            page: Page::new(view, look),
+            page: Page::new(view, look.above_the_rest()),
+            hidden: 0,
             look,
             editor: Editor::default(),
             history,
@@ -125,7 +128,7 @@ impl Chat {
 
     /// Another session, or another view of the same.
     pub fn turn_to(&mut self, view: ViewName) {
-        self.page = Page::new(view, self.look);
+        self.page = Page::new(view, self.look.above_the_rest());
         self.ask = None;
         self.queue.clear();
         self.began = None;
@@ -203,7 +206,9 @@ impl Chat {
 
     pub fn resize(&mut self, look: Look, scrolled_away: usize) {
         self.look = look;
-        self.page.resize(look, scrolled_away);
+        // Where rows were left out nobody knows which have scrolled away: better twice than never.
+        let gone = if self.hidden == 0 { scrolled_away } else { 0 };
+        self.page.resize(look.above_the_rest(), gone);
     }
 
     pub fn write(&mut self, text: &str) {

@@ -7,6 +7,10 @@ use crate::size::Size;
 /// Frames come no closer than this.
 pub const FRAME_EVERY: Duration = Duration::from_millis(33);
 
+/// A window that changes its size is let come to rest so long before anything is drawn again: it
+/// may have wrapped everything anew before it says how large it is, and be dragged further.
+pub const REST_AFTER_RESIZE: Duration = Duration::from_millis(300);
+
 /// What counts seconds is drawn again so often.
 pub const TICK_EVERY: Duration = Duration::from_secs(1);
 

@@ -168,9 +168,18 @@ impl Page {
     /// Another size; so many of the live rows have scrolled away as they were.
     pub fn resize(&mut self, look: Look, scrolled_away: usize) {
         self.look = look;
-        if let Some(stream) = &mut self.stream {
-            stream.resize(look, scrolled_away, &mut self.settled);
+        // What has settled since was shown as it was about to settle.
+        let settled = scrolled_away.min(self.settled.len());
+        self.settled.drain(..settled);
+        let scrolled_away = scrolled_away - settled;
+        let has_begun = self.has_begun();
+        let Some(stream) = &mut self.stream else { return };
+        let text = self.picture.items.get(stream.key).map_or("", |item| &*item.text);
+        let gap = usize::from(has_begun && !stream.has_begun());
+        if 0 < scrolled_away && gap == 1 {
+            self.above = Above::Other;
         }
+        stream.resize(text, look, scrolled_away.saturating_sub(gap), &mut self.settled);
     }
 
     fn changed(&mut self, key: Key) {

@@ -69,11 +69,20 @@ pub struct Screen<W> {
     /// Where the live region begins.
     top: usize,
     drawn: Vec<Row>,
+    /// What the terminal has shown since a resize, and wrapped again, until the next frame.
+    left: Option<Left>,
     /// The last settled row, as long as a row can go on from it.
     last: Option<Row>,
     shown: Shown,
     /// What is below `top` is not ours: it is erased before anything is drawn.
     stale: bool,
+}
+
+#[derive(Debug)]
+struct Left {
+    rows: Vec<Row>,
+    /// Where among them the cursor stands.
+    cursor: Place,
 }
 
 /// Whether the cursor is visible, as far as the terminal was told.
@@ -94,6 +103,7 @@ impl<W: Write> Screen<W> {
             pen: Pen::new(features.palette, size.width()),
             top: usize::from(row.min(size.rows - 1)),
             drawn: Vec::new(),
+            left: None,
             last: None,
             shown: Shown::Yes,
             stale: true,
@@ -115,9 +125,9 @@ impl<W: Write> Screen<W> {
             live.push(Drawn::live(&Row::default(), cols));
         }
         let settled = self.settled_rows(frame.settled);
+        self.left = None;
         if self.stale {
-            self.pen.go_to(Place { row: self.top, col: 0 });
-            self.pen.erase_below();
+            self.pen.erase_from(self.top);
             self.stale = false;
         }
         self.place_rows(settled, live);
@@ -129,22 +139,33 @@ impl<W: Write> Screen<W> {
     /// from nought. Nothing is written before the next frame.
     pub fn resize(&mut self, size: Size, row: u16) -> Resized {
         let size = Size::new(size.cols, size.rows);
-        let found = match self.pen.place() {
-            Some(place) if place.row >= self.top => {
-                let cursor = Place { row: place.row - self.top, col: place.col };
-                let reported = usize::from(row);
-                let reflow = self.features.reflow;
-                reflow::find(&self.drawn, cursor, reported, size.width(), reflow)
+        let mut left = self.left.take().or_else(|| self.take_drawn());
+        let reported = usize::from(row);
+        let found = match &mut left {
+            Some(Left { rows, cursor }) => {
+                let found =
+                    reflow::find(rows, *cursor, reported, size.width(), self.features.reflow);
+                rows.drain(..found.gone);
+                cursor.row = cursor.row.saturating_sub(found.gone);
+                found
             }
-            _ => reflow::Found { top: usize::from(row), gone: 0 },
+            None => reflow::Found { top: reported, gone: 0 },
         };
+        self.left = left;
+        self.drawn.clear();
         self.size = size;
         self.pen.set_cols(size.width());
         self.top = found.top.min(usize::from(size.rows) - 1);
-        self.drawn.clear();
         self.last = None;
         self.stale = true;
         Resized { scrolled_away: found.gone }
+    }
+
+    /// The live rows as they stand on the screen, with the cursor among them.
+    fn take_drawn(&mut self) -> Option<Left> {
+        let Place { row, col } = self.pen.place()?;
+        let row = row.checked_sub(self.top)?;
+        Some(Left { rows: std::mem::take(&mut self.drawn), cursor: Place { row, col } })
     }
 
     /// Leaves the terminal as it was found, the cursor on a line of its own.
@@ -152,8 +173,7 @@ impl<W: Write> Screen<W> {
         let rows = usize::from(self.size.rows);
         match leave {
             Leave::Erase => {
-                self.pen.go_to(Place { row: self.top, col: 0 });
-                self.pen.erase_below();
+                self.pen.erase_from(self.top);
             }
             Leave::Keep if self.drawn.is_empty() => {
                 self.pen.go_to(Place { row: self.top, col: 0 });

@@ -2,6 +2,7 @@
 
 use std::io::{self, Stdout, stdout};
 
+use crate::limits::REST_AFTER_RESIZE;
 use crate::links::Links;
 use crate::page::Look;
 use crate::place::{can_draw, place, size};
@@ -12,7 +13,7 @@ use crate::size::Size;
 
 #[derive(Debug)]
 pub enum Sheet {
-    Screen { screen: Screen<Stdout>, links: Links },
+    Screen { screen: Box<Screen<Stdout>>, links: Links },
     Plain(Plain<Stdout>),
 }
 
@@ -24,6 +25,7 @@ impl Sheet {
             && let Ok((size, row)) = place()
         {
             let screen = Screen::new(stdout(), size, row, Features::detect(&variable));
+            let screen = Box::new(screen);
             return Sheet::Screen { screen, links: Links::detect(&variable) };
         }
         Sheet::Plain(Plain::new(stdout()))
@@ -53,11 +55,21 @@ impl Sheet {
         matches!(self, Sheet::Screen { .. })
     }
 
-    /// Takes note of another size; gives how many live rows have scrolled away with it.
+    /// Takes note of another size once it has come to rest; gives how many live rows have scrolled
+    /// away with it.
     pub fn resized(&mut self) -> io::Result<Option<usize>> {
         let Sheet::Screen { screen, .. } = self else { return Ok(None) };
-        if size()? == screen.size() {
+        let mut last = size()?;
+        if last == screen.size() {
             return Ok(None);
+        }
+        loop {
+            std::thread::sleep(REST_AFTER_RESIZE);
+            let now = size()?;
+            if now == last {
+                break;
+            }
+            last = now;
         }
         let (size, row) = place()?;
         Ok(Some(screen.resize(size, row).scrolled_away))

@@ -101,7 +101,8 @@ impl Wrap {
     /// Ends the row here, in the middle of the text.
     pub(crate) fn cut(&mut self, out: &mut Vec<Row>) {
         self.place_word();
-        self.next_row(Begins::Within, out);
+        let begins = if self.spaces.is_empty() { Begins::Within } else { Begins::AfterSpace };
+        self.next_row(begins, out);
     }
 
     /// Nothing has been handed out yet: everything fits into the first row.

@@ -1,5 +1,11 @@
 //! The chat in a terminal: talked to through a pseudo-terminal, looked at through an emulator.
 
+mod hostile;
+mod leaving;
+mod lines;
+mod resize;
+pub(crate) mod source;
+
 use std::time::{Duration, Instant};
 
 use crate::pty::{PATIENCE, Terminal};

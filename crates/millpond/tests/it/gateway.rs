@@ -6,6 +6,6 @@ mod commands;
 mod kills;
 mod many;
 mod nets;
-mod process;
+pub(crate) mod process;
 mod stop;
 mod tls;

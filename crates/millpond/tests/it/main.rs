@@ -17,3 +17,4 @@ mod secrets;
 mod show;
 mod signals;
 mod support;
+mod tmux;

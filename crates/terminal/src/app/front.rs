@@ -8,7 +8,7 @@ use super::keyboard::{Happened, Keyboard};
 use super::typed::Typed;
 use crate::chat::Live;
 use crate::modes::{Guard, Keys};
-use crate::place::place;
+use crate::place::{place, size};
 use crate::plain::Plain;
 use crate::row::Row;
 use crate::screen::{Cursor, Features, Frame, Leave, Screen};
@@ -17,7 +17,7 @@ use crate::size::Size;
 #[derive(Debug)]
 pub(super) enum Front {
     Screen {
-        screen: Screen<Stdout>,
+        screen: Box<Screen<Stdout>>,
         /// Nothing while something else has the terminal.
         guard: Option<Guard>,
         keyboard: Keyboard,
@@ -47,7 +47,7 @@ impl Front {
     pub(super) fn screen(features: Features) -> io::Result<Front> {
         let guard = Guard::enter(Keys::Kitty)?;
         let (size, row) = place()?;
-        let screen = Screen::new(stdout(), size, row, features);
+        let screen = Box::new(Screen::new(stdout(), size, row, features));
         Ok(Front::Screen { screen, guard: Some(guard), keyboard: Keyboard::start(), features })
     }
 
@@ -60,6 +60,11 @@ impl Front {
             Front::Screen { screen, .. } => screen.size(),
             Front::Lines { .. } => Size::UNBOUNDED,
         }
+    }
+
+    /// Whether the terminal has another size than what was drawn, before it says so.
+    pub(super) fn has_changed_size(&self) -> bool {
+        self.is_screen() && size().is_ok_and(|size| size != self.size())
     }
 
     pub(super) fn is_screen(&self) -> bool {
@@ -126,7 +131,7 @@ impl Front {
         let done = work();
         *guard = Some(Guard::enter(Keys::Kitty)?);
         let (size, row) = place()?;
-        *screen = Screen::new(stdout(), size, row, *features);
+        **screen = Screen::new(stdout(), size, row, *features);
         *keyboard = Keyboard::start();
         Ok(done)
     }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossterm::event::{Event, KeyEvent};
 use tokio::sync::mpsc;
 
+use crate::limits::REST_AFTER_RESIZE;
 use crate::place::place;
 use crate::size::Size;
 
@@ -22,7 +23,9 @@ pub(super) enum Happened {
     Line(String),
     Interrupt,
     Focus(bool),
-    /// With the row in which the terminal then has its cursor.
+    /// The window is changing its size: what is drawn now may land anywhere.
+    Resizing,
+    /// It has come to rest, and its cursor is in this row.
     Resized {
         size: Size,
         row: u16,
@@ -43,8 +46,9 @@ impl Keyboard {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
+            let mut rests_at = None;
             while !stopped.load(Ordering::Relaxed) {
-                let Ok(happened) = read() else { return };
+                let Ok(happened) = read(&mut rests_at) else { return };
                 if happened.is_some_and(|happened| tell.send(happened).is_err()) {
                     return;
                 }
@@ -72,7 +76,13 @@ impl Keyboard {
     }
 }
 
-fn read() -> std::io::Result<Option<Happened>> {
+/// `rests_at` says when a window that changed its size will have come to rest.
+fn read(rests_at: &mut Option<Instant>) -> std::io::Result<Option<Happened>> {
+    if rests_at.is_some_and(|at| at <= Instant::now()) {
+        *rests_at = None;
+        let (size, row) = place()?;
+        return Ok(Some(Happened::Resized { size, row }));
+    }
     // The first look also tells of what came without a key, such as another size.
     let comes = || crossterm::event::poll(Duration::ZERO);
     let is_here = comes()? || (is_there()? && comes()?);
@@ -85,8 +95,8 @@ fn read() -> std::io::Result<Option<Happened>> {
         Event::FocusGained => Some(Happened::Focus(true)),
         Event::FocusLost => Some(Happened::Focus(false)),
         Event::Resize(..) => {
-            let (size, row) = place()?;
-            Some(Happened::Resized { size, row })
+            *rests_at = Some(Instant::now() + REST_AFTER_RESIZE);
+            Some(Happened::Resizing)
         }
         Event::Mouse(_) => None,
     })

@@ -46,6 +46,7 @@ impl Chat {
         // Between what is said and what stands below it.
         page.push(Row::default());
         let hidden = page.len().saturating_sub(room.saturating_sub(rows.len()));
+        self.hidden = hidden;
         let mut all: Vec<Row> = page.drain(hidden..).collect();
         all.append(&mut rows);
         let above = all.len();

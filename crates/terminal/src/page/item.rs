@@ -28,6 +28,17 @@ pub struct Look {
     pub links: Links,
 }
 
+/// Rows that the status, a blank and the line in which one writes take.
+const REST_ROWS: u16 = 4;
+
+impl Look {
+    /// For what stands above the rows in which one writes: what is held back has room there.
+    pub(crate) fn above_the_rest(self) -> Look {
+        let rows = self.size.rows.saturating_sub(REST_ROWS).max(REST_ROWS);
+        Look { size: Size::new(self.size.cols, rows), ..self }
+    }
+}
+
 /// What an item looks like; nothing if there is nothing to see.
 pub(super) fn item_rows(item: &Item<'_>, look: Look) -> Vec<Row> {
     if item.state == State::Withdrawn {

@@ -71,12 +71,34 @@ impl TextStream {
         self.ahead = None;
     }
 
-    pub(super) fn resize(&mut self, look: Look, scrolled_away: usize, out: &mut Vec<Row>) {
+    /// Another size; so many rows of what was shown have scrolled away as they were.
+    pub(super) fn resize(
+        &mut self,
+        text: &str,
+        look: Look,
+        scrolled_away: usize,
+        out: &mut Vec<Row>,
+    ) {
         self.look = look;
+        if 0 < scrolled_away {
+            self.begun = true;
+            self.let_go(text, scrolled_away, out);
+        }
         self.ahead = None;
-        self.markdown.scrolled_away(scrolled_away);
         self.markdown.set_size(look.size);
         self.hand_out(out);
+    }
+
+    /// What has scrolled away cannot be taken back, settled or not.
+    fn let_go(&mut self, text: &str, rows: usize, out: &mut Vec<Row>) {
+        if let Some(ahead) = &self.ahead {
+            self.markdown.push(&text[self.fed..ahead.fed]);
+            self.fed = ahead.fed;
+        }
+        let mut settled = self.markdown.take_settled();
+        let gone = rows.min(settled.len());
+        out.extend(settled.drain(gone..));
+        self.markdown.scrolled_away(rows - gone);
     }
 
     /// What is not settled, as it looks now; not more than can be seen.

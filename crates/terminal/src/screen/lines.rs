@@ -57,8 +57,7 @@ impl<W: Write> Screen<W> {
         let in_place = body.len().min(body_drawn + opened);
         self.paint_in_place(&body[..in_place], body_drawn);
         if wanted.len() < self.drawn.len() {
-            self.pen.go_to(Place { row: self.top + wanted.len(), col: 0 });
-            self.pen.erase_below();
+            self.pen.erase_from(self.top + wanted.len());
         }
         if in_place < body.len() {
             self.scroll_in(&body[in_place..], kept);

@@ -93,10 +93,17 @@ impl Pen {
         self.out.push_str("\x1b[K");
     }
 
-    /// Erases from here to the end of the screen.
-    pub(super) fn erase_below(&mut self) {
+    /// Erases from the start of a row to the end of the screen.
+    pub(super) fn erase_from(&mut self, row: usize) {
+        self.go_to(Place { row, col: 0 });
         self.plain();
+        if row == 0 {
+            // Whoever erases all of the screen at once makes tmux keep it as history.
+            self.out.push_str("\x1b[K");
+            self.go_to(Place { row: 1, col: 0 });
+        }
         self.out.push_str("\x1b[J");
+        self.go_to(Place { row, col: 0 });
     }
 
     /// Writes cells of a row, the first of which stands where the cursor is.

@@ -7,16 +7,16 @@ use std::thread::JoinHandle;
 
 use crate::support::millpond;
 
-pub(super) struct Process {
+pub(crate) struct Process {
     child: Child,
-    pub(super) address: String,
-    pub(super) token: String,
+    pub(crate) address: String,
+    pub(crate) token: String,
     /// Reads on, so that the gateway never waits for us; returns what was said.
     said: Option<JoinHandle<String>>,
 }
 
 /// `millpond` with nothing of this machine's settings.
-pub(super) fn alone(args: &[&str], home: &Path) -> Command {
+pub(crate) fn alone(args: &[&str], home: &Path) -> Command {
     let mut command = millpond(args);
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("MILLPOND_") {
@@ -28,13 +28,13 @@ pub(super) fn alone(args: &[&str], home: &Path) -> Command {
 }
 
 /// A folder in memory where there is such a place: what a process writes outlives it there, too.
-pub(super) fn home() -> tempfile::TempDir {
+pub(crate) fn home() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     let home = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
     home.unwrap()
 }
 
-pub(super) fn data(home: &Path) -> PathBuf {
+pub(crate) fn data(home: &Path) -> PathBuf {
     home.join("data")
 }
 
@@ -45,19 +45,19 @@ fn serve(home: &Path) -> Command {
 
 impl Process {
     /// Starts one on the log in `home`, at a port of its own.
-    pub(super) fn start(home: &Path) -> Process {
+    pub(crate) fn start(home: &Path) -> Process {
         Process::start_with(home, &[])
     }
 
     /// The same, with more flags.
-    pub(super) fn start_with(home: &Path, more: &[String]) -> Process {
+    pub(crate) fn start_with(home: &Path, more: &[String]) -> Process {
         let mut command = serve(home);
         command.args(more);
         Process::run(command, home)
     }
 
     /// The same, after a shell has carried out `first`.
-    pub(super) fn start_after(first: &str, home: &Path) -> Process {
+    pub(crate) fn start_after(first: &str, home: &Path) -> Process {
         let plain = serve(home);
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{first} && exec \"$0\" \"$@\"")]);
@@ -89,25 +89,25 @@ impl Process {
     }
 
     /// Gone between two instructions; nothing in it hears of this.
-    pub(super) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
     /// Asks it to stop and waits until it has. Returns what it said, too.
-    pub(super) fn terminate(mut self) -> (ExitStatus, String) {
+    pub(crate) fn terminate(mut self) -> (ExitStatus, String) {
         self.signal("TERM");
         let status = self.child.wait().unwrap();
         (status, self.said.take().unwrap().join().unwrap())
     }
 
-    pub(super) fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
     }
 
     /// Memory it holds now, in KiB; nothing where that cannot be seen.
-    pub(super) fn resident_kib(&self) -> Option<u64> {
+    pub(crate) fn resident_kib(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
         line.split_whitespace().nth(1)?.parse().ok()
