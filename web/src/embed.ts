@@ -6,13 +6,12 @@
 // With `token` of a shared link it reads along; with one of an owner it can also write. The page's
 // origin has to be allowed with `origins`.
 
-import { Gateway, Outbox, Refused, VIEWS, type Letter, type View } from "@millpond/client";
+import { Gateway, Refused, VIEWS, type Letter, type View } from "@millpond/client";
 import "./chat/chat.ts";
-import type { ChatElement, Desk } from "./chat/chat.ts";
-import type { Sent } from "./chat/composer.ts";
+import type { ChatElement } from "./chat/chat.ts";
+import type { Desk } from "./chat/desk.ts";
 import { Draft } from "./chat/draft.ts";
-import { Made } from "./chat/made.ts";
-import { letterOf } from "./chat/shown.ts";
+import { Post } from "./chat/post.ts";
 import style from "./style.css?inline";
 import { languageOf, wordsOf, type Words } from "./words/words.ts";
 
@@ -107,21 +106,16 @@ export class MillpondChat extends HTMLElement {
     let kept: Letter[] = [];
     const letters = (session: string) => kept.filter((letter) => letter.session === session);
     const drawer = { read: () => kept, write: (all: Letter[]) => void (kept = all) };
-    const outbox = new Outbox(gateway, drawer, {
+    const tell = (words: string) => void this.dispatchEvent(new CustomEvent("millpond-notice", { detail: words }));
+    const post = new Post(gateway, drawer, {
       changed: () => this.chat?.gateway === gateway && (this.chat.letters = letters(this.chat.session)),
       taken: () => void this.chat?.readQueue(),
+      full: () => this.words && tell(this.words.outboxFull),
     });
     const drafts = new Map<string, Draft>();
-    const made = new Made();
-    const tell = (words: string) => void this.dispatchEvent(new CustomEvent("millpond-notice", { detail: words }));
-    const send = async (session: string, sent: Sent) => {
-      const taken = outbox.put(await letterOf(gateway, session, sent));
-      if (!taken && this.words) tell(this.words.outboxFull);
-      return taken;
-    };
     const desk: Desk = {
-      send,
-      drop: (key) => outbox.drop(key),
+      send: (session, sent) => post.send(session, sent),
+      drop: (key) => post.drop(key),
       draft: (session) => {
         const draft = drafts.get(session) ?? new Draft();
         drafts.set(session, draft);
@@ -129,9 +123,7 @@ export class MillpondChat extends HTMLElement {
       },
       tell,
       branch: async (session, from, sent) => {
-        const { branchBefore } = await import("./doing/branch.ts");
-        const make = () => branchBefore(gateway, session, from);
-        const branch = await made.fill(`${session} ${from.run} ${from.id}`, make, ({ id }) => send(id, { ...sent, join: false }));
+        const branch = await post.branch(session, from, sent);
         if (branch && this.getAttribute("session") === session) this.setAttribute("session", branch.id);
         return branch !== undefined;
       },
