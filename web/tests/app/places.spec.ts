@@ -138,46 +138,6 @@ test("after one visit the app opens without a network, with all that it loads la
   await other.close();
 });
 
-test("a notice is shown once, by the service worker, and only to somebody who is elsewhere", async ({ page, gateway, context }) => {
-  await context.grantPermissions(["notifications"], { origin: gateway.origin });
-  await page.goto(gateway.origin + (await gateway.loginPath()));
-  await page.evaluate(() => navigator.serviceWorker.ready);
-  const [worker] = context.serviceWorkers();
-  const shown = () =>
-    worker?.evaluate(async () => {
-      const { registration } = self as unknown as { registration: ServiceWorkerRegistration };
-      const notice = { title: "Pond", body: "It waits for you.", session: "S" };
-      const done: Promise<unknown>[] = [];
-      const event = Object.assign(new MessageEvent("message", { data: { notice } }), { waitUntil: (work: Promise<unknown>) => done.push(work) });
-      self.dispatchEvent(event);
-      await Promise.all(done);
-      return (await registration.getNotifications()).map(({ title }) => title);
-    });
-  expect(await shown(), "somebody looks").toEqual([]);
-  await page.goto("about:blank");
-  await shown();
-  expect(await shown(), "nobody does").toEqual(["Pond"]);
-});
-
-test("a notice that is pressed opens a window where only others than the chat's are", async ({ page, gateway, context }) => {
-  const session = await gateway.newSession("noticed");
-  await page.goto(gateway.origin + (await gateway.loginPath()));
-  await page.evaluate(() => navigator.serviceWorker.ready);
-  await page.goto(`${gateway.origin}/theatre/${session}`);
-  const [worker] = context.serviceWorkers();
-  const opened = await worker?.evaluate(async () => {
-    const { clients } = self as unknown as { clients: object };
-    const opened: string[] = [];
-    Object.defineProperty(clients, "openWindow", { configurable: true, value: async (url: string) => void opened.push(url) });
-    const done: Promise<unknown>[] = [];
-    const notification = { close: () => {}, data: "S" };
-    self.dispatchEvent(Object.assign(new Event("notificationclick"), { notification, waitUntil: (work: Promise<unknown>) => done.push(work) }));
-    await Promise.all(done);
-    return opened;
-  });
-  expect(opened).toEqual(["/s/S"]);
-});
-
 test("a full theatre says so", async ({ page, gateway }) => {
   const session = await gateway.newSession("full");
   await page.goto(gateway.origin + (await gateway.loginPath()));
