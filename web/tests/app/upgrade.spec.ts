@@ -3,15 +3,15 @@
 
 import { pieces } from "./stream.ts";
 import { expect, test, type Page } from "./test.ts";
-import { upgradeOf, type Upgrade } from "./upgrade.ts";
+import { Upgradable } from "./upgrade.ts";
 import { isWhole } from "./watch.ts";
 
 test.afterEach(({ gateway }) => gateway.answerBy(undefined));
 
 /** Of which builds the files are that a page has loaded. */
-async function buildsIn(page: Page, { before, after }: Upgrade): Promise<string[]> {
+async function buildsIn(page: Page, served: Upgradable): Promise<string[]> {
   const loaded = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname));
-  return [...new Set(loaded.flatMap((path) => (before.has(path) ? ["before"] : after.has(path) ? ["after"] : [])))];
+  return [...new Set(loaded.flatMap((path) => served.buildOf(path) ?? []))];
 }
 
 const caches = (page: Page) => page.evaluate(async () => (await globalThis.caches.keys()).length);
@@ -26,19 +26,19 @@ const newChat = (page: Page, words: string) => page.getByRole("button", { name: 
 
 test("a page that is open stays what it is and works; the next is new, and so is the worker when the old are closed", async ({ page, context, gateway }) => {
   const session = await gateway.newSession("upgraded");
+  const served = await Upgradable.of(gateway, ["New chat", "Newer chat"]);
+  gateway.answerBy(served.server);
   await page.goto(gateway.origin + (await gateway.loginPath()));
   await page.evaluate(() => navigator.serviceWorker.ready);
   await page.waitForFunction(() => navigator.serviceWorker.controller);
-  const upgrade = await upgradeOf(gateway, ["New chat", "Newer chat"]);
-  gateway.answerBy(upgrade.server);
-  const state = await page.evaluate(async () => {
-    const registration = await navigator.serviceWorker.ready;
-    await registration.update();
-    const coming = registration.installing ?? registration.waiting;
-    if (coming?.state === "installing") await new Promise((done) => coming.addEventListener("statechange", done, { once: true }));
-    return coming?.state;
-  });
-  expect(state, "the new worker has its files, and waits").toBe("installed");
+  await expect(newChat(page, "New chat")).toBeVisible();
+  served.upgrade();
+  await page.evaluate(async () => void (await (await navigator.serviceWorker.ready).update()));
+  const waiting = () => page.evaluate(async () => (await navigator.serviceWorker.ready).waiting?.state);
+  await expect.poll(waiting, "the new worker has its files").toBe("installed");
+  // One that did not want to wait would have taken over by then.
+  await page.waitForTimeout(1_000);
+  expect(await waiting(), "and waits").toBe("installed");
   expect(await caches(page)).toBe(2);
 
   await test.step("the page that was open loads what it has not needed so far", async () => {
@@ -52,7 +52,8 @@ test("a page that is open stays what it is and works; the next is new, and so is
     await page.keyboard.press("Escape");
     await command(page, "polski");
     await expect(newChat(page, "Nowa rozmowa")).toBeVisible();
-    expect(await buildsIn(page, upgrade)).toEqual(["before"]);
+    expect(await buildsIn(page, served)).toEqual(["before"]);
+    expect(await caches(page), "those of both builds are kept").toBe(2);
   });
 
   await test.step("a page that is opened beside it is new", async () => {
@@ -61,14 +62,14 @@ test("a page that is open stays what it is and works; the next is new, and so is
     await other.goto(`${gateway.origin}/s/${session}`);
     await expect(newChat(other, "Newer chat")).toBeVisible();
     await expect.poll(async () => isWhole("steps", await other.locator(".scroller").innerText())).toBe(true);
-    expect(await buildsIn(other, upgrade)).toEqual(["after"]);
+    expect(await buildsIn(other, served)).toEqual(["after"]);
     await other.close();
   });
 
   await test.step("the old page is new once it is loaded again", async () => {
     await page.reload();
     await expect(newChat(page, "Newer chat")).toBeVisible();
-    expect(await buildsIn(page, upgrade)).toEqual(["after"]);
+    expect(await buildsIn(page, served)).toEqual(["after"]);
   });
 
   await test.step("when no page of the old worker is left, the new one has taken over, and keeps one build", async () => {
@@ -81,7 +82,7 @@ test("a page that is open stays what it is and works; the next is new, and so is
     await last.goto(`${gateway.origin}/s/${session}`);
     await expect(last.locator(".line")).toContainText("No connection");
     await expect(newChat(last, "Newer chat")).toBeVisible();
-    expect(await buildsIn(last, upgrade)).toEqual(["after"]);
+    expect(await buildsIn(last, served)).toEqual(["after"]);
     gateway.mend();
   });
 });

@@ -1,46 +1,76 @@
-// A gateway as it is after an upgrade: its app is another build, whose files have other names, and
-// those of the build before are not there.
+// A gateway before and after an upgrade: then its app is another build, whose files have other names,
+// and those of the build before are not there. No file is in the browser's own cache, which may have
+// forgotten it at any time.
 
-import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
 import type { TestGateway } from "./gateway.ts";
 
-export interface Upgrade {
-  server: Server;
-  /** The files of the build before, and of this. */
-  before: ReadonlySet<string>;
-  after: ReadonlySet<string>;
-}
+export class Upgradable {
+  readonly server = createServer((asked, given) => this.answer(asked, given));
+  private isUpgraded = false;
 
-/** `changed` says what a person sees of it: the words of the build before, and those in their place. */
-export async function upgradeOf(gateway: TestGateway, changed: readonly [string, string]): Promise<Upgrade> {
-  const worker = await (await fetch(`http://127.0.0.1:${gateway.port}/sw.js`)).text();
-  const { name, files } = JSON.parse(/const BUILD = (.*);/.exec(worker)?.[1] ?? "{}") as { name: string; files: string[] };
-  const names = new Map(files.filter((file) => file.startsWith("/assets/")).map((file) => [file, file.replace(/(\.\w+)$/, "_next$1")]));
-  const rewritten = (text: string) =>
-    [...names].reduce((text, [before, after]) => text.replaceAll(last(before), last(after)), text.replace(name, `${name}next`)).replaceAll(...changed);
-  const olds = new Map([...names].map(([before, after]) => [after, before]));
+  private constructor(
+    private readonly gateway: TestGateway,
+    private readonly build: string,
+    /** The files of the build before, each with its name in the one after. */
+    private readonly names: ReadonlyMap<string, string>,
+    private readonly changed: readonly [string, string],
+  ) {}
 
-  const answer = (asked: IncomingMessage, given: ServerResponse): void => {
+  /** `changed` says what a person sees of the upgrade: words of the build before, and those in their place. */
+  static async of(gateway: TestGateway, changed: readonly [string, string]): Promise<Upgradable> {
+    const worker = await (await fetch(`http://127.0.0.1:${gateway.port}/sw.js`)).text();
+    const { name, files } = JSON.parse(/const BUILD = (.*);/.exec(worker)?.[1] ?? "{}") as { name: string; files: string[] };
+    const names = files.filter((file) => file.startsWith("/assets/")).map((file) => [file, file.replace(/(\.\w+)$/, "_next$1")] as const);
+    return new Upgradable(gateway, name, new Map(names), changed);
+  }
+
+  upgrade(): void {
+    this.isUpgraded = true;
+  }
+
+  buildOf(path: string): "before" | "after" | undefined {
+    if (this.names.has(path)) return "before";
+    return this.nameBefore(path) === undefined ? undefined : "after";
+  }
+
+  private nameBefore(path: string): string | undefined {
+    return [...this.names].find(([, after]) => after === path)?.[0];
+  }
+
+  private answer(asked: IncomingMessage, given: ServerResponse): void {
     const path = asked.url ?? "/";
-    if (names.has(path)) return void given.writeHead(404).end();
+    if (this.buildOf(path) === (this.isUpgraded ? "before" : "after")) return void given.writeHead(404).end();
     const isFile = asked.method === "GET" && !path.startsWith("/v1/") && !path.startsWith("/login");
-    // What it has is not what the browser kept of the build before.
     const { "if-none-match": _, "accept-encoding": __, ...headers } = asked.headers;
-    const up = request({ host: "127.0.0.1", port: gateway.port, method: asked.method, path: olds.get(path) ?? path, headers: isFile ? headers : asked.headers });
-    up.on("response", (answered) => {
-      const { etag: _, "content-length": __, ...rest } = answered.headers;
-      const isText = /javascript|html|css/.test(String(answered.headers["content-type"]));
-      given.writeHead(answered.statusCode ?? 500, isFile && isText ? rest : answered.headers);
-      if (!isFile || !isText) return void answered.pipe(given);
-      let text = "";
-      answered.setEncoding("utf8").on("data", (more: string) => (text += more));
-      answered.on("end", () => given.end(rewritten(text)));
-    });
+    const up = request({ host: "127.0.0.1", port: this.gateway.port, method: asked.method, path: this.nameBefore(path) ?? path, headers: isFile ? headers : asked.headers });
+    up.on("response", (answered) => (isFile ? this.passFile(answered, given) : pass(answered, given)));
     up.on("error", () => given.destroy());
     given.on("close", () => up.destroy());
     asked.pipe(up);
-  };
-  return { server: createServer(answer), before: new Set(names.keys()), after: new Set(names.values()) };
+  }
+
+  private passFile(answered: IncomingMessage, given: ServerResponse): void {
+    const { etag: _, "content-length": __, ...headers } = answered.headers;
+    const parts: Buffer[] = [];
+    answered.on("data", (part: Buffer) => parts.push(part));
+    answered.on("end", () => {
+      const body = Buffer.concat(parts);
+      const isText = /javascript|html|css/.test(String(answered.headers["content-type"]));
+      given.writeHead(answered.statusCode ?? 500, { ...headers, "cache-control": "no-store" });
+      given.end(isText && this.isUpgraded ? this.rewritten(body.toString()) : body);
+    });
+  }
+
+  private rewritten(text: string): string {
+    const named = [...this.names].reduce((text, [before, after]) => text.replaceAll(last(before), last(after)), text);
+    return named.replace(this.build, `${this.build}next`).replaceAll(...this.changed);
+  }
+}
+
+function pass(answered: IncomingMessage, given: ServerResponse): void {
+  given.writeHead(answered.statusCode ?? 500, answered.headers);
+  answered.pipe(given);
 }
 
 function last(path: string): string {
