@@ -13,6 +13,7 @@ import type { Desk } from "./chat/desk.ts";
 import { Draft } from "./chat/draft.ts";
 import { Post } from "./chat/post.ts";
 import style from "./style.css?inline";
+import { reasonOf } from "./words/reason.ts";
 import { languageOf, wordsOf, type Words } from "./words/words.ts";
 
 const sheet = new CSSStyleSheet();
@@ -71,10 +72,10 @@ export class MillpondChat extends HTMLElement {
     if (!session || isOver()) return;
     this.words = words;
     const { gateway, desk, letters } = this.doorOf(this.getAttribute("gateway") ?? HOME, this.getAttribute("token"));
-    const mayWrite = await this.mayWrite(gateway, session);
+    const [mayWrite, deleted] = await Promise.all([this.mayWrite(gateway, session), isDeleted(gateway, session)]);
     if (isOver()) return;
     const chat = (this.chat ??= this.makeChat());
-    Object.assign(chat, { gateway, session, view: this.view, words, desk: mayWrite ? desk : undefined, letters: letters(session) });
+    Object.assign(chat, { gateway, session, view: this.view, words, desk: mayWrite ? desk : undefined, letters: letters(session), deleted });
     if (!chat.isConnected) this.shadowRoot?.replaceChildren(chat);
   }
 
@@ -88,7 +89,22 @@ export class MillpondChat extends HTMLElement {
   private makeChat(): ChatElement {
     const chat = document.createElement("mp-chat");
     chat.addEventListener("open-large", (event) => void window.open((event as CustomEvent<{ src: string }>).detail.src, "_blank", "noopener"));
+    chat.addEventListener("closed", () => void this.lookAgain(chat));
+    chat.addEventListener("bring-back", () => void this.bringBack(chat));
     return chat;
+  }
+
+  /** An owner's line is opened again though the session was deleted: until it is gone it can be brought back. */
+  private async lookAgain(chat: ChatElement): Promise<void> {
+    const { gateway, session } = chat;
+    const deleted = await isDeleted(gateway, session);
+    if (gateway === chat.gateway && session === chat.session) chat.deleted = deleted;
+  }
+
+  private async bringBack(chat: ChatElement): Promise<void> {
+    const { gateway, session, desk, words } = chat;
+    await gateway.restoreSession(session).catch((error: unknown) => desk?.tell(words.failed(reasonOf(error, words))));
+    await this.lookAgain(chat);
   }
 
   /** A guest's token does not open what waits. */
@@ -130,6 +146,11 @@ export class MillpondChat extends HTMLElement {
     };
     return { desk, letters };
   }
+}
+
+/** What cannot be looked up is found out by reading. */
+function isDeleted(gateway: Gateway, session: string): Promise<boolean> {
+  return gateway.session(session).then(({ deleted_ms }) => deleted_ms !== undefined, () => false);
 }
 
 customElements.define("millpond-chat", MillpondChat);

@@ -18,6 +18,9 @@ import { Reading, type Places } from "./reading.ts";
 import { PICTURES_MAX, fetched } from "./shown.ts";
 import { isGoing, statusWords } from "./status.ts";
 
+/** Why nothing more comes; the words have a sentence for each. */
+type Problem = "revoked" | "deleted" | "gone" | "signedOut";
+
 export class ChatElement extends LitElement {
   static override properties = {
     gateway: { attribute: false },
@@ -53,7 +56,7 @@ export class ChatElement extends LitElement {
   declare deleted: boolean;
   declare private waiting: readonly Waiting[];
   declare private line: LineState;
-  declare private problem: string | undefined;
+  declare private problem: Problem | undefined;
   declare private following: boolean;
   declare private unread: boolean;
   declare private stopping: boolean;
@@ -191,7 +194,7 @@ export class ChatElement extends LitElement {
   }
 
   private lineNote(): TemplateResult | typeof nothing {
-    if (this.problem) return html`<p class="line problem" role="alert">${this.problem}</p>`;
+    if (this.problem) return html`<p class="line problem" role="alert">${this.words[this.problem]}</p>`;
     return this.line === "waiting" ? html`<p class="line" role="status">${this.words.offline}</p>` : nothing;
   }
 
@@ -261,15 +264,22 @@ export class ChatElement extends LitElement {
 
   private lineIs(state: LineState, why?: Refused): void {
     this.line = state;
-    if (state === "refused" && why) {
-      this.problem = why.status === 401 ? this.words.signedOut : this.words.gone;
-      this.dispatchEvent(new CustomEvent("refused", { detail: why }));
-    } else if (state === "open") this.problem = undefined;
+    if (state === "open") this.problem = undefined;
+    if (state !== "refused" || !why) return;
+    // What was said when the line was closed says more.
+    this.problem ??= this.problemOf(why);
+    this.dispatchEvent(new CustomEvent("refused", { detail: why }));
+  }
+
+  private problemOf({ status }: Refused): Problem {
+    if (status !== 401) return "gone";
+    return this.gateway.hasToken ? "revoked" : "signedOut";
   }
 
   private closedBecause(reason: string): void {
-    if (reason === "revoked") this.problem = this.words.revoked;
-    if (reason === "deleted") this.problem = this.words.gone;
+    if (reason !== "revoked" && reason !== "deleted") return;
+    this.problem = reason;
+    this.dispatchEvent(new CustomEvent("closed", { detail: reason }));
   }
 
   private beginBranch(from: Item): void {
