@@ -42,8 +42,8 @@ export async function exportAs(app: AppElement, format: Format): Promise<void> {
   const { session, words, gateway, currentSession } = app;
   const page = app.chat?.page;
   if (!page || !session) return;
-  const pictures = format === "html" ? await picturesOf(page, gateway, session) : new Map<string, string>();
-  download(exported(page, format, { title: currentSession?.title ?? "", language: document.documentElement.lang, words, pictures }));
+  const told = { title: currentSession?.title ?? "", language: document.documentElement.lang, words };
+  await download(exported(page, format, { ...told, picturesOf: (item) => picturesOf(item, gateway, session) }));
 }
 
 /** What the chat that is open has cost. */
