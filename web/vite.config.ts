@@ -1,13 +1,15 @@
 import { defineConfig } from "vite";
 import { carriedMermaid, chatAtOnce, entitiesOfBrowser, keptByWorker, packed } from "./vite.plugins.ts";
 
-/** Few files, each asked for once: what every page begins with, and what shows a chat. */
-const CORE = /\/node_modules\/(lit|lit-html|lit-element|@lit)\/|\/packages\/client\/src\/|\/src\/(focus|markdown\/idle|words\/(words|en|reason))\.ts$|vite\/preload-helper/;
+/** Few files, each asked for once: what every page begins with, what shows a chat, and what is written with. */
+const CORE = /\/node_modules\/(lit|lit-html|lit-element|@lit)\/|\/packages\/client\/src\/|\/src\/(focus|app\/asleep|markdown\/idle|words\/(words|en|reason))\.ts$|vite\/preload-helper/;
 const PAGE = /\/node_modules\/(markdown-it|linkify-it|mdurl|punycode\.js|uc\.micro|morphdom|remend)\/|\/src\/(page|markdown)\/|\/src\/chat\/(surroundings|status)\.ts$/;
+const WRITING = /\/src\/chat\/(attached|composer|draft|made|post|shown)\.ts$/;
 const ON_DEMAND = /\/src\/markdown\/(formula|highlight|diagram|export)\.ts$/;
 
 function chunkOf(id: string): string | undefined {
   if (CORE.test(id)) return "core";
+  if (WRITING.test(id)) return "writing";
   return PAGE.test(id) && !ON_DEMAND.test(id) ? "page" : undefined;
 }
 

@@ -81,6 +81,7 @@ self.addEventListener("notificationclick", (event) => {
 async function open(session) {
   const [window] = await chats();
   if (!window) return self.clients.openWindow(`/s/${session}`);
-  await window.focus();
+  // First: a browser may not let it come to the front.
   window.postMessage({ open: session });
+  await window.focus();
 }

@@ -6,14 +6,14 @@
 // With `token` of a shared link it reads along; with one of an owner it can also write. The page's
 // origin has to be allowed with `origins`.
 
-import { Gateway, Outbox, Refused, VIEWS, type Letter, type View } from "@millpond/client";
+import { Gateway, Refused, VIEWS, type Letter, type View } from "@millpond/client";
 import "./chat/chat.ts";
-import type { ChatElement, Desk } from "./chat/chat.ts";
-import type { Sent } from "./chat/composer.ts";
+import type { ChatElement } from "./chat/chat.ts";
+import type { Desk } from "./chat/desk.ts";
 import { Draft } from "./chat/draft.ts";
-import { Made } from "./chat/made.ts";
-import { letterOf } from "./chat/shown.ts";
+import { Post } from "./chat/post.ts";
 import style from "./style.css?inline";
+import { reasonOf } from "./words/reason.ts";
 import { languageOf, wordsOf, type Words } from "./words/words.ts";
 
 const sheet = new CSSStyleSheet();
@@ -72,10 +72,10 @@ export class MillpondChat extends HTMLElement {
     if (!session || isOver()) return;
     this.words = words;
     const { gateway, desk, letters } = this.doorOf(this.getAttribute("gateway") ?? HOME, this.getAttribute("token"));
-    const mayWrite = await this.mayWrite(gateway, session);
+    const [mayWrite, deleted] = await Promise.all([this.mayWrite(gateway, session), isDeleted(gateway, session)]);
     if (isOver()) return;
     const chat = (this.chat ??= this.makeChat());
-    Object.assign(chat, { gateway, session, view: this.view, words, desk: mayWrite ? desk : undefined, letters: letters(session) });
+    Object.assign(chat, { gateway, session, view: this.view, words, desk: mayWrite ? desk : undefined, letters: letters(session), deleted });
     if (!chat.isConnected) this.shadowRoot?.replaceChildren(chat);
   }
 
@@ -89,7 +89,22 @@ export class MillpondChat extends HTMLElement {
   private makeChat(): ChatElement {
     const chat = document.createElement("mp-chat");
     chat.addEventListener("open-large", (event) => void window.open((event as CustomEvent<{ src: string }>).detail.src, "_blank", "noopener"));
+    chat.addEventListener("closed", () => void this.lookAgain(chat));
+    chat.addEventListener("bring-back", () => void this.bringBack(chat));
     return chat;
+  }
+
+  /** An owner's line is opened again though the session was deleted: until it is gone it can be brought back. */
+  private async lookAgain(chat: ChatElement): Promise<void> {
+    const { gateway, session } = chat;
+    const deleted = await isDeleted(gateway, session);
+    if (gateway === chat.gateway && session === chat.session) chat.deleted = deleted;
+  }
+
+  private async bringBack(chat: ChatElement): Promise<void> {
+    const { gateway, session, desk, words } = chat;
+    await gateway.restoreSession(session).catch((error: unknown) => desk?.tell(words.failed(reasonOf(error, words))));
+    await this.lookAgain(chat);
   }
 
   /** A guest's token does not open what waits. */
@@ -107,21 +122,16 @@ export class MillpondChat extends HTMLElement {
     let kept: Letter[] = [];
     const letters = (session: string) => kept.filter((letter) => letter.session === session);
     const drawer = { read: () => kept, write: (all: Letter[]) => void (kept = all) };
-    const outbox = new Outbox(gateway, drawer, {
+    const tell = (words: string) => void this.dispatchEvent(new CustomEvent("millpond-notice", { detail: words }));
+    const post = new Post(gateway, drawer, {
       changed: () => this.chat?.gateway === gateway && (this.chat.letters = letters(this.chat.session)),
       taken: () => void this.chat?.readQueue(),
+      full: () => this.words && tell(this.words.outboxFull),
     });
     const drafts = new Map<string, Draft>();
-    const made = new Made();
-    const tell = (words: string) => void this.dispatchEvent(new CustomEvent("millpond-notice", { detail: words }));
-    const send = async (session: string, sent: Sent) => {
-      const taken = outbox.put(await letterOf(gateway, session, sent));
-      if (!taken && this.words) tell(this.words.outboxFull);
-      return taken;
-    };
     const desk: Desk = {
-      send,
-      drop: (key) => outbox.drop(key),
+      send: (session, sent) => post.send(session, sent),
+      drop: (key) => post.drop(key),
       draft: (session) => {
         const draft = drafts.get(session) ?? new Draft();
         drafts.set(session, draft);
@@ -129,15 +139,18 @@ export class MillpondChat extends HTMLElement {
       },
       tell,
       branch: async (session, from, sent) => {
-        const { branchBefore } = await import("./doing/branch.ts");
-        const make = () => branchBefore(gateway, session, from);
-        const branch = await made.fill(`${session} ${from.run} ${from.id}`, make, ({ id }) => send(id, { ...sent, join: false }));
+        const branch = await post.branch(session, from, sent);
         if (branch && this.getAttribute("session") === session) this.setAttribute("session", branch.id);
         return branch !== undefined;
       },
     };
     return { desk, letters };
   }
+}
+
+/** What cannot be looked up is found out by reading. */
+function isDeleted(gateway: Gateway, session: string): Promise<boolean> {
+  return gateway.session(session).then(({ deleted_ms }) => deleted_ms !== undefined, () => false);
 }
 
 customElements.define("millpond-chat", MillpondChat);

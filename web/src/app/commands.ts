@@ -5,6 +5,7 @@ import type { Command } from "../doing/commands.ts";
 import { LANGUAGES } from "../words/words.ts";
 import type { AppElement } from "./app.ts";
 import { choices, type Theme } from "./kept.ts";
+import { exportAs, fulfil, share, tellUsage } from "./wishes.ts";
 
 export function commandsOf(app: AppElement): Command[] {
   const reads = app.place.what === "shared";
@@ -29,24 +30,24 @@ function ofViews(app: AppElement): Command[] {
 function ofSession(app: AppElement, reads: boolean): Command[] {
   const { words, session, currentSession } = app;
   const exports: Command[] = [
-    { id: "markdown", title: words.exportMarkdown, run: () => void app.export("markdown") },
-    { id: "json", title: words.exportJson, run: () => void app.export("json") },
-    { id: "html", title: words.exportHtml, run: () => void app.export("html") },
+    { id: "markdown", title: words.exportMarkdown, run: () => void exportAs(app, "markdown") },
+    { id: "json", title: words.exportJson, run: () => void exportAs(app, "json") },
+    { id: "html", title: words.exportHtml, run: () => void exportAs(app, "html") },
     { id: "end", title: words.toTheEnd, run: () => app.chat?.toTheEnd() },
   ];
   if (reads) return exports;
   const wishes = (["rename", "pin", "archive", "remove"] as const).map((wish) => ({
     id: wish,
     title: { rename: words.rename, pin: currentSession?.pinned ? words.unpin : words.pin, archive: currentSession?.archived ? words.unarchive : words.archiveIt, remove: words.remove }[wish],
-    run: () => void (currentSession && app.wish(wish, currentSession)),
+    run: () => void (currentSession && fulfil(app, wish, currentSession)),
   }));
   return [
     { id: "stop", title: words.stop, run: () => void app.chat?.stop() },
     { id: "retry", title: words.retry, run: () => void app.chat?.retry() },
     ...exports,
-    { id: "share", title: words.share, run: () => void app.share() },
+    { id: "share", title: words.share, run: () => void share(app) },
     { id: "theatre", title: words.theatre, run: () => void window.open(`/theatre/${session ?? ""}`, "_blank", "noopener") },
-    { id: "usage", title: words.usage, run: () => void app.showUsage() },
+    { id: "usage", title: words.usage, run: () => void tellUsage(app) },
     ...wishes,
   ];
 }

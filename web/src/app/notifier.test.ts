@@ -6,7 +6,7 @@ import { Notifier, type Notice } from "./notifier.ts";
 function told(heard: Partial<Session>[], wanted = true): string[] {
   const shown: Notice[] = [];
   const notifier = new Notifier(() => wanted, () => en, (notice) => shown.push(notice));
-  for (const session of heard) notifier.hear({ id: "S", title: "Pond", run: null, ...session } as Session);
+  for (const session of heard) notifier.hear({ id: "S", title: "Pond", run: null, head: 3, ...session } as Session);
   return shown.map(({ body }) => body);
 }
 
@@ -14,6 +14,11 @@ test("an end and an ask are told, once each, also when the line broke in between
   expect(told([{ run: "a" }, { run: null }, { run: null }])).toEqual([en.notifyEnded]);
   expect(told([{ run: "a" }, { run: "a", asks: 1 }, { run: "a", asks: 1 }])).toEqual([en.notifyAsks]);
   expect(told([{ run: "a" }, { run: "b" }]), "the next began meanwhile").toEqual([en.notifyEnded]);
+});
+
+test("a run that began and ended between two tidings is told, and what else changes is not", () => {
+  expect(told([{ head: 3 }, { head: 9 }, { head: 9, title: "Weir" }])).toEqual([en.notifyEnded]);
+  expect(told([{ head: 3 }, { head: 4, run: "a" }])).toEqual([]);
 });
 
 test("what was so already, or is not wanted, is not told", () => {

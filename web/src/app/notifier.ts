@@ -10,8 +10,14 @@ export interface Notice {
   session: string;
 }
 
+interface Heard {
+  run: string | null;
+  asks: number;
+  head: number;
+}
+
 export class Notifier {
-  private readonly known = new Map<string, { run: string | null; asks: number }>();
+  private readonly known = new Map<string, Heard>();
 
   constructor(
     private readonly wanted: () => boolean,
@@ -20,12 +26,13 @@ export class Notifier {
   ) {}
 
   /** A session as it is now. What happened while nobody listened is news, too; one not heard of before is not. */
-  hear({ id, title, run, asks = 0 }: Session): void {
+  hear({ id, title, run, asks = 0, head }: Session): void {
     const before = this.known.get(id);
-    this.known.set(id, { run, asks });
+    this.known.set(id, { run, asks, head });
     if (!before || !this.wanted()) return;
     const { untitled, notifyAsks, notifyEnded } = this.words();
-    const isOver = before.run !== null && before.run !== run;
+    // Of one that was short only what it left in the log is heard.
+    const isOver = before.run === null ? run === null && before.head < head : before.run !== run;
     if (before.asks < asks) this.show({ title: title || untitled, body: notifyAsks, session: id });
     else if (isOver) this.show({ title: title || untitled, body: notifyEnded, session: id });
   }

@@ -1,42 +1,25 @@
 // One session in one view: the page, what it waits for, and where a person writes.
 
-import { Reader, Refused, type Ask, type Change, type Gateway, type Item, type Letter, type LineState, type Thinking, type View, type Waiting } from "@millpond/client";
+import { Refused, type Ask, type Change, type Gateway, type Item, type Letter, type LineState, type Page, type Thinking, type View, type Waiting } from "@millpond/client";
 import { LitElement, html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { openWhileSeen } from "../app/asleep.ts";
 import type { Command } from "../doing/commands.ts";
-import { Announcer } from "../page/announcer.ts";
-import { Follow } from "../page/follow.ts";
-import { PageView } from "../page/page-view.ts";
 import { reasonOf } from "../words/reason.ts";
 import type { Words } from "../words/words.ts";
-import { nameOf } from "./asks.ts";
+import { Answers } from "./answers.ts";
+import "./asks.ts";
+import { Branching } from "./branching.ts";
 import { allowFiles, type Sent } from "./composer.ts";
-import { Draft, type Written } from "./draft.ts";
+import type { Desk } from "./desk.ts";
+import type { Draft, Written } from "./draft.ts";
 import "./queue.ts";
 import type { LateEdit, QueueWish } from "./queue.ts";
+import { Reading, type Places } from "./reading.ts";
 import { PICTURES_MAX, fetched } from "./shown.ts";
 import { isGoing, statusWords } from "./status.ts";
-import { aroundOf } from "./surroundings.ts";
 
-/** What the chat cannot do by itself. */
-export interface Desk {
-  /** Says whether it is kept, and will be sent. */
-  send(session: string, sent: Sent): Promise<boolean>;
-  drop(key: string): void;
-  /** Always the same of a session. */
-  draft(session: string): Draft;
-  tell(words: string): void;
-  /** Goes on from before this message, in a session of its own, with another. Says whether that is kept. */
-  branch(session: string, from: Item, sent: Sent): Promise<boolean>;
-}
-
-/** A message that is written anew. */
-interface Branching {
-  from: Item;
-  draft: Draft;
-  /** Once its pictures are shown, or it was told why they are not. */
-  pictures: Promise<"shown" | "missing">;
-}
+/** Why nothing more comes; the words have a sentence for each. */
+type Problem = "revoked" | "deleted" | "gone" | "signedOut";
 
 export class ChatElement extends LitElement {
   static override properties = {
@@ -57,7 +40,6 @@ export class ChatElement extends LitElement {
     unread: { state: true },
     stopping: { state: true },
     branching: { state: true },
-    tick: { state: true },
   };
   declare gateway: Gateway;
   declare session: string;
@@ -74,26 +56,18 @@ export class ChatElement extends LitElement {
   declare deleted: boolean;
   declare private waiting: readonly Waiting[];
   declare private line: LineState;
-  declare private problem: string | undefined;
+  declare private problem: Problem | undefined;
   declare private following: boolean;
   declare private unread: boolean;
   declare private stopping: boolean;
   declare private branching: Branching | undefined;
-  /** Counts changes of what stands around the page. */
-  declare private tick: number;
-  private reader: Reader | undefined;
-  /** The run that the person sees going, if the page has said which. */
-  private run: string | undefined;
-  private around: ReturnType<typeof aroundOf> | undefined;
-  private pageView: PageView | undefined;
-  private follow: Follow | undefined;
-  private announcer: Announcer | undefined;
+  private reading: Reading | undefined;
+  private readonly answers = new Answers(this);
   private wake: (() => void) | undefined;
-  private readonly answering = new Set<string>();
 
   constructor() {
     super();
-    Object.assign(this, { letters: [], commands: [], waiting: [], line: "connecting", following: true, unread: false, stopping: false, tick: 0, head: 0, deleted: false });
+    Object.assign(this, { letters: [], commands: [], waiting: [], line: "connecting", following: true, unread: false, stopping: false, head: 0, deleted: false });
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -102,7 +76,7 @@ export class ChatElement extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.wake = openWhileSeen(() => (this.reader ? [this.reader] : []));
+    this.wake = openWhileSeen(() => (this.reading ? [this.reading] : []));
     addEventListener("online", this.online);
   }
 
@@ -114,8 +88,8 @@ export class ChatElement extends LitElement {
   }
 
   /** The page as it stands, for exports. */
-  get page() {
-    return this.reader?.page;
+  get page(): Page | undefined {
+    return this.reading?.page;
   }
 
   get composer() {
@@ -131,7 +105,7 @@ export class ChatElement extends LitElement {
 
   /** The run that is seen, and not one that began meanwhile; the gateway knows it where the page has nothing of it yet. */
   private async cancelRun(): Promise<void> {
-    const run = this.run ?? (await this.gateway.session(this.session)).run;
+    const run = this.reading?.run ?? (await this.gateway.session(this.session)).run;
     if (run) await this.gateway.cancel(run).catch(unlessEnded);
   }
 
@@ -141,7 +115,7 @@ export class ChatElement extends LitElement {
   }
 
   toTheEnd(): void {
-    this.follow?.toTheEnd();
+    this.reading?.toTheEnd();
   }
 
   protected override render(): TemplateResult {
@@ -170,9 +144,9 @@ export class ChatElement extends LitElement {
     if (!desk) return html`<p class="soft read-only">${words.readOnly}</p>`;
     return html`<mp-asks
         .asks=${this.page?.asks ?? []}
-        .busy=${new Set(this.answering)}
+        .busy=${this.answers.busy}
         .words=${words}
-        @answer=${this.answered}
+        @answer=${({ detail: { ask, answer } }: CustomEvent<{ ask: Ask; answer: string }>) => void this.answers.give(ask, answer)}
         @focus-lost=${this.toWriting}
       ></mp-asks>
       <mp-queue
@@ -220,90 +194,59 @@ export class ChatElement extends LitElement {
   }
 
   private lineNote(): TemplateResult | typeof nothing {
-    if (this.problem) return html`<p class="line problem" role="alert">${this.problem}</p>`;
+    if (this.problem) return html`<p class="line problem" role="alert">${this.words[this.problem]}</p>`;
     return this.line === "waiting" ? html`<p class="line" role="status">${this.words.offline}</p>` : nothing;
   }
 
   protected override updated(changed: PropertyValues<this>): void {
     if (changed.has("session") || changed.has("view") || changed.has("thinking") || changed.has("gateway") || changed.has("words")) this.openSession(changed.has("session"));
     else if (changed.get("deleted") === true && !this.deleted) this.openSession(false);
-    if (changed.has("head") && this.head) this.reader?.expectHead(this.head);
+    if (changed.has("head") && this.head) this.reading?.expectHead(this.head);
   }
 
   private openSession(another: boolean): void {
     this.shut();
     if (!this.session) return;
-    const [host, scroller, content] = ([".page", ".scroller", ".content"] as const).map((name) => this.querySelector<HTMLElement>(name));
-    const live = this.querySelector<HTMLElement>("[data-announcer]");
-    if (!host || !scroller || !content || !live) return;
     if (another) Object.assign(this, { waiting: [], branching: undefined, problem: undefined, stopping: false });
-    const { session, words, desk } = this;
-    this.around = aroundOf(this.gateway, {
-      words,
-      session,
-      openLarge: (src, alt) => this.dispatchEvent(new CustomEvent("open-large", { detail: { src, alt } })),
+    this.reading = this.read(this.session);
+    this.reading.open();
+    Object.assign(this, { following: true, unread: false });
+    void this.readQueue();
+  }
+
+  private read(session: string): Reading {
+    const { gateway, view, thinking, words, desk } = this;
+    const wishes = {
+      openLarge: (src: string, alt: string) => this.dispatchEvent(new CustomEvent("open-large", { detail: { src, alt } })),
       copied: () => desk?.tell(words.copied),
       ...(desk && { edit: (item: Item) => this.beginBranch(item) }),
-    });
-    this.pageView = new PageView(host, this.around, () => this.drawn(), scroller);
-    this.follow = new Follow(scroller, content, (following) => this.followed(following));
-    this.announcer = new Announcer(live);
-    const kind = { view: this.view, ...(this.thinking && { thinking: this.thinking }) };
-    this.reader = new Reader(this.gateway, session, kind, {
-      change: (change) => this.changed(change),
-      state: (state, why) => this.lineIs(state, why),
+    };
+    return new Reading({ gateway, session, view, thinking, words, ...wishes }, this.places(), {
+      changed: (change) => this.changed(change),
+      drawn: () => this.drawn(),
+      followed: (following) => this.followed(following),
+      line: (state, why) => this.lineIs(state, why),
       closed: (reason) => this.closedBecause(reason),
     });
-    this.reader.open();
-    Object.assign(this, { following: true, unread: false });
-    if (desk) void this.readQueue();
+  }
+
+  private places(): Places {
+    const place = (name: string) => this.querySelector(name) as HTMLElement;
+    return { scroller: place(".scroller"), content: place(".content"), page: place(".page"), voice: place("[data-announcer]") };
   }
 
   private shut(): void {
-    this.reader?.close();
-    this.pageView?.dispose();
-    this.follow?.dispose();
-    this.announcer?.dispose();
-    this.around?.dispose();
-    this.reader = this.pageView = this.follow = this.announcer = this.around = this.run = undefined;
+    this.reading?.dispose();
+    this.reading = undefined;
   }
 
   private changed(change: Change): void {
-    const page = this.page;
-    if (!page) return;
-    if (change.what === "everything") {
-      this.run = this.reader?.run;
-      this.answering.clear();
-      this.pageView?.show(page);
-      this.announcer?.begin(page);
-    } else {
-      this.pageView?.change(change);
-      this.announcer?.hear(change, page);
-    }
-    if (change.what !== "appended") this.aroundChanged(change);
-  }
-
-  private aroundChanged(change: Change): void {
-    this.tick += 1;
-    if (change.what === "ended" || change.what === "everything") void this.readQueue();
-    if (change.what === "ended") this.ended();
-    if (change.what === "around" && change.part === "asks") this.announcer?.say(this.words.waitingForYou);
-    if (change.what === "item") this.begins(change.key);
-    if (change.what !== "resolved") return;
-    const { by, answer } = change.resolved;
-    if (!this.answering.delete(nameOf(change.resolved)) && by === "person") this.desk?.tell(this.words.answeredElsewhere(this.words.askOption[answer] ?? answer));
-  }
-
-  private ended(): void {
-    this.run = undefined;
-    if (this.page) this.announcer?.say(statusWords(this.page, this.words));
-  }
-
-  /** A message that begins its run waits no longer. */
-  private begins(key: number): void {
-    const item = this.page?.items.get(key);
-    if (item?.kind === "user") void this.readQueue();
-    if (item?.kind === "user" || item?.state === "live") this.run = item.run;
+    if (change.what === "everything") this.answers.forget();
+    if (change.what === "resolved") this.answers.settled(change.resolved);
+    // A message that begins its run waits no longer.
+    const begins = change.what === "item" && this.page?.items.get(change.key)?.kind === "user";
+    if (begins || change.what === "ended" || change.what === "everything") void this.readQueue();
+    this.requestUpdate();
   }
 
   private get isGoing(): boolean {
@@ -321,30 +264,27 @@ export class ChatElement extends LitElement {
 
   private lineIs(state: LineState, why?: Refused): void {
     this.line = state;
-    if (state === "refused" && why) {
-      this.problem = why.status === 401 ? this.words.signedOut : this.words.gone;
-      this.dispatchEvent(new CustomEvent("refused", { detail: why }));
-    } else if (state === "open") this.problem = undefined;
+    if (state === "open") this.problem = undefined;
+    if (state !== "refused" || !why) return;
+    // What was said when the line was closed says more.
+    this.problem ??= this.problemOf(why);
+    this.dispatchEvent(new CustomEvent("refused", { detail: why }));
+  }
+
+  private problemOf({ status }: Refused): Problem {
+    if (status !== 401) return "gone";
+    return this.gateway.hasToken ? "revoked" : "signedOut";
   }
 
   private closedBecause(reason: string): void {
-    if (reason === "revoked") this.problem = this.words.revoked;
-    if (reason === "deleted") this.problem = this.words.gone;
+    if (reason !== "revoked" && reason !== "deleted") return;
+    this.problem = reason;
+    this.dispatchEvent(new CustomEvent("closed", { detail: reason }));
   }
 
   private beginBranch(from: Item): void {
-    const draft = new Draft();
-    draft.text = from.text ?? "";
-    this.branching = { from, draft, pictures: this.bringPictures(from, draft) };
+    this.branching = new Branching(from, (digests) => this.trying(fetched(this.gateway, this.session, digests)));
     void this.updateComplete.then(() => this.composer?.focus());
-  }
-
-  /** Those of the message go with what takes its place, unless they are taken out. */
-  private async bringPictures({ images = [] }: Item, draft: Draft): Promise<"shown" | "missing"> {
-    const digests = images.flatMap(({ ref }) => (ref.startsWith("sha256:") ? [ref.slice(7)] : []));
-    const files = await this.trying(fetched(this.gateway, this.session, digests));
-    if (files) draft.pictures = [...files, ...draft.pictures].slice(0, PICTURES_MAX);
-    return files ? "shown" : "missing";
   }
 
   private readonly send = async ({ detail }: CustomEvent<Sent>): Promise<void> => {
@@ -359,13 +299,9 @@ export class ChatElement extends LitElement {
 
   /** What was written stays where it is until the branch is there. */
   private async branchOff(desk: Desk, session: string, branching: Branching, sent: Sent): Promise<boolean> {
-    const { from, draft } = branching;
-    const came = await branching.pictures;
-    // Whoever sends it again does so without them.
-    branching.pictures = Promise.resolve("shown");
-    if (came === "missing" || !(await desk.branch(session, from, { ...sent, pictures: draft.pictures }))) return false;
-    if (this.branching === branching) this.branching = undefined;
-    return true;
+    const isThere = await branching.sendBy((from, sent) => desk.branch(session, from, sent), sent);
+    if (isThere && this.branching === branching) this.branching = undefined;
+    return isThere;
   }
 
   private readonly dropped = (event: DragEvent): void => {
@@ -373,21 +309,6 @@ export class ChatElement extends LitElement {
     if (event.defaultPrevented || !files.length || !this.composer) return;
     event.preventDefault();
     void this.composer.attach(files);
-  };
-
-  private readonly answered = async (event: CustomEvent<{ ask: Ask; answer: string }>): Promise<void> => {
-    const { ask, answer } = event.detail;
-    this.answering.add(nameOf(ask));
-    this.tick += 1;
-    try {
-      await this.gateway.answer(ask.run, ask.id, answer);
-    } catch (error) {
-      this.answering.delete(nameOf(ask));
-      this.tick += 1;
-      // An answer may end the run before another comes.
-      const late = error instanceof Refused && (error.code === "answered_already" || error.code === "nobody_waits");
-      this.desk?.tell(late ? this.words.answeredBefore : this.words.failed(reasonOf(error, this.words)));
-    }
   };
 
   private readonly arrange = async ({ detail: { order, removed, texts } }: CustomEvent<QueueWish>): Promise<void> => {
@@ -437,7 +358,7 @@ export class ChatElement extends LitElement {
     return work.catch((error: unknown) => void this.desk?.tell(this.words.failed(reasonOf(error, this.words))));
   }
 
-  private readonly online = (): void => this.reader?.refresh();
+  private readonly online = (): void => this.reading?.refresh();
 }
 
 /** Below what is there already, and beside it, as far as there is room. */

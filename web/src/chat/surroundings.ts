@@ -14,15 +14,16 @@ export interface Wishes {
 
 export function aroundOf(gateway: Gateway, wishes: Wishes): Around & { dispose(): void } {
   const { words, session, edit } = wishes;
-  const files = new Files(gateway, session);
+  const files = new Files(gateway);
   const remotePicture = (url: string, alt: string) => remoteFrame(gateway, url, alt);
   return {
     words,
     markdown: {
       words: { copy: words.copy, copied: words.copied, showImage: words.showImage, diagram: words.diagram },
+      ownImage: (path) => files.at(path),
       remoteImage: remotePicture,
     },
-    picture: (ref) => (ref.startsWith("sha256:") ? files.of(ref.slice(7)) : undefined),
+    picture: (ref) => (ref.startsWith("sha256:") ? files.at(gateway.filePath(session, ref.slice(7))) : undefined),
     remotePicture,
     openLarge: (src, alt) => wishes.openLarge(src, alt),
     copy: (text) => void navigator.clipboard.writeText(text).then(() => wishes.copied()),
@@ -31,23 +32,20 @@ export function aroundOf(gateway: Gateway, wishes: Wishes): Around & { dispose()
   };
 }
 
-/** Where the files of a session are found: each is fetched once, however often it is shown. */
+/** Where the files of sessions are found: each is fetched once, however often it is shown. */
 class Files {
   private readonly fetched = new Map<string, Promise<string>>();
 
-  constructor(
-    private readonly gateway: Gateway,
-    private readonly session: string,
-  ) {}
+  constructor(private readonly gateway: Gateway) {}
 
-  of(digest: string): string | Promise<string> {
-    const { gateway, session } = this;
-    if (!gateway.hasToken) return gateway.base + gateway.filePath(session, digest);
+  at(path: string): string | Promise<string> {
+    const { gateway } = this;
+    if (!gateway.hasToken) return gateway.base + path;
     // What a browser loads by itself carries no token.
-    const place = this.fetched.get(digest) ?? gateway.file(session, digest).then((file) => URL.createObjectURL(file));
-    this.fetched.set(digest, place);
+    const place = this.fetched.get(path) ?? gateway.fileAt(path).then((file) => URL.createObjectURL(file));
+    this.fetched.set(path, place);
     // What did not come is asked for again when it is shown again.
-    place.catch(() => this.fetched.delete(digest));
+    place.catch(() => this.fetched.delete(path));
     return place;
   }
 

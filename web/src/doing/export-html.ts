@@ -20,22 +20,27 @@ const STYLE =
   "@media(prefers-color-scheme:dark){body{color:#e3eceb;background:#101819}pre,.said{background:#1a2526}h2,.aside{color:#9fb5b3}.problem{color:#ff9a94}a{color:#7cc4ff}}";
 
 export interface Telling {
-  title: string;
-  language: string;
   words: Words;
+  /** Of the item in hand: those of all would be too much at once. */
   pictures: Pictures;
 }
 
-export function asHtml(items: readonly Item[], ended: Page["ended"], telling: Telling): string {
-  const { title, language, words } = telling;
+export interface Heading {
+  title: string;
+  language: string;
+  words: Words;
+  picturesOf(item: Item): Promise<Pictures>;
+}
+
+export async function* asHtml(items: Iterable<Item>, ended: Page["ended"], { title, language, words, picturesOf }: Heading): AsyncGenerator<string> {
   const name = escaped(title || words.untitled);
-  const body = items.map((item) => part(item, telling)).join("\n");
-  const end = ended ? endedWords(ended, words) : "";
-  return (
+  yield (
     `<!doctype html><html lang="${escaped(language)}"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}">` +
     `<meta name="viewport" content="width=device-width"><title>${name}</title><style>${STYLE}</style></head><body>` +
-    `<h1 dir="auto">${name}</h1>\n${body}\n${aside(end)}</body></html>\n`
+    `<h1 dir="auto">${name}</h1>\n`
   );
+  for (const item of items) yield `${part(item, { words, pictures: await picturesOf(item) })}\n`;
+  yield `${aside(ended ? endedWords(ended, words) : "")}</body></html>\n`;
 }
 
 function part(item: Item, telling: Telling): string {

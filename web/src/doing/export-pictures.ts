@@ -1,15 +1,15 @@
-// The pictures of a page as text, to be put into a file.
+// The pictures of an item as text, to be put into a file.
 
-import type { Gateway, Item, Page } from "@millpond/client";
+import type { Gateway, Item } from "@millpond/client";
 
-/** What a browser loads in place of a picture, by what a page calls it. */
+/** What a browser loads in place of a picture, by what an item calls it. */
 export type Pictures = ReadonlyMap<string, string>;
 
 const SHOWN = /^image\/(png|jpeg|gif|webp|avif)$/;
 
 /** Those that cannot be had are left out. */
-export async function picturesOf(page: Page, gateway: Gateway, session: string): Promise<Pictures> {
-  const refs = new Set([...page.items.values()].flatMap(refsOf).filter((ref) => ref.startsWith("sha256:")));
+export async function picturesOf(item: Item, gateway: Gateway, session: string): Promise<Pictures> {
+  const refs = new Set(refsOf(item).filter((ref) => ref.startsWith("sha256:")));
   const found = await Promise.all(
     [...refs].map(async (ref) => [ref, await gateway.file(session, ref.slice(7)).then(asAddress, () => undefined)] as const),
   );

@@ -1,18 +1,21 @@
 // A page as a file: what the view shows, and nothing that it hides.
+//
+// Invariant: the file is the page at one moment, though it is made item by item, so that a long
+// session is not held once more as a whole.
 
 import type { Item, Page } from "@millpond/client";
 import { writtenOut } from "../page/hidden-characters.ts";
 import type { Words } from "../words/words.ts";
 import { asHtml } from "./export-html.ts";
 import type { Pictures } from "./export-pictures.ts";
-import { redacted } from "./redact.ts";
+import { redacted, redactedAll } from "./redact.ts";
 
 export type Format = "markdown" | "json" | "html";
 
 export interface Exported {
   name: string;
   kind: string;
-  text: string;
+  pieces: Iterable<string> | AsyncIterable<string>;
 }
 
 export interface Told {
@@ -21,22 +24,34 @@ export interface Told {
   language: string;
   words: Words;
   /** For web pages, which have them in themselves. */
-  pictures: Pictures;
+  picturesOf(item: Item): Promise<Pictures>;
 }
 
-export function exported(page: Page, format: Format, { title: named, language, words, pictures }: Told): Exported {
+/** So much is handed to the browser at a time, which need not keep it in memory. */
+const HANDED_CHARS = 1024 * 1024;
+
+export function exported(page: Page, format: Format, { title: named, words, ...told }: Told): Exported {
   const title = redacted(named);
   const name = fileName(title || words.untitled);
-  const shown = page.keys.flatMap((key) => page.items.get(key) ?? []).filter(({ state }) => state !== "withdrawn");
-  const items = blackedOut(shown);
+  const items = blackedOutOneByOne(shownOn(page));
   switch (format) {
     case "markdown":
-      return { name: `${name}.md`, kind: "text/markdown", text: redacted(asMarkdown(items, title, words)) };
+      return { name: `${name}.md`, kind: "text/markdown", pieces: redactedAll(asMarkdown(items, title, words)) };
     case "json":
-      return { name: `${name}.json`, kind: "application/json", text: JSON.stringify({ title, items }, null, 2) };
+      return { name: `${name}.json`, kind: "application/json", pieces: asJson(items, title) };
     case "html":
-      return { name: `${name}.html`, kind: "text/html", text: asHtml(items, page.ended && blackedOut(page.ended), { title, language, words, pictures }) };
+      return { name: `${name}.html`, kind: "text/html", pieces: asHtml(items, page.ended && blackedOut(page.ended), { title, words, ...told }) };
   }
+}
+
+/** As they are now: the page may change before the last of them is written. */
+function shownOn(page: Page): Item[] {
+  const items = page.keys.flatMap((key) => page.items.get(key) ?? []);
+  return items.filter(({ state }) => state !== "withdrawn").map((item) => ({ ...item }));
+}
+
+function* blackedOutOneByOne(items: readonly Item[]): Generator<Item> {
+  for (const item of items) yield blackedOut(item);
 }
 
 /** The same without what looks like a secret, however deep. */
@@ -44,9 +59,17 @@ function blackedOut<T>(told: T): T {
   return JSON.parse(JSON.stringify(told, (_, value: unknown) => (typeof value === "string" ? redacted(value) : value))) as T;
 }
 
-export function download({ name, kind, text }: Exported): void {
+export async function download({ name, kind, pieces }: Exported): Promise<void> {
+  const handed: Blob[] = [];
+  let text = "";
+  for await (const piece of pieces) {
+    text += piece;
+    if (text.length < HANDED_CHARS) continue;
+    handed.push(new Blob([text]));
+    text = "";
+  }
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: `${kind};charset=utf-8` }));
+  link.href = URL.createObjectURL(new Blob([...handed, text], { type: `${kind};charset=utf-8` }));
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
@@ -58,9 +81,21 @@ function fileName(title: string): string {
   return plain || "millpond";
 }
 
-function asMarkdown(items: Item[], title: string, words: Words): string {
-  const parts = items.map((item) => part(item, words)).filter(Boolean);
-  return [`# ${title || words.untitled}`, ...parts].join("\n\n") + "\n";
+function* asMarkdown(items: Iterable<Item>, title: string, words: Words): Generator<string> {
+  yield `# ${title || words.untitled}\n`;
+  for (const item of items) {
+    const text = part(item, words);
+    if (text) yield `\n${text}\n`;
+  }
+}
+
+function* asJson(items: Iterable<Item>, title: string): Generator<string> {
+  let before = `{\n  "title": ${JSON.stringify(title)},\n  "items": [`;
+  for (const item of items) {
+    yield `${before}\n${JSON.stringify(item, null, 2).replace(/^/gm, "    ")}`;
+    before = ",";
+  }
+  yield before === "," ? "\n  ]\n}" : `${before}]\n}`;
 }
 
 function part(item: Item, words: Words): string {

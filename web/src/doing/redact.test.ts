@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redacted } from "./redact.ts";
+import { redacted, redactedAll } from "./redact.ts";
 
 test("keys go and the rest stays, and a second pass changes nothing", () => {
   const cases: [string, string][] = [
@@ -17,4 +17,17 @@ test("keys go and the rest stays, and a second pass changes nothing", () => {
     expect(redacted(text)).toBe(expected);
     expect(redacted(expected)).toBe(expected);
   }
+});
+
+test("a text in pieces is redacted as one, wherever it is cut and however long it is", () => {
+  const key = `-----BEGIN PRIVATE KEY-----\n${"MIIabc123+/\n".repeat(300)}-----END PRIVATE KEY-----\n`;
+  const text = `${"A line of a long day, with a task-list. 🏞️\n".repeat(900)}${key}Authorization: Bearer\nabc.def-ghi\n`.repeat(3);
+  const whole = redacted(text);
+  for (const size of [7, 1000, 40_000, text.length]) {
+    const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, at) => text.slice(at * size, (at + 1) * size));
+    const made = [...redactedAll(pieces)];
+    expect(made.join(""), `${size}`).toBe(whole);
+    expect(made.slice(0, -1).every((piece) => piece.endsWith("\n") || !piece)).toBe(true);
+  }
+  expect(whole).not.toMatch(/MIIabc|abc\.def/);
 });

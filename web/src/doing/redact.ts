@@ -35,3 +35,26 @@ const NAMED = [
 export function redacted(text: string): string {
   return NAMED.reduce((text, named) => text.replace(named, `$1${REDACTED}`), text.replace(SHAPES, REDACTED));
 }
+
+/** Longer than any secret. */
+const SECRET_CHARS_MAX = 16 * 1024;
+
+/** A text in pieces, cut where lines end and no secret lies across; one may in the pieces that it comes in. */
+export function* redactedAll(pieces: Iterable<string>): Generator<string> {
+  let held = "";
+  let enough = 2 * SECRET_CHARS_MAX;
+  for (const piece of pieces) {
+    held += piece;
+    if (held.length < enough) continue;
+    // What begins after the cut may go on in what follows.
+    const cut = held.lastIndexOf("\n", held.length - SECRET_CHARS_MAX) + 1;
+    const [before, after] = [held.slice(0, cut), held.slice(cut)];
+    const made = redacted(before);
+    if (made + redacted(after) === redacted(held)) {
+      yield made;
+      held = after;
+    }
+    enough = held.length + SECRET_CHARS_MAX;
+  }
+  yield redacted(held);
+}

@@ -15,6 +15,7 @@ export class Diagrams {
   readonly #words: string;
   readonly #shown: Shown[] = [];
   #stopFollowing = (): void => undefined;
+  #isDisposed = false;
 
   constructor(words: string) {
     this.#words = words;
@@ -39,6 +40,7 @@ export class Diagrams {
   }
 
   dispose(): void {
+    this.#isDisposed = true;
     this.#stopFollowing();
     for (const { image } of this.#shown) URL.revokeObjectURL(image.src);
   }
@@ -62,7 +64,8 @@ export class Diagrams {
   async #paint(image: HTMLImageElement, source: string): Promise<boolean> {
     const { drawDiagram } = await import("./diagram.ts");
     const drawn = await drawDiagram(source, scheme());
-    if (drawn === null) return false;
+    // Nobody would give back what is made after the text has gone.
+    if (drawn === null || this.#isDisposed) return false;
     if (image.src !== "") URL.revokeObjectURL(image.src);
     image.width = drawn.width;
     image.height = drawn.height;

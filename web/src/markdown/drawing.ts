@@ -18,7 +18,7 @@ import type { Setting, Words } from "./setting.ts";
 export interface Audience {
   words: Words;
   /** Elements are about to be shown. */
-  prepare(elements: Iterable<Element>): void;
+  prepare(elements: readonly Element[]): void;
   /** Elements became final. */
   finished(elements: Iterable<Element>): void;
 }
@@ -136,7 +136,7 @@ export class Drawing {
     const template = document.createElement("template");
     template.innerHTML = html;
     const roots = [...template.content.children];
-    if (html.includes("md-math")) this.#audience.prepare(roots);
+    if (/md-(math|own)/.test(html)) this.#audience.prepare(roots);
     this.#page.show(roots, this.#opening?.borrowedRows ?? 0);
   }
 

@@ -1,7 +1,7 @@
 // Improves shown elements with parts that are fetched only when a text needs them: formulas, colours, diagrams.
 // Invariant: never changes the words of a text; while a part is missing or fails, the source is shown.
 
-import type { Words } from "./setting.ts";
+import type { Surroundings } from "./stream.ts";
 import { HIGHLIGHT_CHARACTERS_MAX, MATH_CHARACTERS_MAX } from "./limits.ts";
 import { Diagrams } from "./diagrams.ts";
 import { whenIdle } from "./idle.ts";
@@ -13,14 +13,16 @@ let loadingFormula: Promise<Formula> | null = null;
 
 export class Enhancer {
   readonly #host: Element;
+  readonly #surroundings: Surroundings;
   /** The source each improved element was made from. */
   readonly #sources = new WeakMap<Element, string>();
   readonly #diagrams: Diagrams;
   #isDisposed = false;
 
-  constructor(host: Element, words: Words) {
+  constructor(host: Element, surroundings: Surroundings) {
     this.#host = host;
-    this.#diagrams = new Diagrams(words.diagram);
+    this.#surroundings = surroundings;
+    this.#diagrams = new Diagrams(surroundings.words.diagram);
   }
 
   /** Whether the shown element needs no further work: it is improved already, or takes over what improved the fresh. */
@@ -39,6 +41,19 @@ export class Enhancer {
   /** Marks an element that the reader changed, so that a redraw does not undo it. */
   keep(element: Element): void {
     this.#sources.set(element, sourceOf(element));
+  }
+
+  /** Gives pictures of the session their address before they are shown: elsewhere than at home, the one in the text is somebody else's. */
+  ownPicturesIn(roots: Iterable<Element>): void {
+    for (const element of within(roots, ".md-own")) {
+      const image = element.querySelector("img");
+      const path = image?.getAttribute("src");
+      const place = path && this.#surroundings.ownImage?.(path);
+      if (!image || !place || place === path) continue;
+      this.#sources.set(element, path);
+      image.removeAttribute("src");
+      Promise.resolve(place).then((address) => (image.src = address), () => undefined);
+    }
   }
 
   /** Typesets the formulas in elements that are about to be shown, or fetches what is needed for it. */

@@ -92,7 +92,7 @@ function imageRule(escape: (text: string) => string): RendererRule {
     if (picture.kind === "words") return escape(alt);
     if (words === null) return exportedPicture(picture, alt, token.meta?.["linked"] === true, escape);
     if (picture.kind === "own") {
-      return `<img loading="lazy" decoding="async" src="${escape(picture.path)}" alt="${escape(alt)}">`;
+      return `<span class="md-own"><img loading="lazy" decoding="async" src="${escape(picture.path)}" alt="${escape(alt)}"></span>`;
     }
     const label = escape(words.showImage(picture.url.host));
     const caption = alt === "" ? "" : ` <span>${escape(alt)}</span>`;

@@ -13,6 +13,8 @@ export { renderToHtml } from "./export.ts";
 
 export interface Surroundings {
   words: Words;
+  /** Where a picture of the session is found that the text names; where the text says if nobody knows better. */
+  ownImage?(path: string): string | Promise<string>;
   /** What takes the place of a remote picture's button when it is clicked. */
   remoteImage(url: string, alt: string): Element;
 }
@@ -32,12 +34,15 @@ export class MarkdownStream {
     this.#now = now;
     host.classList.add("md");
     host.replaceChildren();
-    const enhancer = new Enhancer(host, surroundings.words);
+    const enhancer = new Enhancer(host, surroundings);
     const page = new Page(host, (shown, fresh) => enhancer.keeps(shown, fresh));
     this.#enhancer = enhancer;
     this.#drawing = new Drawing(page, {
       words: surroundings.words,
-      prepare: (elements) => enhancer.formulasIn(elements),
+      prepare: (elements) => {
+        enhancer.ownPicturesIn(elements);
+        enhancer.formulasIn(elements);
+      },
       finished: (elements) => enhancer.codeIn(elements),
     });
     this.#stopPresses = handlePresses(host, surroundings, (element) => enhancer.keep(element));

@@ -3,7 +3,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, connect, type AddressInfo, type Server, type Socket } from "node:net";
-import { request } from "node:http";
+import { request, type Server as HttpServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -16,6 +16,7 @@ export class TestGateway {
   private process: ChildProcess | undefined;
   private readonly sockets = new Set<Socket>();
   private reachable = true;
+  private inFront: HttpServer | undefined;
 
   private constructor(
     readonly port: number,
@@ -79,6 +80,13 @@ export class TestGateway {
     this.reachable = true;
   }
 
+  /** From now on browsers are answered by this, as by another program after a restart; nothing is the gateway itself. */
+  answerBy(server: HttpServer | undefined): void {
+    this.cut();
+    this.inFront = server;
+    this.mend();
+  }
+
   async stop(): Promise<void> {
     this.cut();
     this.line.close();
@@ -88,13 +96,16 @@ export class TestGateway {
 
   private carry(socket: Socket): void {
     if (!this.reachable) return void socket.destroy();
+    if (this.inFront) return void (this.keep(socket), this.inFront.emit("connection", socket));
     const up = connect(this.port, "127.0.0.1");
-    for (const end of [socket, up]) {
-      this.sockets.add(end);
-      end.on("error", () => end.destroy()).on("close", () => this.sockets.delete(end));
-    }
+    for (const end of [socket, up]) this.keep(end);
     socket.pipe(up).on("close", () => socket.destroy());
     up.pipe(socket).on("close", () => up.destroy());
+  }
+
+  private keep(end: Socket): void {
+    this.sockets.add(end);
+    end.on("error", () => end.destroy()).on("close", () => this.sockets.delete(end));
   }
 
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {

@@ -1,44 +1,18 @@
 // Pictures that a person shows: chosen, pasted or dropped, seen before and after they are sent.
 
-import { deflateSync } from "node:zlib";
 import { expect, test, type Page } from "./test.ts";
 import type { TestGateway } from "./gateway.ts";
+import { countObjectUrls, objectUrls } from "./object-urls.ts";
+import { png } from "./png.ts";
 
 let gateway: TestGateway;
 test.beforeAll(({ gateway: started }) => void (gateway = started));
 
 test.beforeEach(async ({ page }) => {
+  await countObjectUrls(page.context());
   await page.goto(gateway.origin + (await gateway.loginPath()));
   await expect(page.getByRole("textbox", { name: "Message" })).toBeVisible();
 });
-
-/** A square of one colour. */
-function png(side: number): Buffer {
-  const part = (kind: string, data: Buffer) => {
-    const body = Buffer.concat([Buffer.from(kind), data]);
-    const ends = Buffer.alloc(8);
-    ends.writeUInt32BE(data.length);
-    ends.writeUInt32BE(crc(body), 4);
-    return Buffer.concat([ends.subarray(0, 4), body, ends.subarray(4)]);
-  };
-  const head = Buffer.alloc(13);
-  head.writeUInt32BE(side);
-  head.writeUInt32BE(side, 4);
-  head.set([8, 2], 8);
-  const row = Buffer.alloc(1 + 3 * side, 90);
-  row[0] = 0;
-  const rows = deflateSync(Buffer.concat(Array.from({ length: side }, () => row)));
-  return Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), part("IHDR", head), part("IDAT", rows), part("IEND", Buffer.alloc(0))]);
-}
-
-function crc(bytes: Buffer): number {
-  let sum = ~0;
-  for (const byte of bytes) {
-    sum ^= byte;
-    for (let bit = 0; bit < 8; bit++) sum = (sum >>> 1) ^ (sum & 1 ? 0xedb88320 : 0);
-  }
-  return ~sum >>> 0;
-}
 
 const choose = (page: Page, ...files: { name: string; mimeType: string; buffer: Buffer }[]) =>
   page.locator("mp-composer input[type=file]").setInputFiles(files);
@@ -260,4 +234,43 @@ test("a picture of a message that is written anew can be taken out", async ({ pa
   await page.waitForURL((url) => url.href !== before);
   await expect(page.locator(".of-user .said")).toHaveText("list more");
   await expect(page.locator(".of-user img")).toHaveCount(0);
+});
+
+test("what a thumbnail is drawn from is given back when it is not shown, and had again when it is", async ({ page }) => {
+  const [here, there] = [await gateway.newSession("here"), await gateway.newSession("there")];
+  const drawn = () => page.locator(".thumbnails img").evaluateAll((all) => all.map((one) => (one as HTMLImageElement).naturalWidth));
+  const kept = async () => (await objectUrls(page)).length;
+  await choose(page, pond, { ...pond, name: "mill.png" });
+  await expect.poll(drawn).toEqual([40, 40]);
+  expect(await kept()).toBe(2);
+  await page.getByRole("button", { name: "Remove pond.png" }).click();
+  await expect.poll(kept).toBe(1);
+  // From the start, where the field goes with its page.
+  await goTo(page, here);
+  await expect(page.locator(".page")).toBeAttached();
+  await expect.poll(kept).toBe(0);
+  // From a chat to another, which have the same field.
+  await choose(page, pond);
+  await expect.poll(drawn).toEqual([40]);
+  await goTo(page, there);
+  await expect(page.locator(".thumbnails")).toHaveCount(0);
+  await expect.poll(kept).toBe(0);
+  await goTo(page, here);
+  await expect.poll(drawn).toEqual([40]);
+  expect(await kept()).toBe(1);
+  await page.getByRole("textbox", { name: "Message" }).press("Enter");
+  await expect.poll(() => widths(page)).toEqual([40]);
+  await expect.poll(kept).toBe(0);
+  // Back at the start, what waits there is drawn again; it goes with the first message.
+  await page.getByRole("button", { name: "New chat", exact: true }).click();
+  await expect.poll(drawn).toEqual([40]);
+  await page.getByRole("textbox", { name: "Message" }).press("Enter");
+  await expect(page.locator(".of-user .pictures")).toBeVisible();
+  await expect.poll(kept).toBe(0);
+  // One that is written anew has its picture for as long as it is.
+  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await page.locator(".of-user").getByRole("button", { name: "Edit as a branch" }).click();
+  await expect.poll(drawn).toEqual([40]);
+  await page.locator(".note").getByRole("button", { name: "Cancel" }).click();
+  await expect.poll(kept).toBe(0);
 });

@@ -1,12 +1,7 @@
-// The other places: the theatre, somebody else's page, a very long chat, no network at all; and what
-// the first load weighs.
+// The other places: the theatre, a very long chat, no network at all; and what the first load weighs.
 
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
-import { test as plain } from "@playwright/test";
 import { expect, test } from "./test.ts";
-import { TestGateway } from "./gateway.ts";
 import { pieces } from "./stream.ts";
 import { isWhole, wrong } from "./watch.ts";
 
@@ -138,46 +133,6 @@ test("after one visit the app opens without a network, with all that it loads la
   await other.close();
 });
 
-test("a notice is shown once, by the service worker, and only to somebody who is elsewhere", async ({ page, gateway, context }) => {
-  await context.grantPermissions(["notifications"], { origin: gateway.origin });
-  await page.goto(gateway.origin + (await gateway.loginPath()));
-  await page.evaluate(() => navigator.serviceWorker.ready);
-  const [worker] = context.serviceWorkers();
-  const shown = () =>
-    worker?.evaluate(async () => {
-      const { registration } = self as unknown as { registration: ServiceWorkerRegistration };
-      const notice = { title: "Pond", body: "It waits for you.", session: "S" };
-      const done: Promise<unknown>[] = [];
-      const event = Object.assign(new MessageEvent("message", { data: { notice } }), { waitUntil: (work: Promise<unknown>) => done.push(work) });
-      self.dispatchEvent(event);
-      await Promise.all(done);
-      return (await registration.getNotifications()).map(({ title }) => title);
-    });
-  expect(await shown(), "somebody looks").toEqual([]);
-  await page.goto("about:blank");
-  await shown();
-  expect(await shown(), "nobody does").toEqual(["Pond"]);
-});
-
-test("a notice that is pressed opens a window where only others than the chat's are", async ({ page, gateway, context }) => {
-  const session = await gateway.newSession("noticed");
-  await page.goto(gateway.origin + (await gateway.loginPath()));
-  await page.evaluate(() => navigator.serviceWorker.ready);
-  await page.goto(`${gateway.origin}/theatre/${session}`);
-  const [worker] = context.serviceWorkers();
-  const opened = await worker?.evaluate(async () => {
-    const { clients } = self as unknown as { clients: object };
-    const opened: string[] = [];
-    Object.defineProperty(clients, "openWindow", { configurable: true, value: async (url: string) => void opened.push(url) });
-    const done: Promise<unknown>[] = [];
-    const notification = { close: () => {}, data: "S" };
-    self.dispatchEvent(Object.assign(new Event("notificationclick"), { notification, waitUntil: (work: Promise<unknown>) => done.push(work) }));
-    await Promise.all(done);
-    return opened;
-  });
-  expect(opened).toEqual(["/s/S"]);
-});
-
 test("a full theatre says so", async ({ page, gateway }) => {
   const session = await gateway.newSession("full");
   await page.goto(gateway.origin + (await gateway.loginPath()));
@@ -198,105 +153,4 @@ test("a chat whose program does not come is told of, and comes when it is asked 
   await page.unroute("**/assets/chat-*.js");
   await again.click();
   await expect(page.getByRole("textbox", { name: "Message" })).toBeVisible();
-});
-
-plain.describe("in somebody else's page", () => {
-  let gateway: TestGateway;
-  let site: Server;
-  plain.beforeAll(async () => {
-    site = createServer((_, answer) => answer.end("<!doctype html><title>Shop</title><h1>Shop</h1><div id=place style='height:600px;display:flex'></div>"));
-    await new Promise<void>((ready) => site.listen(0, "127.0.0.1", ready));
-    gateway = await TestGateway.start(["--origin", `http://127.0.0.1:${(site.address() as AddressInfo).port}`]);
-  });
-  plain.afterAll(async () => {
-    site.close();
-    await gateway.stop();
-  });
-
-  plain("the element shows a session in a shadow root, with a token and without cookies", async ({ page }) => {
-    const session = await gateway.newSession("embedded");
-    const { token } = await gateway.call<{ token: string }>("POST", `/v1/sessions/${session}/shares`, {});
-    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
-    await page.evaluate(
-      ([origin, session, token]) => {
-        const chat = document.createElement("millpond-chat");
-        for (const [name, value] of Object.entries({ session, token, view: "bubbles", "read-only": "" })) chat.setAttribute(name, value ?? "");
-        document.querySelector("#place")?.append(chat);
-        const script = document.createElement("script");
-        script.type = "module";
-        script.src = `${origin}/embed.js`;
-        document.head.append(script);
-      },
-      [gateway.origin, session, token] as const,
-    );
-    const ingest = gateway.ingest(session);
-    for (const piece of pieces()) await ingest.write(piece);
-    await ingest.end();
-    const chat = page.locator("millpond-chat .page");
-    await expect.poll(async () => isWhole("bubbles", await chat.innerText()), { timeout: 20_000 }).toBe(true);
-    expect(wrong("bubbles", await chat.innerText())).toBeUndefined();
-    expect(await page.locator("millpond-chat").evaluate((of) => of.shadowRoot?.adoptedStyleSheets.length)).toBe(1);
-    expect(await page.locator("h1").evaluate((of) => getComputedStyle(of).fontSize), "the page keeps its own style").toBe("32px");
-  });
-
-  plain("a guest is offered nothing that would be refused, an owner is", async ({ page }) => {
-    const session = await gateway.newSession("guests");
-    const { token } = await gateway.call<{ token: string }>("POST", `/v1/sessions/${session}/shares`, {});
-    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
-    const show = async (token: string) => {
-      await page.evaluate(
-        ([origin, session, token]) => {
-          const chat = document.createElement("millpond-chat");
-          for (const [name, value] of Object.entries({ session, token })) chat.setAttribute(name, value ?? "");
-          document.querySelector("#place")?.replaceChildren(chat);
-          const script = document.createElement("script");
-          script.type = "module";
-          script.src = `${origin}/embed.js`;
-          document.head.append(script);
-        },
-        [gateway.origin, session, token] as const,
-      );
-    };
-    await show(token);
-    await expect(page.locator("millpond-chat .read-only")).toBeVisible();
-    await expect(page.locator("millpond-chat mp-composer")).toHaveCount(0);
-    await show(gateway.token);
-    await expect(page.locator("millpond-chat mp-composer textarea")).toBeVisible();
-  });
-
-  plain("of two sessions that are named one after the other the later is shown, and a look at it keeps what is written", async ({ page }) => {
-    const [slow, quick] = [await gateway.newSession("slow"), await gateway.newSession("quick")];
-    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
-    let release = (): void => {};
-    const held = new Promise<void>((done) => (release = done));
-    await page.route(`**/${slow}/queue`, async (route) => {
-      await held;
-      await route.continue();
-    });
-    const asked = page.waitForRequest(`**/${slow}/queue`);
-    await page.evaluate(
-      ([origin, session, token]) => {
-        const chat = document.createElement("millpond-chat");
-        for (const [name, value] of Object.entries({ session, token })) chat.setAttribute(name, value ?? "");
-        document.querySelector("#place")?.replaceChildren(chat);
-        const script = document.createElement("script");
-        script.type = "module";
-        script.src = `${origin}/embed.js`;
-        document.head.append(script);
-      },
-      [gateway.origin, slow, gateway.token] as const,
-    );
-    await asked;
-    const set = (name: string, value: string) => page.locator("millpond-chat").evaluate((of, [name, value]) => of.setAttribute(name, value), [name, value] as const);
-    await set("session", quick);
-    const field = page.locator("millpond-chat mp-composer textarea");
-    await field.fill("a thought");
-    const answered = page.waitForResponse(`**/${slow}/queue`);
-    release();
-    await answered;
-    await set("view", "steps");
-    await expect(page.locator("millpond-chat .page.view-steps")).toBeAttached();
-    await expect(field).toHaveValue("a thought");
-    expect(await page.locator("millpond-chat mp-chat").evaluate((of) => (of as HTMLElement & { session: string }).session)).toBe(quick);
-  });
 });

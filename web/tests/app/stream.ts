@@ -53,3 +53,8 @@ export function pieces(): string[] {
     ...response("msg_b", [thinking(0, 11, 20), text(1, FIRST + 1, ALL)], "end_turn"),
   ];
 }
+
+/** One answer, in one piece. */
+export function reply(said: string): string {
+  return response("msg_r", [block(0, { type: "text", text: "" }, [{ type: "text_delta", text: said }])], "end_turn").join("");
+}

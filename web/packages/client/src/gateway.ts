@@ -180,8 +180,13 @@ export class Gateway {
   }
 
   /** The bytes of a file of a session, by the digest that a page names. */
-  async file(session: string, digest: string): Promise<globalThis.Blob> {
-    return (await this.request("GET", this.filePath(session, digest))).blob();
+  file(session: string, digest: string): Promise<globalThis.Blob> {
+    return this.fileAt(this.filePath(session, digest));
+  }
+
+  /** The same, by the path that a text names. */
+  async fileAt(path: string): Promise<globalThis.Blob> {
+    return (await this.request("GET", path)).blob();
   }
 
   filePath(session: string, digest: string): string {
