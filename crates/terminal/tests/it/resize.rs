@@ -49,8 +49,30 @@ fn check(session: &Session, count: usize, story: &str) {
     assert_eq!(joined.matches(">input").count(), 1, "{story}\n{copied:#?}");
 }
 
+/// What comes after a resize.
+#[derive(Clone, Copy, Debug)]
+enum Then {
+    Frame,
+    /// More of the message or another resize, before anything is drawn.
+    More,
+}
+
+fn resize(session: &mut Session, (size, then): (Size, Then)) {
+    match then {
+        Then::Frame => session.resize(size),
+        Then::More => session.resize_undrawn(size),
+    }
+}
+
 /// Streams with a resize after every so many chunks.
-fn run(features: Features, kind: Kind, count: usize, first: Size, len: usize, sizes: &[Size]) {
+fn run(
+    features: Features,
+    kind: Kind,
+    count: usize,
+    first: Size,
+    len: usize,
+    sizes: &[(Size, Then)],
+) {
     let text = message(kind, count);
     let parts = cut(&text, &[len]);
     let every = parts.len() / (sizes.len() + 1) + 1;
@@ -61,13 +83,14 @@ fn run(features: Features, kind: Kind, count: usize, first: Size, len: usize, si
         if index % every == every - 1
             && let Some(&size) = next.next()
         {
-            session.resize(size);
+            resize(&mut session, size);
         }
     }
     session.finish();
     for &size in next {
-        session.resize(size);
+        resize(&mut session, size);
     }
+    session.frame();
     check(&session, count, &format!("{kind:?} {count} {first:?} {len} {sizes:?}"));
 }
 
@@ -76,7 +99,7 @@ const KINDS: [Kind; 6] = [Kind::Prose, Kind::Bold, Kind::Table, Kind::Code, Kind
 #[test]
 fn r4_widen_narrow_shrink_and_grow_during_everything() {
     let sizes = [(120, 24), (60, 24), (60, 12), (100, 30), (40, 10), (80, 24)];
-    let sizes = sizes.map(|(cols, rows)| Size::new(cols, rows));
+    let sizes = sizes.map(|(cols, rows)| (Size::new(cols, rows), Then::Frame));
     for kind in KINDS {
         for count in [5, 30, 200] {
             run(Features::default(), kind, count, Size::new(80, 24), 5, &sizes);
@@ -92,9 +115,12 @@ proptest! {
     fn r4_any_resizes(
         kind in prop::sample::select(&KINDS[..]), count in 1..60_usize, len in 1..12_usize,
         first in (20..90_u16, 6..30_u16), regions in any::<bool>(),
-        sizes in prop::collection::vec((20..90_u16, 6..30_u16), 1..6),
+        sizes in prop::collection::vec((20..90_u16, 6..30_u16, any::<bool>()), 1..6),
     ) {
-        let sizes: Vec<Size> = sizes.iter().map(|&(cols, rows)| Size::new(cols, rows)).collect();
+        let sized = |&(cols, rows, drawn): &(u16, u16, bool)| {
+            (Size::new(cols, rows), if drawn { Then::Frame } else { Then::More })
+        };
+        let sizes: Vec<(Size, Then)> = sizes.iter().map(sized).collect();
         let features = if regions { Features::default() } else { NEWLINES };
         run(features, kind, count, Size::new(first.0, first.1), len, &sizes);
     }

@@ -111,6 +111,12 @@ impl Session {
 
     /// The terminal is resized, says where its cursor is, and the next frame is drawn.
     pub(crate) fn resize(&mut self, size: Size) {
+        self.resize_undrawn(size);
+        self.frame();
+    }
+
+    /// The same, and the next resize comes before a frame.
+    pub(crate) fn resize_undrawn(&mut self, size: Size) {
         self.emulator.resize(size);
         let (row, _) = self.emulator.cursor();
         let resized = self.screen.resize(size, row);
@@ -121,7 +127,6 @@ impl Session {
             self.settled.extend(shown.into_iter().take(gone));
         }
         self.markdown.set_size(for_message(size));
-        self.frame();
     }
 
     pub(crate) fn leave(self, leave: Leave) -> Emulator {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use terminal::limits::live_rows_max;
-use terminal::row::Row;
+use terminal::row::{Mark, Row};
 use terminal::screen::{Cursor, Features, Frame, Leave, Screen};
 use terminal::size::Size;
 use terminal::style::Style;
@@ -155,5 +155,27 @@ fn r17_leaving_keeps_or_erases_the_live_region_and_shows_the_cursor() {
             emulator.copied().into_iter().filter(|line| !line.is_empty()).collect();
         assert_eq!(copied.last().unwrap(), "$ next");
         assert!(copied[copied.len() - 2].ends_with(last), "{copied:?}");
+    }
+}
+
+#[test]
+fn prompts_and_replies_are_marked_where_they_begin() {
+    let wire = Wire::default();
+    let mut screen = Screen::new(wire.clone(), Size::new(40, 6), 0, Features::default());
+    let rows = [
+        Row::line("› a question", Style::BOLD).marked(Mark::Prompt),
+        Row::default().marked(Mark::Output),
+        Row::line("an answer", Style::PLAIN),
+    ];
+    // Shown before it settles, and scrolled in after that.
+    for live in [&rows[..1], &[]] {
+        screen.draw(Frame { settled: &[], live, cursor: Cursor::Hidden }).unwrap();
+        wire.take();
+        screen.draw(Frame { settled: &rows, live: &[], cursor: Cursor::Hidden }).unwrap();
+        let written = String::from_utf8(wire.take()).unwrap();
+        for mark in ["\x1b]133;A\x1b\\", "\x1b]133;C\x1b\\"] {
+            assert_eq!(written.matches(mark).count(), 1, "{mark:?} in {written:?}");
+        }
+        assert!(written.find(";A") < written.find(";C"), "{written:?}");
     }
 }

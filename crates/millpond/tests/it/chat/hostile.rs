@@ -30,8 +30,16 @@ fn s12_names_texts_results_and_titles_are_printable() {
         terminal.say("/quit");
         let (_, raw) = terminal.ended();
         for harm in [
-            "\x1b]0", "\x1b[2J", "\x1bP", "\u{9b}", "\u{90}", "\u{202e}", "\x07", "\x08", "\x7f",
-            "]8;;file",
+            "\x1b]0",
+            "\x1b[2J",
+            "\x1bP",
+            "\u{9b}",
+            "\u{90}",
+            "\u{202e}",
+            "\x07",
+            "\x08",
+            "\x7f",
+            "\x1b]8;;file",
         ] {
             assert!(!raw.contains(harm), "{view}: {harm:?} in {raw:?}");
         }
