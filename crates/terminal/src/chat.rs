@@ -195,7 +195,10 @@ impl Chat {
     /// Rows that are settled since the last call.
     pub fn take_settled(&mut self) -> Vec<Row> {
         let mut rows = self.page.take_settled();
-        rows.append(&mut self.said);
+        if !self.said.is_empty() {
+            rows.append(&mut self.said);
+            self.page.stands_below_something();
+        }
         rows
     }
 

@@ -42,6 +42,8 @@ pub struct Page {
     settled: Vec<Row>,
     /// Whether what people wrote is shown.
     prompts: bool,
+    /// Also what is older than what is usually printed of a session.
+    prints_all: bool,
     above: Above,
 }
 
@@ -64,6 +66,7 @@ impl Page {
             stream: None,
             settled: Vec::new(),
             prompts: true,
+            prints_all: false,
             above: Above::Nothing,
         }
     }
@@ -87,7 +90,7 @@ impl Page {
         if let Some(stream) = &mut self.stream {
             stream.changed();
         }
-        if self.above == Above::Nothing && HISTORY_ITEMS_MAX < self.picture.items.len() {
+        if self.printed == 0 && !self.prints_all && HISTORY_ITEMS_MAX < self.picture.items.len() {
             self.skip_items(self.picture.items.len() - HISTORY_ITEMS_MAX);
             let words = format!("… {} earlier items; /all prints them", self.printed);
             self.settled.push(Row::line(&words, crate::style::Style::DIM));
@@ -257,6 +260,11 @@ impl Page {
 
     /// The page that comes next is printed from its beginning, however long it is.
     pub fn print_all(&mut self) {
+        self.prints_all = true;
+    }
+
+    /// Something that is none of its items stands above what comes next.
+    pub fn stands_below_something(&mut self) {
         self.above = Above::Other;
     }
 
@@ -292,3 +300,7 @@ fn gap(settled: &mut Vec<Row>, above: &mut Above) {
     }
     *above = Above::Other;
 }
+
+#[cfg(test)]
+#[path = "page_tests.rs"]
+mod tests;
