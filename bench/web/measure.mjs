@@ -123,7 +123,8 @@ async function watchTasks(session) {
   return async () => {
     const complete = new Promise((done) => session.once("Tracing.tracingComplete", done));
     await session.send("Tracing.end");
-    await complete;
+    const { dataLossOccurred } = await complete;
+    if (dataLossOccurred) console.error("some tasks were not counted: the browser kept too few of them");
     const main = seen.filter(({ thread }) => threads.has(thread));
     const dearest = main.reduce((most, { tdur }) => Math.max(most, tdur ?? 0), 0);
     const over = (pick) => main.filter((task) => pick(task) > LONG_TASK_US).length;

@@ -19,6 +19,8 @@ import { languageOf, wordsOf, type Words } from "./words/words.ts";
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(style);
 
+const LOOK_AGAIN_MS = 5_000;
+
 const HOME = new URL(import.meta.url).origin;
 
 /** A gateway, and what is on its way there. */
@@ -38,6 +40,7 @@ export class MillpondChat extends HTMLElement {
   private turn = 0;
   private door: Door | undefined;
   private words: Words | undefined;
+  private looking: ReturnType<typeof setTimeout> | undefined;
 
   connectedCallback(): void {
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
@@ -50,6 +53,7 @@ export class MillpondChat extends HTMLElement {
   }
 
   disconnectedCallback(): void {
+    clearTimeout(this.looking);
     this.chat?.remove();
     this.chat = undefined;
   }
@@ -72,11 +76,12 @@ export class MillpondChat extends HTMLElement {
     if (!session || isOver()) return;
     this.words = words;
     const { gateway, desk, letters } = this.doorOf(this.getAttribute("gateway") ?? HOME, this.getAttribute("token"));
-    const [mayWrite, deleted] = await Promise.all([this.mayWrite(gateway, session), isDeleted(gateway, session)]);
+    const [mayWrite, whether] = await Promise.all([this.mayWrite(gateway, session), whetherDeleted(gateway, session)]);
     if (isOver()) return;
     const chat = (this.chat ??= this.makeChat());
-    Object.assign(chat, { gateway, session, view: this.view, words, desk: mayWrite ? desk : undefined, letters: letters(session), deleted });
+    Object.assign(chat, { gateway, session, view: this.view, words, desk: mayWrite ? desk : undefined, letters: letters(session), deleted: whether === "deleted" });
     if (!chat.isConnected) this.shadowRoot?.replaceChildren(chat);
+    if (chat.deleted) await this.lookAgain(chat);
   }
 
   /** The same for all chats there: what is on its way to one of them is not lost with a change to another. */
@@ -96,9 +101,13 @@ export class MillpondChat extends HTMLElement {
 
   /** An owner's line is opened again though the session was deleted: until it is gone it can be brought back. */
   private async lookAgain(chat: ChatElement): Promise<void> {
+    clearTimeout(this.looking);
     const { gateway, session } = chat;
-    const deleted = await isDeleted(gateway, session);
-    if (gateway === chat.gateway && session === chat.session) chat.deleted = deleted;
+    const whether = await whetherDeleted(gateway, session);
+    if (gateway !== chat.gateway || session !== chat.session || whether === "gone") return;
+    chat.deleted = whether === "deleted";
+    // Somebody else may bring it back.
+    if (chat.deleted) this.looking = setTimeout(() => void this.lookAgain(chat), LOOK_AGAIN_MS);
   }
 
   private async bringBack(chat: ChatElement): Promise<void> {
@@ -148,9 +157,9 @@ export class MillpondChat extends HTMLElement {
   }
 }
 
-/** What cannot be looked up is found out by reading. */
-function isDeleted(gateway: Gateway, session: string): Promise<boolean> {
-  return gateway.session(session).then(({ deleted_ms }) => deleted_ms !== undefined, () => false);
+/** What cannot be looked up is gone, or not ours; reading finds out which. */
+function whetherDeleted(gateway: Gateway, session: string): Promise<"there" | "deleted" | "gone"> {
+  return gateway.session(session).then(({ deleted_ms }) => (deleted_ms === undefined ? "there" : "deleted"), () => "gone");
 }
 
 customElements.define("millpond-chat", MillpondChat);

@@ -30,9 +30,9 @@ function ofViews(app: AppElement): Command[] {
 function ofSession(app: AppElement, reads: boolean): Command[] {
   const { words, session, currentSession } = app;
   const exports: Command[] = [
-    { id: "markdown", title: words.exportMarkdown, run: () => void exportAs(app, "markdown") },
-    { id: "json", title: words.exportJson, run: () => void exportAs(app, "json") },
-    { id: "html", title: words.exportHtml, run: () => void exportAs(app, "html") },
+    { id: "markdown", title: words.exportMarkdown, run: () => void app.trying(exportAs(app, "markdown")) },
+    { id: "json", title: words.exportJson, run: () => void app.trying(exportAs(app, "json")) },
+    { id: "html", title: words.exportHtml, run: () => void app.trying(exportAs(app, "html")) },
     { id: "end", title: words.toTheEnd, run: () => app.chat?.toTheEnd() },
   ];
   if (reads) return exports;
@@ -45,7 +45,7 @@ function ofSession(app: AppElement, reads: boolean): Command[] {
     { id: "stop", title: words.stop, run: () => void app.chat?.stop() },
     { id: "retry", title: words.retry, run: () => void app.chat?.retry() },
     ...exports,
-    { id: "share", title: words.share, run: () => void share(app) },
+    { id: "share", title: words.share, run: () => void app.trying(share(app)) },
     { id: "theatre", title: words.theatre, run: () => void window.open(`/theatre/${session ?? ""}`, "_blank", "noopener") },
     { id: "usage", title: words.usage, run: () => void tellUsage(app) },
     ...wishes,

@@ -26,3 +26,8 @@ test("what was so already, or is not wanted, is not told", () => {
   expect(told([{ run: "a", asks: 1 }])).toEqual([]);
   expect(told([{ run: "a" }, { run: null }], false)).toEqual([]);
 });
+
+test("what is older than what was heard, and what was deleted, is not told", () => {
+  expect(told([{ run: "a", head: 3 }, { run: null, head: 9 }, { run: "a", head: 3 }, { run: null, head: 9 }])).toEqual([en.notifyEnded]);
+  expect(told([{ run: "a" }, { run: null, deleted_ms: 1 }])).toEqual([]);
+});

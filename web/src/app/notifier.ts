@@ -26,10 +26,12 @@ export class Notifier {
   ) {}
 
   /** A session as it is now. What happened while nobody listened is news, too; one not heard of before is not. */
-  hear({ id, title, run, asks = 0, head }: Session): void {
+  hear({ id, title, run, asks = 0, head, deleted_ms }: Session): void {
     const before = this.known.get(id);
+    // An answer may be overtaken by what came after it.
+    if (before && head < before.head) return;
     this.known.set(id, { run, asks, head });
-    if (!before || !this.wanted()) return;
+    if (!before || deleted_ms !== undefined || !this.wanted()) return;
     const { untitled, notifyAsks, notifyEnded } = this.words();
     // Of one that was short only what it left in the log is heard.
     const isOver = before.run === null ? run === null && before.head < head : before.run !== run;

@@ -8,6 +8,7 @@ import { reasonOf } from "../words/reason.ts";
 import type { Words } from "../words/words.ts";
 import { nameOf } from "./asks.ts";
 import type { Desk } from "./desk.ts";
+import { answerWords } from "../words/answers.ts";
 
 export interface Asked {
   gateway: Gateway;
@@ -49,7 +50,7 @@ export class Answers {
   settled(ask: { run: string; id: string; by: string; answer: string }): void {
     const { desk, words } = this.host;
     const isOurs = this.sent.delete(nameOf(ask));
-    if (!isOurs && ask.by === "person") desk?.tell(words.answeredElsewhere(words.askOption[ask.answer] ?? ask.answer));
+    if (!isOurs && ask.by === "person") desk?.tell(words.answeredElsewhere(answerWords(ask.answer, words)));
   }
 
   /** The page was taken anew, with the asks that are open on it. */

@@ -7,6 +7,7 @@ import { repeat } from "lit/directives/repeat.js";
 import { hasLostFocus } from "../focus.ts";
 import { hasUnseen, writtenOut } from "../page/hidden-characters.ts";
 import type { Words } from "../words/words.ts";
+import { answerWords } from "../words/answers.ts";
 
 /** Keys that were meant for something else when an ask appeared do not answer it. */
 const DEAF_MS = 350;
@@ -73,7 +74,7 @@ export class AsksElement extends LitElement {
     return ask.options.map(({ id, label }) => {
       const kind = id === "approve" || id.startsWith("allow") ? "primary" : "";
       return html`<button type="button" class=${kind} aria-disabled=${this.busy.has(nameOf(ask))} @click=${() => this.answer(ask, id)}>
-        ${this.words.askOption[label] ?? writtenOut(label)}
+        ${answerWords(writtenOut(label), this.words)}
       </button>`;
     });
   }

@@ -39,6 +39,8 @@ export interface ReadingEnds {
 export class Reading implements Kept {
   /** Nothing where the page has not said which. */
   run: string | undefined;
+  /** A token that was refused is not good again: nothing more is asked with it. */
+  private isOver = false;
   private readonly reader: Reader;
   private readonly around: ReturnType<typeof aroundOf>;
   private readonly pageView: PageView;
@@ -57,7 +59,10 @@ export class Reading implements Kept {
     this.announcer = new Announcer(voice);
     this.reader = new Reader(gateway, session, { view, ...(thinking && { thinking }) }, {
       change: (change) => this.take(change),
-      state: (state, why) => ends.line(state, why),
+      state: (state, why) => {
+        this.isOver ||= state === "refused" && gateway.hasToken;
+        ends.line(state, why);
+      },
       closed: (reason) => ends.closed(reason),
     });
   }
@@ -67,16 +72,16 @@ export class Reading implements Kept {
   }
 
   open(): void {
-    this.reader.open();
+    if (!this.isOver) this.reader.open();
   }
 
   /** The page stays, as it is; `open` goes on from there. */
   close(): void {
-    this.reader.close();
+    if (!this.isOver) this.reader.close();
   }
 
   refresh(silentForMs?: number): void {
-    this.reader.refresh(silentForMs);
+    if (!this.isOver) this.reader.refresh(silentForMs);
   }
 
   expectHead(head: number): void {

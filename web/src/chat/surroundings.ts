@@ -32,6 +32,8 @@ export function aroundOf(gateway: Gateway, wishes: Wishes): Around & { dispose()
   };
 }
 
+const AGAIN_AFTER_MS = 10_000;
+
 /** Where the files of sessions are found: each is fetched once, however often it is shown. */
 class Files {
   private readonly fetched = new Map<string, Promise<string>>();
@@ -44,8 +46,8 @@ class Files {
     // What a browser loads by itself carries no token.
     const place = this.fetched.get(path) ?? gateway.fileAt(path).then((file) => URL.createObjectURL(file));
     this.fetched.set(path, place);
-    // What did not come is asked for again when it is shown again.
-    place.catch(() => this.fetched.delete(path));
+    // What did not come is asked for again when it is shown again, but not with every word of a text that names it.
+    place.catch(() => setTimeout(() => this.fetched.delete(path), AGAIN_AFTER_MS));
     return place;
   }
 

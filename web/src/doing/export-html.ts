@@ -8,6 +8,7 @@ import { writtenOut } from "../page/hidden-characters.ts";
 import { hostOf } from "../page/hosts.ts";
 import { ranFor, type Words } from "../words/words.ts";
 import type { Pictures } from "./export-pictures.ts";
+import { answerWords } from "../words/answers.ts";
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
@@ -84,7 +85,7 @@ function tool(item: Item, telling: Telling): string {
 
 function ask(item: Item, words: Words): string {
   const answer = item.result ?? item.label;
-  const answered = answer ? `<p>${escaped(`${words.answer}: ${words.askOption[answer] ?? answer}`)}</p>` : "";
+  const answered = answer ? `<p>${escaped(`${words.answer}: ${answerWords(answer, words)}`)}</p>` : "";
   return `<div class="ask"><p class="aside">${escaped(words.waitingForYou)}</p><pre dir="ltr">${escaped(writtenOut(item.text ?? ""))}</pre>${answered}</div>`;
 }
 

@@ -9,6 +9,7 @@ import type { Words } from "../words/words.ts";
 import { asHtml } from "./export-html.ts";
 import type { Pictures } from "./export-pictures.ts";
 import { redacted, redactedAll } from "./redact.ts";
+import { answerWords } from "../words/answers.ts";
 
 export type Format = "markdown" | "json" | "html";
 
@@ -47,7 +48,7 @@ export function exported(page: Page, format: Format, { title: named, words, ...t
 /** As they are now: the page may change before the last of them is written. */
 function shownOn(page: Page): Item[] {
   const items = page.keys.flatMap((key) => page.items.get(key) ?? []);
-  return items.filter(({ state }) => state !== "withdrawn").map((item) => ({ ...item }));
+  return items.filter(({ state }) => state !== "withdrawn").map((item) => structuredClone(item));
 }
 
 function* blackedOutOneByOne(items: readonly Item[]): Generator<Item> {
@@ -92,7 +93,7 @@ function* asMarkdown(items: Iterable<Item>, title: string, words: Words): Genera
 function* asJson(items: Iterable<Item>, title: string): Generator<string> {
   let before = `{\n  "title": ${JSON.stringify(title)},\n  "items": [`;
   for (const item of items) {
-    yield `${before}\n${JSON.stringify(item, null, 2).replace(/^/gm, "    ")}`;
+    yield `${before}\n    ${JSON.stringify(item, null, 2).replaceAll("\n", "\n    ")}`;
     before = ",";
   }
   yield before === "," ? "\n  ]\n}" : `${before}]\n}`;
@@ -124,11 +125,11 @@ function part(item: Item, words: Words): string {
 
 function answered(item: Item, words: Words): string {
   const answer = item.result ?? item.label;
-  return answer ? `${words.answer}: ${words.askOption[answer] ?? answer}` : "";
+  return answer ? `${words.answer}: ${answerWords(answer, words)}` : "";
 }
 
 function quoted(text: string): string {
-  return text.replace(/^/gm, "> ");
+  return `> ${text.replaceAll("\n", "\n> ")}`;
 }
 
 function fenced(text: string | undefined): string {

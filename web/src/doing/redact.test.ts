@@ -6,6 +6,9 @@ test("keys go and the rest stays, and a second pass changes nothing", () => {
     ["use sk-abcdefghijklmnop1234 now", "use [redacted] now"],
     ["Authorization: Bearer abc.def-ghi", "Authorization: Bearer [redacted]"],
     ['{"api_key":"hunter2","n":1}', '{"api_key":"[redacted]","n":1}'],
+    ['{"api_key":"hunter2', '{"api_key":"[redacted]'],
+    ['{"password":"a\\\\"}', '{"password":"[redacted]"}'],
+    ['{"password":"a\\"b","c":1}', '{"password":"[redacted]","c":1}'],
     ["https://x.example/?key=AbC123&y=1", "https://x.example/?key=[redacted]&y=1"],
     ["postgres://me:secret@host/db", "postgres://me:[redacted]@host/db"],
     ["ghp_abcdefghijklmnopqrst12", "[redacted]"],
@@ -30,4 +33,18 @@ test("a text in pieces is redacted as one, wherever it is cut and however long i
     expect(made.slice(0, -1).every((piece) => piece.endsWith("\n") || !piece)).toBe(true);
   }
   expect(whole).not.toMatch(/MIIabc|abc\.def/);
+});
+
+test("a secret in JSON inside JSON goes, however deep, also one with quotes of its own and one that was cut off", () => {
+  for (const secret of ["hunter2", 'hun"ter2', "hunter2\\\\", 'h\\"unter2"']) {
+    let text = JSON.stringify({ a: 1, api_key: secret, z: "stays" });
+    for (let depth = 0; depth < 4; depth++) {
+      const made = redacted(text);
+      expect(made, text).not.toMatch(/unter2|hun/);
+      expect(made).toContain("stays");
+      const cut = redacted(text.slice(0, text.indexOf("ter2") + 4));
+      expect(cut, text).not.toMatch(/ter2/);
+      text = JSON.stringify({ body: text });
+    }
+  }
 });

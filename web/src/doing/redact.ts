@@ -1,5 +1,5 @@
 // Blacks out what looks like a secret before a page leaves as a file. The shapes are those that
-// `millpond show --record` knows.
+// `millpond show --record` knows; in JSON also values that were cut off, however deep.
 
 const REDACTED = "[redacted]";
 
@@ -26,14 +26,42 @@ const SHAPES = new RegExp(
 const NAMED = [
   /(authorization\S{0,4}\s{0,4}(?:bearer|basic|token)\s+)[A-Za-z0-9._~+/=-]{4,}/gi,
   /(\bbearer\s+)[A-Za-z0-9._~+/-]*[0-9._~+/=][A-Za-z0-9._~+/=-]{8,}/gi,
-  /("(?:api[_-]?key|x-api-key|access[_-]?token|refresh[_-]?token|id[_-]?token|auth[_-]?token|client[_-]?secret|secret|password|passwd|authorization|private[_-]?key)"\s*:\s*")(?:[^"\\]|\\.)*(?=")/gi,
   /([?&](?:key|api_key|token|access_token|sig|signature)=)[^&\s"\\]+/gi,
   /(\b[A-Z0-9_-]*(?:api[_-]?key|token|secret|password)=)[^&\s"'\\]{6,}/gi,
   /(:\/\/[^/\s:@"]+:)[^/\s:@"]+(?=@)/g,
 ];
 
+/** A member of JSON whose name says so, up to the quote before its value. JSON inside JSON has backslashes before its quotes. */
+const MEMBER =
+  /(\\*)"(?:api[_-]?key|x-api-key|access[_-]?token|refresh[_-]?token|id[_-]?token|auth[_-]?token|client[_-]?secret|secret|password|passwd|authorization|private[_-]?key)\1"\s*:\s*\1"/gi;
+
 export function redacted(text: string): string {
-  return NAMED.reduce((text, named) => text.replace(named, `$1${REDACTED}`), text.replace(SHAPES, REDACTED));
+  return NAMED.reduce((text, named) => text.replace(named, `$1${REDACTED}`), withoutMembers(text.replace(SHAPES, REDACTED)));
+}
+
+function withoutMembers(text: string): string {
+  let kept = "";
+  let from = 0;
+  for (const { 0: member, 1: escapes = "", index } of text.matchAll(MEMBER)) {
+    const start = index + member.length;
+    if (start < from) continue;
+    kept += text.slice(from, start) + REDACTED;
+    from = endOfValue(text, start, escapes.length);
+  }
+  return kept + text.slice(from);
+}
+
+/** Where a text in JSON ends that begins at `start` after a quote with so many backslashes; one that was cut off ends with its line. */
+function endOfValue(text: string, start: number, escapes: number): number {
+  for (let at = start; at < text.length; at++) {
+    if (text[at] === "\n") return at;
+    if (text[at] !== '"') continue;
+    let run = 0;
+    while (start < at - run && text[at - run - 1] === "\\") run++;
+    // Between the quotes that end it, each level of JSON doubles the backslashes.
+    if (run % (2 * (escapes + 1)) === escapes) return at - escapes;
+  }
+  return text.length;
 }
 
 /** Longer than any secret. */

@@ -9,6 +9,7 @@ import { writtenOut } from "./hidden-characters.ts";
 import { pictures, sources } from "./pictures.ts";
 import { request } from "./request.ts";
 import "./text.ts";
+import { answerWords } from "../words/answers.ts";
 
 export function itemTemplate(item: Item, around: Around): TemplateResult | typeof nothing {
   const { words } = around;
@@ -73,6 +74,6 @@ function asked(item: Item, words: Words): TemplateResult {
   return html`<div class="card small">
     <span class="soft">${words.waitingForYou}</span>
     <pre tabindex="0" dir="ltr">${writtenOut(item.text ?? "")}</pre>
-    ${answer ? html`<p>${words.answer}: ${words.askOption[answer] ?? answer}</p>` : nothing}
+    ${answer ? html`<p>${words.answer}: ${answerWords(answer, words)}</p>` : nothing}
   </div>`;
 }

@@ -161,8 +161,9 @@ export const en = {
   },
   askDigest: (digest: string) => `Digest of exactly this: ${digest}`,
   askExpires: (time: string) => `Expires ${time}`,
-  /** By what the engine calls them; others are shown as they are. */
-  askOption: { Approve: "Approve", "Allow once": "Allow once", Deny: "Deny", Yes: "Yes", No: "No" } as Record<string, string>,
+  /** By what they are called when they are offered and when they are given; others are shown as they are. */
+  askOption: { Approve: "Approve", "Allow once": "Allow once", Deny: "Deny", Yes: "Yes", No: "No", approve: "Approved", allow: "Allowed once", always: "Always allowed", deny: "Denied" } as Record<string, string>,
+  alwaysAllow: (tool: string) => `Always allow ${tool} in this session`,
   yourAnswer: "Your answer",
   answer: "Answer",
   answeredElsewhere: (answer: string) => `Answered in another window: ${answer}`,

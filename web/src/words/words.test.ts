@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { answerWords } from "./answers.ts";
 import { en } from "./en.ts";
 import { pl } from "./pl.ts";
 import { languageOf, ranFor, wordsOf } from "./words.ts";
@@ -27,4 +28,12 @@ test("how long steps ran is said in the reader's language", async () => {
   expect(ranFor("Ran for 1.2s", await wordsOf("pl"))).toBe("Praca: 1.2s");
   expect(ranFor("Ran for 1m 4s", await wordsOf("en"))).toBe("Ran for 1m 4s");
   expect(ranFor("Steps", pl)).toBe("Kroki");
+});
+
+test("answers are said in the reader's language, as they are offered and as they were given", () => {
+  expect(answerWords("Always allow run_command in this session", pl)).toBe("Zawsze zezwalaj na run_command w tej rozmowie");
+  expect(answerWords("Allow once", pl)).toBe("Zezwól raz");
+  expect(answerWords("deny: not that file", pl)).toBe("Odmówiono: not that file");
+  expect(answerWords("always", en)).toBe("Always allowed");
+  expect(answerWords("something of its own", pl)).toBe("something of its own");
 });

@@ -164,7 +164,9 @@ test("a link that is revoked is said to be, what was read stays, and nothing is 
   // Whoever opens the page now is told the same.
   await show(page, { session, token });
   await expect(note).toHaveText("This link no longer works.");
+  await page.evaluate(() => window.dispatchEvent(new Event("online")));
   expect(await requestsAfter(page)).toEqual([]);
+  await expect(page.locator("millpond-chat .read-only"), "nothing more to read along").toHaveCount(0);
 });
 
 test("a guest of a session that is deleted is told so, and nothing is asked for again", async ({ page }) => {
@@ -180,6 +182,16 @@ test("a guest of a session that is deleted is told so, and nothing is asked for 
   expect(await requestsAfter(page)).toEqual([]);
   await expect(note).toHaveText("This chat was deleted.");
   await expect(shown(page)).toContainText("Still here.");
+});
+
+test("an owner hears that a session was brought back elsewhere", async ({ page }) => {
+  const session = await gateway.newSession("brought back elsewhere");
+  await show(page, { session, token: gateway.token });
+  await gateway.call("DELETE", `/v1/sessions/${session}`, {});
+  await expect(page.locator("millpond-chat [role=alert]")).toContainText("This chat was deleted.");
+  await gateway.call("POST", `/v1/sessions/${session}/restore`, {});
+  await expect(field(page)).toBeVisible({ timeout: 15_000 });
+  await expect(page.locator("millpond-chat [role=alert]")).toHaveCount(0);
 });
 
 test("an owner of a session that is deleted cannot write into it, and can bring it back", async ({ page }) => {

@@ -22,9 +22,13 @@ export async function personsBrowser(program: string, words: readonly string[], 
   });
   const browser = await chromium.connectOverCDP(address, { noDefaults: true });
   const [context] = browser.contexts();
-  if (context) await use(context);
-  await browser.close();
-  child.kill();
-  await gone;
-  rmSync(home, { recursive: true, force: true });
+  try {
+    if (context) await use(context);
+  } finally {
+    await browser.close();
+    child.kill();
+    await gone;
+    // Its helpers may still be writing when it has ended.
+    rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  }
 }
