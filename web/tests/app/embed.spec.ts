@@ -134,7 +134,7 @@ test("a picture from elsewhere is asked for by nobody until it is clicked, and t
   const frame = shown(page).locator("iframe.remote-picture");
   await expect(frame).toHaveAttribute("sandbox", "");
   await expect.poll(() => asked).toEqual([{ path: "/cat.png", referer: undefined, cookie: undefined }]);
-  expect(others).toEqual([cat]);
+  await expect.poll(() => others).toEqual([cat]);
   expect(page.url(), "a picture in a link does not lead anywhere").toBe(`${at(shop)}/`);
 });
 
