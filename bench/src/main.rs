@@ -6,6 +6,7 @@ mod floor;
 mod gateway;
 mod ingest;
 mod streams;
+mod terminal;
 mod views;
 
 use std::path::PathBuf;
@@ -60,6 +61,12 @@ enum Command {
         #[command(subcommand)]
         what: gateway::What,
     },
+    /// The chat in a pseudo-terminal, beside what other agents' terminals were measured at
+    Terminal {
+        /// The built program
+        #[arg(long, default_value = "target/release/millpond")]
+        program: PathBuf,
+    },
     /// Write the made-up streams to a folder, for the peers
     Streams {
         folder: PathBuf,
@@ -104,6 +111,7 @@ fn main() -> std::io::Result<()> {
             Ok(())
         }
         Command::Gateway { what } => gateway::run(what),
+        Command::Terminal { program } => terminal::run(program),
         Command::Streams { folder, deltas } => {
             std::fs::create_dir_all(&folder)?;
             for provider in streams::Provider::ALL {
