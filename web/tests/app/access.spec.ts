@@ -1,24 +1,13 @@
 // For everyone: axe finds nothing in any state, everything works without a mouse, in both
 // directions, at phone width, and a screen reader hears sentences.
 
-import axe from "axe-core";
 import { expect, test, type Page } from "./test.ts";
+import { expectNoBarriers } from "./axe.ts";
 import type { TestGateway } from "./gateway.ts";
 import { pieces } from "./stream.ts";
 
-const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-
 /** Rules about a whole page, which one that is closed off behind a drawer is not. */
 const OF_WHOLE_PAGES = ["landmark-one-main", "page-has-heading-one"];
-
-async function expectNoBarriers(page: Page, state: string, except: string[] = []): Promise<void> {
-  await page.evaluate(axe.source);
-  const found = await page.evaluate(async (rules) => {
-    const { violations } = await (window as unknown as { axe: typeof axe }).axe.run({ runOnly: rules });
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`);
-  }, RULES);
-  expect(found.filter((violation) => !except.some((rule) => violation.startsWith(`${rule}:`))), state).toEqual([]);
-}
 
 async function enter(page: Page, gateway: TestGateway): Promise<void> {
   await page.goto(gateway.origin + (await gateway.loginPath()));

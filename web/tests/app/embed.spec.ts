@@ -3,6 +3,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test, type Page } from "@playwright/test";
+import { expectNoBarriers } from "./axe.ts";
 import { TestGateway } from "./gateway.ts";
 import { countObjectUrls, objectUrls } from "./object-urls.ts";
 import { png } from "./png.ts";
@@ -272,4 +273,26 @@ test("a diagram is one picture at a time, in whatever colours, and none when it 
   await expect(image).toHaveCount(0);
   await page.waitForTimeout(2_000);
   expect(await objectUrls(page)).toEqual([]);
+});
+
+/** The page around is not ours. */
+const noBarriersIn = (page: Page, state: string) => expectNoBarriers(page, state, [], "millpond-chat");
+
+test("axe finds nothing in the element, whatever becomes of its session", async ({ page }) => {
+  const session = await gateway.newSession("for everyone");
+  const { id, token } = await shareOf(session);
+  await show(page, { session, token: gateway.token });
+  await say(session, reply("Still here."));
+  await expect(shown(page)).toContainText("Still here.");
+  await noBarriersIn(page, "an owner's");
+  await show(page, { session, token });
+  await expect(page.locator("millpond-chat .read-only")).toBeVisible();
+  await noBarriersIn(page, "a guest's");
+  await gateway.call("DELETE", `/v1/sessions/${session}/shares/${id}`, {});
+  await expect(page.locator("millpond-chat [role=alert]")).toHaveText("This link no longer works.");
+  await noBarriersIn(page, "a guest's whose link was revoked");
+  await gateway.call("DELETE", `/v1/sessions/${session}`, {});
+  await show(page, { session, token: gateway.token });
+  await expect(page.getByRole("button", { name: "Bring it back" })).toBeVisible();
+  await noBarriersIn(page, "an owner's whose session was deleted");
 });
