@@ -4,7 +4,7 @@ use std::io::{self, Write, stdout};
 
 use engine::view::Thinking;
 use engine::view::patch::Ended;
-use serde_json::{json, value::RawValue};
+use serde_json::{Value, json};
 
 use super::Setup;
 use super::work::{self, title};
@@ -66,7 +66,7 @@ pub async fn once(
         match told {
             Told::Page(picture) => {
                 if print == Print::Frames {
-                    write_line(&json!({ "event": "snapshot", "data": { "picture": &*picture } }))?;
+                    write_frame("snapshot", &json!({ "picture": &*picture }))?;
                 }
                 match unsent.take() {
                     // What was there before is not asked for.
@@ -79,24 +79,20 @@ pub async fn once(
             }
             Told::Patch(data) => {
                 if print == Print::Frames {
-                    let data: &RawValue = serde_json::from_str(&data).map_err(io::Error::from)?;
-                    write_line(&json!({ "event": "patch", "data": data }))?;
+                    write_frame("patch", &serde_json::from_str(&data).map_err(io::Error::from)?)?;
                 }
                 let change = page.patch(&data).map_err(|fault| io::Error::other(fault.problem))?;
                 if change == Change::Asked {
-                    say(&format!(
-                        "the agent asks something: answer with `millpond -r {}`, or at {}",
-                        session.id,
-                        link.page_of(Some(&session))
-                    ));
+                    say(&asked_words(&link, &session));
                 }
             }
             Told::Away(words) => say(&format!("{words}; trying again")),
             Told::Back => {}
             Told::Over(trouble) => return Err(trouble.into()),
         }
+        let settled = page.take_settled();
         if print == Print::Text {
-            out.write(&page.take_settled())?;
+            out.write(&settled)?;
         }
         let ended =
             page.picture().ended.as_ref().filter(|ended| run.as_deref() == Some(&*ended.run));
@@ -114,8 +110,13 @@ async fn send(link: &Link, session: &Session, text: String) -> Result<String, Tr
     work::send(link, &session.id, &work::message(text, false)).await
 }
 
-fn write_line(value: &serde_json::Value) -> io::Result<()> {
+fn asked_words(link: &Link, session: &Session) -> String {
+    let page = link.page_of(Some(session));
+    format!("the agent asks something: answer with `millpond -r {}`, or at {page}", session.id)
+}
+
+fn write_frame(event: &str, data: &Value) -> io::Result<()> {
     let mut out = stdout().lock();
-    writeln!(out, "{value}")?;
+    writeln!(out, "{}", json!({ "event": event, "data": data }))?;
     out.flush()
 }
