@@ -160,12 +160,15 @@ impl Server {
         let mut call = Calling(Some(handle));
         let over = tokio::time::sleep(CALL_TIME);
         tokio::pin!(over);
+        // Words that arrive together are handed on in any order; progress only ever grows.
+        let mut so_far = f64::NEG_INFINITY;
         let result = loop {
             let Some(handle) = &mut call.0 else { return Err(self.away("has gone")) };
             tokio::select! {
                 biased;
                 Ok(heard) = progress.recv() => {
-                    if heard.progress_token == handle.progress_token {
+                    if heard.progress_token == handle.progress_token && heard.progress > so_far {
+                        so_far = heard.progress;
                         teller.tell(Said::Progress(result::progress_words(&heard))).await;
                     }
                 }
