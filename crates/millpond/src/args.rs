@@ -98,6 +98,10 @@ pub(crate) struct ChatArgs {
     #[arg(long)]
     pub(crate) screen_reader: bool,
 
+    /// How the terminal draws pictures, if it does not say so by its name; all are kept as files
+    #[arg(long, value_enum, default_value_t = PicturesArg::Auto)]
+    pub(crate) pictures: PicturesArg,
+
     /// A gateway that is running elsewhere
     #[arg(long)]
     pub(crate) url: Option<String>,
@@ -252,6 +256,17 @@ pub(crate) struct InputArgs {
     /// Do not say which dialect was recognised
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PicturesArg {
+    /// As the terminal's name tells
+    Auto,
+    Kitty,
+    Iterm2,
+    Sixel,
+    /// Only their files are named
+    None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -9,6 +9,7 @@ use engine::event::Outcome;
 use engine::view::ViewName;
 use terminal::app::once::{Answered, Print, Unanswered, once};
 use terminal::app::{Left, Manner, Setup, run as run_app};
+use terminal::graphics::Graphics;
 use terminal::input::history::from_lines;
 use terminal::link::{Link, Session, Trouble};
 use terminal::markdown::Links;
@@ -16,16 +17,13 @@ use terminal::place::can_draw;
 use terminal::screen::Features;
 use tokio::sync::oneshot;
 
-use crate::args::{ChatArgs, Printed};
+use crate::args::{ChatArgs, PicturesArg, Printed};
 use crate::config::Config;
 use crate::serve::{self, key};
 use crate::show::say;
 
 /// Bytes of a message from a pipe.
 const MESSAGE_BYTES_MAX: u64 = 1_000_000;
-
-/// Sessions to choose from.
-const LISTED_MAX: usize = 20;
 
 pub(crate) fn run(args: &ChatArgs) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
@@ -81,22 +79,25 @@ async fn send(
     folder: &Path,
     message: String,
 ) -> Result<ExitCode, String> {
+    if args.resume.as_deref() == Some("") {
+        return Err("say which conversation: `millpond -r ID`".to_owned());
+    }
     let print = match args.output {
         Some(Printed::Frames) => Print::Frames,
         Some(Printed::Text) | None => Print::Text,
     };
     let setup = setup(args, house, folder, ViewName::Latest).await?;
     let answered = once(setup, message, print, say).await;
-    let Answered { ended, .. } = match answered {
+    let Answered { outcome, words } = match answered {
         // Whoever reads has gone.
         Err(Unanswered::Output(error)) if error.kind() == ErrorKind::BrokenPipe => {
             return Ok(ExitCode::SUCCESS);
         }
         answered => answered.map_err(|trouble| trouble.to_string())?,
     };
-    let Some(words) = ended.words() else { return Ok(ExitCode::SUCCESS) };
+    let Some(words) = words else { return Ok(ExitCode::SUCCESS) };
     say(&words);
-    Ok(ExitCode::from(if ended.outcome == Outcome::Failed { 1 } else { 3 }))
+    Ok(ExitCode::from(if outcome == Outcome::Failed { 1 } else { 3 }))
 }
 
 async fn talk(args: &ChatArgs, house: &House, folder: &Path) -> Result<ExitCode, String> {
@@ -123,14 +124,28 @@ async fn setup(
     Ok(Setup {
         link: house.link.clone(),
         session,
+        chooses: args.resume.as_deref() == Some(""),
         view: args.view().unwrap_or(usual),
-        manner: if is_drawn { Manner::Drawn(Features::detect(variable)) } else { Manner::Lines },
+        manner: if is_drawn { Manner::Drawn(features(args, variable)) } else { Manner::Lines },
         links: if is_drawn { Links::detect(variable) } else { Links::Spelled },
         folder: std::env::current_dir().map_err(|error| error.to_string())?,
         history: from_lines(&history),
         history_file: Some(history_file),
         greeting: house.words.join("; "),
     })
+}
+
+/// What the terminal can do; for pictures as the person says, who may know better.
+fn features(args: &ChatArgs, variable: impl Fn(&str) -> Option<String>) -> Features {
+    let detected = Features::detect(variable);
+    let graphics = match args.pictures {
+        PicturesArg::Auto => detected.graphics,
+        PicturesArg::Kitty => Some(Graphics::Kitty),
+        PicturesArg::Iterm2 => Some(Graphics::Iterm2),
+        PicturesArg::Sixel => Some(Graphics::Sixel),
+        PicturesArg::None => None,
+    };
+    Features { graphics, ..detected }
 }
 
 /// The gateway: one that is running, or one of our own for as long as the chat lasts.
@@ -215,34 +230,10 @@ async fn choose(args: &ChatArgs, link: &Link) -> Result<Option<Session>, String>
     }
     match args.resume.as_deref() {
         None => Ok(None),
-        Some("") => pick(link.sessions("", LISTED_MAX).await.map_err(words)?),
+        Some("") => Ok(None),
         Some(id) => match link.session(id).await {
             Ok(session) => Ok(Some(session)),
             Err(trouble) => Err(format!("no conversation {id}: {trouble}")),
         },
     }
-}
-
-/// Asks which of these; an empty line begins a new one.
-fn pick(sessions: Vec<Session>) -> Result<Option<Session>, String> {
-    if sessions.is_empty() {
-        return Ok(None);
-    }
-    for (at, session) in sessions.iter().enumerate() {
-        let title = if session.title.is_empty() { "(without a title)" } else { &session.title };
-        let going = if session.run.is_some() { " (going)" } else { "" };
-        say(&format!("{:>3} {title}{going}", at + 1));
-    }
-    say("which number? Enter alone begins a new conversation");
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line).map_err(|error| error.to_string())?;
-    let line = line.trim();
-    if line.is_empty() {
-        return Ok(None);
-    }
-    let number = line.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    number
-        .and_then(|at| sessions.into_iter().nth(at))
-        .map(Some)
-        .ok_or_else(|| format!("`{line}` is none of these numbers"))
 }

@@ -1,6 +1,7 @@
 //! The chat on a real terminal: keys and frames on one side, the gateway on the other.
 
 mod beside;
+mod easel;
 mod front;
 mod keyboard;
 pub mod once;
@@ -16,6 +17,8 @@ use engine::view::{Thinking, ViewName};
 use tokio::sync::mpsc;
 use tokio::time::{Instant as Moment, sleep_until};
 
+use crate::album::Album;
+use crate::chat::commands::Order;
 use crate::chat::{Chat, Wish};
 use crate::input::history::History;
 use crate::input::keys::{Key, meaning};
@@ -23,11 +26,12 @@ use crate::limits::{FRAME_EVERY, TICK_EVERY};
 use crate::link::follow::{Told, Wanted, follow};
 use crate::link::{Link, Session, Trouble};
 use crate::links::Links;
-use crate::modes::restore_on_panic;
+use crate::modes::{broke, restore_on_panic, take_broken};
 use crate::page::{Change, Look};
 use crate::screen::Features;
 use crate::size::Size;
 
+use easel::Easel;
 use front::Front;
 use keyboard::Happened;
 use work::{Done, Work};
@@ -40,6 +44,8 @@ pub struct Setup {
     pub link: Link,
     /// The conversation to go on with; a new one is made with the first message.
     pub session: Option<Session>,
+    /// The person is to choose one.
+    pub chooses: bool,
     pub view: ViewName,
     pub manner: Manner,
     pub links: Links,
@@ -74,6 +80,7 @@ struct App {
     front: Front,
     told: Option<mpsc::Receiver<Told>>,
     work: Work,
+    album: Album,
     /// Sessions as they were last listed.
     listed: Vec<Session>,
     /// Whether the page that comes next has been seen in another view.
@@ -83,6 +90,9 @@ struct App {
     /// Nothing is drawn while the window changes its size.
     still_until: Option<Moment>,
     drawn: Moment,
+    /// A key has come since: it is shown before the next frame is due, once between two.
+    typed: bool,
+    echoed: Moment,
     over: bool,
 }
 
@@ -92,6 +102,8 @@ enum Next {
     Done(Option<Done>),
     Frame,
     Tick,
+    /// Something of the program that is not the chat.
+    Broke,
     Stop,
 }
 
@@ -117,16 +129,20 @@ pub async fn run(setup: Setup) -> std::io::Result<Left> {
         front,
         told: None,
         work,
+        album: Album::default(),
         listed: Vec::new(),
         seen: false,
         focused: true,
         dirty: true,
         still_until: None,
         drawn: Moment::now(),
+        typed: false,
+        echoed: Moment::now(),
         over: false,
         setup,
     };
     app.follow();
+    app.begin()?;
     let ended = app.turn().await;
     let App { front, setup, .. } = app;
     front.leave()?;
@@ -135,6 +151,18 @@ pub async fn run(setup: Setup) -> std::io::Result<Left> {
 }
 
 impl App {
+    fn begin(&mut self) -> std::io::Result<()> {
+        if !self.setup.chooses {
+            return Ok(());
+        }
+        if !self.front.is_screen() {
+            self.obey(Order::Sessions(String::new()));
+            return Ok(());
+        }
+        let wishes = self.chat.offer_places();
+        self.grant_all(wishes)
+    }
+
     async fn turn(&mut self) -> std::io::Result<()> {
         let mut stop = outside::Stop::new()?;
         while !self.over {
@@ -144,7 +172,7 @@ impl App {
                 Next::Happened(Some(happened)) => self.happened(happened)?,
                 Next::Told(told) => self.told(told),
                 Next::Done(Some(done)) => self.done(done),
-                Next::Done(None) | Next::Tick => self.dirty = true,
+                Next::Done(None) | Next::Tick | Next::Broke => self.dirty = true,
                 Next::Frame => self.draw()?,
             }
         }
@@ -152,13 +180,13 @@ impl App {
     }
 
     async fn next(&mut self, stop: &mut outside::Stop) -> Next {
+        let due = self.due();
         let told = async {
             match &mut self.told {
                 Some(told) => told.recv().await,
                 None => std::future::pending().await,
             }
         };
-        let due = self.drawn + FRAME_EVERY;
         let frame = sleep_until(self.still_until.map_or(due, |until| until.max(due)));
         let tick = tokio::time::sleep(TICK_EVERY);
         // Behind lines nothing counts seconds.
@@ -172,7 +200,14 @@ impl App {
             told = told => Next::Told(told),
             done = self.work.next() => Next::Done(done),
             () = tick, if counts => Next::Tick,
+            () = broke() => Next::Broke,
         }
+    }
+
+    /// When the next frame may be drawn.
+    fn due(&self) -> Moment {
+        let due = self.drawn + FRAME_EVERY;
+        if self.typed { due.min(self.echoed + FRAME_EVERY) } else { due }
     }
 
     fn draw(&mut self) -> std::io::Result<()> {
@@ -183,6 +218,12 @@ impl App {
         self.still_until = None;
         self.dirty = false;
         self.drawn = Moment::now();
+        if std::mem::take(&mut self.typed) {
+            self.echoed = self.drawn;
+        }
+        for words in take_broken() {
+            self.chat.say(&format!("a part of the program broke: {words}"));
+        }
         let settled = self.chat.take_settled();
         let idle = !self.chat.page().is_going() || self.chat.is_asked();
         self.front.draw(&settled, || self.chat.live(Instant::now()), idle)
@@ -203,6 +244,7 @@ impl App {
         self.dirty = true;
         match happened {
             Happened::Key(key) => {
+                self.typed = true;
                 if let Some(key) = meaning(&key) {
                     let wishes = self.chat.key(key, Instant::now());
                     return self.grant_all(wishes);
@@ -246,10 +288,26 @@ impl App {
             Some(Told::Over(trouble)) => self.chat.say(&trouble.to_string()),
             None => self.told = None,
         }
+        self.fetch_pictures();
+    }
+
+    fn fetch_pictures(&mut self) {
+        let wanted = self.chat.take_wanted_pictures();
+        let Some(session) = &self.setup.session else { return };
+        let graphics = match self.setup.manner {
+            Manner::Drawn(features) => features.graphics,
+            Manner::Lines => None,
+        };
+        for name in wanted {
+            let easel = Easel { album: self.album.clone(), graphics, size: self.front.size() };
+            self.work.picture(&session.id, name, easel);
+        }
     }
 
     fn patch(&mut self, data: &str, now: Instant) {
-        match self.chat.patch(data, now) {
+        let change = self.chat.patch(data, now);
+        let moves = data.contains("\"kind\":\"user\"") || change == Ok(Change::Ended);
+        match change {
             Ok(Change::Ended) => self.notify("The agent is done"),
             Ok(Change::Asked) => self.notify("The agent asks something"),
             Ok(Change::Items) => {}
@@ -260,8 +318,8 @@ impl App {
                 self.follow();
             }
         }
-        let begins = !self.chat.queue().is_empty() && data.contains("\"kind\":\"user\"");
-        if let Some(session) = self.setup.session.as_ref().filter(|_| begins) {
+        let has_moved = moves && !self.chat.queue().is_empty();
+        if let Some(session) = self.setup.session.as_ref().filter(|_| has_moved) {
             self.work.queue(&session.id);
         }
     }
@@ -287,6 +345,7 @@ impl App {
             Wish::Answer(answer) => self.work.answer(answer),
             Wish::Cancel => self.cancel(),
             Wish::Order(order) => self.obey(order),
+            Wish::Places => self.work.places(),
             Wish::Editor(text) => self.edit(&text)?,
             Wish::Suspend => self.suspend()?,
             Wish::Leave => self.over = true,
@@ -309,20 +368,14 @@ impl App {
                 self.follow();
             }
             Done::Queue(queue) => self.chat.set_queue(queue),
+            Done::Picture { name, fetched } => {
+                self.chat.picture_came(&name, fetched);
+                self.fetch_pictures();
+            }
             Done::Model(agent) => self.say_model(&agent),
             Done::Tools(agent) => self.say_tools(&agent),
-            Done::Sessions(sessions) => {
-                for (at, session) in sessions.iter().enumerate() {
-                    let going = if session.run.is_some() { ", going" } else { "" };
-                    self.chat.say(&format!("{:>3} {}{going}", at + 1, title_of(session)));
-                }
-                self.chat.say(if sessions.is_empty() {
-                    "there is none"
-                } else {
-                    "/resume NUMBER opens one"
-                });
-                self.listed = sessions;
-            }
+            Done::Sessions(sessions) => self.say_sessions(sessions),
+            Done::Places(sessions) => self.offer_sessions(sessions),
             Done::Unsent { text, trouble } => {
                 self.chat.say(&format!("not sent: {trouble}"));
                 self.chat.give_back(&text);
@@ -368,4 +421,13 @@ impl App {
 fn title_of(session: &Session) -> String {
     let title = crate::text::one_line(&session.title);
     if title.is_empty() { "(without a title)".to_owned() } else { title }
+}
+
+/// What is going on in a conversation.
+fn state_of(session: &Session) -> &'static str {
+    match (session.asks, session.run.is_some()) {
+        (1.., _) => "asks something",
+        (0, true) => "going",
+        (0, false) => "",
+    }
 }

@@ -18,13 +18,14 @@ pub use ask::Answer;
 use ask::AskBox;
 use commands::Order;
 use complete::Menu;
+pub use complete::Place;
 pub use live::Live;
 
 use crate::input::burst::Burst;
 use crate::input::editor::Editor;
 use crate::input::history::History;
 use crate::link::Waiting;
-use crate::page::{Change, Look, Page, put};
+use crate::page::{Change, Fetched, Look, Page, put};
 use crate::row::Row;
 use crate::style::Style;
 
@@ -42,6 +43,8 @@ pub enum Wish {
     Order(Order),
     /// What is written, in an editor of the person's choice.
     Editor(String),
+    /// Conversations to choose from.
+    Places,
     Suspend,
     Leave,
 }
@@ -60,6 +63,8 @@ pub struct Chat {
     ask: Option<AskBox>,
     queue: Vec<Waiting>,
     folder: PathBuf,
+    /// Conversations as they were last listed.
+    places: Vec<Place>,
     /// Why the gateway cannot be heard.
     away: Option<String>,
     /// When the run that is going was first seen.
@@ -81,7 +86,7 @@ struct Search {
 impl Chat {
     pub fn new(view: ViewName, look: Look, history: History, folder: PathBuf) -> Chat {
         Chat {
-            page: Page::new(view, look.above_the_rest()),
+            page: page(view, look),
             hidden: 0,
             look,
             editor: Editor::default(),
@@ -92,6 +97,7 @@ impl Chat {
             ask: None,
             queue: Vec::new(),
             folder,
+            places: Vec::new(),
             away: None,
             began: None,
             interrupted: None,
@@ -114,11 +120,22 @@ impl Chat {
         &self.page
     }
 
+    pub fn take_wanted_pictures(&mut self) -> Vec<String> {
+        self.page.take_wanted_pictures()
+    }
+
+    pub fn picture_came(&mut self, name: &str, fetched: Fetched) {
+        self.page.picture_came(name, fetched);
+    }
+
     pub fn queue(&self) -> &[Waiting] {
         &self.queue
     }
 
-    pub fn set_queue(&mut self, queue: Vec<Waiting>) {
+    /// What waits, as it was a moment ago: what the page shows has begun since.
+    pub fn set_queue(&mut self, mut queue: Vec<Waiting>) {
+        let items = &self.page.picture().items;
+        queue.retain(|message| !items.values().rev().any(|item| item.run == message.id));
         self.queue = queue;
     }
 
@@ -128,7 +145,7 @@ impl Chat {
 
     /// Another session, or another view of the same.
     pub fn turn_to(&mut self, view: ViewName) {
-        self.page = Page::new(view, self.look.above_the_rest());
+        self.page = page(view, self.look);
         self.ask = None;
         self.queue.clear();
         self.began = None;
@@ -242,4 +259,10 @@ impl Chat {
         let mut items = self.page.picture().items.values().rev();
         items.find(|item| item.kind == Kind::Text).map(|item| item.text.to_string())
     }
+}
+
+fn page(view: ViewName, look: Look) -> Page {
+    let mut page = Page::new(view, look.above_the_rest());
+    page.fetch_pictures();
+    page
 }

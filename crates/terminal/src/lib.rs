@@ -7,9 +7,11 @@
 //! A row that is settled is written once and left to the terminal. Only the live rows, the last
 //! few of the screen, are ever drawn again.
 
+pub mod album;
 pub mod app;
 pub mod chat;
 mod code;
+pub mod graphics;
 mod highlight;
 mod inline;
 pub mod input;

@@ -5,7 +5,7 @@ pub mod follow;
 
 use std::time::Duration;
 
-use engine::event::Millis;
+use engine::event::{Millis, Outcome};
 use reqwest::{Method, Response, StatusCode};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,9 @@ use serde_json::{Value, json};
 
 /// From a request to the end of its answer, where that is not a stream.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+
+/// Bytes of a picture; a gateway keeps none that is larger.
+const BLOB_BYTES_MAX: usize = 32 << 20;
 
 /// Why something was not done.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -101,6 +104,11 @@ struct Queue {
 }
 
 #[derive(Deserialize)]
+struct Run {
+    outcome: Option<Outcome>,
+}
+
+#[derive(Deserialize)]
 struct Accepted {
     run: String,
 }
@@ -169,6 +177,11 @@ impl Link {
         Ok(read::<Queue>(answered(request).await?).await?.queue)
     }
 
+    /// How a run ended; nothing while it is going.
+    pub async fn outcome(&self, run: &str) -> Result<Option<Outcome>, Trouble> {
+        Ok(self.get::<Run>(&format!("/v1/runs/{run}")).await?.outcome)
+    }
+
     pub async fn cancel(&self, run: &str) -> Result<(), Trouble> {
         self.post::<Value>(&format!("/v1/runs/{run}/cancel"), &json!({})).await.map(drop)
     }
@@ -193,8 +206,20 @@ impl Link {
     /// The bytes of a picture, by its digest.
     pub async fn blob(&self, session: &str, digest: &str) -> Result<Vec<u8>, Trouble> {
         let path = format!("/v1/sessions/{session}/blobs/{digest}");
-        let answer = answered(self.request(Method::GET, &path)).await?;
-        Ok(answer.bytes().await.map_err(|error| away(&error))?.to_vec())
+        let mut answer = answered(self.request(Method::GET, &path)).await?;
+        let mut bytes = Vec::new();
+        while let Some(chunk) = answer.chunk().await.map_err(|error| away(&error))? {
+            bytes.extend_from_slice(&chunk);
+            if BLOB_BYTES_MAX < bytes.len() {
+                let message = format!("it has more than {BLOB_BYTES_MAX} bytes");
+                return Err(Trouble::Refused {
+                    status: 413,
+                    code: "too_large".to_owned(),
+                    message,
+                });
+            }
+        }
+        Ok(bytes)
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Trouble> {

@@ -1,6 +1,7 @@
 //! Where links lead, and how they are shown, which depends on the terminal.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Schemes that a terminal may be sent to. Others are spelled out.
@@ -25,6 +26,21 @@ impl Link {
             }
         }
         Some(Link(out.into()))
+    }
+
+    /// A file of our own, which no text could name.
+    pub(crate) fn to_file(path: &Path) -> Link {
+        let mut out = "file://".to_owned();
+        for byte in path.as_os_str().as_encoded_bytes() {
+            match byte {
+                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                    out.push(char::from(*byte));
+                }
+                // Writing to a string cannot fail.
+                _ => drop(write!(out, "%{byte:02X}")),
+            }
+        }
+        Link(out.into())
     }
 
     pub fn as_str(&self) -> &str {

@@ -6,6 +6,9 @@
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use std::sync::{Mutex, PoisonError};
+use tokio::sync::Notify;
+
 /// Puts the terminal back into the state that programs expect, whatever had been written to it.
 /// The first sequence ends one that was cut off; the cursor stays where it is.
 pub const RESTORE: &str = concat!(
@@ -26,6 +29,11 @@ const POP_KEYS: &str = "\x1b[<1u";
 
 static ENTERED: AtomicBool = AtomicBool::new(false);
 static KEYS_PUSHED: AtomicBool = AtomicBool::new(false);
+
+/// Panics that nobody has been told of.
+static BROKEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+const BROKEN_MAX: usize = 16;
+static HAS_BROKEN: Notify = Notify::const_new();
 
 /// How keys are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,13 +75,32 @@ pub fn restore() {
     let _ = crossterm::terminal::disable_raw_mode();
 }
 
-/// Gives the terminal back before a panic is reported.
+/// Gives the terminal back before a panic of this thread is reported. Of others the chat goes on
+/// without: what they say is kept for it, so that it does not run across the screen.
 pub fn restore_on_panic() {
+    let ours = std::thread::current().id();
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        restore();
-        report(panic);
+        if std::thread::current().id() == ours || !ENTERED.load(Ordering::SeqCst) {
+            restore();
+            return report(panic);
+        }
+        let mut broken = BROKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if broken.len() < BROKEN_MAX {
+            broken.push(panic.to_string());
+        }
+        HAS_BROKEN.notify_one();
     }));
+}
+
+/// Waits until something has broken elsewhere.
+pub async fn broke() {
+    HAS_BROKEN.notified().await;
+}
+
+/// What has broken elsewhere, each told once.
+pub fn take_broken() -> Vec<String> {
+    std::mem::take(&mut *BROKEN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// What [`Guard::enter`] writes.

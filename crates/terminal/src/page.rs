@@ -4,6 +4,7 @@
 //! anew.
 
 mod item;
+mod pictures;
 pub mod spent;
 pub mod status;
 mod stream;
@@ -16,6 +17,8 @@ use crate::row::{Mark, Row};
 pub use item::Look;
 pub(crate) use item::put;
 use item::{item_rows, tail_rows};
+pub use pictures::Fetched;
+use pictures::{Pictures, Stays};
 use stream::TextStream;
 
 /// Items of a page from before that are printed when a session is opened.
@@ -40,6 +43,7 @@ pub struct Page {
     /// The first item that has not, if some of it has.
     stream: Option<TextStream>,
     settled: Vec<Row>,
+    pictures: Pictures,
     /// Whether what people wrote is shown.
     prompts: bool,
     /// Also what is older than what is usually printed of a session.
@@ -65,6 +69,7 @@ impl Page {
             next: Key::default(),
             stream: None,
             settled: Vec::new(),
+            pictures: Pictures::default(),
             prompts: true,
             prints_all: false,
             above: Above::Nothing,
@@ -74,6 +79,21 @@ impl Page {
     /// From now on without what people wrote.
     pub fn leave_out_prompts(&mut self) {
         self.prompts = false;
+    }
+
+    /// From now on what has pictures waits for them: whoever asks for this fetches them.
+    pub fn fetch_pictures(&mut self) {
+        self.pictures.fetch(true);
+    }
+
+    /// Names of pictures to be fetched, each once.
+    pub fn take_wanted_pictures(&mut self) -> Vec<String> {
+        self.pictures.take_wanted()
+    }
+
+    pub fn picture_came(&mut self, name: &str, fetched: Fetched) {
+        self.pictures.came(name, fetched);
+        self.settle();
     }
 
     pub fn picture(&self) -> &Picture {
@@ -87,8 +107,8 @@ impl Page {
     /// The page as it stands, at first or after the line could not be resumed.
     pub fn put(&mut self, picture: Picture) {
         self.picture = picture;
-        if let Some(stream) = &mut self.stream {
-            stream.changed();
+        if let Some(stream) = &self.stream {
+            self.changed(stream.key);
         }
         if self.printed == 0 && !self.prints_all && HISTORY_ITEMS_MAX < self.picture.items.len() {
             self.skip_items(self.picture.items.len() - HISTORY_ITEMS_MAX);
@@ -101,8 +121,10 @@ impl Page {
 
     /// From now on, without what was settled before.
     pub fn skip(&mut self, picture: Picture) {
+        let fetched = self.pictures.fetch(false);
         self.put(picture);
         self.settled.clear();
+        self.pictures.fetch(fetched);
     }
 
     fn skip_items(&mut self, count: usize) {
@@ -119,7 +141,7 @@ impl Page {
         {
             // It belongs above, where nothing can be put any more: late is better than never.
             self.printed += 1;
-            print(item, self.look, &mut self.settled, &mut self.above);
+            print(item, self.look, &self.pictures, &mut self.settled, &mut self.above);
         }
         self.picture.apply(&patch);
         match &patch {
@@ -153,10 +175,10 @@ impl Page {
             {
                 let stream = self.stream.get_or_insert_with(|| TextStream::new(key, look));
                 let mut rows = stream.live(&item.text);
-                rows.append(&mut tail_rows(item, look));
+                rows.append(&mut tail_rows(item, look, &self.pictures, Stays::NotYet));
                 rows
             } else {
-                item_rows(item, look)
+                item_rows(item, look, &self.pictures, Stays::NotYet)
             };
             let goes_on =
                 self.stream.as_ref().is_some_and(|stream| stream.key == key && stream.has_begun());
@@ -187,7 +209,8 @@ impl Page {
 
     fn changed(&mut self, key: Key) {
         if let Some(stream) = self.stream.as_mut().filter(|stream| stream.key == key) {
-            stream.changed();
+            let text = self.picture.items.get(key).map_or("", |item| &*item.text);
+            stream.changed(text);
         }
     }
 
@@ -195,22 +218,23 @@ impl Page {
     fn settle(&mut self) {
         let answered = self.newest_prompt();
         while let Some((key, item)) = self.picture.items.from(self.next).next() {
-            if !self.is_settled(key, item, answered) {
+            if !self.is_settled(key, item, answered) || self.pictures.are_coming(item) {
                 break;
             }
             match self.stream.take() {
                 Some(stream) if stream.key == key => {
                     let (was_new, mut rows) = (!stream.has_begun(), Vec::new());
                     stream.finish(&item.text, &mut rows);
-                    rows.append(&mut tail_rows(item, self.look));
+                    rows.append(&mut tail_rows(item, self.look, &self.pictures, Stays::Here));
                     if was_new && !rows.is_empty() {
                         gap(&mut self.settled, &mut self.above);
                     }
                     self.settled.append(&mut rows);
                 }
                 _ if item.kind == Kind::User && !self.prompts => {}
-                _ => print(item, self.look, &mut self.settled, &mut self.above),
+                _ => print(item, self.look, &self.pictures, &mut self.settled, &mut self.above),
             }
+            self.pictures.forget(item);
             self.printed += 1;
             self.next = Key(key.0 + 1);
         }
@@ -241,6 +265,11 @@ impl Page {
     /// The beginning of the first item that is not whole.
     fn settle_part(&mut self) {
         let bytes = self.picture.settled.bytes;
+        let whole = usize::try_from(self.picture.settled.count).unwrap_or(usize::MAX);
+        if self.printed < whole {
+            // What is above it waits for its pictures.
+            return;
+        }
         let Some((key, item)) = self.picture.items.from(self.next).next() else { return };
         if item.kind != Kind::Text || bytes == 0 {
             return;
@@ -278,8 +307,14 @@ impl Page {
     }
 }
 
-fn print(item: &Item<'_>, look: Look, settled: &mut Vec<Row>, above: &mut Above) {
-    let mut rows = item_rows(item, look);
+fn print(
+    item: &Item<'_>,
+    look: Look,
+    pictures: &Pictures,
+    settled: &mut Vec<Row>,
+    above: &mut Above,
+) {
+    let mut rows = item_rows(item, look, pictures, Stays::Here);
     if rows.is_empty() {
         return;
     }

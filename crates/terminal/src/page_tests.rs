@@ -56,3 +56,24 @@ fn rows_that_scrolled_away_before_they_settled_are_not_said_again() {
     page.resize(LOOK, 3);
     assert_eq!(texts(&mut page), live[3..]);
 }
+
+#[test]
+fn what_has_scrolled_away_and_is_taken_back_is_said_anew() {
+    let mut page = Page::new(ViewName::Transcript, LOOK);
+    let mut picture = picture(1);
+    let mut item = Item::new(Kind::Text, "r", "m");
+    item.text = "one two three four five six seven eight nine ten eleven twelve ".repeat(3).into();
+    picture.apply(&Patch::Put { key: Key(1), item: item.clone() });
+    page.put(picture.clone());
+    page.take_settled();
+    page.live();
+    page.resize(LOOK, 3);
+    item.text = "Two herons.".into();
+    picture.apply(&Patch::Put { key: Key(1), item });
+    page.put(picture.clone());
+    let live: Vec<String> = page.live().iter().map(|row| row.text().to_owned()).collect();
+    assert_eq!(live, ["", "Two herons."]);
+    picture.apply(&Patch::Settle(Settled { count: 2, bytes: 0 }));
+    page.put(picture);
+    assert_eq!(texts(&mut page), ["Two herons."]);
+}

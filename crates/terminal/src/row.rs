@@ -6,7 +6,9 @@
 //! direction of what follows.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use crate::graphics::Art;
 use crate::links::Link;
 use crate::style::Style;
 use crate::text::{Cluster, TAB_COLS, clusters, on_one_line};
@@ -44,6 +46,8 @@ pub struct Row {
     runs: Vec<Run>,
     begins: Begins,
     mark: Option<Mark>,
+    /// A picture that covers this row and blank ones below it.
+    art: Option<Arc<Art>>,
 }
 
 /// What stands in one place of a row.
@@ -111,6 +115,15 @@ impl Row {
         self.mark
     }
 
+    pub(crate) fn art(&self) -> Option<&Arc<Art>> {
+        self.art.as_ref()
+    }
+
+    #[must_use]
+    pub(crate) fn with_art(self, art: Arc<Art>) -> Row {
+        Row { art: Some(art), ..self }
+    }
+
     #[must_use]
     pub fn marked(self, mark: Mark) -> Row {
         Row { mark: Some(mark), ..self }
@@ -148,7 +161,8 @@ impl Row {
     pub(crate) fn split_front(&mut self, bytes: usize) -> Row {
         let rest = self.text.split_off(bytes);
         let text = std::mem::replace(&mut self.text, rest);
-        let mut front = Row { text, runs: Vec::new(), begins: self.begins, mark: self.mark.take() };
+        let (mark, art) = (self.mark.take(), self.art.take());
+        let mut front = Row { text, runs: Vec::new(), begins: self.begins, mark, art };
         let mut left = bytes;
         let mut whole = 0;
         for run in &mut self.runs {

@@ -124,11 +124,14 @@ impl<W: Write> Screen<W> {
             // The cursor stands on a row of its own.
             live.push(Drawn::live(&Row::default(), cols));
         }
-        let settled = self.settled_rows(frame.settled);
+        let mut settled = self.settled_rows(frame.settled);
         self.left = None;
         if self.stale {
             self.pen.erase_from(self.top);
             self.stale = false;
+        }
+        while let Some(rest) = self.place_picture(&mut settled) {
+            settled = rest;
         }
         self.place_rows(settled, live);
         self.place_cursor(frame.cursor, hidden);

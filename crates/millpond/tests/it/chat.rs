@@ -3,6 +3,7 @@
 mod hostile;
 mod leaving;
 mod lines;
+mod pictures;
 mod resize;
 pub(crate) mod source;
 
@@ -58,6 +59,34 @@ fn what_is_written_after_new_goes_to_another_conversation() {
     terminal.shows("a new conversation begins");
     terminal.say("think");
     terminal.shows("I have thought about it twice");
+}
+
+#[test]
+fn one_chooses_where_to_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let terminal = Terminal::chat(folder.path(), "chat");
+    terminal.shows("Write a message");
+    terminal.say("list");
+    terminal.until(|screen| screen.contains("no files") || screen.contains("bytes in all"));
+    terminal.shows("Write a message");
+    terminal.say("/new");
+    terminal.shows("a new conversation begins");
+    terminal.say("think");
+    terminal.shows("I have thought about it twice");
+    terminal.shows("Write a message");
+    terminal.press("\x03\x03");
+    terminal.ended();
+    let terminal = Terminal::chat(folder.path(), "-r");
+    let screen = terminal.shows("▸ think");
+    assert!(screen.contains("  list") && screen.contains("just now"), "{screen}");
+    terminal.press(DOWN);
+    terminal.shows("▸ list");
+    terminal.press("thi");
+    terminal.until(|screen| screen.contains("▸ think") && !screen.contains("  list "));
+    terminal.press(ENTER);
+    let screen = terminal.shows("I have thought about it twice");
+    assert!(screen.contains("— think —") && !screen.contains("› /resume"), "{screen}");
+    terminal.shows("Write a message");
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! One message and the run that answers it, for programs: text or frames, without a terminal.
 
+use std::borrow::Cow;
 use std::io::{self, Write, stdout};
 
+use engine::event::Outcome;
 use engine::view::Thinking;
 use engine::view::patch::Ended;
 use serde_json::{Value, json};
@@ -27,8 +29,16 @@ pub enum Print {
 /// How it went.
 #[derive(Debug)]
 pub struct Answered {
-    pub session: Session,
-    pub ended: Ended<'static>,
+    pub outcome: Outcome,
+    /// What a person should know if it did not simply end well.
+    pub words: Option<String>,
+}
+
+impl From<&Ended<'_>> for Answered {
+    fn from(ended: &Ended<'_>) -> Answered {
+        let words = ended.words().map(Cow::into_owned);
+        Answered { outcome: ended.outcome, words }
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -63,6 +73,7 @@ pub async fn once(
     let mut unsent = Some(text);
     let mut run = None;
     while let Some(told) = told.recv().await {
+        let mut missed = None;
         match told {
             Told::Page(picture) => {
                 if print == Print::Frames {
@@ -74,7 +85,11 @@ pub async fn once(
                         page.skip(*picture);
                         run = Some(send(&link, &session, text).await?);
                     }
-                    None => page.put(*picture),
+                    // Others may have begun and ended while nothing was heard.
+                    None => {
+                        page.put(*picture);
+                        missed = outcome(&link, run.as_deref()).await?;
+                    }
                 }
             }
             Told::Patch(data) => {
@@ -94,15 +109,28 @@ pub async fn once(
         if print == Print::Text {
             out.write(&settled)?;
         }
-        let ended =
-            page.picture().ended.as_ref().filter(|ended| run.as_deref() == Some(&*ended.run));
-        if let Some(ended) = ended {
-            let ended = ended.clone();
+        let ended = page.picture().ended.as_ref();
+        let ended = ended.filter(|ended| run.as_deref() == Some(&*ended.run)).map(Answered::from);
+        if let Some(answered) = ended.or(missed) {
             out.finish()?;
-            return Ok(Answered { session, ended });
+            return Ok(answered);
         }
     }
     Err(Unanswered::Over)
+}
+
+/// How the run ended, if it has.
+async fn outcome(link: &Link, run: Option<&str>) -> Result<Option<Answered>, Trouble> {
+    let Some(run) = run else { return Ok(None) };
+    let outcome = match link.outcome(run).await {
+        // It has not begun.
+        Err(Trouble::Refused { status: 404, .. }) => None,
+        outcome => outcome?,
+    };
+    Ok(outcome.map(|outcome| {
+        let words = format!("The run has ended as {}", outcome.as_str());
+        Answered { outcome, words: (outcome != Outcome::Completed).then_some(words) }
+    }))
 }
 
 /// Gives the run that will answer.

@@ -1,12 +1,15 @@
 //! What a person orders with a slash.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::chat::Place;
 use crate::chat::commands::Order;
-use crate::link::{Agent, Tool};
+use crate::link::{Agent, Session, Tool};
 use crate::place::place;
 use crate::text::one_line;
 
 use super::work::Done;
-use super::{App, beside, outside, title_of};
+use super::{App, beside, outside, state_of, title_of};
 
 impl App {
     pub(super) fn obey(&mut self, order: Order) {
@@ -100,6 +103,34 @@ impl App {
         }
     }
 
+    pub(super) fn say_sessions(&mut self, sessions: Vec<Session>) {
+        for (at, session) in sessions.iter().enumerate() {
+            let state = state_of(session);
+            let comma = if state.is_empty() { "" } else { ", " };
+            self.chat.say(&format!("{:>3} {}{comma}{state}", at + 1, title_of(session)));
+        }
+        let none = sessions.is_empty();
+        self.chat.say(if none { "there is none" } else { "/resume NUMBER opens one" });
+        self.listed = sessions;
+    }
+
+    /// Lets the person choose among them.
+    pub(super) fn offer_sessions(&mut self, sessions: Vec<Session>) {
+        if sessions.is_empty() {
+            self.chat.say("there is no conversation yet");
+            self.chat.write("");
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let places = sessions.iter().map(|session| {
+            let ago = ago(now.saturating_sub(Duration::from_millis(session.changed_ms)));
+            let state = state_of(session);
+            let comma = if state.is_empty() { "" } else { ", " };
+            Place { title: title_of(session), about: format!("{ago}{comma}{state}") }
+        });
+        self.chat.set_places(places.collect());
+        self.listed = sessions;
+    }
+
     fn resume(&mut self, number: usize) {
         let Some(session) = number.checked_sub(1).and_then(|at| self.listed.get(at)).cloned()
         else {
@@ -141,5 +172,33 @@ impl App {
             Some(run) => self.work.retry(run),
             None => self.chat.say("there is no run that has ended"),
         }
+    }
+}
+
+/// How long ago something was, as one would say it.
+fn ago(time: Duration) -> String {
+    let minutes = time.as_secs() / 60;
+    match (minutes / (60 * 24), minutes / 60, minutes) {
+        (0, 0, 0) => "just now".to_owned(),
+        (0, 0, minutes) => format!("{minutes} min ago"),
+        (0, hours, _) => format!("{hours} h ago"),
+        (1, ..) => "yesterday".to_owned(),
+        (days, ..) => format!("{days} days ago"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_said_as_one_says_them() {
+        let said = |seconds| ago(Duration::from_secs(seconds));
+        assert_eq!(said(59), "just now");
+        assert_eq!(said(60), "1 min ago");
+        assert_eq!(said(3_599), "59 min ago");
+        assert_eq!(said(7_300), "2 h ago");
+        assert_eq!(said(86_400), "yesterday");
+        assert_eq!(said(86_400 * 9), "9 days ago");
     }
 }

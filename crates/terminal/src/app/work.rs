@@ -5,10 +5,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::mpsc;
 
+use super::easel::Easel;
 use crate::chat::Answer;
 use crate::link::{Agent, Link, Message, Session, Trouble, Waiting};
+use crate::page::Fetched;
 
-/// How long a message is tried before the person gets it back.
+/// How often a message is tried before the person gets it back.
 const TRIES_MAX: u32 = 8;
 
 /// Characters of a first message that name its conversation.
@@ -16,6 +18,9 @@ const TITLE_CHARS_MAX: usize = 60;
 
 /// Conversations of a list.
 const LISTED_MAX: usize = 20;
+
+/// Conversations to choose from.
+const CHOSEN_FROM_MAX: usize = 200;
 
 /// What came of it.
 #[derive(Debug)]
@@ -27,8 +32,14 @@ pub(super) enum Done {
     },
     Queue(Vec<Waiting>),
     Sessions(Vec<Session>),
+    /// To choose from.
+    Places(Vec<Session>),
     Model(Agent),
     Tools(Agent),
+    Picture {
+        name: String,
+        fetched: Fetched,
+    },
     Unsent {
         text: String,
         trouble: Trouble,
@@ -126,9 +137,30 @@ impl Work {
         });
     }
 
+    /// Conversations to choose from.
+    pub(super) fn places(&self) {
+        self.spawn(move |link| async move {
+            link.sessions("", CHOSEN_FROM_MAX).await.map(Done::Places)
+        });
+    }
+
     /// Asks who answers, for whoever makes something of it.
     pub(super) fn agent(&self, then: fn(Agent) -> Done) {
         self.spawn(move |link| async move { link.agent().await.map(then) });
+    }
+
+    /// Fetches a picture, puts it where it can be opened, and has it drawn where that can be done.
+    pub(super) fn picture(&self, session: &str, name: String, easel: Easel) {
+        let session = session.to_owned();
+        self.spawn(move |link| async move {
+            let digest = name.rsplit(':').next().unwrap_or_default();
+            let bytes = persistent(|| link.blob(&session, digest)).await;
+            let fetched = match bytes {
+                Ok(bytes) => easel.show(digest.to_owned(), bytes).await,
+                Err(trouble) => Fetched::Not(trouble.to_string()),
+            };
+            Ok(Done::Picture { name, fetched })
+        });
     }
 
     fn spawn<F>(&self, call: impl FnOnce(Link) -> F)
@@ -182,16 +214,24 @@ pub(super) fn message(text: String, join: bool) -> Message {
 
 /// Gives the run that will answer. The same key each time, so that it is one message however often it goes out.
 pub(super) async fn send(link: &Link, session: &str, message: &Message) -> Result<String, Trouble> {
+    persistent(|| link.send(session, message)).await
+}
+
+/// Calls again while there is hope.
+async fn persistent<T, F>(mut call: impl FnMut() -> F) -> Result<T, Trouble>
+where
+    F: Future<Output = Result<T, Trouble>>,
+{
     let mut pause = Duration::from_millis(200);
     let mut tries = 1;
     loop {
-        match link.send(session, message).await {
+        match call().await {
             Err(trouble) if trouble.is_passing() && tries < TRIES_MAX => {
                 tokio::time::sleep(pause).await;
                 pause *= 2;
                 tries += 1;
             }
-            sent => return sent,
+            done => return done,
         }
     }
 }

@@ -1,11 +1,16 @@
-//! What may be meant by what stands before the cursor: a command, or a file.
+//! What may be meant by what stands before the cursor: a command, what it takes, or a file.
 
 use std::path::{Path, PathBuf};
 
+use engine::view::ViewName;
+
 use super::commands::COMMANDS;
 
-/// Entries of a menu.
-const OFFERED_MAX: usize = 8;
+/// Files of a menu.
+const FILES_MAX: usize = 8;
+
+/// Entries of a menu that are seen at once.
+const SEEN_MAX: usize = 8;
 
 /// Entries of a folder that are looked at.
 const ENTRIES_MAX: usize = 5_000;
@@ -18,10 +23,22 @@ pub(super) struct Menu {
     pub(super) replaces: usize,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Offer {
+    /// What is written if it is taken.
     pub(super) text: String,
+    /// What is read instead, where that says more.
+    pub(super) title: Option<String>,
     pub(super) about: String,
+    /// It is all there is to say: whoever takes it sends it.
+    pub(super) whole: bool,
+}
+
+/// A conversation that one can go to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub title: String,
+    pub about: String,
 }
 
 impl Menu {
@@ -33,12 +50,23 @@ impl Menu {
     pub(super) fn chosen(&self) -> Option<&Offer> {
         self.offered.get(self.chosen)
     }
+
+    /// What is seen of it, with the place of the first.
+    pub(super) fn seen(&self) -> impl Iterator<Item = (usize, &Offer)> {
+        let first = (self.chosen + 1).saturating_sub(SEEN_MAX);
+        self.offered.iter().enumerate().skip(first).take(SEEN_MAX)
+    }
 }
 
 /// Nothing where nothing fits. `first` says that this is the first line of what is written.
-pub(super) fn menu(before: &str, first: bool, folder: &Path) -> Option<Menu> {
-    let (offered, replaces) = if first && before.starts_with('/') && !before.contains(' ') {
-        (commands(&before[1..]), before.len())
+pub(super) fn menu(before: &str, first: bool, folder: &Path, places: &[Place]) -> Option<Menu> {
+    let order = before.strip_prefix('/').filter(|_| first);
+    let (offered, replaces) = if let Some(name) = order.filter(|order| !order.contains(' ')) {
+        (commands(name), before.len())
+    } else if let Some(words) = order.and_then(|order| order.strip_prefix("resume ")) {
+        (conversations(words, places), words.len())
+    } else if let Some(begun) = order.and_then(|order| order.strip_prefix("view ")) {
+        (views(begun), begun.len())
     } else {
         let at = before
             .rfind(char::is_whitespace)
@@ -54,7 +82,34 @@ fn commands(begun: &str) -> Vec<Offer> {
     let offer = fitting.map(|command| Offer {
         text: format!("/{}", command.name),
         about: format!("{} {}", command.takes, command.about).trim().to_owned(),
+        whole: command.takes.is_empty(),
+        ..Offer::default()
     });
+    offer.collect()
+}
+
+/// Conversations with all of these words in their titles, by their numbers.
+fn conversations(words: &str, places: &[Place]) -> Vec<Offer> {
+    let words = words.to_lowercase();
+    let fits = |place: &Place| {
+        let title = place.title.to_lowercase();
+        words.split_whitespace().all(|word| title.contains(word))
+    };
+    let fitting = places.iter().enumerate().filter(|(_, place)| fits(place));
+    let offer = fitting.map(|(at, place)| Offer {
+        text: (at + 1).to_string(),
+        title: Some(place.title.clone()),
+        about: place.about.clone(),
+        whole: true,
+    });
+    offer.collect()
+}
+
+fn views(begun: &str) -> Vec<Offer> {
+    let names = ViewName::ALL.iter().map(|view| view.as_str());
+    let fitting = names.filter(|name| name.starts_with(begun));
+    let offer =
+        fitting.map(|name| Offer { text: name.to_owned(), whole: true, ..Offer::default() });
     offer.collect()
 }
 
@@ -88,8 +143,8 @@ fn files(begun: &str, folder: &Path) -> Vec<Offer> {
         })
         .collect();
     found.sort();
-    found.truncate(OFFERED_MAX);
-    found.into_iter().map(|text| Offer { text, about: String::new() }).collect()
+    found.truncate(FILES_MAX);
+    found.into_iter().map(|text| Offer { text, ..Offer::default() }).collect()
 }
 
 #[cfg(test)]
@@ -102,10 +157,17 @@ mod tests {
         std::fs::create_dir_all(folder.join("mill/wheel")).unwrap();
         std::fs::write(folder.join("Mile.txt"), "").unwrap();
         std::fs::write(folder.join(".mil"), "").unwrap();
+        let place = |title: &str| Place { title: title.to_owned(), about: String::new() };
+        let places = ["Mill and wheel", "A pond", "The wheel of the mill"].map(place);
         let texts = |before: &str, first| -> Vec<String> {
-            let offered = menu(before, first, &folder).map(|menu| menu.offered).unwrap_or_default();
+            let menu = menu(before, first, &folder, &places);
+            let offered = menu.map(|menu| menu.offered).unwrap_or_default();
             offered.into_iter().map(|offer| offer.text).collect()
         };
+        assert_eq!(texts("/resume ", true), ["1", "2", "3"]);
+        assert_eq!(texts("/resume wheel MILL", true), ["1", "3"]);
+        assert_eq!(texts("/resume 2", true), [""; 0]);
+        assert_eq!(texts("/view st", true), ["steps"]);
         assert_eq!(texts("/re", true), ["/resume", "/retry", "/redraw"]);
         assert!(texts("/re", false).is_empty() && texts("a /re", true).is_empty());
         assert_eq!(texts("see @mi", true), ["Mile.txt", "mill/"]);
@@ -113,5 +175,17 @@ mod tests {
         assert_eq!(texts("@.m", true), [".mil"]);
         assert!(texts("@nowhere/x", true).is_empty() && texts("me@mill", true).is_empty());
         std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_long_menu_shows_what_is_chosen() {
+        let offered = (0..20).map(|at| Offer { text: at.to_string(), ..Offer::default() });
+        let mut menu = Menu { offered: offered.collect(), chosen: 0, replaces: 0 };
+        let seen = |menu: &Menu| menu.seen().map(|(at, _)| at).collect::<Vec<_>>();
+        assert_eq!(seen(&menu), (0..8).collect::<Vec<_>>());
+        menu.choose(-1);
+        assert_eq!(seen(&menu), (12..20).collect::<Vec<_>>());
+        menu.choose(1);
+        assert_eq!(seen(&menu)[0], 0);
     }
 }

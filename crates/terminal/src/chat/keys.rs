@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::commands::{COMMANDS, Order, order};
-use super::complete::menu;
+use super::complete::{Place, menu};
 use super::{Chat, Search, Wish};
 use crate::input::editor::Motion;
 use crate::input::keys::Key;
@@ -22,7 +22,8 @@ impl Chat {
         if let Some(wishes) = self.ask_key(key, now).or_else(|| self.menu_key(key)) {
             return wishes;
         }
-        let wishes = self.edit_key(key, now);
+        let mut wishes = self.edit_key(key, now);
+        wishes.append(&mut self.wants_places());
         self.offer();
         wishes
     }
@@ -60,7 +61,7 @@ impl Chat {
             Key::Up | Key::CompleteBack => menu.choose(-1),
             Key::Down => menu.choose(1),
             Key::Escape => self.menu = None,
-            Key::Enter if menu.chosen().is_some_and(|offer| is_whole(&offer.text)) => {
+            Key::Enter if menu.chosen().is_some_and(|offer| offer.whole) => {
                 self.take_offer();
                 return None;
             }
@@ -73,14 +74,32 @@ impl Chat {
     fn take_offer(&mut self) {
         let Some(menu) = self.menu.take() else { return };
         let Some(offer) = menu.chosen() else { return };
-        let goes_on = offer.text.ends_with('/') || is_whole(&offer.text);
+        let goes_on = offer.text.ends_with('/') || offer.whole;
         let text = if goes_on { offer.text.clone() } else { format!("{} ", offer.text) };
         self.editor.replace_before(menu.replaces, &text);
     }
 
     fn offer(&mut self) {
         let first = !self.editor.text().contains('\n');
-        self.menu = menu(self.editor.before_cursor(), first, &self.folder);
+        self.menu = menu(self.editor.before_cursor(), first, &self.folder, &self.places);
+    }
+
+    /// Conversations that `/resume` offers.
+    pub fn set_places(&mut self, places: Vec<Place>) {
+        self.places = places;
+        self.offer();
+    }
+
+    /// Lets the person choose where to go on.
+    pub fn offer_places(&mut self) -> Vec<Wish> {
+        self.write(RESUME);
+        self.wants_places()
+    }
+
+    /// What `/resume` could offer is asked for when it is written, each time anew.
+    fn wants_places(&self) -> Vec<Wish> {
+        let wanted = self.editor.text() == RESUME && !self.by_lines;
+        wanted.then_some(Wish::Places).into_iter().collect()
     }
 
     fn edit_key(&mut self, key: Key, now: Instant) -> Vec<Wish> {
@@ -253,12 +272,8 @@ impl Chat {
     }
 }
 
-/// Whether an offer is all there is to say.
-fn is_whole(offer: &str) -> bool {
-    COMMANDS
-        .iter()
-        .any(|command| command.takes.is_empty() && offer.strip_prefix('/') == Some(command.name))
-}
+/// What a conversation is chosen with.
+const RESUME: &str = "/resume ";
 
 const HELP: &str = "Enter sends, or queues while a run is going; Ctrl-Enter sends into that run. \
     Shift-Enter, Alt-Enter or Ctrl-J begin a line. Ctrl-C stops the run, twice leaves. \

@@ -91,13 +91,15 @@ impl Chat {
     fn menu_rows(&self) -> Vec<Row> {
         let Some(menu) = &self.menu else { return Vec::new() };
         let cols = self.look.size.width();
-        let offers = menu.offered.iter().enumerate().map(|(at, offer)| {
+        let offers = menu.seen().map(|(at, offer)| {
             let style = if at == menu.chosen {
                 Style::PLAIN.with(Attributes::REVERSE)
             } else {
                 Style::PLAIN
             };
-            let mut row = Row::line(&format!("  {}", one_line(&offer.text)), style);
+            let sign = if at == menu.chosen { "▸ " } else { "  " };
+            let title = offer.title.as_deref().unwrap_or(&offer.text);
+            let mut row = Row::line(&format!("{sign}{}", one_line(title)), style);
             if !offer.about.is_empty() {
                 row.push(&format!("  {}", offer.about), Style::DIM);
             }

@@ -2,6 +2,7 @@
 
 use engine::view::{Item, Kind, State};
 
+use super::pictures::{Pictures, Stays};
 use super::spent::spent_words;
 use crate::links::Links;
 use crate::markdown::Markdown;
@@ -40,7 +41,12 @@ impl Look {
 }
 
 /// What an item looks like; nothing if there is nothing to see.
-pub(super) fn item_rows(item: &Item<'_>, look: Look) -> Vec<Row> {
+pub(super) fn item_rows(
+    item: &Item<'_>,
+    look: Look,
+    pictures: &Pictures,
+    stays: Stays,
+) -> Vec<Row> {
     if item.state == State::Withdrawn {
         return Vec::new();
     }
@@ -75,14 +81,20 @@ pub(super) fn item_rows(item: &Item<'_>, look: Look) -> Vec<Row> {
             put(&mut rows, look, ("· ", Style::DIM), &words, Style::DIM);
         }
     }
-    rows.append(&mut tail_rows(item, look));
+    rows.append(&mut tail_rows(item, look, pictures, stays));
     rows
 }
 
 /// What stands below the text of an item.
-pub(super) fn tail_rows(item: &Item<'_>, look: Look) -> Vec<Row> {
+pub(super) fn tail_rows(
+    item: &Item<'_>,
+    look: Look,
+    pictures: &Pictures,
+    stays: Stays,
+) -> Vec<Row> {
     let mut rows = Vec::new();
-    attachments(item, look, &mut rows);
+    pictures.rows(item, look, stays, &mut rows);
+    sources(item, look, &mut rows);
     if item.state == State::Incomplete && matches!(item.kind, Kind::Text | Kind::Reasoning) {
         put(&mut rows, look, ("· ", Style::DIM), "it broke off here", Style::DIM);
     }
@@ -175,13 +187,7 @@ fn notice(item: &Item<'_>, look: Look, rows: &mut Vec<Row>) {
     put(rows, look, ("· ", style), &words, style);
 }
 
-/// Pictures and sources, by their names.
-fn attachments(item: &Item<'_>, look: Look, rows: &mut Vec<Row>) {
-    for image in &item.images {
-        let kind = image.media_type.as_deref().unwrap_or("picture");
-        let words = format!("[{kind} {}]", image.reference);
-        put(rows, look, ("  ", Style::PLAIN), &words, Style::DIM);
-    }
+fn sources(item: &Item<'_>, look: Look, rows: &mut Vec<Row>) {
     for citation in &item.citations {
         let url = citation.url.as_deref().unwrap_or_default();
         let title = citation.title.as_deref().unwrap_or(url);

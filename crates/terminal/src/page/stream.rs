@@ -20,6 +20,8 @@ pub(super) struct TextStream {
     /// Whether any of its rows has been handed out.
     begun: bool,
     ahead: Option<Ahead>,
+    /// The text up to what has scrolled away before it was settled.
+    let_go: String,
 }
 
 /// The rest of the text, laid out as if nothing of it would change.
@@ -34,7 +36,7 @@ struct Ahead {
 impl TextStream {
     pub(super) fn new(key: Key, look: Look) -> TextStream {
         let markdown = Markdown::new(look.size, look.links);
-        TextStream { key, look, markdown, fed: 0, begun: false, ahead: None }
+        TextStream { key, look, markdown, fed: 0, begun: false, ahead: None, let_go: String::new() }
     }
 
     /// The text up to here does not change any more.
@@ -66,9 +68,13 @@ impl TextStream {
         self.hand_out(out);
     }
 
-    /// The text changed otherwise than by growing.
-    pub(super) fn changed(&mut self) {
+    /// The text changed otherwise than by growing. If that took back what has scrolled away, it is
+    /// said anew.
+    pub(super) fn changed(&mut self, text: &str) {
         self.ahead = None;
+        if !text.starts_with(&self.let_go) {
+            *self = TextStream::new(self.key, self.look);
+        }
     }
 
     /// Another size; so many rows of what was shown have scrolled away as they were.
@@ -94,6 +100,7 @@ impl TextStream {
         if let Some(ahead) = &self.ahead {
             self.markdown.push(&text[self.fed..ahead.fed]);
             self.fed = ahead.fed;
+            text[..self.fed].clone_into(&mut self.let_go);
         }
         let mut settled = self.markdown.take_settled();
         let gone = rows.min(settled.len());

@@ -1,5 +1,6 @@
 //! What a terminal can do, as far as it changes what is written to it.
 
+use crate::graphics::Graphics;
 use crate::style::{Colour, Style};
 
 /// How settled rows get above the live region.
@@ -39,6 +40,7 @@ pub struct Features {
     pub insertion: Insertion,
     pub reflow: Reflow,
     pub palette: Palette,
+    pub graphics: Option<Graphics>,
 }
 
 impl Default for Features {
@@ -47,6 +49,7 @@ impl Default for Features {
             insertion: Insertion::ScrollRegion,
             reflow: Reflow::Wraps,
             palette: Palette::Colours,
+            graphics: None,
         }
     }
 }
@@ -62,6 +65,7 @@ impl Features {
             insertion: if loses_rows { Insertion::Newlines } else { Insertion::ScrollRegion },
             reflow: if wraps { Reflow::Wraps } else { Reflow::Cuts },
             palette: if set("NO_COLOR") { Palette::Plain } else { Palette::Colours },
+            graphics: Graphics::detect(variable),
         }
     }
 }
@@ -80,7 +84,7 @@ mod tests {
         let find = |name: &str| {
             environment.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
         };
-        let Features { insertion, reflow, palette } = Features::detect(find);
+        let Features { insertion, reflow, palette, .. } = Features::detect(find);
         assert_eq!((insertion, reflow, palette), expected, "{environment:?}");
     }
 

@@ -1,6 +1,7 @@
 //! Where the rows of a frame go: settled rows above, live rows below, and what moves for that.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use super::paint::{Drawn, paint, seam, write_joined};
 use super::pen::Place;
@@ -35,6 +36,22 @@ impl<W: Write> Screen<W> {
         }
         self.last = above;
         out
+    }
+
+    /// Puts rows down as far as the first picture among them, and draws it while all of its rows are
+    /// on the screen. Gives the rows below it.
+    pub(super) fn place_picture(&mut self, rows: &mut Vec<Drawn>) -> Option<Vec<Drawn>> {
+        let (at, art) = rows.iter().enumerate().find_map(|(at, drawn)| {
+            let art = drawn.row.art().filter(|art| art.fits(self.size))?;
+            Some((at, Arc::clone(art)))
+        })?;
+        let rest = rows.split_off((at + art.rows()).min(rows.len()));
+        let below = Drawn::live(&Row::default(), self.size.width());
+        self.place_rows(std::mem::take(rows), vec![below]);
+        self.pen.plain();
+        self.pen.go_to(Place { row: self.top.saturating_sub(art.rows()), col: 0 });
+        self.pen.lost(art.sequence());
+        Some(rest)
     }
 
     /// Brings the screen from what is drawn to the settled rows followed by the live ones.

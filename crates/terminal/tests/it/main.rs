@@ -20,3 +20,4 @@ mod restore;
 mod session;
 mod streaming;
 mod tmux;
+mod whole;

@@ -17,8 +17,12 @@ pub(crate) const SHELL: [&str; 3] = ["$ echo one", "one", "$ millpond"];
 const FOOTER_ROWS: u16 = 2;
 
 /// A terminal that loses what scrolls out of a region.
-pub(crate) const NEWLINES: Features =
-    Features { insertion: Insertion::Newlines, reflow: Reflow::Wraps, palette: Palette::Colours };
+pub(crate) const NEWLINES: Features = Features {
+    insertion: Insertion::Newlines,
+    reflow: Reflow::Wraps,
+    palette: Palette::Colours,
+    graphics: None,
+};
 
 /// Bytes that somebody else takes.
 #[derive(Clone, Debug, Default)]
@@ -183,7 +187,7 @@ impl Session {
 }
 
 /// Nothing is ever cleared but what is below the cursor or right of it.
-fn check_bytes(bytes: &[u8]) {
+pub(crate) fn check_bytes(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     for clear in ["\x1b[2J", "\x1b[3J", "\x1b[1J", "\x1bc", "\x1b[?1049"] {
         assert!(!text.contains(clear), "{clear:?} in {text:?}");

@@ -1,6 +1,85 @@
-//! The chat makes room for others and comes back: suspended, and continued.
+//! The chat makes room for others: suspended and continued, or broken.
 
+use std::time::Duration;
+
+use engine::view::ViewName;
+use terminal::app::{Manner, Setup};
+use terminal::link::Link;
+use terminal::links::Links;
+use terminal::screen::Features;
+
+use super::check_given_back;
+use crate::pty::{SIZE, Terminal};
 use crate::tmux::Tmux;
+
+/// Says to this program that it is the chat that is to break, and where.
+const BREAKS: &str = "MILLPOND_TEST_BREAKS";
+
+/// A chat without a gateway, which breaks a moment after its first frames: in its own thread, or in
+/// another one.
+#[test]
+fn r17_a_panic_gives_the_terminal_back() {
+    if let Ok(place) = std::env::var(BREAKS) {
+        return breaking_chat(&place);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let chat = |place: &str| {
+        let program = std::env::current_exe().unwrap();
+        let test = "chat::leaving::r17_a_panic_gives_the_terminal_back";
+        let line = format!(
+            "{BREAKS}={place} '{}' --exact {test} --nocapture; echo status $?; stty -a",
+            program.display()
+        );
+        Terminal::shell(folder.path(), &line, SIZE)
+    };
+    let (_, raw) = chat("here").ended();
+    check_given_back(&raw);
+    let (drawn, after) = raw.split_once("the mill broke").unwrap_or_else(|| panic!("{raw}"));
+    assert!(drawn.contains("Write a message") && drawn.contains("\x1b[?2004l"), "{raw}");
+    assert!(after.contains("status 101"), "{raw}");
+    assert!(after.contains(" icanon") && after.contains(" echo "), "the terminal is raw: {after}");
+
+    let terminal = chat("elsewhere");
+    terminal.shows("a part of the program broke");
+    terminal.press("still here");
+    terminal.shows("› still here");
+    terminal.press("\x03\x03\x03");
+    let (_, raw) = terminal.ended();
+    check_given_back(&raw);
+    assert!(raw.contains("status 0"), "{raw}");
+}
+
+fn breaking_chat(place: &str) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let setup = Setup {
+        link: Link::new("http://127.0.0.1:9", "token").unwrap(),
+        session: None,
+        chooses: false,
+        view: ViewName::Transcript,
+        manner: Manner::Drawn(Features::default()),
+        links: Links::Spelled,
+        folder: std::env::temp_dir(),
+        history: Vec::new(),
+        history_file: None,
+        greeting: "a chat that breaks".to_owned(),
+    };
+    let breaks = async || {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        panic!("the mill broke");
+    };
+    let here = place == "here";
+    let chat = async {
+        if !here {
+            tokio::spawn(breaks());
+        }
+        tokio::select! {
+            left = terminal::app::run(setup) => drop(left.unwrap()),
+            () = breaks(), if here => {}
+        }
+    };
+    runtime.block_on(chat);
+    runtime.shutdown_background();
+}
 
 #[test]
 fn r17_whoever_suspends_it_gets_the_terminal_and_whoever_continues_it_the_chat() {
