@@ -5,6 +5,7 @@
 
 pub mod approval;
 pub mod checkpoint;
+pub mod chooser;
 pub mod conversation;
 pub mod demo;
 pub mod driven;

@@ -3,12 +3,14 @@
 use std::io::{ErrorKind, IsTerminal, Read};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use agent::chooser::Chooser;
 use agent::rounds::Caution;
 use engine::event::Outcome;
 use engine::view::ViewName;
 use terminal::app::once::{Answered, Print, Unanswered, once};
-use terminal::app::{Left, Manner, Setup, run as run_app};
+use terminal::app::{Left, Manner, Profiles, Setup, run as run_app};
 use terminal::graphics::Graphics;
 use terminal::input::history::from_lines;
 use terminal::link::{Link, Session, Trouble};
@@ -132,6 +134,7 @@ async fn setup(
         history: from_lines(&history),
         history_file: Some(history_file),
         greeting: house.words.join("; "),
+        profiles: house.profiles(),
     })
 }
 
@@ -153,9 +156,11 @@ struct House {
     link: Link,
     words: Vec<String>,
     own: Option<Own>,
+    profiles: Vec<(String, String)>,
 }
 
 struct Own {
+    chooser: Arc<Chooser>,
     stop: oneshot::Sender<()>,
     served: tokio::task::JoinHandle<Result<(), String>>,
 }
@@ -183,7 +188,8 @@ impl House {
 
     fn away(url: &str, token: &str) -> Result<House, String> {
         let link = Link::new(url, token).map_err(|trouble| trouble.to_string())?;
-        Ok(House { link, words: vec![format!("connected to {url}")], own: None })
+        let words = vec![format!("connected to {url}")];
+        Ok(House { link, words, own: None, profiles: Vec::new() })
     }
 
     async fn build(
@@ -198,17 +204,26 @@ impl House {
             if config.is_default("listen") { "127.0.0.1:0" } else { config.text("listen") };
         let opened = serve::open(config, folder, store, caution, listen).await?;
         let (address, words) = (opened.address(), opened.words.clone());
+        let chooser = Arc::clone(&opened.chooser);
         let token = own_token(folder)?;
         let (stop, stopped) = oneshot::channel();
         let served = tokio::spawn(opened.serve(async move {
             let _gone = stopped.await;
         }));
         let link = Link::new(&address, &token).map_err(|trouble| trouble.to_string())?;
-        Ok(House { link, words, own: Some(Own { stop, served }) })
+        let profiles = config.profile_titles();
+        Ok(House { link, words, own: Some(Own { chooser, stop, served }), profiles })
+    }
+
+    /// Who may answer, where that is for this chat to say.
+    fn profiles(&self) -> Option<Profiles> {
+        let chooser = Arc::clone(&self.own.as_ref()?.chooser);
+        let choose = Box::new(move |name: &str| chooser.choose(name));
+        Some(Profiles { offered: self.profiles.clone(), choose })
     }
 
     async fn close(self) -> Result<(), String> {
-        let Some(Own { stop, served }) = self.own else { return Ok(()) };
+        let Some(Own { stop, served, .. }) = self.own else { return Ok(()) };
         let _gone = stop.send(());
         served.await.map_err(|error| error.to_string())?
     }

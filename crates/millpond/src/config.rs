@@ -6,6 +6,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use agent::profile::Profile;
 use toml::Value;
 
 /// Where a value came from.
@@ -139,7 +140,7 @@ impl Config {
     }
 
     /// The profile that works on messages, with its name; nothing if none is written down.
-    pub(crate) fn profile(&self) -> Result<Option<(String, agent::profile::Profile)>, BadConfig> {
+    pub(crate) fn profile(&self) -> Result<Option<(String, Profile)>, BadConfig> {
         let mut names = self.profiles.keys();
         let name = match (self.text("profile"), names.next(), names.next()) {
             ("", Some(only), None) => only,
@@ -151,15 +152,27 @@ impl Config {
             }
             (name, ..) => name,
         };
+        Ok(Some((name.to_owned(), self.profile_named(name)?)))
+    }
+
+    /// Names of all profiles, each with whoever answers there as far as it can be read.
+    pub(crate) fn profile_titles(&self) -> Vec<(String, String)> {
+        let title = |name: &String| match self.profile_named(name) {
+            Ok(profile) => profile.title(),
+            Err(problem) => problem.to_string(),
+        };
+        self.profiles.keys().map(|name| (name.clone(), title(name))).collect()
+    }
+
+    pub(crate) fn profile_named(&self, name: &str) -> Result<Profile, BadConfig> {
         let Some(table) = self.profiles.get(name) else {
             let nearest = nearest(name, self.profiles.keys().map(String::as_str));
             let hint = nearest.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             return Err(BadConfig(format!("there is no profile `{name}`{hint}")));
         };
-        let profile = table.clone().try_into().map_err(|error: toml::de::Error| {
+        table.clone().try_into().map_err(|error: toml::de::Error| {
             BadConfig(format!("[profiles.{name}]: {}", error.message().trim()))
-        })?;
-        Ok(Some((name.to_owned(), profile)))
+        })
     }
 
     /// The folder to which paths in the file are relative.

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agent::chooser::Chooser;
 use agent::heartbeat::keep_beating;
 use agent::profile::Profile;
 use agent::rounds::Caution;
@@ -96,6 +97,8 @@ pub(crate) struct Opened {
     pub(crate) link: String,
     /// What a person is to know of it.
     pub(crate) words: Vec<String>,
+    /// Lets another profile answer.
+    pub(crate) chooser: Arc<Chooser>,
 }
 
 pub(crate) async fn open(
@@ -117,7 +120,8 @@ pub(crate) async fn open(
     let (port, secure) = (socket.port(), tls.is_some());
     keep_address(folder, socket, secure);
     let allowed = Allowed::new(port, secure, &config.texts("hosts"), &config.texts("origins"));
-    let Worker { agent, profile, words } = agent(config, folder, caution)?;
+    let Worker { chooser, profile, words } = agent(config, folder, caution)?;
+    let agent: Arc<dyn Agent> = Arc::clone(&chooser) as Arc<dyn Agent>;
     let mut gateway = Gateway::open(Arc::clone(&store), allowed, secure, Some(agent))
         .await
         .map_err(|error| error.to_string())?;
@@ -129,7 +133,7 @@ pub(crate) async fn open(
     for heartbeat in profile.heartbeats().map_err(|error| error.to_string())? {
         tokio::spawn(keep_beating(Arc::clone(&gateway), owner, heartbeat));
     }
-    Ok(Opened { gateway, listener, tls, socket, link, words })
+    Ok(Opened { gateway, listener, tls, socket, link, words, chooser })
 }
 
 /// Where other processes of this user find the gateway that has the folder.
@@ -172,7 +176,7 @@ fn site() -> Site {
 
 /// Whoever works on messages, and what a person is to know of them.
 struct Worker {
-    agent: Arc<dyn Agent>,
+    chooser: Arc<Chooser>,
     profile: Profile,
     words: Vec<String>,
 }
@@ -183,15 +187,21 @@ fn agent(config: &Config, data: &Path, caution: Caution) -> Result<Worker, Strin
         Some((name, profile)) => (format!("profile {name}"), profile),
         None => ("no profile".to_owned(), Profile::default()),
     };
-    let variable = |name: &str| std::env::var(name).ok();
-    let agent = profile
-        .agent(config.beside(), data, caution, variable)
-        .map_err(|error| format!("{name}: {error}"))?;
+    let (beside, data) = (config.beside().to_owned(), data.to_owned());
+    let hire = move |profile: &Profile| {
+        let agent = profile.agent(&beside, &data, caution, |name: &str| std::env::var(name).ok());
+        agent.map_err(|error| error.to_string())
+    };
+    let agent = hire(&profile).map_err(|error| format!("{name}: {error}"))?;
+    let profiles = config.clone();
+    let chooser = Chooser::new(agent, move |name| {
+        hire(&profiles.profile_named(name).map_err(|error| error.to_string())?)
+    });
     let mut words = vec![format!("{name}: {} answers", profile.title())];
     if caution == Caution::Yolo {
         words.push("warning: --yolo: tools run, and nobody is asked".to_owned());
     }
-    Ok(Worker { agent, profile, words })
+    Ok(Worker { chooser: Arc::new(chooser), profile, words })
 }
 
 /// Each connection is an open file, and most shells allow a thousand. As many as the gateway takes

@@ -56,6 +56,22 @@ pub struct Setup {
     pub history_file: Option<PathBuf>,
     /// What is said first.
     pub greeting: String,
+    /// Nothing where somebody else decides who answers.
+    pub profiles: Option<Profiles>,
+}
+
+/// Who may answer.
+pub struct Profiles {
+    /// By their names, with what they are.
+    pub offered: Vec<(String, String)>,
+    /// Lets one answer from now on, or says why it cannot.
+    pub choose: Box<dyn Fn(&str) -> Result<(), String> + Send>,
+}
+
+impl std::fmt::Debug for Profiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Profiles").field(&self.offered).finish()
+    }
 }
 
 /// How the chat is shown.
@@ -123,6 +139,9 @@ pub async fn run(setup: Setup) -> std::io::Result<Left> {
         chat.go_by_lines();
     }
     chat.say(&setup.greeting);
+    if let Some(profiles) = &setup.profiles {
+        chat.set_profiles(profiles.offered.clone());
+    }
     let work = Work::new(setup.link.clone());
     let mut app = App {
         chat,

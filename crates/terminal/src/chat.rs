@@ -17,8 +17,8 @@ use engine::view::{Kind, Picture, ViewName};
 pub use ask::Answer;
 use ask::AskBox;
 use commands::Order;
-use complete::Menu;
 pub use complete::Place;
+use complete::{Known, Menu};
 pub use live::Live;
 
 use crate::input::burst::Burst;
@@ -63,8 +63,8 @@ pub struct Chat {
     ask: Option<AskBox>,
     queue: Vec<Waiting>,
     folder: PathBuf,
-    /// Conversations as they were last listed.
-    places: Vec<Place>,
+    /// What `/resume` and `/model` offer.
+    known: Known,
     /// Why the gateway cannot be heard.
     away: Option<String>,
     /// When the run that is going was first seen.
@@ -97,7 +97,7 @@ impl Chat {
             ask: None,
             queue: Vec::new(),
             folder,
-            places: Vec::new(),
+            known: Known::default(),
             away: None,
             began: None,
             interrupted: None,

@@ -62,6 +62,36 @@ fn what_is_written_after_new_goes_to_another_conversation() {
 }
 
 #[test]
+fn one_chooses_who_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let reply = r#"data: {"choices":[{"delta":{"content":"From the other."}}]}"#;
+    let script = format!("echo '{reply}'; echo; echo 'data: [DONE]'; echo");
+    let profiles = format!(
+        "profile = \"one\"\n[profiles.one]\n[profiles.other]\nagent = \"command\"\n\
+         command = [\"sh\", \"-c\", {script:?}, \"{{prompt}}\"]\n\
+         [profiles.wrong]\nmodel = \"m\"\nwire = \"chat\"\nkey_variable = \"NO_SUCH\"\n"
+    );
+    std::fs::write(folder.path().join("millpond.toml"), profiles).unwrap();
+    let terminal = Terminal::chat(folder.path(), "chat --config-file millpond.toml");
+    terminal.shows("Write a message");
+    terminal.say("think");
+    terminal.shows("I have thought about it twice");
+    terminal.shows("Write a message");
+    terminal.say("/model wrong");
+    terminal.shows("NO_SUCH");
+    for key in ["/", "model", " ", "o"] {
+        terminal.press(key);
+    }
+    terminal.until(|screen| screen.contains("▸ one") && screen.contains("  other"));
+    terminal.press(DOWN);
+    terminal.shows("▸ other");
+    terminal.press(ENTER);
+    terminal.shows("other answers from now on");
+    terminal.say("and now");
+    terminal.shows("From the other.");
+}
+
+#[test]
 fn one_chooses_where_to_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let terminal = Terminal::chat(folder.path(), "chat");

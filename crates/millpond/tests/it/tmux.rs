@@ -42,6 +42,12 @@ impl Tmux {
         self.ask(&[&["send-keys"][..], keys].concat());
     }
 
+    /// Text that no burst of keys is mistaken for.
+    pub(crate) fn paste(&self, text: &str) {
+        self.ask(&["set-buffer", "--", text]);
+        self.ask(&["paste-buffer", "-p"]);
+    }
+
     /// Waits until this stands on the screen.
     pub(crate) fn shows(&self, words: &str) {
         self.until(|| self.screen().contains(words), words);

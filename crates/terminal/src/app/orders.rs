@@ -22,6 +22,7 @@ impl App {
                 self.follow();
             }
             Order::Model => self.work.agent(Done::Model),
+            Order::Profile(name) => self.choose_profile(&name),
             Order::Tools => self.work.agent(Done::Tools),
             Order::New => {
                 self.setup.session = None;
@@ -78,11 +79,22 @@ impl App {
         self.chat.say(&match (agent.as_deref(), model) {
             (None, _) => "nobody answers messages here".to_owned(),
             (Some(_), Some(model)) => {
-                format!("{model} answers; the profile in force names it, see `millpond config`")
+                format!("{model} answers; profiles name models, see `millpond config`")
             }
             (Some("millpond"), None) => "the demo answers, which is no model".to_owned(),
             (Some(agent), None) => format!("{agent} answers, with whatever model it chooses"),
         });
+    }
+
+    fn choose_profile(&mut self, name: &str) {
+        let words = match &self.setup.profiles {
+            None => "the gateway decides who answers there".to_owned(),
+            Some(profiles) => match (profiles.choose)(name) {
+                Ok(()) => format!("{} answers from now on", one_line(name)),
+                Err(problem) => problem,
+            },
+        };
+        self.chat.say(&words);
     }
 
     pub(super) fn say_tools(&mut self, agent: &Agent) {

@@ -34,6 +34,14 @@ pub(super) struct Offer {
     pub(super) whole: bool,
 }
 
+/// What can be offered of what others have told.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    pub(super) places: Vec<Place>,
+    /// Who may answer: names, with what they are.
+    pub(super) profiles: Vec<(String, String)>,
+}
+
 /// A conversation that one can go to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -59,14 +67,18 @@ impl Menu {
 }
 
 /// Nothing where nothing fits. `first` says that this is the first line of what is written.
-pub(super) fn menu(before: &str, first: bool, folder: &Path, places: &[Place]) -> Option<Menu> {
+pub(super) fn menu(before: &str, first: bool, folder: &Path, known: &Known) -> Option<Menu> {
     let order = before.strip_prefix('/').filter(|_| first);
     let (offered, replaces) = if let Some(name) = order.filter(|order| !order.contains(' ')) {
         (commands(name), before.len())
     } else if let Some(words) = order.and_then(|order| order.strip_prefix("resume ")) {
-        (conversations(words, places), words.len())
+        (conversations(words, &known.places), words.len())
     } else if let Some(begun) = order.and_then(|order| order.strip_prefix("view ")) {
-        (views(begun), begun.len())
+        let views = ViewName::ALL.iter().map(|view| (view.as_str(), ""));
+        (named(begun, views), begun.len())
+    } else if let Some(begun) = order.and_then(|order| order.strip_prefix("model ")) {
+        let profiles = known.profiles.iter().map(|(name, about)| (&**name, &**about));
+        (named(begun, profiles), begun.len())
     } else {
         let at = before
             .rfind(char::is_whitespace)
@@ -105,11 +117,15 @@ fn conversations(words: &str, places: &[Place]) -> Vec<Offer> {
     offer.collect()
 }
 
-fn views(begun: &str) -> Vec<Offer> {
-    let names = ViewName::ALL.iter().map(|view| view.as_str());
-    let fitting = names.filter(|name| name.starts_with(begun));
-    let offer =
-        fitting.map(|name| Offer { text: name.to_owned(), whole: true, ..Offer::default() });
+/// What begins so, with what it is.
+fn named<'a>(begun: &str, names: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Offer> {
+    let fitting = names.filter(|(name, _)| name.starts_with(begun));
+    let offer = fitting.map(|(name, about)| Offer {
+        text: name.to_owned(),
+        about: about.to_owned(),
+        whole: true,
+        ..Offer::default()
+    });
     offer.collect()
 }
 
@@ -158,9 +174,12 @@ mod tests {
         std::fs::write(folder.join("Mile.txt"), "").unwrap();
         std::fs::write(folder.join(".mil"), "").unwrap();
         let place = |title: &str| Place { title: title.to_owned(), about: String::new() };
-        let places = ["Mill and wheel", "A pond", "The wheel of the mill"].map(place);
+        let places = ["Mill and wheel", "A pond", "The wheel of the mill"].map(place).to_vec();
+        let profiles = [("small", "m-1"), ("large", "m-9")];
+        let profiles = profiles.map(|(name, about)| (name.to_owned(), about.to_owned())).to_vec();
+        let known = Known { places, profiles };
         let texts = |before: &str, first| -> Vec<String> {
-            let menu = menu(before, first, &folder, &places);
+            let menu = menu(before, first, &folder, &known);
             let offered = menu.map(|menu| menu.offered).unwrap_or_default();
             offered.into_iter().map(|offer| offer.text).collect()
         };
@@ -168,6 +187,8 @@ mod tests {
         assert_eq!(texts("/resume wheel MILL", true), ["1", "3"]);
         assert_eq!(texts("/resume 2", true), [""; 0]);
         assert_eq!(texts("/view st", true), ["steps"]);
+        assert_eq!(texts("/model ", true), ["small", "large"]);
+        assert_eq!(texts("/model l", true), ["large"]);
         assert_eq!(texts("/re", true), ["/resume", "/retry", "/redraw"]);
         assert!(texts("/re", false).is_empty() && texts("a /re", true).is_empty());
         assert_eq!(texts("see @mi", true), ["Mile.txt", "mill/"]);

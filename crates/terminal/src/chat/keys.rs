@@ -81,13 +81,18 @@ impl Chat {
 
     fn offer(&mut self) {
         let first = !self.editor.text().contains('\n');
-        self.menu = menu(self.editor.before_cursor(), first, &self.folder, &self.places);
+        self.menu = menu(self.editor.before_cursor(), first, &self.folder, &self.known);
     }
 
     /// Conversations that `/resume` offers.
     pub fn set_places(&mut self, places: Vec<Place>) {
-        self.places = places;
+        self.known.places = places;
         self.offer();
+    }
+
+    /// Names that `/model` offers, with what they are.
+    pub fn set_profiles(&mut self, profiles: Vec<(String, String)>) {
+        self.known.profiles = profiles;
     }
 
     /// Lets the person choose where to go on.

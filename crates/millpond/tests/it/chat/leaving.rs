@@ -62,6 +62,7 @@ fn breaking_chat(place: &str) {
         history: Vec::new(),
         history_file: None,
         greeting: "a chat that breaks".to_owned(),
+        profiles: None,
     };
     let breaks = async || {
         tokio::time::sleep(Duration::from_millis(500)).await;

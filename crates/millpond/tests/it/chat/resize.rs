@@ -1,5 +1,7 @@
 //! A chat in tmux whose window changes its size while an answer is written.
 
+use terminal::limits::REST_AFTER_RESIZE;
+
 use super::source::Source;
 use crate::gateway::process::{Process, data, home};
 use crate::tmux::Tmux;
@@ -75,6 +77,45 @@ fn r4_nothing_is_lost_or_doubled_when_the_window_changes_its_size() {
         .filter_map(number)
         .collect();
     assert_eq!(seen, said, "{all}");
+    for n in 1..=5 {
+        assert_eq!(all.matches(&format!("shell line {n}")).count(), 1, "{all}");
+    }
+    assert_eq!(all.matches("Write a message").count(), 1, "{all}");
+}
+
+#[test]
+fn r4_what_is_asked_can_be_answered_after_any_change_of_size() {
+    let home = home();
+    let (program, data) = (env!("CARGO_BIN_EXE_millpond"), data(home.path()));
+    let line = format!(
+        "for n in 1 2 3 4 5; do echo shell line $n; done; exec '{program}' chat --data '{}'",
+        data.display()
+    );
+    let Some(tmux) = Tmux::start(home.path(), &line, (100, 30)) else { return };
+    tmux.shows("Write a message");
+    for (round, sizes) in [&SIZES[..], &SIZES[3..]].into_iter().enumerate() {
+        tmux.paste(&format!("compute 6*{round}"));
+        tmux.shows(&format!("› compute 6*{round}"));
+        tmux.keys(&["Enter"]);
+        tmux.shows("This needs you");
+        for size in sizes {
+            tmux.resize(*size);
+            // Drawn again only once it has come to rest; keys are heard after as long as that.
+            std::thread::sleep(2 * REST_AFTER_RESIZE);
+            // In the smallest of them there is room for nothing else.
+            tmux.shows("Enter answer");
+        }
+        tmux.shows("This needs you");
+        tmux.keys(&["Enter"]);
+        tmux.shows(&format!("6*{round} = {}", 6 * round));
+        tmux.shows("Write a message");
+    }
+    let all = tmux.all();
+    for round in 0..2 {
+        for words in [format!("› compute 6*{round}"), format!("6*{round} = {}", 6 * round)] {
+            assert_eq!(all.matches(&words).count(), 1, "{words}: {all}");
+        }
+    }
     for n in 1..=5 {
         assert_eq!(all.matches(&format!("shell line {n}")).count(), 1, "{all}");
     }
