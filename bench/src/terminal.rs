@@ -1,10 +1,11 @@
-//! The whole chat in a pseudo-terminal, beside what other agents' terminals were measured at.
+//! The whole chat in a pseudo-terminal, and what drawing costs of it, beside what other agents' terminals were measured at.
 //!
 //! Needs a built `millpond`. Figures of the others are of the same kind of answers on a machine of
 //! this size; they were taken once, with the versions that the table names.
 
 mod answers;
 mod chat;
+mod drawing;
 
 use std::io;
 use std::path::PathBuf;
@@ -35,6 +36,7 @@ pub(crate) fn run(program: PathBuf) -> io::Result<()> {
     ] {
         paced(&house, answer, goal, other)?;
     }
+    drawing::run()?;
     burst(&house)?;
     keys(&house)?;
     idle(&house)?;

@@ -8,6 +8,9 @@ pub(super) enum Answer {
     Code,
     Table,
     Cjk,
+    List,
+    /// One paragraph whose emphasis never closes.
+    Emphasis,
 }
 
 const WORDS: [&str; 14] = [
@@ -29,12 +32,17 @@ const WORDS: [&str; 14] = [
 const SIGNS: [char; 12] = ['水', '車', '静', '池', '流', '石', '橋', '夜', '森', '風', '音', '光'];
 
 impl Answer {
+    pub(super) const ALL: [Answer; 6] =
+        [Answer::Prose, Answer::Code, Answer::Table, Answer::Cjk, Answer::List, Answer::Emphasis];
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Answer::Prose => "prose",
             Answer::Code => "code",
             Answer::Table => "a table",
             Answer::Cjk => "Chinese and Japanese",
+            Answer::List => "lists",
+            Answer::Emphasis => "emphasis that never closes",
         }
     }
 
@@ -83,6 +91,14 @@ impl Answer {
             Answer::Cjk => {
                 text.extend((0..60).map(|_| SIGNS[next(SIGNS.len())]));
                 text.push_str("。\n\n");
+            }
+            Answer::List => {
+                let lead = if line % 3 == 0 { "  - " } else { "- " };
+                let (a, b) = (WORDS[next(WORDS.len())], WORDS[next(WORDS.len())]);
+                let _ = writeln!(text, "{lead}{a} and {b} of item {line}");
+            }
+            Answer::Emphasis => {
+                text.extend(["**never ", WORDS[next(WORDS.len())], " closed and "]);
             }
         }
     }

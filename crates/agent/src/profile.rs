@@ -154,7 +154,7 @@ impl Profile {
             (Some(agent), None) => agent.clone(),
             (Some(agent), Some(model)) => format!("{agent} with {model}"),
             (None, Some(model)) => model.clone(),
-            (None, None) => "the demo agent, which is no model,".to_owned(),
+            (None, None) => "the demo agent, which is no model".to_owned(),
         }
     }
 

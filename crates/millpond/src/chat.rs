@@ -105,11 +105,15 @@ async fn send(
 async fn talk(args: &ChatArgs, house: &House, folder: &Path) -> Result<ExitCode, String> {
     let setup = setup(args, house, folder, ViewName::Transcript).await?;
     let left = run_app(setup).await;
-    let Left { session } = left.map_err(|error| format!("the terminal cannot be used: {error}"))?;
+    let Left { session, broken } =
+        left.map_err(|error| format!("the terminal cannot be used: {error}"))?;
     if let Some(session) = session {
         say(&format!("`millpond -r {}` goes on with this conversation", session.id));
     }
-    Ok(ExitCode::SUCCESS)
+    for words in &broken {
+        say(words);
+    }
+    Ok(if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 async fn setup(

@@ -197,7 +197,8 @@ fn agent(config: &Config, data: &Path, caution: Caution) -> Result<Worker, Strin
     let chooser = Chooser::new(agent, move |name| {
         hire(&profiles.profile_named(name).map_err(|error| error.to_string())?)
     });
-    let mut words = vec![format!("{name}: {} answers", profile.title())];
+    let comma = if profile.is_demo() { "," } else { "" };
+    let mut words = vec![format!("{name}: {}{comma} answers", profile.title())];
     if caution == Caution::Yolo {
         words.push("warning: --yolo: tools run, and nobody is asked".to_owned());
     }

@@ -3,7 +3,7 @@
 //! They outlive the chat, because what it wrote into the scrollback leads to them; whoever clears
 //! temporary files clears these.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,9 +21,13 @@ impl Album {
     pub fn keep(&self, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
         let plain = name.chars().filter(char::is_ascii_alphanumeric);
         let plain: String = plain.take(NAME_CHARS_MAX).collect();
-        let file = self.folder()?.join(format!("{plain}.{}", ending(bytes)));
+        let folder = self.folder()?;
+        let file = folder.join(format!("{plain}.{}", ending(bytes)));
         if !file.exists() {
-            std::fs::write(&file, bytes)?;
+            // Whole or not at all.
+            let mut new = tempfile::NamedTempFile::new_in(folder)?;
+            new.write_all(bytes)?;
+            new.persist(&file)?;
         }
         Ok(file)
     }

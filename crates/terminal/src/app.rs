@@ -87,6 +87,8 @@ pub enum Manner {
 pub struct Left {
     /// The conversation that was open.
     pub session: Option<Session>,
+    /// What has broken, and nobody has been told of.
+    pub broken: Vec<String>,
 }
 
 #[allow(clippy::struct_excessive_bools, reason = "each says one thing of the moment")]
@@ -97,8 +99,9 @@ struct App {
     told: Option<mpsc::Receiver<Told>>,
     work: Work,
     album: Album,
-    /// Sessions as they were last listed.
+    /// Sessions as they were last printed, by their numbers, and as they were last offered.
     listed: Vec<Session>,
+    offered: Vec<Session>,
     /// Whether the page that comes next has been seen in another view.
     seen: bool,
     focused: bool,
@@ -150,6 +153,7 @@ pub async fn run(setup: Setup) -> std::io::Result<Left> {
         work,
         album: Album::default(),
         listed: Vec::new(),
+        offered: Vec::new(),
         seen: false,
         focused: true,
         dirty: true,
@@ -163,10 +167,12 @@ pub async fn run(setup: Setup) -> std::io::Result<Left> {
     app.follow();
     app.begin()?;
     let ended = app.turn().await;
+    // What waits for its pictures is settled all the same.
+    let left = if app.chat.wait_no_longer() { app.draw() } else { Ok(()) };
     let App { front, setup, .. } = app;
     front.leave()?;
-    ended?;
-    Ok(Left { session: setup.session })
+    ended.and(left)?;
+    Ok(Left { session: setup.session, broken: take_broken() })
 }
 
 impl App {
@@ -333,7 +339,6 @@ impl App {
             Err(problem) => {
                 self.chat
                     .say(&format!("a change could not be read, the page is taken anew: {problem}"));
-                self.seen = true;
                 self.follow();
             }
         }

@@ -65,6 +65,8 @@ pub struct Chat {
     folder: PathBuf,
     /// What `/resume` and `/model` offer.
     known: Known,
+    /// They have been asked for, and nobody has turned away since.
+    awaits_places: bool,
     /// Why the gateway cannot be heard.
     away: Option<String>,
     /// When the run that is going was first seen.
@@ -98,6 +100,7 @@ impl Chat {
             queue: Vec::new(),
             folder,
             known: Known::default(),
+            awaits_places: false,
             away: None,
             began: None,
             interrupted: None,
@@ -118,6 +121,11 @@ impl Chat {
 
     pub fn page(&self) -> &Page {
         &self.page
+    }
+
+    /// Settles what waits for pictures without them; says whether anything did.
+    pub fn wait_no_longer(&mut self) -> bool {
+        self.page.wait_no_longer()
     }
 
     pub fn take_wanted_pictures(&mut self) -> Vec<String> {
@@ -145,6 +153,10 @@ impl Chat {
 
     /// Another session, or another view of the same.
     pub fn turn_to(&mut self, view: ViewName) {
+        self.page.wait_no_longer();
+        let mut rows = self.page.take_settled();
+        rows.append(&mut self.said);
+        self.said = rows;
         self.page = page(view, self.look);
         self.ask = None;
         self.queue.clear();

@@ -45,7 +45,8 @@ impl Graphics {
             ("ghostty", _) | (_, "xterm-kitty" | "xterm-ghostty") => Some(Graphics::Kitty),
             ("iTerm.app" | "WezTerm" | "mintty" | "rio", _) => Some(Graphics::Iterm2),
             (_, "foot" | "foot-extra" | "mlterm" | "contour") => Some(Graphics::Sixel),
-            _ if set("KITTY_WINDOW_ID") || set("KONSOLE_VERSION") => Some(Graphics::Kitty),
+            // What was started from such a terminal has these too, and a name of its own.
+            ("", _) if set("KITTY_WINDOW_ID") || set("KONSOLE_VERSION") => Some(Graphics::Kitty),
             _ => None,
         }
     }
@@ -79,6 +80,7 @@ mod tests {
         check(&[("TERM", "xterm-kitty"), ("TMUX", "x")], None);
         check(&[("TERM_PROGRAM", "WezTerm")], Some(Graphics::Iterm2));
         check(&[("TERM", "foot")], Some(Graphics::Sixel));
+        check(&[("TERM_PROGRAM", "vscode"), ("KITTY_WINDOW_ID", "1")], None);
         check(&[("TERM", "xterm-256color"), ("KONSOLE_VERSION", "230400")], Some(Graphics::Kitty));
     }
 }

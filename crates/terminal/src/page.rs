@@ -24,6 +24,9 @@ use stream::TextStream;
 /// Items of a page from before that are printed when a session is opened.
 const HISTORY_ITEMS_MAX: usize = 200;
 
+/// Items whose pictures are fetched before their turn comes.
+const AHEAD_ITEMS_MAX: usize = 32;
+
 /// What stands above the next item: a blank row comes between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Above {
@@ -83,7 +86,16 @@ impl Page {
 
     /// From now on what has pictures waits for them: whoever asks for this fetches them.
     pub fn fetch_pictures(&mut self) {
-        self.pictures.fetch(true);
+        self.pictures.set_fetching(true);
+    }
+
+    /// Settles what waits for pictures without them; says whether anything did.
+    pub fn wait_no_longer(&mut self) -> bool {
+        let printed = self.printed;
+        let fetched = self.pictures.set_fetching(false);
+        self.settle();
+        self.pictures.set_fetching(fetched);
+        printed < self.printed
     }
 
     /// Names of pictures to be fetched, each once.
@@ -121,10 +133,10 @@ impl Page {
 
     /// From now on, without what was settled before.
     pub fn skip(&mut self, picture: Picture) {
-        let fetched = self.pictures.fetch(false);
+        let fetched = self.pictures.set_fetching(false);
         self.put(picture);
         self.settled.clear();
-        self.pictures.fetch(fetched);
+        self.pictures.set_fetching(fetched);
     }
 
     fn skip_items(&mut self, count: usize) {
@@ -193,11 +205,17 @@ impl Page {
     /// Another size; so many of the live rows have scrolled away as they were.
     pub fn resize(&mut self, look: Look, scrolled_away: usize) {
         self.look = look;
-        // What has settled since was shown as it was about to settle.
-        let settled = scrolled_away.min(self.settled.len());
+        // What has settled since was shown as it was about to settle, but for pictures.
+        let shown = self.settled.iter().take_while(|row| row.art().is_none()).count();
+        let settled = scrolled_away.min(shown);
         self.settled.drain(..settled);
         let scrolled_away = scrolled_away - settled;
         let has_begun = self.has_begun();
+        let first = self.picture.items.from(self.next).next().map(|(key, _)| key);
+        if self.stream.as_ref().is_some_and(|stream| Some(stream.key) != first) {
+            // Nobody knows whose rows have scrolled away: better twice than never.
+            self.stream = None;
+        }
         let Some(stream) = &mut self.stream else { return };
         let text = self.picture.items.get(stream.key).map_or("", |item| &*item.text);
         let gap = usize::from(has_begun && !stream.has_begun());
@@ -217,8 +235,13 @@ impl Page {
     /// Hands out what does not change any more.
     fn settle(&mut self) {
         let answered = self.newest_prompt();
+        let mut waits = false;
         while let Some((key, item)) = self.picture.items.from(self.next).next() {
-            if !self.is_settled(key, item, answered) || self.pictures.are_coming(item) {
+            if !self.is_settled(key, item, answered) {
+                break;
+            }
+            waits = self.pictures.are_coming(item);
+            if waits {
                 break;
             }
             match self.stream.take() {
@@ -238,8 +261,20 @@ impl Page {
             self.printed += 1;
             self.next = Key(key.0 + 1);
         }
+        if waits {
+            return self.want_ahead();
+        }
+        self.pictures.forget_all();
         if self.view == ViewName::Transcript {
             self.settle_part();
+        }
+    }
+
+    /// Pictures of what comes next are not waited for one after the other.
+    fn want_ahead(&mut self) {
+        let next = self.picture.items.from(self.next).take(AHEAD_ITEMS_MAX);
+        for (_, item) in next.filter(|(_, item)| item.state != State::Live) {
+            self.pictures.are_coming(item);
         }
     }
 
@@ -265,11 +300,6 @@ impl Page {
     /// The beginning of the first item that is not whole.
     fn settle_part(&mut self) {
         let bytes = self.picture.settled.bytes;
-        let whole = usize::try_from(self.picture.settled.count).unwrap_or(usize::MAX);
-        if self.printed < whole {
-            // What is above it waits for its pictures.
-            return;
-        }
         let Some((key, item)) = self.picture.items.from(self.next).next() else { return };
         if item.kind != Kind::Text || bytes == 0 {
             return;

@@ -68,6 +68,7 @@ fn what_has_scrolled_away_and_is_taken_back_is_said_anew() {
     page.take_settled();
     page.live();
     page.resize(LOOK, 3);
+    page.take_settled();
     item.text = "Two herons.".into();
     picture.apply(&Patch::Put { key: Key(1), item });
     page.put(picture.clone());

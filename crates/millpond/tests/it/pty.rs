@@ -12,6 +12,21 @@ pub(crate) const SIZE: PtySize = PtySize { rows: 30, cols: 80, pixel_width: 0, p
 /// Long enough for anything that happens at all.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
+/// What another terminal may have left in the environment.
+const UNWANTED: [&str; 11] = [
+    "STREAM_DEBUG",
+    "NO_COLOR",
+    "TMUX",
+    "STY",
+    "ZELLIJ",
+    "WT_SESSION",
+    "TERM_PROGRAM",
+    "KITTY_WINDOW_ID",
+    "KONSOLE_VERSION",
+    "VTE_VERSION",
+    "DOMTERM",
+];
+
 /// What came out, and what it looks like.
 struct Seen {
     parser: vt100::Parser,
@@ -54,10 +69,11 @@ impl Terminal {
         let mut command = CommandBuilder::new("sh");
         command.args(["-c", line]);
         command.cwd(folder);
-        for unwanted in ["STREAM_DEBUG", "NO_COLOR", "TMUX", "ZELLIJ", "WT_SESSION"] {
+        for unwanted in UNWANTED {
             command.env_remove(unwanted);
         }
         command.env("TERM", "xterm-256color");
+        command.env("TMPDIR", folder);
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let parser = vt100::Parser::new(size.rows, size.cols, 10_000);

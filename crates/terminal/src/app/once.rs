@@ -122,7 +122,7 @@ pub async fn once(
 /// How the run ended, if it has.
 async fn outcome(link: &Link, run: Option<&str>) -> Result<Option<Answered>, Trouble> {
     let Some(run) = run else { return Ok(None) };
-    let outcome = match link.outcome(run).await {
+    let outcome = match work::persistent(|| link.outcome(run)).await {
         // It has not begun.
         Err(Trouble::Refused { status: 404, .. }) => None,
         outcome => outcome?,

@@ -32,7 +32,7 @@ impl App {
                 self.chat.say("a new conversation begins with your next message");
             }
             Order::Sessions(words) => self.work.sessions(words),
-            Order::Resume(number) => self.resume(number),
+            Order::Resume(word) => self.resume(&word),
             Order::Queue => self.say_queue(),
             Order::Drop(number) => self.drop_waiting(number),
             Order::Cancel => self.cancel(),
@@ -130,23 +130,26 @@ impl App {
     pub(super) fn offer_sessions(&mut self, sessions: Vec<Session>) {
         if sessions.is_empty() {
             self.chat.say("there is no conversation yet");
-            self.chat.write("");
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let places = sessions.iter().map(|session| {
             let ago = ago(now.saturating_sub(Duration::from_millis(session.changed_ms)));
             let state = state_of(session);
             let comma = if state.is_empty() { "" } else { ", " };
-            Place { title: title_of(session), about: format!("{ago}{comma}{state}") }
+            let (id, title) = (session.id.clone(), title_of(session));
+            Place { id, title, about: format!("{ago}{comma}{state}") }
         });
         self.chat.set_places(places.collect());
-        self.listed = sessions;
+        self.offered = sessions;
     }
 
-    fn resume(&mut self, number: usize) {
-        let Some(session) = number.checked_sub(1).and_then(|at| self.listed.get(at)).cloned()
-        else {
-            self.chat.say("there is no such conversation in the list: /sessions shows it");
+    fn resume(&mut self, word: &str) {
+        let found = match word.parse::<usize>() {
+            Ok(number) => number.checked_sub(1).and_then(|at| self.listed.get(at)),
+            Err(_) => self.offered.iter().find(|session| session.id == word),
+        };
+        let Some(session) = found.cloned() else {
+            self.chat.say("there is no such conversation: /sessions lists them by number");
             return;
         };
         self.chat.turn_to(self.setup.view);

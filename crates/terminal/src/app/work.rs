@@ -1,9 +1,10 @@
 //! What is asked of the gateway while the person goes on.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 
 use super::easel::Easel;
 use crate::chat::Answer;
@@ -12,6 +13,12 @@ use crate::page::Fetched;
 
 /// How often a message is tried before the person gets it back.
 const TRIES_MAX: u32 = 8;
+
+/// From asking for a picture until it is settled without it.
+const PICTURE_WITHIN: Duration = Duration::from_secs(15);
+
+/// Pictures that are fetched and read at a time.
+const PICTURES_AT_ONCE: usize = 2;
 
 /// Characters of a first message that name its conversation.
 const TITLE_CHARS_MAX: usize = 60;
@@ -60,6 +67,8 @@ pub(super) struct Work {
     told: mpsc::UnboundedReceiver<Done>,
     /// Messages leave in the order in which they were written.
     outbox: mpsc::UnboundedSender<Letter>,
+    /// Pictures take memory while they are read: a few at a time.
+    picture_turns: Arc<Semaphore>,
 }
 
 #[derive(Debug)]
@@ -75,7 +84,8 @@ impl Work {
         let (tell, told) = mpsc::unbounded_channel();
         let (outbox, letters) = mpsc::unbounded_channel();
         tokio::spawn(send_all(link.clone(), letters, tell.clone()));
-        Work { conversation: Conversation::default(), link, tell, told, outbox }
+        let picture_turns = Arc::new(Semaphore::new(PICTURES_AT_ONCE));
+        Work { conversation: Conversation::default(), link, tell, told, outbox, picture_turns }
     }
 
     pub(super) fn conversation(&self) -> Conversation {
@@ -151,14 +161,19 @@ impl Work {
 
     /// Fetches a picture, puts it where it can be opened, and has it drawn where that can be done.
     pub(super) fn picture(&self, session: &str, name: String, easel: Easel) {
-        let session = session.to_owned();
+        let (session, turns) = (session.to_owned(), Arc::clone(&self.picture_turns));
         self.spawn(move |link| async move {
             let digest = name.rsplit(':').next().unwrap_or_default();
-            let bytes = persistent(|| link.blob(&session, digest)).await;
-            let fetched = match bytes {
-                Ok(bytes) => easel.show(digest.to_owned(), bytes).await,
-                Err(trouble) => Fetched::Not(trouble.to_string()),
+            let fetching = async {
+                let _turn = turns.acquire().await;
+                match persistent(|| link.blob(&session, digest)).await {
+                    Ok(bytes) => easel.show(digest.to_owned(), bytes).await,
+                    Err(trouble) => Fetched::Not(trouble.to_string()),
+                }
             };
+            let fetched = tokio::time::timeout(PICTURE_WITHIN, fetching).await;
+            let fetched =
+                fetched.unwrap_or_else(|_| Fetched::Not("it did not come in time".into()));
             Ok(Done::Picture { name, fetched })
         });
     }
@@ -218,7 +233,7 @@ pub(super) async fn send(link: &Link, session: &str, message: &Message) -> Resul
 }
 
 /// Calls again while there is hope.
-async fn persistent<T, F>(mut call: impl FnMut() -> F) -> Result<T, Trouble>
+pub(super) async fn persistent<T, F>(mut call: impl FnMut() -> F) -> Result<T, Trouble>
 where
     F: Future<Output = Result<T, Trouble>>,
 {

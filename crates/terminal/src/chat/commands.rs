@@ -21,7 +21,11 @@ pub const COMMANDS: [Command; 17] = [
     Command { name: "tools", takes: "", about: "what the agent can use, and what it asks about" },
     Command { name: "new", takes: "", about: "begin another conversation" },
     Command { name: "sessions", takes: "[WORDS]", about: "list conversations" },
-    Command { name: "resume", takes: "NUMBER", about: "go to a conversation of that list" },
+    Command {
+        name: "resume",
+        takes: "NUMBER",
+        about: "go to a conversation of that list, or choose",
+    },
     Command { name: "queue", takes: "[drop NUMBER]", about: "messages that wait, or take one out" },
     Command {
         name: "answer",
@@ -49,7 +53,8 @@ pub enum Order {
     Tools,
     New,
     Sessions(String),
-    Resume(usize),
+    /// By its number in the list that was printed, or by its name.
+    Resume(String),
     Queue,
     Drop(usize),
     Answer(String),
@@ -81,13 +86,13 @@ pub fn order(line: &str) -> Option<Result<Order, String>> {
         "tools" => Ok(Order::Tools),
         "new" => Ok(Order::New),
         "sessions" => Ok(Order::Sessions(rest.to_owned())),
-        "resume" => rest.parse().map(Order::Resume).or_else(|_| usage()),
         "queue" if rest.is_empty() => Ok(Order::Queue),
         "queue" => match rest.strip_prefix("drop").map(str::trim).map(str::parse) {
             Some(Ok(number)) => Ok(Order::Drop(number)),
             _ => usage(),
         },
-        "answer" | "export" if rest.is_empty() => usage(),
+        "answer" | "export" | "resume" if rest.is_empty() => usage(),
+        "resume" => Ok(Order::Resume(rest.to_owned())),
         "answer" => Ok(Order::Answer(rest.to_owned())),
         "cancel" => Ok(Order::Cancel),
         "retry" => Ok(Order::Retry),

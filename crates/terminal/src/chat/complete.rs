@@ -30,8 +30,10 @@ pub(super) struct Offer {
     /// What is read instead, where that says more.
     pub(super) title: Option<String>,
     pub(super) about: String,
-    /// It is all there is to say: whoever takes it sends it.
+    /// Whoever takes it with Enter sends it.
     pub(super) whole: bool,
+    /// No blank comes after it: nothing does, or more of the same word.
+    pub(super) closed: bool,
 }
 
 /// What can be offered of what others have told.
@@ -45,6 +47,7 @@ pub(super) struct Known {
 /// A conversation that one can go to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
+    pub id: String,
     pub title: String,
     pub about: String,
 }
@@ -94,25 +97,30 @@ fn commands(begun: &str) -> Vec<Offer> {
     let offer = fitting.map(|command| Offer {
         text: format!("/{}", command.name),
         about: format!("{} {}", command.takes, command.about).trim().to_owned(),
-        whole: command.takes.is_empty(),
+        whole: command.takes.is_empty()
+            || (command.takes.starts_with('[') && command.name == begun),
+        closed: command.takes.is_empty(),
         ..Offer::default()
     });
     offer.collect()
 }
 
-/// Conversations with all of these words in their titles, by their numbers.
+/// Conversations with all of these words in their titles. A number is one of a list that was printed.
 fn conversations(words: &str, places: &[Place]) -> Vec<Offer> {
+    if words.trim().parse::<usize>().is_ok() {
+        return Vec::new();
+    }
     let words = words.to_lowercase();
     let fits = |place: &Place| {
         let title = place.title.to_lowercase();
         words.split_whitespace().all(|word| title.contains(word))
     };
-    let fitting = places.iter().enumerate().filter(|(_, place)| fits(place));
-    let offer = fitting.map(|(at, place)| Offer {
-        text: (at + 1).to_string(),
+    let offer = places.iter().filter(|place| fits(place)).map(|place| Offer {
+        text: place.id.clone(),
         title: Some(place.title.clone()),
         about: place.about.clone(),
         whole: true,
+        closed: true,
     });
     offer.collect()
 }
@@ -124,6 +132,7 @@ fn named<'a>(begun: &str, names: impl Iterator<Item = (&'a str, &'a str)>) -> Ve
         text: name.to_owned(),
         about: about.to_owned(),
         whole: true,
+        closed: true,
         ..Offer::default()
     });
     offer.collect()
@@ -160,7 +169,12 @@ fn files(begun: &str, folder: &Path) -> Vec<Offer> {
         .collect();
     found.sort();
     found.truncate(FILES_MAX);
-    found.into_iter().map(|text| Offer { text, ..Offer::default() }).collect()
+    let offer = found.into_iter().map(|text| Offer {
+        closed: text.ends_with('/'),
+        text,
+        ..Offer::default()
+    });
+    offer.collect()
 }
 
 #[cfg(test)]
@@ -173,8 +187,12 @@ mod tests {
         std::fs::create_dir_all(folder.join("mill/wheel")).unwrap();
         std::fs::write(folder.join("Mile.txt"), "").unwrap();
         std::fs::write(folder.join(".mil"), "").unwrap();
-        let place = |title: &str| Place { title: title.to_owned(), about: String::new() };
-        let places = ["Mill and wheel", "A pond", "The wheel of the mill"].map(place).to_vec();
+        let place = |title: &str| Place {
+            id: title.to_lowercase().replace(' ', "-"),
+            title: title.to_owned(),
+            about: String::new(),
+        };
+        let places = ["Mill and wheel", "A pond", "2 wheels of the mill"].map(place).to_vec();
         let profiles = [("small", "m-1"), ("large", "m-9")];
         let profiles = profiles.map(|(name, about)| (name.to_owned(), about.to_owned())).to_vec();
         let known = Known { places, profiles };
@@ -183,8 +201,8 @@ mod tests {
             let offered = menu.map(|menu| menu.offered).unwrap_or_default();
             offered.into_iter().map(|offer| offer.text).collect()
         };
-        assert_eq!(texts("/resume ", true), ["1", "2", "3"]);
-        assert_eq!(texts("/resume wheel MILL", true), ["1", "3"]);
+        assert_eq!(texts("/resume ", true), ["mill-and-wheel", "a-pond", "2-wheels-of-the-mill"]);
+        assert_eq!(texts("/resume wheel MILL", true), ["mill-and-wheel", "2-wheels-of-the-mill"]);
         assert_eq!(texts("/resume 2", true), [""; 0]);
         assert_eq!(texts("/view st", true), ["steps"]);
         assert_eq!(texts("/model ", true), ["small", "large"]);

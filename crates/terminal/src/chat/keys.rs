@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::commands::{COMMANDS, Order, order};
-use super::complete::{Place, menu};
+use super::complete::{Menu, Place, menu};
 use super::{Chat, Search, Wish};
 use crate::input::editor::Motion;
 use crate::input::keys::Key;
@@ -60,12 +60,19 @@ impl Chat {
         match key {
             Key::Up | Key::CompleteBack => menu.choose(-1),
             Key::Down => menu.choose(1),
-            Key::Escape => self.menu = None,
+            Key::Escape => {
+                self.menu = None;
+                self.awaits_places = false;
+            }
             Key::Enter if menu.chosen().is_some_and(|offer| offer.whole) => {
                 self.take_offer();
                 return None;
             }
-            Key::Enter | Key::Complete => self.take_offer(),
+            Key::Enter | Key::Complete => {
+                self.take_offer();
+                self.offer();
+                return Some(self.wants_places());
+            }
             _ => return None,
         }
         Some(Vec::new())
@@ -74,8 +81,8 @@ impl Chat {
     fn take_offer(&mut self) {
         let Some(menu) = self.menu.take() else { return };
         let Some(offer) = menu.chosen() else { return };
-        let goes_on = offer.text.ends_with('/') || offer.whole;
-        let text = if goes_on { offer.text.clone() } else { format!("{} ", offer.text) };
+        let blank = if offer.closed { "" } else { " " };
+        let text = format!("{}{blank}", offer.text);
         self.editor.replace_before(menu.replaces, &text);
     }
 
@@ -84,10 +91,22 @@ impl Chat {
         self.menu = menu(self.editor.before_cursor(), first, &self.folder, &self.known);
     }
 
-    /// Conversations that `/resume` offers.
+    /// Conversations that `/resume` offers. Whoever has chosen meanwhile goes on where they are.
     pub fn set_places(&mut self, places: Vec<Place>) {
+        let chosen = self.menu.as_ref().and_then(Menu::chosen).map(|offer| offer.text.clone());
+        let text = self.editor.text();
+        if places.is_empty() && text == RESUME {
+            self.editor.set("");
+        }
         self.known.places = places;
+        if !std::mem::take(&mut self.awaits_places) || !text.starts_with(RESUME) {
+            return;
+        }
         self.offer();
+        if let (Some(menu), Some(chosen)) = (&mut self.menu, chosen) {
+            let at = menu.offered.iter().position(|offer| offer.text == chosen);
+            menu.chosen = at.unwrap_or_default();
+        }
     }
 
     /// Names that `/model` offers, with what they are.
@@ -102,8 +121,9 @@ impl Chat {
     }
 
     /// What `/resume` could offer is asked for when it is written, each time anew.
-    fn wants_places(&self) -> Vec<Wish> {
+    fn wants_places(&mut self) -> Vec<Wish> {
         let wanted = self.editor.text() == RESUME && !self.by_lines;
+        self.awaits_places |= wanted;
         wanted.then_some(Wish::Places).into_iter().collect()
     }
 

@@ -69,7 +69,7 @@ impl Art {
             cells(drawn_height(image.height(), graphics), cell.height),
         );
         let sequence = match graphics {
-            Graphics::Kitty => kitty(&png(&image)?, cols, rows),
+            Graphics::Kitty => kitty(&png(&padded(&image, cols, rows, cell))?, cols, rows),
             Graphics::Iterm2 => iterm2(&png(&image)?, cols, rows),
             Graphics::Sixel => sixel(&image)?,
         };
@@ -103,6 +103,14 @@ fn fitted(image: DynamicImage, graphics: Graphics, cell: CellSize, size: Size) -
         return image;
     }
     image.thumbnail(width, height)
+}
+
+/// On a ground of whole characters that nobody sees: kitty would stretch it to fill them.
+fn padded(image: &DynamicImage, cols: u16, rows: u16, cell: CellSize) -> DynamicImage {
+    let (width, height) = (u32::from(cols) * cell.width, u32::from(rows) * cell.height);
+    let mut ground = DynamicImage::new_rgba8(width, height);
+    image::imageops::replace(&mut ground, image, 0, 0);
+    ground
 }
 
 fn drawn_height(height: u32, graphics: Graphics) -> u32 {
@@ -195,10 +203,12 @@ mod tests {
             ((1, 1), (1, 1)),
         ] {
             let art = art(Graphics::Kitty, given.0, given.1);
-            let drawn = kitty_png(&art);
-            assert_eq!((drawn.width(), drawn.height()), expected, "{given:?}");
-            let cells = (drawn.width().div_ceil(10), drawn.height().div_ceil(20));
-            assert_eq!((u32::from(art.cols), u32::from(art.rows)), cells, "{given:?}");
+            let drawn = kitty_png(&art).to_rgba8();
+            let seen = drawn.enumerate_pixels().filter(|(_, _, pixel)| pixel.0[3] > 0);
+            let corner = seen.fold((0, 0), |far, (x, y, _)| (far.0.max(x + 1), far.1.max(y + 1)));
+            assert_eq!(corner, expected, "{given:?}");
+            let ground = (u32::from(art.cols) * 10, u32::from(art.rows) * 20);
+            assert_eq!((drawn.width(), drawn.height()), ground, "{given:?}");
             assert!(art.sequence().contains(&format!("c={},r={},", art.cols, art.rows)));
         }
     }

@@ -14,10 +14,12 @@ use crate::graphics::Art;
 use crate::links::{Link, Links};
 use crate::row::{Begins, Row};
 use crate::style::Style;
+use crate::text::neutralised;
 use crate::wrap::Wrap;
 
 /// How the gateway names what it keeps.
 const KEPT: &str = "sha256:";
+const DIGEST_CHARS: usize = 64;
 
 /// What came of fetching a picture.
 #[derive(Clone, Debug)]
@@ -49,7 +51,7 @@ pub(super) struct Pictures {
 
 impl Pictures {
     /// Whether pictures are fetched from now on; gives whether they were.
-    pub(super) fn fetch(&mut self, fetches: bool) -> bool {
+    pub(super) fn set_fetching(&mut self, fetches: bool) -> bool {
         std::mem::replace(&mut self.fetches, fetches)
     }
 
@@ -68,7 +70,7 @@ impl Pictures {
     /// Whether a picture of this item is still on its way.
     pub(super) fn are_coming(&mut self, item: &Item<'_>) -> bool {
         let mut coming = false;
-        let kept = item.images.iter().filter(|image| image.reference.starts_with(KEPT));
+        let kept = item.images.iter().filter(|image| is_kept(&image.reference));
         for image in kept.take_while(|_| self.fetches) {
             let known = self.known.entry(image.reference.to_string()).or_insert_with(|| {
                 self.wanted.push(image.reference.to_string());
@@ -84,6 +86,11 @@ impl Pictures {
         for image in &item.images {
             self.known.remove(&*image.reference);
         }
+    }
+
+    /// Nothing waits for any.
+    pub(super) fn forget_all(&mut self) {
+        self.known.clear();
     }
 
     /// The pictures of an item: where they are, and below that themselves if they can be drawn and
@@ -111,20 +118,22 @@ impl Pictures {
     }
 }
 
+/// Whether the gateway has it: an address that only begins so has not been given by the gateway.
+fn is_kept(reference: &str) -> bool {
+    let digest = reference.strip_prefix(KEPT).unwrap_or_default();
+    digest.len() == DIGEST_CHARS && digest.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 const SIGN: &str = "  ▣ ";
 
-/// What it is, and where; behind its name where the terminal shows links.
+/// What it is, and where, which can be followed where the terminal knows links.
 fn label(kind: &str, place: &str, link: Option<Link>, look: Look, rows: &mut Vec<Row>) {
-    let link = link.or_else(|| Link::parse(place));
-    match link.filter(|_| look.links == Links::Behind) {
-        Some(link) => {
-            let lead = Row::line("    ", Style::PLAIN);
-            let mut wrap = Wrap::new(look.size.width(), Row::line(SIGN, Style::DIM), lead);
-            wrap.push(kind, Style::DIM, Some(&link), rows);
-            wrap.finish(rows);
-        }
-        None => put(rows, look, (SIGN, Style::DIM), &format!("{kind} {place}"), Style::DIM),
-    }
+    let link = link.or_else(|| Link::parse(place)).filter(|_| look.links == Links::Behind);
+    let (first, lead) = (Row::line(SIGN, Style::DIM), Row::line("    ", Style::PLAIN));
+    let mut wrap = Wrap::new(look.size.width(), first, lead);
+    let words = neutralised(&format!("{kind} {place}")).replace('\n', " ");
+    wrap.push(&words, Style::DIM, link.as_ref(), rows);
+    wrap.finish(rows);
 }
 
 /// Blank rows, with the first of which the picture is drawn.

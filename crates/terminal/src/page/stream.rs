@@ -20,8 +20,16 @@ pub(super) struct TextStream {
     /// Whether any of its rows has been handed out.
     begun: bool,
     ahead: Option<Ahead>,
-    /// The text up to what has scrolled away before it was settled.
-    let_go: String,
+    /// What has scrolled away before it was settled.
+    let_go: Option<LetGo>,
+}
+
+/// The text up to rows that have scrolled away as they were, and how far it had come before.
+#[derive(Clone, Debug)]
+struct LetGo {
+    text: String,
+    markdown: Markdown,
+    fed: usize,
 }
 
 /// The rest of the text, laid out as if nothing of it would change.
@@ -36,12 +44,16 @@ struct Ahead {
 impl TextStream {
     pub(super) fn new(key: Key, look: Look) -> TextStream {
         let markdown = Markdown::new(look.size, look.links);
-        TextStream { key, look, markdown, fed: 0, begun: false, ahead: None, let_go: String::new() }
+        TextStream { key, look, markdown, fed: 0, begun: false, ahead: None, let_go: None }
     }
 
     /// The text up to here does not change any more.
     pub(super) fn settle(&mut self, text: &str, bytes: usize, out: &mut Vec<Row>) {
         let bytes = text.floor_char_boundary(bytes.min(text.len()));
+        if self.let_go.as_ref().is_some_and(|gone| gone.text.len() <= bytes) {
+            // It came as it was shown.
+            self.let_go = None;
+        }
         if self.fed < bytes {
             self.markdown.push(&text[self.fed..bytes]);
             self.fed = bytes;
@@ -72,8 +84,13 @@ impl TextStream {
     /// said anew.
     pub(super) fn changed(&mut self, text: &str) {
         self.ahead = None;
-        if !text.starts_with(&self.let_go) {
-            *self = TextStream::new(self.key, self.look);
+        if self.let_go.as_ref().is_some_and(|gone| !text.starts_with(&gone.text))
+            && let Some(LetGo { markdown, fed, .. }) = self.let_go.take()
+        {
+            self.markdown = markdown;
+            self.markdown.set_size(self.look.size);
+            self.begun = false;
+            self.fed = text.floor_char_boundary(fed.min(text.len()));
         }
     }
 
@@ -98,9 +115,11 @@ impl TextStream {
     /// What has scrolled away cannot be taken back, settled or not.
     fn let_go(&mut self, text: &str, rows: usize, out: &mut Vec<Row>) {
         if let Some(ahead) = &self.ahead {
+            let before = self.let_go.take().map(|gone| (gone.markdown, gone.fed));
+            let (markdown, fed) = before.unwrap_or_else(|| (self.markdown.clone(), self.fed));
+            self.let_go = Some(LetGo { text: text[..ahead.fed].to_owned(), markdown, fed });
             self.markdown.push(&text[self.fed..ahead.fed]);
             self.fed = ahead.fed;
-            text[..self.fed].clone_into(&mut self.let_go);
         }
         let mut settled = self.markdown.take_settled();
         let gone = rows.min(settled.len());

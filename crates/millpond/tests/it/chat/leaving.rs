@@ -1,5 +1,6 @@
 //! The chat makes room for others: suspended and continued, or broken.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use engine::view::ViewName;
@@ -15,8 +16,7 @@ use crate::tmux::Tmux;
 /// Says to this program that it is the chat that is to break, and where.
 const BREAKS: &str = "MILLPOND_TEST_BREAKS";
 
-/// A chat without a gateway, which breaks a moment after its first frames: in its own thread, or in
-/// another one.
+/// A chat without a gateway, which breaks when a file says so: in its own thread, or in another one.
 #[test]
 fn r17_a_panic_gives_the_terminal_back() {
     if let Ok(place) = std::env::var(BREAKS) {
@@ -32,14 +32,20 @@ fn r17_a_panic_gives_the_terminal_back() {
         );
         Terminal::shell(folder.path(), &line, SIZE)
     };
-    let (_, raw) = chat("here").ended();
+    let broken = |place: &str| {
+        let terminal = chat(place);
+        terminal.shows("Write a message");
+        std::fs::write(folder.path().join(place), "now").unwrap();
+        terminal
+    };
+    let (_, raw) = broken("here").ended();
     check_given_back(&raw);
     let (drawn, after) = raw.split_once("the mill broke").unwrap_or_else(|| panic!("{raw}"));
     assert!(drawn.contains("Write a message") && drawn.contains("\x1b[?2004l"), "{raw}");
     assert!(after.contains("status 101"), "{raw}");
     assert!(after.contains(" icanon") && after.contains(" echo "), "the terminal is raw: {after}");
 
-    let terminal = chat("elsewhere");
+    let terminal = broken("elsewhere");
     terminal.shows("a part of the program broke");
     terminal.press("still here");
     terminal.shows("› still here");
@@ -64,18 +70,21 @@ fn breaking_chat(place: &str) {
         greeting: "a chat that breaks".to_owned(),
         profiles: None,
     };
-    let breaks = async || {
-        tokio::time::sleep(Duration::from_millis(500)).await;
+    let breaks = async |file: PathBuf| {
+        while !file.exists() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
         panic!("the mill broke");
     };
     let here = place == "here";
+    let file = PathBuf::from(place);
     let chat = async {
         if !here {
-            tokio::spawn(breaks());
+            tokio::spawn(breaks(file.clone()));
         }
         tokio::select! {
             left = terminal::app::run(setup) => drop(left.unwrap()),
-            () = breaks(), if here => {}
+            () = breaks(file), if here => {}
         }
     };
     runtime.block_on(chat);

@@ -1,6 +1,6 @@
 //! Pictures: drawn where the terminal can, and always in a file that can be opened.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::pty::Terminal;
 
@@ -12,10 +12,9 @@ fn file_in(screen: &str) -> PathBuf {
     PathBuf::from(&rest[..end + ".png".len()])
 }
 
-fn chart(arguments: &str) -> (String, String) {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("notes.md"), "a note\n").unwrap();
-    let terminal = Terminal::chat(folder.path(), &format!("chat {arguments}"));
+fn chart(folder: &Path, arguments: &str) -> (String, String) {
+    std::fs::write(folder.join("notes.md"), "a note\n").unwrap();
+    let terminal = Terminal::chat(folder, &format!("chat {arguments}"));
     terminal.shows("Write a message");
     terminal.say("chart");
     let screen = terminal
@@ -26,24 +25,24 @@ fn chart(arguments: &str) -> (String, String) {
 
 #[test]
 fn where_nothing_can_be_drawn_a_file_is_named() {
-    let (screen, raw) = chart("");
+    let folder = tempfile::tempdir().unwrap();
+    let (screen, raw) = chart(folder.path(), "");
     let file = file_in(&screen);
     let bytes = std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     assert!(bytes.starts_with(b"\x89PNG"), "no picture");
     assert!(!raw.contains("\x1b_G") && !raw.contains("\x1b]1337"), "{raw:?}");
-    std::fs::remove_dir_all(file.parent().unwrap()).unwrap();
 }
 
 #[test]
 fn where_pictures_can_be_drawn_they_are_drawn_once() {
     for (how, begin) in [("kitty", "\x1b_Ga=T,"), ("iterm2", "\x1b]1337;File=inline=1;")] {
-        let (screen, raw) = chart(&format!("--pictures {how}"));
+        let folder = tempfile::tempdir().unwrap();
+        let (screen, raw) = chart(folder.path(), &format!("--pictures {how}"));
         assert_eq!(raw.matches(begin).count(), 1, "{how}");
         let lines: Vec<&str> = screen.lines().map(str::trim_end).collect();
         let label = lines.iter().position(|line| line.contains("▣ image/png")).unwrap();
         let blank = lines[label + 1..].iter().skip_while(|line| !line.is_empty());
         let rows = blank.take_while(|line| line.is_empty()).count();
         assert!(3 < rows, "there is no room for it: {screen}");
-        std::fs::remove_dir_all(file_in(&screen).parent().unwrap()).unwrap();
     }
 }
