@@ -109,6 +109,7 @@ impl TextView {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::{Ending, Outcome, Reply};
 
     fn page(messages: &[&[&str]]) -> String {
         let mut view = TextView::default();
@@ -150,5 +151,60 @@ mod tests {
             });
         }
         assert_eq!(page, "The oak.<changed>\n\nThe ash.");
+    }
+
+    fn patches(events: &[Event<'_>]) -> Vec<String> {
+        let mut view = TextView::default();
+        let mut patches = Vec::new();
+        for event in events {
+            view.apply(event, &mut |patch| {
+                patches.push(match patch {
+                    Patch::Append(text) => text.to_owned(),
+                    Patch::Rewritten => "<changed>".to_owned(),
+                    Patch::Withdrawn { messages } => format!("<{messages} withdrawn>"),
+                });
+            });
+        }
+        patches
+    }
+
+    #[test]
+    fn only_a_line_that_is_open_is_ended_and_only_messages_are_withdrawn() {
+        let said =
+            |text: &'static str| Event::TextAppended { message: MessageId(0), text: text.into() };
+        let ended = || Event::RunEnded {
+            ending: Ending {
+                outcome: Outcome::Completed,
+                stop: None,
+                reason: None,
+                detail: None,
+                reply: Reply::None,
+                message: None,
+                incomplete: false,
+            },
+        };
+        assert_eq!(patches(&[said("a"), ended()]), ["a", "\n"]);
+        assert_eq!(patches(&[said("a\n"), ended()]), ["a\n"]);
+        assert_eq!(patches(&[ended()]), [""; 0]);
+        let withdrawn = |messages| Event::Withdrawn { messages, steps: Vec::new() };
+        assert_eq!(patches(&[withdrawn(vec![MessageId(0)])]), ["<1 withdrawn>"]);
+        assert_eq!(patches(&[withdrawn(Vec::new())]), [""; 0]);
+    }
+
+    #[test]
+    fn of_a_message_that_is_too_long_only_what_is_new_is_said_again() {
+        let message = MessageId(0);
+        let rewritten = || Event::TextRewritten { message, kept_bytes: 2, text: "z".into() };
+        for texts in [vec![FRAME_BYTES_MAX + 1], vec![FRAME_BYTES_MAX, 1], vec![1, FRAME_BYTES_MAX]]
+        {
+            let said = texts
+                .iter()
+                .map(|len| Event::TextAppended { message, text: "y".repeat(*len).into() });
+            let events: Vec<Event<'_>> = said.chain([rewritten()]).collect();
+            let told = patches(&events);
+            assert_eq!(told.last().map(String::as_str), Some("z"), "{texts:?}");
+        }
+        let fits = Event::TextAppended { message, text: "y".repeat(FRAME_BYTES_MAX).into() };
+        assert_eq!(patches(&[fits, rewritten()]).last().map(String::as_str), Some("yyz"));
     }
 }

@@ -101,3 +101,80 @@ impl FromStr for Cursor {
         Ok(Cursor { kind, epoch: small(epoch)?, seq: read_number(seq)?, sent: small(sent)? })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::{Thinking, ViewName};
+    use crate::wire::{Content, Format};
+
+    fn kinds() -> Vec<Kind> {
+        let mut kinds = Vec::new();
+        for view in ViewName::ALL {
+            for format in [Format::Own, Format::Patch] {
+                for content in [Content::Accumulated, Content::Delta] {
+                    for thinking in
+                        [Thinking::AsUsual, Thinking::Hide, Thinking::Latest, Thinking::Show]
+                    {
+                        kinds.push(Kind { view, format, content, thinking });
+                    }
+                }
+            }
+        }
+        kinds
+    }
+
+    #[test]
+    fn every_cursor_is_a_word_of_its_own_and_reads_as_itself() {
+        let numbers = [0, 1, 2, 9, 10, 35, 36, 61, 62, 3_843, 3_844, 1 << 40, u64::MAX];
+        let mut words = std::collections::HashSet::new();
+        for kind in kinds() {
+            for seq in numbers {
+                for (sent, epoch) in [(0, 0), (1, 0), (2, 0), (u32::MAX, 0), (1, 1), (0, u32::MAX)]
+                {
+                    let cursor = Cursor { kind, epoch, seq, sent };
+                    let word = cursor.to_string();
+                    assert_eq!(word.parse(), Ok(cursor), "{word}");
+                    assert!(words.insert(word.clone()), "{word} twice");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_usual_is_short() {
+        let kind = Kind::new(ViewName::Latest);
+        let word = |seq| Cursor { kind, epoch: 0, seq, sent: 1 }.to_string();
+        let words = [0, 9, 10, 35, 36, 61, 62, 124].map(word);
+        assert_eq!(words, ["l0", "l9", "lA", "lZ", "la", "lz", "l10", "l20"]);
+        let unusual = Kind { format: Format::Patch, content: Content::Delta, ..kind };
+        let unusual = Cursor { kind: unusual, epoch: 3, seq: 5, sent: 0 };
+        assert_eq!(unusual.to_string(), "L-d5.0~3");
+    }
+
+    #[test]
+    fn what_is_no_cursor_says_what_to_do() {
+        for word in [
+            "",
+            "l",
+            "x1",
+            "?1",
+            "l-1",
+            "l-_1",
+            "l-h1",
+            "l-",
+            "l1.",
+            "l1~",
+            "l!",
+            "l1.1.1",
+            "l-d",
+            "lzzzzzzzzzzzz",
+            "l1.zzzzzzz",
+            "l1~zzzzzzz",
+            "é1",
+        ] {
+            let no = word.parse::<Cursor>().unwrap_err();
+            assert!(no.to_string().contains("use one that came with a frame"), "{word}");
+        }
+    }
+}

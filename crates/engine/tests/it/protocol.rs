@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use engine::view::ViewName;
+use engine::view::{Picture, ViewName};
 
 use crate::fixtures::streams;
 use crate::goldens::lines;
 use crate::support::{fixtures_dir, ingest_whole};
-use crate::views::{frames, patches, records};
+use crate::views::{apply, encoder, frames, patches, records};
 
 fn page() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/PROTOCOL.md");
@@ -95,4 +95,31 @@ fn every_frame_there_is_has_a_row_and_every_row_a_frame() {
             assert!(seen.contains(name), "{} never sends {name}", view.as_str());
         }
     }
+}
+
+#[test]
+fn x6_appends_in_a_row_are_one_frame_and_nothing_else_is() {
+    let mut in_all = 0;
+    for stream in streams() {
+        let records = records(&ingest_whole(&std::fs::read(&stream).unwrap()));
+        for view in ViewName::ALL {
+            let (alone, page) = frames(patches(view), &records);
+            let mut encoder = encoder(patches(view)).merging();
+            let mut merged: Vec<String> = Vec::new();
+            let mut keep = |frame: engine::wire::Frame<'_>| merged.push(frame.data.to_owned());
+            records.iter().for_each(|record| encoder.push(record, &mut keep));
+            encoder.flush(&mut keep);
+            let name = stream.display();
+            assert_eq!(encoder.merged(), (alone.len() - merged.len()) as u64, "{view:?} {name}");
+            in_all += encoder.merged();
+            for two in merged.windows(2) {
+                let grows = two[0].starts_with('"') || two[0].starts_with("{\"next\"");
+                assert!(!(grows && two[1].starts_with('"')), "{view:?} {name}: {two:?}");
+            }
+            let mut shown = Picture::default();
+            merged.iter().for_each(|data| apply(&mut shown, data));
+            assert!(shown == page, "{view:?} {name}");
+        }
+    }
+    assert!(0 < in_all);
 }
