@@ -93,7 +93,7 @@ impl Answer {
                 text.push_str("。\n\n");
             }
             Answer::List => {
-                let lead = if line % 3 == 0 { "  - " } else { "- " };
+                let lead = if line.is_multiple_of(3) { "  - " } else { "- " };
                 let (a, b) = (WORDS[next(WORDS.len())], WORDS[next(WORDS.len())]);
                 let _ = writeln!(text, "{lead}{a} and {b} of item {line}");
             }

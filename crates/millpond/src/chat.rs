@@ -248,8 +248,8 @@ async fn choose(args: &ChatArgs, link: &Link) -> Result<Option<Session>, String>
         return Ok(newest.into_iter().next());
     }
     match args.resume.as_deref() {
-        None => Ok(None),
-        Some("") => Ok(None),
+        // Whoever names none chooses in the chat.
+        None | Some("") => Ok(None),
         Some(id) => match link.session(id).await {
             Ok(session) => Ok(Some(session)),
             Err(trouble) => Err(format!("no conversation {id}: {trouble}")),

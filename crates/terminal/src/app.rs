@@ -65,8 +65,10 @@ pub struct Profiles {
     /// By their names, with what they are.
     pub offered: Vec<(String, String)>,
     /// Lets one answer from now on, or says why it cannot.
-    pub choose: Box<dyn Fn(&str) -> Result<(), String> + Send>,
+    pub choose: Choose,
 }
+
+type Choose = Box<dyn Fn(&str) -> Result<(), String> + Send>;
 
 impl std::fmt::Debug for Profiles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -79,17 +79,14 @@ pub async fn once(
                 if print == Print::Frames {
                     write_frame("snapshot", &json!({ "picture": &*picture }))?;
                 }
-                match unsent.take() {
+                if let Some(text) = unsent.take() {
                     // What was there before is not asked for.
-                    Some(text) => {
-                        page.skip(*picture);
-                        run = Some(send(&link, &session, text).await?);
-                    }
+                    page.skip(*picture);
+                    run = Some(send(&link, &session, text).await?);
+                } else {
                     // Others may have begun and ended while nothing was heard.
-                    None => {
-                        page.put(*picture);
-                        missed = outcome(&link, run.as_deref()).await?;
-                    }
+                    page.put(*picture);
+                    missed = outcome(&link, run.as_deref()).await?;
                 }
             }
             Told::Patch(data) => {

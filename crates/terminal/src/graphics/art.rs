@@ -93,7 +93,7 @@ impl Art {
 
 /// Only ever smaller than it was, with its proportions.
 fn fitted(image: DynamicImage, graphics: Graphics, cell: CellSize, size: Size) -> DynamicImage {
-    let cols = u32::from(size.cols.min(COLS_MAX).max(1));
+    let cols = u32::from(size.cols.clamp(1, COLS_MAX));
     let rows = u32::from((size.rows / ROWS_PART).max(1));
     let (width, mut height) = (cols * cell.width, rows * cell.height);
     if graphics == Graphics::Sixel {
@@ -137,7 +137,7 @@ fn kitty(png: &[u8], cols: u16, rows: u16) -> String {
         let more = u8::from(!after.is_empty());
         // Writing to a string cannot fail.
         let _ = write!(out, "\x1b_G{how}m={more};{chunk}\x1b\\");
-        how = "q=2,".to_owned();
+        "q=2,".clone_into(&mut how);
         rest = after;
     }
     out
