@@ -107,7 +107,9 @@ fn x6_appends_in_a_row_are_one_frame_and_nothing_else_is() {
             let mut encoder = encoder(patches(view)).merging();
             let mut merged: Vec<String> = Vec::new();
             let mut keep = |frame: engine::wire::Frame<'_>| merged.push(frame.data.to_owned());
-            records.iter().for_each(|record| encoder.push(record, &mut keep));
+            for record in &records {
+                encoder.push(record, &mut keep);
+            }
             encoder.flush(&mut keep);
             let name = stream.display();
             assert_eq!(encoder.merged(), (alone.len() - merged.len()) as u64, "{view:?} {name}");
@@ -117,7 +119,9 @@ fn x6_appends_in_a_row_are_one_frame_and_nothing_else_is() {
                 assert!(!(grows && two[1].starts_with('"')), "{view:?} {name}: {two:?}");
             }
             let mut shown = Picture::default();
-            merged.iter().for_each(|data| apply(&mut shown, data));
+            for data in &merged {
+                apply(&mut shown, data);
+            }
             assert!(shown == page, "{view:?} {name}");
         }
     }
