@@ -248,6 +248,21 @@ fn sentences_x2_a_rewrite_keeps_the_sentences_it_did_not_touch() {
 }
 
 #[test]
+fn sentences_x2_a_rewrite_knows_where_what_came_in_pieces_ends() {
+    let pieces = ["```\na\n", "bb\n", "```\n\n", "Kept as it is. ", "The old end"];
+    let mut log = Log::new();
+    log.round().open_message(&pieces);
+    let kept = pieces.concat().len() - "old end".len();
+    log.rewrite(kept, "new end.").end_message().end_round().done();
+    let page = picture(ViewName::Sentences, &log.records());
+    assert_eq!(bubbles(&page).last(), Some(&"The new end."));
+    let done = page.items.values().filter(|item| item.state == State::Done);
+    let kept: Vec<&str> =
+        done.filter(|item| item.text.starts_with("Kept")).map(|item| &*item.id).collect();
+    assert_eq!(kept, ["m0.1"], "it was not touched");
+}
+
+#[test]
 fn sentences_x18_a_rewrite_leaves_the_pictures_of_its_message() {
     let mut log = Log::new();
     log.round().open_message(&[]).image(Owner::Message(MessageId(0)), "iVBORw0KGgo=");
