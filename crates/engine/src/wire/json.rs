@@ -136,3 +136,19 @@ pub(super) fn write_number(mut number: u64, out: &mut String) {
     }
     out.extend(digits[at..].iter().map(|&digit| char::from(digit)));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_character_reads_as_itself() {
+        let all: String =
+            (0..0x300).chain([0x2028, 0xfeff, 0x1_f600]).filter_map(char::from_u32).collect();
+        for text in all.chars().map(String::from).chain([all.clone()]) {
+            let mut json = String::new();
+            write_text(&text, &mut json);
+            assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text, "{json}");
+        }
+    }
+}

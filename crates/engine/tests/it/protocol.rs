@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use engine::view::{Picture, ViewName};
+use engine::wire::{Cursor, Encoder};
 
 use crate::fixtures::streams;
 use crate::goldens::lines;
@@ -106,7 +107,11 @@ fn x6_appends_in_a_row_are_one_frame_and_nothing_else_is() {
             let (alone, page) = frames(patches(view), &records);
             let mut encoder = encoder(patches(view)).merging();
             let mut merged: Vec<String> = Vec::new();
-            let mut keep = |frame: engine::wire::Frame<'_>| merged.push(frame.data.to_owned());
+            let mut ids = Vec::new();
+            let mut keep = |frame: engine::wire::Frame<'_>| {
+                merged.push(frame.data.to_owned());
+                ids.push(frame.id.to_string());
+            };
             for record in &records {
                 encoder.push(record, &mut keep);
             }
@@ -114,6 +119,9 @@ fn x6_appends_in_a_row_are_one_frame_and_nothing_else_is() {
             let name = stream.display();
             assert_eq!(encoder.merged(), (alone.len() - merged.len()) as u64, "{view:?} {name}");
             in_all += encoder.merged();
+            let mut left = alone.iter().map(|frame| &frame.id);
+            assert!(ids.iter().all(|id| left.any(|of| of == id)), "{view:?} {name}");
+            assert_eq!(left.next(), None, "{view:?} {name}: it ends where the last one does");
             for two in merged.windows(2) {
                 let grows = two[0].starts_with('"') || two[0].starts_with("{\"next\"");
                 assert!(!(grows && two[1].starts_with('"')), "{view:?} {name}: {two:?}");
@@ -126,4 +134,62 @@ fn x6_appends_in_a_row_are_one_frame_and_nothing_else_is() {
         }
     }
     assert!(0 < in_all);
+}
+
+#[test]
+fn x6_a_reader_goes_on_after_any_frame_and_a_new_one_gets_the_page() {
+    for stream in ["anthropic/two-messages.sse", "claude-code/partial-messages.jsonl"] {
+        let records = records(&ingest_whole(&std::fs::read(fixtures_dir().join(stream)).unwrap()));
+        for view in ViewName::ALL {
+            let (sent, page) = frames(patches(view), &records);
+            for (at, frame) in sent.iter().enumerate() {
+                let cursor: Cursor = frame.id.parse().unwrap();
+                let mut encoder = encoder(patches(view)).merging();
+                let mut rest = Vec::new();
+                for record in &records {
+                    encoder.catch_up(record, &cursor, &mut |frame| rest.push(frame.id.to_string()));
+                }
+                let after: Vec<&String> = sent[at + 1..].iter().map(|frame| &frame.id).collect();
+                assert_eq!(rest.iter().collect::<Vec<_>>(), after, "{view:?} {stream}");
+            }
+            let mut encoder = encoder(patches(view));
+            let whole = |encoder: &Encoder, next| {
+                let mut told = Vec::new();
+                encoder.snapshot(next, &mut |frame| {
+                    assert_eq!((frame.event, frame.id.seq, frame.id.sent), ("snapshot", next, 0));
+                    told.push(serde_json::from_str::<serde_json::Value>(frame.data).unwrap());
+                });
+                assert_eq!(told.len(), 1);
+                told.remove(0)
+            };
+            assert!(whole(&encoder, 0)["run"].is_null(), "nothing has begun");
+            let (first, last) = records.split_at(records.len() / 2);
+            for record in first {
+                encoder.push(record, &mut |_| {});
+            }
+            assert_eq!(whole(&encoder, 5)["run"], "r1", "it is going");
+            for record in last {
+                encoder.push(record, &mut |_| {});
+            }
+            let told = whole(&encoder, 9);
+            assert!(told["run"].is_null(), "it has ended");
+            assert_eq!(serde_json::from_value::<Picture>(told["picture"].clone()).unwrap(), page);
+        }
+    }
+}
+
+#[test]
+fn only_the_view_with_overlays_has_any_that_come_too_late() {
+    let late = |view| -> u64 {
+        let each = streams().into_iter().map(|stream| {
+            let mut encoder = encoder(patches(view));
+            for record in &records(&ingest_whole(&std::fs::read(stream).unwrap())) {
+                encoder.push(record, &mut |_| {});
+            }
+            encoder.suppressed_overlays()
+        });
+        each.sum()
+    };
+    assert!(1 < late(ViewName::Steps));
+    assert_eq!(late(ViewName::Latest), 0);
 }
