@@ -45,7 +45,7 @@ case ${1:-} in
         if [ -n "${SLOW:-}" ]; then
           built=(--lib --test=it)
           tests=(view:: wire:: goldens:: latest:: steps:: bubbles:: transcript:: views:: kept_views::
-            views_hostile:: told:: agents:: reply:: hiding:: protocol:: asks::)
+            views_hostile:: told:: agents:: reply:: hiding:: protocol:: asks:: status:: pictures:: thinking:: sentences_view::)
         fi
         # Compiling costs more than testing here.
         level=0

@@ -27,3 +27,28 @@ pub fn write_line(frame: &Frame<'_>, out: &mut String) {
     object.end();
     out.push('\n');
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::ViewName;
+    use crate::wire::{Cursor, Kind};
+
+    #[test]
+    fn frames_are_written_with_their_names_where_they_have_any() {
+        let id = Cursor { kind: Kind::new(ViewName::Steps), epoch: 0, seq: 7, sent: 1 };
+        let written = |event| {
+            let frame = Frame { id, event, data: "{\"a\":1}" };
+            let (mut one, mut line) = ("before\n".to_owned(), "before\n".to_owned());
+            write_event(&frame, &mut one);
+            write_line(&frame, &mut line);
+            (one, line)
+        };
+        let (event, line) = written("text");
+        assert_eq!(event, "before\nid:s7\nevent:text\ndata:{\"a\":1}\n\n");
+        assert_eq!(line, "before\n{\"id\":\"s7\",\"event\":\"text\",\"data\":{\"a\":1}}\n");
+        let (event, line) = written("");
+        assert_eq!(event, "before\nid:s7\ndata:{\"a\":1}\n\n");
+        assert_eq!(line, "before\n{\"id\":\"s7\",\"data\":{\"a\":1}}\n");
+    }
+}
