@@ -39,8 +39,8 @@ fn of_a_long_session_only_the_end_is_printed_unless_all_is_wanted() {
     assert_eq!(texts(&mut all).len(), 250);
 }
 
-#[test]
-fn rows_that_scrolled_away_before_they_settled_are_not_said_again() {
+/// A page whose prompt is printed and whose text is live, with what it shows.
+fn with_a_long_text() -> (Page, Picture, Item<'static>) {
     let mut page = Page::new(ViewName::Transcript, LOOK);
     let mut picture = picture(1);
     let mut item = Item::new(Kind::Text, "r", "m");
@@ -48,6 +48,12 @@ fn rows_that_scrolled_away_before_they_settled_are_not_said_again() {
     picture.apply(&Patch::Put { key: Key(1), item: item.clone() });
     page.put(picture.clone());
     page.take_settled();
+    (page, picture, item)
+}
+
+#[test]
+fn rows_that_scrolled_away_before_they_settled_are_not_said_again() {
+    let (mut page, mut picture, _) = with_a_long_text();
     let live: Vec<String> = page.live().iter().map(|row| row.text().to_owned()).collect();
     assert_eq!(live[0], "", "a blank row comes between");
     // It settles before anybody hears that two of its rows, and the blank one, have scrolled away.
@@ -59,13 +65,7 @@ fn rows_that_scrolled_away_before_they_settled_are_not_said_again() {
 
 #[test]
 fn what_has_scrolled_away_and_is_taken_back_is_said_anew() {
-    let mut page = Page::new(ViewName::Transcript, LOOK);
-    let mut picture = picture(1);
-    let mut item = Item::new(Kind::Text, "r", "m");
-    item.text = "one two three four five six seven eight nine ten eleven twelve ".repeat(3).into();
-    picture.apply(&Patch::Put { key: Key(1), item: item.clone() });
-    page.put(picture.clone());
-    page.take_settled();
+    let (mut page, mut picture, mut item) = with_a_long_text();
     page.live();
     page.resize(LOOK, 3);
     page.take_settled();

@@ -7,6 +7,7 @@ mod pictures;
 mod resize;
 pub(crate) mod source;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::pty::{PATIENCE, Terminal};
@@ -47,10 +48,9 @@ fn a_message_is_answered_and_the_terminal_given_back() {
     check_given_back(&raw);
 }
 
-#[test]
-fn what_is_written_after_new_goes_to_another_conversation() {
-    let folder = tempfile::tempdir().unwrap();
-    let terminal = Terminal::chat(folder.path(), "chat");
+/// A chat that has had two conversations.
+fn list_then_think(folder: &Path) -> Terminal {
+    let terminal = Terminal::chat(folder, "chat");
     terminal.shows("Write a message");
     terminal.say("list");
     terminal.until(|screen| screen.contains("no files") || screen.contains("bytes in all"));
@@ -59,6 +59,13 @@ fn what_is_written_after_new_goes_to_another_conversation() {
     terminal.shows("a new conversation begins");
     terminal.say("think");
     terminal.shows("I have thought about it twice");
+    terminal
+}
+
+#[test]
+fn what_is_written_after_new_goes_to_another_conversation() {
+    let folder = tempfile::tempdir().unwrap();
+    list_then_think(folder.path());
 }
 
 #[test]
@@ -94,15 +101,7 @@ fn one_chooses_who_answers() {
 #[test]
 fn one_chooses_where_to_go_on() {
     let folder = tempfile::tempdir().unwrap();
-    let terminal = Terminal::chat(folder.path(), "chat");
-    terminal.shows("Write a message");
-    terminal.say("list");
-    terminal.until(|screen| screen.contains("no files") || screen.contains("bytes in all"));
-    terminal.shows("Write a message");
-    terminal.say("/new");
-    terminal.shows("a new conversation begins");
-    terminal.say("think");
-    terminal.shows("I have thought about it twice");
+    let terminal = list_then_think(folder.path());
     terminal.shows("Write a message");
     terminal.press("\x03\x03");
     terminal.ended();
