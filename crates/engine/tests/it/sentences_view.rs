@@ -333,3 +333,17 @@ fn sentences_a_tool_that_was_refused_is_no_failure() {
     log.push(Event::ToolEnded { step: StepId(0), outcome, detail: None });
     assert_eq!(payloads(&own(&log), "tool").last().unwrap()["state"], "denied");
 }
+
+#[test]
+fn sentences_f5_an_action_has_the_arguments_that_were_said_last() {
+    let mut log = Log::new();
+    log.round().tool_of("click", ToolKind::Action);
+    let text = "{\"x\":4}".into();
+    log.push(Event::ArgumentsReplaced { step: StepId(0), text });
+    log.push(Event::ToolReady { step: StepId(0) });
+    log.result(0, "done").end_round().done();
+    let page = picture(ViewName::Sentences, &log.records());
+    let arguments: Vec<_> =
+        page.items.values().filter_map(|item| item.arguments.as_deref()).collect();
+    assert_eq!(arguments, ["{\"x\":4}"]);
+}

@@ -73,3 +73,14 @@ fn steps_x18_a_sub_agent_that_works_between_rounds_is_under_the_entry() {
         ]
     );
 }
+
+#[test]
+fn steps_x18_a_step_that_only_gives_a_picture_after_its_call_has_an_entry() {
+    let mut log = crate::log::Log::new();
+    log.round().tool("t").end_round();
+    let step = engine::event::Owner::Step(engine::event::StepId(0));
+    log.round().image(step, "aGk=").message(&["Seen."]).end_round().done();
+    let page = crate::views::picture(engine::view::ViewName::Steps, &log.records());
+    let shown = page.items.values().filter(|item| !item.images.is_empty()).count();
+    assert_eq!(shown, 1, "{:#?}", page.items);
+}

@@ -370,3 +370,23 @@ fn transcript_t11_a_prompt_is_feedback_only_right_after_an_answer() {
     let people: Vec<&str> = [0, 2, 3, 5].map(|at: usize| rows[at].as_str()).to_vec();
     assert_eq!(people, ["=user Left", "=user_feedback Left", "=user Left", "=user Left"]);
 }
+
+#[test]
+fn transcript_x14_what_is_left_out_of_an_output_is_said_whether_its_tool_ends_or_not() {
+    let long = "x".repeat(engine::limits::OUTPUT_BYTES_SHOWN_MAX + 5);
+    for ends in [true, false] {
+        let mut log = crate::log::Log::new();
+        log.round().tool("t");
+        if ends {
+            log.result(0, &long);
+        } else {
+            let step = engine::event::StepId(0);
+            log.push(engine::event::Event::OutputAppended { step, text: long.clone().into() });
+        }
+        log.end_round().done();
+        let page = crate::views::picture(engine::view::ViewName::Transcript, &log.records());
+        let note = "\n[5 more bytes are in the log]";
+        let told = page.items.values().filter(|item| item.text.ends_with(note)).count();
+        assert_eq!(told, 1, "ends: {ends}");
+    }
+}
