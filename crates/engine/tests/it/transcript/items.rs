@@ -373,15 +373,15 @@ fn transcript_t11_a_prompt_is_feedback_only_right_after_an_answer() {
 
 #[test]
 fn transcript_x14_what_is_left_out_of_an_output_is_said_whether_its_tool_ends_or_not() {
-    let long = "x".repeat(engine::limits::OUTPUT_BYTES_SHOWN_MAX + 5);
+    let output = "x".repeat(engine::limits::OUTPUT_BYTES_SHOWN_MAX + 5);
     for ends in [true, false] {
         let mut log = crate::log::Log::new();
         log.round().tool("t");
         if ends {
-            log.result(0, &long);
+            log.result(0, &output);
         } else {
-            let step = engine::event::StepId(0);
-            log.push(engine::event::Event::OutputAppended { step, text: long.clone().into() });
+            let step = StepId(0);
+            log.push(Event::OutputAppended { step, text: output.clone().into() });
         }
         log.end_round().done();
         let page = crate::views::picture(engine::view::ViewName::Transcript, &log.records());
