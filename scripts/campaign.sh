@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The long campaigns, each too slow for every day.
-#   scripts/campaign.sh cuts            every cut of every stream in the corpus
-#   scripts/campaign.sh fuzz [SECONDS]  every fuzz target for so long (300 by default)
-#   scripts/campaign.sh judges          other people's clients on all streams
-#   scripts/campaign.sh autobahn        the Autobahn testsuite against the gateway's WebSocket
-#   scripts/campaign.sh mutants PART    mutants of a part: filter, frames, run, views or sentences
-#   scripts/campaign.sh kills [N]       the gateway killed after each event of a run, and N times (2000) at random
+# Long-running test campaigns, too slow for every change.
+#   scripts/campaign.sh cuts            cut every stream of the corpus at every position
+#   scripts/campaign.sh fuzz [SECONDS]  run every fuzz target for SECONDS (default: 300)
+#   scripts/campaign.sh judges          run third-party clients on all streams
+#   scripts/campaign.sh autobahn        run the Autobahn test suite against the gateway's WebSocket
+#   scripts/campaign.sh mutants PART    mutation tests of filter, frames, run, views or sentences
+#   scripts/campaign.sh kills [N]       kill the gateway after each event of a run, and N times at random (default: 2000)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 case ${1:-} in
@@ -15,28 +15,28 @@ case ${1:-} in
     ;;
   kills)
     MILLPOND_KILLS=${2:-2000} cargo test -p millpond --test it -- --nocapture gateway::kills::
-    MILLPOND_KILLS=${2:-2000} cargo test -p millpond-gateway --test it -- --nocapture store::crash::
+    MILLPOND_KILLS=${2:-2000} cargo test -p millpond-log --test it -- --nocapture store::crash::
     ;;
   fuzz) fuzz/run.sh "${2:-300}" ;;
   judges) crates/gateway/tests/judges/run.sh ;;
   autobahn) crates/gateway/tests/autobahn/run.sh ;;
   mutants)
-    # Each part with the tests that are meant to catch it; optimised, because they cut everywhere.
+    # Each part runs the tests meant to catch its mutants; optimised, because they cut at every position.
     src=crates/engine/src
     case ${2:-} in
-      filter) files=("$src/ingest/filter.rs" "$src/ingest/filter/*.rs") built=(--lib) tests=(ingest::) ;;
+      filter) files=("$src/filter.rs" "$src/filter/*.rs") built=(--lib) tests=(filter::) ;;
       frames) files=("$src/ingest/frame.rs" "$src/ingest/frame/*.rs") built=(--lib) tests=(ingest::) ;;
       run)
         files=("$src/run.rs" "$src/run/**/*.rs") built=(--lib --test=it)
         tests=(run:: rules:: fixtures:: goldens:: control_words:: finishing:: grammar:: traces::
-          told:: broken_off:: unfinished:: drafts::)
+          run_writer:: broken_off:: unfinished:: drafts::)
         ;;
       views)
         files=("$src/view.rs" "$src/view/**/*.rs" "$src/wire.rs" "$src/wire/**/*.rs") built=(--test=it)
-        # Those that take a second together; what they miss is tried again with all
+        # Fast tests, about a second in total. Rerun surviving mutants with all tests
         # (SLOW=1 scripts/campaign.sh mutants views --iterate).
         tests=(goldens:: latest:: steps:: bubbles:: transcript:: sentences_view:: protocol:: status::
-          pictures:: thinking:: hiding:: kept_views:: asks::
+          images:: thinking:: hiding:: kept_views:: asks::
           --skip how_a_text_was_cut_does_not_move --skip steps_x14_a_long --skip steps_x9_any_log
           --skip steps_x4_every_fixture --skip steps_deeper_than --skip steps_s10_every_fixture
           --skip t7_an_update_costs --skip x3_no_piece --skip every_frame_there_is --skip t2_no_order
@@ -45,7 +45,7 @@ case ${1:-} in
         if [ -n "${SLOW:-}" ]; then
           built=(--lib --test=it)
           tests=(view:: wire:: goldens:: latest:: steps:: bubbles:: transcript:: views:: kept_views::
-            views_hostile:: told:: agents:: reply:: hiding:: protocol:: asks:: status:: pictures:: thinking:: sentences_view::)
+            views_hostile:: run_writer:: agents:: reply:: hiding:: protocol:: asks:: status:: images:: thinking:: sentences_view::)
         fi
         # Compiling costs more than testing here.
         level=0
@@ -54,7 +54,7 @@ case ${1:-} in
       *) exec "$0" ;;
     esac
     export CARGO_PROFILE_DEV_OPT_LEVEL="${level:-1}" CARGO_PROFILE_DEV_DEBUG=0
-    # Without optimisation the deepest recursion needs more than the usual stack.
+    # Without optimisation the deepest recursion overflows the default stack.
     export RUST_MIN_STACK=67108864
     cargo mutants --package millpond-engine --jobs "${JOBS:-2}" --timeout "${TIMEOUT:-90}" \
       --all-features "${built[@]/#/--cargo-arg=}" "${@:3}" "${files[@]/#/--file=}" -- -- "${tests[@]}"

@@ -1,15 +1,17 @@
-//! The files of the web chat, as Vite built them when this crate was built.
+//! Files of the web chat, built by Vite in this crate's build script and embedded.
 
-/// One file.
+/// One embedded file.
 #[derive(Clone, Copy, Debug)]
 pub struct File {
-    /// With a slash before it.
+    /// URL path, with a leading slash.
     pub path: &'static str,
+    /// Uncompressed content.
     pub bytes: &'static [u8],
-    /// The same, smaller.
+    /// Content compressed with gzip.
     pub gzip: Option<&'static [u8]>,
+    /// Content compressed with Brotli.
     pub brotli: Option<&'static [u8]>,
 }
 
-/// All of them.
+/// All embedded files.
 pub const FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/files.rs"));

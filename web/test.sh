@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The tests of the web chat: types, units, and all of it in a real Chromium against a real gateway.
+# Tests of the web chat: type check, unit tests, and browser tests in Chromium against a real gateway.
 #   web/test.sh [PLAYWRIGHT ARGUMENTS]
-# With BUILT set, the binary in target/debug is used as it is.
-# Needs Node 20.19 or newer; Chromium is installed from Debian where it can be.
+# With BUILT set, uses the existing binary in target/debug.
+# Needs Node 20.19 or newer. As root on Debian, installs Chromium if it is missing.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -11,7 +11,7 @@ if [ -z "$chromium" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; th
   { apt-get update -q && apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core; } || true
   chromium=$(command -v chromium || true)
 fi
-# As the build of the crate does: it has the same node_modules.
+# The same lock as build.rs, which shares node_modules.
 exec 9>.build-lock
 ! command -v flock >/dev/null || flock 9
 if ! cmp -s package-lock.json node_modules/.millpond-lock; then
@@ -27,7 +27,7 @@ trap 'rm -f "$units" "$pages"' EXIT
 npx vitest run --reporter=default --reporter=json --outputFile.json="$units" || status=$?
 
 if [ -z "$chromium" ]; then
-  echo "skipped: the web chat in a browser needs Chromium"
+  echo "skipped: browser tests need Chromium"
 else
   [ -n "${BUILT:-}" ] || (cd .. && cargo build -q --locked -p millpond)
   CHROMIUM=$chromium PLAYWRIGHT_JSON_OUTPUT_NAME=$pages npx playwright test --reporter=list,json "$@" || status=$?
@@ -37,9 +37,9 @@ node -e '
   const read = (file) => { try { return JSON.parse(require("fs").readFileSync(file, "utf8")); } catch { return {}; } };
   const [units, { stats = {} }] = process.argv.slice(1).map(read);
   const passed = (units.numPassedTests ?? 0) + (stats.expected ?? 0) + (stats.flaky ?? 0);
-  // A file that cannot even be read has no tests that fail.
-  const unread = (units.testResults ?? []).filter((file) => file.status === "failed" && !file.assertionResults.length);
-  const failed = (units.numFailedTests ?? 0) + unread.length + (stats.unexpected ?? 0);
+  // A test file that fails to load has no failed tests.
+  const unloaded = (units.testResults ?? []).filter((file) => file.status === "failed" && !file.assertionResults.length);
+  const failed = (units.numFailedTests ?? 0) + unloaded.length + (stats.unexpected ?? 0);
   console.log(`web: ${passed} passed, ${failed} failed`);
 ' "$units" "$pages"
 exit "$status"

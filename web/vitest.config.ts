@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-// The client is tested as it is written, never as somebody last built it.
+// Tests use the client's source, not its last build.
 const conditions = ["source"];
 
 export default defineConfig({

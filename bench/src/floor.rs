@@ -1,5 +1,5 @@
-//! The least that any reader of these streams must do: split the lines, parse each payload into
-//! the few typed, borrowed fields that carry text.
+//! Baseline: the least work any reader of these streams must do. Splits the lines and parses each
+//! payload into the few typed, borrowed fields that carry text.
 
 use std::borrow::Cow;
 use std::hint::black_box;
@@ -8,13 +8,13 @@ use serde::Deserialize;
 
 use crate::streams::Provider;
 
-/// A string that is borrowed unless it has escapes.
+/// String that is borrowed unless it has escapes.
 #[derive(Deserialize)]
 #[serde(transparent)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[derive(Deserialize)]
-struct Chat<'a> {
+struct ChatChunk<'a> {
     #[serde(borrow)]
     choices: Vec<Choice<'a>>,
 }
@@ -22,17 +22,17 @@ struct Chat<'a> {
 #[derive(Deserialize)]
 struct Choice<'a> {
     #[serde(borrow)]
-    delta: Delta<'a>,
+    delta: ChatDelta<'a>,
     #[serde(borrow, default)]
-    finish_reason: Option<Text<'a>>,
+    finish_reason: Option<BorrowedText<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Delta<'a> {
+struct ChatDelta<'a> {
     #[serde(borrow, default)]
-    content: Option<Text<'a>>,
+    content: Option<BorrowedText<'a>>,
     #[serde(borrow, default)]
-    reasoning_content: Option<Text<'a>>,
+    reasoning_content: Option<BorrowedText<'a>>,
     #[serde(borrow, default)]
     tool_calls: Option<Vec<ToolCall<'a>>>,
 }
@@ -46,23 +46,23 @@ struct ToolCall<'a> {
 #[derive(Deserialize)]
 struct Function<'a> {
     #[serde(borrow, default)]
-    arguments: Option<Text<'a>>,
+    arguments: Option<BorrowedText<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Responses<'a> {
+struct ResponsesEvent<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
+    kind: BorrowedText<'a>,
     #[serde(borrow, default)]
-    delta: Option<Text<'a>>,
+    delta: Option<BorrowedText<'a>>,
     #[serde(default)]
     output_index: u32,
 }
 
 #[derive(Deserialize)]
-struct Anthropic<'a> {
+struct AnthropicEvent<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
+    kind: BorrowedText<'a>,
     #[serde(borrow, default)]
     delta: Option<AnthropicDelta<'a>>,
     #[serde(default)]
@@ -72,26 +72,27 @@ struct Anthropic<'a> {
 #[derive(Deserialize)]
 struct AnthropicDelta<'a> {
     #[serde(borrow, rename = "type", default)]
-    kind: Option<Text<'a>>,
+    kind: Option<BorrowedText<'a>>,
     #[serde(borrow, default)]
-    text: Option<Text<'a>>,
+    text: Option<BorrowedText<'a>>,
     #[serde(borrow, default)]
-    thinking: Option<Text<'a>>,
+    thinking: Option<BorrowedText<'a>>,
     #[serde(borrow, default)]
-    partial_json: Option<Text<'a>>,
+    partial_json: Option<BorrowedText<'a>>,
 }
 
-/// Payloads and bytes of text seen.
-pub(crate) fn read(provider: Provider, stream: &[u8]) -> (usize, usize) {
+/// Parses the stream; returns the number of payloads and of text bytes.
+pub(crate) fn parse_stream(provider: Provider, stream: &[u8]) -> (usize, usize) {
     let (mut events, mut bytes) = (0, 0);
-    payloads(stream, |payload| {
+    for_each_payload(stream, |payload| {
         events += 1;
-        bytes += text_bytes(provider, payload).unwrap_or(0);
+        bytes += payload_text_bytes(provider, payload).unwrap_or(0);
     });
     (events, bytes)
 }
 
-fn payloads<'a>(stream: &'a [u8], mut out: impl FnMut(&'a [u8])) {
+/// Calls `out` with each `data:` payload.
+fn for_each_payload<'a>(stream: &'a [u8], mut out: impl FnMut(&'a [u8])) {
     let mut at = 0;
     while let Some(len) = memchr::memchr(b'\n', &stream[at..]) {
         let line = &stream[at..at + len];
@@ -104,11 +105,11 @@ fn payloads<'a>(stream: &'a [u8], mut out: impl FnMut(&'a [u8])) {
     }
 }
 
-/// The text deltas of a chat stream.
-pub(crate) fn chat_texts(stream: &[u8]) -> Vec<String> {
+/// Returns the text deltas of a chat stream.
+pub(crate) fn chat_text_deltas(stream: &[u8]) -> Vec<String> {
     let mut texts = Vec::new();
-    payloads(stream, |payload| {
-        let chat: Option<Chat<'_>> = serde_json::from_slice(payload).ok();
+    for_each_payload(stream, |payload| {
+        let chat: Option<ChatChunk<'_>> = serde_json::from_slice(payload).ok();
         let choice = chat.and_then(|chat| chat.choices.into_iter().next());
         texts
             .extend(choice.and_then(|choice| choice.delta.content).map(|text| text.0.into_owned()));
@@ -116,10 +117,11 @@ pub(crate) fn chat_texts(stream: &[u8]) -> Vec<String> {
     texts
 }
 
-fn text_bytes(provider: Provider, payload: &[u8]) -> Option<usize> {
+/// Parses one payload and returns the length of its text.
+fn payload_text_bytes(provider: Provider, payload: &[u8]) -> Option<usize> {
     match provider {
         Provider::Chat => {
-            let chat: Chat<'_> = serde_json::from_slice(payload).ok()?;
+            let chat: ChatChunk<'_> = serde_json::from_slice(payload).ok()?;
             let choice = chat.choices.into_iter().next()?;
             black_box(&choice.finish_reason);
             let call = choice.delta.tool_calls.and_then(|calls| calls.into_iter().next());
@@ -127,12 +129,12 @@ fn text_bytes(provider: Provider, payload: &[u8]) -> Option<usize> {
             Some(text.or_else(|| call?.function.arguments)?.0.len())
         }
         Provider::Responses => {
-            let event: Responses<'_> = serde_json::from_slice(payload).ok()?;
+            let event: ResponsesEvent<'_> = serde_json::from_slice(payload).ok()?;
             black_box((&event.kind.0, event.output_index));
             Some(event.delta?.0.len())
         }
         Provider::Anthropic => {
-            let event: Anthropic<'_> = serde_json::from_slice(payload).ok()?;
+            let event: AnthropicEvent<'_> = serde_json::from_slice(payload).ok()?;
             black_box((&event.kind.0, event.index));
             let delta = event.delta?;
             black_box(&delta.kind.as_ref().map(|kind| &kind.0));

@@ -1,5 +1,5 @@
-//! What readers cost a gateway. Servers are processes of their own, so that their time and memory
-//! can be told from the load's.
+//! Gateway benchmarks. Servers run as separate processes, so that their CPU time and memory can be
+//! measured apart from the load's.
 
 mod attach;
 mod fanout;
@@ -13,9 +13,10 @@ mod server;
 use std::io;
 use std::path::PathBuf;
 
+/// Subcommands of `gateway`.
 #[derive(Clone, Debug, clap::Subcommand)]
-pub(crate) enum What {
-    /// One run, many readers: CPU per event and reader, and latency
+pub(crate) enum GatewayBench {
+    /// Measure CPU per event and reader, and latency, of one run with many readers
     Fanout {
         #[arg(long, default_value_t = 1000)]
         readers: usize,
@@ -27,7 +28,7 @@ pub(crate) enum What {
         #[arg(long, default_value_t = 2)]
         repeats: usize,
     },
-    /// Latency of readers beside some that never read
+    /// Measure the latency of readers while others never read
     Slow {
         #[arg(long, default_value_t = 100)]
         readers: usize,
@@ -36,66 +37,67 @@ pub(crate) enum What {
         #[arg(long, default_value_t = 2)]
         repeats: usize,
     },
-    /// Memory per reader of a stream on which nothing happens
+    /// Measure the memory per reader of an idle stream
     Idle {
         #[arg(long, default_value_t = 10_000)]
         readers: usize,
     },
-    /// Attach to a run of 2,000 events among 10,000 sessions, and get all of it
+    /// Measure attaching to and replaying a run of 2,000 events among 10,000 sessions
     Attach {
         #[arg(long, default_value_t = 200)]
         repeats: usize,
     },
-    /// From a delta sent to the same delta read
+    /// Measure the time from sending a delta to reading it
     Latency {
         #[arg(long, default_value_t = 200)]
         deltas: u64,
     },
-    /// Start after `kill -9` on a log of so many events with an open run
+    /// Measure the start after `kill -9` on a log with an open run
     Recovery {
         #[arg(long, default_value_t = 100_000)]
         events: u64,
     },
-    /// A server to be measured; the others start it
+    /// Internal: run a server to be measured
     #[command(hide = true)]
     Serve {
-        kind: server::Kind,
+        kind: server::ServerKind,
         #[arg(long, default_value_t = 100)]
         rate: u64,
         #[arg(long, default_value = "")]
         folder: PathBuf,
-        /// Sessions that are there besides
+        /// Number of sample sessions to create
         #[arg(long, default_value_t = 0)]
         sessions: u64,
     },
 }
 
-pub(crate) fn run(what: What) -> io::Result<()> {
+/// Runs one gateway benchmark, or a server for one.
+pub(crate) fn run_bench(what: GatewayBench) -> io::Result<()> {
     // Each reader is an open file, here and in the server.
     rlimit::increase_nofile_limit(u64::MAX)?;
-    if let What::Serve { kind, rate, folder, sessions } = what {
-        return server::run(kind, rate, &folder, sessions);
+    if let GatewayBench::Serve { kind, rate, folder, sessions } = what {
+        return server::run_server(kind, rate, &folder, sessions);
     }
-    // One thread, as a quiet client would have: the other core is the server's.
+    // One thread: the other core is for the server.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         match what {
-            What::Fanout { readers, rate, seconds, repeats } => {
-                fanout::run(readers, rate, seconds, repeats).await
+            GatewayBench::Fanout { readers, rate, seconds, repeats } => {
+                fanout::run_fanout_bench(readers, rate, seconds, repeats).await
             }
-            What::Slow { readers, seconds, repeats } => {
-                fanout::beside_slow(readers, seconds, repeats).await
+            GatewayBench::Slow { readers, seconds, repeats } => {
+                fanout::run_stalled_readers_bench(readers, seconds, repeats).await
             }
-            What::Idle { readers } => idle::run(readers).await,
-            What::Attach { repeats } => attach::run(repeats).await,
-            What::Latency { deltas } => latency::run(deltas).await,
-            What::Recovery { events } => recovery::run(events).await,
-            What::Serve { .. } => Ok(()),
+            GatewayBench::Idle { readers } => idle::run_idle_bench(readers).await,
+            GatewayBench::Attach { repeats } => attach::run_attach_bench(repeats).await,
+            GatewayBench::Latency { deltas } => latency::run_latency_bench(deltas).await,
+            GatewayBench::Recovery { events } => recovery::run_recovery_bench(events).await,
+            GatewayBench::Serve { .. } => Ok(()),
         }
     })
 }
 
-/// The value below which this part of them lies, in thousandths.
+/// Quantile of sorted values, given in thousandths.
 fn quantile(sorted: &[u64], thousandths: usize) -> u64 {
     let at = sorted.len().saturating_sub(1) * thousandths / 1000;
     sorted.get(at).copied().unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Bytes to events, filter included, beside the floor.
+//! Ingest benchmark: bytes to events, filter included, against the baseline.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -6,26 +6,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cpu_time::ProcessTime;
-use engine::event::{Event, Millis, Sink};
-use engine::ingest::filter::{Filter, Piece, StartsIn, TagTable};
-use engine::ingest::{Ingest, Options};
-use engine::run::Cut;
+use millpond_engine::event::{Event, Millis, Sink};
+use millpond_engine::filter::{Filter, FilterStart, Piece, TagTable};
+use millpond_engine::ingest::{Ingest, IngestOptions};
+use millpond_engine::run::InputEnd;
 
 use crate::floor;
 use crate::streams::{self, Provider};
 
-/// Bytes that arrive at once.
+/// Size of one chunk.
 const CHUNK_BYTES: usize = 16 << 10;
 
-/// Counts what comes and keeps nothing.
+/// Sink that counts events and text bytes.
 #[derive(Default)]
-pub(crate) struct Counter {
+pub(crate) struct EventCounter {
     pub(crate) events: usize,
     pub(crate) text_bytes: usize,
 }
 
-impl Sink for Counter {
-    fn event(&mut self, _at: Option<Millis>, event: Event<'_>) {
+impl Sink for EventCounter {
+    fn on_event(&mut self, _at: Option<Millis>, event: Event<'_>) {
         self.events += 1;
         if let Event::TextAppended { text, .. } = &event {
             self.text_bytes += text.len();
@@ -34,24 +34,25 @@ impl Sink for Counter {
     }
 }
 
-pub(crate) fn events(provider: Provider, stream: &[u8]) -> Counter {
+/// Ingests the whole stream and counts its events.
+pub(crate) fn ingest_stream(provider: Provider, stream: &[u8]) -> EventCounter {
     let name = match provider {
         Provider::Chat => "openai-chat",
         Provider::Responses => "openai-responses",
         Provider::Anthropic => "anthropic",
     };
-    let options = Options { from: name.parse().ok(), ..Options::default() };
+    let options = IngestOptions { dialect: name.parse().ok(), ..IngestOptions::default() };
     let mut ingest = Ingest::new(&options);
-    let mut counter = Counter::default();
+    let mut counter = EventCounter::default();
     for chunk in stream.chunks(CHUNK_BYTES) {
         ingest.push(chunk, None, &mut counter);
     }
-    ingest.finish(Cut::EndOfInput, None, &mut counter);
+    ingest.finish(InputEnd::EndOfInput, None, &mut counter);
     counter
 }
 
-/// The shortest CPU time of several runs: the one that was disturbed least.
-pub(crate) fn shortest(repeats: usize, mut job: impl FnMut()) -> Duration {
+/// Runs `job` several times and returns the shortest CPU time, the least disturbed.
+pub(crate) fn shortest_cpu_time(repeats: usize, mut job: impl FnMut()) -> Duration {
     let times = (0..repeats.max(1)).map(|_| {
         let start = ProcessTime::now();
         job();
@@ -60,35 +61,41 @@ pub(crate) fn shortest(repeats: usize, mut job: impl FnMut()) -> Duration {
     times.min().unwrap_or_default()
 }
 
-pub(crate) fn stream_of(
+/// Reads the stream from the folder, or generates it.
+pub(crate) fn load_or_make_stream(
     provider: Provider,
     deltas: usize,
     data: Option<&Path>,
 ) -> std::io::Result<Vec<u8>> {
     match data {
         Some(folder) => std::fs::read(folder.join(format!("{}_{deltas}.sse", provider.name()))),
-        None => Ok(streams::make(provider, deltas)),
+        None => Ok(streams::make_stream(provider, deltas)),
     }
 }
 
+/// Runs the ingest benchmark and prints its table.
 #[allow(clippy::cast_precision_loss, reason = "figures for people")]
-pub(crate) fn run(deltas: usize, data: Option<&Path>, repeats: usize) -> std::io::Result<()> {
+pub(crate) fn run_ingest_bench(
+    deltas: usize,
+    data: Option<&Path>,
+    repeats: usize,
+) -> std::io::Result<()> {
     println!("CPU time, shortest of {repeats}; {deltas} text deltas in each stream");
     println!(
         "| stream | payloads | floor ms | ingest ms | ingest / floor rate | allocations per delta |"
     );
     println!("| --- | --- | --- | --- | --- | --- |");
     for provider in Provider::ALL {
-        let stream = stream_of(provider, deltas, data)?;
-        let (payloads, _) = floor::read(provider, &stream);
-        let bare = shortest(repeats, || {
-            black_box(floor::read(provider, black_box(&stream)));
+        let stream = load_or_make_stream(provider, deltas, data)?;
+        let (payloads, _) = floor::parse_stream(provider, &stream);
+        let bare = shortest_cpu_time(repeats, || {
+            black_box(floor::parse_stream(provider, black_box(&stream)));
         });
-        let ours = shortest(repeats, || {
-            black_box(events(provider, black_box(&stream)));
+        let ours = shortest_cpu_time(repeats, || {
+            black_box(ingest_stream(provider, black_box(&stream)));
         });
         let allocations = allocation_counter::measure(|| {
-            black_box(events(provider, &stream));
+            black_box(ingest_stream(provider, &stream));
         });
         println!(
             "| {} | {payloads} | {:.1} | {:.1} | {:.0} % | {:.4} |",
@@ -99,17 +106,17 @@ pub(crate) fn run(deltas: usize, data: Option<&Path>, repeats: usize) -> std::io
             allocations.count_total as f64 / payloads as f64,
         );
     }
-    hiding(&stream_of(Provider::Chat, deltas, data)?, repeats);
+    measure_filter(&load_or_make_stream(Provider::Chat, deltas, data)?, repeats);
     Ok(())
 }
 
-/// What hiding costs on top of passing the same deltas on.
+/// Prints the cost of the filter per delta.
 #[allow(clippy::cast_precision_loss, reason = "figures for people")]
-fn hiding(stream: &[u8], repeats: usize) {
-    let deltas = floor::chat_texts(stream);
+fn measure_filter(stream: &[u8], repeats: usize) {
+    let deltas = floor::chat_text_deltas(stream);
     let table = Arc::new(TagTable::default());
-    let filtered = shortest(repeats, || {
-        let mut filter = Filter::new(Arc::clone(&table), StartsIn::Text);
+    let filtered = shortest_cpu_time(repeats, || {
+        let mut filter = Filter::new(Arc::clone(&table), FilterStart::Text);
         let mut bytes = 0;
         let mut out = |piece: Piece<'_>| {
             if let Piece::Visible(text) = piece {
@@ -122,7 +129,7 @@ fn hiding(stream: &[u8], repeats: usize) {
         filter.end_message(&mut out);
         black_box(bytes);
     });
-    let passed_on = shortest(repeats, || {
+    let passed_on = shortest_cpu_time(repeats, || {
         let mut bytes = 0;
         for delta in &deltas {
             bytes += black_box(delta).len();
@@ -130,5 +137,5 @@ fn hiding(stream: &[u8], repeats: usize) {
         black_box(bytes);
     });
     let cost = filtered.saturating_sub(passed_on).as_secs_f64() * 1e9 / deltas.len() as f64;
-    println!("\nhiding: {cost:.1} ns a delta, over {} deltas", deltas.len());
+    println!("\nfilter: {cost:.1} ns per delta, over {} deltas", deltas.len());
 }

@@ -1,6 +1,6 @@
-//! What Millpond costs, beside a floor measured in the same run. Prints ratios; asserts nothing,
+//! Benchmarks. Each prints ratios to a baseline measured in the same run; nothing is asserted,
 //! because machines are noisy.
-#![allow(clippy::print_stdout, reason = "printing is what it is for")]
+#![allow(clippy::print_stdout, reason = "benchmarks print their results")]
 
 mod floor;
 mod gateway;
@@ -12,7 +12,7 @@ mod views;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use engine::view::ViewName;
+use millpond_engine::view::ViewName;
 
 #[derive(Parser)]
 struct Args {
@@ -22,52 +22,52 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Bytes to events, beside a bare line split and typed parse of the same bytes
+    /// Measure ingest against a bare line split and typed parse of the same bytes
     Ingest {
         /// Text deltas in each stream
         #[arg(long, default_value_t = 100_000)]
         deltas: usize,
-        /// Folder with `chat_N.sse`, `responses_N.sse` and `anthropic_N.sse`; made up if not given
+        /// Folder with `chat_N.sse`, `responses_N.sse` and `anthropic_N.sse` (default: generated)
         #[arg(long)]
         data: Option<PathBuf>,
         #[arg(long, default_value_t = 15)]
         repeats: usize,
     },
-    /// Events to frames in each view, beside the ingest of the same stream
+    /// Measure frame encoding in each view against the ingest of the same stream
     Views {
         /// Text deltas in each stream
         #[arg(long, default_value_t = 100_000)]
         deltas: usize,
-        /// Folder with the streams; made up if not given
+        /// Folder with the streams (default: generated)
         #[arg(long)]
         data: Option<PathBuf>,
         #[arg(long, default_value_t = 7)]
         repeats: usize,
     },
-    /// One stream once, for a profiler that counts instructions
+    /// Process one stream once, for a profiler that counts instructions
     Once {
         provider: streams::Provider,
         #[arg(long, default_value_t = 10_000)]
         deltas: usize,
-        /// What to do with the stream
+        /// Part of the work to do
         #[arg(long, value_enum, default_value_t = Job::Ingest)]
         job: Job,
-        /// Folder with the streams; made up if not given
+        /// Folder with the streams (default: generated)
         #[arg(long)]
         data: Option<PathBuf>,
     },
-    /// What readers cost a gateway, beside a bare loop that writes ready-made frames
+    /// Measure a gateway and its readers against a bare loop that writes ready-made frames
     Gateway {
         #[command(subcommand)]
-        what: gateway::What,
+        bench: gateway::GatewayBench,
     },
-    /// The chat in a pseudo-terminal, beside what other agents' terminals were measured at
+    /// Measure the chat in a pseudo-terminal, next to recorded results of other agents
     Terminal {
-        /// The built program
+        /// Path of the built program
         #[arg(long, default_value = "target/release/millpond")]
         program: PathBuf,
     },
-    /// Write the made-up streams to a folder, for the peers
+    /// Write the generated streams to a folder, for the peer benchmarks
     Streams {
         folder: PathBuf,
         #[arg(long, default_value_t = 100_000)]
@@ -77,11 +77,11 @@ enum Command {
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Job {
-    /// Only get the stream: to be subtracted from the others
+    /// Load the stream only: subtract it from the others
     Nothing,
     Floor,
     Ingest,
-    /// Keep the log: to be subtracted from the views
+    /// Collect the log only: subtract it from the views
     Log,
     Latest,
     Steps,
@@ -92,31 +92,35 @@ enum Job {
 
 fn main() -> std::io::Result<()> {
     match Args::parse().command {
-        Command::Ingest { deltas, data, repeats } => ingest::run(deltas, data.as_deref(), repeats),
-        Command::Views { deltas, data, repeats } => views::run(deltas, data.as_deref(), repeats),
+        Command::Ingest { deltas, data, repeats } => {
+            ingest::run_ingest_bench(deltas, data.as_deref(), repeats)
+        }
+        Command::Views { deltas, data, repeats } => {
+            views::run_views_bench(deltas, data.as_deref(), repeats)
+        }
         Command::Once { provider, deltas, job, data } => {
-            let stream = ingest::stream_of(provider, deltas, data.as_deref())?;
+            let stream = ingest::load_or_make_stream(provider, deltas, data.as_deref())?;
             let events = match job {
                 Job::Nothing => 0,
-                Job::Floor => floor::read(provider, &stream).0,
-                Job::Ingest => ingest::events(provider, &stream).events,
-                Job::Log => views::only_log(&stream),
-                Job::Latest => views::once(ViewName::Latest, &stream),
-                Job::Steps => views::once(ViewName::Steps, &stream),
-                Job::Bubbles => views::once(ViewName::Bubbles, &stream),
-                Job::Transcript => views::once(ViewName::Transcript, &stream),
-                Job::Sentences => views::once(ViewName::Sentences, &stream),
+                Job::Floor => floor::parse_stream(provider, &stream).0,
+                Job::Ingest => ingest::ingest_stream(provider, &stream).events,
+                Job::Log => views::collect_records_once(&stream),
+                Job::Latest => views::encode_view_once(ViewName::Latest, &stream),
+                Job::Steps => views::encode_view_once(ViewName::Steps, &stream),
+                Job::Bubbles => views::encode_view_once(ViewName::Bubbles, &stream),
+                Job::Transcript => views::encode_view_once(ViewName::Transcript, &stream),
+                Job::Sentences => views::encode_view_once(ViewName::Sentences, &stream),
             };
             println!("{events} events");
             Ok(())
         }
-        Command::Gateway { what } => gateway::run(what),
-        Command::Terminal { program } => terminal::run(program),
+        Command::Gateway { bench: what } => gateway::run_bench(what),
+        Command::Terminal { program } => terminal::run_terminal_bench(program),
         Command::Streams { folder, deltas } => {
             std::fs::create_dir_all(&folder)?;
             for provider in streams::Provider::ALL {
                 let path = folder.join(format!("{}_{deltas}.sse", provider.name()));
-                std::fs::write(&path, streams::make(provider, deltas))?;
+                std::fs::write(&path, streams::make_stream(provider, deltas))?;
                 println!("{}", path.display());
             }
             Ok(())

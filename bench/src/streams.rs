@@ -1,8 +1,9 @@
-//! Made-up streams of three providers: reasoning, text with markdown and code, a tool call.
-//! The same number of deltas gives the same bytes.
+//! Generates streams of three providers: reasoning, text with markdown and code, a tool call.
+//! Deterministic: the same number of deltas gives the same bytes.
 
 use std::fmt::Write;
 
+/// Provider whose stream format is generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Provider {
     Chat,
@@ -50,18 +51,19 @@ const WORDS: [&str; 24] = [
     "```\nlet x = 1;\n```\n",
 ];
 
-/// A small generator that needs no crate and always says the same.
-struct Dice(u64);
+/// Deterministic pseudo-random choice of words.
+struct WordPicker(u64);
 
-impl Dice {
-    fn word(&mut self) -> &'static str {
+impl WordPicker {
+    fn next_word(&mut self) -> &'static str {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         WORDS[(self.0 >> 33) as usize % WORDS.len()]
     }
 }
 
-enum Delta<'a> {
+/// Part of a stream, independent of the provider.
+enum StreamPart<'a> {
     Start,
     Reasoning(&'a str),
     TextStart,
@@ -71,61 +73,62 @@ enum Delta<'a> {
     End,
 }
 
-pub(crate) fn make(provider: Provider, deltas: usize) -> Vec<u8> {
-    let mut out = Stream { provider, text: String::new(), number: 0 };
-    let mut dice = Dice(deltas as u64);
-    out.say(&Delta::Start);
+/// Generates a stream with this many text deltas.
+pub(crate) fn make_stream(provider: Provider, deltas: usize) -> Vec<u8> {
+    let mut out = StreamWriter { provider, text: String::new(), next_sequence_number: 0 };
+    let mut dice = WordPicker(deltas as u64);
+    out.write_part(&StreamPart::Start);
     for _ in 0..deltas / 5 {
-        out.say(&Delta::Reasoning(dice.word()));
+        out.write_part(&StreamPart::Reasoning(dice.next_word()));
     }
-    out.say(&Delta::TextStart);
+    out.write_part(&StreamPart::TextStart);
     for _ in 0..deltas {
-        out.say(&Delta::Text(dice.word()));
+        out.write_part(&StreamPart::Text(dice.next_word()));
     }
-    out.say(&Delta::ToolStart);
-    out.say(&Delta::Arguments("{\"list\":["));
+    out.write_part(&StreamPart::ToolStart);
+    out.write_part(&StreamPart::Arguments("{\"list\":["));
     for _ in 0..deltas / 50 {
-        out.say(&Delta::Arguments("12345,"));
+        out.write_part(&StreamPart::Arguments("12345,"));
     }
-    out.say(&Delta::Arguments("0]}"));
-    out.say(&Delta::End);
+    out.write_part(&StreamPart::Arguments("0]}"));
+    out.write_part(&StreamPart::End);
     out.text.into_bytes()
 }
 
-/// A stream being written, as its provider writes it: the type of an event comes first.
-struct Stream {
+/// Writes parts in the format of a provider. The `type` of an event comes first.
+struct StreamWriter {
     provider: Provider,
     text: String,
-    number: usize,
+    next_sequence_number: usize,
 }
 
-impl Stream {
-    fn say(&mut self, delta: &Delta<'_>) {
+impl StreamWriter {
+    fn write_part(&mut self, delta: &StreamPart<'_>) {
         match self.provider {
-            Provider::Chat => self.chat(delta),
-            Provider::Responses => self.responses(delta),
-            Provider::Anthropic => self.anthropic(delta),
+            Provider::Chat => self.write_chat_part(delta),
+            Provider::Responses => self.write_responses_part(delta),
+            Provider::Anthropic => self.write_anthropic_part(delta),
         }
     }
 
-    fn chat(&mut self, delta: &Delta<'_>) {
+    fn write_chat_part(&mut self, delta: &StreamPart<'_>) {
         const HEAD: &str = r#"{"id":"chatcmpl-A1b2C3d4E5f6G7h8I9j0K1l2M3n4O","object":"chat.completion.chunk","created":1794000000,"model":"pond-large-2026-11-01","service_tier":"default","system_fingerprint":"fp_0123456789","choices":[{"index":0,"delta":{"#;
         const MIDDLE: &str = r#"},"logprobs":null,"finish_reason":"#;
         const TAIL: &str = r#"}],"usage":null,"obfuscation":"aZ3k9"}"#;
         let (delta, finish) = match delta {
-            Delta::Start => (r#""role":"assistant","content":"","refusal":null"#.to_owned(), "null"),
-            Delta::TextStart => return,
-            Delta::Reasoning(text) => (format!(r#""reasoning_content":{}"#, json(text)), "null"),
-            Delta::Text(text) => (format!(r#""content":{}"#, json(text)), "null"),
-            Delta::ToolStart => (
+            StreamPart::Start => (r#""role":"assistant","content":"","refusal":null"#.to_owned(), "null"),
+            StreamPart::TextStart => return,
+            StreamPart::Reasoning(text) => (format!(r#""reasoning_content":{}"#, json_string(text)), "null"),
+            StreamPart::Text(text) => (format!(r#""content":{}"#, json_string(text)), "null"),
+            StreamPart::ToolStart => (
                 r#""tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"sum","arguments":""}}]"#.to_owned(),
                 "null",
             ),
-            Delta::Arguments(text) => (
-                format!(r#""tool_calls":[{{"index":0,"function":{{"arguments":{}}}}}]"#, json(text)),
+            StreamPart::Arguments(text) => (
+                format!(r#""tool_calls":[{{"index":0,"function":{{"arguments":{}}}}}]"#, json_string(text)),
                 "null",
             ),
-            Delta::End => (String::new(), r#""tool_calls""#),
+            StreamPart::End => (String::new(), r#""tool_calls""#),
         };
         let _ = write!(self.text, "data: {HEAD}{delta}{MIDDLE}{finish}{TAIL}\n\n");
         if finish != "null" {
@@ -133,135 +136,142 @@ impl Stream {
         }
     }
 
-    /// An event of the other two, named and numbered.
-    fn event(&mut self, name: &str, rest: &str) {
+    /// Writes one SSE event of the Responses or Anthropic format.
+    fn write_event(&mut self, name: &str, rest: &str) {
         let number = match self.provider {
-            Provider::Responses => format!(r#","sequence_number":{}"#, self.number),
+            Provider::Responses => format!(r#","sequence_number":{}"#, self.next_sequence_number),
             Provider::Chat | Provider::Anthropic => String::new(),
         };
-        self.number += 1;
+        self.next_sequence_number += 1;
         let _ = write!(self.text, "event: {name}\ndata: {{\"type\":\"{name}\"{number}{rest}}}\n\n");
     }
 
-    #[allow(clippy::too_many_lines, reason = "one arm per delta, nothing but text")]
-    fn responses(&mut self, delta: &Delta<'_>) {
-        const RESPONSE: &str = r#""id":"resp_1","object":"response","created_at":1794000000,"model":"pond-large","output":[]"#;
-        let delta_of = |item: &str, index: u32, text: &str| {
-            format!(
-                r#","item_id":"{item}_0123456789abcdef0123456789abcdef0123456789abcdef","output_index":{index},"content_index":0,"summary_index":0,"delta":{},"logprobs":[],"obfuscation":"aZ3k9""#,
-                json(text)
-            )
-        };
-        let item = |index: u32, rest: &str| format!(r#","output_index":{index},"item":{{{rest}}}"#);
-        let id = |item: &str| {
-            format!(r#""id":"{item}_0123456789abcdef0123456789abcdef0123456789abcdef""#)
-        };
+    fn write_responses_part(&mut self, delta: &StreamPart<'_>) {
         match delta {
-            Delta::Start => {
-                self.event(
-                    "response.created",
-                    &format!(r#","response":{{{RESPONSE},"status":"in_progress"}}"#),
-                );
-                let body = format!(r#"{},"type":"reasoning","summary":[]"#, id("rs"));
-                self.event("response.output_item.added", &item(0, &body));
-                let part = r#""part":{"type":"summary_text","text":""}"#;
-                let place = format!(
-                    r#",{},"output_index":0,"summary_index":0,{part}"#,
-                    id("rs").replace("\"id\"", "\"item_id\"")
-                );
-                self.event("response.reasoning_summary_part.added", &place);
+            StreamPart::Start => {
+                let response = format!(r#","response":{{{RESPONSE},"status":"in_progress"}}"#);
+                self.write_event("response.created", &response);
+                self.write_item_added(0, "rs", r#""type":"reasoning","summary":[]"#);
+                let part = r#""summary_index":0,"part":{"type":"summary_text","text":""}"#;
+                self.write_part_added("response.reasoning_summary_part.added", 0, "rs", part);
             }
-            Delta::Reasoning(text) => {
-                self.event("response.reasoning_summary_text.delta", &delta_of("rs", 0, text));
+            StreamPart::Reasoning(text) => {
+                self.write_delta("response.reasoning_summary_text.delta", 0, "rs", text);
             }
-            Delta::TextStart => {
-                let body = format!(r#"{},"type":"reasoning","summary":[]"#, id("rs"));
-                self.event("response.output_item.done", &item(0, &body));
-                let body = format!(
-                    r#"{},"type":"message","status":"in_progress","role":"assistant","content":[]"#,
-                    id("msg")
-                );
-                self.event("response.output_item.added", &item(1, &body));
-                let part = r#""part":{"type":"output_text","text":"","annotations":[]}"#;
-                let place = format!(
-                    r#",{},"output_index":1,"content_index":0,{part}"#,
-                    id("msg").replace("\"id\"", "\"item_id\"")
-                );
-                self.event("response.content_part.added", &place);
+            StreamPart::TextStart => {
+                self.write_item_done(0, "rs", r#""type":"reasoning","summary":[]"#);
+                let body =
+                    r#""type":"message","status":"in_progress","role":"assistant","content":[]"#;
+                self.write_item_added(1, "msg", body);
+                let part =
+                    r#""content_index":0,"part":{"type":"output_text","text":"","annotations":[]}"#;
+                self.write_part_added("response.content_part.added", 1, "msg", part);
             }
-            Delta::Text(text) => {
-                self.event("response.output_text.delta", &delta_of("msg", 1, text));
+            StreamPart::Text(text) => {
+                self.write_delta("response.output_text.delta", 1, "msg", text);
             }
-            Delta::ToolStart => {
-                let body = format!(
-                    r#"{},"type":"message","status":"completed","role":"assistant","content":[]"#,
-                    id("msg")
-                );
-                self.event("response.output_item.done", &item(1, &body));
-                let body = format!(
-                    r#"{},"type":"function_call","call_id":"call_1","name":"sum","arguments":"","status":"in_progress""#,
-                    id("fc")
-                );
-                self.event("response.output_item.added", &item(2, &body));
+            StreamPart::ToolStart => {
+                let body =
+                    r#""type":"message","status":"completed","role":"assistant","content":[]"#;
+                self.write_item_done(1, "msg", body);
+                let body = r#""type":"function_call","call_id":"call_1","name":"sum","arguments":"","status":"in_progress""#;
+                self.write_item_added(2, "fc", body);
             }
-            Delta::Arguments(text) => {
-                self.event("response.function_call_arguments.delta", &delta_of("fc", 2, text));
+            StreamPart::Arguments(text) => {
+                self.write_delta("response.function_call_arguments.delta", 2, "fc", text);
             }
-            Delta::End => {
-                let body = format!(
-                    r#"{},"type":"function_call","call_id":"call_1","name":"sum","arguments":"{{}}","status":"completed""#,
-                    id("fc")
-                );
-                self.event("response.output_item.done", &item(2, &body));
-                self.event("response.completed", &format!(r#","response":{{{RESPONSE},"status":"completed","usage":{{"input_tokens":1,"output_tokens":9}}}}"#));
+            StreamPart::End => {
+                let body = r#""type":"function_call","call_id":"call_1","name":"sum","arguments":"{}","status":"completed""#;
+                self.write_item_done(2, "fc", body);
+                let usage = r#""usage":{"input_tokens":1,"output_tokens":9}"#;
+                let response =
+                    format!(r#","response":{{{RESPONSE},"status":"completed",{usage}}}"#);
+                self.write_event("response.completed", &response);
             }
         }
     }
 
-    fn anthropic(&mut self, delta: &Delta<'_>) {
+    fn write_item_added(&mut self, index: u32, item: &str, body: &str) {
+        self.write_item("response.output_item.added", index, item, body);
+    }
+
+    fn write_item_done(&mut self, index: u32, item: &str, body: &str) {
+        self.write_item("response.output_item.done", index, item, body);
+    }
+
+    fn write_item(&mut self, event: &str, index: u32, item: &str, body: &str) {
+        let rest =
+            format!(r#","output_index":{index},"item":{{"id":"{item}{ITEM_ID_TAIL}",{body}}}"#);
+        self.write_event(event, &rest);
+    }
+
+    fn write_part_added(&mut self, event: &str, index: u32, item: &str, part: &str) {
+        let rest = format!(r#","item_id":"{item}{ITEM_ID_TAIL}","output_index":{index},{part}"#);
+        self.write_event(event, &rest);
+    }
+
+    fn write_delta(&mut self, event: &str, index: u32, item: &str, text: &str) {
+        let rest = format!(
+            r#","item_id":"{item}{ITEM_ID_TAIL}","output_index":{index},"content_index":0,"summary_index":0,"delta":{},"logprobs":[],"obfuscation":"aZ3k9""#,
+            json_string(text)
+        );
+        self.write_event(event, &rest);
+    }
+
+    fn write_anthropic_part(&mut self, delta: &StreamPart<'_>) {
         match delta {
-            Delta::Start => {
-                self.event("message_start", r#","message":{"id":"msg_1","type":"message","role":"assistant","model":"pond-large","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}"#);
-                self.event("content_block_start", r#","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}"#);
+            StreamPart::Start => {
+                self.write_event("message_start", r#","message":{"id":"msg_1","type":"message","role":"assistant","model":"pond-large","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}"#);
+                self.write_event("content_block_start", r#","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}"#);
             }
-            Delta::Reasoning(text) => self.event(
+            StreamPart::Reasoning(text) => self.write_event(
                 "content_block_delta",
                 &format!(
                     r#","index":0,"delta":{{"type":"thinking_delta","thinking":{}}}"#,
-                    json(text)
+                    json_string(text)
                 ),
             ),
-            Delta::TextStart => {
-                self.event("content_block_stop", r#","index":0"#);
-                self.event(
+            StreamPart::TextStart => {
+                self.write_event("content_block_stop", r#","index":0"#);
+                self.write_event(
                     "content_block_start",
                     r#","index":1,"content_block":{"type":"text","text":""}"#,
                 );
             }
-            Delta::Text(text) => self.event(
+            StreamPart::Text(text) => self.write_event(
                 "content_block_delta",
-                &format!(r#","index":1,"delta":{{"type":"text_delta","text":{}}}"#, json(text)),
+                &format!(
+                    r#","index":1,"delta":{{"type":"text_delta","text":{}}}"#,
+                    json_string(text)
+                ),
             ),
-            Delta::ToolStart => {
-                self.event("content_block_stop", r#","index":1"#);
-                self.event("content_block_start", r#","index":2,"content_block":{"type":"tool_use","id":"toolu_1","name":"sum","input":{}}"#);
+            StreamPart::ToolStart => {
+                self.write_event("content_block_stop", r#","index":1"#);
+                self.write_event("content_block_start", r#","index":2,"content_block":{"type":"tool_use","id":"toolu_1","name":"sum","input":{}}"#);
             }
-            Delta::Arguments(text) => self.event(
+            StreamPart::Arguments(text) => self.write_event(
                 "content_block_delta",
                 &format!(
                     r#","index":2,"delta":{{"type":"input_json_delta","partial_json":{}}}"#,
-                    json(text)
+                    json_string(text)
                 ),
             ),
-            Delta::End => {
-                self.event("content_block_stop", r#","index":2"#);
-                self.event("message_delta", r#","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":9}"#);
-                self.event("message_stop", "");
+            StreamPart::End => {
+                self.write_event("content_block_stop", r#","index":2"#);
+                self.write_event("message_delta", r#","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":9}"#);
+                self.write_event("message_stop", "");
             }
         }
     }
 }
 
-fn json(text: &str) -> String {
+fn json_string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
+
+/// Members that every response of the Responses API has.
+const RESPONSE: &str =
+    r#""id":"resp_1","object":"response","created_at":1794000000,"model":"pond-large","output":[]"#;
+
+/// End of an item's id in the Responses API.
+const ITEM_ID_TAIL: &str = "_0123456789abcdef0123456789abcdef0123456789abcdef";

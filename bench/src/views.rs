@@ -1,26 +1,27 @@
-//! Events to frames in each view, beside the ingest of the same stream, and bytes on the wire.
+//! View benchmark: events to frames in each view, against the ingest of the same stream; growth
+//! with the number of items; bytes on the wire.
 
 use std::hint::black_box;
 use std::path::Path;
 
-use engine::event::{Event, Millis, Record, Sink};
-use engine::ingest::{Ingest, Options};
-use engine::run::Cut;
-use engine::view::ViewName;
-use engine::wire::{Content, Encoder, Format, Kind, sse};
+use millpond_engine::event::{Event, Millis, Record, Sink};
+use millpond_engine::ingest::{Ingest, IngestOptions};
+use millpond_engine::run::InputEnd;
+use millpond_engine::view::ViewName;
+use millpond_engine::wire::{ContentMode, Encoder, FrameFormat, StreamKind, sse};
 
 use crate::ingest;
 use crate::streams::Provider;
 
-/// Keeps a log, to be read again and again.
+/// Sink that collects records.
 #[derive(Default)]
-struct Keeper {
+struct RecordCollector {
     records: Vec<Record<'static>>,
     text_bytes: usize,
 }
 
-impl Sink for Keeper {
-    fn event(&mut self, at_ms: Option<Millis>, event: Event<'_>) {
+impl Sink for RecordCollector {
+    fn on_event(&mut self, at_ms: Option<Millis>, event: Event<'_>) {
         if let Event::TextAppended { text, .. } = &event {
             self.text_bytes += text.len();
         }
@@ -30,31 +31,33 @@ impl Sink for Keeper {
     }
 }
 
-fn log(stream: &[u8]) -> Keeper {
-    let mut ingest = Ingest::new(&Options::default());
-    let mut keeper = Keeper::default();
+/// Ingests the stream and returns its records.
+fn collect_records(stream: &[u8]) -> RecordCollector {
+    let mut ingest = Ingest::new(&IngestOptions::default());
+    let mut keeper = RecordCollector::default();
     ingest.push(stream, None, &mut keeper);
-    ingest.finish(Cut::EndOfInput, None, &mut keeper);
+    ingest.finish(InputEnd::EndOfInput, None, &mut keeper);
     keeper
 }
 
-/// How many appends become one frame.
+/// Merging of appends into one frame.
 #[derive(Clone, Copy)]
 enum Merge {
     None,
     Eight,
 }
 
-fn encode(kind: Kind, merge: Merge, records: &[Record<'_>]) -> usize {
+/// Encodes all records as SSE frames and returns their size in bytes.
+fn encode_frames(kind: StreamKind, merge: Merge, records: &[Record<'_>]) -> usize {
     let mut encoder = Encoder::new(kind, "session", 0);
     if let Merge::Eight = merge {
-        encoder = encoder.merging();
+        encoder = encoder.with_merging();
     }
     let mut bytes = 0;
     let mut line = String::new();
-    let mut out = |frame: engine::wire::Frame<'_>| {
+    let mut out = |frame: millpond_engine::wire::Frame<'_>| {
         line.clear();
-        sse::write_event(&frame, &mut line);
+        sse::write_sse_event(&frame, &mut line);
         bytes += black_box(&line).len();
     };
     for (at, record) in records.iter().enumerate() {
@@ -67,24 +70,24 @@ fn encode(kind: Kind, merge: Merge, records: &[Record<'_>]) -> usize {
     bytes
 }
 
-fn kind(view: ViewName, format: Format, content: Content) -> Kind {
-    Kind { format, content, ..Kind::new(view) }
+fn stream_kind(view: ViewName, format: FrameFormat, content: ContentMode) -> StreamKind {
+    StreamKind { format, content, ..StreamKind::new(view) }
 }
 
-/// Frames of one view once, for a profiler.
-pub(crate) fn once(view: ViewName, stream: &[u8]) -> usize {
-    let records = log(stream).records;
-    encode(kind(view, Format::Patch, Content::Delta), Merge::None, &records);
+/// Ingests the stream and encodes one view once, for a profiler. Returns the number of events.
+pub(crate) fn encode_view_once(view: ViewName, stream: &[u8]) -> usize {
+    let records = collect_records(stream).records;
+    encode_frames(stream_kind(view, FrameFormat::Patch, ContentMode::Delta), Merge::None, &records);
     records.len()
 }
 
-/// The log of it alone: to be subtracted.
-pub(crate) fn only_log(stream: &[u8]) -> usize {
-    log(stream).records.len()
+/// Ingests the stream once, without a view. Returns the number of events.
+pub(crate) fn collect_records_once(stream: &[u8]) -> usize {
+    collect_records(stream).records.len()
 }
 
-/// A log of so many short messages with a tool between each two.
-fn many_items(items: usize) -> Vec<u8> {
+/// Generates a stream of short messages, each followed by a tool call.
+fn make_many_items_stream(items: usize) -> Vec<u8> {
     let deltas = [
         r#"{"content":"Item."}"#,
         r#"{"tool_calls":[{"index":0,"id":"t","function":{"name":"look","arguments":"{}"}}]}"#,
@@ -101,22 +104,29 @@ fn many_items(items: usize) -> Vec<u8> {
     stream.into_bytes()
 }
 
+/// Runs the view benchmarks and prints their tables.
 #[allow(clippy::cast_precision_loss, reason = "figures for people")]
-pub(crate) fn run(deltas: usize, data: Option<&Path>, repeats: usize) -> std::io::Result<()> {
+pub(crate) fn run_views_bench(
+    deltas: usize,
+    data: Option<&Path>,
+    repeats: usize,
+) -> std::io::Result<()> {
     println!("CPU time, shortest of {repeats}; {deltas} text deltas; patch frames as SSE");
     println!("| stream | view | ingest ms | frames ms | frames / ingest |");
     println!("| --- | --- | --- | --- | --- |");
     for provider in Provider::ALL {
-        let stream = ingest::stream_of(provider, deltas, data)?;
-        let read = ingest::shortest(repeats, || {
-            black_box(ingest::events(provider, black_box(&stream)));
+        let stream = ingest::load_or_make_stream(provider, deltas, data)?;
+        let read = ingest::shortest_cpu_time(repeats, || {
+            black_box(ingest::ingest_stream(provider, black_box(&stream)));
         });
-        let log = log(&stream);
+        let log = collect_records(&stream);
         for view in ViewName::ALL {
-            for (name, format) in [("patch", Format::Patch), ("own, delta", Format::Own)] {
-                let kind = kind(view, format, Content::Delta);
-                let time = ingest::shortest(repeats, || {
-                    black_box(encode(kind, Merge::None, black_box(&log.records)));
+            for (name, format) in
+                [("patch", FrameFormat::Patch), ("own, delta", FrameFormat::Native)]
+            {
+                let kind = stream_kind(view, format, ContentMode::Delta);
+                let time = ingest::shortest_cpu_time(repeats, || {
+                    black_box(encode_frames(kind, Merge::None, black_box(&log.records)));
                 });
                 println!(
                     "| {} | {} {name} | {:.1} | {:.1} | {:.0} % |",
@@ -129,19 +139,22 @@ pub(crate) fn run(deltas: usize, data: Option<&Path>, repeats: usize) -> std::io
             }
         }
     }
-    growth(repeats);
-    bytes(data)
+    measure_growth(repeats);
+    measure_wire_bytes(data)
 }
 
-/// What ten times as many items cost.
-fn growth(repeats: usize) {
+/// Prints how the time grows with ten times as many items.
+fn measure_growth(repeats: usize) {
     println!("\n| view | 1,000 items ms | 10,000 items ms | growth |\n| --- | --- | --- | --- |");
-    let (few, many) = (log(&many_items(1_000)).records, log(&many_items(10_000)).records);
+    let (few, many) = (
+        collect_records(&make_many_items_stream(1_000)).records,
+        collect_records(&make_many_items_stream(10_000)).records,
+    );
     for view in ViewName::ALL {
         let time = |records: &[Record<'_>]| {
-            let kind = kind(view, Format::Patch, Content::Delta);
-            let time = ingest::shortest(repeats, || {
-                black_box(encode(kind, Merge::None, black_box(records)));
+            let kind = stream_kind(view, FrameFormat::Patch, ContentMode::Delta);
+            let time = ingest::shortest_cpu_time(repeats, || {
+                black_box(encode_frames(kind, Merge::None, black_box(records)));
             });
             time.as_secs_f64() * 1e3
         };
@@ -150,25 +163,26 @@ fn growth(repeats: usize) {
     }
 }
 
+/// Prints the bytes on the wire per byte of text.
 #[allow(clippy::cast_precision_loss, reason = "figures for people")]
-fn bytes(data: Option<&Path>) -> std::io::Result<()> {
+fn measure_wire_bytes(data: Option<&Path>) -> std::io::Result<()> {
     const DELTAS: usize = 10_000;
-    let log = log(&ingest::stream_of(Provider::Chat, DELTAS, data)?);
+    let log = collect_records(&ingest::load_or_make_stream(Provider::Chat, DELTAS, data)?);
     let times = |bytes: usize| bytes as f64 / log.text_bytes as f64;
     println!("\nBytes as SSE for each byte of text, {DELTAS} deltas");
     println!("| view | patch | patch, 8 merged | own, delta | own, accumulated |");
     println!("| --- | --- | --- | --- | --- |");
     for view in ViewName::ALL {
         let of = |format, content, merge| {
-            times(encode(kind(view, format, content), merge, &log.records))
+            times(encode_frames(stream_kind(view, format, content), merge, &log.records))
         };
         println!(
             "| {} | {:.2} | {:.2} | {:.1} | {:.0} |",
             view.as_str(),
-            of(Format::Patch, Content::Delta, Merge::None),
-            of(Format::Patch, Content::Delta, Merge::Eight),
-            of(Format::Own, Content::Delta, Merge::None),
-            of(Format::Own, Content::Accumulated, Merge::None),
+            of(FrameFormat::Patch, ContentMode::Delta, Merge::None),
+            of(FrameFormat::Patch, ContentMode::Delta, Merge::Eight),
+            of(FrameFormat::Native, ContentMode::Delta, Merge::None),
+            of(FrameFormat::Native, ContentMode::Accumulated, Merge::None),
         );
     }
     Ok(())

@@ -1,6 +1,6 @@
 // Streams one answer, a delta per animation frame, and counts what that does to the page. The same for every renderer.
 
-import { answer, pieces } from "../../web/harness/answer.ts";
+import { generateAnswer, splitIntoPieces } from "../../web/harness/answer.ts";
 
 export interface Renderer {
   append(delta: string): void;
@@ -27,7 +27,7 @@ export function offer(host: Element, renderer: Renderer): void {
 
   window.bench = {
     prepare(characters, size) {
-      deltas = pieces(answer(characters), size);
+      deltas = splitIntoPieces(generateAnswer(characters), size);
       return deltas.length;
     },
     stream: (from, to) =>

@@ -7,8 +7,8 @@ import { offer } from "./driver.ts";
 
 const host = document.getElementById("host") as HTMLElement;
 const stream = new MarkdownStream(host, {
-  words: { copy: "Copy", copied: "Copied", showImage: (from) => `Show image from ${from}`, diagram: "Diagram" },
-  remoteImage: () => document.createElement("span"),
+  strings: { copy: "Copy", copied: "Copied", showImage: (from) => `Show image from ${from}`, diagram: "Diagram" },
+  createRemoteImage: () => document.createElement("span"),
 });
 
 offer(host, stream);

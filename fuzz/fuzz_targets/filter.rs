@@ -1,14 +1,14 @@
-//! Any text, cut anywhere, is split the same way, and not a byte of it is lost, with control words
-//! and without.
+//! The filter splits arbitrary text the same way however it is cut, and loses no byte, with and
+//! without control words.
 #![no_main]
 
 use std::sync::Arc;
 
-use engine::ingest::filter::{ControlWord, Filter, Meaning, Piece, StartsIn};
 use libfuzzer_sys::fuzz_target;
+use millpond_engine::filter::{ControlMeaning, ControlWord, Filter, FilterStart, Piece};
 
-/// Visible text, everything else, and all of it in order.
-fn split<'t>(
+/// Returns the visible text, the hidden text, and all text in order.
+fn split_text<'t>(
     mut filter: Filter,
     pieces: impl IntoIterator<Item = &'t str>,
 ) -> (String, String, String) {
@@ -19,7 +19,9 @@ fn split<'t>(
                 split.0.push_str(text);
                 text
             }
-            Piece::Inside(_, text) | Piece::Markup(_, text) | Piece::Control(_, text) => {
+            Piece::HiddenContent(_, text)
+            | Piece::Markup(_, text)
+            | Piece::ControlWord(_, text) => {
                 split.1.push_str(text);
                 text
             }
@@ -46,13 +48,13 @@ fuzz_target!(|input: (u16, u16, &str)| {
     let two = boundary(one + usize::from(two) % (text.len() - one + 1)).max(one);
     let chars: Vec<String> = text.chars().map(String::from).collect();
     for words in [&[][..], &["!isfinish"], &["!a", "!a!b", "#a", "-", "1.", "b!"]] {
-        let word = |word: &&str| ControlWord::new(word, Meaning::Finish).unwrap();
+        let word = |word: &&str| ControlWord::new(word, ControlMeaning::Finish).unwrap();
         let words: Vec<ControlWord> = words.iter().map(word).collect();
-        let filter = Filter::with_words(Arc::default(), StartsIn::Text, &words);
-        let whole = split(filter.clone(), [text]);
+        let filter = Filter::with_control_words(Arc::default(), FilterStart::Text, &words);
+        let whole = split_text(filter.clone(), [text]);
         assert_eq!(whole.2, text);
         let cut = [&text[..one], &text[one..two], &text[two..]];
-        assert_eq!(split(filter.clone(), cut), whole);
-        assert_eq!(split(filter, chars.iter().map(String::as_str)), whole);
+        assert_eq!(split_text(filter.clone(), cut), whole);
+        assert_eq!(split_text(filter, chars.iter().map(String::as_str)), whole);
     }
 });

@@ -1,13 +1,13 @@
-//! Any bytes, cut anywhere, give the same frames.
+//! Arbitrary bytes give the same frames however they are cut.
 #![no_main]
 
-use engine::ingest::frame::{Cutter, Cutting};
 use libfuzzer_sys::fuzz_target;
+use millpond_engine::ingest::frame::{Cutter, CutterOutput};
 
 fn frames<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
     let mut cutter = Cutter::default();
     let mut frames = Vec::new();
-    let mut out = |cutting: Cutting<'_>| frames.push(format!("{cutting:?}"));
+    let mut out = |cutting: CutterOutput<'_>| frames.push(format!("{cutting:?}"));
     for chunk in chunks {
         cutter.push(chunk, &mut out);
     }

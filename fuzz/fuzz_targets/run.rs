@@ -1,25 +1,25 @@
-//! Whatever a dialect says, in whatever order, the log is well formed and ends once; how its texts
-//! are cut does not change what is shown.
+//! Any sequence of `Writer` calls gives a well-formed log that ends once; how texts are cut does
+//! not change the visible text.
 #![no_main]
 
-use engine::event::{
-    AnsweredBy, AskKind, Event, FailureReason, Level, MessageId, Millis, Phase, ReasoningOrigin,
-    Sink, StepId, Stop, TextMode, ToolOutcome, Usage,
-};
-use engine::ingest::filter::{ControlWord, Meaning};
-use engine::run::grammar::Grammar;
-use engine::run::{Cut, Rounds, Run, RunOptions, ToolStart, Writer};
 use libfuzzer_sys::fuzz_target;
+use millpond_engine::event::{
+    AnsweredBy, AskKind, Event, FailureReason, MessageId, MessagePhase, Millis, NoticeLevel,
+    ReasoningOrigin, Sink, StepId, StopReason, TextMode, ToolOutcome, Usage,
+};
+use millpond_engine::filter::{ControlMeaning, ControlWord};
+use millpond_engine::run::grammar::EventOrderChecker;
+use millpond_engine::run::{InputEnd, RoundBoundaries, Run, RunOptions, ToolStart, Writer};
 
 #[derive(Default)]
-struct Checked {
-    grammar: Grammar,
+struct CheckedLog {
+    order: EventOrderChecker,
     texts: Vec<(MessageId, String)>,
 }
 
-impl Sink for Checked {
-    fn event(&mut self, _at: Option<Millis>, event: Event<'_>) {
-        if let Err(broken) = self.grammar.apply(&event) {
+impl Sink for CheckedLog {
+    fn on_event(&mut self, _at: Option<Millis>, event: Event<'_>) {
+        if let Err(broken) = self.order.apply(&event) {
             panic!("{broken:?}: {event:?}");
         }
         match event {
@@ -36,66 +36,85 @@ impl Sink for Checked {
 }
 
 const TEXTS: [&str; 18] = [
-    "a", " ", "\n\n", "word ", "<think>", "</think>", "<th", "ink>", "`", "```\n", "<final>", "é",
-    "<tool_call>", "</tool_call>", "- ", "    ", "!isfinish", "!isfin",
+    "a",
+    " ",
+    "\n\n",
+    "word ",
+    "<think>",
+    "</think>",
+    "<th",
+    "ink>",
+    "`",
+    "```\n",
+    "<final>",
+    "é",
+    "<tool_call>",
+    "</tool_call>",
+    "- ",
+    "    ",
+    "!isfinish",
+    "!isfin",
 ];
 
-/// One thing a dialect may say, chosen by two bytes.
-fn say(out: &mut Writer<'_>, what: u8, which: u8, by_character: bool) {
+/// Makes one `Writer` call, chosen by two bytes.
+fn call_writer(out: &mut Writer<'_>, what: u8, which: u8, by_character: bool) {
     let text = TEXTS[usize::from(which) % TEXTS.len()];
     let step = StepId(u32::from(which) % 8);
     match what % 28 {
-        0..=6 if by_character => text.chars().for_each(|char| out.text(char.encode_utf8(&mut [0; 4]))),
-        0..=6 => out.text(text),
-        7 => out.text_so_far(text),
-        8 => out.reasoning(text, ReasoningOrigin::Native),
-        9 => out.end_reasoning(),
-        10 => out.redacted_reasoning(),
-        11 => {
-            out.tool(ToolStart::function(text, "tool"));
+        0..=6 if by_character => {
+            text.chars().for_each(|char| out.append_text(char.encode_utf8(&mut [0; 4])))
         }
-        12 => out.arguments(step, text),
-        13 => out.whole_arguments(step, text),
-        14 => out.ready(step),
-        15 => out.output(step, text),
+        0..=6 => out.append_text(text),
+        7 => out.append_cumulative_text(text),
+        8 => out.append_reasoning(text, ReasoningOrigin::Native),
+        9 => out.end_reasoning(),
+        10 => out.append_redacted_reasoning(),
+        11 => {
+            out.start_tool(ToolStart::client_function(text, "tool"));
+        }
+        12 => out.append_arguments(step, text),
+        13 => out.set_arguments(step, text),
+        14 => out.mark_tool_ready(step),
+        15 => out.append_output(step, text),
         16 => out.end_tool(step, ToolOutcome::Succeeded, Some(text)),
-        17 => out.round(Some("model"), Some(text)),
-        18 => out.end_round(Some(Stop::Tools)),
-        19 => out.complete(if which % 2 == 0 { Stop::End } else { Stop::Length }),
-        20 => out.fail(FailureReason::Error, text),
-        21 => out.begin_message((which % 2 == 0).then_some(Phase::Final)),
+        17 => out.start_round(Some("model"), Some(text)),
+        18 => out.end_round(Some(StopReason::Tools)),
+        19 => {
+            out.report_completed(if which % 2 == 0 { StopReason::End } else { StopReason::Length })
+        }
+        20 => out.report_failed(FailureReason::Error, text),
+        21 => out.begin_message((which % 2 == 0).then_some(MessagePhase::Final)),
         22 => out.end_message(),
-        23 => out.declare_final(text),
+        23 => out.declare_final_text(text),
         24 => out.withdraw_round(),
-        25 => out.ask(&which.to_string(), AskKind::Tool, text, Vec::new(), None),
+        25 => out.open_simple_ask(&which.to_string(), AskKind::Tool, text, Vec::new(), None),
         26 => out.resolve_ask(&which.to_string(), text, AnsweredBy::Person),
         _ => {
-            out.notice(Level::Info, text);
-            out.round_usage(Usage::default());
-            out.prompt(text);
+            out.append_notice(NoticeLevel::Info, text);
+            out.update_round_usage(Usage::default());
+            out.append_prompt(text);
         }
     }
 }
 
-fn play(bytes: &[u8], by_character: bool) -> Vec<(MessageId, String)> {
-    let word = ControlWord::new("!isfinish", Meaning::Finish).unwrap();
-    let mut run =
-        Run::new(&RunOptions { control_words: vec![word], ..RunOptions::default() });
-    let mut checked = Checked::default();
+fn run_script(bytes: &[u8], by_character: bool) -> Vec<(MessageId, String)> {
+    let word = ControlWord::new("!isfinish", ControlMeaning::Finish).unwrap();
+    let mut run = Run::new(&RunOptions { control_words: vec![word], ..RunOptions::default() });
+    let mut checked = CheckedLog::default();
     let mut out = run.writer(None, &mut checked);
-    out.start("fuzz", TextMode::Incremental);
+    out.start_run("fuzz", TextMode::Incremental);
     if bytes.first().is_some_and(|first| first % 2 == 0) {
-        out.rounds(Rounds::AfterResults);
+        out.set_round_boundaries(RoundBoundaries::AfterToolResults);
     }
     for pair in bytes.chunks_exact(2) {
-        say(&mut out, pair[0], pair[1], by_character);
+        call_writer(&mut out, pair[0], pair[1], by_character);
     }
-    out.finish(Cut::EndOfInput);
-    out.finish(Cut::Cancelled);
-    assert!(checked.grammar.is_ended());
+    out.end_run(InputEnd::EndOfInput);
+    out.end_run(InputEnd::Cancelled);
+    assert!(checked.order.is_ended());
     checked.texts
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    assert_eq!(play(bytes, false), play(bytes, true));
+    assert_eq!(run_script(bytes, false), run_script(bytes, true));
 });

@@ -1,4 +1,4 @@
-// Writes a long, varied answer of a given size for tests and benchmarks.
+// Generates a long, varied answer of a given size, for tests and benchmarks.
 // Invariant: the same size and seed give the same text on every machine.
 
 const WORDS = (
@@ -20,7 +20,7 @@ const FORMULAS = ["a^2 + b^2 = c^2", "\\frac{n(n+1)}{2}", "O(n \\log n)", "\\sum
 
 type Random = () => number;
 
-export function answer(characters: number, seed = 7): string {
+export function generateAnswer(characters: number, seed = 7): string {
   const random = mulberry(seed);
   const parts: string[] = [];
   let length = 0;
@@ -32,8 +32,8 @@ export function answer(characters: number, seed = 7): string {
   return parts.join("\n\n").slice(0, characters);
 }
 
-/** The text in pieces of `size` characters, as a model would send it. */
-export function pieces(text: string, size: number): string[] {
+/** Splits a text into pieces of `size` characters, like the deltas of a model. */
+export function splitIntoPieces(text: string, size: number): string[] {
   return Array.from({ length: Math.ceil(text.length / size) }, (_, index) => text.slice(index * size, (index + 1) * size));
 }
 
@@ -59,10 +59,10 @@ function paragraph(random: Random, sentences: number): string {
 
 function sentence(random: Random): string {
   const start = capital(words(random, 4 + Math.floor(random() * 5)));
-  return `${start} ${ornament(random)} ${words(random, 3 + Math.floor(random() * 4))}.`;
+  return `${start} ${inlineMarkup(random)} ${words(random, 3 + Math.floor(random() * 4))}.`;
 }
 
-function ornament(random: Random): string {
+function inlineMarkup(random: Random): string {
   const inside = words(random, 2);
   const kinds = [
     `**${inside}**`, `*${inside}*`, `\`${inside.replace(" ", "_")}\``, `~~${inside}~~`, `$${pick(random, FORMULAS)}$`,

@@ -1,21 +1,21 @@
-// A page for the tests: the markdown folder on `window`, and nothing else.
+// Test page: exposes the Markdown renderer on `window.harness`.
 
 import "../src/markdown/markdown.css";
-import { answer, pieces } from "./answer.ts";
+import { generateAnswer, splitIntoPieces } from "./answer.ts";
 import styles from "../src/markdown/markdown.css?inline";
 import { BLOCKS_PER_PART } from "../src/markdown/limits.ts";
-import { clean } from "../src/markdown/intake.ts";
-import { parseBlocks, parseWords, renderTokens } from "../src/markdown/parser.ts";
-import { MarkdownStream, renderToHtml, type Surroundings } from "../src/markdown/stream.ts";
+import { normaliseText } from "../src/markdown/newlines.ts";
+import { parseBlocks, parseInline, renderTokens } from "../src/markdown/parser.ts";
+import { MarkdownStream, renderToHtml, type MarkdownOptions } from "../src/markdown/stream.ts";
 
-const surroundings: Surroundings = {
-  words: {
+const options: MarkdownOptions = {
+  strings: {
     copy: "Copy",
     copied: "Copied",
     showImage: (host) => `Show image from ${host}`,
     diagram: "Diagram",
   },
-  remoteImage(url, alt) {
+  createRemoteImage(url, alt) {
     const shown = document.createElement("output");
     shown.dataset["url"] = url;
     shown.textContent = alt;
@@ -23,23 +23,23 @@ const surroundings: Surroundings = {
   },
 };
 
-interface Opened {
+interface OpenStream {
   host: HTMLElement;
   stream: MarkdownStream;
 }
 
-function open(parent: Node = document.body): Opened {
+function open(parent: Node = document.body): OpenStream {
   const host = document.createElement("main");
   parent.appendChild(host);
-  return { host, stream: new MarkdownStream(host, surroundings) };
+  return { host, stream: new MarkdownStream(host, options) };
 }
 
-/** A stream that draws every delta at once, however busy the machine is: an hour passes between two of them. */
-function openTireless(parent: Node = document.body): Opened {
+/** A stream that draws every delta at once: its clock advances an hour between deltas. */
+function openUnthrottled(parent: Node = document.body): OpenStream {
   const host = document.createElement("main");
   parent.appendChild(host);
   let time = 0;
-  const stream = new MarkdownStream(host, surroundings, () => time);
+  const stream = new MarkdownStream(host, options, () => time);
   const append = stream.append.bind(stream);
   stream.append = (delta) => {
     time += 3_600_000;
@@ -48,9 +48,9 @@ function openTireless(parent: Node = document.body): Opened {
   return { host, stream };
 }
 
-/** The DOM of a text given in pieces. */
-function streamed(pieces: Iterable<string>): string {
-  const { host, stream } = openTireless();
+/** HTML of a text streamed in pieces. */
+function htmlOfPieces(pieces: Iterable<string>): string {
+  const { host, stream } = openUnthrottled();
   for (const piece of pieces) stream.append(piece);
   stream.finish();
   const html = host.innerHTML;
@@ -59,25 +59,25 @@ function streamed(pieces: Iterable<string>): string {
   return html;
 }
 
-/** The DOM of a text that the parser was given at once: no stream, no tail, no cuts. */
-function oneShot(text: string): string {
-  const setting = { references: Object.create(null), growing: false, words: surroundings.words };
-  const tokens = parseBlocks(clean(text), setting);
-  parseWords(tokens, setting);
+/** HTML of a text parsed at once, without a stream. */
+function htmlWithoutStreaming(text: string): string {
+  const env = { references: Object.create(null), growing: false, strings: options.strings };
+  const tokens = parseBlocks(normaliseText(text), env);
+  parseInline(tokens, env);
   const template = document.createElement("template");
-  template.innerHTML = renderTokens(tokens, setting);
-  return inParts([...template.content.children]);
+  template.innerHTML = renderTokens(tokens, env);
+  return wrapInParts([...template.content.children]);
 }
 
-function inParts(blocks: Element[]): string {
+function wrapInParts(blocks: Element[]): string {
   const parts = Array.from({ length: Math.ceil(blocks.length / BLOCKS_PER_PART) }, (_, index) =>
     blocks.slice(index * BLOCKS_PER_PART, (index + 1) * BLOCKS_PER_PART),
   );
   return parts.map((part) => `<div class="md-part">${part.map(({ outerHTML }) => outerHTML).join("")}</div>`).join("");
 }
 
-/** The DOM of a text given to a stream as a finished one. */
-function whole(text: string): string {
+/** HTML of a text given to a stream as a whole. */
+function htmlOfWhole(text: string): string {
   const { host, stream } = open();
   stream.replace(text);
   stream.finish();
@@ -87,7 +87,7 @@ function whole(text: string): string {
   return html;
 }
 
-export const harness = { MarkdownStream, renderToHtml, surroundings, open, openTireless, streamed, oneShot, whole, styles, answer, pieces };
+export const harness = { MarkdownStream, renderToHtml, options, open, openUnthrottled, htmlOfPieces, htmlWithoutStreaming, htmlOfWhole, styles, generateAnswer, splitIntoPieces };
 
 declare global {
   interface Window {

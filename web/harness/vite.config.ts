@@ -2,13 +2,13 @@
 
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
-import { entitiesOfBrowser } from "../vite.plugins.ts";
+import { browserEntities } from "../vite.plugins.ts";
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
   base: "./",
   logLevel: "warn",
-  plugins: [entitiesOfBrowser(fileURLToPath(new URL("..", import.meta.url)))],
+  plugins: [browserEntities(fileURLToPath(new URL("..", import.meta.url)))],
   build: {
     outDir: fileURLToPath(new URL("../dist-harness/markdown", import.meta.url)),
     emptyOutDir: true,

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What Lighthouse says of the web chat: the start, and a chat with a run in it.
+# Runs Lighthouse on the web chat: the start page, and a chat with a run.
 #   web/lighthouse/run.sh
-# Installs Lighthouse, and the Node that it needs, beside this file.
+# Installs Lighthouse and the Node version it needs next to this file.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=$(cd ../.. && pwd)

@@ -1,26 +1,27 @@
-// Keeps the files of the app, so that it opens without a network and says so, and shows notices. What
-// the gateway answers is never kept: a log is only ever shown as it is.
+// Service worker: caches the files of the app, so that it opens offline, and shows notifications. API
+// responses are never cached.
 //
-// Invariant: what an open page may still ask for is there. Files of a build are kept together, before
-// it is used, and go when no page of that build is open: this worker waits for that.
+// Invariant: files that an open page may still load are cached. The files of a build are cached together
+// before it is used, and deleted when no page of that build is open: a new worker waits for that.
 
-// The build says which they are, and names them.
+// Filled in by the build.
 const BUILD = { name: "none", files: [] };
-const KEPT = `millpond-${BUILD.name}`;
+const CACHE_NAME = `millpond-${BUILD.name}`;
 
+/** Cached page by first path segment. */
 const PAGES = new Map([["", "/"], ["s", "/"], ["share", "/"], ["theatre", "/theatre.html"]]);
 
 self.addEventListener("install", (event) => {
-  event.waitUntil(caches.open(KEPT).then((cache) => cache.addAll(BUILD.files)));
+  event.waitUntil(caches.open(CACHE_NAME).then((cache) => cache.addAll(BUILD.files)));
 });
 
 self.addEventListener("activate", (event) => {
-  const forget = async () => {
-    const others = (await caches.keys()).filter((name) => name !== KEPT);
+  const deleteOldCaches = async () => {
+    const others = (await caches.keys()).filter((name) => name !== CACHE_NAME);
     await Promise.all(others.map((name) => caches.delete(name)));
     await self.clients.claim();
   };
-  event.waitUntil(forget());
+  event.waitUntil(deleteOldCaches());
 });
 
 self.addEventListener("fetch", (event) => {
@@ -28,60 +29,61 @@ self.addEventListener("fetch", (event) => {
   const { origin, pathname } = new URL(url);
   if (method !== "GET" || origin !== location.origin) return;
   const page = PAGES.get(pathname.split("/")[1]);
-  if (mode === "navigate" && page) event.respondWith(fresh(event.request, page));
-  else if (pathname.startsWith("/assets/")) event.respondWith(kept(event.request));
+  if (mode === "navigate" && page) event.respondWith(networkFirst(event.request, page));
+  else if (pathname.startsWith("/assets/")) event.respondWith(cacheFirst(event.request));
 });
 
-/** However it is asked for, a file is the same. */
-const find = (name) => caches.match(name, { ignoreVary: true });
+/** Finds a cached file; request headers do not matter. */
+const findCached = (name) => caches.match(name, { ignoreVary: true });
 
-/** What the network has, else what was kept. */
-async function fresh(request, page) {
+/** The network's response, else the cached page. */
+async function networkFirst(request, page) {
   try {
     const response = await fetch(request);
     if (response.status < 500) return response;
-    return (await find(page)) ?? response;
+    return (await findCached(page)) ?? response;
   } catch (error) {
-    const found = await find(page);
-    if (found) return found;
+    const cached = await findCached(page);
+    if (cached) return cached;
     throw error;
   }
 }
 
-/** These never change under their names. */
-async function kept(request) {
-  const found = await find(request);
-  if (found) return found;
+/** The cached file, else the network's. Assets have content hashes in their names and never change. */
+async function cacheFirst(request) {
+  const cached = await findCached(request);
+  if (cached) return cached;
   const response = await fetch(request);
-  if (response.ok) await (await caches.open(KEPT)).put(request, response.clone());
+  if (response.ok) await (await caches.open(CACHE_NAME)).put(request, response.clone());
   return response;
 }
 
 self.addEventListener("message", (event) => {
-  if (event.data?.notice) event.waitUntil(show(event.data.notice));
+  if (event.data?.notice) event.waitUntil(showNotification(event.data.notice));
 });
 
-/** Windows of the chat, also those that were open before this worker: the others show one session, and listen to nobody. */
-async function chats() {
+/** Windows of the app, also those opened before this worker; replay and shared pages do not handle messages. */
+async function appWindows() {
   const windows = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
   return windows.filter(({ url }) => /^\/(s\/|$)/.test(new URL(url).pathname));
 }
 
-/** Whoever looks at one of our windows sees it there. */
-async function show({ title, body, session }) {
-  if ((await chats()).some(({ visibilityState }) => visibilityState === "visible")) return;
+/** Shows a notification unless a window of the app is visible. */
+async function showNotification({ title, body, session }) {
+  if ((await appWindows()).some(({ visibilityState }) => visibilityState === "visible")) return;
   await self.registration.showNotification(title, { body, tag: session, data: session, icon: "/icon-192.png" });
 }
 
 self.addEventListener("notificationclick", (event) => {
   event.notification.close();
-  event.waitUntil(open(event.notification.data));
+  event.waitUntil(openSession(event.notification.data));
 });
 
-async function open(session) {
-  const [window] = await chats();
+/** Opens the session in an existing window, or in a new one. */
+async function openSession(session) {
+  const [window] = await appWindows();
   if (!window) return self.clients.openWindow(`/s/${session}`);
-  // First: a browser may not let it come to the front.
+  // Before `focus`, which the browser may refuse.
   window.postMessage({ open: session });
   await window.focus();
 }

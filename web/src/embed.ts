@@ -1,165 +1,167 @@
-// <millpond-chat>: the chat in somebody else's page, in a shadow root of its own.
+// <millpond-chat>: a chat embedded in another site's page, in its own shadow root.
 //
 //   <script type="module" src="https://gateway.example/embed.js"></script>
 //   <millpond-chat session="01…" view="bubbles" token="…"></millpond-chat>
 //
-// With `token` of a shared link it reads along; with one of an owner it can also write. The page's
-// origin has to be allowed with `origins`.
+// The token of a shared link makes it read-only; an owner's token lets it write. The gateway must allow
+// the page's origin (`--origin`).
 
-import { Gateway, Refused, VIEWS, type Letter, type View } from "@millpond/client";
+import { GatewayClient, GatewayError, VIEWS, type OutboxMessage, type View } from "@millpond/client";
 import "./chat/chat.ts";
 import type { ChatElement } from "./chat/chat.ts";
-import type { Desk } from "./chat/desk.ts";
+import type { ChatHost } from "./chat/chat-host.ts";
 import { Draft } from "./chat/draft.ts";
-import { Post } from "./chat/post.ts";
+import { MessageSender } from "./chat/sender.ts";
+import { errorText } from "./i18n/error-text.ts";
+import { loadStrings, pickLanguage, type Strings } from "./i18n/strings.ts";
 import style from "./style.css?inline";
-import { reasonOf } from "./words/reason.ts";
-import { languageOf, wordsOf, type Words } from "./words/words.ts";
 
-const sheet = new CSSStyleSheet();
-sheet.replaceSync(style);
+const styleSheet = new CSSStyleSheet();
+styleSheet.replaceSync(style);
 
-const LOOK_AGAIN_MS = 5_000;
+const DELETED_POLL_MS = 5_000;
 
-const HOME = new URL(import.meta.url).origin;
+const SCRIPT_ORIGIN = new URL(import.meta.url).origin;
 
-/** A gateway, and what is on its way there. */
-interface Door {
+/** A gateway with the chat host and outbox for it. */
+interface GatewayLink {
   base: string;
   token: string | null;
-  gateway: Gateway;
-  desk: Desk;
-  letters(session: string): Letter[];
+  gateway: GatewayClient;
+  host: ChatHost;
+  outboxFor(session: string): OutboxMessage[];
 }
 
+/** The embedded chat. Dispatches `millpond-notice` with a text for the user. */
 export class MillpondChat extends HTMLElement {
   static observedAttributes = ["session", "view", "token", "lang", "gateway", "read-only"];
   private chat: ChatElement | undefined;
-  private queued = false;
-  /** Counts what was shown: an answer that a later question has overtaken says nothing. */
-  private turn = 0;
-  private door: Door | undefined;
-  private words: Words | undefined;
-  private looking: ReturnType<typeof setTimeout> | undefined;
+  private updateScheduled = false;
+  /** Number of updates started; a result of an older update is dropped. */
+  private updateCount = 0;
+  private gatewayLink: GatewayLink | undefined;
+  private strings: Strings | undefined;
+  private deletedPollTimer: ReturnType<typeof setTimeout> | undefined;
 
   connectedCallback(): void {
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
-    root.adoptedStyleSheets = [sheet];
-    this.change();
+    root.adoptedStyleSheets = [styleSheet];
+    this.scheduleUpdate();
   }
 
   attributeChangedCallback(): void {
-    this.change();
+    this.scheduleUpdate();
   }
 
   disconnectedCallback(): void {
-    clearTimeout(this.looking);
+    clearTimeout(this.deletedPollTimer);
     this.chat?.remove();
     this.chat = undefined;
   }
 
-  /** Several attributes that change together are one change. */
-  private change(): void {
-    if (this.queued) return;
-    this.queued = true;
+  /** Combines attribute changes of the same task into one update. */
+  private scheduleUpdate(): void {
+    if (this.updateScheduled) return;
+    this.updateScheduled = true;
     queueMicrotask(() => {
-      this.queued = false;
-      void this.show();
+      this.updateScheduled = false;
+      void this.updateChat();
     });
   }
 
-  private async show(): Promise<void> {
-    const turn = ++this.turn;
-    const isOver = () => turn !== this.turn || !this.isConnected;
+  private async updateChat(): Promise<void> {
+    const update = ++this.updateCount;
+    const isOutdated = () => update !== this.updateCount || !this.isConnected;
     const session = this.getAttribute("session");
-    const words = await wordsOf(languageOf([this.lang, document.documentElement.lang, ...navigator.languages]));
-    if (!session || isOver()) return;
-    this.words = words;
-    const { gateway, desk, letters } = this.doorOf(this.getAttribute("gateway") ?? HOME, this.getAttribute("token"));
-    const [mayWrite, whether] = await Promise.all([this.mayWrite(gateway, session), whetherDeleted(gateway, session)]);
-    if (isOver()) return;
-    const chat = (this.chat ??= this.makeChat());
-    Object.assign(chat, { gateway, session, view: this.view, words, desk: mayWrite ? desk : undefined, letters: letters(session), deleted: whether === "deleted" });
+    const strings = await loadStrings(pickLanguage([this.lang, document.documentElement.lang, ...navigator.languages]));
+    if (!session || isOutdated()) return;
+    this.strings = strings;
+    const { gateway, host, outboxFor } = this.linkTo(this.getAttribute("gateway") ?? SCRIPT_ORIGIN, this.getAttribute("token"));
+    const [canWrite, state] = await Promise.all([this.canWrite(gateway, session), fetchSessionState(gateway, session)]);
+    if (isOutdated()) return;
+    const chat = (this.chat ??= this.createChat());
+    const properties: Partial<ChatElement> = { gateway, session, view: this.view, strings, outbox: outboxFor(session), isDeleted: state === "deleted" };
+    Object.assign(chat, properties, { host: canWrite ? host : undefined });
     if (!chat.isConnected) this.shadowRoot?.replaceChildren(chat);
-    if (chat.deleted) await this.lookAgain(chat);
+    if (chat.isDeleted) await this.pollDeleted(chat);
   }
 
-  /** The same for all chats there: what is on its way to one of them is not lost with a change to another. */
-  private doorOf(base: string, token: string | null): Door {
-    if (this.door?.base === base && this.door.token === token) return this.door;
-    const gateway = new Gateway({ base, ...(token && { token }) });
-    return (this.door = { base, token, gateway, ...this.makeDesk(gateway) });
+  /** One link per gateway and token, so that unsent messages survive a change of session. */
+  private linkTo(base: string, token: string | null): GatewayLink {
+    if (this.gatewayLink?.base === base && this.gatewayLink.token === token) return this.gatewayLink;
+    const gateway = new GatewayClient({ base, ...(token && { token }) });
+    return (this.gatewayLink = { base, token, gateway, ...this.createHost(gateway) });
   }
 
-  private makeChat(): ChatElement {
+  private createChat(): ChatElement {
     const chat = document.createElement("mp-chat");
-    chat.addEventListener("open-large", (event) => void window.open((event as CustomEvent<{ src: string }>).detail.src, "_blank", "noopener"));
-    chat.addEventListener("closed", () => void this.lookAgain(chat));
-    chat.addEventListener("bring-back", () => void this.bringBack(chat));
+    chat.addEventListener("enlarge-image", (event) => void window.open((event as CustomEvent<{ src: string }>).detail.src, "_blank", "noopener"));
+    chat.addEventListener("closed", () => void this.pollDeleted(chat));
+    chat.addEventListener("restore-session", () => void this.restoreSession(chat));
     return chat;
   }
 
-  /** An owner's line is opened again though the session was deleted: until it is gone it can be brought back. */
-  private async lookAgain(chat: ChatElement): Promise<void> {
-    clearTimeout(this.looking);
+  /** Updates `isDeleted` and polls while the session can be restored; restoring reopens the stream. */
+  private async pollDeleted(chat: ChatElement): Promise<void> {
+    clearTimeout(this.deletedPollTimer);
     const { gateway, session } = chat;
-    const whether = await whetherDeleted(gateway, session);
-    if (gateway !== chat.gateway || session !== chat.session || whether === "gone") return;
-    chat.deleted = whether === "deleted";
-    // Somebody else may bring it back.
-    if (chat.deleted) this.looking = setTimeout(() => void this.lookAgain(chat), LOOK_AGAIN_MS);
+    const state = await fetchSessionState(gateway, session);
+    if (gateway !== chat.gateway || session !== chat.session || state === "unavailable") return;
+    chat.isDeleted = state === "deleted";
+    // It may be restored in another window.
+    if (chat.isDeleted) this.deletedPollTimer = setTimeout(() => void this.pollDeleted(chat), DELETED_POLL_MS);
   }
 
-  private async bringBack(chat: ChatElement): Promise<void> {
-    const { gateway, session, desk, words } = chat;
-    await gateway.restoreSession(session).catch((error: unknown) => desk?.tell(words.failed(reasonOf(error, words))));
-    await this.lookAgain(chat);
+  private async restoreSession(chat: ChatElement): Promise<void> {
+    const { gateway, session, host, strings } = chat;
+    await gateway.restoreSession(session).catch((error: unknown) => host?.notify(strings.actionFailed(errorText(error, strings))));
+    await this.pollDeleted(chat);
   }
 
-  /** A guest's token does not open what waits. */
-  private async mayWrite(gateway: Gateway, session: string): Promise<boolean> {
+  /** Only an owner can read the queue. A network error counts as writable. */
+  private async canWrite(gateway: GatewayClient, session: string): Promise<boolean> {
     if (this.hasAttribute("read-only")) return false;
-    return gateway.queue(session).then(() => true, (error: unknown) => !(error instanceof Refused));
+    return gateway.getQueue(session).then(() => true, (error: unknown) => !(error instanceof GatewayError));
   }
 
   private get view(): View {
-    const wanted = this.getAttribute("view") as View;
-    return VIEWS.includes(wanted) ? wanted : "bubbles";
+    const view = this.getAttribute("view") as View;
+    return VIEWS.includes(view) ? view : "bubbles";
   }
 
-  private makeDesk(gateway: Gateway): Pick<Door, "desk" | "letters"> {
-    let kept: Letter[] = [];
-    const letters = (session: string) => kept.filter((letter) => letter.session === session);
-    const drawer = { read: () => kept, write: (all: Letter[]) => void (kept = all) };
-    const tell = (words: string) => void this.dispatchEvent(new CustomEvent("millpond-notice", { detail: words }));
-    const post = new Post(gateway, drawer, {
-      changed: () => this.chat?.gateway === gateway && (this.chat.letters = letters(this.chat.session)),
-      taken: () => void this.chat?.readQueue(),
-      full: () => this.words && tell(this.words.outboxFull),
+  private createHost(gateway: GatewayClient): Pick<GatewayLink, "host" | "outboxFor"> {
+    let messages: OutboxMessage[] = [];
+    const outboxFor = (session: string) => messages.filter((message) => message.session === session);
+    const storage = { read: () => messages, write: (all: OutboxMessage[]) => void (messages = all) };
+    const notify = (text: string) => void this.dispatchEvent(new CustomEvent("millpond-notice", { detail: text }));
+    const sender = new MessageSender(gateway, storage, {
+      onChange: () => this.chat?.gateway === gateway && (this.chat.outbox = outboxFor(this.chat.session)),
+      onAccepted: () => void this.chat?.loadQueue(),
+      onOutboxFull: () => this.strings && notify(this.strings.outboxFull),
     });
     const drafts = new Map<string, Draft>();
-    const desk: Desk = {
-      send: (session, sent) => post.send(session, sent),
-      drop: (key) => post.drop(key),
-      draft: (session) => {
+    const host: ChatHost = {
+      send: (session, message) => sender.send(session, message),
+      removeFromOutbox: (key) => sender.removeFromOutbox(key),
+      draftFor: (session) => {
         const draft = drafts.get(session) ?? new Draft();
         drafts.set(session, draft);
         return draft;
       },
-      tell,
-      branch: async (session, from, sent) => {
-        const branch = await post.branch(session, from, sent);
+      notify,
+      sendAsBranch: async (session, original, message) => {
+        const branch = await sender.sendAsBranch(session, original, message);
         if (branch && this.getAttribute("session") === session) this.setAttribute("session", branch.id);
         return branch !== undefined;
       },
     };
-    return { desk, letters };
+    return { host, outboxFor };
   }
 }
 
-/** What cannot be looked up is gone, or not ours; reading finds out which. */
-function whetherDeleted(gateway: Gateway, session: string): Promise<"there" | "deleted" | "gone"> {
-  return gateway.session(session).then(({ deleted_ms }) => (deleted_ms === undefined ? "there" : "deleted"), () => "gone");
+/** `unavailable`: not found, no access or no network; the stream reports which. */
+function fetchSessionState(gateway: GatewayClient, session: string): Promise<"exists" | "deleted" | "unavailable"> {
+  return gateway.getSession(session).then(({ deleted_ms }) => (deleted_ms === undefined ? "exists" : "deleted"), () => "unavailable");
 }
 
 customElements.define("millpond-chat", MillpondChat);

@@ -1,6 +1,6 @@
-// What is drawn anew may take away what had the focus.
+// Focus after a re-render.
 
-/** Whether the focus was in an element that is gone, or can no longer have it. */
+/** True if the focused element inside `host` was removed or disabled. */
 export function hasLostFocus(host: Element): boolean {
   const focused = host.querySelector(":focus");
   return focused === null || focused.matches(":disabled");

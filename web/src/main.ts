@@ -1,16 +1,18 @@
+// Entry point of the app (index.html).
+
 import "./style.css";
 import "./app/app.ts";
-import { choices } from "./app/kept.ts";
-import { chosenWords } from "./app/language.ts";
-import { nextTurn } from "./app/turns.ts";
+import { readPreferences } from "./app/browser-storage.ts";
+import { applyLanguage } from "./app/language.ts";
+import { nextTask } from "./app/scheduling.ts";
 import { whenIdle } from "./markdown/idle.ts";
 
-const WORKER_AFTER_MS = 3_000;
+const SERVICE_WORKER_DELAY_MS = 3_000;
 
-document.documentElement.dataset["theme"] = choices().theme;
+document.documentElement.dataset["theme"] = readPreferences().theme;
 const app = document.createElement("mp-app");
-app.words = await chosenWords();
-await nextTurn();
+app.strings = await applyLanguage();
+await nextTask();
 document.body.append(app);
-// Once all is there: it fetches what the app may need later.
-if ("serviceWorker" in navigator && isSecureContext) setTimeout(() => whenIdle(() => navigator.serviceWorker.register("/sw.js")), WORKER_AFTER_MS);
+// After the first load: the worker fetches all other files of the app.
+if ("serviceWorker" in navigator && isSecureContext) setTimeout(() => whenIdle(() => navigator.serviceWorker.register("/sw.js")), SERVICE_WORKER_DELAY_MS);

@@ -1,39 +1,39 @@
-//! How long it takes to attach to a long run among many sessions and to have all of it.
+//! Measures attaching to and replaying a long run among many sessions.
 
 use std::io;
 use std::time::Instant;
 
 use tokio::io::AsyncReadExt;
 
-use super::load::{Writing, open};
-use super::process::Server;
+use super::load::{RunUpload, open_stream};
+use super::process::ServerProcess;
 use super::quantile;
-use super::server::Kind;
+use super::server::ServerKind;
 
 const SESSIONS: u64 = 10_000;
 const EVENTS: u64 = 2000;
 
-pub(super) async fn run(repeats: usize) -> io::Result<()> {
+pub(super) async fn run_attach_bench(repeats: usize) -> io::Result<()> {
     let folder = tempfile::tempdir()?;
-    let server = Server::start(Kind::Gateway, 0, folder.path(), SESSIONS)?;
-    let mut writing = Writing::begin(&server).await?;
+    let server = ServerProcess::start(ServerKind::Gateway, 0, folder.path(), SESSIONS)?;
+    let mut writing = RunUpload::start(&server).await?;
     for n in 0..EVENTS {
-        writing.delta(&format!("word {n} ")).await?;
+        writing.send_delta(&format!("word {n} ")).await?;
     }
-    writing.delta("the last one").await?;
-    writing.end().await?;
+    writing.send_delta("the last one").await?;
+    writing.finish().await?;
     let mut taken = Vec::new();
-    let target = server.stream(Kind::Gateway);
+    let target = server.stream_path(ServerKind::Gateway);
     for _ in 0..repeats {
         let begun = Instant::now();
-        let mut stream = open(&server, &target).await?;
+        let mut stream = open_stream(&server, &target).await?;
         let mut buffer = Vec::with_capacity(1 << 20);
         while memchr::memmem::find(&buffer, b"{\"ended\"").is_none() {
             let had = buffer.len();
             if stream.read_buf(&mut buffer).await? == 0 {
                 return Err(io::Error::other("the stream ended early"));
             }
-            // Only what is new is looked at next time, but for a word cut in two.
+            // Keep only the new bytes, and enough of the old for a marker cut in two.
             buffer.drain(..had.saturating_sub(16));
         }
         taken.push(u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX));

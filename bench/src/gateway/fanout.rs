@@ -1,5 +1,5 @@
-//! One run to many readers: processor time per event and reader, and how late it comes; and whether
-//! it comes later to them when one more is there that never reads.
+//! Measures one run with many readers: CPU time per event and reader, latency, and whether readers
+//! that never read delay the others.
 
 use std::io;
 use std::time::Duration;
@@ -7,25 +7,27 @@ use std::time::Duration;
 use tokio::task::LocalSet;
 use tokio::time::MissedTickBehavior;
 
-use super::load::{Writing, crowd, now_ns, open, stamp};
-use super::process::Server;
+use super::load::{RunUpload, format_stamp, now_ns, open_stream, start_readers};
+use super::process::ServerProcess;
 use super::quantile;
-use super::server::Kind;
+use super::server::ServerKind;
 
+/// Parameters of one measurement.
 #[derive(Clone, Copy, Debug)]
-struct Load {
-    kind: Kind,
+struct FanoutLoad {
+    kind: ServerKind,
     readers: usize,
     rate: u64,
     seconds: u64,
-    /// Bytes that each delta has besides its stamp.
-    padding: usize,
+    /// Bytes of each delta besides its stamp.
+    padding_bytes: usize,
     /// Readers that never read.
-    ignorers: usize,
+    stalled_readers: usize,
 }
 
+/// Results of one measurement.
 #[derive(Clone, Copy, Debug)]
-struct Measured {
+struct FanoutResult {
     micros_per_event: f64,
     p50_ns: u64,
     p99_ns: u64,
@@ -33,7 +35,13 @@ struct Measured {
     events: u64,
 }
 
-pub(super) async fn run(readers: usize, rate: u64, seconds: u64, repeats: usize) -> io::Result<()> {
+/// Runs the fan-out benchmark for each kind of server and prints its table.
+pub(super) async fn run_fanout_bench(
+    readers: usize,
+    rate: u64,
+    seconds: u64,
+    repeats: usize,
+) -> io::Result<()> {
     println!("{readers} readers, {rate} deltas/s, {seconds} s");
     println!(
         "| server | us of CPU per event and reader | of the bare loop | p50 ms | p99 ms | events | gaps |"
@@ -41,18 +49,19 @@ pub(super) async fn run(readers: usize, rate: u64, seconds: u64, repeats: usize)
     println!("| --- | --- | --- | --- | --- | --- | --- |");
     for _ in 0..repeats {
         let mut bare = None;
-        for kind in [Kind::Bare, Kind::Unmerged, Kind::Gateway] {
-            let load = Load { kind, readers, rate, seconds, padding: 0, ignorers: 0 };
-            let measured = LocalSet::new().run_until(measure(load)).await?;
+        for kind in [ServerKind::Bare, ServerKind::Unmerged, ServerKind::Gateway] {
+            let load =
+                FanoutLoad { kind, readers, rate, seconds, padding_bytes: 0, stalled_readers: 0 };
+            let measured = LocalSet::new().run_until(measure_fanout(load)).await?;
             let bare = *bare.get_or_insert(measured);
             println!(
                 "| {kind:?} | {:.2} | {:.2} | {:.2} ({:.2}) | {:.2} ({:.2}) | {} | {} |",
                 measured.micros_per_event,
                 measured.micros_per_event / bare.micros_per_event,
-                millis(measured.p50_ns),
-                millis(measured.p50_ns) / millis(bare.p50_ns),
-                millis(measured.p99_ns),
-                millis(measured.p99_ns) / millis(bare.p99_ns),
+                nanos_to_millis(measured.p50_ns),
+                nanos_to_millis(measured.p50_ns) / nanos_to_millis(bare.p50_ns),
+                nanos_to_millis(measured.p99_ns),
+                nanos_to_millis(measured.p99_ns) / nanos_to_millis(bare.p99_ns),
                 measured.events,
                 measured.gaps,
             );
@@ -61,26 +70,38 @@ pub(super) async fn run(readers: usize, rate: u64, seconds: u64, repeats: usize)
     Ok(())
 }
 
-/// Enough that what is kept for a reader that never reads is full within two seconds.
-const SLOW_PADDING: usize = 16 * 1024;
+/// Large enough to fill the buffers of a reader that never reads within two seconds.
+const STALLED_PADDING_BYTES: usize = 16 * 1024;
 
-pub(super) async fn beside_slow(readers: usize, seconds: u64, repeats: usize) -> io::Result<()> {
-    println!("{readers} readers, 100 deltas/s of {SLOW_PADDING} bytes, {seconds} s");
+/// Runs the benchmark with 0, 1 and 10 readers that never read, and prints its table.
+pub(super) async fn run_stalled_readers_bench(
+    readers: usize,
+    seconds: u64,
+    repeats: usize,
+) -> io::Result<()> {
+    println!("{readers} readers, 100 deltas/s of {STALLED_PADDING_BYTES} bytes, {seconds} s");
     println!("| never read | p50 ms | p99 ms | gaps |");
     println!("| --- | --- | --- | --- |");
     for _ in 0..repeats {
         let mut alone = None;
         for ignorers in [0, 1, 10] {
-            let kind = Kind::Unmerged;
-            let load = Load { kind, readers, rate: 100, seconds, padding: SLOW_PADDING, ignorers };
-            let measured = LocalSet::new().run_until(measure(load)).await?;
+            let kind = ServerKind::Unmerged;
+            let load = FanoutLoad {
+                kind,
+                readers,
+                rate: 100,
+                seconds,
+                padding_bytes: STALLED_PADDING_BYTES,
+                stalled_readers: ignorers,
+            };
+            let measured = LocalSet::new().run_until(measure_fanout(load)).await?;
             let alone = *alone.get_or_insert(measured);
             println!(
                 "| {ignorers} | {:.2} ({:.2}) | {:.2} ({:.2}) | {} |",
-                millis(measured.p50_ns),
-                millis(measured.p50_ns) / millis(alone.p50_ns),
-                millis(measured.p99_ns),
-                millis(measured.p99_ns) / millis(alone.p99_ns),
+                nanos_to_millis(measured.p50_ns),
+                nanos_to_millis(measured.p50_ns) / nanos_to_millis(alone.p50_ns),
+                nanos_to_millis(measured.p99_ns),
+                nanos_to_millis(measured.p99_ns) / nanos_to_millis(alone.p99_ns),
                 measured.gaps,
             );
         }
@@ -88,16 +109,23 @@ pub(super) async fn beside_slow(readers: usize, seconds: u64, repeats: usize) ->
     Ok(())
 }
 
-fn millis(ns: u64) -> f64 {
+fn nanos_to_millis(ns: u64) -> f64 {
     Duration::from_nanos(ns).as_secs_f64() * 1000.0
 }
 
-async fn measure(load: Load) -> io::Result<Measured> {
-    let Load { kind, readers, rate, seconds, padding, ignorers } = load;
+async fn measure_fanout(load: FanoutLoad) -> io::Result<FanoutResult> {
+    let FanoutLoad {
+        kind,
+        readers,
+        rate,
+        seconds,
+        padding_bytes: padding,
+        stalled_readers: ignorers,
+    } = load;
     let folder = tempfile::tempdir()?;
-    let server = Server::start(kind, rate, folder.path(), 0)?;
-    if kind != Kind::Bare {
-        let mut writing = Writing::begin(&server).await?;
+    let server = ServerProcess::start(kind, rate, folder.path(), 0)?;
+    if kind != ServerKind::Bare {
+        let mut writing = RunUpload::start(&server).await?;
         tokio::task::spawn_local(async move {
             let every = Duration::from_secs(1) / u32::try_from(rate.max(1)).unwrap_or(1);
             let mut tick = tokio::time::interval(every);
@@ -105,27 +133,27 @@ async fn measure(load: Load) -> io::Result<Measured> {
             let padding = " ".repeat(padding);
             for n in 0_u64.. {
                 tick.tick().await;
-                if writing.delta(&(stamp(n, now_ns()) + &padding)).await.is_err() {
+                if writing.send_delta(&(format_stamp(n, now_ns()) + &padding)).await.is_err() {
                     return;
                 }
             }
         });
     }
-    let seen = crowd(&server, &server.stream(kind), readers).await?;
+    let seen = start_readers(&server, &server.stream_path(kind), readers).await?;
     let mut ignored = Vec::new();
     for _ in 0..ignorers {
-        ignored.push(open(&server, &server.stream(kind)).await?);
+        ignored.push(open_stream(&server, &server.stream_path(kind)).await?);
     }
     tokio::time::sleep(Duration::from_secs(2)).await;
-    seen.borrow_mut().counting = true;
+    seen.borrow_mut().is_counting = true;
     let before = server.cpu_seconds();
     tokio::time::sleep(Duration::from_secs(seconds)).await;
     let used = server.cpu_seconds() - before;
     let mut seen = seen.borrow_mut();
-    seen.counting = false;
+    seen.is_counting = false;
     seen.latency_ns.sort_unstable();
     let events = seen.events;
-    Ok(Measured {
+    Ok(FanoutResult {
         micros_per_event: used * 1e6 / f64::from(u32::try_from(events.max(1)).unwrap_or(u32::MAX)),
         p50_ns: quantile(&seen.latency_ns, 500),
         p99_ns: quantile(&seen.latency_ns, 990),

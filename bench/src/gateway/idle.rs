@@ -1,39 +1,39 @@
-//! What a reader costs that follows a stream on which nothing happens.
+//! Measures the memory per reader of an idle stream.
 
 use std::io;
 use std::time::Duration;
 
 use tokio::task::LocalSet;
 
-use super::load::{Writing, crowd, now_ns, stamp};
-use super::process::Server;
-use super::server::Kind;
+use super::load::{RunUpload, format_stamp, now_ns, start_readers};
+use super::process::ServerProcess;
+use super::server::ServerKind;
 
-pub(super) async fn run(readers: usize) -> io::Result<()> {
+pub(super) async fn run_idle_bench(readers: usize) -> io::Result<()> {
     println!("| server | readers | KiB per reader | readers that got the next event |");
     println!("| --- | --- | --- | --- |");
-    for kind in [Kind::Bare, Kind::Gateway] {
-        LocalSet::new().run_until(measure(kind, readers)).await?;
+    for kind in [ServerKind::Bare, ServerKind::Gateway] {
+        LocalSet::new().run_until(measure_idle_memory(kind, readers)).await?;
     }
     Ok(())
 }
 
-async fn measure(kind: Kind, readers: usize) -> io::Result<()> {
+async fn measure_idle_memory(kind: ServerKind, readers: usize) -> io::Result<()> {
     let folder = tempfile::tempdir()?;
-    // The bare loop speaks from time to time, because its readers are there once they heard it.
-    let server = Server::start(kind, 1, folder.path(), 0)?;
+    // The bare loop sends now and then: a reader counts as connected after its first event.
+    let server = ServerProcess::start(kind, 1, folder.path(), 0)?;
     let mut writing = None;
-    if kind != Kind::Bare {
-        let mut begun = Writing::begin(&server).await?;
-        begun.delta(&stamp(0, now_ns())).await?;
+    if kind != ServerKind::Bare {
+        let mut begun = RunUpload::start(&server).await?;
+        begun.send_delta(&format_stamp(0, now_ns())).await?;
         writing = Some(begun);
     }
     let before = server.resident_kib();
-    let seen = crowd(&server, &server.stream(kind), readers).await?;
+    let seen = start_readers(&server, &server.stream_path(kind), readers).await?;
     let grown = server.resident_kib() - before;
-    seen.borrow_mut().counting = true;
+    seen.borrow_mut().is_counting = true;
     if let Some(writing) = &mut writing {
-        writing.delta(&stamp(1, now_ns())).await?;
+        writing.send_delta(&format_stamp(1, now_ns())).await?;
     }
     let all = u64::try_from(readers).unwrap_or(u64::MAX);
     let mut patience = 1000;

@@ -1,29 +1,29 @@
-//! From a delta sent to the same delta read, when nothing else was sent within the window.
+//! Measures the time from sending a delta to reading it, with no other delta in the merge window.
 
 use std::io;
 use std::time::Duration;
 
 use tokio::task::LocalSet;
 
-use super::load::{Writing, crowd, now_ns, stamp};
-use super::process::Server;
+use super::load::{RunUpload, format_stamp, now_ns, start_readers};
+use super::process::ServerProcess;
 use super::quantile;
-use super::server::Kind;
+use super::server::ServerKind;
 
-pub(super) async fn run(deltas: u64) -> io::Result<()> {
-    LocalSet::new().run_until(measure(deltas)).await
+pub(super) async fn run_latency_bench(deltas: u64) -> io::Result<()> {
+    LocalSet::new().run_until(measure_latency(deltas)).await
 }
 
-async fn measure(deltas: u64) -> io::Result<()> {
+async fn measure_latency(deltas: u64) -> io::Result<()> {
     let folder = tempfile::tempdir()?;
-    let server = Server::start(Kind::Gateway, 0, folder.path(), 0)?;
-    let mut writing = Writing::begin(&server).await?;
-    writing.delta(&stamp(0, now_ns())).await?;
-    let seen = crowd(&server, &server.stream(Kind::Gateway), 1).await?;
-    seen.borrow_mut().counting = true;
+    let server = ServerProcess::start(ServerKind::Gateway, 0, folder.path(), 0)?;
+    let mut writing = RunUpload::start(&server).await?;
+    writing.send_delta(&format_stamp(0, now_ns())).await?;
+    let seen = start_readers(&server, &server.stream_path(ServerKind::Gateway), 1).await?;
+    seen.borrow_mut().is_counting = true;
     for n in 1..=deltas {
         tokio::time::sleep(Duration::from_millis(50)).await;
-        writing.delta(&stamp(n, now_ns())).await?;
+        writing.send_delta(&format_stamp(n, now_ns())).await?;
     }
     tokio::time::sleep(Duration::from_millis(500)).await;
     let mut seen = seen.borrow_mut();

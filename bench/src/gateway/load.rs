@@ -1,5 +1,5 @@
-//! Readers and a writer by hand, so that the load costs little: each delta says its number and when
-//! it was made, and each reader looks for nothing else.
+//! Cheap load: raw TCP readers and a writer. Each delta carries a stamp, its number and send time;
+//! readers parse nothing else.
 
 use std::cell::RefCell;
 use std::io;
@@ -10,32 +10,34 @@ use memchr::memmem;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::process::Server;
+use super::process::ServerProcess;
 
-/// The same clock in all processes of this machine.
+/// Nanoseconds since the epoch: the same clock in all processes.
 pub(super) fn now_ns() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-pub(super) fn stamp(n: u64, at_ns: u64) -> String {
+/// Formats the stamp of a delta.
+pub(super) fn format_stamp(n: u64, at_ns: u64) -> String {
     format!("n:{n},t:{at_ns};")
 }
 
-/// What all readers saw together.
+/// Counts of all readers together.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
-    pub(super) counting: bool,
+pub(super) struct ReaderStats {
+    pub(super) is_counting: bool,
     pub(super) connected: usize,
     pub(super) events: u64,
     pub(super) gaps: u64,
-    pub(super) broken: usize,
+    pub(super) closed: usize,
     pub(super) latency_ns: Vec<u64>,
 }
 
-pub(super) type Shared = Rc<RefCell<Seen>>;
+pub(super) type SharedStats = Rc<RefCell<ReaderStats>>;
 
-pub(super) async fn open(server: &Server, target: &str) -> io::Result<TcpStream> {
+/// Opens a stream over TCP.
+pub(super) async fn open_stream(server: &ServerProcess, target: &str) -> io::Result<TcpStream> {
     let mut stream = TcpStream::connect(&server.address).await?;
     stream.set_nodelay(true)?;
     let head = format!(
@@ -46,8 +48,8 @@ pub(super) async fn open(server: &Server, target: &str) -> io::Result<TcpStream>
     Ok(stream)
 }
 
-/// Reads for as long as something comes.
-pub(super) async fn read(mut stream: TcpStream, seen: Shared) {
+/// Reads a stream to its end and counts its stamps.
+pub(super) async fn read_and_count(mut stream: TcpStream, seen: SharedStats) {
     let mut buffer = Vec::with_capacity(4096);
     let (mut last, mut first) = (None, true);
     while matches!(stream.read_buf(&mut buffer).await, Ok(len) if 0 < len) {
@@ -57,8 +59,8 @@ pub(super) async fn read(mut stream: TcpStream, seen: Shared) {
             seen.connected += 1;
             first = false;
         }
-        let used = take_stamps(&buffer, |n, at| {
-            if seen.counting {
+        let used = parse_stamps(&buffer, |n, at| {
+            if seen.is_counting {
                 seen.events += 1;
                 seen.latency_ns.push(now.saturating_sub(at));
                 seen.gaps += u64::from(last.is_some_and(|last| n != last + 1));
@@ -67,11 +69,11 @@ pub(super) async fn read(mut stream: TcpStream, seen: Shared) {
         });
         buffer.drain(..used);
     }
-    seen.borrow_mut().broken += 1;
+    seen.borrow_mut().closed += 1;
 }
 
-/// Calls for each whole stamp. Says up to where all were whole.
-fn take_stamps(buffer: &[u8], mut call: impl FnMut(u64, u64)) -> usize {
+/// Calls `call` for each complete stamp. Returns the length of the parsed prefix.
+fn parse_stamps(buffer: &[u8], mut call: impl FnMut(u64, u64)) -> usize {
     let mut used = 0;
     while let Some(end) = buffer.get(used..).and_then(|rest| memchr::memchr(b';', rest)) {
         let piece = buffer.get(used..used + end).unwrap_or_default();
@@ -88,30 +90,34 @@ fn take_stamps(buffer: &[u8], mut call: impl FnMut(u64, u64)) -> usize {
     used
 }
 
-/// Starts readers, and waits until each has got something.
-pub(super) async fn crowd(server: &Server, target: &str, readers: usize) -> io::Result<Shared> {
-    let seen = Shared::default();
+/// Starts readers and waits until each has received something.
+pub(super) async fn start_readers(
+    server: &ServerProcess,
+    target: &str,
+    readers: usize,
+) -> io::Result<SharedStats> {
+    let seen = SharedStats::default();
     for _ in 0..readers {
-        let stream = open(server, target).await?;
-        tokio::task::spawn_local(read(stream, Rc::clone(&seen)));
+        let stream = open_stream(server, target).await?;
+        tokio::task::spawn_local(read_and_count(stream, Rc::clone(&seen)));
     }
     while seen.borrow().connected < readers {
         tokio::time::sleep(Duration::from_millis(10)).await;
-        if 0 < seen.borrow().broken {
+        if 0 < seen.borrow().closed {
             return Err(io::Error::other("a reader was refused"));
         }
     }
     Ok(seen)
 }
 
-/// A run that is written by hand.
-pub(super) struct Writing {
+/// Run sent to the gateway as one chunked request.
+pub(super) struct RunUpload {
     stream: TcpStream,
-    held: String,
+    queued: String,
 }
 
-impl Writing {
-    pub(super) async fn begin(server: &Server) -> io::Result<Writing> {
+impl RunUpload {
+    pub(super) async fn start(server: &ServerProcess) -> io::Result<RunUpload> {
         let mut stream = TcpStream::connect(&server.address).await?;
         stream.set_nodelay(true)?;
         let head = format!(
@@ -120,31 +126,31 @@ impl Writing {
             server.session, server.address, server.token
         );
         stream.write_all(head.as_bytes()).await?;
-        Ok(Writing { stream, held: String::new() })
+        Ok(RunUpload { stream, queued: String::new() })
     }
 
-    pub(super) async fn delta(&mut self, text: &str) -> io::Result<()> {
-        self.hold(text);
-        self.flush().await
+    pub(super) async fn send_delta(&mut self, text: &str) -> io::Result<()> {
+        self.queue_delta(text);
+        self.send_queued().await
     }
 
-    /// Goes with the next flush.
-    pub(super) fn hold(&mut self, text: &str) {
-        self.held.push_str("data: {\"choices\":[{\"delta\":{\"content\":\"");
-        self.held.push_str(text);
-        self.held.push_str("\"}}]}\n\n");
+    /// Queues a delta for the next flush.
+    pub(super) fn queue_delta(&mut self, text: &str) {
+        self.queued.push_str("data: {\"choices\":[{\"delta\":{\"content\":\"");
+        self.queued.push_str(text);
+        self.queued.push_str("\"}}]}\n\n");
     }
 
-    pub(super) async fn flush(&mut self) -> io::Result<()> {
-        let data = std::mem::take(&mut self.held);
+    pub(super) async fn send_queued(&mut self) -> io::Result<()> {
+        let data = std::mem::take(&mut self.queued);
         if data.is_empty() {
             return Ok(());
         }
         self.stream.write_all(format!("{:x}\r\n{data}\r\n", data.len()).as_bytes()).await
     }
 
-    /// Ends the body, and waits for the answer.
-    pub(super) async fn end(mut self) -> io::Result<()> {
+    /// Ends the body and waits for the response.
+    pub(super) async fn finish(mut self) -> io::Result<()> {
         self.stream.write_all(b"0\r\n\r\n").await?;
         let mut answer = [0; 1024];
         self.stream.read(&mut answer).await.map(|_| ())

@@ -1,4 +1,4 @@
-//! The servers that are measured: a gateway, and a bare loop that hands ready-made frames out.
+//! Servers under measurement: a gateway, and a bare loop that sends ready-made frames.
 
 use std::io;
 use std::path::Path;
@@ -12,41 +12,50 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use axum::serve::ListenerExt;
 use bytes::Bytes;
-use gateway::access::Allowed;
-use gateway::channel::Channels;
-use gateway::gateway::{Gateway, new_session};
-use gateway::id::OwnerId;
-use gateway::store::sqlite::{Durability, SqliteStore};
-use gateway::store::{Batch, Chunk, Store};
+use millpond_gateway::access::{OriginPolicy, Scheme};
+use millpond_gateway::channel::Channels;
+use millpond_gateway::gateway::Gateway;
+use millpond_log::id::OwnerId;
+use millpond_log::store::sqlite::{Durability, SqliteStore};
+use millpond_log::store::{Batch, Chunk, Session, Store};
 use tokio::net::TcpListener;
 use tokio::sync::broadcast;
 use tokio::time::MissedTickBehavior;
 
-use super::load::{now_ns, stamp};
+use super::load::{format_stamp, now_ns};
 
+/// Kind of server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Kind {
-    /// An axum server whose readers get what a loop sends
+pub(crate) enum ServerKind {
+    /// An axum server that broadcasts ready-made frames
     Bare,
-    /// A gateway with its window
+    /// A gateway with its merge window
     Gateway,
-    /// A gateway that sends every event at once
+    /// A gateway that sends every event immediately
     Unmerged,
 }
 
-pub(super) fn run(kind: Kind, rate: u64, folder: &Path, sessions: u64) -> io::Result<()> {
+/// Runs a server and prints its address, token, session and open time.
+pub(super) fn run_server(
+    kind: ServerKind,
+    rate: u64,
+    folder: &Path,
+    sessions: u64,
+) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         match kind {
-            Kind::Bare => bare(listener, rate).await,
-            Kind::Gateway => serve(listener, folder, sessions, None).await,
-            Kind::Unmerged => serve(listener, folder, sessions, Some(Duration::ZERO)).await,
+            ServerKind::Bare => serve_bare_loop(listener, rate).await,
+            ServerKind::Gateway => serve_gateway(listener, folder, sessions, None).await,
+            ServerKind::Unmerged => {
+                serve_gateway(listener, folder, sessions, Some(Duration::ZERO)).await
+            }
         }
     })
 }
 
-async fn bare(listener: TcpListener, rate: u64) -> io::Result<()> {
+async fn serve_bare_loop(listener: TcpListener, rate: u64) -> io::Result<()> {
     let (sender, _) = broadcast::channel::<Bytes>(64);
     let frames = sender.clone();
     tokio::spawn(async move {
@@ -55,9 +64,9 @@ async fn bare(listener: TcpListener, rate: u64) -> io::Result<()> {
         tick.set_missed_tick_behavior(MissedTickBehavior::Burst);
         for n in 0_u64.. {
             tick.tick().await;
-            let frame = format!("id:T{n}\ndata:\"{}\"\n\n", stamp(n, now_ns()));
-            // Before the first reader comes nobody listens.
-            let _nobody = frames.send(frame.into());
+            let frame = format!("id:T{n}\ndata:\"{}\"\n\n", format_stamp(n, now_ns()));
+            // Fails while there are no readers.
+            let _unread = frames.send(frame.into());
         }
     });
     let app = Router::new().route(
@@ -81,7 +90,7 @@ async fn bare(listener: TcpListener, rate: u64) -> io::Result<()> {
     axum::serve(listener, app).await
 }
 
-async fn serve(
+async fn serve_gateway(
     listener: TcpListener,
     folder: &Path,
     sessions: u64,
@@ -91,8 +100,8 @@ async fn serve(
     let store = SqliteStore::open(folder, Durability::Window).map_err(io::Error::other)?;
     let store = Arc::new(store);
     let address = listener.local_addr()?;
-    let allowed = Allowed::new(address.port(), false, &[], &[]);
-    let opened = Gateway::open(Arc::clone(&store), allowed, false, None).await;
+    let allowed = OriginPolicy::new(address.port(), Scheme::Http, &[], &[]);
+    let opened = Gateway::open(Arc::clone(&store), allowed, Scheme::Http, None).await;
     let mut gateway = opened.map_err(io::Error::other)?;
     let ready = begun.elapsed();
     if let Some(window) = window {
@@ -100,18 +109,22 @@ async fn serve(
     }
     let owner = OwnerId::new(1, [1; 10]);
     for n in 0..sessions {
-        fill(&store, owner, n).map_err(io::Error::other)?;
+        store_sample_session(&store, owner, n).map_err(io::Error::other)?;
     }
-    let (_, token) = gateway.issue(owner, "bench").await.map_err(io::Error::other)?;
-    let session = gateway.create(owner, "").await.map_err(io::Error::other)?;
+    let (_, token) = gateway.issue_token(owner, "bench").await.map_err(io::Error::other)?;
+    let session = gateway.create_session(owner, "").await.map_err(io::Error::other)?;
     println!("{address} {} {} {}", token.reveal(), session.id, ready.as_micros());
-    gateway::serve::serve(Arc::new(gateway), listener, None, std::future::pending()).await
+    millpond_gateway::serve::serve(Arc::new(gateway), listener, None, std::future::pending()).await
 }
 
-/// A session with 20 records.
-fn fill(store: &SqliteStore, owner: OwnerId, n: u64) -> Result<(), gateway::store::StoreError> {
-    let session = new_session(owner, "One of many", n)?;
-    store.create(&session)?;
+/// Stores a session with 20 records.
+fn store_sample_session(
+    store: &SqliteStore,
+    owner: OwnerId,
+    n: u64,
+) -> Result<(), millpond_log::store::StoreError> {
+    let session = Session::new(owner, "One of many", n)?;
+    store.create_session(&session)?;
     let line = |seq| {
         format!(
             "{{\"seq\":{seq},\"at_ms\":{seq},\"run\":\"\",\"type\":\"text_appended\",\
@@ -124,7 +137,7 @@ fn fill(store: &SqliteStore, owner: OwnerId, n: u64) -> Result<(), gateway::stor
         session: session.id,
         at_ms: n,
         chunk,
-        turns: Vec::new(),
-        texts: Vec::new(),
+        run_boundaries: Vec::new(),
+        searchable_texts: Vec::new(),
     }])
 }

@@ -1,9 +1,10 @@
-//! Answers of four kinds whose words do not repeat themselves in the same order.
+//! Generates answers of several kinds, with words in a pseudo-random order.
 
 use std::fmt::Write;
 
+/// Kind of generated answer.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Answer {
+pub(super) enum AnswerKind {
     Prose,
     Code,
     Table,
@@ -29,83 +30,90 @@ const WORDS: [&str; 14] = [
     "history",
     "quietly",
 ];
-const SIGNS: [char; 12] = ['水', '車', '静', '池', '流', '石', '橋', '夜', '森', '風', '音', '光'];
+const CJK_CHARS: [char; 12] =
+    ['水', '車', '静', '池', '流', '石', '橋', '夜', '森', '風', '音', '光'];
 
-impl Answer {
-    pub(super) const ALL: [Answer; 6] =
-        [Answer::Prose, Answer::Code, Answer::Table, Answer::Cjk, Answer::List, Answer::Emphasis];
+impl AnswerKind {
+    pub(super) const ALL: [AnswerKind; 6] = [
+        AnswerKind::Prose,
+        AnswerKind::Code,
+        AnswerKind::Table,
+        AnswerKind::Cjk,
+        AnswerKind::List,
+        AnswerKind::Emphasis,
+    ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
-            Answer::Prose => "prose",
-            Answer::Code => "code",
-            Answer::Table => "a table",
-            Answer::Cjk => "Chinese and Japanese",
-            Answer::List => "lists",
-            Answer::Emphasis => "emphasis that never closes",
+            AnswerKind::Prose => "prose",
+            AnswerKind::Code => "code",
+            AnswerKind::Table => "a table",
+            AnswerKind::Cjk => "Chinese and Japanese",
+            AnswerKind::List => "lists",
+            AnswerKind::Emphasis => "emphasis that never closes",
         }
     }
 
-    /// About so many tokens.
-    pub(super) fn text(self, count: usize) -> String {
-        let mut next = picker();
+    /// Generates an answer of about `count` tokens.
+    pub(super) fn make_text(self, count: usize) -> String {
+        let mut next = seeded_picker();
         let mut text = String::new();
         let mut line = 0;
-        while tokens(&text).len() < count {
-            // Counting costs: a few lines at a time.
+        while split_tokens(&text).len() < count {
+            // Counting is slow: add several lines at a time.
             for _ in 0..(count / 200).max(1) {
                 line += 1;
-                self.line(line, &mut next, &mut text);
+                self.push_line(line, &mut next, &mut text);
             }
         }
-        if matches!(self, Answer::Code) {
+        if matches!(self, AnswerKind::Code) {
             text.push_str("```\n");
         }
         text
     }
 
-    /// Writing to a string cannot fail.
-    fn line(self, line: usize, next: &mut impl FnMut(usize) -> usize, text: &mut String) {
+    /// Appends one line. Writing to a string cannot fail.
+    fn push_line(self, line: usize, next: &mut impl FnMut(usize) -> usize, text: &mut String) {
         match self {
-            Answer::Prose => {
+            AnswerKind::Prose => {
                 for _ in 0..40 {
                     text.push_str(WORDS[next(WORDS.len())]);
                     text.push(' ');
                 }
                 text.push_str(".\n\n");
             }
-            Answer::Code => {
+            AnswerKind::Code => {
                 if line == 1 {
                     text.push_str("```rust\n");
                 }
                 let (a, b) = (next(900), next(900));
                 let _ = writeln!(text, "    let value_{line} = step({a}, \"{b}\"); // one more");
             }
-            Answer::Table => {
+            AnswerKind::Table => {
                 if line == 1 {
                     text.push_str("| name | what it does | count |\n| --- | :-- | --: |\n");
                 }
                 let (a, b) = (WORDS[next(WORDS.len())], WORDS[next(WORDS.len())]);
                 let _ = writeln!(text, "| row {line} | {a} and {b} | {} |", next(10_000));
             }
-            Answer::Cjk => {
-                text.extend((0..60).map(|_| SIGNS[next(SIGNS.len())]));
+            AnswerKind::Cjk => {
+                text.extend((0..60).map(|_| CJK_CHARS[next(CJK_CHARS.len())]));
                 text.push_str("。\n\n");
             }
-            Answer::List => {
+            AnswerKind::List => {
                 let lead = if line.is_multiple_of(3) { "  - " } else { "- " };
                 let (a, b) = (WORDS[next(WORDS.len())], WORDS[next(WORDS.len())]);
                 let _ = writeln!(text, "{lead}{a} and {b} of item {line}");
             }
-            Answer::Emphasis => {
+            AnswerKind::Emphasis => {
                 text.extend(["**never ", WORDS[next(WORDS.len())], " closed and "]);
             }
         }
     }
 }
 
-/// Numbers that look chosen by chance and are the same every time.
-fn picker() -> impl FnMut(usize) -> usize {
+/// Deterministic pseudo-random number generator.
+fn seeded_picker() -> impl FnMut(usize) -> usize {
     let mut state = 7_u64;
     move |below| {
         state =
@@ -114,8 +122,8 @@ fn picker() -> impl FnMut(usize) -> usize {
     }
 }
 
-/// About four characters each, as models cut them; of wide ones fewer.
-pub(super) fn tokens(text: &str) -> Vec<&str> {
+/// Splits text into tokens of about five characters, or two if not ASCII.
+pub(super) fn split_tokens(text: &str) -> Vec<&str> {
     let mut all = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {

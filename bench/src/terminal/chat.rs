@@ -1,4 +1,4 @@
-//! A chat in a pseudo-terminal, a gateway that it talks to, and an agent's stream on its way there.
+//! A chat in a pseudo-terminal, the gateway it uses, and an agent stream sent to that gateway.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -11,17 +11,17 @@ use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
 use tempfile::TempDir;
 
 const SIZE: PtySize = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
-const PATIENCE: Duration = Duration::from_mins(1);
+const WAIT_MAX: Duration = Duration::from_mins(1);
 
-/// A gateway with a folder of its own.
-pub(super) struct House {
+/// Gateway process with a temporary folder; killed on drop.
+pub(super) struct TestGateway {
     program: PathBuf,
     home: TempDir,
     gateway: Option<Child>,
     address: String,
 }
 
-impl Drop for House {
+impl Drop for TestGateway {
     fn drop(&mut self) {
         if let Some(gateway) = &mut self.gateway {
             let _ended = gateway.kill();
@@ -30,55 +30,55 @@ impl Drop for House {
     }
 }
 
-impl House {
-    pub(super) fn start(program: PathBuf) -> io::Result<House> {
-        let mut house = House {
+impl TestGateway {
+    pub(super) fn start(program: PathBuf) -> io::Result<TestGateway> {
+        let mut server = TestGateway {
             program: std::path::absolute(program)?,
             home: tempfile::tempdir()?,
             gateway: None,
             address: String::new(),
         };
-        let mut command = house.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let mut command = server.millpond_command(&["serve", "--listen", "127.0.0.1:0"]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
         let mut lines =
             BufReader::new(child.stderr.take().ok_or(io::ErrorKind::BrokenPipe)?).lines();
         for line in lines.by_ref() {
             if let Some((_, url)) = line?.split_once("listening on ") {
-                url.trim_start_matches("http://").clone_into(&mut house.address);
+                url.trim_start_matches("http://").clone_into(&mut server.address);
                 break;
             }
         }
         std::thread::spawn(move || lines.for_each(drop));
-        house.gateway = Some(child);
-        Ok(house)
+        server.gateway = Some(child);
+        Ok(server)
     }
 
-    /// A folder in which so many sessions are kept, and nobody serves them.
-    pub(super) fn with_sessions(&self, count: usize) -> io::Result<House> {
-        let mut house = House::start(self.program.clone())?;
+    /// Data folder with `count` sessions and no running gateway.
+    pub(super) fn stopped_with_sessions(&self, count: usize) -> io::Result<TestGateway> {
+        let mut server = TestGateway::start(self.program.clone())?;
         for number in 0..count {
-            house.post("/v1/sessions", &format!("{{\"title\":\"session {number}\"}}"))?;
+            server.post("/v1/sessions", &format!("{{\"title\":\"session {number}\"}}"))?;
         }
-        if let Some(mut gateway) = house.gateway.take() {
+        if let Some(mut gateway) = server.gateway.take() {
             Command::new("kill").arg(gateway.id().to_string()).status()?;
             gateway.wait()?;
         }
-        Ok(house)
+        Ok(server)
     }
 
-    fn data(&self) -> PathBuf {
+    fn data_folder(&self) -> PathBuf {
         self.home.path().join("data")
     }
 
-    fn command(&self, words: &[&str]) -> Command {
+    fn millpond_command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(words).arg("--data").arg(self.data());
+        command.args(args).arg("--data").arg(self.data_folder());
         command.current_dir(self.home.path()).env("HOME", self.home.path());
         command
     }
 
     fn post(&self, path: &str, body: &str) -> io::Result<String> {
-        let token = std::fs::read_to_string(self.data().join("token"))?;
+        let token = std::fs::read_to_string(self.data_folder().join("token"))?;
         let mut line = TcpStream::connect(&self.address)?;
         write!(
             line,
@@ -95,68 +95,69 @@ impl House {
         Ok(answer)
     }
 
-    fn new_session(&self) -> io::Result<String> {
+    fn create_session(&self) -> io::Result<String> {
         let answer = self.post("/v1/sessions", "{\"title\":\"bench\"}")?;
         let id = answer.split_once("\"id\":\"").and_then(|(_, rest)| rest.split_once('"'));
         id.map(|(id, _)| id.to_owned()).ok_or_else(|| io::Error::other(answer.clone()))
     }
 }
 
-/// What a terminal was sent so far.
+/// Counts of the output sent to the terminal so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct OutputStats {
     pub(super) bytes: usize,
     pub(super) frames: usize,
     pub(super) clears: usize,
 }
 
-struct Screen {
-    seen: Seen,
+struct WatchedScreen {
+    stats: OutputStats,
     parser: vt100::Parser,
 }
 
-type Shared = Arc<(Mutex<Screen>, Condvar)>;
+type SharedScreen = Arc<(Mutex<WatchedScreen>, Condvar)>;
 
-pub(super) struct Chat<'a> {
-    house: &'a House,
+/// Chat process in a pseudo-terminal; killed on drop.
+pub(super) struct TerminalChat<'a> {
+    gateway: &'a TestGateway,
     session: String,
     child: Box<dyn portable_pty::Child + Send + Sync>,
     keys: Arc<Mutex<Box<dyn Write + Send>>>,
-    screen: Shared,
-    written: String,
+    screen: SharedScreen,
+    typed: String,
     _master: Box<dyn MasterPty + Send>,
 }
 
-impl Drop for Chat<'_> {
+impl Drop for TerminalChat<'_> {
     fn drop(&mut self) {
         let _ended = self.child.kill();
         let _status = self.child.wait();
     }
 }
 
-impl<'a> Chat<'a> {
-    /// On a session of its own in a gateway that runs.
-    pub(super) fn open(house: &'a House) -> io::Result<Chat<'a>> {
-        let session = house.new_session()?;
-        let mut chat = Chat::run(house, &["-r", &session])?;
+impl<'a> TerminalChat<'a> {
+    /// Starts a chat on a new session of a running gateway.
+    pub(super) fn open_session(gateway: &'a TestGateway) -> io::Result<TerminalChat<'a>> {
+        let session = gateway.create_session()?;
+        let mut chat = TerminalChat::spawn(gateway, &["-r", &session])?;
         chat.session.clone_from(&session);
-        chat.shows("Write a message")?;
+        chat.wait_for_text("Write a message")?;
         Ok(chat)
     }
 
-    /// With a gateway of its own.
-    pub(super) fn alone(house: &'a House) -> io::Result<Chat<'a>> {
-        Chat::run(house, &["chat"])
+    /// Starts a chat with an embedded gateway.
+    pub(super) fn start_standalone(gateway: &'a TestGateway) -> io::Result<TerminalChat<'a>> {
+        TerminalChat::spawn(gateway, &["chat"])
     }
 
-    fn run(house: &'a House, words: &[&str]) -> io::Result<Chat<'a>> {
+    fn spawn(gateway: &'a TestGateway, args: &[&str]) -> io::Result<TerminalChat<'a>> {
         let pair = native_pty_system().openpty(SIZE).map_err(io::Error::other)?;
-        let mut command = CommandBuilder::new(&house.program);
-        command.args(words);
+        let mut command = CommandBuilder::new(&gateway.program);
+        command.args(args);
         command.arg("--data");
-        command.arg(house.data());
-        command.cwd(house.home.path());
-        command.env("HOME", house.home.path());
+        command.arg(gateway.data_folder());
+        command.cwd(gateway.home.path());
+        command.env("HOME", gateway.home.path());
         command.env("TERM", "xterm-256color");
         for unwanted in ["TMUX", "NO_COLOR", "ZELLIJ", "WT_SESSION"] {
             command.env_remove(unwanted);
@@ -164,33 +165,43 @@ impl<'a> Chat<'a> {
         let child = pair.slave.spawn_command(command).map_err(io::Error::other)?;
         drop(pair.slave);
         let parser = vt100::Parser::new(SIZE.rows, SIZE.cols, 0);
-        let screen: Shared =
-            Arc::new((Mutex::new(Screen { seen: Seen::default(), parser }), Condvar::new()));
+        let screen: SharedScreen = Arc::new((
+            Mutex::new(WatchedScreen { stats: OutputStats::default(), parser }),
+            Condvar::new(),
+        ));
         let keys = Arc::new(Mutex::new(pair.master.take_writer().map_err(io::Error::other)?));
         let reader = pair.master.try_clone_reader().map_err(io::Error::other)?;
-        let (watched, answers) = (Arc::clone(&screen), Arc::clone(&keys));
-        std::thread::spawn(move || watch(reader, &watched, &answers));
+        let (watched, replies) = (Arc::clone(&screen), Arc::clone(&keys));
+        std::thread::spawn(move || read_terminal_output(reader, &watched, &replies));
         let (session, written) = (String::new(), String::new());
-        Ok(Chat { house, session, child, keys, screen, written, _master: pair.master })
+        Ok(TerminalChat {
+            gateway,
+            session,
+            child,
+            keys,
+            screen,
+            typed: written,
+            _master: pair.master,
+        })
     }
 
-    pub(super) fn source(&self) -> io::Result<Source> {
-        let url = format!("http://{}", self.house.address);
-        let mut command = self.house.command(&["tee", &url, "--session", &self.session]);
+    pub(super) fn start_source(&self) -> io::Result<StreamSource> {
+        let url = format!("http://{}", self.gateway.address);
+        let mut command = self.gateway.millpond_command(&["tee", &url, "--session", &self.session]);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut tee = command.spawn()?;
         let input = tee.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
-        Ok(Source { tee, input })
+        Ok(StreamSource { tee, input })
     }
 
-    pub(super) fn seen(&self) -> Seen {
-        self.screen.0.lock().unwrap_or_else(PoisonError::into_inner).seen
+    pub(super) fn output_stats(&self) -> OutputStats {
+        self.screen.0.lock().unwrap_or_else(PoisonError::into_inner).stats
     }
 
-    /// Waits until these words are on the screen.
-    pub(super) fn shows(&mut self, words: &str) -> io::Result<()> {
+    /// Waits until the screen contains the text.
+    pub(super) fn wait_for_text(&mut self, words: &str) -> io::Result<()> {
         let (screen, changed) = &*self.screen;
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + WAIT_MAX;
         let mut now = screen.lock().unwrap_or_else(PoisonError::into_inner);
         while !now.parser.screen().contents().contains(words) {
             let left = end.saturating_duration_since(Instant::now());
@@ -205,19 +216,19 @@ impl<'a> Chat<'a> {
         Ok(())
     }
 
-    pub(super) fn written(&self) -> &str {
-        &self.written
+    pub(super) fn typed_text(&self) -> &str {
+        &self.typed
     }
 
-    /// Presses keys and waits until all that was written is seen.
-    pub(super) fn press(&mut self, keys: &str, written: &str) -> io::Result<()> {
+    /// Sends keys and waits until the prompt shows `written`.
+    pub(super) fn press_and_wait(&mut self, keys: &str, written: &str) -> io::Result<()> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner).write_all(keys.as_bytes())?;
-        written.clone_into(&mut self.written);
-        self.shows(&format!("› {written}"))
+        written.clone_into(&mut self.typed);
+        self.wait_for_text(&format!("› {written}"))
     }
 
-    pub(super) fn processor_time(&self) -> io::Result<Duration> {
-        let tasks = std::fs::read_dir(self.place("task")?)?;
+    pub(super) fn cpu_time(&self) -> io::Result<Duration> {
+        let tasks = std::fs::read_dir(self.proc_path("task")?)?;
         let mut nanos = 0;
         for task in tasks {
             let text = std::fs::read_to_string(task?.path().join("schedstat"))?;
@@ -226,9 +237,9 @@ impl<'a> Chat<'a> {
         Ok(Duration::from_nanos(nanos))
     }
 
-    /// Memory that it holds, in megabytes.
-    pub(super) fn resident(&self) -> io::Result<f64> {
-        let status = std::fs::read_to_string(self.place("status")?)?;
+    /// Resident memory in megabytes.
+    pub(super) fn resident_mb(&self) -> io::Result<f64> {
+        let status = std::fs::read_to_string(self.proc_path("status")?)?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let kib = line
             .and_then(|line| line.split_whitespace().next())
@@ -236,51 +247,56 @@ impl<'a> Chat<'a> {
         Ok(kib.unwrap_or_default() / 1e3)
     }
 
-    fn place(&self, name: &str) -> io::Result<PathBuf> {
+    fn proc_path(&self, name: &str) -> io::Result<PathBuf> {
         let id = self.child.process_id().ok_or(io::ErrorKind::NotFound)?;
         Ok(Path::new("/proc").join(id.to_string()).join(name))
     }
 }
 
-/// Reads to the end, and answers where the cursor is, as terminals do.
-fn watch(mut reader: Box<dyn Read + Send>, screen: &Shared, keys: &Mutex<Box<dyn Write + Send>>) {
+/// Reads the output to its end, counts it, and replies to cursor report requests.
+fn read_terminal_output(
+    mut reader: Box<dyn Read + Send>,
+    screen: &SharedScreen,
+    keys: &Mutex<Box<dyn Write + Send>>,
+) {
     let mut bytes = vec![0; 65_536];
     while let Ok(count @ 1..) = reader.read(&mut bytes) {
-        let came = &bytes[..count];
+        let chunk = &bytes[..count];
         let (screen, changed) = &**screen;
         let mut now = screen.lock().unwrap_or_else(PoisonError::into_inner);
-        now.parser.process(came);
-        now.seen.bytes += count;
-        now.seen.frames += occurrences(came, b"\x1b[?2026h");
-        now.seen.clears += occurrences(came, b"\x1b[2J") + occurrences(came, b"\x1b[3J");
+        now.parser.process(chunk);
+        now.stats.bytes += count;
+        now.stats.frames += count_occurrences(chunk, b"\x1b[?2026h");
+        now.stats.clears +=
+            count_occurrences(chunk, b"\x1b[2J") + count_occurrences(chunk, b"\x1b[3J");
         let (row, col) = now.parser.screen().cursor_position();
         drop(now);
         changed.notify_all();
-        for _ in 0..occurrences(came, b"\x1b[6n") {
+        for _ in 0..count_occurrences(chunk, b"\x1b[6n") {
             let mut keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
             let _gone = write!(keys, "\x1b[{};{}R", row + 1, col + 1);
         }
     }
 }
 
-fn occurrences(bytes: &[u8], wanted: &[u8]) -> usize {
+fn count_occurrences(bytes: &[u8], wanted: &[u8]) -> usize {
     bytes.windows(wanted.len()).filter(|window| *window == wanted).count()
 }
 
-/// An agent's stream on its way into a session.
-pub(super) struct Source {
+/// Agent stream sent into a session through `millpond tee`.
+pub(super) struct StreamSource {
     tee: Child,
     input: ChildStdin,
 }
 
-impl Source {
-    pub(super) fn say(&mut self, text: &str) -> io::Result<()> {
+impl StreamSource {
+    pub(super) fn send_text(&mut self, text: &str) -> io::Result<()> {
         let delta = serde_json::json!({ "choices": [{ "delta": { "content": text } }] });
         write!(self.input, "data: {delta}\n\n")?;
         self.input.flush()
     }
 
-    pub(super) fn end(mut self) -> io::Result<()> {
+    pub(super) fn finish(mut self) -> io::Result<()> {
         self.input.write_all(
             b"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
         )?;

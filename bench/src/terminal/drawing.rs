@@ -1,56 +1,64 @@
-//! What drawing costs by itself: changes of a page in, bytes for a terminal out, all in this thread.
+//! Measures drawing alone: patches of a page in, bytes for a terminal out, on one thread.
 //!
-//! Only the chat is timed: what comes before it, a gateway does elsewhere.
+//! Only the chat is timed, not the gateway's work before it.
 
 use std::io::{self, Write};
 use std::time::Instant;
 
 use cpu_time::ThreadTime;
-use engine::event::{Event, Millis, Record, Sink};
-use engine::ingest::{Ingest, Options};
-use engine::run::Cut;
-use engine::view::ViewName;
-use engine::wire::{Encoder, Format, Kind};
-use terminal::chat::Chat;
-use terminal::input::history::History;
-use terminal::links::Links;
-use terminal::page::Look;
-use terminal::screen::{Features, Frame, Screen};
-use terminal::size::Size;
+use millpond_engine::event::{Event, Millis, Record, Sink};
+use millpond_engine::ingest::{Ingest, IngestOptions};
+use millpond_engine::run::InputEnd;
+use millpond_engine::view::ViewName;
+use millpond_engine::wire::patch::decode;
+use millpond_engine::wire::{Encoder, FrameFormat, StreamKind};
+use millpond_terminal::chat::Chat;
+use millpond_terminal::hyperlinks::HyperlinkMode;
+use millpond_terminal::input::history::History;
+use millpond_terminal::page::RenderOptions;
+use millpond_terminal::screen::{Frame, Screen, TerminalFeatures};
+use millpond_terminal::size::Size;
 
-use super::answers::{Answer, tokens};
-use super::{TOGETHER, real, row};
+use super::answers::{AnswerKind, split_tokens};
+use super::{TOKENS_PER_FRAME, print_row, to_f64};
 
 const SIZE: Size = Size { cols: 120, rows: 40 };
 const LONG_TOKENS: usize = 64_000;
 const TURNS: usize = 200;
 const TURN_TOKENS: usize = 400;
-/// What lies in the middle of so many counts.
-const NEIGHBOURS: usize = 8;
+/// Number of samples at each end whose median is compared.
+const MEDIAN_SAMPLES: usize = 8;
 
-pub(super) fn run() -> io::Result<()> {
-    for answer in Answer::ALL {
+pub(super) fn run_drawing_bench() -> io::Result<()> {
+    for answer in AnswerKind::ALL {
         let mut thousands = Vec::new();
         for _ in 0..2 {
-            thousands.push(message(&answer.text(LONG_TOKENS))?);
+            thousands.push(measure_message(&answer.make_text(LONG_TOKENS))?);
         }
-        let first = thousands.iter().flat_map(|all| &all[..NEIGHBOURS]);
-        let last = thousands.iter().flat_map(|all| &all[all.len() - NEIGHBOURS..]);
+        let first = thousands.iter().flat_map(|all| &all[..MEDIAN_SAMPLES]);
+        let last = thousands.iter().flat_map(|all| &all[all.len() - MEDIAN_SAMPLES..]);
         let name = answer.name();
-        growth(&format!("R7 drawing per 1,000 tokens, {name}"), first, last, "≤ 20 ms", "64,000th");
+        print_growth(
+            &format!("R7 drawing per 1,000 tokens, {name}"),
+            first,
+            last,
+            "≤ 20 ms",
+            "64,000th",
+        );
     }
-    let turns = conversation()?;
-    growth(
+    let turns = measure_conversation()?;
+    print_growth(
         "R7 drawing per 1,000 tokens, turn by turn",
-        &turns[..NEIGHBOURS],
-        &turns[TURNS - NEIGHBOURS..],
+        &turns[..MEDIAN_SAMPLES],
+        &turns[TURNS - MEDIAN_SAMPLES..],
         "≤ 20 ms",
         "200th turn",
     );
     Ok(())
 }
 
-fn growth<'a>(
+/// Prints the medians of the first and the last samples, and their ratio.
+fn print_growth<'a>(
     what: &str,
     first: impl IntoIterator<Item = &'a f64>,
     last: impl IntoIterator<Item = &'a f64>,
@@ -64,16 +72,16 @@ fn growth<'a>(
     };
     let (first, last) = (middle(&mut first.into_iter()), middle(&mut last.into_iter()));
     let words = format!("{first:.1} ms at first, {last:.1} ms at the {end}: × {:.2}", last / first);
-    row(what, &format!("{goal}, × 1.2"), &words, "");
+    print_row(what, &format!("{goal}, × 1.2"), &words, "");
 }
 
-/// Milliseconds of each thousand tokens of one message.
-fn message(text: &str) -> io::Result<Vec<f64>> {
-    let mut drawing = Drawing::new();
-    let mut run = Ingest::new(&Options::default());
+/// Draws one message; returns the milliseconds per thousand tokens.
+fn measure_message(text: &str) -> io::Result<Vec<f64>> {
+    let mut drawing = DrawingBench::new();
+    let mut run = Ingest::new(&IngestOptions::default());
     let mut thousands = Vec::new();
-    for thousand in tokens(text).chunks(1_000) {
-        let spent = drawing.say(&mut run, thousand)?;
+    for thousand in split_tokens(text).chunks(1_000) {
+        let spent = drawing.draw_tokens(&mut run, thousand)?;
         if thousand.len() == 1_000 {
             thousands.push(spent);
         }
@@ -81,28 +89,28 @@ fn message(text: &str) -> io::Result<Vec<f64>> {
     Ok(thousands)
 }
 
-/// Milliseconds per thousand tokens of each turn.
-fn conversation() -> io::Result<Vec<f64>> {
-    let mut drawing = Drawing::new();
-    let text = Answer::Prose.text(TURN_TOKENS);
-    let tokens = tokens(&text);
+/// Draws a conversation; returns the milliseconds per thousand tokens of each turn.
+fn measure_conversation() -> io::Result<Vec<f64>> {
+    let mut drawing = DrawingBench::new();
+    let text = AnswerKind::Prose.make_text(TURN_TOKENS);
+    let tokens = split_tokens(&text);
     let mut turns = Vec::new();
     for turn in 0..TURNS {
         drawing.log.run = format!("r{turn}");
-        let mut run = Ingest::new(&Options::default());
-        let spent = drawing.say(&mut run, &tokens)?;
-        run.finish(Cut::EndOfInput, None, &mut drawing.log);
-        let ended = drawing.draw()?;
-        turns.push((spent + ended) * 1e3 / real(tokens.len()));
+        let mut run = Ingest::new(&IngestOptions::default());
+        let spent = drawing.draw_tokens(&mut run, &tokens)?;
+        run.finish(InputEnd::EndOfInput, None, &mut drawing.log);
+        let ended = drawing.draw_pending()?;
+        turns.push((spent + ended) * 1e3 / to_f64(tokens.len()));
     }
     Ok(turns)
 }
 
-/// Counts, and keeps nothing.
+/// Writer that discards its input.
 #[derive(Debug, Default)]
-struct Nowhere;
+struct NullWriter;
 
-impl Write for Nowhere {
+impl Write for NullWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         Ok(std::hint::black_box(bytes).len())
     }
@@ -111,16 +119,16 @@ impl Write for Nowhere {
     }
 }
 
-/// A log as it grows, and the changes of the page that nobody has seen.
-struct Log {
+/// Growing log, and the patches not yet drawn.
+struct PatchLog {
     encoder: Encoder,
     run: String,
     seq: u64,
     patches: Vec<String>,
 }
 
-impl Sink for Log {
-    fn event(&mut self, at_ms: Option<Millis>, event: Event<'_>) {
+impl Sink for PatchLog {
+    fn on_event(&mut self, at_ms: Option<Millis>, event: Event<'_>) {
         let record = Record { seq: self.seq, at_ms, run: self.run.as_str().into(), event };
         self.seq += 1;
         let patches = &mut self.patches;
@@ -128,51 +136,56 @@ impl Sink for Log {
     }
 }
 
-struct Drawing {
-    log: Log,
+/// Chat and screen fed from a log, without a terminal.
+struct DrawingBench {
+    log: PatchLog,
     chat: Chat,
-    screen: Screen<Nowhere>,
+    screen: Screen<NullWriter>,
     began: Instant,
 }
 
-impl Drawing {
-    fn new() -> Drawing {
-        let kind = Kind { format: Format::Patch, ..Kind::new(ViewName::Transcript) };
-        let look = Look { size: SIZE, links: Links::Behind };
-        Drawing {
-            log: Log {
+impl DrawingBench {
+    fn new() -> DrawingBench {
+        let kind =
+            StreamKind { format: FrameFormat::Patch, ..StreamKind::new(ViewName::Transcript) };
+        let look = RenderOptions { size: SIZE, hyperlinks: HyperlinkMode::Osc8 };
+        DrawingBench {
+            log: PatchLog {
                 encoder: Encoder::new(kind, "session", 0),
                 run: "r".to_owned(),
                 seq: 0,
                 patches: Vec::new(),
             },
             chat: Chat::new(ViewName::Transcript, look, History::new(&[]), "".into()),
-            screen: Screen::new(Nowhere, SIZE, 0, Features::default()),
+            screen: Screen::new(NullWriter, SIZE, 0, TerminalFeatures::default()),
             began: Instant::now(),
         }
     }
 
-    /// Milliseconds that drawing these tokens takes, a few to the frame.
-    fn say(&mut self, run: &mut Ingest, tokens: &[&str]) -> io::Result<f64> {
+    /// Draws these tokens, a few per frame; returns the milliseconds.
+    fn draw_tokens(&mut self, run: &mut Ingest, tokens: &[&str]) -> io::Result<f64> {
         let mut spent = 0.0;
-        for together in tokens.chunks(TOGETHER) {
+        for together in tokens.chunks(TOKENS_PER_FRAME) {
             let delta =
                 serde_json::json!({ "choices": [{ "delta": { "content": together.concat() } }] });
             run.push(format!("data: {delta}\n\n").as_bytes(), None, &mut self.log);
-            spent += self.draw()?;
+            spent += self.draw_pending()?;
         }
         Ok(spent)
     }
 
-    fn draw(&mut self) -> io::Result<f64> {
+    /// Draws the pending patches as one frame; returns the milliseconds.
+    fn draw_pending(&mut self) -> io::Result<f64> {
         let before = ThreadTime::now();
-        for patch in self.log.patches.drain(..) {
-            self.chat.patch(&patch, self.began).map_err(io::Error::other)?;
+        for data in self.log.patches.drain(..) {
+            let patch = decode(&data, self.chat.renderer().page())
+                .map_err(|invalid| io::Error::other(invalid.problem))?;
+            self.chat.apply_patch(&patch, self.began);
         }
         let settled = self.chat.take_settled();
-        let live = self.chat.live(self.began);
+        let live = self.chat.render_live_region(self.began);
         let frame = Frame { settled: &settled, live: &live.rows, cursor: live.cursor };
-        self.screen.draw(frame)?;
+        self.screen.draw_frame(frame)?;
         Ok(before.elapsed().as_secs_f64() * 1e3)
     }
 }

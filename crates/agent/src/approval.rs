@@ -1,42 +1,44 @@
-//! What a person sees before allowing something, and what they may answer.
+//! Answers to approval asks, and safe display of what is approved.
 
-/// An answer that is one of the options.
+/// A valid answer to an approval ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum ApprovalAnswer {
+    /// Allow this call.
     Allow,
-    /// Now, and this tool from now on in this session.
+    /// Allow this call and the tool for the rest of the session.
     Always,
+    /// Deny, with an optional reason.
     Deny(Option<String>),
 }
 
-/// `allow`, `always`, `deny`, or `deny: why`.
-pub fn read(answer: &str) -> Option<Said> {
+/// Parses `allow`, `always`, `deny`, or `deny: why`.
+pub fn parse_answer(answer: &str) -> Option<ApprovalAnswer> {
     match answer.trim() {
-        "allow" => Some(Said::Allow),
-        "always" => Some(Said::Always),
-        "deny" => Some(Said::Deny(None)),
+        "allow" => Some(ApprovalAnswer::Allow),
+        "always" => Some(ApprovalAnswer::Always),
+        "deny" => Some(ApprovalAnswer::Deny(None)),
         other => {
             let reason = other.strip_prefix("deny:")?.trim();
-            Some(Said::Deny((!reason.is_empty()).then(|| reason.to_owned())))
+            Some(ApprovalAnswer::Deny((!reason.is_empty()).then(|| reason.to_owned())))
         }
     }
 }
 
-/// A text in which nothing can hide: what has no shape of its own, or turns the writing round, is
-/// shown by its number.
-pub fn exactly(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
+/// Escapes invisible and direction-changing characters, so that nothing is hidden in the text.
+pub fn escape_invisible_chars(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
-        if hides(c) {
-            shown.extend(c.escape_unicode());
+        if is_invisible(c) {
+            escaped.extend(c.escape_unicode());
         } else {
-            shown.push(c);
+            escaped.push(c);
         }
     }
-    shown
+    escaped
 }
 
-fn hides(c: char) -> bool {
+/// True if the character is invisible, changes direction, or looks like another blank.
+fn is_invisible(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
         '\u{ad}'
@@ -54,7 +56,7 @@ fn hides(c: char) -> bool {
         | '\u{ffa0}'
         | '\u{fff9}'..='\u{fffb}'
         | '\u{e0000}'..='\u{e0fff}'
-        // White space that looks like another.
+        // Whitespace that looks like an ASCII space.
         | '\u{a0}'
         | '\u{1680}'
         | '\u{2000}'..='\u{200a}'
@@ -71,21 +73,24 @@ mod tests {
 
     #[test]
     fn nothing_hides_in_what_a_person_approves() {
-        assert_eq!(exactly("rm -rf \u{202e}txt.exe"), "rm -rf \\u{202e}txt.exe");
+        assert_eq!(escape_invisible_chars("rm -rf \u{202e}txt.exe"), "rm -rf \\u{202e}txt.exe");
         assert_eq!(
-            exactly("a\u{200b}b\u{7f}\r\n\tc Łódź 池"),
+            escape_invisible_chars("a\u{200b}b\u{7f}\r\n\tc Łódź 池"),
             "a\\u{200b}b\\u{7f}\\u{d}\n\tc Łódź 池"
         );
     }
 
     #[test]
     fn only_an_option_is_an_answer() {
-        assert_eq!(read("allow"), Some(Said::Allow));
-        assert_eq!(read("always"), Some(Said::Always));
-        assert_eq!(read("deny: not that file"), Some(Said::Deny(Some("not that file".to_owned()))));
-        assert_eq!(read("deny:"), Some(Said::Deny(None)));
+        assert_eq!(parse_answer("allow"), Some(ApprovalAnswer::Allow));
+        assert_eq!(parse_answer("always"), Some(ApprovalAnswer::Always));
+        assert_eq!(
+            parse_answer("deny: not that file"),
+            Some(ApprovalAnswer::Deny(Some("not that file".to_owned())))
+        );
+        assert_eq!(parse_answer("deny:"), Some(ApprovalAnswer::Deny(None)));
         for other in ["", "yes", "ALLOW", "allow it", "allow\nalways"] {
-            assert_eq!(read(other), None, "{other}");
+            assert_eq!(parse_answer(other), None, "{other}");
         }
     }
 }

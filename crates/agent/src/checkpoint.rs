@@ -1,151 +1,164 @@
-//! Snapshots of a working folder, in a git repository of our own beside the log. The folder's own
-//! repository, if it has one, is neither read nor changed.
+//! Snapshots of a working folder, in a separate git repository in the data folder. The folder's own
+//! repository, if any, is neither read nor changed.
 //!
-//! A checkpoint is known by the hash of its tree: the same files have the same hash. What the
-//! folder's `.gitignore` leaves out is left out here too.
+//! A checkpoint is identified by its tree hash: the same files have the same hash. Files that the
+//! folder's `.gitignore` excludes are not saved.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateway::digest::Digest;
+use millpond_log::digest::Digest;
 use tokio::process::Command;
 use tokio::sync::Mutex;
 
+/// Checkpoints of one folder.
 #[derive(Clone, Debug)]
-pub struct Checkpoints {
+pub struct CheckpointStore {
     repository: PathBuf,
     folder: PathBuf,
-    /// Where the log itself stands, if it stands in the folder.
-    log: Option<PathBuf>,
-    /// One at a time uses the repository.
-    using: Arc<Mutex<()>>,
+    /// The data folder, if it is inside the folder.
+    excluded_folder: Option<PathBuf>,
+    /// Serialises use of the repository.
+    git_lock: Arc<Mutex<()>>,
 }
 
-/// A state of the folder that can be put back.
+/// A saved state of the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
+    /// Hash of its tree.
     pub hash: String,
-    /// When it was saved, as git tells it.
-    pub at: String,
+    /// Time it was saved, in ISO 8601.
+    pub saved_at: String,
 }
 
-/// Why there is no checkpoint.
+/// Failure to save, find or restore a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoCheckpoint {
+pub enum CheckpointError {
     #[error("git is not installed")]
     NoGit,
-    #[error("there is no checkpoint {0}")]
+    #[error("unknown checkpoint: {0}")]
     Unknown(String),
-    #[error("git says: {0}")]
+    #[error("git failed: {0}")]
     Git(String),
 }
 
-/// How old git's lock is when nobody can be holding it any more.
+/// Age at which git's lock file is stale.
 const STALE_LOCK_AGE: Duration = Duration::from_mins(2);
-const REFS: &str = "refs/checkpoints/";
+/// Prefix of the checkpoints' refs.
+const REF_PREFIX: &str = "refs/checkpoints/";
 
-impl Checkpoints {
-    /// Those of a folder, kept below `data`.
-    pub fn of(data: &Path, folder: &Path) -> Checkpoints {
-        let name = Digest::of(folder.as_os_str().as_encoded_bytes()).to_string();
+impl CheckpointStore {
+    /// Checkpoints of `folder`, stored below `data`.
+    pub fn for_folder(data: &Path, folder: &Path) -> CheckpointStore {
+        let name = Digest::sha256(folder.as_os_str().as_encoded_bytes()).to_string();
         let repository = data.join("checkpoints").join(&name[..32]);
         let data = data.canonicalize().unwrap_or_else(|_| data.to_owned());
-        let log = data.strip_prefix(folder).ok().map(Path::to_owned);
-        Checkpoints { repository, folder: folder.to_owned(), log, using: Arc::default() }
+        let excluded_folder = data.strip_prefix(folder).ok().map(Path::to_owned);
+        CheckpointStore {
+            repository,
+            folder: folder.to_owned(),
+            excluded_folder,
+            git_lock: Arc::default(),
+        }
     }
 
-    /// Saves the folder as it is. Gives the hash of it. Once begun, it comes to its end, whether or
-    /// not anybody still waits for it: half of a save would be in the way of all that follow.
-    pub async fn save(&self) -> Result<String, NoCheckpoint> {
-        let all = self.clone();
+    /// Saves the folder; returns the hash. Runs to its end even if the caller is dropped: a half
+    /// save would block later ones.
+    pub async fn save(&self) -> Result<String, CheckpointError> {
+        let store = self.clone();
         let saving = tokio::spawn(async move {
-            let _alone = all.using.lock().await;
-            all.clear_stale_lock();
-            all.save_alone().await
+            let _alone = store.git_lock.lock().await;
+            store.remove_stale_git_lock();
+            store.save_locked().await
         });
-        saving.await.unwrap_or_else(|error| Err(NoCheckpoint::Git(error.to_string())))
+        saving.await.unwrap_or_else(|error| Err(CheckpointError::Git(error.to_string())))
     }
 
-    /// A process that was killed leaves git's lock behind.
-    fn clear_stale_lock(&self) {
+    /// Removes git's lock file if a killed process left it behind.
+    fn remove_stale_git_lock(&self) {
         let lock = self.repository.join("index.lock");
-        let age = lock.metadata().and_then(|about| about.modified()).map(|made| made.elapsed());
+        let age = lock
+            .metadata()
+            .and_then(|metadata| metadata.modified())
+            .map(|modified| modified.elapsed());
         if let Ok(Ok(age)) = age
             && STALE_LOCK_AGE < age
         {
-            // If it cannot be removed, git says why it cannot go on.
+            // If removal fails, git reports the lock.
             let _there = std::fs::remove_file(lock);
         }
     }
 
-    async fn save_alone(&self) -> Result<String, NoCheckpoint> {
+    async fn save_locked(&self) -> Result<String, CheckpointError> {
         if !self.repository.join("HEAD").exists() {
-            self.git(&["init", "-q"]).await?;
-            self.leave_log_out().await?;
+            self.run_git(&["init", "-q"]).await?;
+            self.exclude_data_folder().await?;
         }
-        self.git(&["add", "-A", "--", "."]).await?;
-        let tree = self.git(&["write-tree"]).await?;
-        let name = format!("{REFS}{tree}");
-        if self.git(&["show-ref", "--verify", "-q", &name]).await.is_err() {
-            let commit = self.git(&["commit-tree", &tree, "-m", "checkpoint"]).await?;
-            self.git(&["update-ref", &name, &commit]).await?;
+        self.run_git(&["add", "-A", "--", "."]).await?;
+        let tree = self.run_git(&["write-tree"]).await?;
+        let name = format!("{REF_PREFIX}{tree}");
+        if self.run_git(&["show-ref", "--verify", "-q", &name]).await.is_err() {
+            let commit = self.run_git(&["commit-tree", &tree, "-m", "checkpoint"]).await?;
+            self.run_git(&["update-ref", &name, &commit]).await?;
         }
         Ok(tree)
     }
 
-    /// The log is no part of what an agent works on.
-    async fn leave_log_out(&self) -> Result<(), NoCheckpoint> {
-        let Some(log) = &self.log else { return Ok(()) };
+    /// Excludes the data folder from checkpoints.
+    async fn exclude_data_folder(&self) -> Result<(), CheckpointError> {
+        let Some(log) = &self.excluded_folder else { return Ok(()) };
         let line = format!("/{}/\n", log.display());
         let file = self.repository.join("info/exclude");
         let written = async {
             tokio::fs::create_dir_all(self.repository.join("info")).await?;
             tokio::fs::write(file, line).await
         };
-        written.await.map_err(|error| NoCheckpoint::Git(error.to_string()))
+        written.await.map_err(|error| CheckpointError::Git(error.to_string()))
     }
 
-    /// All of them, the newest first.
-    pub async fn list(&self) -> Result<Vec<Checkpoint>, NoCheckpoint> {
+    /// All checkpoints, the newest first.
+    pub async fn list(&self) -> Result<Vec<Checkpoint>, CheckpointError> {
         if !self.repository.join("HEAD").exists() {
             return Ok(Vec::new());
         }
         let format = "--format=%(refname:lstrip=2) %(committerdate:iso-strict)";
-        let listed = self.git(&["for-each-ref", "--sort=-committerdate", format, REFS]).await?;
-        let read = |line: &str| {
-            let (hash, at) = line.split_once(' ')?;
-            Some(Checkpoint { hash: hash.to_owned(), at: at.to_owned() })
+        let listed =
+            self.run_git(&["for-each-ref", "--sort=-committerdate", format, REF_PREFIX]).await?;
+        let parse = |line: &str| {
+            let (hash, saved_at) = line.split_once(' ')?;
+            Some(Checkpoint { hash: hash.to_owned(), saved_at: saved_at.to_owned() })
         };
-        Ok(listed.lines().filter_map(read).collect())
+        Ok(listed.lines().filter_map(parse).collect())
     }
 
-    /// The whole hash of the one that begins like this.
-    pub async fn find(&self, beginning: &str) -> Result<String, NoCheckpoint> {
-        let all = self.list().await?;
-        let mut fits = all.iter().filter(|known| known.hash.starts_with(beginning));
-        match (fits.next(), fits.next()) {
-            (Some(only), None) if !beginning.is_empty() => Ok(only.hash.clone()),
-            _ => Err(NoCheckpoint::Unknown(beginning.to_owned())),
+    /// Full hash of the only checkpoint that begins with `beginning`.
+    pub async fn find_by_prefix(&self, prefix: &str) -> Result<String, CheckpointError> {
+        let checkpoints = self.list().await?;
+        let mut matching =
+            checkpoints.iter().filter(|checkpoint| checkpoint.hash.starts_with(prefix));
+        match (matching.next(), matching.next()) {
+            (Some(checkpoint), None) if !prefix.is_empty() => Ok(checkpoint.hash.clone()),
+            _ => Err(CheckpointError::Unknown(prefix.to_owned())),
         }
     }
 
-    /// What would change in the folder if this one were put back.
-    pub async fn diff(&self, hash: &str) -> Result<String, NoCheckpoint> {
-        self.git(&["add", "-A", "--", "."]).await?;
-        self.git(&["diff", "--cached", "-R", "--no-color", "--no-ext-diff", hash]).await
+    /// Diff that restoring the checkpoint would apply to the folder.
+    pub async fn diff_with_folder(&self, hash: &str) -> Result<String, CheckpointError> {
+        self.run_git(&["add", "-A", "--", "."]).await?;
+        self.run_git(&["diff", "--cached", "-R", "--no-color", "--no-ext-diff", hash]).await
     }
 
-    /// Puts one back. What is there now is saved first; its hash is given.
-    pub async fn restore(&self, hash: &str) -> Result<String, NoCheckpoint> {
-        let before = self.save().await?;
-        self.git(&["read-tree", "--reset", "-u", hash]).await?;
-        Ok(before)
+    /// Restores a checkpoint. Saves the current state first and returns its hash.
+    pub async fn restore(&self, hash: &str) -> Result<String, CheckpointError> {
+        let saved = self.save().await?;
+        self.run_git(&["read-tree", "--reset", "-u", hash]).await?;
+        Ok(saved)
     }
 
-    /// Runs git on our repository, with nobody's settings.
-    async fn git(&self, arguments: &[&str]) -> Result<String, NoCheckpoint> {
+    /// Runs git on the checkpoint repository, without user or system settings.
+    async fn run_git(&self, arguments: &[&str]) -> Result<String, CheckpointError> {
         let mut command = Command::new("git");
         for (name, _) in std::env::vars_os() {
             if name.as_encoded_bytes().starts_with(b"GIT_") {
@@ -178,18 +191,18 @@ impl Checkpoints {
             .stdin(Stdio::null())
             .kill_on_drop(true);
         if arguments.first() == Some(&"init") {
-            // Which makes the folder of the repository itself.
+            // `git init` does not create missing parent folders.
             let _there = tokio::fs::create_dir_all(&self.repository).await;
         }
-        let done = command.output().await.map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => NoCheckpoint::NoGit,
-            _ => NoCheckpoint::Git(error.to_string()),
+        let output = command.output().await.map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => CheckpointError::NoGit,
+            _ => CheckpointError::Git(error.to_string()),
         })?;
-        if !done.status.success() {
-            let words = String::from_utf8_lossy(&done.stderr);
-            return Err(NoCheckpoint::Git(words.trim().to_owned()));
+        if !output.status.success() {
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            return Err(CheckpointError::Git(stderr.trim().to_owned()));
         }
-        let text = String::from_utf8_lossy(&done.stdout).into_owned();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
         Ok(if arguments.first() == Some(&"diff") { text } else { text.trim().to_owned() })
     }
 }

@@ -1,159 +1,104 @@
-//! The conversation as its log tells it: what is sent back to a model so that it can go on.
+//! Folds a session's records into the turns that are sent to a model.
 //!
-//! Does: fold records into turns. Does not: know any provider.
+//! Does not depend on any provider's format.
 //!
-//! Invariant: every call stands before exactly one result, also where the log has none.
+//! Invariant: every call is followed by exactly one result, even if the log has none.
+
+mod pending_call;
+mod turn;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::event::{
-    AnsweredBy, Event, Executor, Image, MessageId, Owner, Record, StepId, ToolOutcome,
+use millpond_engine::event::{
+    AnsweredBy, Event, Executor, Image, ImageOwner, MessageId, Record, StepId,
 };
-use gateway::agent::Prompt;
+use millpond_log::agent::Prompt;
 
-/// One side's turn.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Turn {
-    Person(Prompt),
-    Agent(Vec<Part>),
-    Results(Vec<ToolResult>),
-}
+use pending_call::{PartPosition, PendingCall};
 
-#[derive(Clone, Debug, PartialEq)]
-pub enum Part {
-    Text(String),
-    Thought { text: String, seal: Option<String> },
-    Call(Call),
-}
+pub use turn::{Call, Part, ToolResult, Turn, model_tool_name};
 
-#[derive(Clone, Debug, PartialEq)]
-pub struct Call {
-    pub step: StepId,
-    pub id: String,
-    /// As the model called it.
-    pub name: String,
-    /// JSON, as the model wrote it.
-    pub arguments: String,
-    pub seal: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToolResult {
-    pub id: String,
-    pub name: String,
-    pub text: String,
-    pub images: Vec<Image<'static>>,
-    pub failed: bool,
-}
-
-/// Told where a result never came.
-const NO_RESULT: &str = "(The run ended before this tool had a result.)";
-
-/// All records of a session so far, folded.
+/// Fold of all records of a session so far.
 #[derive(Clone, Debug, Default)]
 pub struct Conversation {
     turns: Vec<Turn>,
-    run: Open,
-    always: BTreeSet<String>,
-    /// What the person said last.
-    prompt: Prompt,
+    active_run: ActiveRun,
+    always_allowed_tools: BTreeSet<String>,
+    /// The last prompt.
+    last_prompt: Prompt,
 }
 
-/// What may still grow: the parts of the run that is going, by their names in it.
+/// Positions of the active run's parts, which may still change.
 #[derive(Clone, Debug, Default)]
-struct Open {
-    name: String,
+struct ActiveRun {
+    run_id: String,
     rounds: u32,
-    /// Which turn, and which part of it.
-    messages: BTreeMap<MessageId, Place>,
-    thoughts: BTreeMap<StepId, Place>,
-    calls: BTreeMap<StepId, Pending>,
-    asks: BTreeMap<String, StepId>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
-    turn: usize,
-    part: usize,
-}
-
-#[derive(Clone, Debug)]
-struct Pending {
-    place: Place,
-    result: ToolResult,
-    ended: bool,
-    /// Whether a result came before it ended.
-    came: bool,
-    withdrawn: bool,
-}
-
-/// Characters that a tool's name may have for every provider.
-const NAME_MAX: usize = 64;
-
-/// The name by which a model calls a tool that a server has, in characters that every provider takes.
-pub fn called(server: Option<&str>, name: &str) -> String {
-    let Some(server) = server else { return name.to_owned() };
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-    format!("{server}__{name}").chars().map(plain).take(NAME_MAX).collect()
+    message_parts: BTreeMap<MessageId, PartPosition>,
+    thought_parts: BTreeMap<StepId, PartPosition>,
+    calls: BTreeMap<StepId, PendingCall>,
+    ask_steps: BTreeMap<String, StepId>,
 }
 
 impl Conversation {
-    pub fn hear(&mut self, record: &Record<'_>) {
-        if *self.run.name != *record.run {
-            self.settle();
-            record.run.as_ref().clone_into(&mut self.run.name);
+    /// Applies a record of the log.
+    pub fn apply(&mut self, record: &Record<'_>) {
+        if *self.active_run.run_id != *record.run {
+            self.close_active_run();
+            record.run.as_ref().clone_into(&mut self.active_run.run_id);
         }
-        self.event(&record.event);
+        self.apply_event(&record.event);
     }
 
-    /// What the run that is going says next.
-    pub fn event(&mut self, event: &Event<'_>) {
+    /// Applies an event of the active run.
+    pub fn apply_event(&mut self, event: &Event<'_>) {
         match event {
             Event::PromptReceived { text, images } => {
-                self.settle_results();
+                self.move_results_to_turns();
                 let images = images.iter().cloned().map(Image::into_owned).collect();
-                self.prompt = Prompt { text: text.to_string(), images };
-                self.turns.push(Turn::Person(self.prompt.clone()));
+                self.last_prompt = Prompt { text: text.to_string(), images };
+                self.turns.push(Turn::Person(self.last_prompt.clone()));
             }
             Event::RoundStarted { .. } => {
-                self.settle_results();
-                self.run.rounds += 1;
+                self.move_results_to_turns();
+                self.active_run.rounds += 1;
                 self.turns.push(Turn::Agent(Vec::new()));
             }
             Event::MessageStarted { message, .. } => {
-                let place = self.part(Part::Text(String::new()));
-                self.run.messages.insert(*message, place);
+                let position = self.add_part(Part::Text(String::new()));
+                self.active_run.message_parts.insert(*message, position);
             }
             Event::TextAppended { message, text } => {
-                if let Some(said) = self.text(*message) {
-                    said.push_str(text);
+                if let Some(message_text) = self.message_text_mut(*message) {
+                    message_text.push_str(text);
                 }
             }
             Event::TextRewritten { message, kept_bytes, text } => {
-                if let Some(said) = self.text(*message) {
-                    said.truncate(said.floor_char_boundary(*kept_bytes));
-                    said.push_str(text);
+                if let Some(message_text) = self.message_text_mut(*message) {
+                    message_text.truncate(message_text.floor_char_boundary(*kept_bytes));
+                    message_text.push_str(text);
                 }
             }
             Event::ReasoningStarted { step, .. } => {
-                let place = self.part(Part::Thought { text: String::new(), seal: None });
-                self.run.thoughts.insert(*step, place);
+                let position = self.add_part(Part::Thought { text: String::new(), seal: None });
+                self.active_run.thought_parts.insert(*step, position);
             }
             Event::ReasoningAppended { step, text: more } => {
-                let place = self.run.thoughts.get(step).copied();
-                if let Some(Part::Thought { text, .. }) = self.at(place) {
+                let position = self.active_run.thought_parts.get(step).copied();
+                if let Some(Part::Thought { text, .. }) = self.part_at_mut(position) {
                     text.push_str(more);
                 }
             }
-            Event::StepSealed { step, seal } => self.seal(*step, seal),
-            Event::Withdrawn { messages, steps } => self.withdraw(messages, steps),
-            Event::HistoryCompacted { summary: Some(summary) } => self.compact(summary),
-            Event::RunEnded { .. } => self.settle(),
-            _ => self.tool_event(event),
+            Event::StepSealed { step, seal } => self.set_seal(*step, seal),
+            Event::Withdrawn { messages, steps } => self.clear_withdrawn(messages, steps),
+            Event::HistoryCompacted { summary: Some(summary) } => {
+                self.replace_with_summary(summary);
+            }
+            Event::RunEnded { .. } => self.close_active_run(),
+            _ => self.apply_tool_event(event),
         }
     }
 
-    fn tool_event(&mut self, event: &Event<'_>) {
+    fn apply_tool_event(&mut self, event: &Event<'_>) {
         match event {
             Event::ToolStarted {
                 step,
@@ -163,229 +108,246 @@ impl Conversation {
                 server,
                 parent: None,
                 ..
-            } => self.call(*step, call, &called(server.as_deref(), name)),
+            } => self.add_call(*step, call, &model_tool_name(server.as_deref(), name)),
             Event::ArgumentsAppended { step, text } => {
-                if let Some(call) = self.call_of(*step) {
+                if let Some(call) = self.active_call_mut(*step) {
                     call.arguments.push_str(text);
                 }
             }
             Event::ArgumentsReplaced { step, text } => {
-                if let Some(call) = self.call_of(*step) {
+                if let Some(call) = self.active_call_mut(*step) {
                     text.as_ref().clone_into(&mut call.arguments);
                 }
             }
             Event::OutputAppended { step, text } => {
-                if let Some(pending) = self.run.calls.get_mut(step) {
+                if let Some(pending) = self.active_run.calls.get_mut(step) {
                     pending.result.text.push_str(text);
                 }
             }
-            Event::ImageReceived { owner: Owner::Step(step), image } => {
-                if let Some(pending) = self.run.calls.get_mut(step) {
+            Event::ImageReceived { owner: ImageOwner::Step(step), image } => {
+                if let Some(pending) = self.active_run.calls.get_mut(step) {
                     pending.result.images.push(image.clone().into_owned());
                 }
             }
             Event::ToolEnded { step, outcome, detail } => {
-                if let Some(pending) = self.run.calls.get_mut(step) {
-                    pending.end(*outcome, detail.as_deref());
+                if let Some(pending) = self.active_run.calls.get_mut(step) {
+                    pending.set_outcome(*outcome, detail.as_deref());
                 }
             }
             Event::AskOpened { ask, step: Some(step), .. } => {
-                self.run.asks.insert(ask.to_string(), *step);
+                self.active_run.ask_steps.insert(ask.to_string(), *step);
             }
             Event::AskResolved { ask, answer, by: AnsweredBy::Person } if answer == "always" => {
-                let step = self.run.asks.get(&**ask).copied();
-                let name = step.and_then(|step| self.run.calls.get(&step));
-                self.always.extend(name.map(|pending| pending.result.name.clone()));
+                let step = self.active_run.ask_steps.get(&**ask).copied();
+                let name = step.and_then(|step| self.active_run.calls.get(&step));
+                self.always_allowed_tools.extend(name.map(|pending| pending.result.name.clone()));
             }
             _ => {}
         }
     }
 
-    /// Rounds of the run that is going.
-    pub fn rounds(&self) -> u32 {
-        self.run.rounds
+    /// Rounds of the active run.
+    pub fn round_count(&self) -> u32 {
+        self.active_run.rounds
     }
 
-    /// Tools that a person has allowed for the rest of this session.
+    /// True if a person has allowed the tool for the rest of this session.
     pub fn is_always_allowed(&self, tool: &str) -> bool {
-        self.always.contains(tool)
+        self.always_allowed_tools.contains(tool)
     }
 
-    /// Calls of the last round that have no result yet, in the order in which they were made.
-    pub fn pending(&self) -> Vec<Call> {
-        let open = self.run.calls.values().filter(|call| !call.ended && !call.withdrawn);
-        let calls = open.filter_map(|pending| match self.peek(pending.place) {
+    /// Calls of the last round without a result, in order.
+    pub fn pending_calls(&self) -> Vec<Call> {
+        let pending_calls =
+            self.active_run.calls.values().filter(|call| !call.is_ended && !call.is_withdrawn);
+        let calls = pending_calls.filter_map(|pending| match self.part_at(pending.position) {
             Some(Part::Call(call)) => Some(call.clone()),
             _ => None,
         });
         calls.collect()
     }
 
-    /// All turns, as a model is to see them.
+    /// All turns to send to a model.
     pub fn turns(&self) -> Vec<Turn> {
-        let mut all = self.clone();
-        all.settle();
-        for turn in &mut all.turns {
+        let mut conversation = self.clone();
+        conversation.close_active_run();
+        for turn in &mut conversation.turns {
             if let Turn::Agent(parts) = turn {
-                let is_said = |part: &Part| match part {
+                let is_sendable = |part: &Part| match part {
                     Part::Text(text) => !text.trim().is_empty(),
                     Part::Call(_) => true,
                     Part::Thought { .. } => false,
                 };
-                // No provider takes back a thought that nothing came of.
-                let said = parts.iter().rposition(is_said).map_or(0, |at| at + 1);
-                parts.truncate(said);
+                // Providers reject trailing reasoning.
+                let kept_len = parts.iter().rposition(is_sendable).map_or(0, |at| at + 1);
+                parts.truncate(kept_len);
             }
         }
-        all.turns.retain(|turn| match turn {
+        conversation.turns.retain(|turn| match turn {
             Turn::Agent(parts) => !parts.is_empty(),
             Turn::Results(results) => !results.is_empty(),
             Turn::Person(_) => true,
         });
-        all.turns
+        conversation.turns
     }
 
-    fn call(&mut self, step: StepId, id: &str, name: &str) {
+    /// Adds a call part and its pending result.
+    fn add_call(&mut self, step: StepId, id: &str, name: &str) {
         let (id, name) = (id.to_owned(), name.to_owned());
         let call =
             Call { step, id: id.clone(), name: name.clone(), arguments: String::new(), seal: None };
-        let place = self.part(Part::Call(call));
+        let position = self.add_part(Part::Call(call));
         let result =
             ToolResult { id, name, text: String::new(), images: Vec::new(), failed: false };
-        self.run
-            .calls
-            .insert(step, Pending { place, result, ended: false, came: false, withdrawn: false });
+        self.active_run.calls.insert(
+            step,
+            PendingCall {
+                position,
+                result,
+                is_ended: false,
+                has_result: false,
+                is_withdrawn: false,
+            },
+        );
     }
 
-    fn part(&mut self, part: Part) -> Place {
+    /// Appends a part to the current agent turn.
+    fn add_part(&mut self, part: Part) -> PartPosition {
         if !matches!(self.turns.last(), Some(Turn::Agent(_))) {
             self.turns.push(Turn::Agent(Vec::new()));
         }
         let turn = self.turns.len() - 1;
         let Some(Turn::Agent(parts)) = self.turns.last_mut() else {
-            return Place { turn, part: 0 };
+            return PartPosition { turn, part: 0 };
         };
         parts.push(part);
-        Place { turn, part: parts.len() - 1 }
+        PartPosition { turn, part: parts.len() - 1 }
     }
 
-    fn peek(&self, place: Place) -> Option<&Part> {
-        match self.turns.get(place.turn)? {
-            Turn::Agent(parts) => parts.get(place.part),
+    fn part_at(&self, position: PartPosition) -> Option<&Part> {
+        match self.turns.get(position.turn)? {
+            Turn::Agent(parts) => parts.get(position.part),
             Turn::Person(_) | Turn::Results(_) => None,
         }
     }
 
-    fn at(&mut self, place: Option<Place>) -> Option<&mut Part> {
-        let place = place?;
-        match self.turns.get_mut(place.turn)? {
-            Turn::Agent(parts) => parts.get_mut(place.part),
+    fn part_at_mut(&mut self, position: Option<PartPosition>) -> Option<&mut Part> {
+        let position = position?;
+        match self.turns.get_mut(position.turn)? {
+            Turn::Agent(parts) => parts.get_mut(position.part),
             Turn::Person(_) | Turn::Results(_) => None,
         }
     }
 
-    fn text(&mut self, message: MessageId) -> Option<&mut String> {
-        let place = self.run.messages.get(&message).copied();
-        match self.at(place)? {
+    fn message_text_mut(&mut self, message: MessageId) -> Option<&mut String> {
+        let position = self.active_run.message_parts.get(&message).copied();
+        match self.part_at_mut(position)? {
             Part::Text(text) => Some(text),
             Part::Thought { .. } | Part::Call(_) => None,
         }
     }
 
-    fn call_of(&mut self, step: StepId) -> Option<&mut Call> {
-        let place = self.run.calls.get(&step).map(|pending| pending.place);
-        match self.at(place)? {
+    fn active_call_mut(&mut self, step: StepId) -> Option<&mut Call> {
+        let position = self.active_run.calls.get(&step).map(|pending| pending.position);
+        match self.part_at_mut(position)? {
             Part::Call(call) => Some(call),
             Part::Text(_) | Part::Thought { .. } => None,
         }
     }
 
-    fn seal(&mut self, step: StepId, given: &str) {
-        let thought = self.run.thoughts.get(&step).copied();
-        if let Some(Part::Thought { seal, .. }) = self.at(thought) {
-            *seal = Some(given.to_owned());
-        } else if let Some(call) = self.call_of(step) {
-            call.seal = Some(given.to_owned());
+    fn set_seal(&mut self, step: StepId, new_seal: &str) {
+        let position = self.active_run.thought_parts.get(&step).copied();
+        if let Some(Part::Thought { seal, .. }) = self.part_at_mut(position) {
+            *seal = Some(new_seal.to_owned());
+        } else if let Some(call) = self.active_call_mut(step) {
+            call.seal = Some(new_seal.to_owned());
         }
     }
 
-    /// What was taken back is blank from now on, and blank parts are never sent.
-    fn withdraw(&mut self, messages: &[MessageId], steps: &[StepId]) {
+    /// Blanks withdrawn parts; blank parts are never sent.
+    fn clear_withdrawn(&mut self, messages: &[MessageId], steps: &[StepId]) {
         for message in messages {
-            if let Some(text) = self.text(*message) {
+            if let Some(text) = self.message_text_mut(*message) {
                 text.clear();
             }
         }
         for step in steps {
-            let thought = self.run.thoughts.get(step).copied();
-            if let Some(part) = self.at(thought) {
+            let position = self.active_run.thought_parts.get(step).copied();
+            if let Some(part) = self.part_at_mut(position) {
                 *part = Part::Text(String::new());
             }
-            let call = self.run.calls.get_mut(step).map(|pending| {
-                pending.withdrawn = true;
-                pending.place
+            let call = self.active_run.calls.get_mut(step).map(|pending| {
+                pending.is_withdrawn = true;
+                pending.position
             });
-            if let Some(part) = self.at(call) {
+            if let Some(part) = self.part_at_mut(call) {
                 *part = Part::Text(String::new());
             }
         }
     }
 
-    /// The summary stands for all that was said; what the person said last is kept beside it.
-    fn compact(&mut self, summary: &str) {
-        self.settle_results();
+    /// Replaces all turns by the summary and the last prompt.
+    fn replace_with_summary(&mut self, summary: &str) {
+        self.move_results_to_turns();
         let text = format!(
             "Summary of the conversation so far, made when it had grown too long:\n\n{summary}\n\n\
              What the person said last:\n\n{}",
-            self.prompt.text
+            self.last_prompt.text
         );
-        self.turns = vec![Turn::Person(Prompt { text, images: self.prompt.images.clone() })];
-        self.run.messages.clear();
-        self.run.thoughts.clear();
+        self.turns = vec![Turn::Person(Prompt { text, images: self.last_prompt.images.clone() })];
+        self.active_run.message_parts.clear();
+        self.active_run.thought_parts.clear();
     }
 
-    pub fn has_pictures(&self) -> bool {
-        let of_results =
+    /// True if any prompt or result has an image.
+    pub fn has_images(&self) -> bool {
+        let has_result_image =
             |results: &[ToolResult]| results.iter().any(|result| !result.images.is_empty());
-        let in_turns = self.turns.iter().any(|turn| match turn {
+        let has_turn_image = self.turns.iter().any(|turn| match turn {
             Turn::Person(prompt) => !prompt.images.is_empty(),
             Turn::Agent(_) => false,
-            Turn::Results(results) => of_results(results),
+            Turn::Results(results) => has_result_image(results),
         });
-        in_turns || self.run.calls.values().any(|pending| !pending.result.images.is_empty())
+        has_turn_image
+            || self.active_run.calls.values().any(|pending| !pending.result.images.is_empty())
     }
 
-    /// How long all turns are, about.
-    pub fn bytes(&self) -> usize {
-        let part = |part: &Part| match part {
+    /// Approximate size of all turns in bytes.
+    pub fn approximate_bytes(&self) -> usize {
+        let part_bytes = |part: &Part| match part {
             Part::Text(text) => text.len(),
             Part::Thought { text, seal } => text.len() + seal.as_ref().map_or(0, String::len),
             Part::Call(call) => call.arguments.len() + call.name.len(),
         };
         let turns = self.turns.iter().map(|turn| match turn {
             Turn::Person(prompt) => prompt.text.len(),
-            Turn::Agent(parts) => parts.iter().map(part).sum(),
+            Turn::Agent(parts) => parts.iter().map(part_bytes).sum(),
             Turn::Results(results) => results.iter().map(|result| result.text.len()).sum(),
         });
-        let pending = self.run.calls.values().map(|pending| pending.result.text.len());
+        let pending = self.active_run.calls.values().map(|pending| pending.result.text.len());
         turns.chain(pending).sum()
     }
 
-    /// Puts the results of the round below it.
-    fn settle_results(&mut self) {
-        let calls = std::mem::take(&mut self.run.calls);
-        let results =
-            calls.into_values().filter(|pending| !pending.withdrawn).map(Pending::settled);
+    /// Appends the pending results as a turn.
+    fn move_results_to_turns(&mut self) {
+        let calls = std::mem::take(&mut self.active_run.calls);
+        let results = calls
+            .into_values()
+            .filter(|pending| !pending.is_withdrawn)
+            .map(PendingCall::into_result);
         let results: Vec<ToolResult> = results.collect();
         if !results.is_empty() {
             self.turns.push(Turn::Results(results));
         }
     }
 
-    /// The run is over: nothing of it changes any more.
-    fn settle(&mut self) {
-        self.settle_results();
-        self.run = Open { name: std::mem::take(&mut self.run.name), ..Open::default() };
+    /// Closes the active run: its parts no longer change.
+    fn close_active_run(&mut self) {
+        self.move_results_to_turns();
+        self.active_run = ActiveRun {
+            run_id: std::mem::take(&mut self.active_run.run_id),
+            ..ActiveRun::default()
+        };
         for turn in &mut self.turns {
             if let Turn::Agent(parts) = turn {
                 parts.retain(|part| !matches!(part, Part::Text(text) if text.is_empty()));
@@ -394,33 +356,9 @@ impl Conversation {
     }
 }
 
-impl Pending {
-    fn end(&mut self, outcome: ToolOutcome, detail: Option<&str>) {
-        self.ended = true;
-        self.came = !matches!(outcome, ToolOutcome::NoResult | ToolOutcome::Cut);
-        self.result.failed = outcome != ToolOutcome::Succeeded;
-        if let Some(detail) = detail.filter(|_| self.result.failed) {
-            if !self.result.text.is_empty() {
-                self.result.text.push('\n');
-            }
-            self.result.text.push_str(detail);
-        }
-    }
-
-    fn settled(self) -> ToolResult {
-        let Pending { mut result, came, .. } = self;
-        if !came {
-            result.failed = true;
-            let blank = if result.text.is_empty() { "" } else { "\n" };
-            result.text.extend([blank, NO_RESULT]);
-        }
-        result
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use engine::event::ReasoningOrigin;
+    use millpond_engine::event::ReasoningOrigin;
 
     use super::*;
 
@@ -444,7 +382,7 @@ mod tests {
             round(1),
             thought(2),
         ] {
-            conversation.event(&event);
+            conversation.apply_event(&event);
         }
         let turns = conversation.turns();
         let Turn::Agent(parts) = &turns[1] else { panic!("{turns:?}") };

@@ -1,34 +1,34 @@
-//! The demo agent's model: no model at all. It needs no key and no server, always says the same to
-//! the same, and says so; what it tells of the folder comes from the tools, which are real.
+//! The demo provider: scripted replies instead of a model. Needs no key and no server, is
+//! deterministic, and runs the real tools in the working folder.
 
 mod script;
-mod words;
+mod texts;
 
 use std::time::Duration;
 
 use futures_util::stream;
 
 use crate::conversation::{ToolResult, Turn};
-use crate::provider::{Again, NoReply, Reply};
-use crate::request::Asked;
+use crate::provider::{CallFailure, ReplyStream, Retry};
+use crate::request::ModelInput;
 
-use script::Script;
+use script::ReplyScript;
 
-/// How fast it speaks.
+/// Speed of the scripted reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// As a model does, for people.
+    /// Word by word, as a model streams.
     Live,
-    /// All at once.
+    /// Without pauses, for tests.
     AtOnce,
 }
 
-/// Between two words.
+/// Pause between two words.
 const WORD_PAUSE: Duration = Duration::from_millis(25);
 
-/// What the demo understands, besides anything else.
+/// Command recognised in a prompt's first word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Wish {
+enum DemoCommand {
     Help,
     List,
     Read(String),
@@ -38,187 +38,209 @@ enum Wish {
     Chart,
     Think,
     Long,
-    Together,
+    ParallelTools,
     Ask,
     Retry,
     Fail,
-    Cut,
-    Anything,
+    CutOff,
+    Other,
 }
 
-impl Wish {
-    fn of(text: &str) -> Wish {
+impl DemoCommand {
+    /// Parses the prompt's first word as the command, the rest as its argument.
+    fn parse(text: &str) -> DemoCommand {
         let text = text.trim();
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let rest = rest.trim();
         match word.trim_start_matches('/').to_lowercase().as_str() {
-            "help" => Wish::Help,
-            "list" | "ls" => Wish::List,
-            "read" | "cat" => Wish::Read(rest.to_owned()),
-            "search" | "find" | "grep" => Wish::Search(rest.to_owned()),
-            "compute" | "calc" => Wish::Compute(rest.to_owned()),
-            "write" | "note" => Wish::Write(rest.to_owned()),
-            "chart" | "draw" => Wish::Chart,
-            "think" => Wish::Think,
-            "long" => Wish::Long,
-            "together" | "parallel" => Wish::Together,
-            "ask" => Wish::Ask,
-            "retry" => Wish::Retry,
-            "fail" => Wish::Fail,
-            "cut" => Wish::Cut,
-            _ => Wish::Anything,
+            "help" => DemoCommand::Help,
+            "list" | "ls" => DemoCommand::List,
+            "read" | "cat" => DemoCommand::Read(rest.to_owned()),
+            "search" | "find" | "grep" => DemoCommand::Search(rest.to_owned()),
+            "compute" | "calc" => DemoCommand::Compute(rest.to_owned()),
+            "write" | "note" => DemoCommand::Write(rest.to_owned()),
+            "chart" | "draw" => DemoCommand::Chart,
+            "think" => DemoCommand::Think,
+            "long" => DemoCommand::Long,
+            "together" | "parallel" => DemoCommand::ParallelTools,
+            "ask" => DemoCommand::Ask,
+            "retry" => DemoCommand::Retry,
+            "fail" => DemoCommand::Fail,
+            "cut" => DemoCommand::CutOff,
+            _ => DemoCommand::Other,
         }
     }
 }
 
-/// The reply to a conversation, as the bytes of a chat completion.
-pub(crate) fn reply(asked: Asked<'_>, attempt: u32, pace: Pace) -> Result<Reply, NoReply> {
-    let last = asked.turns.iter().rev().find_map(|turn| match turn {
+/// Streams the scripted reply as the bytes of a chat completion.
+pub(crate) fn stream_demo_reply(
+    input: ModelInput<'_>,
+    attempt: u32,
+    pace: Pace,
+) -> Result<ReplyStream, CallFailure> {
+    let last = input.turns.iter().rev().find_map(|turn| match turn {
         Turn::Person(prompt) => Some(prompt.text.as_str()),
         Turn::Agent(_) | Turn::Results(_) => None,
     });
-    let wish = Wish::of(last.unwrap_or(""));
-    if wish == Wish::Retry && attempt < 3 {
-        return Err(NoReply {
+    let command = DemoCommand::parse(last.unwrap_or(""));
+    if command == DemoCommand::Retry && attempt < 3 {
+        return Err(CallFailure {
             detail: "the demo's server answered 529: overloaded (on purpose)".to_owned(),
-            again: Again::After(Duration::from_millis(if pace == Pace::Live { 1500 } else { 1 })),
+            retry: Retry::After(Duration::from_millis(if pace == Pace::Live { 1500 } else { 1 })),
         });
     }
-    let script = match asked.turns.last() {
-        Some(Turn::Results(results)) => after(&wish, results),
-        _ => first(&wish, last.unwrap_or("")),
+    let script = match input.turns.last() {
+        Some(Turn::Results(results)) => script_after_tools(&command, results),
+        _ => script_before_tools(&command, last.unwrap_or("")),
     };
-    Ok(speak(script, pace))
+    Ok(stream_script(script, pace))
 }
 
-/// What it says before any tool has run.
-fn first(wish: &Wish, text: &str) -> Script {
-    let script = Script::new();
-    match wish {
-        Wish::Help => script.say(words::HELP).stop(),
-        Wish::List => script
-            .think("The person wants to know what is here. I list the folder.")
-            .say("Let me look around.")
-            .call("list_files", "{}")
-            .calls(),
-        Wish::Read(path) => {
+/// Reply before any tool has run.
+fn script_before_tools(command: &DemoCommand, text: &str) -> ReplyScript {
+    let script = ReplyScript::new();
+    match command {
+        DemoCommand::Help => script.add_text(texts::HELP).end_with_stop(),
+        DemoCommand::List => script
+            .add_reasoning("The user wants to know what is here. I list the folder.")
+            .add_text("Let me look around.")
+            .add_tool_call("list_files", "{}")
+            .end_with_tool_calls(),
+        DemoCommand::Read(path) => {
             let path = if path.is_empty() { "README.md" } else { path };
             script
-                .tagged("I read the file itself instead of guessing what it says.")
-                .say(&format!("I open `{path}`."))
-                .call("read_file", &serde_json::json!({ "path": path }).to_string())
-                .calls()
+                .add_tagged_reasoning("I read the file itself instead of guessing what it says.")
+                .add_text(&format!("I open `{path}`."))
+                .add_tool_call("read_file", &serde_json::json!({ "path": path }).to_string())
+                .end_with_tool_calls()
         }
-        Wish::Search(pattern) => {
+        DemoCommand::Search(pattern) => {
             let pattern = if pattern.is_empty() { "TODO" } else { pattern };
             script
-                .think("A search is quicker than reading everything.")
-                .call("search_files", &serde_json::json!({ "pattern": pattern }).to_string())
-                .calls()
+                .add_reasoning("A search is quicker than reading everything.")
+                .add_tool_call("search_files", &serde_json::json!({ "pattern": pattern }).to_string())
+                .end_with_tool_calls()
         }
-        Wish::Compute(sum) => compute(script, sum),
-        Wish::Write(note) => {
+        DemoCommand::Compute(sum) => script_for_compute(script, sum),
+        DemoCommand::Write(note) => {
             let note = if note.is_empty() { "The pond was calm today." } else { note };
             let arguments =
                 serde_json::json!({ "path": "demo-note.txt", "content": format!("{note}\n") });
             script
-                .think("Writing changes the folder, so the person is asked first.")
-                .say("I would like to write that into `demo-note.txt`.")
-                .call("write_file", &arguments.to_string())
-                .calls()
+                .add_reasoning("Writing changes the folder, so it needs approval first.")
+                .add_text("I want to write that to `demo-note.txt`.")
+                .add_tool_call("write_file", &arguments.to_string())
+                .end_with_tool_calls()
         }
-        Wish::Chart => script
-            .think("A picture says it faster.")
-            .say("I draw how large the files are.")
-            .call("draw_chart", "{}")
-            .calls(),
-        Wish::Think => script.think(words::LONG_THOUGHT).tagged(words::TAGGED_THOUGHT).say(
-            "I have thought about it twice: once where models think, and once in tags in the middle \
-             of the text. You see neither here unless you ask for thinking.",
+        DemoCommand::Chart => script
+            .add_reasoning("A chart shows it faster.")
+            .add_text("I draw how large the files are.")
+            .add_tool_call("draw_chart", "{}")
+            .end_with_tool_calls(),
+        DemoCommand::Think => script.add_reasoning(texts::LONG_THOUGHT).add_tagged_reasoning(texts::TAGGED_THOUGHT).add_text(
+            "I thought about it twice: once in the reasoning field, and once in tags in the middle of \
+             the text. Neither is shown unless you turn thinking on.",
         )
-        .stop(),
-        Wish::Long => script.say(words::LONG).stop(),
-        Wish::Together => script
-            .say("Two things at once.")
-            .call("list_files", "{}")
-            .call("search_files", r#"{"pattern":"fn main|def main|TODO"}"#)
-            .calls(),
-        Wish::Ask => script
-            .say("Before I go on I need to know something.")
-            .call("ask_user", r#"{"question":"Which would you rather see: the list or the chart?"}"#)
-            .calls(),
-        Wish::Retry => script
-            .say("Twice the server was overloaded, and the third time it was not: here I am.")
-            .stop(),
-        Wish::Fail => script
-            .say("This begins well, but in the middle of it")
-            .fail("the demo failed on purpose, as it was asked to"),
-        Wish::Cut => script.say("This reply breaks off without an end, as when a line is cut: you"),
-        Wish::Anything => anything(script, text),
+        .end_with_stop(),
+        DemoCommand::Long => script.add_text(texts::LONG_ANSWER).end_with_stop(),
+        DemoCommand::ParallelTools => script
+            .add_text("Two things at once.")
+            .add_tool_call("list_files", "{}")
+            .add_tool_call("search_files", r#"{"pattern":"fn main|def main|TODO"}"#)
+            .end_with_tool_calls(),
+        DemoCommand::Ask => script
+            .add_text("Before I continue I need to know something.")
+            .add_tool_call("ask_user", r#"{"question":"Which would you rather see: the list or the chart?"}"#)
+            .end_with_tool_calls(),
+        DemoCommand::Retry => script
+            .add_text("The server was overloaded twice. The third attempt worked.")
+            .end_with_stop(),
+        DemoCommand::Fail => script
+            .add_text("This begins well, but in the middle of it")
+            .end_with_error("the demo failed on purpose, as it was asked to"),
+        DemoCommand::CutOff => script.add_text("This reply stops without an end, as when the connection drops: you"),
+        DemoCommand::Other => script_for_other_text(script, text),
     }
 }
 
-fn anything(script: Script, text: &str) -> Script {
+/// Reply to a prompt that is no command.
+fn script_for_other_text(script: ReplyScript, text: &str) -> ReplyScript {
     let quoted: String = text.chars().take(80).collect();
     script
-        .think("This is the demo: I cannot really answer, but I can look at the folder.")
-        .say(&format!(
-            "I am the demo agent, so I have no model to think about “{quoted}” with. What I can do \
-             is use the tools here. I list the folder as a start."
+        .add_reasoning("This is the demo: I cannot answer, but I can look at the folder.")
+        .add_text(&format!(
+            "I am the built-in demo, so no model can answer “{quoted}”. I can use the tools here. I \
+             list the folder as a start."
         ))
-        .call("list_files", "{}")
-        .calls()
+        .add_tool_call("list_files", "{}")
+        .end_with_tool_calls()
 }
 
-/// A sum for the shell; nothing but digits and signs gets there.
-fn compute(script: Script, sum: &str) -> Script {
+/// Reply that computes `sum` with the shell; only digits and operators are passed on.
+fn script_for_compute(script: ReplyScript, sum: &str) -> ReplyScript {
     let sum = if sum.is_empty() { "6*7" } else { sum };
-    let is_sum = sum.chars().all(|c| c.is_ascii_digit() || " +-*/%()".contains(c));
-    if !is_sum {
-        return script.say("I only compute with whole numbers and `+ - * / % ( )`.").stop();
+    let is_arithmetic = sum.chars().all(|c| c.is_ascii_digit() || " +-*/%()".contains(c));
+    if !is_arithmetic {
+        return script
+            .add_text("I only compute with whole numbers and `+ - * / % ( )`.")
+            .end_with_stop();
     }
     let arguments = serde_json::json!({ "command": format!("echo $(({sum}))") });
     script
-        .think("The shell can do sums. Running a command needs a yes.")
-        .say(&format!("I let the shell work out `{sum}`."))
-        .call("run_command", &arguments.to_string())
-        .calls()
+        .add_reasoning("The shell can compute this. Running a command needs approval.")
+        .add_text(&format!("I compute `{sum}` with the shell."))
+        .add_tool_call("run_command", &arguments.to_string())
+        .end_with_tool_calls()
 }
 
-/// What it says when its tools have answered.
-fn after(wish: &Wish, results: &[ToolResult]) -> Script {
-    let script = Script::new();
+/// Reply after the tools have returned.
+fn script_after_tools(command: &DemoCommand, results: &[ToolResult]) -> ReplyScript {
+    let script = ReplyScript::new();
     let failed = results.iter().find(|result| result.failed);
     if let Some(failed) = failed {
         return script
-            .think("That did not work. I say so instead of pretending.")
-            .say(&format!("`{}` did not work: {}", failed.name, failed.text.trim()))
-            .stop();
+            .add_reasoning("That failed. I report the error.")
+            .add_text(&format!("`{}` failed: {}", failed.name, failed.text.trim()))
+            .end_with_stop();
     }
-    let given = |at: usize| results.get(at).map_or("", |result| result.text.trim_end());
-    match wish {
-        Wish::Read(_) => script.say(&words::read(given(0))).stop(),
-        Wish::Search(_) => script.say(&words::found(given(0))).stop(),
-        Wish::Compute(sum) => {
+    let result_text = |at: usize| results.get(at).map_or("", |result| result.text.trim_end());
+    match command {
+        DemoCommand::Read(_) => {
+            script.add_text(&texts::describe_file(result_text(0))).end_with_stop()
+        }
+        DemoCommand::Search(_) => {
+            script.add_text(&texts::describe_matches(result_text(0))).end_with_stop()
+        }
+        DemoCommand::Compute(sum) => {
             let sum = if sum.is_empty() { "6*7" } else { sum };
-            script.say(&format!("{sum} = **{}**", given(0).trim())).stop()
+            script.add_text(&format!("{sum} = **{}**", result_text(0).trim())).end_with_stop()
         }
-        Wish::Write(_) => script.say(&format!("Done. {}", given(0))).stop(),
-        Wish::Chart => script.say(&words::chart(given(0))).stop(),
-        Wish::Together => {
-            script.say(&format!("{}\n\n{}", words::listed(given(0)), words::found(given(1)))).stop()
+        DemoCommand::Write(_) => {
+            script.add_text(&format!("Done. {}", result_text(0))).end_with_stop()
         }
-        Wish::Anything => {
-            let listed = words::listed(given(0));
-            script.say(&format!("{listed}\n\nType `/help` to see what I can show.")).stop()
+        DemoCommand::Chart => {
+            script.add_text(&texts::describe_chart(result_text(0))).end_with_stop()
         }
-        _ => script.say(&words::listed(given(0))).stop(),
+        DemoCommand::ParallelTools => script
+            .add_text(&format!(
+                "{}\n\n{}",
+                texts::describe_listing(result_text(0)),
+                texts::describe_matches(result_text(1))
+            ))
+            .end_with_stop(),
+        DemoCommand::Other => {
+            let listed = texts::describe_listing(result_text(0));
+            script
+                .add_text(&format!("{listed}\n\nType `/help` to see what I can show."))
+                .end_with_stop()
+        }
+        _ => script.add_text(&texts::describe_listing(result_text(0))).end_with_stop(),
     }
 }
 
-/// The script's pieces, one by one.
-fn speak(script: Script, pace: Pace) -> Reply {
-    let pieces = script.pieces();
+/// Streams the script's frames, with pauses at `Pace::Live`.
+fn stream_script(script: ReplyScript, pace: Pace) -> ReplyStream {
+    let pieces = script.into_sse_frames();
     if pace == Pace::AtOnce {
         return Box::pin(stream::iter(pieces.into_iter().map(|piece| Ok(piece.into()))));
     }

@@ -1,28 +1,28 @@
-//! Agents: models, tools and existing agents behind one loop, writing one log.
+//! Agents: the model and tool loop, and drivers for installed agent CLIs.
 //!
-//! The gateway gives an agent a run; the agent writes events. Nothing here decides what a person
-//! sees, and nothing here keeps anything but through the log.
+//! The gateway gives an agent a run; the agent appends events to its log. This crate does not
+//! decide what a person sees, and stores nothing outside the log (checkpoints aside).
 
+pub mod agent_loop;
 pub mod approval;
 pub mod checkpoint;
-pub mod chooser;
 pub mod conversation;
 pub mod demo;
-pub mod driven;
+pub mod external;
 pub mod heartbeat;
+pub mod http_client;
+mod images;
 pub mod limits;
 pub mod mcp;
-pub mod memory;
 pub mod model;
-pub mod net;
-pub mod output;
-pub mod pen;
-mod pictures;
 pub mod policy;
 pub mod process;
 pub mod profile;
 pub mod provider;
 pub mod request;
-pub mod rounds;
-pub mod stop;
+pub mod run_writer;
+pub mod session_history;
+pub mod stop_signal;
+pub mod switchable_agent;
+pub mod tool_output;
 pub mod tools;

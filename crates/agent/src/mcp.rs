@@ -1,10 +1,10 @@
-//! Tools of MCP servers, over stdio or streamable HTTP.
+//! MCP servers, over stdio or streamable HTTP.
 //!
-//! A server is started when its tools are first needed, and again when it has gone. What a server
-//! says of its tools is told to the model and to nobody who decides anything.
+//! A server is started when its tools are first needed, and restarted when it has exited. Its tool
+//! descriptions go to the model only; no decision depends on them.
 
-mod listed;
-mod result;
+mod config;
+mod tool_result;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,74 +24,78 @@ use serde_json::{Map, Value};
 use tokio::process::Command;
 use tokio::sync::{Mutex, broadcast};
 
-use crate::process::Group;
-use crate::tools::{Done, Said, Teller};
+use crate::process::ProcessGroup;
+use crate::tools::{CallResult, UpdateContent, UpdateSender};
 
-pub use listed::{BadServers, Tool, servers_of_json};
+pub use config::{McpConfigError, McpTool, parse_mcp_servers};
 
-/// How a server is reached.
+/// Transport of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum How {
-    Command { program: String, arguments: Vec<String>, variables: BTreeMap<String, String> },
+pub enum ServerTransport {
+    Command { program: String, arguments: Vec<String>, environment: BTreeMap<String, String> },
     Http { url: String, headers: BTreeMap<String, String> },
 }
 
-/// How long a server has to start and to say what it can.
-const START_TIME: Duration = Duration::from_secs(30);
-/// How long one that could not be started is left alone.
-const TRY_AGAIN_AFTER: Duration = Duration::from_secs(20);
-/// How long one call may take.
-const CALL_TIME: Duration = Duration::from_mins(10);
-/// Words on progress that wait for whoever is slow to hear them.
-const PROGRESS_WAITING_MAX: usize = 256;
+/// Time a server has to start, and to list its tools.
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+/// Time before a server that failed to start is started again.
+const RESTART_DELAY: Duration = Duration::from_secs(20);
+/// Time one call may take.
+const CALL_TIMEOUT: Duration = Duration::from_mins(10);
+/// Progress notifications buffered for a slow receiver.
+const PROGRESS_QUEUED_MAX: usize = 256;
 
+/// An MCP server and its connection.
 #[derive(Debug)]
-pub struct Server {
+pub struct McpServer {
+    /// Its name in the configuration.
     pub name: String,
-    pub how: How,
+    /// Its transport.
+    pub transport: ServerTransport,
     folder: PathBuf,
     client: reqwest::Client,
-    state: Mutex<State>,
+    connection: Mutex<ConnectionState>,
 }
 
+/// State of a server's connection.
 #[derive(Debug, Default)]
-enum State {
+enum ConnectionState {
     #[default]
-    Unknown,
-    There(Arc<Connected>),
-    /// It could not be started, so long ago.
-    Away(Away, Instant),
+    NotStarted,
+    Connected(Arc<McpConnection>),
+    /// It failed to start at this time.
+    Failed(ServerUnavailable, Instant),
 }
 
-/// A server that is there.
-struct Connected {
-    service: RunningService<RoleClient, Hearer>,
-    tools: Mutex<Option<Arc<Vec<Tool>>>>,
-    /// Ends with the connection.
-    _group: Option<Group>,
+/// An open connection.
+struct McpConnection {
+    service: RunningService<RoleClient, NotificationHandler>,
+    listed_tools: Mutex<Option<Arc<Vec<McpTool>>>>,
+    /// Terminated with the connection.
+    _group: Option<ProcessGroup>,
 }
 
-impl std::fmt::Debug for Connected {
+impl std::fmt::Debug for McpConnection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Connected")
     }
 }
 
-/// Hears what a server says without being asked.
+/// Handles a server's notifications.
 #[derive(Clone, Debug)]
-struct Hearer {
+struct NotificationHandler {
     progress: broadcast::Sender<ProgressNotificationParam>,
     tools_changed: Arc<AtomicBool>,
 }
 
-impl ClientHandler for Hearer {
+impl ClientHandler for NotificationHandler {
     async fn on_progress(
         &self,
         progress: ProgressNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        // Nobody listens when nothing is called.
-        let _nobody = self.progress.send(progress);
+        // Without a call there is no receiver.
+        let _unreceived = self.progress.send(progress);
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
@@ -99,152 +103,175 @@ impl ClientHandler for Hearer {
     }
 }
 
-/// Why a server's tools cannot be used now.
+/// Error of a server whose tools cannot be used now.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the MCP server `{server}` {words}")]
-pub struct Away {
+#[error("MCP server `{server}` {words}")]
+pub struct ServerUnavailable {
     server: String,
     words: String,
 }
 
-impl Server {
-    pub fn new(name: String, how: How, folder: PathBuf, client: reqwest::Client) -> Server {
-        Server { name, how, folder, client, state: Mutex::default() }
+impl McpServer {
+    /// Configures a server; starts nothing.
+    pub fn new(
+        name: String,
+        transport: ServerTransport,
+        folder: PathBuf,
+        client: reqwest::Client,
+    ) -> McpServer {
+        McpServer { name, transport, folder, client, connection: Mutex::default() }
     }
 
-    fn away(&self, words: impl Into<String>) -> Away {
-        Away { server: self.name.clone(), words: words.into() }
+    fn unavailable(&self, message: impl Into<String>) -> ServerUnavailable {
+        ServerUnavailable { server: self.name.clone(), words: message.into() }
     }
 
-    /// What it can do, as it said last.
-    pub async fn tools(&self) -> Result<Arc<Vec<Tool>>, Away> {
-        let connected = self.connected().await?;
-        let mut known = connected.tools.lock().await;
-        if connected.service.service().tools_changed.swap(false, Ordering::AcqRel) {
-            *known = None;
+    /// Lists its tools; cached until the server reports a change.
+    pub async fn list_tools(&self) -> Result<Arc<Vec<McpTool>>, ServerUnavailable> {
+        let connection = self.connect_if_needed().await?;
+        let mut cached_tools = connection.listed_tools.lock().await;
+        if connection.service.service().tools_changed.swap(false, Ordering::AcqRel) {
+            *cached_tools = None;
         }
-        if let Some(tools) = &*known {
+        if let Some(tools) = &*cached_tools {
             return Ok(Arc::clone(tools));
         }
-        let listing = tokio::time::timeout(START_TIME, connected.service.list_all_tools());
+        let listing = tokio::time::timeout(START_TIMEOUT, connection.service.list_all_tools());
         let tools = match listing.await {
-            Err(_) => return Err(self.away("does not say what it can do")),
-            Ok(Err(error)) => return Err(self.away(format!("does not list its tools: {error}"))),
-            Ok(Ok(tools)) => Arc::new(tools.into_iter().map(Tool::from).collect::<Vec<_>>()),
+            Err(_) => return Err(self.unavailable("did not list its tools in time")),
+            Ok(Err(error)) => {
+                return Err(self.unavailable(format!("could not list its tools: {error}")));
+            }
+            Ok(Ok(tools)) => Arc::new(tools.into_iter().map(McpTool::from).collect::<Vec<_>>()),
         };
-        *known = Some(Arc::clone(&tools));
+        *cached_tools = Some(Arc::clone(&tools));
         Ok(tools)
     }
 
-    /// Calls a tool. Dropped, it tells the server that the call is off.
-    pub async fn call(&self, tool: &str, arguments: Map<String, Value>, teller: &Teller) -> Done {
-        match self.try_call(tool, arguments, teller).await {
-            Ok(done) => done,
-            Err(away) => Done::failed(format!("{away}.")),
-        }
-    }
-
-    async fn try_call(
+    /// Calls a tool. Dropping the future cancels the call on the server.
+    pub async fn call_tool(
         &self,
         tool: &str,
         arguments: Map<String, Value>,
-        teller: &Teller,
-    ) -> Result<Done, Away> {
-        let connected = self.connected().await?;
-        let mut progress = connected.service.service().progress.subscribe();
+        updates: &UpdateSender,
+    ) -> CallResult {
+        match self.try_call_tool(tool, arguments, updates).await {
+            Ok(result) => result,
+            Err(error) => CallResult::failed(format!("{error}.")),
+        }
+    }
+
+    async fn try_call_tool(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        updates: &UpdateSender,
+    ) -> Result<CallResult, ServerUnavailable> {
+        let connection = self.connect_if_needed().await?;
+        let mut progress = connection.service.service().progress.subscribe();
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let sent =
-            connected.service.send_cancellable_request(request, PeerRequestOptions::no_options());
-        let handle = sent.await.map_err(|error| self.away(format!("cannot be called: {error}")))?;
-        let mut call = Calling(Some(handle));
-        let over = tokio::time::sleep(CALL_TIME);
+            connection.service.send_cancellable_request(request, PeerRequestOptions::no_options());
+        let handle = sent
+            .await
+            .map_err(|error| self.unavailable(format!("could not be called: {error}")))?;
+        let mut call = CancelOnDrop(Some(handle));
+        let over = tokio::time::sleep(CALL_TIMEOUT);
         tokio::pin!(over);
-        // Words that arrive together are handed on in any order; progress only ever grows.
-        let mut so_far = f64::NEG_INFINITY;
+        // Notifications may arrive out of order; progress only grows.
+        let mut last_progress = f64::NEG_INFINITY;
         let result = loop {
-            let Some(handle) = &mut call.0 else { return Err(self.away("has gone")) };
+            let Some(handle) = &mut call.0 else { return Err(self.unavailable("is gone")) };
             tokio::select! {
                 biased;
                 Ok(heard) = progress.recv() => {
-                    if heard.progress_token == handle.progress_token && heard.progress > so_far {
-                        so_far = heard.progress;
-                        teller.tell(Said::Progress(result::progress_words(&heard))).await;
+                    if heard.progress_token == handle.progress_token && heard.progress > last_progress {
+                        last_progress = heard.progress;
+                        updates.send(UpdateContent::Progress(tool_result::progress_text(&heard))).await;
                     }
                 }
                 result = &mut handle.rx => {
                     call.0 = None;
                     break result;
                 }
-                () = &mut over => return Err(self.away("did not answer in time")),
+                () = &mut over => return Err(self.unavailable("did not answer in time")),
             }
         };
         match result {
-            Ok(Ok(ServerResult::CallToolResult(result))) => Ok(result::tell(result, teller).await),
-            Ok(Ok(_)) => Err(self.away("answered something else than a result")),
-            Ok(Err(error)) => Err(self.away(format!("refused the call: {error}"))),
-            Err(_) => Err(self.away("went away during the call; it is started again when needed")),
+            Ok(Ok(ServerResult::CallToolResult(result))) => {
+                Ok(tool_result::send_tool_result(result, updates).await)
+            }
+            Ok(Ok(_)) => Err(self.unavailable("sent an unexpected response")),
+            Ok(Err(error)) => Err(self.unavailable(format!("rejected the call: {error}"))),
+            Err(_) => Err(self.unavailable("exited during the call; it restarts at the next use")),
         }
     }
 
-    /// The server, started if it is not there; not again and again.
-    async fn connected(&self) -> Result<Arc<Connected>, Away> {
-        let mut state = self.state.lock().await;
+    /// The open connection; starts the server if needed, but not again within the restart delay.
+    async fn connect_if_needed(&self) -> Result<Arc<McpConnection>, ServerUnavailable> {
+        let mut state = self.connection.lock().await;
         match &*state {
-            State::There(there) if there.is_there() => return Ok(Arc::clone(there)),
-            State::Away(away, since) if since.elapsed() < TRY_AGAIN_AFTER => {
-                return Err(away.clone());
+            ConnectionState::Connected(connection) if connection.is_open() => {
+                return Ok(Arc::clone(connection));
             }
-            State::There(_) | State::Away(..) | State::Unknown => {}
+            ConnectionState::Failed(error, since) if since.elapsed() < RESTART_DELAY => {
+                return Err(error.clone());
+            }
+            ConnectionState::Connected(_)
+            | ConnectionState::Failed(..)
+            | ConnectionState::NotStarted => {}
         }
-        *state = State::Unknown;
-        let started = tokio::time::timeout(START_TIME, self.start())
+        *state = ConnectionState::NotStarted;
+        let started = tokio::time::timeout(START_TIMEOUT, self.start_connection())
             .await
-            .unwrap_or_else(|_| Err(self.away("did not start in time")));
+            .unwrap_or_else(|_| Err(self.unavailable("did not start in time")));
         match started {
-            Ok(there) => {
-                let there = Arc::new(there);
-                *state = State::There(Arc::clone(&there));
-                Ok(there)
+            Ok(connection) => {
+                let connection = Arc::new(connection);
+                *state = ConnectionState::Connected(Arc::clone(&connection));
+                Ok(connection)
             }
-            Err(away) => {
-                *state = State::Away(away.clone(), Instant::now());
-                Err(away)
+            Err(error) => {
+                *state = ConnectionState::Failed(error.clone(), Instant::now());
+                Err(error)
             }
         }
     }
 
-    async fn start(&self) -> Result<Connected, Away> {
-        let (progress, _) = broadcast::channel(PROGRESS_WAITING_MAX);
-        let hearer = Hearer { progress, tools_changed: Arc::default() };
-        let wrong = |error: String| self.away(format!("cannot be started: {error}"));
-        let (service, group) = match &self.how {
-            How::Command { program, arguments, variables } => {
+    /// Starts the server process or opens the HTTP session.
+    async fn start_connection(&self) -> Result<McpConnection, ServerUnavailable> {
+        let (progress, _) = broadcast::channel(PROGRESS_QUEUED_MAX);
+        let handler = NotificationHandler { progress, tools_changed: Arc::default() };
+        let start_error = |error: String| self.unavailable(format!("failed to start: {error}"));
+        let (service, group) = match &self.transport {
+            ServerTransport::Command { program, arguments, environment: variables } => {
                 let mut command = Command::new(program);
                 command.args(arguments).envs(variables).current_dir(&self.folder);
                 command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
-                // What it says there is for whoever runs it by hand.
+                // Diagnostics only; to see them, run the server by hand.
                 command.stderr(std::process::Stdio::null());
-                let mut group = Group::start(command).map_err(|error| wrong(error.to_string()))?;
-                let pipes = group.take_output().zip(group.take_input());
-                let (output, input) = pipes.ok_or_else(|| wrong("it has no pipes".to_owned()))?;
-                let served = hearer.serve((output, input)).await;
-                (served.map_err(|error| wrong(error.to_string()))?, Some(group))
+                let mut group =
+                    ProcessGroup::spawn(command).map_err(|error| start_error(error.to_string()))?;
+                let pipes = group.take_stdout().zip(group.take_stdin());
+                let (output, input) = pipes.ok_or_else(|| start_error("no pipes".to_owned()))?;
+                let started = handler.serve((output, input)).await;
+                (started.map_err(|error| start_error(error.to_string()))?, Some(group))
             }
-            How::Http { url, headers } => {
+            ServerTransport::Http { url, headers } => {
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
-                config.custom_headers = http_headers(headers).map_err(wrong)?;
+                config.custom_headers = parse_http_headers(headers).map_err(start_error)?;
                 let transport =
                     StreamableHttpClientTransport::with_client(self.client.clone(), config);
-                let served = hearer.serve(transport).await;
-                (served.map_err(|error| wrong(error.to_string()))?, None)
+                let started = handler.serve(transport).await;
+                (started.map_err(|error| start_error(error.to_string()))?, None)
             }
         };
-        Ok(Connected { service, tools: Mutex::new(None), _group: group })
+        Ok(McpConnection { service, listed_tools: Mutex::new(None), _group: group })
     }
 }
 
-fn http_headers(
+fn parse_http_headers(
     headers: &BTreeMap<String, String>,
 ) -> Result<std::collections::HashMap<HeaderName, HeaderValue>, String> {
     let parse = |(name, value): (&String, &String)| {
@@ -254,22 +281,22 @@ fn http_headers(
                 value.set_sensitive(true);
                 Ok((name, value))
             }
-            _ => Err(format!("`{name}` is no header")),
+            _ => Err(format!("`{name}` is not a valid header")),
         }
     };
     headers.iter().map(parse).collect()
 }
 
-impl Connected {
-    fn is_there(&self) -> bool {
+impl McpConnection {
+    fn is_open(&self) -> bool {
         !self.service.is_closed() && !self.service.is_transport_closed()
     }
 }
 
-/// A call that is called off if nobody waits for it any more.
-struct Calling(Option<RequestHandle<RoleClient>>);
+/// Cancels the call on the server when dropped.
+struct CancelOnDrop(Option<RequestHandle<RoleClient>>);
 
-impl Drop for Calling {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         if let (Some(handle), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current())
         {

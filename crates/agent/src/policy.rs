@@ -1,40 +1,47 @@
-//! Which calls are made without asking, which a person is asked about, and which are never made.
+//! Tool policies: which tools run without approval, with approval, or never.
 
 use std::collections::BTreeMap;
 
+/// Policy of one tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
+pub enum ToolPolicy {
+    /// Runs without approval.
     Allow,
+    /// Needs a person's approval.
     Ask,
+    /// Never runs.
     Deny,
 }
 
-impl Policy {
-    pub const WORDS: [(&'static str, Policy); 3] =
-        [("allow", Policy::Allow), ("ask", Policy::Ask), ("deny", Policy::Deny)];
+impl ToolPolicy {
+    /// Names in a profile.
+    pub const NAMES: [(&'static str, ToolPolicy); 3] =
+        [("allow", ToolPolicy::Allow), ("ask", ToolPolicy::Ask), ("deny", ToolPolicy::Deny)];
 
-    pub fn word(self) -> &'static str {
+    /// Its name in a profile.
+    pub fn as_str(self) -> &'static str {
         match self {
-            Policy::Allow => "allow",
-            Policy::Ask => "ask",
-            Policy::Deny => "deny",
+            ToolPolicy::Allow => "allow",
+            ToolPolicy::Ask => "ask",
+            ToolPolicy::Deny => "deny",
         }
     }
 }
 
-/// What a profile says of tools by their names. A name may end in `*`; the longest that fits counts.
+/// Policies by tool name. A name may end in `*`; the longest match wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Policies(pub BTreeMap<String, Policy>);
+pub struct ToolPolicies(pub BTreeMap<String, ToolPolicy>);
 
-impl Policies {
-    pub fn of(&self, tool: &str) -> Option<Policy> {
+impl ToolPolicies {
+    /// Policy of the tool, if one matches.
+    pub fn policy_for(&self, tool: &str) -> Option<ToolPolicy> {
         if let Some(exact) = self.0.get(tool) {
             return Some(*exact);
         }
-        let fits = self.0.iter().filter_map(|(name, policy)| {
-            let stem = name.strip_suffix('*')?;
-            tool.starts_with(stem).then_some((stem.len(), *policy))
+        let matching = self.0.iter().filter_map(|(name, policy)| {
+            let prefix = name.strip_suffix('*')?;
+            tool.starts_with(prefix).then_some((prefix.len(), *policy))
         });
-        fits.max_by_key(|(len, _)| *len).map(|(_, policy)| policy)
+        matching.max_by_key(|(len, _)| *len).map(|(_, policy)| policy)
     }
 }

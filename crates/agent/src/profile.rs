@@ -1,219 +1,248 @@
-//! Profiles: what a person writes down about an agent, and the agent that this makes.
+//! Profiles of `millpond.toml`, and the agents built from them.
 
-mod driving;
+mod external_agent;
 mod model;
 
-pub use driving::HOOK_COMMAND;
+pub use external_agent::HOOK_SUBCOMMAND;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::ingest::DialectName;
-use engine::ingest::filter::{ControlWord, Meaning};
-use engine::view::ViewName;
-use gateway::agent::Agent;
+use millpond_engine::filter::{ControlMeaning, ControlWord};
+use millpond_engine::ingest::DialectName;
+use millpond_engine::view::ViewName;
+use millpond_log::agent::Agent;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::checkpoint::Checkpoints;
+use crate::agent_loop::{ApprovalMode, ModelAgent, ModelAgentConfig, RunLimits};
+use crate::checkpoint::CheckpointStore;
 use crate::demo::Pace;
-use crate::driven::Driven;
+use crate::external::ExternalAgent;
 use crate::heartbeat::Heartbeat;
-use crate::limits::{ASK_EXPIRES_AFTER, CONTEXT_TOKENS, ROUNDS_MAX, RUN_TIME_MAX};
-use crate::mcp::{Server, servers_of_json};
-use crate::model::{Price, Rates};
-use crate::net;
-use crate::policy::{Policies, Policy};
-use crate::provider::{Patience, Provider};
-use crate::rounds::{Bounds, Caution, Looped, Setup};
-use crate::tools::{Builtin, Root, Toolbox};
+use crate::http_client;
+use crate::limits::{ASK_EXPIRES_AFTER, CONTEXT_TOKENS_DEFAULT, ROUNDS_MAX, RUN_TIME_MAX};
+use crate::mcp::{McpServer, parse_mcp_servers};
+use crate::model::{Price, TokenRates};
+use crate::policy::{ToolPolicies, ToolPolicy};
+use crate::provider::{CallTimeouts, Provider};
+use crate::tools::{BuiltinTool, Toolbox, WorkingFolder};
 
-/// A profile as it stands in `millpond.toml`. Without a model or an agent it is the demo's.
+/// A profile of `millpond.toml`. Without `model` and `agent` it is the built-in demo.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Profile {
-    /// An agent that the person has: `claude`, `codex`, `gemini`, `acp` and so on.
+    /// An installed agent: `claude`, `codex`, `gemini`, `acp` and so on.
     pub agent: Option<String>,
-    /// The agent's program and what it is called with; the usual if not given.
+    /// The agent's program and arguments; has a default.
     pub command: Vec<String>,
-    /// What a `command` prints; found out if not given.
+    /// Format of a `command`'s output; detected if not set.
     pub dialect: Option<String>,
-    /// Gives the agent a HOME of its own, kept beside the log.
+    /// Gives the agent a separate `HOME`, stored beside the log.
     pub own_home: bool,
-    /// More variables for the agent.
+    /// Extra environment variables for the agent.
     pub environment: BTreeMap<String, String>,
-    /// How an agent of ACP is told to sign in, if it must be told.
+    /// Sign-in method for an ACP agent that needs one.
     pub sign_in: Option<String>,
-    /// `chat`, `responses`, `messages`, `gemini` or `ollama`.
+    /// The model's API: `chat`, `responses`, `messages`, `gemini` or `ollama`.
     pub wire: Option<String>,
-    /// Where the model is; each wire has a place of its own if not given.
+    /// Base URL of the model's server; each API has a default.
     pub base: Option<String>,
+    /// The provider's name of the model.
     pub model: Option<String>,
-    /// The variable that holds the key.
+    /// Environment variable that holds the API key.
     pub key_variable: Option<String>,
-    /// A file that holds it, which nobody else may read.
+    /// File that holds the API key, readable only by its owner.
     pub key_file: Option<PathBuf>,
-    /// A PEM file of certificates to trust beside the system's, for models and MCP servers.
+    /// PEM file of extra certificates to trust, for models and MCP servers.
     pub authorities: Option<PathBuf>,
+    /// Tokens of one reply.
     pub max_tokens: Option<u32>,
-    /// What the model can take in; a conversation that comes near is summed up.
+    /// Context window in tokens; a conversation close to it is compacted.
     pub context_tokens: Option<u64>,
+    /// Thinking budget in tokens.
     pub thinking_tokens: Option<u32>,
-    /// Tells a chat or Responses model in clear what it has thought before.
+    /// Sends earlier reasoning back in clear to a chat or Responses model.
     pub give_thoughts_back: bool,
-    /// More members of every request; for Codex, of the one that begins a conversation.
+    /// Extra members of every request; for Codex, of the request that opens a session.
     pub request: Map<String, Value>,
+    /// System prompt.
     pub system: String,
-    /// The working folder; the current one if not given.
+    /// Working folder; the current one if not set.
     pub folder: Option<PathBuf>,
-    /// Names of built-in tools; all of them if not given.
+    /// Names of built-in tools; all if not set.
     pub tools: Option<Vec<String>>,
-    /// A file of `mcpServers`.
+    /// `mcpServers` JSON file.
     pub mcp: Option<PathBuf>,
     /// `allow`, `ask` or `deny` for tools by name; a name may end in `*`.
     pub policy: BTreeMap<String, String>,
-    /// A word by which the agent ends the run.
+    /// Word by which the agent ends the run.
     pub finish_word: Option<String>,
-    /// Prompts that come by the clock.
+    /// Scheduled prompts.
     pub heartbeat: Vec<HeartbeatProfile>,
-    /// The view that readers get who name none.
+    /// Default view of readers.
     pub view: Option<String>,
-    pub limits: Limits,
+    /// Limits of a run.
+    pub limits: LimitsProfile,
     /// US dollars per million tokens.
     pub price: Option<PriceProfile>,
-    pub patience: PatienceProfile,
+    /// Timeouts of model calls.
+    pub patience: TimeoutsProfile,
 }
 
+/// Limits of a run, as a profile sets them.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Limits {
+pub struct LimitsProfile {
+    /// Model calls.
     pub rounds: Option<u32>,
+    /// Wall time, without waiting for people.
     pub minutes: Option<u64>,
+    /// Input and output tokens.
     pub tokens: Option<u64>,
+    /// Cost of the run in US dollars.
     pub cost_usd: Option<f64>,
-    /// What a session may cost before a person is asked whether it may cost as much again.
+    /// Cost of the session in US dollars above which a person is asked to raise it.
     pub budget_usd: Option<f64>,
-    /// How long an ask waits for its answer: a day if not given, and never longer.
+    /// Minutes until an ask expires; a day at most, and by default.
     pub answer_minutes: Option<u64>,
 }
 
+/// A scheduled prompt.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeartbeatProfile {
-    /// Five fields, as `cron` has them, in local time.
+    /// The five fields of `cron`, in local time.
     pub schedule: String,
-    /// The title of the session; made if there is none.
+    /// Title of the session, which is created if missing.
     pub session: String,
+    /// The prompt.
     pub prompt: String,
-    /// What the agent says if there is nothing to report.
-    #[serde(default = "usual_marker")]
+    /// The agent's reply if there is nothing to report.
+    #[serde(default = "default_marker")]
     pub marker: String,
 }
 
-fn usual_marker() -> String {
+fn default_marker() -> String {
     "HEARTBEAT_OK".to_owned()
 }
 
+/// Price of a model, in US dollars per million tokens.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriceProfile {
+    /// Price of input.
     pub input: f64,
+    /// Price of output.
     pub output: f64,
+    /// Price of cached input; that of input if not set.
     pub cached: Option<f64>,
 }
 
-/// In seconds.
+/// Timeouts of model calls, in seconds.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct PatienceProfile {
+pub struct TimeoutsProfile {
+    /// Connecting.
     pub connect: Option<u64>,
+    /// From the request to the first byte.
     pub first_byte: Option<u64>,
+    /// Between two pieces of a reply.
     pub idle: Option<u64>,
+    /// One whole reply.
     pub total: Option<u64>,
 }
 
-/// Why a profile makes no agent.
+/// Error in a profile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct BadProfile(String);
+pub struct ProfileError(String);
 
-fn bad<T>(words: impl Into<String>) -> Result<T, BadProfile> {
-    Err(BadProfile(words.into()))
+fn invalid_profile<T>(message: impl Into<String>) -> Result<T, ProfileError> {
+    Err(ProfileError(message.into()))
 }
 
 impl Profile {
+    /// True if the profile is the built-in demo.
     pub fn is_demo(&self) -> bool {
         self.model.is_none() && self.agent.is_none()
     }
 
-    /// Whoever answers, in a few words.
-    pub fn title(&self) -> String {
+    /// Name of the agent or model, for people.
+    pub fn display_name(&self) -> String {
         match (&self.agent, &self.model) {
             (Some(agent), None) => agent.clone(),
             (Some(agent), Some(model)) => format!("{agent} with {model}"),
             (None, Some(model)) => model.clone(),
-            (None, None) => "the demo agent, which is no model".to_owned(),
+            (None, None) => "built-in demo".to_owned(),
         }
     }
 
-    /// The agent that this makes. Paths are relative to `beside`; `data` is where it keeps things.
-    pub fn agent(
+    /// Builds the agent. Paths are relative to `beside`; `data` is the data folder.
+    pub fn build_agent(
         &self,
-        beside: &Path,
+        config_folder: &Path,
         data: &Path,
-        caution: Caution,
+        approval_mode: ApprovalMode,
         variable: impl Fn(&str) -> Option<String>,
-    ) -> Result<Arc<dyn Agent>, BadProfile> {
+    ) -> Result<Arc<dyn Agent>, ProfileError> {
         match &self.agent {
             Some(agent) => {
-                let driving = self.driving(agent, beside, data, caution)?;
-                Ok(Arc::new(Driven::new(driving)))
+                let config =
+                    self.build_external_agent_config(agent, config_folder, data, approval_mode)?;
+                Ok(Arc::new(ExternalAgent::new(config)))
             }
-            None => Ok(Arc::new(Looped::new(self.setup(beside, data, caution, variable)?))),
+            None => Ok(Arc::new(ModelAgent::new(self.build_model_agent_config(
+                config_folder,
+                data,
+                approval_mode,
+                variable,
+            )?))),
         }
     }
 
-    fn setup(
+    fn build_model_agent_config(
         &self,
-        beside: &Path,
+        config_folder: &Path,
         data: &Path,
-        caution: Caution,
+        approval_mode: ApprovalMode,
         variable: impl Fn(&str) -> Option<String>,
-    ) -> Result<Setup, BadProfile> {
-        let root =
-            Root::open(&self.folder(beside)).map_err(|error| BadProfile(error.to_string()))?;
-        let root = root.without(data);
-        let authorities = self.authorities(beside)?;
-        let servers = self.servers(beside, root.path(), &authorities, &variable)?;
-        let checkpoints = Some(Checkpoints::of(data, root.path()));
-        let toolbox = Toolbox { root, builtins: self.builtins()?, servers };
+    ) -> Result<ModelAgentConfig, ProfileError> {
+        let root = WorkingFolder::open(&self.working_folder(config_folder))
+            .map_err(|error| ProfileError(error.to_string()))?;
+        let root = root.excluding(data);
+        let authorities = self.read_certificates(config_folder)?;
+        let servers = self.read_mcp_servers(config_folder, root.path(), &authorities, &variable)?;
+        let checkpoints = Some(CheckpointStore::for_folder(data, root.path()));
+        let toolbox = Toolbox { folder: root, builtins: self.builtin_tools()?, servers };
         let price = self.price.map(|price| Price {
             input: price.input,
             output: price.output,
             cached: price.cached,
         });
         let (provider, dialect, rates) = match &self.model {
-            None => (Provider::Demo(Pace::Live), DialectName::OpenAiChat, Rates::default()),
+            None => (Provider::Demo(Pace::Live), DialectName::OpenAiChat, TokenRates::default()),
             Some(name) => {
-                let model = self.model(name, beside, &variable)?;
-                let (dialect, rates) = (model.wire.dialect(), Rates::of(model.wire, price));
-                let provider = Provider::model(model, self.patience.seconds(), &authorities)
-                    .map_err(|error| BadProfile(error.to_string()))?;
+                let model = self.load_model(name, config_folder, &variable)?;
+                let (dialect, rates) = (model.api.dialect(), TokenRates::for_api(model.api, price));
+                let provider =
+                    Provider::new_model(model, self.patience.call_timeouts(), &authorities)
+                        .map_err(|error| ProfileError(error.to_string()))?;
                 (provider, dialect, rates)
             }
         };
-        Ok(Setup {
+        Ok(ModelAgentConfig {
             provider,
             dialect,
-            system: self.system.clone(),
+            system_prompt: self.system.clone(),
             toolbox,
-            policies: self.policies()?,
-            caution,
-            bounds: Bounds {
-                context_tokens: self.context_tokens.unwrap_or(CONTEXT_TOKENS),
-                ..self.limits.bounds()
+            policies: self.tool_policies()?,
+            approval_mode,
+            limits: RunLimits {
+                context_tokens: self.context_tokens.unwrap_or(CONTEXT_TOKENS_DEFAULT),
+                ..self.limits.run_limits()
             },
             rates,
             control_words: self.control_words()?,
@@ -221,102 +250,106 @@ impl Profile {
         })
     }
 
-    fn folder(&self, beside: &Path) -> PathBuf {
-        self.folder.as_ref().map_or_else(|| PathBuf::from("."), |folder| beside.join(folder))
+    fn working_folder(&self, config_folder: &Path) -> PathBuf {
+        self.folder.as_ref().map_or_else(|| PathBuf::from("."), |folder| config_folder.join(folder))
     }
 
-    fn builtins(&self) -> Result<Vec<Builtin>, BadProfile> {
+    fn builtin_tools(&self) -> Result<Vec<BuiltinTool>, ProfileError> {
         let Some(names) = &self.tools else {
-            let demo = self.is_demo().then_some(Builtin::DrawChart);
-            return Ok(Builtin::ALL.into_iter().chain(demo).collect());
+            let demo = self.is_demo().then_some(BuiltinTool::DrawChart);
+            return Ok(BuiltinTool::ALL.into_iter().chain(demo).collect());
         };
         let find = |name: &String| {
-            Builtin::ALL.into_iter().find(|tool| tool.name() == name).ok_or_else(|| {
-                let all = Builtin::ALL.map(Builtin::name).join(", ");
-                BadProfile(format!("there is no tool `{name}`; there are {all}"))
+            BuiltinTool::ALL.into_iter().find(|tool| tool.name() == name).ok_or_else(|| {
+                let available = BuiltinTool::ALL.map(BuiltinTool::name).join(", ");
+                ProfileError(format!("unknown tool `{name}`; available: {available}"))
             })
         };
         names.iter().map(find).collect()
     }
 
-    fn servers(
+    fn read_mcp_servers(
         &self,
-        beside: &Path,
+        config_folder: &Path,
         folder: &Path,
         authorities: &[reqwest::Certificate],
         variable: &impl Fn(&str) -> Option<String>,
-    ) -> Result<Vec<Arc<Server>>, BadProfile> {
+    ) -> Result<Vec<Arc<McpServer>>, ProfileError> {
         let Some(file) = &self.mcp else { return Ok(Vec::new()) };
-        let client = net::client(authorities).build();
-        let client = client.map_err(|error| BadProfile(error.to_string()))?;
-        let file = beside.join(file);
+        let client = http_client::client_builder(authorities).build();
+        let client = client.map_err(|error| ProfileError(error.to_string()))?;
+        let file = config_folder.join(file);
         let text = std::fs::read_to_string(&file)
-            .map_err(|error| BadProfile(format!("cannot read {}: {error}", file.display())))?;
-        let servers = servers_of_json(&text, variable)
-            .map_err(|error| BadProfile(format!("{}: {error}", file.display())))?;
-        let servers = servers
-            .into_iter()
-            .map(|(name, how)| Arc::new(Server::new(name, how, folder.to_owned(), client.clone())));
+            .map_err(|error| ProfileError(format!("cannot read {}: {error}", file.display())))?;
+        let servers = parse_mcp_servers(&text, variable)
+            .map_err(|error| ProfileError(format!("{}: {error}", file.display())))?;
+        let servers = servers.into_iter().map(|(name, transport)| {
+            Arc::new(McpServer::new(name, transport, folder.to_owned(), client.clone()))
+        });
         Ok(servers.collect())
     }
 
-    fn policies(&self) -> Result<Policies, BadProfile> {
-        let read = |(tool, word): (&String, &String)| {
-            let known = Policy::WORDS.into_iter().find(|(known, _)| known == word);
-            let Some((_, policy)) = known else {
-                return bad(format!("the policy of `{tool}` is `{word}`, not allow, ask or deny"));
+    fn tool_policies(&self) -> Result<ToolPolicies, ProfileError> {
+        let parse_policy = |(tool, value): (&String, &String)| {
+            let found = ToolPolicy::NAMES.into_iter().find(|(name, _)| name == value);
+            let Some((_, policy)) = found else {
+                return invalid_profile(format!(
+                    "policy of `{tool}` is `{value}`, but must be allow, ask or deny"
+                ));
             };
             Ok((tool.clone(), policy))
         };
-        self.policy.iter().map(read).collect::<Result<_, _>>().map(Policies)
+        self.policy.iter().map(parse_policy).collect::<Result<_, _>>().map(ToolPolicies)
     }
 
-    fn control_words(&self) -> Result<Vec<ControlWord>, BadProfile> {
-        let finish = self.finish_word.iter().map(|word| (word, Meaning::Finish));
-        let markers = self.heartbeat.iter().map(|beat| (&beat.marker, Meaning::NothingToReport));
-        let mut words: Vec<ControlWord> = Vec::new();
+    fn control_words(&self) -> Result<Vec<ControlWord>, ProfileError> {
+        let finish = self.finish_word.iter().map(|word| (word, ControlMeaning::Finish));
+        let markers =
+            self.heartbeat.iter().map(|beat| (&beat.marker, ControlMeaning::NothingToReport));
+        let mut control_words: Vec<ControlWord> = Vec::new();
         for (word, meaning) in finish.chain(markers) {
             let word = ControlWord::new(word, meaning)
-                .map_err(|_| BadProfile(format!("`{word}` cannot be a control word")))?;
-            if !words.contains(&word) {
-                words.push(word);
+                .map_err(|_| ProfileError(format!("`{word}` cannot be a control word")))?;
+            if !control_words.contains(&word) {
+                control_words.push(word);
             }
         }
-        Ok(words)
+        Ok(control_words)
     }
 
-    pub fn heartbeats(&self) -> Result<Vec<Heartbeat>, BadProfile> {
-        let read = |beat: &HeartbeatProfile| {
+    /// The profile's heartbeats.
+    pub fn heartbeats(&self) -> Result<Vec<Heartbeat>, ProfileError> {
+        let parse_heartbeat = |beat: &HeartbeatProfile| {
             let HeartbeatProfile { schedule, session, prompt, marker } = beat;
             if session.trim().is_empty() || prompt.trim().is_empty() {
-                return bad("a heartbeat has a `session` and a `prompt`");
+                return invalid_profile("a heartbeat needs a `session` and a `prompt`");
             }
-            let read = Heartbeat::new(schedule, session, prompt, marker);
-            read.map_err(|error| BadProfile(error.to_string()))
+            let heartbeat = Heartbeat::new(schedule, session, prompt, marker);
+            heartbeat.map_err(|error| ProfileError(error.to_string()))
         };
-        self.heartbeat.iter().map(read).collect()
+        self.heartbeat.iter().map(parse_heartbeat).collect()
     }
 
-    /// The view that readers get who name none.
-    pub fn view(&self) -> Result<ViewName, BadProfile> {
-        let Some(word) = &self.view else { return Ok(ViewName::Latest) };
-        word.parse().map_err(|_| {
-            let all = ViewName::ALL.map(ViewName::as_str).join(", ");
-            BadProfile(format!("`view` is `{word}`, but must be one of {all}"))
+    /// Default view of readers.
+    pub fn default_view(&self) -> Result<ViewName, ProfileError> {
+        let Some(view) = &self.view else { return Ok(ViewName::Latest) };
+        view.parse().map_err(|_| {
+            let available = ViewName::ALL.map(ViewName::as_str).join(", ");
+            ProfileError(format!("`view` is `{view}`, but must be one of {available}"))
         })
     }
 }
 
-impl Limits {
-    fn bounds(self) -> Bounds {
-        Bounds {
+impl LimitsProfile {
+    fn run_limits(self) -> RunLimits {
+        RunLimits {
             rounds: self.rounds.unwrap_or(ROUNDS_MAX),
-            time: self.minutes.map_or(RUN_TIME_MAX, Duration::from_mins),
+            work_time: self.minutes.map_or(RUN_TIME_MAX, Duration::from_mins),
             tokens: self.tokens,
             cost_usd: self.cost_usd,
             budget_usd: self.budget_usd,
-            context_tokens: CONTEXT_TOKENS,
-            answer_within: self
+            context_tokens: CONTEXT_TOKENS_DEFAULT,
+            answer_timeout: self
                 .answer_minutes
                 .map_or(ASK_EXPIRES_AFTER, Duration::from_mins)
                 .min(ASK_EXPIRES_AFTER),
@@ -324,16 +357,17 @@ impl Limits {
     }
 }
 
-impl PatienceProfile {
-    fn seconds(self) -> Patience {
-        let usual = Patience::default();
-        let or = |seconds: Option<u64>, usual| seconds.map_or(usual, Duration::from_secs);
-        Patience {
-            connect: or(self.connect, usual.connect),
-            first_byte: or(self.first_byte, usual.first_byte),
-            idle: or(self.idle, usual.idle),
-            total: or(self.total, usual.total),
-            retry: usual.retry,
+impl TimeoutsProfile {
+    fn call_timeouts(self) -> CallTimeouts {
+        let default = CallTimeouts::default();
+        let seconds_or =
+            |seconds: Option<u64>, default| seconds.map_or(default, Duration::from_secs);
+        CallTimeouts {
+            connect: seconds_or(self.connect, default.connect),
+            first_byte: seconds_or(self.first_byte, default.first_byte),
+            idle: seconds_or(self.idle, default.idle),
+            total: seconds_or(self.total, default.total),
+            retry_delay: default.retry_delay,
         }
     }
 }

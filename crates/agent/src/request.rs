@@ -1,4 +1,4 @@
-//! What a model is asked, in each protocol's own words. Pure: a conversation in, a request out.
+//! Builds model requests for each API. Pure: a conversation in, a request out.
 
 mod chat;
 mod gemini;
@@ -6,82 +6,96 @@ mod messages;
 mod ollama;
 mod responses;
 
-use engine::event::Image;
-use gateway::agent::Prompt;
+use millpond_engine::event::Image;
+use millpond_log::agent::Prompt;
 use serde_json::{Map, Value, json};
 
 use crate::conversation::Turn;
-use crate::model::{Model, Wire};
+use crate::model::{Model, ModelApi};
 
-/// A tool as a model is told of it.
+/// Definition of a tool for a model.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Spec {
+pub struct ToolSpec {
+    /// Name by which the model calls it.
     pub name: String,
-    pub about: String,
+    /// Description for the model.
+    pub description: String,
     /// JSON Schema of its arguments.
     pub schema: Value,
 }
 
-/// All that a model is to know before it goes on.
+/// Input of one model call.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
-    pub system: &'a str,
+pub struct ModelInput<'a> {
+    /// System prompt.
+    pub system_prompt: &'a str,
+    /// Conversation so far.
     pub turns: &'a [Turn],
-    pub tools: &'a [Spec],
+    /// Tools it may call.
+    pub tools: &'a [ToolSpec],
 }
 
-/// A request that is ready to be sent, but for its key.
+/// An HTTP request, complete except for the API key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
+    /// Full URL.
     pub url: String,
-    /// The header that carries the key, and what stands before it there.
+    /// Name of the header for the key, and the prefix of its value.
     pub key_header: (&'static str, &'static str),
+    /// Other headers.
     pub headers: Vec<(&'static str, &'static str)>,
+    /// JSON body.
     pub body: Value,
 }
 
-pub fn build(model: &Model, asked: Asked<'_>) -> Request {
-    let (path, body) = match model.wire {
-        Wire::Chat => ("/chat/completions".to_owned(), chat::body(model, asked)),
-        Wire::Responses => ("/responses".to_owned(), responses::body(model, asked)),
-        Wire::Messages => ("/messages".to_owned(), messages::body(model, asked)),
-        Wire::Gemini => {
+/// Builds the request of one call.
+pub fn build_request(model: &Model, input: ModelInput<'_>) -> Request {
+    let (path, body) = match model.api {
+        ModelApi::Chat => ("/chat/completions".to_owned(), chat::build_body(model, input)),
+        ModelApi::Responses => ("/responses".to_owned(), responses::build_body(model, input)),
+        ModelApi::Messages => ("/messages".to_owned(), messages::build_body(model, input)),
+        ModelApi::Gemini => {
             let path = format!("/models/{}:streamGenerateContent?alt=sse", model.name);
-            (path, gemini::body(model, asked))
+            (path, gemini::build_body(model, input))
         }
-        Wire::Ollama => ("/api/chat".to_owned(), ollama::body(model, asked)),
+        ModelApi::Ollama => ("/api/chat".to_owned(), ollama::build_body(model, input)),
     };
-    let (key_header, headers) = match model.wire {
-        Wire::Messages => (("x-api-key", ""), vec![("anthropic-version", "2023-06-01")]),
-        Wire::Gemini => (("x-goog-api-key", ""), Vec::new()),
-        Wire::Chat | Wire::Responses | Wire::Ollama => (("authorization", "Bearer "), Vec::new()),
+    let (key_header, headers) = match model.api {
+        ModelApi::Messages => (("x-api-key", ""), vec![("anthropic-version", "2023-06-01")]),
+        ModelApi::Gemini => (("x-goog-api-key", ""), Vec::new()),
+        ModelApi::Chat | ModelApi::Responses | ModelApi::Ollama => {
+            (("authorization", "Bearer "), Vec::new())
+        }
     };
-    let url = format!("{}{path}", model.base.trim_end_matches('/'));
-    Request { url, key_header, headers, body: merged(body, &model.extra) }
+    let url = format!("{}{path}", model.base_url.trim_end_matches('/'));
+    Request { url, key_header, headers, body: merge_extra_params(body, &model.extra_params) }
 }
 
-/// The profile's own members beat ours; objects are put together.
-fn merged(mut body: Value, extra: &Map<String, Value>) -> Value {
-    fn put(into: &mut Map<String, Value>, from: &Map<String, Value>) {
-        for (name, value) in from {
-            match (into.get_mut(name), value) {
-                (Some(Value::Object(into)), Value::Object(from)) => put(into, from),
-                (Some(Value::Array(into)), Value::Array(from)) => into.extend(from.iter().cloned()),
+/// Merges the profile's extra members into the body; they win, objects and arrays are combined.
+fn merge_extra_params(mut body: Value, extra: &Map<String, Value>) -> Value {
+    fn merge_objects(target: &mut Map<String, Value>, source: &Map<String, Value>) {
+        for (name, value) in source {
+            match (target.get_mut(name), value) {
+                (Some(Value::Object(target)), Value::Object(source)) => {
+                    merge_objects(target, source);
+                }
+                (Some(Value::Array(target)), Value::Array(source)) => {
+                    target.extend(source.iter().cloned());
+                }
                 _ => {
-                    into.insert(name.clone(), value.clone());
+                    target.insert(name.clone(), value.clone());
                 }
             }
         }
     }
     if let Value::Object(body) = &mut body {
-        put(body, extra);
+        merge_objects(body, extra);
     }
     body
 }
 
-/// Arguments as an object, which most protocols want them to be. What the model wrote otherwise is
-/// kept as text.
-fn arguments(text: &str) -> Value {
+/// Arguments as a JSON object, which most APIs require. Anything else is wrapped as text.
+fn arguments_object(text: &str) -> Value {
     match serde_json::from_str(text) {
         Ok(Value::Object(members)) => Value::Object(members),
         _ if text.trim().is_empty() => json!({}),
@@ -89,21 +103,21 @@ fn arguments(text: &str) -> Value {
     }
 }
 
-/// Arguments as the model wrote them, if they are what protocols that want text take for arguments.
-fn arguments_text(text: &str) -> String {
+/// Arguments as JSON text: as the model wrote them if they are an object.
+fn arguments_json(text: &str) -> String {
     match serde_json::from_str::<Map<String, Value>>(text) {
         Ok(_) => text.to_owned(),
-        Err(_) => arguments(text).to_string(),
+        Err(_) => arguments_object(text).to_string(),
     }
 }
 
-/// Whether a seal is this protocol's: it has one of these members. Another's is worth nothing here.
-fn is_own(seal: &str, members: &[&str]) -> bool {
+/// True if the seal has one of these members, so it is this API's. Other APIs' seals are not sent.
+fn is_seal_with_member(seal: &str, members: &[&str]) -> bool {
     let seal: Map<String, Value> = serde_json::from_str(seal).unwrap_or_default();
-    members.iter().any(|member| seal.contains_key(*member))
+    members.iter().any(|name| seal.contains_key(*name))
 }
 
-/// An image as a URL, or as a data URL.
+/// URL or data URL of an image.
 fn image_url(image: &Image<'_>) -> Option<String> {
     match image {
         Image::Url { url } => Some(url.to_string()),
@@ -112,34 +126,34 @@ fn image_url(image: &Image<'_>) -> Option<String> {
     }
 }
 
-/// What a person said, unless they only showed something.
-fn words(prompt: &Prompt) -> Option<&str> {
+/// Text of a prompt; `None` if it is blank and there are images.
+fn prompt_text(prompt: &Prompt) -> Option<&str> {
     Some(prompt.text.as_str()).filter(|text| prompt.images.is_empty() || !text.trim().is_empty())
 }
 
-/// What a tool gave, never nothing: some providers refuse an empty result.
-fn result_text(text: &str) -> &str {
+/// Output of a tool, or a placeholder: some providers reject an empty result.
+fn non_empty_result(text: &str) -> &str {
     if text.is_empty() { "(no output)" } else { text }
 }
 
-/// A tool as chat completions and Ollama know it.
-fn function(tool: &Spec) -> Value {
+/// Tool definition for chat completions and Ollama.
+fn function_tool(tool: &ToolSpec) -> Value {
     json!({
         "type": "function",
         "function": {
             "name": tool.name,
-            "description": tool.about,
+            "description": tool.description,
             "parameters": tool.schema,
         },
     })
 }
 
-/// An object, with the members that its seal has.
-fn sealed(mut object: Value, seal: Option<&String>) -> Value {
-    if let (Value::Object(into), Some(seal)) = (&mut object, seal)
-        && let Ok(Value::Object(from)) = serde_json::from_str(seal)
+/// Adds the members of a seal to an object.
+fn merge_seal(mut object: Value, seal: Option<&String>) -> Value {
+    if let (Value::Object(target), Some(seal)) = (&mut object, seal)
+        && let Ok(Value::Object(members)) = serde_json::from_str(seal)
     {
-        into.extend(from);
+        target.extend(members);
     }
     object
 }

@@ -1,14 +1,16 @@
-//! The tools that an agent has without any server: files, commands, pages, and the person.
+//! Built-in tools and the catalogue of all tools.
 //!
-//! A call is prepared first, which changes nothing and says exactly what would happen; what is then
-//! done is what was prepared. Whoever approves a call approves the digest of that.
+//! A call is prepared first: that changes nothing and describes exactly what would happen. The
+//! prepared action is what runs. An approval is bound to its digest.
 
+mod action_digest;
 mod builtin;
 mod chart;
 mod command;
 mod files;
-mod page;
-mod root;
+mod update;
+mod web_fetch;
+mod working_folder;
 mod write;
 
 use std::collections::BTreeMap;
@@ -17,151 +19,109 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use engine::event::{AskKind, StepId, ToolKind, ToolOutcome};
 use futures_util::future::join_all;
-use gateway::digest::Digest;
+use millpond_engine::event::{AskKind, ToolKind};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
 
-use crate::conversation::{Call, called};
-use crate::mcp::{Away, Server, Tool};
-use crate::pen::{Known, KnownTools};
-use crate::request::Spec;
+use crate::conversation::{Call, model_tool_name};
+use crate::mcp::{McpServer, McpTool, ServerUnavailable};
+use crate::request::ToolSpec;
+use crate::run_writer::{ToolDetails, ToolDetailsByName};
 
-pub use builtin::Builtin;
-pub use root::{NoRoot, Root};
+pub use action_digest::ActionDigest;
+pub use builtin::BuiltinTool;
+pub use update::{CallResult, ToolUpdate, UpdateContent, UpdateSender};
+pub use working_folder::{OpenFolderError, WorkingFolder};
 
-/// What a tool has to say while it runs, and when it has ended.
-#[derive(Debug)]
-pub struct News {
-    pub step: StepId,
-    pub said: Said,
-}
-
-#[derive(Debug)]
-pub enum Said {
-    Output(String),
-    Progress(String),
-    Image { media_type: String, base64: String },
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Done {
-    pub outcome: ToolOutcome,
-    pub detail: Option<String>,
-}
-
-impl Done {
-    pub fn well() -> Done {
-        Done { outcome: ToolOutcome::Succeeded, detail: None }
-    }
-
-    pub fn failed(detail: impl Into<String>) -> Done {
-        Done { outcome: ToolOutcome::Failed, detail: Some(detail.into()) }
-    }
-
-    pub fn denied(detail: impl Into<String>) -> Done {
-        Done { outcome: ToolOutcome::Denied, detail: Some(detail.into()) }
-    }
-}
-
-/// Tells news of one step.
+/// A prepared call: its action, description and digest.
 #[derive(Clone, Debug)]
-pub struct Teller {
-    pub step: StepId,
-    pub news: mpsc::Sender<News>,
+pub struct PreparedCall {
+    /// Action to run.
+    pub action: ToolAction,
+    /// Kind of the approval ask.
+    pub ask_kind: AskKind,
+    /// Text shown to the person who approves it.
+    pub description: String,
+    /// Digest of the call and of the current state that it acts on.
+    pub digest: ActionDigest,
 }
 
-impl Teller {
-    pub async fn tell(&self, said: Said) {
-        // Whoever does not listen any more has been told to stop.
-        let _stopped = self.news.send(News { step: self.step, said }).await;
-    }
-
-    pub async fn put_out(&self, text: impl Into<String>) {
-        self.tell(Said::Output(text.into())).await;
-    }
-}
-
-/// Exactly what a call would do.
+/// A prepared action of a tool.
 #[derive(Clone, Debug)]
-pub struct Prepared {
-    pub deed: Deed,
-    pub kind: AskKind,
-    /// What a person is shown before allowing it.
-    pub words: String,
-    /// Of all that decides what happens: the call, and what it would act on as that is now.
-    pub digest: String,
-}
-
-#[derive(Clone, Debug)]
-pub enum Deed {
-    Read(files::Read),
-    List(files::List),
-    Search(files::Search),
-    Write(write::Write),
-    Run(command::Run),
-    Fetch(page::Fetch),
-    Chart,
+pub enum ToolAction {
+    Read(files::ReadFile),
+    List(files::ListFiles),
+    Search(files::SearchFiles),
+    Write(write::FileWrite),
+    RunCommand(command::ShellCommand),
+    Fetch(web_fetch::WebFetch),
+    DrawChart,
     /// A tool of an MCP server.
-    Remote(Remote, Map<String, Value>),
-    /// The person is asked, and the run ends with the question.
+    CallRemoteTool(RemoteTool, Map<String, Value>),
+    /// Ends the run with a question.
     AskPerson(String),
 }
 
-impl Deed {
-    /// Whether files in the working folder may be others afterwards.
+impl ToolAction {
+    /// True if the action may change files in the working folder.
     pub fn may_change_files(&self) -> bool {
         match self {
-            Deed::Write(_) | Deed::Run(_) | Deed::Remote(..) => true,
-            Deed::Read(_)
-            | Deed::List(_)
-            | Deed::Search(_)
-            | Deed::Fetch(_)
-            | Deed::Chart
-            | Deed::AskPerson(_) => false,
+            ToolAction::Write(_) | ToolAction::RunCommand(_) | ToolAction::CallRemoteTool(..) => {
+                true
+            }
+            ToolAction::Read(_)
+            | ToolAction::List(_)
+            | ToolAction::Search(_)
+            | ToolAction::Fetch(_)
+            | ToolAction::DrawChart
+            | ToolAction::AskPerson(_) => false,
         }
     }
 }
 
-/// What the model is told when a call cannot be done.
+/// Error message of a call, for the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct BadCall(pub String);
+pub struct ToolCallError(pub String);
 
-impl BadCall {
-    fn new(words: impl Into<String>) -> BadCall {
-        BadCall(words.into())
+impl ToolCallError {
+    fn new(message: impl Into<String>) -> ToolCallError {
+        ToolCallError(message.into())
     }
 }
 
-/// The tools of one working folder.
+/// Built-in tools of a working folder, and MCP servers.
 #[derive(Clone, Debug)]
 pub struct Toolbox {
-    pub root: Root,
-    pub builtins: Vec<Builtin>,
-    pub servers: Vec<Arc<Server>>,
+    /// The working folder.
+    pub folder: WorkingFolder,
+    /// Enabled built-in tools.
+    pub builtins: Vec<BuiltinTool>,
+    /// MCP servers.
+    pub servers: Vec<Arc<McpServer>>,
 }
 
-/// A tool of an MCP server, as the server told of it.
+/// A tool of an MCP server, as the server listed it.
 #[derive(Clone, Debug)]
-pub struct Remote {
-    server: Arc<Server>,
-    tool: Tool,
+pub struct RemoteTool {
+    server: Arc<McpServer>,
+    tool: McpTool,
 }
 
-/// All tools that there are now, by the names that a model says.
+/// All tools available now, by the names that the model uses.
 #[derive(Clone, Debug, Default)]
-pub struct Catalogue {
-    pub specs: Vec<Spec>,
-    pub known: KnownTools,
-    remote: BTreeMap<String, Remote>,
+pub struct ToolCatalogue {
+    /// Definitions for the model.
+    pub specs: Vec<ToolSpec>,
+    /// Details that are added to events.
+    pub details: ToolDetailsByName,
+    remote_tools: BTreeMap<String, RemoteTool>,
 }
 
-impl Remote {
-    fn kind(&self) -> (ToolKind, AskKind) {
-        // As Playwright's server names what it does in a browser.
+impl RemoteTool {
+    fn tool_and_ask_kind(&self) -> (ToolKind, AskKind) {
+        // Playwright's server prefixes its browser actions like this.
         if self.tool.name.starts_with("browser_") {
             (ToolKind::Action, AskKind::Browser)
         } else {
@@ -169,190 +129,211 @@ impl Remote {
         }
     }
 
-    fn prepare(&self, call: &Call) -> Result<Prepared, BadCall> {
-        let arguments: Map<String, Value> = arguments(call)?;
-        let Remote { server, tool } = self;
-        let words = format!("{}: {}\n{:#}", server.name, tool.name, Value::from(arguments.clone()));
-        // A server that changes what its tool is said to do has another tool.
-        let state = json!([format!("{:?}", server.how), tool.name, tool.about, tool.schema]);
-        let digest = digest(&call.name, &call.arguments, &state);
-        let (_, kind) = self.kind();
-        Ok(Prepared { deed: Deed::Remote(self.clone(), arguments), kind, words, digest })
+    fn prepare_call(&self, call: &Call) -> Result<PreparedCall, ToolCallError> {
+        let arguments: Map<String, Value> = parse_arguments(call)?;
+        let RemoteTool { server, tool } = self;
+        let description =
+            format!("{}: {}\n{:#}", server.name, tool.name, Value::from(arguments.clone()));
+        let digest = ActionDigest::of_remote(&call.name, &call.arguments, &server.transport, tool);
+        let (_, kind) = self.tool_and_ask_kind();
+        Ok(PreparedCall {
+            action: ToolAction::CallRemoteTool(self.clone(), arguments),
+            ask_kind: kind,
+            description,
+            digest,
+        })
     }
 }
 
 impl Toolbox {
-    pub fn find(&self, name: &str) -> Option<Builtin> {
+    /// The enabled built-in tool of that name.
+    pub fn find_builtin(&self, name: &str) -> Option<BuiltinTool> {
         self.builtins.iter().copied().find(|tool| tool.name() == name)
     }
 
-    /// What there is now, and which servers are away.
-    pub async fn catalogue(&self) -> (Catalogue, Vec<Away>) {
-        let mut all = Catalogue::default();
+    /// Lists all tools, asking every MCP server; also returns the servers that are unavailable.
+    pub async fn load_catalogue(&self) -> (ToolCatalogue, Vec<ServerUnavailable>) {
+        let mut catalogue = ToolCatalogue::default();
         let mut missing = Vec::new();
         for tool in &self.builtins {
             let name = tool.name().to_owned();
-            all.specs.push(tool.spec());
-            all.known.insert(name.clone(), Known { kind: tool.kind(), server: None, name });
+            catalogue.specs.push(tool.tool_spec());
+            catalogue
+                .details
+                .insert(name.clone(), ToolDetails { kind: tool.tool_kind(), server: None, name });
         }
-        let asked = self.servers.iter().map(|server| async move { (server, server.tools().await) });
-        for (server, tools) in join_all(asked).await {
+        let listings =
+            self.servers.iter().map(|server| async move { (server, server.list_tools().await) });
+        for (server, tools) in join_all(listings).await {
             match tools {
-                Ok(tools) => tools.iter().for_each(|tool| all.add(server, tool)),
-                Err(away) => missing.push(away),
+                Ok(tools) => tools.iter().for_each(|tool| catalogue.add_remote_tool(server, tool)),
+                Err(error) => missing.push(error),
             }
         }
-        (all, missing)
+        (catalogue, missing)
     }
 
-    /// Looks what a call would do, and changes nothing.
-    pub fn prepare(&self, all: &Catalogue, call: &Call) -> Result<Prepared, BadCall> {
-        if let Some(remote) = all.remote.get(&call.name) {
-            return remote.prepare(call);
+    /// Prepares a call; changes nothing.
+    pub fn prepare_call(
+        &self,
+        catalogue: &ToolCatalogue,
+        call: &Call,
+    ) -> Result<PreparedCall, ToolCallError> {
+        if let Some(remote) = catalogue.remote_tools.get(&call.name) {
+            return remote.prepare_call(call);
         }
-        let tool = self.find(&call.name).ok_or_else(|| {
-            let names: Vec<_> = all.known.keys().map(String::as_str).collect();
-            BadCall(format!("There is no tool `{}`; there are {}.", call.name, names.join(", ")))
+        let tool = self.find_builtin(&call.name).ok_or_else(|| {
+            let names: Vec<_> = catalogue.details.keys().map(String::as_str).collect();
+            ToolCallError(format!("Unknown tool `{}`. Available: {}.", call.name, names.join(", ")))
         })?;
-        let (deed, kind, words, state) = match tool {
-            Builtin::ReadFile => {
-                let read = files::Read::prepare(&self.root, &arguments(call)?)?;
+        let (action, kind, description, state) = match tool {
+            BuiltinTool::ReadFile => {
+                let read = files::ReadFile::prepare(&self.folder, &parse_arguments(call)?)?;
                 (
-                    Deed::Read(read.clone()),
+                    ToolAction::Read(read.clone()),
                     AskKind::Tool,
                     format!("Read {}", read.path),
                     json!(null),
                 )
             }
-            Builtin::ListFiles => {
-                let list = files::List::prepare(&self.root, &arguments(call)?)?;
-                let words = format!("List the files in {}", list.path);
-                (Deed::List(list), AskKind::Tool, words, json!(null))
+            BuiltinTool::ListFiles => {
+                let list = files::ListFiles::prepare(&self.folder, &parse_arguments(call)?)?;
+                let description = format!("List the files in {}", list.path);
+                (ToolAction::List(list), AskKind::Tool, description, json!(null))
             }
-            Builtin::SearchFiles => {
-                let search = files::Search::prepare(&self.root, arguments(call)?)?;
-                let words = format!("Search for `{}` in {}", search.pattern, search.path);
-                (Deed::Search(search), AskKind::Tool, words, json!(null))
+            BuiltinTool::SearchFiles => {
+                let search = files::SearchFiles::prepare(&self.folder, parse_arguments(call)?)?;
+                let description = format!("Search for `{}` in {}", search.pattern, search.path);
+                (ToolAction::Search(search), AskKind::Tool, description, json!(null))
             }
-            Builtin::WriteFile => prepared(write::Write::whole(&self.root, arguments(call)?)?),
-            Builtin::EditFile => prepared(write::Write::edit(&self.root, &arguments(call)?)?),
-            Builtin::RunCommand => {
-                let run = command::Run::prepare(&self.root, arguments(call)?)?;
-                let (words, state) = (run.words(), run.state());
-                (Deed::Run(run), AskKind::Command, words, state)
+            BuiltinTool::WriteFile => describe_write(write::FileWrite::prepare_whole(
+                &self.folder,
+                parse_arguments(call)?,
+            )?),
+            BuiltinTool::EditFile => describe_write(write::FileWrite::prepare_edit(
+                &self.folder,
+                &parse_arguments(call)?,
+            )?),
+            BuiltinTool::RunCommand => {
+                let run = command::ShellCommand::prepare(&self.folder, parse_arguments(call)?)?;
+                let (description, state) = (run.description(), run.approval_state());
+                (ToolAction::RunCommand(run), AskKind::Command, description, state)
             }
-            Builtin::FetchPage => {
-                let fetch = page::Fetch::prepare(&arguments(call)?)?;
-                let words = format!("Fetch {}", fetch.url);
-                (Deed::Fetch(fetch), AskKind::Tool, words, json!(null))
+            BuiltinTool::FetchPage => {
+                let fetch = web_fetch::WebFetch::prepare(&parse_arguments(call)?)?;
+                let description = format!("Fetch {}", fetch.url);
+                (ToolAction::Fetch(fetch), AskKind::Tool, description, json!(null))
             }
-            Builtin::AskUser => {
-                let Question { question } = arguments(call)?;
-                (Deed::AskPerson(question.clone()), AskKind::Followup, question, json!(null))
+            BuiltinTool::AskUser => {
+                let QuestionArguments { question } = parse_arguments(call)?;
+                (ToolAction::AskPerson(question.clone()), AskKind::Followup, question, json!(null))
             }
-            Builtin::DrawChart => {
-                (Deed::Chart, AskKind::Tool, "Draw a chart".to_owned(), json!(null))
+            BuiltinTool::DrawChart => {
+                (ToolAction::DrawChart, AskKind::Tool, "Draw a chart".to_owned(), json!(null))
             }
         };
-        let digest = digest(&call.name, &call.arguments, &state);
-        Ok(Prepared { deed, kind, words, digest })
+        let digest = ActionDigest::of_builtin(&call.name, &call.arguments, &state);
+        Ok(PreparedCall { action, ask_kind: kind, description, digest })
     }
 
-    /// Does what was prepared. Dropped, it stops at once, with all that it started.
-    pub async fn run(&self, deed: Deed, teller: Teller) -> Done {
-        let done = match deed {
-            Deed::Read(read) => teller.whole(blocking(move || read.run()).await).await,
-            Deed::List(list) => teller.whole(blocking(move || list.run()).await).await,
-            Deed::Search(search) => teller.whole(blocking(move || search.run()).await).await,
-            Deed::Write(write) => teller.whole(blocking(move || write.run()).await).await,
-            Deed::Run(run) => run.run(&teller).await,
-            Deed::Fetch(fetch) => teller.whole(fetch.run().await).await,
-            Deed::Chart => {
-                let root = self.root.clone();
-                match blocking(move || chart::draw(&root)).await {
-                    Ok((words, bytes)) => {
-                        teller.put_out(words).await;
+    /// Runs a prepared action. Dropping the future stops it and all processes it started.
+    pub async fn run_action(&self, action: ToolAction, updates: UpdateSender) -> CallResult {
+        let result = match action {
+            ToolAction::Read(read) => {
+                updates.send_result(run_blocking(move || read.run()).await).await
+            }
+            ToolAction::List(list) => {
+                updates.send_result(run_blocking(move || list.run()).await).await
+            }
+            ToolAction::Search(search) => {
+                updates.send_result(run_blocking(move || search.run()).await).await
+            }
+            ToolAction::Write(write) => {
+                updates.send_result(run_blocking(move || write.run()).await).await
+            }
+            ToolAction::RunCommand(run) => run.run(&updates).await,
+            ToolAction::Fetch(fetch) => updates.send_result(fetch.run().await).await,
+            ToolAction::DrawChart => {
+                let root = self.folder.clone();
+                match run_blocking(move || chart::draw_file_size_chart(&root)).await {
+                    Ok((description, bytes)) => {
+                        updates.send_output(description).await;
                         let base64 = STANDARD.encode(bytes);
-                        teller
-                            .tell(Said::Image { media_type: "image/png".to_owned(), base64 })
+                        updates
+                            .send(UpdateContent::Image {
+                                media_type: "image/png".to_owned(),
+                                base64,
+                            })
                             .await;
                         Ok(())
                     }
-                    Err(bad) => Err(bad),
+                    Err(error) => Err(error),
                 }
             }
-            Deed::Remote(Remote { server, tool }, arguments) => {
-                return server.call(&tool.name, arguments, &teller).await;
+            ToolAction::CallRemoteTool(RemoteTool { server, tool }, arguments) => {
+                return server.call_tool(&tool.name, arguments, &updates).await;
             }
-            Deed::AskPerson(_) => Ok(()),
+            ToolAction::AskPerson(_) => Ok(()),
         };
-        done.map_or_else(|bad| Done::failed(bad.0), |()| Done::well())
+        result.map_or_else(|error| CallResult::failed(error.0), |()| CallResult::succeeded())
     }
 }
 
-impl Catalogue {
-    fn add(&mut self, server: &Arc<Server>, tool: &Tool) {
-        let name = called(Some(&server.name), &tool.name);
-        if self.known.contains_key(&name) {
+impl ToolCatalogue {
+    fn add_remote_tool(&mut self, server: &Arc<McpServer>, tool: &McpTool) {
+        let name = model_tool_name(Some(&server.name), &tool.name);
+        if self.details.contains_key(&name) {
             return;
         }
-        let remote = Remote { server: Arc::clone(server), tool: tool.clone() };
-        let (kind, _) = remote.kind();
+        let remote = RemoteTool { server: Arc::clone(server), tool: tool.clone() };
+        let (kind, _) = remote.tool_and_ask_kind();
         let schema = Value::from(tool.schema.clone());
-        self.specs.push(Spec { name: name.clone(), about: tool.about.clone(), schema });
-        let known = Known { kind, server: Some(server.name.clone()), name: tool.name.clone() };
-        self.known.insert(name.clone(), known);
-        self.remote.insert(name, remote);
-    }
-}
-
-impl Teller {
-    /// A result that comes in one piece.
-    async fn whole(&self, result: Result<String, BadCall>) -> Result<(), BadCall> {
-        self.put_out(result?).await;
-        Ok(())
+        self.specs.push(ToolSpec {
+            name: name.clone(),
+            description: tool.description.clone(),
+            schema,
+        });
+        let details =
+            ToolDetails { kind, server: Some(server.name.clone()), name: tool.name.clone() };
+        self.details.insert(name.clone(), details);
+        self.remote_tools.insert(name, remote);
     }
 }
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Question {
+struct QuestionArguments {
     question: String,
 }
 
-fn prepared(write: write::Write) -> (Deed, AskKind, String, Value) {
-    let (words, state) = (write.words(), write.state());
-    (Deed::Write(write), AskKind::Tool, words, state)
+fn describe_write(write: write::FileWrite) -> (ToolAction, AskKind, String, Value) {
+    let (description, state) = (write.diff_text(), write.approval_state());
+    (ToolAction::Write(write), AskKind::Tool, description, state)
 }
 
-/// The arguments of a call, read once, at the border.
-fn arguments<T: DeserializeOwned>(call: &Call) -> Result<T, BadCall> {
+/// Parses the arguments of a call.
+fn parse_arguments<T: DeserializeOwned>(call: &Call) -> Result<T, ToolCallError> {
     let text = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
     serde_json::from_str(text)
-        .map_err(|error| BadCall(format!("The arguments of `{}` are wrong: {error}.", call.name)))
+        .map_err(|error| ToolCallError(format!("Invalid arguments for `{}`: {error}.", call.name)))
 }
 
-/// SHA-256, in hexadecimal, of all that decides what happens.
-pub fn digest(tool: &str, arguments: &str, state: &Value) -> String {
-    Digest::of(json!([tool, arguments, state]).to_string().as_bytes()).to_string()
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, BadCall> + Send + 'static,
-) -> Result<T, BadCall> {
+async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ToolCallError> + Send + 'static,
+) -> Result<T, ToolCallError> {
     tokio::task::spawn_blocking(work)
         .await
-        .unwrap_or_else(|_| Err(BadCall::new("The tool stopped in the middle of its work.")))
+        .unwrap_or_else(|_| Err(ToolCallError::new("The tool crashed.")))
 }
 
-/// A folder's name for people: its own, not where it stands.
-fn shown(path: &std::path::Path) -> String {
+/// A relative path for people; `.` for the folder itself.
+fn display_path(path: &std::path::Path) -> String {
     match path.to_string_lossy() {
         name if name.is_empty() => ".".to_owned(),
         name => name.into_owned(),
     }
 }
 
-fn seconds(asked: Option<u64>, default: Duration, max: Duration) -> Duration {
-    asked.map_or(default, Duration::from_secs).min(max)
+fn timeout_within(seconds: Option<u64>, default: Duration, max: Duration) -> Duration {
+    seconds.map_or(default, Duration::from_secs).min(max)
 }

@@ -4,9 +4,9 @@
 
 use std::io::{Read, Write};
 
-use engine::event::{Event, Millis, Record, Sink};
-use engine::ingest::{Ingest, Options};
-use engine::run::Cut;
+use millpond_engine::event::{Event, Millis, Record, Sink};
+use millpond_engine::ingest::{Ingest, IngestOptions};
+use millpond_engine::run::InputEnd;
 
 struct Lines {
     seq: u64,
@@ -15,7 +15,7 @@ struct Lines {
 }
 
 impl Sink for Lines {
-    fn event(&mut self, at_ms: Option<Millis>, event: Event<'_>) {
+    fn on_event(&mut self, at_ms: Option<Millis>, event: Event<'_>) {
         let record = Record { seq: self.seq, at_ms, run: "run".into(), event };
         self.seq += 1;
         let written = serde_json::to_writer(&mut self.out, &record)
@@ -28,7 +28,7 @@ impl Sink for Lines {
 fn main() -> std::io::Result<()> {
     let out = std::io::BufWriter::new(std::io::stdout());
     let mut lines = Lines { seq: 0, out, failed: None };
-    let mut ingest = Ingest::new(&Options::default());
+    let mut ingest = Ingest::new(&IngestOptions::default());
     let mut input = std::io::stdin().lock();
     let mut buffer = vec![0; 16 << 10];
     loop {
@@ -38,7 +38,7 @@ fn main() -> std::io::Result<()> {
         }
         ingest.push(&buffer[..len], None, &mut lines);
     }
-    ingest.finish(Cut::EndOfInput, None, &mut lines);
+    ingest.finish(InputEnd::EndOfInput, None, &mut lines);
     lines.out.flush()?;
     lines.failed.map_or(Ok(()), Err)
 }

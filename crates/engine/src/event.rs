@@ -1,30 +1,32 @@
-//! The canonical vocabulary: every fact the log can hold.
+//! Event types: every fact the log can hold.
 //!
 //! Events are in the past tense, small, and never rewritten. Texts are borrowed where the source
 //! still owns them, so that a delta costs no allocation; [`Event::into_owned`] detaches one.
 //!
 //! Every `*_started` is followed by exactly one `*_ended` of the same id, and every run by exactly
-//! one `run_ended`; `run.rs` sees to it.
+//! one `run_ended`; `run.rs` enforces it.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-/// Version of this vocabulary, written into every `run_started`.
+/// Version of the event types, written into every `run_started`.
 pub const EVENT_VERSION: u32 = 1;
 
-/// Milliseconds since the Unix epoch, as told by the provider or the shell.
+/// Milliseconds since the Unix epoch, from the provider or the shell.
 pub type Millis = u64;
 
-/// A line of the log: where it stands, when it happened, which run it belongs to, and the fact.
+/// One line of the log: an event with its position, time and run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record<'a> {
-    /// Dense within its session, from 0.
+    /// Dense number within the session, from 0.
     pub seq: u64,
-    /// The provider's time, else the time of arrival, else nothing.
+    /// The provider's time, else the time of arrival, else missing.
     pub at_ms: Option<Millis>,
+    /// Id of the run that the event belongs to.
     pub run: Cow<'a, str>,
+    /// The fact itself.
     #[serde(flatten)]
     pub event: Event<'a>,
 }
@@ -40,110 +42,155 @@ pub struct MessageId(pub u32);
 pub struct StepId(pub u32);
 
 /// One fact about a run.
+// Not `non_exhaustive`: a program that shows or stores events has to decide about every one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event<'a> {
+    /// The run began.
     RunStarted {
+        /// [`EVENT_VERSION`] of the writer.
         version: u32,
-        /// The dialect the source speaks; `unknown` where none was recognised.
+        /// Dialect of the source; `unknown` if none was recognised.
         dialect: Cow<'a, str>,
+        /// Whether the source sends new text or the text so far.
         mode: TextMode,
     },
-    /// What the person wrote.
+    /// The person sent a message.
     PromptReceived {
+        /// Its text.
         text: Cow<'a, str>,
-        /// Pictures that the person showed with it.
+        /// Images attached to the message.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image<'a>>,
     },
     /// One model call began.
     RoundStarted {
+        /// Number of the round within its run, from 0.
         round: u32,
+        /// Name of the model, if the source says it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<Cow<'a, str>>,
         /// The source's own id of the call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         response: Option<Cow<'a, str>>,
     },
+    /// One model call ended.
     RoundEnded {
+        /// Number of the round.
         round: u32,
+        /// Why the model stopped, if the source says it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        stop: Option<Stop>,
-        /// Its source did not come to its end: it broke off or failed.
+        stop: Option<StopReason>,
+        /// True if the source failed or was cut off before its end.
         #[serde(default, skip_serializing_if = "is_false")]
         incomplete: bool,
     },
     /// A stretch of assistant text between two steps began; it is never blank.
     MessageStarted {
+        /// Number of the message within its run.
         message: MessageId,
+        /// Round that it belongs to.
         round: u32,
+        /// Its role, if the source declares one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        phase: Option<Phase>,
+        phase: Option<MessagePhase>,
     },
+    /// New text of the open message.
     TextAppended {
+        /// The message.
         message: MessageId,
+        /// The text that follows what it has.
         text: Cow<'a, str>,
     },
-    /// A cumulative source changed what it had said: keep this many bytes, then this text.
+    /// A cumulative source changed earlier text: keep `kept_bytes`, then append `text`.
     TextRewritten {
+        /// The message.
         message: MessageId,
+        /// Bytes of its text that stay.
         kept_bytes: usize,
+        /// The text after them.
         text: Cow<'a, str>,
     },
+    /// The open message ended.
     MessageEnded {
+        /// The message.
         message: MessageId,
-        /// It broke off, or reached a limit on its length.
+        /// True if it was cut off or reached a length limit.
         #[serde(default, skip_serializing_if = "is_false")]
         incomplete: bool,
     },
-    /// A source for what a message says.
+    /// A message cited a source.
     SourceCited {
+        /// The message.
         message: MessageId,
+        /// The cited source.
         #[serde(flatten)]
         citation: Citation<'a>,
     },
-    /// A picture that came with a message or out of a step.
+    /// An image belongs to a message, or came out of a step.
     ImageReceived {
+        /// The message or step.
         #[serde(flatten)]
-        owner: Owner,
+        owner: ImageOwner,
+        /// The image.
         #[serde(flatten)]
         image: Image<'a>,
     },
+    /// A reasoning step began.
     ReasoningStarted {
+        /// Number of the step within its run.
         step: StepId,
+        /// Round that it belongs to.
         round: u32,
+        /// Where the source has the reasoning.
         origin: ReasoningOrigin,
     },
+    /// New text of a reasoning step.
     ReasoningAppended {
+        /// The step.
         step: StepId,
+        /// The text that follows what it has.
         text: Cow<'a, str>,
     },
+    /// A reasoning step ended.
     ReasoningEnded {
+        /// The step.
         step: StepId,
-        /// It broke off, or reached a limit on its length.
+        /// True if it was cut off or reached a length limit.
         #[serde(default, skip_serializing_if = "is_false")]
         incomplete: bool,
     },
-    /// The provider sealed a thought or a call. Whoever goes on with the conversation gives the seal
-    /// back as it is; recorded only for those who do.
+    /// The provider attached a seal (signature or encrypted state) to a reasoning step or a tool
+    /// call. It must be sent back unchanged in the next request; recorded only if
+    /// `SealPolicy::Keep`.
     StepSealed {
+        /// The step.
         step: StepId,
-        /// Members of the provider's own JSON, as an object.
+        /// JSON object with the provider's own fields.
         seal: Cow<'a, str>,
     },
-    /// Markup taken out of the text, verbatim: tags, tool calls written as text, blanks around them.
+    /// Markup removed from the text, verbatim: tags, tool calls written as text, blanks around
+    /// them.
     MarkupHidden {
+        /// Kind of the markup.
         class: MarkupClass,
+        /// The markup.
         text: Cow<'a, str>,
     },
+    /// A tool call began.
     ToolStarted {
+        /// Number of the step within its run.
         step: StepId,
+        /// Round that it belongs to.
         round: u32,
         /// The source's own id of the call.
         call: Cow<'a, str>,
+        /// Name of the tool.
         name: Cow<'a, str>,
+        /// Kind of the tool.
         kind: ToolKind,
+        /// Side that runs it.
         executor: Executor,
         /// The MCP server or container the tool belongs to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -152,185 +199,199 @@ pub enum Event<'a> {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<StepId>,
     },
+    /// New text of a tool call's arguments.
     ArgumentsAppended {
+        /// The step.
         step: StepId,
+        /// The text that follows what the arguments have.
         text: Cow<'a, str>,
     },
-    /// A source that sends arguments whole sent them anew.
+    /// A source that sends whole arguments sent different ones.
     ArgumentsReplaced {
+        /// The step.
         step: StepId,
+        /// The whole arguments.
         text: Cow<'a, str>,
     },
     /// The arguments are complete.
     ToolReady {
+        /// The step.
         step: StepId,
     },
-    /// A word on how far a running tool has come.
+    /// Progress message of a running tool.
     ToolProgressed {
+        /// The step.
         step: StepId,
+        /// The message.
         text: Cow<'a, str>,
     },
-    /// What a tool (or the sub-agent behind it) put out.
+    /// New output of a tool or its sub-agent.
     OutputAppended {
+        /// The step.
         step: StepId,
+        /// The text that follows what the output has.
         text: Cow<'a, str>,
     },
+    /// A tool call ended.
     ToolEnded {
+        /// The step.
         step: StepId,
+        /// How it ended.
         outcome: ToolOutcome,
+        /// Reason or exit code, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         detail: Option<Cow<'a, str>>,
     },
-    /// Something only a person can settle.
+    /// A person has to answer: an approval or a question.
     AskOpened {
+        /// Id of the ask.
         ask: Cow<'a, str>,
+        /// Subject of the ask.
         kind: AskKind,
+        /// The question.
         text: Cow<'a, str>,
+        /// The answers it offers; none for a free-form answer.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         options: Vec<AskOption<'a>>,
+        /// The tool step that it is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<StepId>,
-        /// Digest of exactly what an approval would run; set by whoever runs it.
+        /// Digest of exactly what an approval would run; set by the agent that runs it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         digest: Option<Cow<'a, str>>,
+        /// Time at which it counts as denied.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at_ms: Option<Millis>,
     },
+    /// An ask was answered, or expired with the run.
     AskResolved {
+        /// Id of the ask.
         ask: Cow<'a, str>,
+        /// Id of the chosen option, or the text of the answer.
         answer: Cow<'a, str>,
+        /// Party that answered.
         by: AnsweredBy,
     },
-    /// A call to a model's API began, from a source that lists its calls.
+    /// A model API request began; only from sources that list their requests.
     RequestStarted {
-        /// The source's own id of the call.
+        /// The source's own id of the request.
         request: Cow<'a, str>,
     },
-    /// A call to a model's API ended; `cost_usd` is missing where no price is known.
+    /// A model API request ended; `cost_usd` is missing if the price is unknown.
     RequestEnded {
-        /// The call that had been listed; missing where none had.
+        /// Id of the listed request; missing if it was not listed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         request: Option<Cow<'a, str>>,
+        /// Price of the request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost_usd: Option<f64>,
+        /// Error message, if it failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failure: Option<Cow<'a, str>>,
+        /// Reason, if it was cancelled.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cancel_reason: Option<Cow<'a, str>>,
     },
+    /// The source saved a checkpoint of the workspace.
     CheckpointSaved {
+        /// Id of the checkpoint.
         hash: Cow<'a, str>,
     },
-    /// A message joined the run that was going; its text follows.
+    /// A queued prompt joined the running run; its text follows.
     PromptJoined {
-        /// The id that it had while it waited.
+        /// Id of the prompt in the queue.
         queued: Cow<'a, str>,
     },
-    /// What the source itself calls this conversation. Whoever goes on with it says the name;
-    /// recorded only for those who do.
+    /// The source's own name of this conversation, needed to resume it; recorded only by agents
+    /// that do.
     SessionNamed {
+        /// The name.
         name: Cow<'a, str>,
     },
+    /// A request failed and will be retried.
     RetryScheduled {
+        /// Number of the attempt that failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         attempt: Option<u32>,
+        /// Number of attempts before the source gives up.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         attempts_max: Option<u32>,
+        /// Time until the next attempt.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         delay_ms: Option<u64>,
+        /// Error message of the failed attempt.
         reason: Cow<'a, str>,
     },
-    /// The source shortened its own memory of the conversation.
+    /// The source compacted its conversation history.
     HistoryCompacted {
+        /// Summary that replaces the history, if the source says it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         summary: Option<Cow<'a, str>>,
     },
-    /// Something worth knowing that is neither text nor failure of the run.
+    /// A notice that is neither text nor the end of the run.
     NoticeGiven {
-        level: Level,
+        /// Severity.
+        level: NoticeLevel,
+        /// The text.
         text: Cow<'a, str>,
     },
+    /// Tokens and cost of a round or of the run.
     UsageReported {
+        /// Round or run.
         scope: UsageScope,
+        /// The numbers.
         #[serde(flatten)]
         usage: Usage,
     },
-    /// The source said which message is the final one.
+    /// The source declared which message is final.
     FinalDeclared {
+        /// The message.
         message: MessageId,
     },
-    /// The source took back what it had sent.
+    /// The source withdrew messages and steps.
     Withdrawn {
+        /// The messages.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         messages: Vec<MessageId>,
+        /// The steps.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         steps: Vec<StepId>,
     },
     /// A named quirk changed what the source sent.
     QuirkActed {
+        /// Name of the quirk.
         quirk: Cow<'a, str>,
+        /// What it changed.
         detail: Cow<'a, str>,
     },
     /// Input the dialect did not recognise, kept verbatim so that a later version can.
     Unrecognised {
+        /// Why it was not recognised.
         reason: UnrecognisedReason,
+        /// The input.
         raw: Cow<'a, str>,
     },
-    /// The one ending.
+    /// The run ended; exactly one per run.
     RunEnded {
+        /// How it ended.
         #[serde(flatten)]
         ending: Ending<'a>,
     },
 }
 
-/// Receives what the engine makes of a source, in order.
-pub trait Sink {
-    fn event(&mut self, at: Option<Millis>, event: Event<'_>);
-
-    /// What the engine did on the way (`STREAM_DEBUG`); most sinks do not care.
-    fn trace(&mut self, _trace: Trace<'_>) {}
-}
-
-/// Decisions worth seeing when a stream looks wrong.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "debug", rename_all = "snake_case")]
-pub enum Trace<'a> {
-    DialectChosen { dialect: &'a str, frames_before: usize },
-    FirstToken { round: u32 },
-    Held { bytes: usize, reason: HeldReason },
-    Hidden { bytes: usize, class: MarkupClass },
-    Dropped { bytes: usize, reason: DroppedReason },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HeldReason {
-    /// May become a tag, or a tag that may stand in code.
-    Markup,
-    /// Blank so far.
-    Blank,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DroppedReason {
-    /// A message that stayed blank.
-    Blank,
-    /// Came after the end.
-    Late,
-    /// Repeats what deltas had already said.
-    Repeat,
-}
-
 mod ending;
+mod family;
+mod fields;
 mod owned;
-mod words;
+mod sink;
 
 pub use ending::{Ending, FailureReason, Outcome, Reply};
-pub use words::{
-    AnsweredBy, AskKind, AskOption, Citation, Executor, Image, Level, MarkupClass, Owner, Phase,
-    ReasoningOrigin, Stop, TextMode, ToolKind, ToolOutcome, UnrecognisedReason, Usage, UsageScope,
+pub use fields::{
+    AnsweredBy, AskKind, AskOption, Citation, Executor, Image, ImageOwner, MarkupClass,
+    MessagePhase, NoticeLevel, ReasoningOrigin, StopReason, TextMode, ToolKind, ToolOutcome,
+    UnrecognisedReason, Usage, UsageScope,
 };
+pub use sink::{DroppedReason, HeldReason, Sink, Trace};
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_false(value: &bool) -> bool {

@@ -1,11 +1,9 @@
-//! Provider bytes to canonical events: cut into frames, understood by a dialect, filtered, ordered
-//! by the run machine.
+//! Turns provider bytes into canonical events: bytes are cut into frames, a dialect reads the
+//! frames, the run machine filters and orders the result.
 //!
-//! Invariant: however the bytes are cut, the events are the same; whatever the bytes are, there is
-//! exactly one ending.
+//! Invariant: the events do not depend on chunk boundaries, and any input has exactly one ending.
 
 mod dialect;
-pub mod filter;
 pub mod frame;
 mod json;
 mod probe;
@@ -18,246 +16,285 @@ use crate::event::{
     DroppedReason, Event, FailureReason, Millis, Sink, TextMode, Trace, UnrecognisedReason,
 };
 use crate::limits::{PROBE_BYTES_MAX, PROBE_FRAMES_MAX, UNREADABLE_BYTES_KEPT};
-use crate::run::{Cut, Run, RunOptions, Verdict, Writer};
+use crate::run::{InputEnd, ReportedEnd, Run, RunOptions, Writer};
 
-use dialect::Speaker;
-use frame::{Cutter, Cutting, Direction, Frame};
+use dialect::AnyDialect;
+use frame::{Cutter, CutterOutput, Frame, FrameOrigin};
 use probe::{Likeness, Probe};
 
-/// What is known about a source before its first byte.
+/// Settings of one source, fixed before its first byte.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Options {
-    /// The dialect it speaks; found out from its first frames if not given.
-    pub from: Option<DialectName>,
+pub struct IngestOptions {
+    /// Dialect of the input; `None` detects it from the first frames.
+    pub dialect: Option<DialectName>,
+    /// Options of the run machine.
     pub run: RunOptions,
 }
 
-/// One source on its way to becoming events.
+/// Incremental parser from the bytes of one source to events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ingest {
     cutter: Cutter,
-    reader: Reader,
+    interpreter: FrameInterpreter,
 }
 
-/// All but the cutter, which hands frames to it.
+/// Detects the dialect and feeds it the cutter's output.
 #[derive(Clone, Debug, PartialEq)]
-struct Reader {
+struct FrameInterpreter {
     run: Run,
-    stage: Stage,
-    input: Input,
+    stage: DialectStage,
+    input_seen: InputSeen,
 }
 
+/// Records if any input has been pushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Input {
+enum InputSeen {
     Nothing,
     Something,
 }
 
+/// Progress of dialect detection.
 #[derive(Clone, Debug, PartialEq)]
-enum Stage {
-    /// No dialect is certain yet; what came waits.
+enum DialectStage {
+    /// No dialect is certain yet; the input is buffered.
     Probing {
-        /// With the times at which they came.
-        waiting: Vec<(Option<Millis>, Waiting)>,
-        bytes: usize,
-        best: Option<DialectName>,
+        /// Cutter output with its arrival time.
+        buffered: Vec<(Option<Millis>, BufferedOutput)>,
+        buffered_bytes: usize,
+        best_guess: Option<DialectName>,
     },
-    Speaking(Box<Speaker>),
-    /// No dialect knows the input; all of it is kept as unrecognised.
-    Lost,
+    Known(Box<AnyDialect>),
+    /// No dialect matches; all input becomes `unrecognised` events.
+    Unknown,
 }
 
-/// A [`Cutting`] that waits for its dialect.
+/// Owned copy of a [`CutterOutput`], buffered until the dialect is known.
 #[derive(Clone, Debug, PartialEq)]
-enum Waiting {
-    Frame { name: String, data: String, from: Direction },
+enum BufferedOutput {
+    Frame { name: String, data: String, origin: FrameOrigin },
     TooLong(String),
     Noise(String),
 }
 
 impl Ingest {
-    pub fn new(options: &Options) -> Ingest {
-        let stage = match options.from {
-            Some(name) => Stage::Speaking(Box::new(Speaker::new(name))),
-            None => Stage::Probing { waiting: Vec::new(), bytes: 0, best: None },
+    /// Creates a parser that has seen no input.
+    pub fn new(options: &IngestOptions) -> Ingest {
+        let stage = match options.dialect {
+            Some(name) => DialectStage::Known(Box::new(AnyDialect::new(name))),
+            None => {
+                DialectStage::Probing { buffered: Vec::new(), buffered_bytes: 0, best_guess: None }
+            }
         };
         Ingest {
             cutter: Cutter::default(),
-            reader: Reader { run: Run::new(&options.run), stage, input: Input::Nothing },
+            interpreter: FrameInterpreter {
+                run: Run::new(&options.run),
+                stage,
+                input_seen: InputSeen::Nothing,
+            },
         }
     }
 
-    /// The dialect, once it is known.
+    /// Dialect of the input, or `None` while it is undetected or unknown.
     pub fn dialect(&self) -> Option<DialectName> {
-        match &self.reader.stage {
-            Stage::Speaking(speaker) => Some(speaker.name()),
-            Stage::Probing { .. } | Stage::Lost => None,
+        match &self.interpreter.stage {
+            DialectStage::Known(dialect) => Some(dialect.name()),
+            DialectStage::Probing { .. } | DialectStage::Unknown => None,
         }
     }
 
-    /// Feeds bytes exactly as they arrived, with the time of their arrival if it matters.
+    /// Parses one chunk of bytes that arrived at `at`; chunk boundaries may fall anywhere.
     pub fn push(&mut self, bytes: &[u8], at: Option<Millis>, sink: &mut dyn Sink) {
-        let Ingest { cutter, reader } = self;
-        cutter.push(bytes, &mut |cutting| reader.take(cutting, at, sink));
+        let Ingest { cutter, interpreter: reader } = self;
+        cutter.push(bytes, &mut |cutting| reader.push(cutting, at, sink));
     }
 
-    /// For whoever calls the model and runs its tools: says what came of them, in the same run.
+    /// Writer of the same run, for a caller that runs the tools itself.
     pub fn writer<'a>(&'a mut self, at: Option<Millis>, sink: &'a mut dyn Sink) -> Writer<'a> {
-        self.reader.run.writer(at, sink)
+        self.interpreter.run.writer(at, sink)
     }
 
-    /// Goes on with a run whose log says this: see [`Run::recall`].
-    pub fn recall(&mut self, event: &Event<'_>) {
-        self.reader.input = Input::Something;
-        self.reader.run.recall(event);
+    /// Restores state from one logged event of the run that is resumed.
+    pub fn replay_event(&mut self, event: &Event<'_>) {
+        self.interpreter.input_seen = InputSeen::Something;
+        self.interpreter.run.replay_event(event);
     }
 
-    /// The bytes of one reply are over, the run is not: another may follow. Says how it ended.
-    pub fn end_reply(&mut self, at: Option<Millis>, sink: &mut dyn Sink) -> Verdict {
-        let Ingest { cutter, reader } = self;
-        cutter.finish(&mut |cutting| reader.take(cutting, at, sink));
+    /// Ends one model reply but not the run; another reply may follow. Returns how it ended.
+    pub fn end_reply(&mut self, at: Option<Millis>, sink: &mut dyn Sink) -> ReportedEnd {
+        let Ingest { cutter, interpreter: reader } = self;
+        cutter.finish(&mut |cutting| reader.push(cutting, at, sink));
         *cutter = Cutter::default();
         reader.end_reply(at, sink)
     }
 
-    /// No more bytes come.
-    pub fn finish(&mut self, cut: Cut, at: Option<Millis>, sink: &mut dyn Sink) {
-        let Ingest { cutter, reader } = self;
-        cutter.finish(&mut |cutting| reader.take(cutting, at, sink));
+    /// Ends the input and the run.
+    pub fn finish(&mut self, cut: InputEnd, at: Option<Millis>, sink: &mut dyn Sink) {
+        let Ingest { cutter, interpreter: reader } = self;
+        cutter.finish(&mut |cutting| reader.push(cutting, at, sink));
         reader.finish(cut, at, sink);
     }
 }
 
-impl Reader {
-    fn take(&mut self, cutting: Cutting<'_>, at: Option<Millis>, sink: &mut dyn Sink) {
+impl FrameInterpreter {
+    /// Routes one cutter output to the dialect, to probing, or to `unrecognised`.
+    fn push(&mut self, cutting: CutterOutput<'_>, at: Option<Millis>, sink: &mut dyn Sink) {
         if self.run.is_ended() {
             let reason = DroppedReason::Late;
-            return sink.trace(Trace::Dropped { bytes: cutting.bytes(), reason });
+            return sink.on_trace(Trace::Dropped { bytes: cutting.byte_len(), reason });
         }
-        self.input = Input::Something;
+        self.input_seen = InputSeen::Something;
         match &mut self.stage {
-            Stage::Speaking(speaker) => {
+            DialectStage::Known(dialect) => {
                 let mut out = self.run.writer(at, sink);
-                out.start(speaker.name().as_str(), speaker.mode());
-                speak(speaker, cutting, &mut out);
+                out.start_run(dialect.name().as_str(), dialect.mode());
+                push_to_dialect(dialect, cutting, &mut out);
             }
-            Stage::Lost => {
+            DialectStage::Unknown => {
                 let mut out = self.run.writer(at, sink);
-                keep(cutting, &mut out);
+                write_unrecognised(cutting, &mut out);
             }
-            Stage::Probing { .. } => self.probe(cutting, at, sink),
+            DialectStage::Probing { .. } => self.probe_dialect(cutting, at, sink),
         }
     }
 
-    /// Looks whose frame this is; keeps it until that is certain.
-    fn probe(&mut self, cutting: Cutting<'_>, at: Option<Millis>, sink: &mut dyn Sink) {
+    /// Matches a frame against all dialects; buffers it until one is certain or a limit is hit.
+    fn probe_dialect(
+        &mut self,
+        cutting: CutterOutput<'_>,
+        at: Option<Millis>,
+        sink: &mut dyn Sink,
+    ) {
         let likeness = match cutting {
-            Cutting::Frame(frame) => Probe::new(frame).map(|probe| probe.likeness()),
-            Cutting::TooLong { .. } | Cutting::Noise(_) => None,
+            CutterOutput::Frame(frame) => Probe::new(frame).map(|probe| probe.best_match()),
+            CutterOutput::TooLong { .. } | CutterOutput::Noise(_) => None,
         };
         if let Some((name, Likeness::Yes)) = likeness {
-            self.choose(Some(name), at, sink);
-            return self.take(cutting, at, sink);
+            self.choose_dialect(Some(name), at, sink);
+            return self.push(cutting, at, sink);
         }
-        let Stage::Probing { waiting, bytes, best } = &mut self.stage else {
+        let DialectStage::Probing { buffered: waiting, buffered_bytes: bytes, best_guess: best } =
+            &mut self.stage
+        else {
             return;
         };
         if let Some((name, Likeness::Maybe)) = likeness {
             *best = best.or(Some(name));
         }
-        *bytes += cutting.bytes();
-        waiting.push((at, Waiting::from(cutting)));
+        *bytes += cutting.byte_len();
+        waiting.push((at, BufferedOutput::from(cutting)));
         if PROBE_FRAMES_MAX <= waiting.len() || PROBE_BYTES_MAX < *bytes {
             let best = *best;
-            self.choose(best, at, sink);
+            self.choose_dialect(best, at, sink);
         }
     }
 
-    /// Settles on a dialect, or on there being none, and reads what waited.
-    fn choose(&mut self, name: Option<DialectName>, at: Option<Millis>, sink: &mut dyn Sink) {
+    /// Fixes the dialect (or `None`) and replays the buffered input.
+    fn choose_dialect(
+        &mut self,
+        name: Option<DialectName>,
+        at: Option<Millis>,
+        sink: &mut dyn Sink,
+    ) {
         let stage = match name {
-            Some(name) => Stage::Speaking(Box::new(Speaker::new(name))),
-            None => Stage::Lost,
+            Some(name) => DialectStage::Known(Box::new(AnyDialect::new(name))),
+            None => DialectStage::Unknown,
         };
-        let Stage::Probing { waiting, .. } = std::mem::replace(&mut self.stage, stage) else {
+        let DialectStage::Probing { buffered: waiting, .. } =
+            std::mem::replace(&mut self.stage, stage)
+        else {
             return;
         };
         let dialect = name.map_or("unknown", DialectName::as_str);
-        sink.trace(Trace::DialectChosen { dialect, frames_before: waiting.len() });
+        sink.on_trace(Trace::DialectChosen { dialect, frames_before: waiting.len() });
         if name.is_none() {
             let first = waiting.first().map_or(at, |(came, _)| *came);
-            self.run.writer(first, sink).start(dialect, TextMode::Incremental);
+            self.run.writer(first, sink).start_run(dialect, TextMode::Incremental);
         }
         for (came, cutting) in &waiting {
-            self.take(cutting.as_cutting(), *came, sink);
+            self.push(cutting.as_cutter_output(), *came, sink);
         }
     }
 
-    fn end_reply(&mut self, at: Option<Millis>, sink: &mut dyn Sink) -> Verdict {
-        if let Stage::Probing { best, .. } = &self.stage {
+    fn end_reply(&mut self, at: Option<Millis>, sink: &mut dyn Sink) -> ReportedEnd {
+        if let DialectStage::Probing { best_guess: best, .. } = &self.stage {
             let best = *best;
-            self.choose(best, at, sink);
+            self.choose_dialect(best, at, sink);
         }
         let mut out = self.run.writer(at, sink);
-        if let Stage::Speaking(speaker) = &mut self.stage {
-            speaker.finish(&mut out);
-            **speaker = Speaker::new(speaker.name());
+        if let DialectStage::Known(dialect) = &mut self.stage {
+            dialect.finish(&mut out);
+            **dialect = AnyDialect::new(dialect.name());
         }
         out.end_reply()
     }
 
-    fn finish(&mut self, cut: Cut, at: Option<Millis>, sink: &mut dyn Sink) {
+    fn finish(&mut self, cut: InputEnd, at: Option<Millis>, sink: &mut dyn Sink) {
         if self.run.is_ended() {
             return;
         }
-        if let Stage::Probing { best, .. } = &self.stage {
+        if let DialectStage::Probing { best_guess: best, .. } = &self.stage {
             let best = *best;
-            self.choose(best, at, sink);
+            self.choose_dialect(best, at, sink);
         }
         let mut out = self.run.writer(at, sink);
         match &mut self.stage {
-            Stage::Speaking(speaker) => {
-                out.start(speaker.name().as_str(), speaker.mode());
-                speaker.finish(&mut out);
-                if self.input == Input::Nothing {
-                    out.fail(FailureReason::Empty, "the input was empty");
+            DialectStage::Known(dialect) => {
+                out.start_run(dialect.name().as_str(), dialect.mode());
+                dialect.finish(&mut out);
+                if self.input_seen == InputSeen::Nothing {
+                    out.report_failed(FailureReason::Empty, "the input is empty");
                 }
             }
-            Stage::Probing { .. } | Stage::Lost => match self.input {
-                Input::Nothing => out.fail(FailureReason::Empty, "the input was empty"),
-                Input::Something => out.fail(
+            DialectStage::Probing { .. } | DialectStage::Unknown => match self.input_seen {
+                InputSeen::Nothing => out.report_failed(FailureReason::Empty, "the input is empty"),
+                InputSeen::Something => out.report_failed(
                     FailureReason::Unrecognised,
-                    "no known dialect: name it with --from, or see docs/PROVIDERS.md",
+                    "for Claude Code add `--output-format stream-json --verbose`, or name the \
+                     format with --from",
                 ),
             },
         }
-        out.finish(cut);
+        out.end_run(cut);
     }
 }
 
-fn speak(speaker: &mut Speaker, cutting: Cutting<'_>, out: &mut Writer<'_>) {
+/// Pushes one cutter output to the dialect; a frame it cannot read becomes `unrecognised`.
+fn push_to_dialect(dialect: &mut AnyDialect, cutting: CutterOutput<'_>, out: &mut Writer<'_>) {
     match cutting {
-        Cutting::Frame(frame) if frame.data.trim_ascii() == "[DONE]" => speaker.done(out),
-        Cutting::Frame(frame) if frame.data.trim_ascii().is_empty() => {}
-        Cutting::Frame(frame) => {
-            if speaker.frame(frame, out).is_err() {
-                out.unrecognised(UnrecognisedReason::Unreadable, beginning(frame.data));
+        CutterOutput::Frame(frame) if frame.data.trim_ascii() == "[DONE]" => {
+            dialect.push_done_marker(out);
+        }
+        CutterOutput::Frame(frame) if frame.data.trim_ascii().is_empty() => {}
+        CutterOutput::Frame(frame) => {
+            if dialect.push_frame(frame, out).is_err() {
+                out.append_unrecognised(
+                    UnrecognisedReason::Unreadable,
+                    unreadable_prefix(frame.data),
+                );
             }
         }
-        Cutting::TooLong { .. } | Cutting::Noise(_) => keep(cutting, out),
+        CutterOutput::TooLong { .. } | CutterOutput::Noise(_) => write_unrecognised(cutting, out),
     }
 }
 
-fn keep(cutting: Cutting<'_>, out: &mut Writer<'_>) {
+/// Writes one cutter output as an `unrecognised` event.
+fn write_unrecognised(cutting: CutterOutput<'_>, out: &mut Writer<'_>) {
     match cutting {
-        Cutting::Frame(frame) => out.unrecognised(UnrecognisedReason::Frame, frame.data),
-        Cutting::TooLong { beginning } => out.unrecognised(UnrecognisedReason::TooLong, beginning),
-        Cutting::Noise(text) => out.unrecognised(UnrecognisedReason::Unreadable, beginning(text)),
+        CutterOutput::Frame(frame) => {
+            out.append_unrecognised(UnrecognisedReason::Frame, frame.data);
+        }
+        CutterOutput::TooLong { beginning } => {
+            out.append_unrecognised(UnrecognisedReason::TooLong, beginning);
+        }
+        CutterOutput::Noise(text) => {
+            out.append_unrecognised(UnrecognisedReason::Unreadable, unreadable_prefix(text));
+        }
     }
 }
 
-/// The beginning of what cannot be read; all of it where it is short.
-fn beginning(text: &str) -> &str {
+/// At most [`UNREADABLE_BYTES_KEPT`] bytes from the start of `text`.
+fn unreadable_prefix(text: &str) -> &str {
     let mut end = text.len().min(UNREADABLE_BYTES_KEPT);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -265,35 +302,36 @@ fn beginning(text: &str) -> &str {
     &text[..end]
 }
 
-impl Cutting<'_> {
-    fn bytes(&self) -> usize {
+impl CutterOutput<'_> {
+    /// Bytes of the name and payload.
+    fn byte_len(&self) -> usize {
         match self {
-            Cutting::Frame(frame) => frame.name.len() + frame.data.len(),
-            Cutting::TooLong { beginning: text } | Cutting::Noise(text) => text.len(),
+            CutterOutput::Frame(frame) => frame.name.len() + frame.data.len(),
+            CutterOutput::TooLong { beginning: text } | CutterOutput::Noise(text) => text.len(),
         }
     }
 }
 
-impl From<Cutting<'_>> for Waiting {
-    fn from(cutting: Cutting<'_>) -> Waiting {
+impl From<CutterOutput<'_>> for BufferedOutput {
+    fn from(cutting: CutterOutput<'_>) -> BufferedOutput {
         match cutting {
-            Cutting::Frame(Frame { name, data, from }) => {
-                Waiting::Frame { name: name.to_owned(), data: data.to_owned(), from }
+            CutterOutput::Frame(Frame { name, data, origin: from, id: _ }) => {
+                BufferedOutput::Frame { name: name.to_owned(), data: data.to_owned(), origin: from }
             }
-            Cutting::TooLong { beginning } => Waiting::TooLong(beginning.to_owned()),
-            Cutting::Noise(text) => Waiting::Noise(text.to_owned()),
+            CutterOutput::TooLong { beginning } => BufferedOutput::TooLong(beginning.to_owned()),
+            CutterOutput::Noise(text) => BufferedOutput::Noise(text.to_owned()),
         }
     }
 }
 
-impl Waiting {
-    fn as_cutting(&self) -> Cutting<'_> {
+impl BufferedOutput {
+    fn as_cutter_output(&self) -> CutterOutput<'_> {
         match self {
-            Waiting::Frame { name, data, from } => {
-                Cutting::Frame(Frame { name, data, from: *from })
+            BufferedOutput::Frame { name, data, origin: from } => {
+                CutterOutput::Frame(Frame { name, id: "", data, origin: *from })
             }
-            Waiting::TooLong(beginning) => Cutting::TooLong { beginning },
-            Waiting::Noise(text) => Cutting::Noise(text),
+            BufferedOutput::TooLong(beginning) => CutterOutput::TooLong { beginning },
+            BufferedOutput::Noise(text) => CutterOutput::Noise(text),
         }
     }
 }

@@ -1,14 +1,15 @@
-//! Bytes in, views out. Nothing here performs IO, reads a clock or rolls dice.
-//!
-//! ```text
-//! bytes ─ ingest ─▶ Event ─ log ─▶ Record ─ view ─▶ Patch ─ wire ─▶ frames
-//! ```
-//!
-//! The modules below are declared in the order in which to read them.
+#![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
+
+// The modules are declared in reading order.
 
 pub mod limits;
 
 pub mod event;
+
+pub mod markdown;
+
+pub mod filter;
 
 pub mod run;
 
@@ -19,3 +20,9 @@ pub mod sentence;
 pub mod view;
 
 pub mod wire;
+
+pub use event::{Event, Millis, Record, Sink};
+pub use ingest::{DialectName, Ingest, IngestOptions};
+pub use run::{InputEnd, RunOptions};
+pub use view::{Item, ItemKind, Page, Patch, Thinking, View, ViewName, ViewOptions};
+pub use wire::{ContentMode, Cursor, Encoder, Frame, FrameFormat, StreamKind};

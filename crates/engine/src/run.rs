@@ -1,18 +1,20 @@
-//! The run machine: which event may follow which.
+//! State machine of one run: which event may follow which.
 //!
-//! Does: number rounds, messages and steps; open and close them in pairs; hold blank text until it
-//! is known to be a message; pass text through the filter; give every run exactly one ending.
-//! Does not: know any provider's words, or keep the text it has passed on.
+//! Does: number rounds, messages and steps; open and close them in pairs; hold blank text until a
+//! message has visible text; pass text through the filter; emit exactly one ending.
+//! Does not: parse provider formats, or keep text it has emitted.
 //!
-//! Dialects speak to it through a [`Writer`]; whatever they say, in whatever order, the events are
+//! Invariant: whatever a dialect calls on the [`Writer`], in whatever order, the emitted events are
 //! well formed.
+
+#![allow(clippy::unnested_or_patterns, reason = "a family of events is an or-pattern")]
 
 mod cumulative;
 mod ending;
 mod fingerprint;
-mod finish;
+mod finish_request;
 pub mod grammar;
-mod recall;
+mod replay;
 mod text;
 mod tools;
 pub mod unfinished;
@@ -22,50 +24,59 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::event::{
-    Citation, Event, Level, MarkupClass, MessageId, Millis, Phase, Sink, StepId, Stop, TextMode,
-    Trace, Usage, UsageScope,
+    Citation, Event, MarkupClass, MessageId, MessagePhase, Millis, NoticeLevel, Sink, StepId,
+    StopReason, TextMode, Trace, Usage, UsageScope,
 };
-use crate::ingest::filter::{ControlWord, Filter, StartsIn, TagTable};
+use crate::filter::{ControlWord, Filter, FilterStart, TagTable};
 
-use cumulative::Cumulative;
-pub use ending::Verdict;
+use cumulative::CumulativeText;
+pub use ending::ReportedEnd;
 pub(crate) use fingerprint::Fingerprint;
-use finish::{Asks, Finishing};
-use text::{Message, Reasoning};
-use tools::Tools;
-pub use tools::{Growth, ToolStart};
-pub(crate) use writer::Opening;
-pub use writer::{Asking, Writer};
+use finish_request::{FinishRequest, FinishState};
+use text::{MessageState, ReasoningState};
+use tools::OpenTools;
+pub use tools::{OutputContinuity, ToolStart};
+pub(crate) use writer::RewindPoint;
+pub use writer::{Interruption, NewAsk, Writer};
 
-/// What a profile says about a source.
+/// Options of a run, from the profile of its source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunOptions {
+    /// Tags that the filter hides.
     pub tags: Arc<TagTable>,
-    pub starts_in: StartsIn,
+    /// Filter mode at the start of each reply.
+    pub filter_start: FilterStart,
+    /// Workarounds for known bugs of the source.
     pub quirks: Vec<Quirk>,
-    /// Words by which the agent speaks to whoever runs it. None unless asked for.
+    /// Words with which the agent signals its runner. Empty by default.
     pub control_words: Vec<ControlWord>,
-    pub seals: Seals,
+    /// Handling of provider seals.
+    pub seal_policy: SealPolicy,
 }
 
-/// Whether the log keeps what a provider wants back when the conversation goes on.
+/// Handling of seals: provider state that must be sent back to continue the conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Seals {
+pub enum SealPolicy {
+    /// Do not record seals.
     #[default]
     Drop,
+    /// Record seals as `StepSealed` events.
     Keep,
 }
 
-/// A way in which a source is known to lie. Off unless asked for; the log says when one acted.
+/// Workaround for a known bug of a source. Off by default; the log records when one acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Quirk {
     /// The dialect is incremental, but this source repeats its whole text each time.
     CumulativeText,
 }
 
 impl Quirk {
+    /// Every quirk.
     pub const ALL: &'static [Quirk] = &[Quirk::CumulativeText];
 
+    /// Name in profiles and the log.
     pub fn as_str(self) -> &'static str {
         match self {
             Quirk::CumulativeText => "cumulative-text",
@@ -73,9 +84,18 @@ impl Quirk {
     }
 }
 
-/// A name that no quirk has.
+/// Error: no quirk has this name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownQuirk(pub String);
+
+impl std::fmt::Display for UnknownQuirk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&str> = Quirk::ALL.iter().map(|quirk| quirk.as_str()).collect();
+        write!(f, "unknown quirk `{}` (known: {})", self.0, names.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownQuirk {}
 
 impl std::str::FromStr for Quirk {
     type Err = UnknownQuirk;
@@ -86,211 +106,242 @@ impl std::str::FromStr for Quirk {
     }
 }
 
-/// How a source marks where one model call ends and the next begins.
+/// Source of the boundaries between rounds (model calls).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rounds {
-    /// It says so.
-    Marked,
-    /// It does not: what the model says after a tool's result is a new round.
-    AfterResults,
+pub enum RoundBoundaries {
+    /// The source marks them.
+    Explicit,
+    /// The source does not mark them: output after a tool's result is a new round.
+    AfterToolResults,
 }
 
-/// Why no more input comes.
+/// Why the input ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
+pub enum InputEnd {
     /// The stream ended by itself.
     EndOfInput,
+    /// The user cancelled it.
     Cancelled,
+    /// No input for longer than the idle limit.
     Stalled,
+    /// The process or node died.
     Interrupted,
-    /// More came than whoever reads it takes.
+    /// The stream exceeded the accepted length.
     TooLong,
 }
 
+/// Lifecycle of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Life {
+enum Lifecycle {
     New,
     Open,
-    /// No more input comes; what is open is being closed.
+    /// The input ended; open parts are being closed.
     Ending,
     Ended,
 }
 
-/// One run, from its first event to its ending.
+/// State machine of one run, from its first event to its ending.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     filter: Filter,
-    ledger: Ledger,
-    untold: Untold,
+    state: RunState,
+    deferred_ends: DeferredEnds,
 }
 
-/// What is told with the next event.
+/// Ends of messages and reasoning that are emitted before the next event, because only then it is
+/// known whether they are complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Untold {
-    /// What is over, and since when: if the run breaks off next, so did this.
-    over: Vec<(Over, Option<Millis>)>,
-    /// Whether the run breaks off.
-    breaks: bool,
+struct DeferredEnds {
+    /// Ended parts and the times of their ends.
+    parts: Vec<(EndedPart, Option<Millis>)>,
+    /// True if the deferred ends are to be emitted as incomplete.
+    incomplete: bool,
 }
 
+/// A message or reasoning step whose end is deferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Over {
+enum EndedPart {
     Message(MessageId),
     Reasoning(StepId),
 }
 
-/// All of a run's state but the filter, which writes into it.
+/// All state of a run except the filter, which calls into it.
 #[derive(Clone, Debug, PartialEq)]
-struct Ledger {
-    life: Life,
-    rounds: Rounds,
-    round_number: u32,
-    round: Option<Round>,
-    /// A tool's result has come since the model last spoke.
-    result_seen: bool,
-    messages: u32,
-    steps: u32,
-    message: Message,
-    /// How often what was being said has come to an end, whether or not it was a message.
+struct RunState {
+    lifecycle: Lifecycle,
+    round_boundaries: RoundBoundaries,
+    /// Number of the next round.
+    next_round_number: u32,
+    open_round: Option<OpenRound>,
+    /// True if a tool's result arrived since the last model output.
+    tool_result_seen: bool,
+    /// Messages started so far; the next message's id.
+    message_count: u32,
+    /// Steps started so far; the next step's id.
+    step_count: u32,
+    message_state: MessageState,
+    /// Number of times a message was closed, including ones that stayed blank.
     messages_closed: u64,
-    /// What a source that repeats itself has said in the message that is open.
-    cumulative: Option<Cumulative>,
-    /// What the source said about the message to come.
-    phase: Option<Phase>,
-    reasoning: Reasoning,
-    tools: Tools,
+    /// Text of the open message, if it is remembered.
+    cumulative: Option<CumulativeText>,
+    /// Declared phase of the next message.
+    next_message_phase: Option<MessagePhase>,
+    reasoning_state: ReasoningState,
+    open_tools: OpenTools,
     open_asks: Vec<String>,
-    /// Requests the source has listed and not ended.
+    /// Ids of listed requests that have not ended.
     open_requests: VecDeque<String>,
-    declared: Option<MessageId>,
+    /// The message that the source declared final.
+    declared_final: Option<MessageId>,
     /// The last message of the last round that ended.
     last_round_message: Option<(MessageId, Fingerprint)>,
-    /// Why the last round that ended did.
-    last_stop: Option<Stop>,
-    withdrawn: Vec<MessageId>,
-    /// Sources that came before the message they are for.
-    citations: Vec<Citation<'static>>,
-    unknown_fields: Vec<Fingerprint>,
-    verdict: Verdict,
-    /// Whether it is in the log why the source failed, and tries again.
-    failure_told: bool,
-    /// What the open message asks for.
-    asks: Asks,
-    finishing: Finishing,
+    /// Stop reason of the last round that ended.
+    last_round_stop: Option<StopReason>,
+    withdrawn_messages: Vec<MessageId>,
+    /// Citations that arrived before their message.
+    pending_citations: Vec<Citation<'static>>,
+    seen_unknown_fields: Vec<Fingerprint>,
+    reported_end: ReportedEnd,
+    /// True if the log has the reason of the failure that is being retried.
+    failure_reported: bool,
+    /// Finish request in the open message.
+    finish_request: FinishRequest,
+    finish_state: FinishState,
     quirks: Vec<Quirk>,
-    seals: Seals,
+    seal_policy: SealPolicy,
 }
 
+/// The open model call.
 #[derive(Clone, Debug, PartialEq)]
-struct Round {
+struct OpenRound {
     first_message: u32,
     first_step: u32,
-    spoke: bool,
-    stop: Option<Stop>,
+    first_token_traced: bool,
+    stop: Option<StopReason>,
     usage: Option<Usage>,
     last_message: Option<(MessageId, Fingerprint)>,
-    last_final: Option<MessageId>,
+    last_final_message: Option<MessageId>,
+}
+
+impl OpenRound {
+    /// A round that starts after the given numbers of messages and steps.
+    fn starting_at(first_message: u32, first_step: u32) -> OpenRound {
+        OpenRound {
+            first_message,
+            first_step,
+            first_token_traced: false,
+            stop: None,
+            usage: None,
+            last_message: None,
+            last_final_message: None,
+        }
+    }
 }
 
 impl Run {
+    /// Creates a run that has not started.
     pub fn new(options: &RunOptions) -> Run {
         Run {
-            filter: Filter::with_words(
+            filter: Filter::with_control_words(
                 Arc::clone(&options.tags),
-                options.starts_in,
+                options.filter_start,
                 &options.control_words,
             ),
-            ledger: Ledger {
-                life: Life::New,
-                rounds: Rounds::Marked,
-                round_number: 0,
-                round: None,
-                result_seen: false,
-                messages: 0,
-                steps: 0,
-                message: Message::None,
+            state: RunState {
+                lifecycle: Lifecycle::New,
+                round_boundaries: RoundBoundaries::Explicit,
+                next_round_number: 0,
+                open_round: None,
+                tool_result_seen: false,
+                message_count: 0,
+                step_count: 0,
+                message_state: MessageState::None,
                 messages_closed: 0,
                 cumulative: None,
-                phase: None,
-                reasoning: Reasoning::None,
-                tools: Tools::default(),
+                next_message_phase: None,
+                reasoning_state: ReasoningState::None,
+                open_tools: OpenTools::default(),
                 open_asks: Vec::new(),
                 open_requests: VecDeque::new(),
-                declared: None,
+                declared_final: None,
                 last_round_message: None,
-                last_stop: None,
-                withdrawn: Vec::new(),
-                citations: Vec::new(),
-                unknown_fields: Vec::new(),
-                verdict: Verdict::Pending,
-                failure_told: false,
-                asks: Asks::Nothing,
-                finishing: Finishing::No,
+                last_round_stop: None,
+                withdrawn_messages: Vec::new(),
+                pending_citations: Vec::new(),
+                seen_unknown_fields: Vec::new(),
+                reported_end: ReportedEnd::Pending,
+                failure_reported: false,
+                finish_request: FinishRequest::None,
+                finish_state: FinishState::NotRequested,
                 quirks: options.quirks.clone(),
-                seals: options.seals,
+                seal_policy: options.seal_policy,
             },
-            untold: Untold::default(),
+            deferred_ends: DeferredEnds::default(),
         }
     }
 
+    /// True after `RunEnded`.
     pub fn is_ended(&self) -> bool {
-        self.ledger.life == Life::Ended
+        self.state.lifecycle == Lifecycle::Ended
     }
 }
 
-/// Where a ledger's events go, and the time they carry.
-struct Out<'a> {
+/// Emits events to the sink with a timestamp, after the deferred ends.
+struct EventEmitter<'a> {
     sink: &'a mut dyn Sink,
-    at: Option<Millis>,
-    /// Whether the run goes on: after its ending nothing is said, whatever a dialect says.
-    life: Life,
-    untold: &'a mut Untold,
+    timestamp: Option<Millis>,
+    /// After `Ended` nothing is emitted.
+    lifecycle: Lifecycle,
+    deferred_ends: &'a mut DeferredEnds,
 }
 
-impl Out<'_> {
+impl EventEmitter<'_> {
+    /// Emits `event` to the sink, unless the run has ended.
     // Inlined, because an event is large and would be moved once more.
     #[inline(always)]
     #[allow(clippy::inline_always, reason = "worth 1 % of ingest")]
-    fn event(&mut self, event: Event<'_>) {
-        if !self.untold.over.is_empty() {
-            self.tell_over();
+    fn emit(&mut self, event: Event<'_>) {
+        if !self.deferred_ends.parts.is_empty() {
+            self.emit_deferred_ends();
         }
-        if self.life != Life::Ended {
-            self.sink.event(self.at, event);
+        if self.lifecycle != Lifecycle::Ended {
+            self.sink.on_event(self.timestamp, event);
         }
     }
 
+    /// Emits the deferred ends.
     #[cold]
-    fn tell_over(&mut self) {
-        let incomplete = self.untold.breaks;
-        for (over, at) in self.untold.over.drain(..) {
-            let event = match over {
-                Over::Message(message) => Event::MessageEnded { message, incomplete },
-                Over::Reasoning(step) => Event::ReasoningEnded { step, incomplete },
+    fn emit_deferred_ends(&mut self) {
+        let incomplete = self.deferred_ends.incomplete;
+        for (part, at) in self.deferred_ends.parts.drain(..) {
+            let event = match part {
+                EndedPart::Message(message) => Event::MessageEnded { message, incomplete },
+                EndedPart::Reasoning(step) => Event::ReasoningEnded { step, incomplete },
             };
-            self.sink.event(at, event);
+            self.sink.on_event(at, event);
         }
     }
 
-    fn is_over(&mut self, over: Over) {
-        // What is over after the end is nobody's business.
-        if self.life != Life::Ended {
-            self.untold.over.push((over, self.at));
+    /// Defers the end of `part` until the next event. Does nothing after the run's end.
+    fn defer_end(&mut self, part: EndedPart) {
+        if self.lifecycle != Lifecycle::Ended {
+            self.deferred_ends.parts.push((part, self.timestamp));
         }
     }
 
-    /// Records markup that was taken out of the text.
-    fn hidden(&mut self, class: MarkupClass, text: &str) {
-        self.sink.trace(Trace::Hidden { bytes: text.len(), class });
-        self.event(Event::MarkupHidden { class, text: text.into() });
+    /// Emits markup that was removed from the text, and traces it.
+    fn emit_hidden_markup(&mut self, class: MarkupClass, text: &str) {
+        self.sink.on_trace(Trace::Hidden { bytes: text.len(), class });
+        self.emit(Event::MarkupHidden { class, text: text.into() });
     }
 }
 
-impl Ledger {
-    fn start(&mut self, dialect: &str, mode: TextMode, out: &mut Out<'_>) {
-        if self.life == Life::New {
-            self.life = Life::Open;
-            out.event(Event::RunStarted {
+impl RunState {
+    /// Emits `RunStarted`, once.
+    fn start_run(&mut self, dialect: &str, mode: TextMode, out: &mut EventEmitter<'_>) {
+        if self.lifecycle == Lifecycle::New {
+            self.lifecycle = Lifecycle::Open;
+            out.emit(Event::RunStarted {
                 version: crate::event::EVENT_VERSION,
                 dialect: dialect.into(),
                 mode,
@@ -298,112 +349,109 @@ impl Ledger {
         }
     }
 
-    /// Opens a round if none is open, or if the one that is has had its tools answered.
-    fn ensure_round(&mut self, filter: &mut Filter, out: &mut Out<'_>) {
-        if self.round.is_none() || self.is_answered() {
-            // What was said about the message to come holds in the round it opens.
-            let phase = self.phase.take();
+    /// Starts a round if none is open, or if the open one has its tool results.
+    fn ensure_round(&mut self, filter: &mut Filter, out: &mut EventEmitter<'_>) {
+        if self.open_round.is_none() || self.should_start_new_round() {
+            // The declared phase applies to the message in the new round.
+            let phase = self.next_message_phase.take();
             self.start_round(None, None, filter, out);
-            self.phase = phase;
+            self.next_message_phase = phase;
         }
     }
 
-    /// Whether what the model says now belongs to a new round. A message that is open goes on in
-    /// its own, whatever comes back meanwhile.
-    fn is_answered(&self) -> bool {
-        self.rounds == Rounds::AfterResults && self.result_seen && self.message.id().is_none()
+    /// True if new model output belongs to a new round. An open message continues in its own round,
+    /// whatever results arrive meanwhile.
+    fn should_start_new_round(&self) -> bool {
+        self.round_boundaries == RoundBoundaries::AfterToolResults
+            && self.tool_result_seen
+            && self.message_state.open_id().is_none()
     }
 
+    /// Ends the open round and starts one; ends the run instead if that was requested.
     fn start_round(
         &mut self,
         model: Option<&str>,
         response: Option<&str>,
         filter: &mut Filter,
-        out: &mut Out<'_>,
+        out: &mut EventEmitter<'_>,
     ) {
         self.end_round(filter, out);
-        self.finish_if_asked(filter, out);
-        if self.life == Life::Ended {
+        self.end_run_if_requested(filter, out);
+        if self.lifecycle == Lifecycle::Ended {
             return;
         }
-        if self.last_stop == Some(Stop::Tools) {
-            // The model was asked again: whoever ran its tools has their results.
-            self.tools.close_clients(out);
+        if self.last_round_stop == Some(StopReason::Tools) {
+            // The model is called again, so the client has the results of its tools.
+            self.open_tools.close_ready_client_tools(out);
         }
-        filter.begin_round();
-        let verdict = std::mem::replace(&mut self.verdict, Verdict::Pending);
-        if verdict != Verdict::Pending {
-            // The source had come to an end and goes on all the same: what it declared is past.
-            self.declared = None;
+        filter.reset_for_round();
+        let verdict = std::mem::replace(&mut self.reported_end, ReportedEnd::Pending);
+        if verdict != ReportedEnd::Pending {
+            // The source had reported an end but continues: its declared message is obsolete.
+            self.declared_final = None;
         }
-        let told = std::mem::take(&mut self.failure_told);
-        if let Verdict::Failed { detail, .. } = verdict
+        let reported = std::mem::take(&mut self.failure_reported);
+        if let ReportedEnd::Failed { detail, .. } = verdict
             && !detail.is_empty()
-            && !told
+            && !reported
         {
-            out.event(Event::NoticeGiven { level: Level::Error, text: detail.into() });
+            out.emit(Event::NoticeGiven { level: NoticeLevel::Error, text: detail.into() });
         }
-        out.untold.breaks = self.breaks_off();
+        out.deferred_ends.incomplete = self.is_incomplete();
         self.last_round_message = None;
-        self.result_seen = false;
-        self.round = Some(Round {
-            first_message: self.messages,
-            first_step: self.steps,
-            spoke: false,
-            stop: None,
-            usage: None,
-            last_message: None,
-            last_final: None,
-        });
-        out.event(Event::RoundStarted {
-            round: self.round_number,
+        self.tool_result_seen = false;
+        self.open_round = Some(OpenRound::starting_at(self.message_count, self.step_count));
+        out.emit(Event::RoundStarted {
+            round: self.next_round_number,
             model: model.map(Into::into),
             response: response.map(Into::into),
         });
-        self.round_number += 1;
+        self.next_round_number += 1;
     }
 
-    fn end_round(&mut self, filter: &mut Filter, out: &mut Out<'_>) {
-        if self.round.is_none() {
+    /// Ends the open message, reasoning and round, and emits the round's usage.
+    fn end_round(&mut self, filter: &mut Filter, out: &mut EventEmitter<'_>) {
+        if self.open_round.is_none() {
             return;
         }
         self.end_message(filter, out);
         self.end_reasoning(out);
-        out.untold.breaks |=
-            self.round.as_ref().is_some_and(|round| round.stop == Some(Stop::Length));
-        // A limit on length may have cut the last call short; any other stop has not.
-        let stop = self.round.as_ref().and_then(|round| round.stop);
-        if stop.is_some_and(|stop| stop != Stop::Length) {
-            self.tools.all_ready(out);
+        out.deferred_ends.incomplete |=
+            self.open_round.as_ref().is_some_and(|round| round.stop == Some(StopReason::Length));
+        // Only a length limit may have cut the last call's arguments.
+        let stop = self.open_round.as_ref().and_then(|round| round.stop);
+        if stop.is_some_and(|stop| stop != StopReason::Length) {
+            self.open_tools.mark_all_ready(out);
         }
-        let Some(round) = self.round.take() else {
+        let Some(round) = self.open_round.take() else {
             return;
         };
         if let Some(usage) = round.usage {
-            out.event(Event::UsageReported { scope: UsageScope::Round, usage });
+            out.emit(Event::UsageReported { scope: UsageScope::Round, usage });
         }
-        self.cite_late(round.last_message, out);
-        // What the reply is stays known after its round has ended.
-        self.declared = round.last_final.or(self.declared);
+        self.emit_leftover_citations(round.last_message, out);
+        // The declared message stays known after its round.
+        self.declared_final = round.last_final_message.or(self.declared_final);
         self.last_round_message = round.last_message;
-        self.last_stop = round.stop;
-        let (number, incomplete) = (self.current_round(), self.is_broken_off());
-        out.event(Event::RoundEnded { round: number, stop: round.stop, incomplete });
-        out.untold.breaks = self.breaks_off();
+        self.last_round_stop = round.stop;
+        let (number, incomplete) = (self.current_round_number(), self.is_interrupted());
+        out.emit(Event::RoundEnded { round: number, stop: round.stop, incomplete });
+        out.deferred_ends.incomplete = self.is_incomplete();
     }
 
-    /// Number of the round that is open, or was last.
-    fn current_round(&self) -> u32 {
-        self.round_number.saturating_sub(1)
+    /// Number of the open round, else of the last one.
+    fn current_round_number(&self) -> u32 {
+        self.next_round_number.saturating_sub(1)
     }
 
-    fn spoke(&mut self, out: &mut Out<'_>) {
-        let number = self.current_round();
-        if let Some(round) = &mut self.round
-            && !round.spoke
+    /// Traces the first token of the round, once.
+    fn trace_first_token(&mut self, out: &mut EventEmitter<'_>) {
+        let number = self.current_round_number();
+        if let Some(round) = &mut self.open_round
+            && !round.first_token_traced
         {
-            round.spoke = true;
-            out.sink.trace(Trace::FirstToken { round: number });
+            round.first_token_traced = true;
+            out.sink.on_trace(Trace::FirstToken { round: number });
         }
     }
 }

@@ -1,124 +1,129 @@
-//! Cuts the text of one message into sentences and blocks, as it arrives.
+//! Incremental splitter of one message's text into pieces: sentences and blocks.
 //!
-//! Does: hand text out as soon as it is known to which piece it belongs, and say where pieces
-//! end. A sentence of a paragraph is a piece; so is a list item, a heading, a code block, a table,
-//! a rule. White space belongs to the piece before it.
-//! Does not: know the language, edit text, or look at it twice.
+//! Does: emit text as soon as its piece is known, and the end of each piece. A sentence of a
+//! paragraph is a piece; so is a list item, a heading, a code block, a table, a rule. White space
+//! belongs to the piece before it.
+//! Does not: detect the language, edit text, or scan it twice.
 //!
 //! A line break inside a paragraph is white space. A blank line always ends a piece. A list item
 //! is one piece with the indented lines after it, whatever sentences are in it.
 //!
-//! Invariants: the texts handed out are the input, in order. The pieces are the same however the
-//! input is cut. What is held is at most the next word and the marks before it, never more than
-//! `SENTENCE_HELD_BYTES_MAX`. An end is never taken back.
+//! Invariants: the emitted texts, joined, are the input. Chunk boundaries do not change the pieces.
+//! The held text is at most the next word and the marks before it, never more than
+//! `SENTENCE_HELD_BYTES_MAX`. An end is never withdrawn.
 
 mod block;
 mod chars;
 mod code;
 mod enclosure;
-mod fence;
 mod line;
+mod lookahead;
 mod marker;
-mod next;
 mod prose;
 mod stop;
 mod words;
 
 use block::Blocks;
-use prose::Verdict;
+use prose::CharDecision;
 
+/// Output of the splitter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut<'a> {
-    /// More of the piece that is open, or the first of a new one. Never empty.
+pub enum SplitOutput<'a> {
+    /// More text of the open piece, or the first of a new one. Never empty.
     Text(&'a str),
-    /// The open piece is over. Never comes twice without text between, never first.
-    End,
+    /// The open piece ended. Always preceded by text of that piece.
+    PieceEnd,
 }
 
-/// Cuts the text of one message into pieces as it arrives.
+/// Splits the text of one message into pieces as it arrives.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Splitter {
+pub struct SentenceSplitter {
     blocks: Blocks,
     held: String,
-    /// Text was handed out since the last end.
-    open: bool,
+    /// True if text was emitted since the last end.
+    is_piece_open: bool,
 }
 
-impl Default for Splitter {
-    fn default() -> Splitter {
-        Splitter::new()
+impl Default for SentenceSplitter {
+    fn default() -> SentenceSplitter {
+        SentenceSplitter::new()
     }
 }
 
-impl Splitter {
-    pub fn new() -> Splitter {
-        Splitter { blocks: Blocks::new(), held: String::new(), open: false }
+impl SentenceSplitter {
+    /// Creates a splitter at the start of a message.
+    pub fn new() -> SentenceSplitter {
+        SentenceSplitter { blocks: Blocks::new(), held: String::new(), is_piece_open: false }
     }
 
-    pub fn push(&mut self, text: &str, out: &mut impl FnMut(Cut<'_>)) {
-        // What is before `from` was handed out or is held.
+    /// Splits `text`; emits everything whose piece is decided.
+    pub fn push(&mut self, text: &str, out: &mut impl FnMut(SplitOutput<'_>)) {
+        // Text before `from` was emitted or is held.
         let mut from = 0;
         let mut at = 0;
         loop {
             at += self.blocks.skip(&text[at..]);
             let Some(c) = text[at..].chars().next() else { break };
             match self.blocks.read(c, &self.held) {
-                Verdict::Pass => self.release(out),
-                Verdict::Hold => {
-                    self.hand_out(text.get(from..at), out);
+                CharDecision::Pass => self.emit_held(out),
+                CharDecision::Hold => {
+                    self.emit_text(text.get(from..at), out);
                     self.held.push(c);
                     from = at + c.len_utf8();
                 }
-                Verdict::Break => {
-                    self.hand_out(text.get(from..at), out);
+                CharDecision::Break => {
+                    self.emit_text(text.get(from..at), out);
                     from = at;
-                    self.end(out);
-                    self.release(out);
+                    self.emit_piece_end(out);
+                    self.emit_held(out);
                 }
             }
             at += c.len_utf8();
         }
-        self.hand_out(text.get(from..), out);
+        self.emit_text(text.get(from..), out);
     }
 
-    /// The message is over: what is held is handed out and the open piece ends. What is pushed
-    /// next is another message.
-    pub fn finish(&mut self, out: &mut impl FnMut(Cut<'_>)) {
+    /// Ends the message: emits held text and the end of the open piece. Resets the splitter for the
+    /// next message.
+    pub fn finish(&mut self, out: &mut impl FnMut(SplitOutput<'_>)) {
         if !self.held.is_empty() {
-            if self.blocks.finish(&self.held) == Verdict::Break {
-                self.end(out);
+            if self.blocks.finish(&self.held) == CharDecision::Break {
+                self.emit_piece_end(out);
             }
-            self.release(out);
+            self.emit_held(out);
         }
-        self.end(out);
-        *self = Splitter::new();
+        self.emit_piece_end(out);
+        *self = SentenceSplitter::new();
     }
 
-    /// Bytes not yet handed out.
+    /// Bytes held back.
     pub fn held_bytes(&self) -> usize {
         self.held.len()
     }
 
-    fn hand_out(&mut self, text: Option<&str>, out: &mut impl FnMut(Cut<'_>)) {
+    /// Emits `text` as part of the open piece.
+    fn emit_text(&mut self, text: Option<&str>, out: &mut impl FnMut(SplitOutput<'_>)) {
         if let Some(text) = text
             && !text.is_empty()
         {
-            out(Cut::Text(text));
-            self.open = true;
+            out(SplitOutput::Text(text));
+            self.is_piece_open = true;
         }
     }
 
-    fn release(&mut self, out: &mut impl FnMut(Cut<'_>)) {
+    /// Emits the held text as part of the open piece.
+    fn emit_held(&mut self, out: &mut impl FnMut(SplitOutput<'_>)) {
         if !self.held.is_empty() {
-            out(Cut::Text(&self.held));
+            out(SplitOutput::Text(&self.held));
             self.held.clear();
-            self.open = true;
+            self.is_piece_open = true;
         }
     }
 
-    fn end(&mut self, out: &mut impl FnMut(Cut<'_>)) {
-        if std::mem::take(&mut self.open) {
-            out(Cut::End);
+    /// Emits the end of the open piece, if there is one.
+    fn emit_piece_end(&mut self, out: &mut impl FnMut(SplitOutput<'_>)) {
+        if std::mem::take(&mut self.is_piece_open) {
+            out(SplitOutput::PieceEnd);
         }
     }
 }

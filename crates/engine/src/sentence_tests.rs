@@ -1,4 +1,4 @@
-//! What holds for every text, and what markdown means for it. Languages have their own file.
+//! Tests of the splitter: invariants and Markdown blocks. Languages are in `language_tests.rs`.
 
 use proptest::prelude::*;
 
@@ -6,6 +6,7 @@ use crate::limits::{SENTENCE_ENCLOSED_BYTES_MAX, SENTENCE_HELD_BYTES_MAX};
 
 use super::*;
 
+/// Collects the pieces and checks that ends and texts alternate.
 #[derive(Default)]
 struct Pieces {
     all: Vec<String>,
@@ -13,42 +14,44 @@ struct Pieces {
 }
 
 impl Pieces {
-    fn take(&mut self, cut: Cut<'_>) {
+    fn push(&mut self, cut: SplitOutput<'_>) {
         match cut {
-            Cut::Text(text) => {
+            SplitOutput::Text(text) => {
                 assert!(!text.is_empty(), "an empty text");
                 if !std::mem::replace(&mut self.open, true) {
                     self.all.push(String::new());
                 }
                 self.all.last_mut().unwrap().push_str(text);
             }
-            Cut::End => assert!(std::mem::take(&mut self.open), "an end without text before it"),
+            SplitOutput::PieceEnd => {
+                assert!(std::mem::take(&mut self.open), "an end without text before it");
+            }
         }
     }
 }
 
 pub(super) fn split<'t>(chunks: impl IntoIterator<Item = &'t str>) -> Vec<String> {
-    let mut splitter = Splitter::new();
+    let mut splitter = SentenceSplitter::new();
     let mut pieces = Pieces::default();
     for chunk in chunks {
-        splitter.push(chunk, &mut |cut| pieces.take(cut));
+        splitter.push(chunk, &mut |cut| pieces.push(cut));
         assert!(splitter.held_bytes() <= SENTENCE_HELD_BYTES_MAX, "{:?}", splitter.held);
     }
-    splitter.finish(&mut |cut| pieces.take(cut));
-    assert!(!pieces.open && splitter == Splitter::new(), "not finished");
+    splitter.finish(&mut |cut| pieces.push(cut));
+    assert!(!pieces.open && splitter == SentenceSplitter::new(), "not finished");
     pieces.all
 }
 
-fn char_ends(input: &str) -> Vec<usize> {
+fn char_boundaries(input: &str) -> Vec<usize> {
     (0..=input.len()).filter(|&at| input.is_char_boundary(at)).collect()
 }
 
-/// Reads `input` whole, cut in two everywhere and character by character.
+/// Splits `input` whole, cut in two everywhere and character by character; all must agree.
 #[track_caller]
 pub(super) fn split_every_way(input: &str) -> Vec<String> {
     let whole = split([input]);
     assert_eq!(whole.concat(), input, "a byte was lost or doubled");
-    let ends = char_ends(input);
+    let ends = char_boundaries(input);
     for &cut in &ends {
         assert_eq!(split([&input[..cut], &input[cut..]]), whole, "cut at {cut}: {input:?}");
     }
@@ -57,7 +60,7 @@ pub(super) fn split_every_way(input: &str) -> Vec<String> {
     whole
 }
 
-/// `expected` has a bar where a piece ends.
+/// Splits `expected` without its bars and compares; `¦` marks each end of a piece.
 #[track_caller]
 fn check(expected: &str) {
     check_all(&[expected]);
@@ -70,12 +73,12 @@ pub(super) fn check_all(expected: &[&str]) {
     assert!(wrong.is_empty(), "expected and got: {wrong:#?}");
 }
 
-/// What is handed out after `input`, with a bar for each end.
-fn handed_out(input: &str) -> String {
+/// Output after `input` without `finish`; `¦` marks each end.
+fn emitted_so_far(input: &str) -> String {
     let mut all = String::new();
-    Splitter::new().push(input, &mut |cut| match cut {
-        Cut::Text(text) => all.push_str(text),
-        Cut::End => all.push('¦'),
+    SentenceSplitter::new().push(input, &mut |cut| match cut {
+        SplitOutput::Text(text) => all.push_str(text),
+        SplitOutput::PieceEnd => all.push('¦'),
     });
     all
 }
@@ -108,7 +111,7 @@ fn f1_text_goes_out_as_soon_as_it_can_be_decided() {
         ("これは。", "これは。"),
         ("これは。そ", "これは。¦そ"),
     ] {
-        assert_eq!(handed_out(input), expected, "{input:?}");
+        assert_eq!(emitted_so_far(input), expected, "{input:?}");
     }
 }
 
@@ -165,6 +168,23 @@ fn f2_code_blocks_are_one_piece() {
     check("> ```\n> a. B\n> ```\n¦> c\n\n¦> ```\n> x\n¦out. ¦More");
     check("```a. B``` is code. ¦Yes.");
     check("- ```\n  a. B\n  ```\n¦- c");
+}
+
+#[test]
+fn f2_lines_are_what_markdown_says_they_are() {
+    check("Foo\n    ***\nbar");
+    check("foo\n    # bar");
+    check("* Foo\n¦* * *\n¦* Bar");
+    check("*** Begin Patch\n*** Add File");
+    check("--- Round 1 ---\nPlayer 1 rolls");
+    check("Why use it\n-\n¦Built by us");
+    check("foo\n*\nbar");
+    check("foo\n1.\nbar");
+    check("```\na. B\n    ```\nc. D\n```\n¦E");
+    check("> > ```\n> > a. B\n¦> out. ¦More");
+    check("> - item\n¦> > One. ¦Two");
+    check("Has a | bar:\n¦| a. B | c |\n|---|---|\n| d | e |");
+    check("a | b\n:-- | --:\nc. D | e. F\n\n¦G");
 }
 
 #[test]
@@ -240,7 +260,7 @@ fn hostile_text_is_cut_like_any_other() {
     }
 }
 
-/// Fragments that mean something, and some that do not.
+/// Fragments with and without meaning to the splitter.
 const FRAGMENTS: &[&str] = &[
     "Hello",
     "world",
@@ -330,7 +350,7 @@ proptest! {
     ) {
         let input = parts.concat();
         let whole = split_every_way(&input);
-        let ends = char_ends(&input);
+        let ends = char_boundaries(&input);
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| *cut.get(&ends)).collect();
         cuts.extend([0, input.len()]);
         cuts.sort_unstable();

@@ -1,20 +1,24 @@
-//! Pure folds of events into what a person sees. No clock, no look-up, no provider's words.
+//! Pure folds of events into pages. No clock, no look-up, no provider-specific names.
 //!
-//! Events go in, [`Patch`]es come out. One set of patches serves all views; what differs between
-//! the views is in the views.
+//! Events go in, [`Patch`]es come out. All views share one set of patches; only the folds differ.
 
-mod base;
-pub mod blob;
+// A new event or patch has to be thought about in every match.
+#![warn(clippy::wildcard_enum_match_arm)]
+#![allow(clippy::unnested_or_patterns, reason = "a family of events is an or-pattern")]
+
 pub mod bubbles;
-mod doing;
+mod common;
+pub mod image_ref;
 pub mod item;
 pub mod items;
 pub mod latest;
-mod output;
+mod output_limit;
+pub mod page;
 pub mod patch;
-pub mod picture;
 pub mod reply;
 pub mod sentences;
+mod settled_keys;
+mod status;
 pub mod steps;
 pub mod text;
 pub mod transcript;
@@ -23,52 +27,61 @@ use std::str::FromStr;
 
 use crate::event::Record;
 
-pub use item::{Item, Key, Kind, State};
+pub use item::{Item, ItemKey, ItemKind, ItemState};
 pub use items::Items;
+pub use page::Page;
 pub use patch::{Patch, Status};
-pub use picture::Picture;
 
-/// What becomes of the agent's thinking.
+/// Visibility of the agent's thinking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Thinking {
-    /// As the view has it.
+    /// As the view's specification defines.
     #[default]
-    AsUsual,
+    ViewDefault,
+    /// None of it.
     Hide,
-    /// The newest increment, in the status.
+    /// The newest increment only, in the status.
     Latest,
-    /// The whole, where the view has a place for it.
+    /// All of it, if the view has items for it.
     Show,
 }
 
+/// Options of a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct ViewOptions {
+    /// Visibility of the thinking.
     pub thinking: Thinking,
 }
 
 macro_rules! views {
-    ($($name:ident $text:literal $module:ident,)+) => {
+    ($(#[$doc:meta] $name:ident $text:literal $module:ident,)+) => {
         /// One way of showing a run.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum ViewName { $($name,)+ }
+        // Not `non_exhaustive`: a program that offers views describes each of them.
+        pub enum ViewName { $(#[$doc] $name,)+ }
 
         impl ViewName {
+            /// All views.
             pub const ALL: [ViewName; [$($text),+].len()] = [$(ViewName::$name),+];
 
+            /// Name of the view, as in URLs and arguments.
             pub fn as_str(self) -> &'static str {
                 match self { $(ViewName::$name => $text,)+ }
             }
         }
 
-        /// A view of one session, as far as it has been read.
+        /// Fold of one session into one view.
         #[derive(Clone, Debug)]
-        pub enum View { $($name($module::$name),)+ }
+        #[allow(clippy::large_enum_variant, reason = "one for each stream, never in a list")]
+        pub enum View { $(#[$doc] $name($module::$name),)+ }
 
         impl View {
-            pub fn new(name: ViewName, options: Options) -> View {
+            /// Creates the view before any record.
+            pub fn new(name: ViewName, options: ViewOptions) -> View {
                 match name { $(ViewName::$name => View::$name($module::$name::new(options)),)+ }
             }
 
+            /// Applies one record and emits the patches it causes.
             pub fn apply(&mut self, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
                 match self { $(View::$name(view) => view.apply(record, out),)+ }
             }
@@ -77,28 +90,41 @@ macro_rules! views {
 }
 
 views! {
+    /// One status or reply, then only the final message.
     Latest "latest" latest,
+    /// Steps folded above the answer.
     Steps "steps" steps,
+    /// One bubble per message.
     Bubbles "bubbles" bubbles,
+    /// Everything in order; settled text is final.
     Transcript "transcript" transcript,
+    /// One bubble per sentence, one card per action.
     Sentences "sentences" sentences,
 }
 
-/// A name that no view has.
+/// Error of parsing a [`ViewName`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoSuchView;
+pub struct UnknownView;
 
-impl FromStr for ViewName {
-    type Err = NoSuchView;
-
-    fn from_str(text: &str) -> Result<ViewName, NoSuchView> {
-        ViewName::ALL.into_iter().find(|name| name.as_str() == text).ok_or(NoSuchView)
+impl std::fmt::Display for UnknownView {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "unknown view (known: {})", ViewName::ALL.map(ViewName::as_str).join(", "))
     }
 }
 
-/// Keeps the first bytes of a text and goes on with another. A cut in the middle of a character,
-/// which no source of ours makes, keeps the whole of what is before that character.
-fn rewrite(whole: &mut String, kept_bytes: usize, text: &str) {
+impl std::error::Error for UnknownView {}
+
+impl FromStr for ViewName {
+    type Err = UnknownView;
+
+    fn from_str(text: &str) -> Result<ViewName, UnknownView> {
+        ViewName::ALL.into_iter().find(|name| name.as_str() == text).ok_or(UnknownView)
+    }
+}
+
+/// Truncates `whole` to its first `kept_bytes` and appends `text`. A cut inside a character, which
+/// no source makes, moves back to its start.
+fn rewrite_tail(whole: &mut String, kept_bytes: usize, text: &str) {
     whole.truncate(whole.floor_char_boundary(kept_bytes));
     whole.push_str(text);
 }

@@ -1,19 +1,24 @@
-//! How views are spelt to readers: frames with a name, a payload and a cursor.
+//! Wire encoding of views: frames with a name, a payload and a cursor.
 //!
-//! A view's own frames are named and shaped as its document has them; the patch frames are the same
-//! for all views and carry only what is new. Nothing here decides what a person sees.
+//! A view's native frames have the names and shapes of its specification; patch frames are the same
+//! for all views and carry only what is new. Nothing here decides what a view shows.
+
+// A new event or patch has to be thought about in every match.
+#![warn(clippy::wildcard_enum_match_arm)]
 
 mod bubbles;
 pub mod cursor;
 pub mod encoder;
 mod json;
 mod latest;
-mod own;
+mod native;
 pub mod patch;
 mod sentences;
+pub mod snapshot;
 pub mod sse;
 mod steps;
 mod transcript;
 
 pub use cursor::Cursor;
-pub use encoder::{Content, Encoder, Format, Frame, Kind};
+pub use encoder::{ContentMode, Encoder, Frame, FrameFormat, StreamKind};
+pub use snapshot::ProtocolVersion;

@@ -1,5 +1,5 @@
-//! Writes the streams of every log in some folders, in every protocol, and what a client must make of
-//! them, for the real clients in `tests/judges`.
+//! Writes the streams of every log in the given folders, in every protocol, with the expected
+//! client state, for the real clients in `tests/judges`.
 //!
 //! `compat_streams OUT LOGS...`
 
@@ -7,17 +7,17 @@ use std::error::Error;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use engine::event::{Event, MessageId, Record};
-use gateway::compat::agui::{self, AgUi};
-use gateway::compat::ai_sdk::{self, AiSdk, Version};
-use gateway::compat::openai_chat::body::OpenAiChatBody;
-use gateway::compat::openai_chat::{self, Content, IncludeUsage, OpenAiChat};
-use gateway::compat::openai_responses::{self, OpenAiResponses};
-use gateway::compat::{Encoder, Protocol};
+use millpond_engine::event::{Event, MessageId, Record};
+use millpond_gateway::compat::agui::{self, AgUi};
+use millpond_gateway::compat::ai_sdk::{self, AiSdk, Version};
+use millpond_gateway::compat::openai_chat::body::OpenAiChatBody;
+use millpond_gateway::compat::openai_chat::{self, Content, IncludeUsage, OpenAiChat};
+use millpond_gateway::compat::openai_responses::{self, OpenAiResponses};
+use millpond_gateway::compat::{Encoder, Protocol};
 use serde_json::{Value, json};
 
-/// How many records of a long log are cut off, besides none, to see streams that just stop.
-const CUTS: [usize; 4] = [0, 1, 3, 7];
+/// Numbers of records cut off a long log, to test streams that stop.
+const CUT_POSITIONS: [usize; 4] = [0, 1, 3, 7];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for logs in arguments {
         let logs = Path::new(&logs);
         let mut paths = Vec::new();
-        find(logs, &mut paths)?;
+        find_event_files(logs, &mut paths)?;
         paths.sort();
         for path in &paths {
             let name = path.strip_prefix(logs)?.with_extension("").display().to_string();
@@ -48,22 +48,22 @@ fn write_cases(
     records: &[Record<'_>],
     cases: &mut Vec<Value>,
 ) -> std::io::Result<()> {
-    for cut in CUTS {
+    for cut in CUT_POSITIONS {
         let Some(records) = records.get(..records.len().saturating_sub(cut)) else { continue };
         if cut == 0 || records.len() > 1 {
             let name = format!("{}~{cut}", name.replace(['/', '\\'], "~"));
             write_streams(&out.join(&name), records)?;
-            cases.push(expected(&name, records));
+            cases.push(expected_client_state(&name, records));
         }
     }
     Ok(())
 }
 
-fn find(dir: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+fn find_event_files(dir: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();
         if path.is_dir() {
-            find(&path, found)?;
+            find_event_files(&path, found)?;
         } else if path.extension().is_some_and(|extension| extension == "events") {
             found.push(path);
         }
@@ -79,7 +79,11 @@ fn write_streams(stem: &Path, records: &[Record<'_>]) -> std::io::Result<()> {
     };
     let ai = |version| {
         let picture_prefix = "/pictures/".to_owned();
-        AiSdk::new(ai_sdk::Options { version, picture_prefix, ..ai_sdk::Options::default() })
+        AiSdk::new(ai_sdk::Options {
+            version,
+            image_prefix: picture_prefix,
+            ..ai_sdk::Options::default()
+        })
     };
     let model = || "pond".to_owned();
     let chat = |content| openai_chat::Options {
@@ -88,8 +92,8 @@ fn write_streams(stem: &Path, records: &[Record<'_>]) -> std::io::Result<()> {
         usage: IncludeUsage::Yes,
         ..openai_chat::Options::default()
     };
-    put("ai6", sse(ai(Version::V6), records))?;
-    put("ai7", sse(ai(Version::V7), records))?;
+    put("ai6", sse_body(ai(Version::V6), records))?;
+    put("ai7", sse_body(ai(Version::V7), records))?;
     let history = serde_json::from_str(r#"{"id":"u1","role":"user","content":"hi"}"#)?;
     let options = agui::Options {
         thread: "t".to_owned(),
@@ -97,12 +101,12 @@ fn write_streams(stem: &Path, records: &[Record<'_>]) -> std::io::Result<()> {
         history: vec![history],
         ..agui::Options::default()
     };
-    put("agui", sse(AgUi::new(options), records))?;
-    put("chat", sse(OpenAiChat::new(chat(Content::All)), records))?;
-    put("chat-final", sse(OpenAiChat::new(chat(Content::Final)), records))?;
+    put("agui", sse_body(AgUi::new(options), records))?;
+    put("chat", sse_body(OpenAiChat::new(chat(Content::All)), records))?;
+    put("chat-final", sse_body(OpenAiChat::new(chat(Content::Final)), records))?;
     put("chat-body", payloads(OpenAiChatBody::new(chat(Content::All)), records).concat())?;
     let options = openai_responses::Options { model: model(), ..Default::default() };
-    put("responses", sse(OpenAiResponses::new(options), records))
+    put("responses", sse_body(OpenAiResponses::new(options), records))
 }
 
 fn payloads(protocol: impl Protocol, records: &[Record<'_>]) -> Vec<String> {
@@ -115,7 +119,7 @@ fn payloads(protocol: impl Protocol, records: &[Record<'_>]) -> Vec<String> {
     payloads
 }
 
-fn sse(protocol: impl Protocol, records: &[Record<'_>]) -> String {
+fn sse_body(protocol: impl Protocol, records: &[Record<'_>]) -> String {
     payloads(protocol, records).iter().fold(String::new(), |mut text, payload| {
         // Writing to a string cannot fail.
         let _ = write!(text, "data: {payload}\n\n");
@@ -123,8 +127,8 @@ fn sse(protocol: impl Protocol, records: &[Record<'_>]) -> String {
     })
 }
 
-/// What the log says, told without the encoders.
-fn expected(name: &str, records: &[Record<'_>]) -> Value {
+/// The expected client state, computed from the log without the encoders.
+fn expected_client_state(name: &str, records: &[Record<'_>]) -> Value {
     let mut messages: Vec<(MessageId, String)> = Vec::new();
     let (mut is_changed, mut ending) = (false, json!({"outcome": "interrupted"}));
     for record in records {

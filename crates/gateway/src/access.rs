@@ -1,30 +1,30 @@
-//! Who may come in: credentials, and the doors a browser can be tricked through.
+//! Access control: tokens, shared links, login links, and the host and origin checks for browsers.
 //!
-//! Invariant: a request is looked at in this order, and nothing of its body is read before: the
-//! host it names, the page it comes from, the credential it shows.
+//! Invariant: a request is checked in this order, and its body is not read before: host, origin,
+//! credential.
 
-mod attempts;
-mod login;
+mod failed_attempts;
+mod login_links;
 mod origin;
 mod secret;
 
-pub use attempts::Attempts;
-pub use login::Links;
-pub use origin::{Allowed, Stranger, is_foreign};
-pub use secret::{Digest, Secret};
+pub use failed_attempts::FailedAttempts;
+pub use login_links::LoginLinks;
+pub use origin::{OriginPolicy, RejectedHeader, Scheme, is_cross_origin};
+pub use secret::{Secret, SecretDigest};
 
-use crate::id::{OwnerId, SessionId, TokenId};
+use millpond_log::id::{OwnerId, SessionId, TokenId};
 
-/// Whoever makes a request.
+/// The authenticated caller of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
     Owner {
         owner: OwnerId,
         token: TokenId,
     },
-    /// Somebody with a link: may read this session.
+    /// Holder of a shared link: may read this session.
     Guest {
         session: SessionId,
-        digest: Digest,
+        digest: SecretDigest,
     },
 }

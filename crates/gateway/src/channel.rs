@@ -1,8 +1,8 @@
-//! One kind of stream of one session, encoded once for all who follow it.
+//! Channels: each encodes one kind of stream of one session once for all its readers.
 //!
-//! Does: fold the log, merge what comes within one window, hand the pieces out.
-//! Does not: keep anything for anybody. Each piece says from where to where it reaches, so that a
-//! reader knows whether it fits; one that does not reads the log for itself.
+//! Does: fold the log, merge the events of one window, broadcast the frames. Does not: buffer for a
+//! slow reader. Each batch names the positions it covers, so that a reader can tell if it fits; if
+//! not, the reader reads the log itself.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,194 +12,208 @@ use bytes::Bytes;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::fanout::{Door, Receiver, Sender, fanout};
-use crate::fold::{Fold, Place, Topic};
-use crate::id::SessionId;
-use crate::limits::{HEARTBEAT_EVERY, PIECES_WAITING_MAX};
-use crate::log::Log;
-use crate::store::StoreError;
+use crate::fanout::{Receiver, Sender, Subscriber, fanout};
+use crate::fold::{Fold, FramePosition, Topic};
+use crate::limits::{FRAME_BATCHES_QUEUED_MAX, HEARTBEAT_EVERY};
+use millpond_log::Log;
+use millpond_log::id::SessionId;
+use millpond_log::store::StoreError;
 
-/// Frames after `from`, up to and with `to`.
+/// Frames after position `after`, up to and including `through`.
 #[derive(Clone, Debug)]
-pub struct Piece {
-    pub from: Place,
-    pub to: Place,
+pub struct FrameBatch {
+    pub after: FramePosition,
+    pub through: FramePosition,
     pub bytes: Bytes,
 }
 
-impl Piece {
-    /// Frames of no place in the log.
-    fn aside(place: Place, bytes: Bytes) -> Piece {
-        Piece { from: place, to: place, bytes }
+impl FrameBatch {
+    /// Frames without a position in the log, such as heartbeats.
+    fn out_of_band(position: FramePosition, bytes: Bytes) -> FrameBatch {
+        FrameBatch { after: position, through: position, bytes }
     }
 
-    pub fn is_aside(&self) -> bool {
-        self.from == self.to
+    /// True for frames without a position in the log.
+    pub fn is_out_of_band(&self) -> bool {
+        self.after == self.through
     }
 }
 
-/// All channels that somebody follows.
+/// All open channels.
 #[derive(Clone, Debug)]
-pub struct Channels(Arc<Shared>);
+pub struct Channels(Arc<ChannelsShared>);
 
 #[derive(Debug)]
-struct Shared {
+struct ChannelsShared {
     log: Log,
-    window: Duration,
+    merge_window: Duration,
     stop: watch::Sender<bool>,
-    open: Mutex<HashMap<SessionId, Vec<Open>>>,
+    by_session: Mutex<HashMap<SessionId, Vec<OpenChannel>>>,
 }
 
+/// An open channel, as new readers find it.
 #[derive(Debug)]
-struct Open {
+struct OpenChannel {
     topic: Topic,
     epoch: u32,
-    door: Door<Piece>,
+    subscriber: Subscriber<FrameBatch>,
 }
 
 impl Channels {
-    /// What comes within `window` after something was sent goes out together; none means that every
-    /// event is sent at once.
+    /// Events within `window` after a send go out together; zero sends every event at once.
     pub fn new(log: Log, window: Duration) -> Channels {
-        let (stop, open) = (watch::Sender::new(false), Mutex::default());
-        Channels(Arc::new(Shared { log, window, stop, open }))
+        let (stop, open_channels) = (watch::Sender::new(false), Mutex::default());
+        Channels(Arc::new(ChannelsShared {
+            log,
+            merge_window: window,
+            stop,
+            by_session: open_channels,
+        }))
     }
 
+    /// The log that all channels read.
     pub fn log(&self) -> &Log {
         &self.0.log
     }
 
-    /// Closes all channels, and those to come.
+    /// Closes all channels, also future ones.
     pub fn close_all(&self) {
         self.0.stop.send_replace(true);
     }
 
-    /// Makes all who follow something look up, though nothing has come.
-    pub fn rouse_all(&self) {
-        for open in self.lock().values().flatten() {
-            open.door.rouse();
+    /// Wakes all readers although there is nothing to read.
+    pub fn wake_all(&self) {
+        for channel in self.lock().values().flatten() {
+            channel.subscriber.wake_all();
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Vec<Open>>> {
-        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Vec<OpenChannel>>> {
+        self.0.by_session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Follows a topic, and says up to where it has been sent. If nobody follows it yet, its channel
-    /// goes on from `fold`.
-    pub async fn join(
+    /// Joins the channel of a topic and returns the position it has sent. Without an open channel,
+    /// starts one from `fold`.
+    pub async fn join_or_start(
         &self,
         topic: Topic,
         fold: &Fold,
-    ) -> Result<(Receiver<Piece>, Place), StoreError> {
-        let end = self.log().follow(topic.session).await?;
-        let mut open = self.lock();
-        let channels = open.entry(topic.session).or_default();
+    ) -> Result<(Receiver<FrameBatch>, FramePosition), StoreError> {
+        let log_end = self.log().follow(topic.session).await?;
+        let mut open_channels = self.lock();
+        let channels = open_channels.entry(topic.session).or_default();
         let epoch = fold.epoch();
-        let found = channels.iter().find(|open| open.topic == topic && open.epoch == epoch);
-        if let Some((pieces, last)) = found.and_then(|channel| channel.door.join()) {
-            return Ok((pieces, last.to));
+        let found =
+            channels.iter().find(|channel| channel.topic == topic && channel.epoch == epoch);
+        if let Some((batches, last)) = found.and_then(|channel| channel.subscriber.subscribe()) {
+            return Ok((batches, last.through));
         }
-        let place = fold.place();
-        let first = Piece::aside(place, Bytes::new());
-        let (sender, pieces) = fanout(PIECES_WAITING_MAX, first);
+        let position = fold.last_position();
+        let first = FrameBatch::out_of_band(position, Bytes::new());
+        let (sender, batches) = fanout(FRAME_BATCHES_QUEUED_MAX, first);
         channels.retain(|channel| channel.topic != topic);
-        channels.push(Open { topic, epoch, door: sender.door() });
-        let fold = if self.0.window.is_zero() { fold.clone() } else { fold.clone().merging() };
-        tokio::spawn(Follow { channels: self.clone(), topic, fold, end, sender }.run());
-        Ok((pieces, place))
+        channels.push(OpenChannel { topic, epoch, subscriber: sender.subscriber() });
+        let fold =
+            if self.0.merge_window.is_zero() { fold.clone() } else { fold.clone().with_merging() };
+        tokio::spawn(ChannelTask { channels: self.clone(), topic, fold, log_end, sender }.run());
+        Ok((batches, position))
     }
 
-    /// Closes a channel that nobody follows. Says whether it did.
-    fn close_if_idle(&self, topic: Topic, epoch: u32, sender: &Sender<Piece>) -> bool {
-        let mut open = self.lock();
-        if sender.has_takers() {
+    /// Closes a channel without readers. Returns true if it did.
+    fn close_if_idle(&self, topic: Topic, epoch: u32, sender: &Sender<FrameBatch>) -> bool {
+        let mut open_channels = self.lock();
+        if sender.has_receivers() {
             return false;
         }
-        if let Some(channels) = open.get_mut(&topic.session) {
-            channels.retain(|open| open.topic != topic || open.epoch != epoch);
+        if let Some(channels) = open_channels.get_mut(&topic.session) {
+            channels.retain(|channel| channel.topic != topic || channel.epoch != epoch);
             if channels.is_empty() {
-                open.remove(&topic.session);
+                open_channels.remove(&topic.session);
             }
         }
         true
     }
 
-    /// Those that follow a log which is gone, or cannot be read, close with somebody listening.
-    fn forget_closed(&self, session: SessionId) {
-        let mut open = self.lock();
-        if let Some(channels) = open.get_mut(&session) {
-            channels.retain(|channel| !channel.door.is_closed());
+    /// Removes channels that closed while they had readers, because the log is gone or cannot be
+    /// read.
+    fn remove_closed(&self, session: SessionId) {
+        let mut open_channels = self.lock();
+        if let Some(channels) = open_channels.get_mut(&session) {
+            channels.retain(|channel| !channel.subscriber.is_closed());
             if channels.is_empty() {
-                open.remove(&session);
+                open_channels.remove(&session);
             }
         }
     }
 }
 
-/// The fold behind a channel, and those it speaks to.
-struct Follow {
+/// Task behind a channel: its fold and its sender.
+struct ChannelTask {
     channels: Channels,
     topic: Topic,
     fold: Fold,
-    end: watch::Receiver<u64>,
-    sender: Sender<Piece>,
+    log_end: watch::Receiver<u64>,
+    sender: Sender<FrameBatch>,
 }
 
-impl Follow {
-    /// Sends until nobody follows, the session is gone or the log cannot be read; those who follow
-    /// then see the channel close and look for themselves.
+impl ChannelTask {
+    /// Sends frames until there are no readers, the session is gone or the log cannot be read.
+    /// Readers then see the channel close and read the log themselves.
     async fn run(mut self) {
-        let window = self.channels.0.window;
+        let window = self.channels.0.merge_window;
         let mut stop = self.channels.0.stop.subscribe();
-        let mut heard = Instant::now();
+        let mut last_sent = Instant::now();
         loop {
-            let next = self.fold.next();
-            let grown = async {
+            let next_seq = self.fold.next_seq();
+            let growth = async {
                 tokio::select! {
-                    grown = self.end.wait_for(|end| next < *end) => grown.is_ok(),
+                    grown = self.log_end.wait_for(|end| next_seq < *end) => grown.is_ok(),
                     _ = stop.wait_for(|stop| *stop) => false,
                 }
             };
-            match tokio::time::timeout_at(heard + HEARTBEAT_EVERY, grown).await {
+            match tokio::time::timeout_at(last_sent + HEARTBEAT_EVERY, growth).await {
                 Ok(false) => break,
                 Ok(true) => {}
-                Err(_) => self.heartbeat(),
+                Err(_) => self.send_heartbeat(),
             }
-            heard = Instant::now();
-            if self.read_on().await.is_err()
+            last_sent = Instant::now();
+            if self.send_new_frames().await.is_err()
                 || self.channels.close_if_idle(self.topic, self.fold.epoch(), &self.sender)
             {
                 break;
             }
-            // The first of a window has gone at once; the others wait for its end.
-            tokio::time::sleep_until(heard + window).await;
+            // The first event of a window was sent at once; the others wait for its end.
+            tokio::time::sleep_until(last_sent + window).await;
         }
-        drop((self.end, self.sender));
-        self.channels.forget_closed(self.topic.session);
-        self.channels.log().forget_if_idle(self.topic.session);
+        drop((self.log_end, self.sender));
+        self.channels.remove_closed(self.topic.session);
+        self.channels.log().drop_tail_if_idle(self.topic.session);
     }
 
-    /// Reads what is new and sends it as one piece.
-    async fn read_on(&mut self) -> Result<(), StoreError> {
+    /// Reads new records and sends their frames as one batch.
+    async fn send_new_frames(&mut self) -> Result<(), StoreError> {
         let mut bytes = String::new();
-        let (from, before) = (self.fold.place(), self.fold.made());
-        self.fold.read_on(self.channels.log(), &mut bytes, |_| true).await?;
-        let made = self.fold.made();
-        self.channels.log().metrics().encoded(
+        let (start_position, counts_before) = (self.fold.last_position(), self.fold.frame_counts());
+        self.fold.read_and_encode(self.channels.log(), &mut bytes, |_| true).await?;
+        let counts_after = self.fold.frame_counts();
+        self.channels.log().metrics().record_encoded_frames(
             self.topic.kind.view,
-            made.frames - before.frames,
-            made.merged - before.merged,
+            counts_after.frames - counts_before.frames,
+            counts_after.merged - counts_before.merged,
         );
         if !bytes.is_empty() {
-            self.sender.send(Piece { from, to: self.fold.place(), bytes: bytes.into() });
+            self.sender.send(FrameBatch {
+                after: start_position,
+                through: self.fold.last_position(),
+                bytes: bytes.into(),
+            });
         }
         Ok(())
     }
 
-    fn heartbeat(&self) {
-        let place = self.fold.place();
-        let bytes = self.topic.spelling.heartbeat(self.fold.next()).into();
-        self.sender.send(Piece::aside(place, bytes));
+    fn send_heartbeat(&self) {
+        let position = self.fold.last_position();
+        let bytes = self.topic.framing.heartbeat_frame(self.fold.next_seq()).into();
+        self.sender.send(FrameBatch::out_of_band(position, bytes));
     }
 }

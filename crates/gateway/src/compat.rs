@@ -1,36 +1,41 @@
-//! Runs, spelt in other people's client protocols, so that front ends that exist work unchanged.
+//! Encoders for other client protocols, so that existing front ends work unchanged.
 //!
-//! Does: fold one run of the log into the payloads of one stream. Does not: frame them, send them,
-//! look at a clock, or show anything that the log does not hold as text, reasoning or tool.
+//! Does: fold one run of the log into the payloads of one stream. Does not: frame or send them,
+//! read a clock, or show anything but text, reasoning and tools.
 //!
-//! Whatever the log does, and wherever it stops, a stream is well-formed: what was opened is closed,
-//! there is exactly one ending, nothing follows it, and only a completed run ends as a success.
-//! `docs/COMPAT.md` says what each protocol shows and what it cannot say.
+//! Whatever the log holds, and wherever it stops, a stream is well-formed: what was opened is
+//! closed, there is exactly one ending, nothing follows it, and only a completed run ends as a
+//! success. `docs/COMPAT.md` lists what each protocol shows.
 
-use engine::event::{Ending, Event, Millis, Record};
+// A new event has to be thought about in every protocol.
+#![warn(clippy::wildcard_enum_match_arm)]
+#![allow(clippy::unnested_or_patterns, reason = "a family of events is an or-pattern")]
+
+use millpond_engine::event::{Ending, Event, Millis, Record};
+use millpond_engine::event_family;
 
 pub mod agui;
 pub mod ai_sdk;
 pub mod openai_chat;
 pub mod openai_responses;
 
-mod call;
 mod ending;
 mod json;
-mod shown;
-mod spent;
+mod run_usage;
+mod tool_calls;
+mod urls;
 
-/// Where payloads go: each is the `data` of one server-sent event, JSON on one line, or [`DONE`].
-pub type Out<'o> = &'o mut dyn FnMut(&str);
+/// Receives payloads: each is the `data` of one server-sent event, one line of JSON or [`DONE`].
+pub type PayloadSink<'o> = &'o mut dyn FnMut(&str);
 
-/// What ends a stream of the AI SDK and of chat completions, after the ending. It is not JSON.
+/// Last payload of AI SDK and chat completion streams. It is not JSON.
 pub const DONE: &str = "[DONE]";
 
-/// How often in a run a client is told at once that what it was sent has changed, with all that has
-/// to be sent again for it. After that it waits for the end of the message, or of the run.
-pub const RETOLD_MAX: u32 = 16;
+/// How often per run changed content is resent at once. After that it waits for the end of the
+/// message or run.
+pub const RESENDS_MAX: u32 = 16;
 
-/// Whether reasoning is sent at all.
+/// Whether reasoning is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reasoning {
     #[default]
@@ -38,67 +43,82 @@ pub enum Reasoning {
     Hide,
 }
 
-/// What a protocol makes of a run. [`Encoder`] sees to it that `begin` and `end` are called once
-/// each, with everything else between them.
+/// Encoder of one protocol. [`Encoder`] calls `begin_run` and `end_run` once each, with all events
+/// between them.
 pub trait Protocol {
-    fn begin(&mut self, run: &str, at: Option<Millis>, out: Out<'_>);
-    fn event(&mut self, event: &Event<'_>, out: Out<'_>);
-    /// Closes what is open, then tells the ending.
-    fn end(&mut self, ending: &Ending<'_>, out: Out<'_>);
+    /// Writes the opening payloads of a run.
+    fn begin_run(&mut self, run: &str, at: Option<Millis>, out: PayloadSink<'_>);
+    /// Writes the payloads of one event.
+    fn apply_event(&mut self, event: &Event<'_>, out: PayloadSink<'_>);
+    /// Closes open parts, then writes the ending.
+    fn end_run(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>);
 }
 
-/// One stream: the first run it hears of, in one protocol.
+/// One stream: the first run it is given, in one protocol.
 #[derive(Clone, Debug)]
 pub struct Encoder<P> {
-    stage: Stage,
+    stage: EncoderStage,
     protocol: P,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Stage {
+enum EncoderStage {
     Waiting,
     Running { run: String },
     Ended,
 }
 
 impl<P: Protocol> Encoder<P> {
+    /// Waits for the first `run_started`.
     pub fn new(protocol: P) -> Encoder<P> {
-        Encoder { stage: Stage::Waiting, protocol }
+        Encoder { stage: EncoderStage::Waiting, protocol }
     }
 
-    pub fn push(&mut self, record: &Record<'_>, out: Out<'_>) {
+    /// Encodes one record; records of other runs are ignored.
+    pub fn push(&mut self, record: &Record<'_>, out: PayloadSink<'_>) {
         match (&self.stage, &record.event) {
-            (Stage::Waiting, Event::RunStarted { .. }) => {
-                self.stage = Stage::Running { run: record.run.clone().into_owned() };
-                self.protocol.begin(&record.run, record.at_ms, out);
+            (EncoderStage::Waiting, Event::RunStarted { .. }) => {
+                self.stage = EncoderStage::Running { run: record.run.clone().into_owned() };
+                self.protocol.begin_run(&record.run, record.at_ms, out);
             }
-            (Stage::Running { run }, event) if *run == record.run => match event {
+            (EncoderStage::Running { run }, event) if *run == record.run => match event {
                 Event::RunStarted { .. } => {}
                 Event::RunEnded { ending } => {
-                    self.stage = Stage::Ended;
-                    self.protocol.end(ending, out);
+                    self.stage = EncoderStage::Ended;
+                    self.protocol.end_run(ending, out);
                 }
-                event => self.protocol.event(event, out),
+                event @ (Event::ImageReceived { .. }
+                | Event::Withdrawn { .. }
+                | event_family!(Prompt)
+                | event_family!(Round)
+                | event_family!(Message)
+                | event_family!(Reasoning)
+                | event_family!(Tool)
+                | event_family!(Ask)
+                | event_family!(Request)
+                | event_family!(Notice)
+                | event_family!(Internal)) => self.protocol.apply_event(event, out),
             },
             _ => {}
         }
     }
 
-    /// The log goes no further. A run that has not ended by then is told as interrupted.
-    pub fn finish(&mut self, out: Out<'_>) {
-        match std::mem::replace(&mut self.stage, Stage::Ended) {
-            Stage::Ended => return,
-            Stage::Waiting => self.protocol.begin("none", None, out),
-            Stage::Running { .. } => {}
+    /// Ends the stream where the log stops. A run without an ending is written as interrupted.
+    pub fn finish(&mut self, out: PayloadSink<'_>) {
+        match std::mem::replace(&mut self.stage, EncoderStage::Ended) {
+            EncoderStage::Ended => return,
+            EncoderStage::Waiting => self.protocol.begin_run("none", None, out),
+            EncoderStage::Running { .. } => {}
         }
-        self.protocol.end(&ending::interrupted(), out);
+        self.protocol.end_run(&ending::interrupted_ending(), out);
     }
 
-    /// Whether the stream has had its last payload.
+    /// True once the last payload was written.
     pub fn is_ended(&self) -> bool {
-        self.stage == Stage::Ended
+        self.stage == EncoderStage::Ended
     }
 
+    /// The protocol's own state.
     pub fn protocol(&self) -> &P {
         &self.protocol
     }

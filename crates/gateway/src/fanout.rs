@@ -1,8 +1,8 @@
-//! One hands out, many take: each gets everything since it joined, in order, or hears that it
-//! missed something.
+//! Bounded broadcast for many receivers.
 //!
-//! Made for many who wait for little. To look costs no lock, to take a short one, and those who are
-//! being woken can take while others still wait to be woken.
+//! Each receiver gets everything since it subscribed, in order, or `Missed`. Polling takes no lock
+//! if nothing is new, and a short one otherwise; receivers that are awake can read while others are
+//! still being woken.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,166 +12,171 @@ use std::task::{Context, Poll};
 use futures_util::task::AtomicWaker;
 use slab::Slab;
 
-/// Why somebody who takes gets nothing.
+/// Reason why a receiver gets no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TakeError {
-    /// Others were handed out before it came; it gets those that come now.
+pub enum ReceiveError {
+    /// Older values were dropped; the next call returns the next new one.
     Missed,
-    /// Nothing will come any more.
+    /// The sender was dropped.
     Closed,
 }
 
 #[derive(Debug)]
-struct Shared<T> {
-    /// How many have been handed out. Changes only under the lock of `kept`.
-    made: AtomicU64,
+struct FanoutShared<T> {
+    /// Number of values sent. Changes only under the lock of `recent`.
+    sent_count: AtomicU64,
     closed: AtomicBool,
-    /// The last of them.
-    kept: Mutex<VecDeque<T>>,
-    keep: usize,
-    takers: Mutex<Slab<Arc<AtomicWaker>>>,
+    /// The newest values.
+    recent: Mutex<VecDeque<T>>,
+    recent_max: usize,
+    receivers: Mutex<Slab<Arc<AtomicWaker>>>,
 }
 
-fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Each change under these locks is made in one go.
+fn lock_ignoring_poison<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    // After a panic the value is still consistent: each change is a single step.
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<T> Shared<T> {
-    fn wake(&self) {
-        for (_, waker) in held(&self.takers).iter() {
+impl<T> FanoutShared<T> {
+    fn wake_receivers(&self) {
+        for (_, waker) in lock_ignoring_poison(&self.receivers).iter() {
             waker.wake();
         }
     }
 }
 
-/// Hands out. When it is gone, those who take hear that it closed.
+/// Sends to all receivers. Dropping it closes the broadcast.
 #[derive(Debug)]
-pub struct Sender<T>(Arc<Shared<T>>);
+pub struct Sender<T>(Arc<FanoutShared<T>>);
 
-/// Lets others join.
+/// Subscribes new receivers.
 #[derive(Debug)]
-pub struct Door<T>(Arc<Shared<T>>);
+pub struct Subscriber<T>(Arc<FanoutShared<T>>);
 
-/// Takes.
+/// Receives values.
 #[derive(Debug)]
 pub struct Receiver<T> {
-    shared: Arc<Shared<T>>,
-    next: u64,
+    shared: Arc<FanoutShared<T>>,
+    next_index: u64,
     waker: Arc<AtomicWaker>,
     key: usize,
 }
 
-/// One that hands out and the first that takes. Whoever is more than `keep` behind misses some.
-/// `last` is what those who join find before anything was handed out.
-pub fn fanout<T: Clone>(keep: usize, last: T) -> (Sender<T>, Receiver<T>) {
-    let shared = Arc::new(Shared {
-        made: AtomicU64::new(0),
+/// Creates a broadcast with its first receiver. A receiver more than `keep` values behind gets
+/// `Missed`. `last` is the value before the first one sent.
+pub fn fanout<T: Clone>(recent_max: usize, initial: T) -> (Sender<T>, Receiver<T>) {
+    let shared = Arc::new(FanoutShared {
+        sent_count: AtomicU64::new(0),
         closed: AtomicBool::new(false),
-        kept: Mutex::new(VecDeque::from([last])),
-        keep,
-        takers: Mutex::new(Slab::new()),
+        recent: Mutex::new(VecDeque::from([initial])),
+        recent_max,
+        receivers: Mutex::new(Slab::new()),
     });
     let receiver = Receiver::new(&shared, 0);
     (Sender(shared), receiver)
 }
 
 impl<T: Clone> Sender<T> {
-    pub fn door(&self) -> Door<T> {
-        Door(Arc::clone(&self.0))
+    /// Returns a handle that subscribes new receivers.
+    pub fn subscriber(&self) -> Subscriber<T> {
+        Subscriber(Arc::clone(&self.0))
     }
 
+    /// Sends a value to all receivers; the oldest kept value is dropped.
     pub fn send(&self, value: T) {
-        let mut kept = held(&self.0.kept);
-        if kept.len() == self.0.keep {
-            kept.pop_front();
+        let mut recent = lock_ignoring_poison(&self.0.recent);
+        if recent.len() == self.0.recent_max {
+            recent.pop_front();
         }
-        kept.push_back(value);
-        self.0.made.fetch_add(1, Ordering::Release);
-        drop(kept);
-        self.0.wake();
+        recent.push_back(value);
+        self.0.sent_count.fetch_add(1, Ordering::Release);
+        drop(recent);
+        self.0.wake_receivers();
     }
 
-    /// One more that takes what comes from now on.
-    pub fn taker(&self) -> Receiver<T> {
-        Receiver::new(&self.0, self.0.made.load(Ordering::Acquire))
+    /// Adds a receiver of values sent from now on.
+    pub fn subscribe(&self) -> Receiver<T> {
+        Receiver::new(&self.0, self.0.sent_count.load(Ordering::Acquire))
     }
 
-    pub fn has_takers(&self) -> bool {
-        !held(&self.0.takers).is_empty()
+    /// True if there is a receiver.
+    pub fn has_receivers(&self) -> bool {
+        !lock_ignoring_poison(&self.0.receivers).is_empty()
     }
 }
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
         self.0.closed.store(true, Ordering::Release);
-        self.0.wake();
+        self.0.wake_receivers();
     }
 }
 
-impl<T: Clone> Door<T> {
-    /// One that takes what comes from now on, and what came last. Nothing when it is closed.
-    pub fn join(&self) -> Option<(Receiver<T>, T)> {
+impl<T: Clone> Subscriber<T> {
+    /// Adds a receiver of values sent from now on, and returns the last value. `None` if closed.
+    pub fn subscribe(&self) -> Option<(Receiver<T>, T)> {
         if self.is_closed() {
             return None;
         }
-        let kept = held(&self.0.kept);
-        let last = kept.back()?.clone();
-        let next = self.0.made.load(Ordering::Acquire);
-        drop(kept);
-        Some((Receiver::new(&self.0, next), last))
+        let recent = lock_ignoring_poison(&self.0.recent);
+        let last = recent.back()?.clone();
+        let next_index = self.0.sent_count.load(Ordering::Acquire);
+        drop(recent);
+        Some((Receiver::new(&self.0, next_index), last))
     }
 
+    /// True once the sender was dropped.
     pub fn is_closed(&self) -> bool {
         self.0.closed.load(Ordering::Acquire)
     }
 
-    /// Makes everybody look up from waiting, though there is nothing to take.
-    pub fn rouse(&self) {
-        self.0.wake();
+    /// Wakes all receivers although there is no value.
+    pub fn wake_all(&self) {
+        self.0.wake_receivers();
     }
 }
 
 impl<T: Clone> Receiver<T> {
-    fn new(shared: &Arc<Shared<T>>, next: u64) -> Receiver<T> {
+    fn new(shared: &Arc<FanoutShared<T>>, next_index: u64) -> Receiver<T> {
         let waker = Arc::new(AtomicWaker::new());
-        let key = held(&shared.takers).insert(Arc::clone(&waker));
-        Receiver { shared: Arc::clone(shared), next, waker, key }
+        let key = lock_ignoring_poison(&shared.receivers).insert(Arc::clone(&waker));
+        Receiver { shared: Arc::clone(shared), next_index, waker, key }
     }
 
-    /// The next one, as soon as there is one.
-    pub fn poll_take(&mut self, cx: &mut Context<'_>) -> Poll<Result<T, TakeError>> {
-        if let Some(taken) = self.take() {
-            return Poll::Ready(taken);
+    /// Polls for the next value.
+    pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Result<T, ReceiveError>> {
+        if let Some(received) = self.try_recv() {
+            return Poll::Ready(received);
         }
         self.waker.register(cx.waker());
-        // One may have come in between.
-        self.take().map_or(Poll::Pending, Poll::Ready)
+        // A value may have been sent in between.
+        self.try_recv().map_or(Poll::Pending, Poll::Ready)
     }
 
+    /// True once the sender was dropped.
     pub fn is_closed(&self) -> bool {
         self.shared.closed.load(Ordering::Acquire)
     }
 
-    fn take(&mut self) -> Option<Result<T, TakeError>> {
-        // In this order: what was handed out before the end is seen before the end.
-        let closed = self.shared.closed.load(Ordering::Acquire);
-        if self.shared.made.load(Ordering::Acquire) == self.next {
-            return closed.then_some(Err(TakeError::Closed));
+    fn try_recv(&mut self) -> Option<Result<T, ReceiveError>> {
+        // In this order: values sent before closing are received before it.
+        let is_closed = self.shared.closed.load(Ordering::Acquire);
+        if self.shared.sent_count.load(Ordering::Acquire) == self.next_index {
+            return is_closed.then_some(Err(ReceiveError::Closed));
         }
-        let kept = held(&self.shared.kept);
-        let made = self.shared.made.load(Ordering::Acquire);
-        let behind = usize::try_from(made - self.next).unwrap_or(usize::MAX);
-        let next = kept.len().checked_sub(behind).and_then(|at| kept.get(at)).cloned();
-        drop(kept);
-        self.next = if next.is_some() { self.next + 1 } else { made };
-        Some(next.ok_or(TakeError::Missed))
+        let recent = lock_ignoring_poison(&self.shared.recent);
+        let sent_count = self.shared.sent_count.load(Ordering::Acquire);
+        let lag = usize::try_from(sent_count - self.next_index).unwrap_or(usize::MAX);
+        let value = recent.len().checked_sub(lag).and_then(|at| recent.get(at)).cloned();
+        drop(recent);
+        self.next_index = if value.is_some() { self.next_index + 1 } else { sent_count };
+        Some(value.ok_or(ReceiveError::Missed))
     }
 }
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        held(&self.shared.takers).try_remove(self.key);
+        lock_ignoring_poison(&self.shared.receivers).try_remove(self.key);
     }
 }
 
@@ -184,20 +189,20 @@ mod tests {
 
     use super::*;
 
-    fn poll<T: Clone>(receiver: &mut Receiver<T>) -> Poll<Result<T, TakeError>> {
-        receiver.poll_take(&mut Context::from_waker(Waker::noop()))
+    fn poll<T: Clone>(receiver: &mut Receiver<T>) -> Poll<Result<T, ReceiveError>> {
+        receiver.poll_recv(&mut Context::from_waker(Waker::noop()))
     }
 
     proptest! {
-        /// Whatever the order of sending, joining, taking and leaving: one that takes gets a run of
-        /// numbers without a gap, unless it hears of one, and never one from before it joined.
+        /// In any order of sending, subscribing, receiving and dropping: a receiver gets
+        /// consecutive numbers, or `Missed`, and none from before it subscribed.
         #[test]
         fn each_gets_all_since_it_joined_or_hears_of_a_gap(
             steps in proptest::collection::vec((0..6_u8, 0..4_usize), 0..200),
             keep in 1..5_usize,
         ) {
             let (sender, first) = fanout(keep, 0_u64);
-            let door = sender.door();
+            let door = sender.subscriber();
             let mut made = 0_u64;
             let mut takers = vec![(first, made)];
             for (step, which) in steps {
@@ -207,7 +212,7 @@ mod tests {
                         sender.send(made);
                     }
                     3 => {
-                        let (taker, last) = door.join().unwrap();
+                        let (taker, last) = door.subscribe().unwrap();
                         prop_assert_eq!(last, made);
                         takers.push((taker, made));
                     }
@@ -220,7 +225,7 @@ mod tests {
                                 n
                             }
                             Poll::Ready(Err(error)) => {
-                                prop_assert_eq!(error, TakeError::Missed);
+                                prop_assert_eq!(error, ReceiveError::Missed);
                                 prop_assert!((keep as u64) < behind);
                                 made
                             }
@@ -235,16 +240,16 @@ mod tests {
                     }
                     _ => {}
                 }
-                prop_assert_eq!(sender.has_takers(), !takers.is_empty());
+                prop_assert_eq!(sender.has_receivers(), !takers.is_empty());
             }
             drop(sender);
-            prop_assert!(door.join().is_none());
+            prop_assert!(door.subscribe().is_none());
             for (taker, had) in &mut takers {
                 while let Poll::Ready(Ok(n)) = poll(taker) {
                     prop_assert_eq!(n, *had + 1);
                     *had = n;
                 }
-                prop_assert!(matches!(poll(taker), Poll::Ready(Err(TakeError::Closed | TakeError::Missed))));
+                prop_assert!(matches!(poll(taker), Poll::Ready(Err(ReceiveError::Closed | ReceiveError::Missed))));
             }
         }
     }
@@ -253,17 +258,17 @@ mod tests {
     async fn nobody_sleeps_through_what_is_handed_out() {
         const COUNT: u64 = 20_000;
         let (sender, _first) = fanout(usize::MAX, 0);
-        let takers = (0..8).map(|_| {
-            let (mut taker, _) = sender.door().join().unwrap();
+        let tasks = (0..8).map(|_| {
+            let (mut receiver, _) = sender.subscriber().subscribe().unwrap();
             tokio::spawn(async move {
                 let mut sum = 0;
-                while let Ok(n) = poll_fn(|cx| taker.poll_take(cx)).await {
+                while let Ok(n) = poll_fn(|cx| receiver.poll_recv(cx)).await {
                     sum += n;
                 }
                 sum
             })
         });
-        let takers: Vec<_> = takers.collect();
+        let tasks: Vec<_> = tasks.collect();
         for n in 1..=COUNT {
             sender.send(n);
             if n % 7 == 0 {
@@ -271,25 +276,25 @@ mod tests {
             }
         }
         drop(sender);
-        for taker in takers {
-            assert_eq!(taker.await.unwrap(), COUNT * (COUNT + 1) / 2);
+        for task in tasks {
+            assert_eq!(task.await.unwrap(), COUNT * (COUNT + 1) / 2);
         }
     }
 
     #[tokio::test]
     async fn to_rouse_wakes_those_who_wait() {
-        let (sender, mut taker) = fanout(1, 0);
+        let (sender, mut receiver) = fanout(1, 0);
         let mut polled = 0;
-        let waiting = poll_fn(|cx| {
+        let wait = poll_fn(|cx| {
             polled += 1;
-            assert!(taker.poll_take(cx).is_pending());
+            assert!(receiver.poll_recv(cx).is_pending());
             if polled == 1 {
-                sender.door().rouse();
+                sender.subscriber().wake_all();
                 return Poll::Pending;
             }
             Poll::Ready(())
         });
-        waiting.await;
+        wait.await;
         assert_eq!(polled, 2);
     }
 }

@@ -1,149 +1,165 @@
-//! A stream of frames made from the log, as far as the log has been read.
+//! A fold from the log to frames of one stream.
 
-use engine::wire::{Cursor, Encoder, Frame, Kind, sse};
+use millpond_engine::wire::{Cursor, Encoder, Frame, ProtocolVersion, StreamKind, sse};
 
-use crate::id::SessionId;
-use crate::log::Log;
-use crate::store::StoreError;
+use millpond_log::Log;
+use millpond_log::id::SessionId;
+use millpond_log::store::StoreError;
 
-/// Where a frame stands in its stream: the event's number, and which of its frames it is.
+/// Position of a frame in its stream: sequence number of the event, and index of the frame within
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct FramePosition {
     pub seq: u64,
-    pub sent: u32,
+    pub frame_index: u32,
 }
 
-impl From<&Cursor> for Place {
-    fn from(cursor: &Cursor) -> Place {
-        Place { seq: cursor.seq, sent: cursor.sent }
+impl From<&Cursor> for FramePosition {
+    fn from(cursor: &Cursor) -> FramePosition {
+        FramePosition { seq: cursor.seq, frame_index: cursor.frames_sent }
     }
 }
 
-/// How frames are spelt on the way.
+/// Framing of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Spelling {
+pub enum Framing {
     /// Server-sent events.
-    Events,
-    /// A JSON object on a line each.
-    Lines,
+    ServerSentEvents,
+    /// One JSON object per line.
+    JsonLines,
 }
 
-impl Spelling {
-    pub fn write(self, frame: &Frame<'_>, out: &mut String) {
+impl Framing {
+    /// Writes one frame.
+    pub fn write_frame(self, frame: &Frame<'_>, out: &mut String) {
         match self {
-            Spelling::Events => sse::write_event(frame, out),
-            Spelling::Lines => sse::write_line(frame, out),
+            Framing::ServerSentEvents => sse::write_sse_event(frame, out),
+            Framing::JsonLines => sse::write_json_line(frame, out),
         }
     }
 
-    /// Something about the stream itself: it has no cursor, because it is in no log.
-    pub fn aside(self, event: &str, data: &str) -> String {
+    /// An event about the stream itself. It has no cursor, because it is not in the log.
+    pub fn out_of_band_event(self, event: &str, data: &str) -> String {
         match self {
-            Spelling::Events => format!("event:{event}\ndata:{data}\n\n"),
-            Spelling::Lines => format!("{{\"event\":\"{event}\",\"data\":{data}}}\n"),
+            Framing::ServerSentEvents => format!("event:{event}\ndata:{data}\n\n"),
+            Framing::JsonLines => format!("{{\"event\":\"{event}\",\"data\":{data}}}\n"),
         }
     }
 
-    /// Nothing new, but where the log ends: a reader that is behind can see that it is.
-    pub fn heartbeat(self, end: u64) -> String {
+    /// A keep-alive with the end of the log, so that a reader can see that it is behind.
+    pub fn heartbeat_frame(self, end: u64) -> String {
         match self {
-            Spelling::Events => format!(": head {end}\n\n"),
-            Spelling::Lines => self.aside("heartbeat", &format!("{{\"head\":{end}}}")),
+            Framing::ServerSentEvents => format!(": head {end}\n\n"),
+            Framing::JsonLines => {
+                self.out_of_band_event("heartbeat", &format!("{{\"head\":{end}}}"))
+            }
         }
     }
 }
 
-/// Everything that makes two streams differ.
+/// Identity of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Topic {
     pub session: SessionId,
-    pub kind: Kind,
-    pub spelling: Spelling,
+    pub kind: StreamKind,
+    pub framing: Framing,
 }
 
+/// Encodes the log of one topic into frames.
 #[derive(Clone, Debug)]
 pub struct Fold {
     topic: Topic,
     epoch: u32,
     encoder: Encoder,
-    next: u64,
-    place: Place,
-    frames: u64,
+    next_seq: u64,
+    last_position: FramePosition,
+    frame_count: u64,
 }
 
-/// What a fold has made so far.
+/// Counts of a fold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MadeSoFar {
+pub struct FrameCounts {
     pub frames: u64,
-    /// Appends that went into the frame of another.
+    /// Appends that were merged into another frame.
     pub merged: u64,
 }
 
 impl Fold {
+    /// Starts at the first record.
     pub fn new(topic: Topic, epoch: u32) -> Fold {
         let encoder = Encoder::new(topic.kind, &topic.session.to_string(), epoch);
-        Fold { topic, epoch, encoder, next: 0, place: Place::default(), frames: 0 }
+        Fold {
+            topic,
+            epoch,
+            encoder,
+            next_seq: 0,
+            last_position: FramePosition::default(),
+            frame_count: 0,
+        }
     }
 
-    /// The same, but appends in a row become one frame.
+    /// Merges consecutive appends into one frame.
     #[must_use]
-    pub fn merging(self) -> Fold {
-        Fold { encoder: self.encoder.merging(), ..self }
+    pub fn with_merging(self) -> Fold {
+        Fold { encoder: self.encoder.with_merging(), ..self }
     }
 
-    /// Under which its frames are true.
+    /// Epoch in which the frames are valid.
     pub fn epoch(&self) -> u32 {
         self.epoch
     }
 
-    /// The next record to read.
-    pub fn next(&self) -> u64 {
-        self.next
+    /// Sequence number of the next record to read.
+    pub fn next_seq(&self) -> u64 {
+        self.next_seq
     }
 
-    pub fn made(&self) -> MadeSoFar {
-        MadeSoFar { frames: self.frames, merged: self.encoder.merged() }
+    /// Frames and merged appends so far.
+    pub fn frame_counts(&self) -> FrameCounts {
+        FrameCounts { frames: self.frame_count, merged: self.encoder.merged_count() }
     }
 
-    /// The last frame made.
-    pub fn place(&self) -> Place {
-        self.place
+    /// Position of the last frame.
+    pub fn last_position(&self) -> FramePosition {
+        self.last_position
     }
 
-    /// Reads on and writes the frames for which `wanted` says so. Says whether there was more to
-    /// read; what has been merged is written too.
-    pub async fn read_on(
+    /// Reads the next records and writes the frames for which `wanted` is true, including merged
+    /// ones. Returns false at the end of the log.
+    pub async fn read_and_encode(
         &mut self,
         log: &Log,
         out: &mut String,
-        wanted: impl Fn(Place) -> bool,
+        should_write: impl Fn(FramePosition) -> bool,
     ) -> Result<bool, StoreError> {
-        let Fold { topic, encoder, next, place, frames, .. } = self;
-        let from = *next;
+        let Fold { topic, encoder, next_seq, last_position: position, frame_count: frames, .. } =
+            self;
+        let start_seq = *next_seq;
         let mut write = |frame: Frame<'_>| {
-            *place = Place::from(&frame.id);
+            *position = FramePosition::from(&frame.id);
             *frames += 1;
-            if wanted(*place) {
-                topic.spelling.write(&frame, out);
+            if should_write(*position) {
+                topic.framing.write_frame(&frame, out);
             }
         };
-        for chunk in log.read(topic.session, from).await? {
-            for record in chunk.records(*next) {
+        for chunk in log.read(topic.session, start_seq).await? {
+            for record in chunk.records(*next_seq) {
                 let record = record.map_err(|error| StoreError::Damaged {
                     session: topic.session,
-                    seq: *next,
+                    seq: *next_seq,
                     detail: error.to_string(),
                 })?;
                 encoder.push(&record, &mut write);
-                *next = record.seq + 1;
+                *next_seq = record.seq + 1;
             }
         }
         encoder.flush(&mut write);
-        Ok(from < *next)
+        Ok(start_seq < *next_seq)
     }
 
-    /// The whole page as it stands.
-    pub fn snapshot(&self, out: &mut String) {
-        self.encoder.snapshot(self.next, &mut |frame| self.topic.spelling.write(&frame, out));
+    /// Writes a snapshot of the whole page.
+    pub fn write_snapshot(&self, version: ProtocolVersion, out: &mut String) {
+        let mut write = |frame: Frame<'_>| self.topic.framing.write_frame(&frame, out);
+        self.encoder.snapshot(self.next_seq, version, &mut write);
     }
 }

@@ -1,146 +1,136 @@
-//! The parts of a gateway that is running, as its endpoints see them.
+//! The state of a running gateway, shared by all endpoints.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::event::Millis;
-use engine::view::ViewName;
+use millpond_engine::view::ViewName;
 use tokio::sync::{Semaphore, watch};
 
-use crate::access::{Allowed, Attempts, Caller, Links, Secret};
-use crate::agent::{Agent, Job};
-use crate::bounds::Bounds;
+use crate::access::{Caller, FailedAttempts, LoginLinks, OriginPolicy, Scheme, Secret};
 use crate::channel::Channels;
-use crate::clock::{now_ms, random};
-use crate::id::{OwnerId, RunId, SessionId, TokenId};
-use crate::limits::{INGEST_BYTES_MAX, MERGE_WINDOW, THEATRE_SEATS_MAX};
-use crate::log::Log;
-use crate::messages::{Queues, Shared};
-use crate::runs::{Runs, end_open_runs};
+use crate::connection_limits::ConnectionLimits;
+use crate::limits::{ALL_VIEWS_READERS_MAX, INGEST_BYTES_MAX, MERGE_WINDOW};
 use crate::site::Site;
-use crate::store::{Session, Store, StoreError, Token, Vault};
+use millpond_log::Log;
+use millpond_log::agent::Agent;
+use millpond_log::clock::{now_ms, random_bytes};
+use millpond_log::id::{OwnerId, RunId, SessionId, TokenId};
+use millpond_log::scheduler::Scheduler;
+use millpond_log::store::{CredentialStore, Session, Store, StoreError, Token};
 
+/// A running gateway.
 #[derive(Debug)]
 pub struct Gateway {
     pub log: Log,
+    pub scheduler: Arc<Scheduler>,
     pub channels: Channels,
-    pub runs: Runs,
-    pub queues: Arc<Queues>,
-    /// Runs that an earlier process left waiting for an answer, until somebody works on them.
-    waiting: Mutex<Vec<Job>>,
-    /// Whoever works on messages, if anybody does.
-    pub agent: Option<Shared>,
-    pub allowed: Allowed,
-    pub attempts: Attempts,
-    pub links: Links,
-    /// Whether callers come over TLS.
-    pub tls: bool,
-    pub bounds: Bounds,
-    vault: Keys,
-    /// Counts changes of who may see what; open streams look again at each.
+    pub origin_policy: OriginPolicy,
+    pub failed_attempts: FailedAttempts,
+    pub login_links: LoginLinks,
+    /// True if clients connect over TLS.
+    pub scheme: Scheme,
+    pub connection_limits: ConnectionLimits,
+    credential_store: SharedCredentialStore,
+    /// Incremented whenever access is revoked; open streams then check again.
     pub revocations: watch::Sender<u64>,
-    /// Whether it is stopping; open streams then end, saying where to resume.
-    pub stopping: watch::Sender<bool>,
-    /// Counts changes of either.
-    unrest: AtomicU64,
-    /// Bytes of one stream that is taken in.
+    /// Incremented on every revocation and on stop.
+    access_epoch: AtomicU64,
+    /// Bytes of one ingested stream.
     pub ingest_bytes_max: usize,
-    /// The view that readers get who name none.
-    pub view: ViewName,
-    /// Readers of all views at once cost more than others.
-    pub theatre_seats: Arc<Semaphore>,
-    /// The web site beside the API; empty where there is none.
+    /// View of readers that do not name one.
+    pub default_view: ViewName,
+    /// Limits readers of all views at once, which cost more than others.
+    pub all_views_permits: Arc<Semaphore>,
+    /// The web site beside the API; may be empty.
     pub site: Site,
 }
 
-struct Keys(Arc<dyn Vault>);
+/// The credential store, with an opaque `Debug`.
+struct SharedCredentialStore(Arc<dyn CredentialStore>);
 
-impl std::fmt::Debug for Keys {
+impl std::fmt::Debug for SharedCredentialStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Keys(…)")
     }
 }
 
 impl Gateway {
-    /// Opens a gateway on a store. Runs that nobody works on are ended first.
-    pub async fn open<S: Store + Vault>(
+    /// Opens a gateway on a store. Runs left open by an earlier process are ended first.
+    pub async fn open<S: Store + CredentialStore>(
         store: Arc<S>,
-        allowed: Allowed,
-        tls: bool,
+        allowed: OriginPolicy,
+        scheme: Scheme,
         agent: Option<Arc<dyn Agent>>,
     ) -> Result<Gateway, StoreError> {
-        let vault: Arc<dyn Vault> = Arc::clone(&store) as Arc<dyn Vault>;
-        let log = Log::open(store).map_err(|error| StoreError::Failed(error.to_string()))?;
-        let runs = Runs::new(log.news().clone());
-        let queues = Arc::<Queues>::default();
-        let waiting = end_open_runs(&log, &runs, &queues, agent.as_deref()).await?;
+        let credential_store: Arc<dyn CredentialStore> =
+            Arc::clone(&store) as Arc<dyn CredentialStore>;
+        let scheduler = Arc::new(Scheduler::open(store, agent).await?);
+        let log = scheduler.log.clone();
         Ok(Gateway {
             channels: Channels::new(log.clone(), MERGE_WINDOW),
-            runs,
-            waiting: Mutex::new(waiting),
+            scheduler,
             log,
-            queues,
-            agent: agent.map(Shared),
-            allowed,
-            attempts: Attempts::default(),
-            links: Links::default(),
-            tls,
-            bounds: Bounds::default(),
-            vault: Keys(vault),
+            origin_policy: allowed,
+            failed_attempts: FailedAttempts::default(),
+            login_links: LoginLinks::default(),
+            scheme,
+            connection_limits: ConnectionLimits::default(),
+            credential_store: SharedCredentialStore(credential_store),
             revocations: watch::Sender::new(0),
-            stopping: watch::Sender::new(false),
-            unrest: AtomicU64::new(0),
+            access_epoch: AtomicU64::new(0),
             ingest_bytes_max: INGEST_BYTES_MAX,
-            view: ViewName::Latest,
-            theatre_seats: Arc::new(Semaphore::new(THEATRE_SEATS_MAX)),
+            default_view: ViewName::Latest,
+            all_views_permits: Arc::new(Semaphore::new(ALL_VIEWS_READERS_MAX)),
             site: Site::default(),
         })
     }
 
-    /// Calls the vault from a thread that may wait.
-    pub async fn vault<T: Send + 'static>(
+    /// Calls the credential store on a blocking thread.
+    pub async fn call_credential_store<T: Send + 'static>(
         &self,
-        call: impl FnOnce(&dyn Vault) -> Result<T, StoreError> + Send + 'static,
+        call: impl FnOnce(&dyn CredentialStore) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let vault = Arc::clone(&self.vault.0);
-        tokio::task::spawn_blocking(move || call(&*vault))
+        let credentials = Arc::clone(&self.credential_store.0);
+        tokio::task::spawn_blocking(move || call(&*credentials))
             .await
             .unwrap_or_else(|error| Err(StoreError::Failed(error.to_string())))
     }
 
-    /// Whoever shows this secret, if it is good.
-    pub async fn caller(&self, secret: &Secret) -> Result<Option<Caller>, StoreError> {
+    /// The caller with this secret, or `None` if it is unknown or revoked.
+    pub async fn authenticate(&self, secret: &Secret) -> Result<Option<Caller>, StoreError> {
         let digest = secret.digest();
-        self.vault(move |vault| {
-            if let Some(token) = vault.token(digest)?.filter(|token| token.revoked_ms.is_none()) {
+        self.call_credential_store(move |store| {
+            if let Some(token) =
+                store.token_by_digest(digest)?.filter(|token| token.revoked_ms.is_none())
+            {
                 return Ok(Some(Caller::Owner { owner: token.owner, token: token.id }));
             }
-            let share = vault.share(digest)?;
+            let share = store.share_by_digest(digest)?;
             Ok(share.map(|share| Caller::Guest { session: share.session, digest }))
         })
         .await
     }
 
-    /// Whether somebody who came in might still do so.
-    pub async fn may_come_in(&self, caller: Caller) -> bool {
-        let still = self.vault(move |vault| match caller {
+    /// True if the caller's credential has not been revoked since.
+    pub async fn is_still_authorised(&self, caller: Caller) -> bool {
+        let check = self.call_credential_store(move |store| match caller {
             Caller::Owner { owner, token } => {
-                let tokens = vault.tokens(owner)?;
-                Ok(tokens.iter().any(|of| of.id == token && of.revoked_ms.is_none()))
+                let tokens = store.owner_tokens(owner)?;
+                Ok(tokens.iter().any(|listed| listed.id == token && listed.revoked_ms.is_none()))
             }
-            Caller::Guest { digest, .. } => Ok(vault.share(digest)?.is_some()),
+            Caller::Guest { digest, .. } => Ok(store.share_by_digest(digest)?.is_some()),
         });
-        still.await.unwrap_or(false)
+        check.await.unwrap_or(false)
     }
 
-    /// Gives an owner a new credential.
-    pub async fn issue(
+    /// Creates a new token for an owner.
+    pub async fn issue_token(
         &self,
         owner: OwnerId,
         label: &str,
     ) -> Result<(TokenId, Secret), StoreError> {
-        let (secret, now) = (Secret::new().map_err(no_chance)?, now_ms());
-        let id = TokenId::new(now, random().map_err(no_chance)?);
+        let (secret, now) = (Secret::generate().map_err(StoreError::from)?, now_ms());
+        let id = TokenId::new(now, random_bytes().map_err(StoreError::from)?);
         let token = Token {
             id,
             owner,
@@ -149,86 +139,63 @@ impl Gateway {
             created_ms: now,
             revoked_ms: None,
         };
-        self.vault(move |vault| vault.put_token(&token)).await?;
+        self.call_credential_store(move |store| store.put_token(&token)).await?;
         Ok((id, secret))
     }
 
-    /// The session, if the caller may see it. One of somebody else is none.
-    pub async fn session_of(
+    /// The session, if the caller may see it; another owner's session is `None`.
+    pub async fn visible_session(
         &self,
         caller: Caller,
         session: SessionId,
     ) -> Result<Option<Session>, StoreError> {
-        let found = self.log.blocking(move |store| store.session(session)).await?;
-        Ok(found.filter(|found| match caller {
-            Caller::Owner { owner, .. } => found.owner == owner,
-            Caller::Guest { session, .. } => found.id == session && found.deleted_ms.is_none(),
+        let session_row = self.log.call_store(move |store| store.session(session)).await?;
+        Ok(session_row.filter(|row| match caller {
+            Caller::Owner { owner, .. } => row.owner == owner,
+            Caller::Guest { session, .. } => row.id == session && row.deleted_ms.is_none(),
         }))
     }
 
-    pub async fn create(&self, owner: OwnerId, title: &str) -> Result<Session, StoreError> {
-        let session = new_session(owner, title, now_ms())?;
-        let kept = session.clone();
-        self.log.blocking(move |store| store.create(&kept)).await?;
-        self.log.news().tell(session.id);
+    /// Creates a session and notifies subscribers.
+    pub async fn create_session(&self, owner: OwnerId, title: &str) -> Result<Session, StoreError> {
+        let session = Session::new(owner, title, now_ms())?;
+        let stored = session.clone();
+        self.log.call_store(move |store| store.create_session(&stored)).await?;
+        self.log.session_changes().notify_changed(session.id);
         Ok(session)
     }
 
-    /// A session was removed from the store for good: its streams end, and whoever lists sessions is
-    /// told to list again.
-    pub fn erased(&self, session: SessionId) {
-        self.log.forget(session);
-        self.log.news().tell_erased();
+    /// Ends the streams of an erased session and tells subscribers to list again.
+    pub fn announce_erased(&self, session: SessionId) {
+        self.log.drop_tail(session);
+        self.log.session_changes().notify_erased();
     }
 
-    /// Somebody may no longer see something: open streams look again.
-    pub fn doubt(&self) {
+    /// Makes open streams check their access again.
+    pub fn recheck_access(&self) {
         self.revocations.send_modify(|count| *count += 1);
-        self.rouse();
+        self.wake_all();
     }
 
-    /// It stops: open streams end.
+    /// Ends all open streams, because the gateway stops.
     pub fn stop_streams(&self) {
-        self.stopping.send_replace(true);
-        self.rouse();
+        self.scheduler.stopping.send_replace(true);
+        self.wake_all();
     }
 
-    fn rouse(&self) {
-        // First the count: whoever joins a channel after the others were roused sees it.
-        self.unrest.fetch_add(1, Ordering::SeqCst);
-        self.channels.rouse_all();
+    fn wake_all(&self) {
+        // Count first, so that a reader joining after the wake-up sees the new value.
+        self.access_epoch.fetch_add(1, Ordering::SeqCst);
+        self.channels.wake_all();
     }
 
-    /// Another number whenever a stream has to look whether it may go on.
-    pub fn unrest(&self) -> u64 {
-        self.unrest.load(Ordering::SeqCst)
+    /// Changes whenever open streams must check their access.
+    pub fn access_epoch(&self) -> u64 {
+        self.access_epoch.load(Ordering::SeqCst)
     }
 
-    /// Runs that nobody has gone on with yet.
-    pub fn take_waiting(&self) -> Vec<Job> {
-        std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Returns a fresh run id.
+    pub fn new_run_id(&self) -> Result<RunId, StoreError> {
+        Ok(RunId::new(now_ms(), random_bytes().map_err(StoreError::from)?))
     }
-
-    pub fn new_run(&self) -> Result<RunId, StoreError> {
-        Ok(RunId::new(now_ms(), random().map_err(no_chance)?))
-    }
-}
-
-pub fn new_session(owner: OwnerId, title: &str, now: Millis) -> Result<Session, StoreError> {
-    Ok(Session {
-        id: SessionId::new(now, random().map_err(no_chance)?),
-        owner,
-        title: title.to_owned(),
-        created_ms: now,
-        changed_ms: now,
-        head: 0,
-        pinned: false,
-        archived: false,
-        deleted_ms: None,
-        parent: None,
-    })
-}
-
-pub fn no_chance(error: getrandom::Error) -> StoreError {
-    StoreError::Failed(format!("this machine gives no random numbers: {error}"))
 }

@@ -1,27 +1,27 @@
-//! The HTTP side: routes, and what every request goes through before it reaches one.
+//! The HTTP API: routes, and the checks in front of them.
 
+mod access_middleware;
 mod agent;
+mod all_views;
 mod attachments;
 mod blobs;
 mod compat;
 mod credentials;
 mod error;
 mod extract;
-mod gate;
+mod health_and_metrics;
 mod ingest;
-mod live;
+mod live_stream;
 mod messages;
-mod news;
 mod openapi;
-mod ops;
 mod remote_image;
 mod retry;
 mod runs;
+mod session_list_stream;
 mod sessions;
 mod site;
 mod socket;
 mod stream;
-mod theatre;
 
 use std::sync::Arc;
 
@@ -30,82 +30,94 @@ use axum::extract::DefaultBodyLimit;
 use axum::routing::{MethodRouter, delete, get, post};
 
 use crate::gateway::Gateway;
-use crate::limits::{BLOB_BYTES_MAX, BODY_BYTES_MAX};
+use crate::limits::BODY_BYTES_MAX;
+use millpond_log::limits::BLOB_BYTES_MAX;
 
 pub use error::ApiError;
 
-type App = axum::extract::State<Arc<Gateway>>;
+type AppState = axum::extract::State<Arc<Gateway>>;
 
 type Route = (&'static str, MethodRouter<Arc<Gateway>>);
 
-/// For whoever shows a credential.
-fn guarded() -> Vec<Route> {
+/// Routes that need a credential.
+fn authenticated_routes() -> Vec<Route> {
     vec![
-        ("/v1/sessions", post(sessions::create).get(sessions::list)),
-        ("/v1/sessions/stream", get(news::stream)),
+        ("/v1/sessions", post(sessions::post_session).get(sessions::list_sessions)),
+        ("/v1/sessions/stream", get(session_list_stream::stream_session_list)),
         (
             "/v1/sessions/{session}",
-            get(sessions::show).patch(sessions::change).delete(sessions::delete),
+            get(sessions::get_session)
+                .patch(sessions::patch_session)
+                .delete(sessions::delete_session),
         ),
-        ("/v1/sessions/{session}/restore", post(sessions::restore)),
-        ("/v1/sessions/{session}/branch", post(sessions::branch)),
-        ("/v1/sessions/{session}/messages", post(messages::send)),
-        ("/v1/sessions/{session}/queue", get(messages::queue).put(messages::reorder)),
-        ("/v1/sessions/{session}/stream", get(stream::events)),
-        ("/v1/sessions/{session}/theatre", get(theatre::stream)),
-        ("/v1/sessions/{session}/snapshot", get(stream::snapshot)),
-        ("/v1/sessions/{session}/log", get(stream::log)),
-        (blobs::PATH, post(blobs::upload).layer(DefaultBodyLimit::max(BLOB_BYTES_MAX))),
-        ("/v1/sessions/{session}/blobs/{digest}", get(blobs::read)),
-        ("/v1/sessions/{session}/shares", post(credentials::create_share).get(credentials::shares)),
+        ("/v1/sessions/{session}/restore", post(sessions::restore_session)),
+        ("/v1/sessions/{session}/branch", post(sessions::branch_session)),
+        ("/v1/sessions/{session}/messages", post(messages::post_message)),
+        ("/v1/sessions/{session}/queue", get(messages::get_queue).put(messages::put_queue)),
+        ("/v1/sessions/{session}/stream", get(stream::stream_view)),
+        ("/v1/sessions/{session}/theatre", get(all_views::stream_all_views)),
+        ("/v1/sessions/{session}/snapshot", get(stream::get_snapshot)),
+        ("/v1/sessions/{session}/log", get(stream::get_log)),
+        (blobs::UPLOAD_PATH, post(blobs::upload_blob).layer(DefaultBodyLimit::max(BLOB_BYTES_MAX))),
+        ("/v1/sessions/{session}/blobs/{digest}", get(blobs::get_blob)),
+        (
+            "/v1/sessions/{session}/shares",
+            post(credentials::create_share).get(credentials::list_shares),
+        ),
         ("/v1/sessions/{session}/shares/{share}", delete(credentials::revoke_share)),
-        ("/v1/tokens", post(credentials::create_token).get(credentials::tokens)),
+        ("/v1/tokens", post(credentials::create_token).get(credentials::list_tokens)),
         ("/v1/tokens/{token}", delete(credentials::revoke_token)),
-        ("/v1/login-link", post(credentials::link)),
-        ("/v1/runs/{run}", get(runs::show)),
-        ("/v1/runs/{run}/cancel", post(runs::cancel)),
-        ("/v1/runs/{run}/retry", post(retry::retry)),
-        ("/v1/runs/{run}/asks/{ask}/answer", post(runs::answer)),
-        ("/v1/agent", get(agent::about)),
-        ("/v1/ws", get(socket::open)),
-        ("/v1/usage", get(sessions::usage)),
-        ("/v1/ingest/{dialect}", post(ingest::take)),
-        ("/metrics", get(ops::metrics)),
+        ("/v1/login-link", post(credentials::create_login_link)),
+        ("/v1/runs/{run}", get(runs::get_run)),
+        ("/v1/runs/{run}/cancel", post(runs::post_cancel)),
+        ("/v1/runs/{run}/retry", post(retry::post_retry)),
+        ("/v1/runs/{run}/asks/{ask}/answer", post(runs::post_answer)),
+        ("/v1/agent", get(agent::get_agent)),
+        ("/v1/ws", get(socket::open_socket)),
+        ("/v1/usage", get(sessions::get_usage)),
+        ("/v1/ingest/{dialect}", post(ingest::post_ingest)),
+        ("/metrics", get(health_and_metrics::get_metrics)),
         ("/api/chat", post(compat::chat_ai_sdk)),
         ("/api/chat/{chat}/stream", get(compat::reconnect_ai_sdk).delete(compat::stop_ai_sdk)),
         ("/agui", post(compat::run_agui)),
-        ("/v1/chat/completions", post(compat::completions)),
-        ("/v1/responses", post(compat::responses)),
+        ("/v1/chat/completions", post(compat::post_completions)),
+        ("/v1/responses", post(compat::post_responses)),
     ]
 }
 
-/// For anybody.
-fn open() -> Vec<Route> {
+/// Public routes.
+fn public_routes() -> Vec<Route> {
     vec![
-        ("/healthz", get(ops::healthz)),
-        ("/readyz", get(ops::readyz)),
+        ("/healthz", get(health_and_metrics::healthz)),
+        ("/readyz", get(health_and_metrics::readyz)),
         ("/login", get(credentials::login)),
-        ("/openapi.json", get(openapi::document)),
+        ("/openapi.json", get(openapi::get_openapi_document)),
     ]
 }
 
-/// Every path that is answered, with its parameters in braces.
-pub fn paths() -> Vec<&'static str> {
-    guarded().into_iter().chain(open()).map(|(path, _)| path).collect()
+/// Every route, with its parameters in braces.
+pub fn route_paths() -> Vec<&'static str> {
+    authenticated_routes().into_iter().chain(public_routes()).map(|(path, _)| path).collect()
 }
 
-fn together(routes: Vec<Route>) -> Router<Arc<Gateway>> {
+fn build_router(routes: Vec<Route>) -> Router<Arc<Gateway>> {
     routes.into_iter().fold(Router::new(), |router, (path, route)| router.route(path, route))
 }
 
-/// Everything a gateway answers.
+/// The router of the whole gateway.
 pub fn router(gateway: Arc<Gateway>) -> Router {
-    let credential = axum::middleware::from_fn_with_state(Arc::clone(&gateway), gate::credential);
-    together(open())
-        .merge(together(guarded()).layer(credential))
-        .method_not_allowed_fallback(extract::wrong_method)
-        .fallback(site::page)
-        .layer(axum::middleware::from_fn_with_state(Arc::clone(&gateway), gate::host_and_origin))
+    let credential = axum::middleware::from_fn_with_state(
+        Arc::clone(&gateway),
+        access_middleware::check_credential,
+    );
+    build_router(public_routes())
+        .merge(build_router(authenticated_routes()).layer(credential))
+        .method_not_allowed_fallback(extract::method_not_allowed)
+        .fallback(site::serve_site_path)
+        .layer(axum::middleware::from_fn_with_state(
+            Arc::clone(&gateway),
+            access_middleware::check_host_and_origin,
+        ))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .with_state(gateway)
 }

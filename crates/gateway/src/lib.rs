@@ -5,31 +5,20 @@
 //!                             └──▶ channel ─▶ readers (SSE, WebSocket)
 //! ```
 //!
-//! Does: keep, serve, resume, guard. Does not: know a provider, a view's rules or a tool; the engine
-//! and the agents do.
+//! Does: serve, resume and restrict access. Does not: interpret a provider's format, a view's rules
+//! or a tool; the engine and the agents do.
 
 pub mod access;
-pub mod agent;
-pub mod bounds;
 pub mod channel;
-pub mod clock;
 pub mod compat;
-pub mod digest;
+pub mod connection_limits;
 pub mod fanout;
 pub mod fold;
-pub mod follow;
 pub mod gateway;
 pub mod http;
-pub mod id;
-pub mod intake;
+pub mod ingest_run;
 pub mod limits;
-pub mod log;
-pub mod messages;
-pub mod metrics;
-pub mod news;
-pub mod pictures;
 pub mod reader;
-pub mod runs;
+pub mod run_follower;
 pub mod serve;
 pub mod site;
-pub mod store;

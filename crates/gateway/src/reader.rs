@@ -1,159 +1,183 @@
-//! One reader: from where it stands to the end of the log, and then along with it.
+//! One reader of a stream: catches up from the log, then follows its channel.
 //!
-//! It reads the log itself until it has caught up, and then takes what its channel hands out. When
-//! that does not fit, because it was slow or joined in the middle of a window, it reads again.
+//! When a batch does not fit, because the reader was slow or joined within a window, it reads the
+//! log again.
 //!
-//! Invariant: no frame is sent twice and none is left out, whatever the reader's pace.
+//! Invariant: no frame is sent twice or left out, whatever the reader's pace.
 
 use std::cmp::Ordering;
 use std::mem;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use engine::wire::Cursor;
+use millpond_engine::wire::{Cursor, ProtocolVersion};
 
-use crate::channel::{Channels, Piece};
-use crate::fanout::{Receiver, TakeError};
-use crate::fold::{Fold, Place, Topic};
+use crate::channel::{Channels, FrameBatch};
+use crate::fanout::{ReceiveError, Receiver};
+use crate::fold::{Fold, FramePosition, Topic};
 use crate::limits::LAG_RECORDS_MAX;
-use crate::store::StoreError;
+use millpond_log::store::StoreError;
 
-/// Where a reader begins.
+/// Where a reader starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// With the first frame.
+    /// At the first frame.
     Beginning,
-    /// After the frame that had this cursor.
-    After(Place),
-    /// With one frame that holds the whole page, for one that has nothing or cannot go on.
+    /// After the frame with this position.
+    After(FramePosition),
+    /// With a snapshot of the whole page.
     Snapshot,
 }
 
 impl Start {
-    /// Reads a cursor. One of another stream, of another epoch or of a record that is not there
-    /// cannot be gone on from: whoever has it needs the whole page.
-    pub fn at(cursor: Option<&str>, topic: Topic, epoch: u32, end: u64) -> Result<Start, Start> {
-        let Some(word) = cursor else {
+    /// Parses a cursor. `Err(Snapshot)` if it belongs to another stream or epoch, or to a record
+    /// that does not exist.
+    pub fn from_cursor(
+        cursor: Option<&str>,
+        topic: Topic,
+        epoch: u32,
+        end: u64,
+    ) -> Result<Start, Start> {
+        let Some(text) = cursor else {
             return Ok(Start::Beginning);
         };
-        match word.parse::<Cursor>() {
+        match text.parse::<Cursor>() {
             Ok(cursor)
                 if cursor.kind == topic.kind
                     && cursor.epoch == epoch
-                    && (cursor.seq < end || (cursor.seq == end && cursor.sent == 0)) =>
+                    && (cursor.seq < end || (cursor.seq == end && cursor.frames_sent == 0)) =>
             {
-                Ok(Start::After(Place::from(&cursor)))
+                Ok(Start::After(FramePosition::from(&cursor)))
             }
             _ => Err(Start::Snapshot),
         }
     }
 }
 
-/// Why a reader gets no more.
+/// Reason why a reader is closed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("the reader fell too far behind")]
     TooSlow,
-    /// What it has seen may be no more: it has to ask again.
-    #[error("the log may have lost its end")]
+    /// Frames already sent may be lost; the client must resume.
+    #[error("the log may have lost its newest records")]
     NewEpoch,
 }
 
+/// One reader of a topic.
 #[derive(Debug)]
 pub struct Reader {
     channels: Channels,
     topic: Topic,
-    /// Under which its frames are true.
+    /// Epoch in which its frames are valid.
     epoch: u32,
-    /// The last frame it has.
-    place: Place,
-    /// It gets the whole page first, not the frames that led there.
-    wants_page: bool,
-    state: State,
+    /// Position of the last frame sent.
+    last_position: FramePosition,
+    /// True if a snapshot of the page is to be sent first.
+    needs_snapshot: bool,
+    version: ProtocolVersion,
+    state: ReaderState,
 }
 
+/// How far a reader has caught up.
 #[derive(Debug)]
-enum State {
-    /// It begins to read; perhaps because its channel went on without it.
-    Lost { overtaken: bool },
-    /// It reads the log for itself.
+enum ReaderState {
+    /// About to read the log, possibly because frames were missed.
+    Restarting { has_missed_frames: bool },
+    /// Reads the log.
     Reading(Box<Fold>),
-    /// It has read more than its channel had sent: the next piece is partly known to it.
-    Ahead { fold: Box<Fold>, pieces: Receiver<Piece>, next: Option<Piece> },
-    /// Each piece fits to the one before.
-    Live(Receiver<Piece>),
+    /// Has read further than the channel had sent: the next batch overlaps.
+    Ahead { fold: Box<Fold>, batches: Receiver<FrameBatch>, next_batch: Option<FrameBatch> },
+    /// Each batch continues the one before.
+    Live(Receiver<FrameBatch>),
 }
 
-/// What a reader finds without work.
+/// Result of polling a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum PollOutcome {
     Bytes(Bytes),
-    /// It has to read the log first.
-    Work,
+    /// The log must be read first.
+    NeedsLogRead,
 }
 
 impl Reader {
+    /// A reader that has read nothing yet.
     pub fn new(channels: Channels, topic: Topic, start: Start) -> Reader {
-        let place = if let Start::After(place) = start { place } else { Place::default() };
-        let wants_page = start == Start::Snapshot;
+        let last_position =
+            if let Start::After(position) = start { position } else { FramePosition::default() };
+        let needs_snapshot = start == Start::Snapshot;
         let epoch = channels.log().store().epoch();
-        let state = State::Lost { overtaken: false };
-        Reader { channels, topic, epoch, place, wants_page, state }
+        let state = ReaderState::Restarting { has_missed_frames: false };
+        let version = ProtocolVersion::default();
+        Reader { channels, topic, epoch, last_position, needs_snapshot, version, state }
     }
 
-    /// The next bytes of a reader that is along with its channel, as soon as there are some.
-    pub fn poll_live(&mut self, cx: &mut Context<'_>) -> Poll<Result<Found, ReadError>> {
+    /// Sets the version of the protocol, which decides the form of a snapshot.
+    #[must_use]
+    pub fn with_version(self, version: ProtocolVersion) -> Reader {
+        Reader { version, ..self }
+    }
+
+    /// Polls the channel for the next bytes.
+    pub fn poll_live(&mut self, cx: &mut Context<'_>) -> Poll<Result<PollOutcome, ReadError>> {
         loop {
-            let (pieces, next) = match &mut self.state {
-                State::Lost { .. } | State::Reading(_) | State::Ahead { next: Some(_), .. } => {
-                    return Poll::Ready(Ok(Found::Work));
+            let (batches, next_batch) = match &mut self.state {
+                ReaderState::Restarting { .. }
+                | ReaderState::Reading(_)
+                | ReaderState::Ahead { next_batch: Some(_), .. } => {
+                    return Poll::Ready(Ok(PollOutcome::NeedsLogRead));
                 }
-                State::Ahead { pieces, next, .. } => (pieces, Some(next)),
-                State::Live(pieces) => (pieces, None),
+                ReaderState::Ahead { batches, next_batch, .. } => (batches, Some(next_batch)),
+                ReaderState::Live(batches) => (batches, None),
             };
-            let taken = ready!(pieces.poll_take(cx));
-            // Looked at last: what was taken may be of before and of after.
+            let received = ready!(batches.poll_recv(cx));
+            // Checked after receiving: the value may be from before or after the change.
             if self.channels.log().store().epoch() != self.epoch {
                 return Poll::Ready(Err(ReadError::NewEpoch));
             }
-            match (taken, next) {
-                (Ok(piece), _) if piece.is_aside() => {
-                    return Poll::Ready(Ok(Found::Bytes(piece.bytes)));
+            match (received, next_batch) {
+                (Ok(batch), _) if batch.is_out_of_band() => {
+                    return Poll::Ready(Ok(PollOutcome::Bytes(batch.bytes)));
                 }
-                (Ok(piece), _) if piece.to <= self.place => {}
-                (Ok(piece), Some(next)) => *next = Some(piece),
-                (Ok(piece), None) if piece.from == self.place => {
-                    self.place = piece.to;
-                    return Poll::Ready(Ok(Found::Bytes(piece.bytes)));
+                (Ok(batch), _) if batch.through <= self.last_position => {}
+                (Ok(batch), Some(next_batch)) => *next_batch = Some(batch),
+                (Ok(batch), None) if batch.after == self.last_position => {
+                    self.last_position = batch.through;
+                    return Poll::Ready(Ok(PollOutcome::Bytes(batch.bytes)));
                 }
-                (Ok(_) | Err(TakeError::Closed), _) => {
-                    self.state = State::Lost { overtaken: false };
+                (Ok(_) | Err(ReceiveError::Closed), _) => {
+                    self.state = ReaderState::Restarting { has_missed_frames: false };
                 }
-                (Err(TakeError::Missed), _) => self.state = State::Lost { overtaken: true },
+                (Err(ReceiveError::Missed), _) => {
+                    self.state = ReaderState::Restarting { has_missed_frames: true }
+                }
             }
         }
     }
 
-    /// Reads some of the log: what is new to the reader there, which may be nothing. At the end it
-    /// joins its channel.
-    pub async fn work(&mut self) -> Result<Bytes, ReadError> {
-        // What is at hand is read without waiting: others get their turn.
+    /// Reads some of the log and returns the new frames, if any. At the end of the log it joins the
+    /// channel.
+    pub async fn read_log(&mut self) -> Result<Bytes, ReadError> {
+        // Cached records are read without waiting; this yields to other tasks.
         tokio::task::coop::consume_budget().await;
-        let begun = mem::replace(&mut self.state, State::Lost { overtaken: false });
-        let bytes = match begun {
-            State::Lost { overtaken: true } if self.is_too_slow().await? => {
+        let state =
+            mem::replace(&mut self.state, ReaderState::Restarting { has_missed_frames: false });
+        let bytes = match state {
+            ReaderState::Restarting { has_missed_frames: true } if self.is_too_slow().await? => {
                 return Err(ReadError::TooSlow);
             }
-            State::Lost { .. } => self.read(Box::new(Fold::new(self.topic, self.epoch))).await?,
-            State::Reading(fold) => self.read(fold).await?,
-            State::Ahead { fold, pieces, next: Some(piece) } => {
-                self.state = State::Live(pieces);
-                self.read_rest(fold, piece).await?
+            ReaderState::Restarting { .. } => {
+                self.read_or_join_channel(Box::new(Fold::new(self.topic, self.epoch))).await?
             }
-            along => {
-                self.state = along;
+            ReaderState::Reading(fold) => self.read_or_join_channel(fold).await?,
+            ReaderState::Ahead { fold, batches, next_batch: Some(batch) } => {
+                self.state = ReaderState::Live(batches);
+                self.read_rest_of_batch(fold, batch).await?
+            }
+            live => {
+                self.state = live;
                 Bytes::new()
             }
         };
@@ -166,45 +190,56 @@ impl Reader {
     async fn is_too_slow(&self) -> Result<bool, StoreError> {
         let log = self.channels.log();
         let end = *log.follow(self.topic.session).await?.borrow();
-        let behind = end.saturating_sub(self.place.seq);
-        log.metrics().lagged(behind);
-        Ok(LAG_RECORDS_MAX < behind)
+        let lag = end.saturating_sub(self.last_position.seq);
+        log.metrics().record_reader_lag(lag);
+        Ok(LAG_RECORDS_MAX < lag)
     }
 
-    async fn read(&mut self, mut fold: Box<Fold>) -> Result<Bytes, StoreError> {
+    async fn read_or_join_channel(&mut self, mut fold: Box<Fold>) -> Result<Bytes, StoreError> {
         let mut bytes = String::new();
-        let (had, page) = (self.place, self.wants_page);
-        if fold.read_on(self.channels.log(), &mut bytes, |place| !page && had < place).await? {
-            if !page {
-                self.place = had.max(fold.place());
+        let (last_sent, needs_snapshot) = (self.last_position, self.needs_snapshot);
+        if fold
+            .read_and_encode(self.channels.log(), &mut bytes, |position| {
+                !needs_snapshot && last_sent < position
+            })
+            .await?
+        {
+            if !needs_snapshot {
+                self.last_position = last_sent.max(fold.last_position());
             }
-            self.state = State::Reading(fold);
+            self.state = ReaderState::Reading(fold);
             return Ok(bytes.into());
         }
-        if page {
-            fold.snapshot(&mut bytes);
-            (self.place, self.wants_page) = (fold.place(), false);
+        if needs_snapshot {
+            fold.write_snapshot(self.version, &mut bytes);
+            (self.last_position, self.needs_snapshot) = (fold.last_position(), false);
         }
-        let (pieces, sent) = self.channels.join(self.topic, &fold).await?;
-        self.state = match sent.cmp(&self.place) {
-            Ordering::Less => State::Ahead { fold, pieces, next: None },
-            Ordering::Equal => State::Live(pieces),
-            // Something came between reading and joining.
-            Ordering::Greater => State::Reading(fold),
+        let (batches, channel_position) = self.channels.join_or_start(self.topic, &fold).await?;
+        self.state = match channel_position.cmp(&self.last_position) {
+            Ordering::Less => ReaderState::Ahead { fold, batches, next_batch: None },
+            Ordering::Equal => ReaderState::Live(batches),
+            // Frames were sent between reading and joining.
+            Ordering::Greater => ReaderState::Reading(fold),
         };
         Ok(bytes.into())
     }
 
-    /// What the reader lacks of a piece that it has the beginning of.
-    async fn read_rest(&mut self, mut fold: Box<Fold>, piece: Piece) -> Result<Bytes, StoreError> {
-        let had = mem::replace(&mut self.place, piece.to);
-        if piece.from == had {
-            return Ok(piece.bytes);
+    /// Reads the part of a batch that the reader lacks.
+    async fn read_rest_of_batch(
+        &mut self,
+        mut fold: Box<Fold>,
+        batch: FrameBatch,
+    ) -> Result<Bytes, StoreError> {
+        let last_sent = mem::replace(&mut self.last_position, batch.through);
+        if batch.after == last_sent {
+            return Ok(batch.bytes);
         }
         let mut bytes = String::new();
-        let missing = |place| had < place && place <= piece.to;
+        let missing = |position| last_sent < position && position <= batch.through;
         let log = self.channels.log();
-        while fold.next() <= piece.to.seq && fold.read_on(log, &mut bytes, missing).await? {}
+        while fold.next_seq() <= batch.through.seq
+            && fold.read_and_encode(log, &mut bytes, missing).await?
+        {}
         Ok(bytes.into())
     }
 }

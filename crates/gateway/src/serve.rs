@@ -1,4 +1,4 @@
-//! Connections: accepting them, bounding them, and letting them go.
+//! Accepts, limits and drains connections.
 
 mod connection;
 
@@ -14,11 +14,10 @@ use tokio_rustls::TlsAcceptor;
 use crate::fanout::{Sender, fanout};
 use crate::gateway::Gateway;
 use crate::http::router;
-use crate::messages::keep_working;
 
 use connection::Connection;
 
-/// Serves until `stop` is done, then lets runs and streams end and closes.
+/// Serves until `stop` completes, then ends runs and streams and closes.
 pub async fn serve(
     gateway: Arc<Gateway>,
     listener: TcpListener,
@@ -26,58 +25,60 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let app = router(Arc::clone(&gateway));
-    tokio::spawn(keep_working(Arc::clone(&gateway)));
-    let bounds = gateway.bounds;
-    let room = Arc::new(Semaphore::new(bounds.connections));
+    tokio::spawn(Arc::clone(&gateway.scheduler).run_all_queues());
+    let bounds = gateway.connection_limits;
+    let permits = Arc::new(Semaphore::new(bounds.connections_max));
     let (closing, _) = fanout(1, ());
     let mut stop = std::pin::pin!(stop);
     loop {
-        let next = async {
-            let permit = Arc::clone(&room).acquire_owned().await.map_err(io::Error::other)?;
+        let next_connection = async {
+            let permit = Arc::clone(&permits).acquire_owned().await.map_err(io::Error::other)?;
             listener.accept().await.map(|accepted| (permit, accepted))
         };
         let accepted = tokio::select! {
-            accepted = next => accepted,
+            accepted = next_connection => accepted,
             () = &mut stop => break,
         };
-        let (permit, (stream, from)) = match accepted {
+        let (permit, (stream, peer)) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Out of file descriptors, most likely: others close, and it goes on.
-                tracing::warn!(%error, "a connection could not be accepted");
+                // Probably out of file descriptors; retry when others have closed.
+                tracing::warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }
         };
-        // Frames are small and each one matters now.
+        // Frames are small and must be sent at once.
         let _slower = stream.set_nodelay(true);
-        let connection = Connection { from, app: app.clone(), bounds, closing: closing.taker() };
+        let connection =
+            Connection { peer, app: app.clone(), bounds, closing: closing.subscribe() };
         match tls.clone() {
             None => tokio::spawn(async move {
-                connection.http1(stream).await;
+                connection.serve_http1(stream).await;
                 drop(permit);
             }),
             Some(tls) => tokio::spawn(async move {
-                connection.secured(tls, stream).await;
+                connection.serve_tls(tls, stream).await;
                 drop(permit);
             }),
         };
     }
     drop(listener);
-    drain(&gateway, closing, &room).await;
+    drain_connections(&gateway, closing, &permits).await;
     Ok(())
 }
 
-/// Ends runs as interrupted and streams with a word, and waits for both, up to a bound.
-async fn drain(gateway: &Gateway, closing: Sender<()>, room: &Semaphore) {
+/// Interrupts runs, closes streams, and waits for both up to the drain timeout.
+async fn drain_connections(gateway: &Gateway, closing: Sender<()>, permits: &Semaphore) {
     let drained = async {
-        gateway.runs.stop_all().await;
+        gateway.scheduler.runs.interrupt_all_and_wait().await;
         gateway.stop_streams();
         drop(closing);
-        let all = u32::try_from(gateway.bounds.connections).unwrap_or(u32::MAX);
-        let _all_gone = room.acquire_many(all).await;
+        let permit_count =
+            u32::try_from(gateway.connection_limits.connections_max).unwrap_or(u32::MAX);
+        let _all_gone = permits.acquire_many(permit_count).await;
     };
-    if tokio::time::timeout(gateway.bounds.drain, drained).await.is_err() {
+    if tokio::time::timeout(gateway.connection_limits.drain_timeout, drained).await.is_err() {
         tracing::warn!("some connections did not close in time");
         gateway.stop_streams();
     }

@@ -1,52 +1,65 @@
-//! The files of a web site that a gateway serves beside its API.
+//! The files of the web site that a gateway serves beside its API.
 
 use std::collections::HashMap;
 
-use crate::digest::Digest;
+use millpond_log::digest::Digest;
 
-/// What a file is to be served as.
+/// A file of the site.
 #[derive(Clone, Debug)]
-pub struct File {
-    pub kind: &'static str,
-    /// Changes when the file does.
-    pub tag: String,
+pub struct SiteFile {
+    pub media_type: &'static str,
+    /// Quoted digest of the content.
+    pub etag: String,
     pub bytes: &'static [u8],
     pub gzip: Option<&'static [u8]>,
     pub brotli: Option<&'static [u8]>,
-    /// Whether its name changes when it does.
-    pub named_after_content: bool,
+    /// True if its name contains a hash of its content.
+    pub has_hashed_name: bool,
 }
 
-/// Files by their paths, and which paths are pages.
+/// Files by path.
 #[derive(Clone, Debug, Default)]
 pub struct Site {
-    files: HashMap<&'static str, File>,
+    files: HashMap<&'static str, SiteFile>,
 }
 
-/// Paths whose parameters only the page itself reads.
-const PAGES: [(&str, &str); 3] =
+/// Path prefixes whose rest only the page itself reads, and their pages.
+const PAGE_PREFIXES: [(&str, &str); 3] =
     [("/s/", "/index.html"), ("/share/", "/index.html"), ("/theatre/", "/theatre.html")];
 
 impl Site {
-    pub fn add(
+    /// Adds a file, with its compressed forms if there are any.
+    pub fn add_file(
         &mut self,
         path: &'static str,
         bytes: &'static [u8],
         gzip: Option<&'static [u8]>,
         brotli: Option<&'static [u8]>,
     ) {
-        let tag = format!("\"{}\"", Digest::of(bytes));
+        let tag = format!("\"{}\"", Digest::sha256(bytes));
         let named_after_content = path.starts_with("/assets/");
-        let kind = kind(path);
-        self.files.insert(path, File { kind, tag, bytes, gzip, brotli, named_after_content });
+        let kind = media_type_of_path(path);
+        self.files.insert(
+            path,
+            SiteFile {
+                media_type: kind,
+                etag: tag,
+                bytes,
+                gzip,
+                brotli,
+                has_hashed_name: named_after_content,
+            },
+        );
     }
 
+    /// True if there is no site.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    pub fn find(&self, path: &str) -> Option<&File> {
-        let page = PAGES.iter().find(|(start, _)| path.starts_with(start));
+    /// The file of a path; page prefixes map to their page.
+    pub fn find_file(&self, path: &str) -> Option<&SiteFile> {
+        let page = PAGE_PREFIXES.iter().find(|(start, _)| path.starts_with(start));
         let path = match page {
             Some((_, page)) => page,
             None if path == "/" => "/index.html",
@@ -56,7 +69,7 @@ impl Site {
     }
 }
 
-fn kind(path: &str) -> &'static str {
+fn media_type_of_path(path: &str) -> &'static str {
     match path.rsplit_once('.').map(|(_, end)| end) {
         Some("html") => "text/html; charset=utf-8",
         Some("js" | "mjs") => "text/javascript; charset=utf-8",

@@ -1,27 +1,28 @@
-//! The arguments, which are also the manual.
+//! Command-line arguments. Their doc comments are the help texts and the man pages.
 
 mod chat;
-mod gateway;
+mod gateway_commands;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum};
-use engine::ingest::filter::{BadWord, ControlWord, Meaning};
-use engine::ingest::{DialectName, Quirk};
-use engine::view::{Thinking, ViewName};
-use engine::wire::{Content, Format, Kind};
+use millpond_engine::filter::{ControlMeaning, ControlWord, ControlWordError};
+use millpond_engine::ingest::{DialectName, Quirk};
+use millpond_engine::view::{Thinking, ViewName};
+use millpond_engine::wire::{ContentMode, FrameFormat, StreamKind};
 
-pub(crate) use chat::{ChatArgs, PicturesArg, Printed};
-pub(crate) use gateway::{
+pub(crate) use chat::{ChatArgs, ImagesArg, PipeOutput};
+pub(crate) use gateway_commands::{
     ConfigArgs, ConfigPrintArgs, DoctorArgs, InitArgs, LoginArgs, RestoreArgs, ServeArgs, TeeArgs,
 };
 
-/// One calm, true picture of any AI agent.
+/// Chat with AI agents, and show, record and serve their output streams.
 ///
-/// Agents think, call tools, retry, stream and fail. Millpond takes any agent's or model's raw
-/// stream and shows it without losing, doubling or leaking a character.
+/// Millpond reads the raw stream of a model API or an agent CLI, records it as one append-only
+/// event log, and shows it in one of five views without losing, repeating or leaking text.
+/// Without a command, `millpond` starts a chat.
 #[derive(Debug, Parser)]
 #[command(name = "millpond", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
@@ -32,6 +33,7 @@ pub(crate) struct Args {
     pub(crate) chat: ChatArgs,
 }
 
+/// Subcommands of `millpond`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Chat(ChatArgs),
@@ -44,31 +46,31 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     Restore(RestoreArgs),
     Init(InitArgs),
-    /// What agents run before they use a tool; not for people
-    #[command(hide = true, name = agent::profile::HOOK_COMMAND)]
+    /// Internal: run by agents before each tool call
+    #[command(hide = true, name = millpond_agent::profile::HOOK_SUBCOMMAND)]
     Hook {
         socket: PathBuf,
     },
-    /// Print a completion script for your shell
+    /// Print a shell completion script
     ///
     /// For bash: millpond completions bash > ~/.local/share/bash-completion/completions/millpond
     Completions {
         shell: clap_complete::Shell,
     },
-    /// Print the manual as a man page
+    /// Print a man page
     ///
-    /// Try: millpond man show | man -l -
+    /// Example: millpond man show | man -l -
     Man {
-        /// The command whose manual to print; the whole program's if none is given
+        /// Command to document (default: the whole program)
         page: Option<String>,
     },
 }
 
-/// Show a model's or agent's stream as a person would want to read it
+/// Show the stream of a model or agent as readable text
 ///
-/// Reads what a provider's API or an agent's command line prints, recognises it, and shows what
-/// the agent said: on a terminal as it is written, elsewhere every message once, thinking and tool
-/// calls left out. Examples:
+/// Reads the output of a model API or an agent CLI, detects its dialect and shows what the agent
+/// said: live on a terminal; elsewhere each message once, without thinking and tool calls.
+/// Examples:
 ///
 ///   claude -p "..." --output-format stream-json --verbose | millpond show
 ///
@@ -78,52 +80,52 @@ pub(crate) enum Command {
 ///
 ///   millpond show --output events recorded.sse
 ///
-/// Exit status: 0 the reply is complete; 1 it failed or was refused, or the input is empty or of
-/// no known kind; 2 wrong usage; 3 it was cut off, cancelled or ran into a length limit. The
-/// reason is one line on standard error.
+/// Exit status: 0 complete reply; 1 failed or refused, or the input is empty or unrecognised;
+/// 2 usage error; 3 cut off, cancelled or stopped by a length limit. The reason is printed to
+/// standard error.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// How to show it: one of five ways, each for another taste; `latest` if none is given
+    /// View to show (default: latest)
     #[arg(long, value_enum)]
     view: Option<ViewArg>,
 
-    /// What to print; `screen` on a terminal, `text` elsewhere
+    /// What to print (default: screen on a terminal, text elsewhere)
     #[arg(short, long, value_enum)]
-    output: Option<Output>,
+    output: Option<ShowOutput>,
 
-    /// What frames of text carry: what is new, or the message so far
+    /// Text carried by frames
     #[arg(long, value_enum, default_value_t = ContentArg::Accumulated)]
     content: ContentArg,
 
-    /// Which frames: the view's own, or patches, which are the same for all views
+    /// Format of frames
     #[arg(long, value_enum, default_value_t = FormatArg::Own)]
     format: FormatArg,
 
-    /// Keep the raw stream with its times in FILE, which must not be there yet; `show` plays it back
+    /// Record the raw stream with timestamps to FILE, for playback with `show`
     ///
-    /// What looks like a key, a token or a password in one piece is blacked out. A secret that the
-    /// model itself spells out over several pieces is not: look before you share it.
+    /// FILE must not exist. Anything that looks like a key, token or password within one chunk is
+    /// redacted. A secret that the model spells out across chunks is not: check before sharing.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 
-    /// How fast to play a recording back
+    /// Playback speed of a recording
     #[arg(long, value_enum, default_value_t = Pace::Fast)]
     pub(crate) pace: Pace,
 
-    /// Write what was held back, hidden and dropped to standard error, one JSON line each
+    /// Log held-back, hidden and dropped text to standard error as JSON lines
     #[arg(long, env = "STREAM_DEBUG", value_parser = clap::builder::FalseyValueParser::new())]
     pub(crate) stream_debug: bool,
 }
 
-/// Show a stream in all five views side by side
+/// Compare all five views of a stream side by side
 ///
-/// For choosing a view, and for looking at a bug report: what each view shows at the end, or after
-/// any event; as columns of text, or as one HTML page with a slider through time that needs no
-/// network. Examples:
+/// Shows what each view displays at the end or after a given event, as text columns or as one
+/// self-contained HTML page with a time slider. Use it to choose a view or to inspect a bug
+/// report. Examples:
 ///
 ///   millpond compare recorded.sse
 ///
@@ -131,111 +133,112 @@ pub(crate) struct ShowArgs {
 ///
 ///   millpond compare --html out.html recorded.sse
 ///
-/// The page lists the events too, with what views hide: look before you share it.
+/// The HTML page also lists the events, including what views hide: check before sharing.
 ///
-/// Exit status: as for `millpond show`.
+/// Exit status: same as `millpond show`.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// Write one self-contained HTML page, `-` for standard output; columns of text if not given
+    /// Write an HTML page to FILE (`-` for standard output) instead of text columns
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 
-    /// How it stood after this event, counted from 0 as in `show --output events`; the end if not
-    /// given. An HTML page opens there
+    /// Show the state after event N, counted from 0 as in `show --output events` (default: the
+    /// last event); an HTML page opens there
     #[arg(long, value_name = "N")]
     pub(crate) at: Option<u64>,
 
-    /// How wide the columns are together; as the terminal, else 120
+    /// Total width of the text columns (default: the terminal's width, or 120)
     #[arg(long, value_name = "COLUMNS", conflicts_with = "html",
           value_parser = clap::value_parser!(u16).range(20..=2000))]
     pub(crate) width: Option<u16>,
 }
 
-/// The stream, and how to read it.
+/// Arguments of commands that read a stream: its source, dialect and filters.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InputArgs {
-    /// The stream to read; standard input if none is given, or `-`
+    /// Stream or recording to read (default or `-`: standard input)
     pub(crate) file: Option<PathBuf>,
 
-    /// What the stream is; `auto` recognises it from its first lines
+    /// Dialect of the stream; `auto` detects it from the first lines
     #[arg(long, default_value = "auto", value_name = "DIALECT",
-          value_parser = PossibleValuesParser::new(dialects()))]
+          value_parser = PossibleValuesParser::new(dialect_names()))]
     from: String,
 
-    /// What becomes of thinking: nowhere; only its newest words, in the status; or the whole, where
-    /// the view has a place for it (steps, transcript). As the view has it if not given
+    /// How to show thinking (default: depends on the view)
     #[arg(long, value_enum)]
     thinking: Option<ThinkingArg>,
 
-    /// The model's template has already opened the thinking tag
+    /// Treat the start of the stream as thinking: the model's template opens the tag
     #[arg(long)]
     pub(crate) starts_in_thinking: bool,
 
-    /// More tags to hide: lines of `reasoning: NAME...`, `tool: NAME...` or `unwrapped: NAME...`
+    /// Hide more tags: lines of `reasoning: NAME...`, `tool: NAME...` or `unwrapped: NAME...`
     #[arg(long, value_name = "FILE")]
     pub(crate) tags: Option<PathBuf>,
 
-    /// A word by which the agent says that it is done, such as '!isfinish'
+    /// End the run when the agent writes this word, such as '!isfinish'
     ///
-    /// It is hidden everywhere outside code, in any case, unless a letter or digit follows it.
-    /// With nothing but white space before it or after it in its message it ends the run: tools
-    /// asked for in the same reply still run, what comes after them is left out. In the middle of
-    /// a message, in code, tool arguments and results it ends nothing. Quote it: many shells give
-    /// `!` a meaning of their own.
-    #[arg(long, value_name = "WORD", value_parser = finish_word)]
+    /// The word is hidden everywhere outside code, in upper or lower case, unless a letter or digit
+    /// follows it. At the start or end of a message it ends the run: tool calls of the same reply
+    /// still run, later output is dropped. In the middle of a message, in code, in tool arguments
+    /// and in results it does not end the run. Quote it: many shells interpret `!`.
+    #[arg(long, value_name = "WORD", value_parser = parse_finish_word)]
     pub(crate) finish_word: Option<ControlWord>,
 
-    /// Mend a source that is known to lie; may be given more than once
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(quirks()))]
+    /// Work around a known provider bug; may be repeated
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(quirk_names()))]
     quirk: Vec<String>,
 
-    /// Do not say which dialect was recognised
+    /// Do not print the detected dialect
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
 
+/// Values of `show --output`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Output {
-    /// The view, drawn as it changes
+pub(crate) enum ShowOutput {
+    /// The view, redrawn as it changes
     Screen,
-    /// The view's frames, one JSON object per line
+    /// Frames of the view, one JSON object per line
     Frames,
-    /// All messages as they come, a blank line between them; with --view, its page when it is done
+    /// Messages as they arrive, separated by blank lines; with --view, its page at the end
     Text,
-    /// Only the final message, when it is known
+    /// Only the final message
     Final,
-    /// The whole log, one JSON record per line
+    /// The event log, one JSON record per line
     Events,
 }
 
+/// Values of `--pace`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Pace {
-    /// As it came
+    /// With the recorded pauses
     Real,
-    /// At once
+    /// Without pauses
     Fast,
 }
 
+/// Values of `--view`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ViewArg {
-    /// One status line or one streaming reply, then only the final message
+    /// One status line or streaming reply, then only the final message
     Latest,
-    /// Steps before the first text folded under "Ran for Ns", later ones in their place
+    /// Steps before the first text folded under "Ran for Ns", later steps in place
     Steps,
-    /// One bubble for each message
+    /// One bubble per message
     Bubbles,
-    /// Everything in order; what is settled never changes
+    /// Everything in order; settled text never changes
     Transcript,
-    /// A bubble for each sentence, a card for each action
+    /// One bubble per sentence, one card per action
     Sentences,
 }
 
 impl ViewArg {
-    fn name(self) -> ViewName {
+    fn view_name(self) -> ViewName {
         match self {
             ViewArg::Latest => ViewName::Latest,
             ViewArg::Steps => ViewName::Steps,
@@ -246,51 +249,63 @@ impl ViewArg {
     }
 }
 
+/// Values of `--thinking`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ThinkingArg {
+    /// Hide it
     Hide,
+    /// Only the latest words, in the status
     Latest,
+    /// In full, in views that have a place for it (steps, transcript)
     Show,
 }
 
+/// Values of `--content`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ContentArg {
+    /// Only the new text
     Delta,
+    /// The message so far
     Accumulated,
 }
 
+/// Values of `--format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FormatArg {
+    /// The view's own frames
     Own,
+    /// Patches, the same for all views
     Patch,
 }
 
-fn finish_word(word: &str) -> Result<ControlWord, BadWord> {
-    ControlWord::new(word, Meaning::Finish)
+fn parse_finish_word(word: &str) -> Result<ControlWord, ControlWordError> {
+    ControlWord::new(word, ControlMeaning::Finish)
 }
 
-fn dialects() -> Vec<&'static str> {
+fn dialect_names() -> Vec<&'static str> {
     let known = DialectName::ALL.iter().map(|name| name.as_str());
     std::iter::once("auto").chain(known).collect()
 }
 
-fn quirks() -> Vec<&'static str> {
+fn quirk_names() -> Vec<&'static str> {
     Quirk::ALL.iter().map(|quirk| quirk.as_str()).collect()
 }
 
 impl InputArgs {
-    /// The dialect named; none if it is to be recognised.
-    pub(crate) fn from(&self) -> Option<DialectName> {
+    /// Dialect given with `--from`; `None` for `auto`.
+    pub(crate) fn dialect(&self) -> Option<DialectName> {
         self.from.parse().ok()
     }
 
+    /// Quirks given with `--quirk`.
     pub(crate) fn quirks(&self) -> Vec<Quirk> {
         self.quirk.iter().filter_map(|name| name.parse().ok()).collect()
     }
 
+    /// Thinking mode given with `--thinking`, or the view's default.
     pub(crate) fn thinking(&self) -> Thinking {
         match self.thinking {
-            None => Thinking::AsUsual,
+            None => Thinking::ViewDefault,
             Some(ThinkingArg::Hide) => Thinking::Hide,
             Some(ThinkingArg::Latest) => Thinking::Latest,
             Some(ThinkingArg::Show) => Thinking::Show,
@@ -299,31 +314,31 @@ impl InputArgs {
 }
 
 impl ShowArgs {
-    /// What to print, on a terminal or elsewhere.
-    pub(crate) fn output(&self) -> Output {
+    /// Output given with `--output`; by default the screen on a terminal, text elsewhere.
+    pub(crate) fn output(&self) -> ShowOutput {
         match self.output {
             Some(output) => output,
-            None if std::io::stdout().is_terminal() => Output::Screen,
-            None => Output::Text,
+            None if std::io::stdout().is_terminal() => ShowOutput::Screen,
+            None => ShowOutput::Text,
         }
     }
 
-    /// Whether a view was asked for by name.
-    pub(crate) fn names_view(&self) -> bool {
+    /// Returns true if `--view` was given.
+    pub(crate) fn has_explicit_view(&self) -> bool {
         self.view.is_some()
     }
 
-    /// The stream of frames that was asked for.
-    pub(crate) fn kind(&self) -> Kind {
-        Kind {
-            view: self.view.map_or(ViewName::Latest, ViewArg::name),
+    /// Kind of frame stream selected by `--view`, `--format`, `--content` and `--thinking`.
+    pub(crate) fn stream_kind(&self) -> StreamKind {
+        StreamKind {
+            view: self.view.map_or(ViewName::Latest, ViewArg::view_name),
             format: match self.format {
-                FormatArg::Own => Format::Own,
-                FormatArg::Patch => Format::Patch,
+                FormatArg::Own => FrameFormat::Native,
+                FormatArg::Patch => FrameFormat::Patch,
             },
             content: match self.content {
-                ContentArg::Delta => Content::Delta,
-                ContentArg::Accumulated => Content::Accumulated,
+                ContentArg::Delta => ContentMode::Delta,
+                ContentArg::Accumulated => ContentMode::Accumulated,
             },
             thinking: self.input.thinking(),
         }

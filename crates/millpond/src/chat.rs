@@ -1,258 +1,292 @@
-//! `millpond chat`: the terminal, and the gateway that it talks to.
+//! `millpond chat`: runs the terminal chat against a running gateway, or against one started in
+//! this process.
 
 use std::io::{ErrorKind, IsTerminal, Read};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use agent::chooser::Chooser;
-use agent::rounds::Caution;
-use engine::event::Outcome;
-use engine::view::ViewName;
-use terminal::app::once::{Answered, Print, Unanswered, once};
-use terminal::app::{Left, Manner, Profiles, Setup, run as run_app};
-use terminal::graphics::Graphics;
-use terminal::input::history::from_lines;
-use terminal::link::{Link, Session, Trouble};
-use terminal::markdown::Links;
-use terminal::place::can_draw;
-use terminal::screen::Features;
+use millpond_agent::agent_loop::ApprovalMode;
+use millpond_agent::switchable_agent::SwitchableAgent;
+use millpond_client::GatewayClient;
+use millpond_client::sessions::Session;
+use millpond_engine::event::Outcome;
+use millpond_engine::view::ViewName;
+use millpond_log::store::StoreError;
+use millpond_log::store::sqlite::SqliteStore;
+use millpond_terminal::app::one_shot::{OneShotError, PrintFormat, RunEnd, send_and_print_run};
+use millpond_terminal::app::{
+    ChatStart, DisplayMode, ExitReport, Profiles, Setup, run_chat as run_app,
+};
+use millpond_terminal::graphics::GraphicsProtocol;
+use millpond_terminal::input::history::decode_entries;
+use millpond_terminal::markdown::HyperlinkMode;
+use millpond_terminal::screen::TerminalFeatures;
+use millpond_terminal::tty::can_draw_on_stdout;
 use tokio::sync::oneshot;
 
-use crate::args::{ChatArgs, PicturesArg, Printed};
-use crate::config::Config;
-use crate::serve::{self, key};
-use crate::show::say;
+use crate::args::{ChatArgs, ImagesArg, PipeOutput};
+use crate::command::{build_multi_thread_runtime, report_failure};
+use crate::local_gateway::{GatewayTarget, read_token};
+use crate::serve;
+use crate::settings::{ListenAddress, SettingSource, Settings};
+use crate::show::print_to_stderr;
 
-/// Bytes of a message from a pipe.
+/// Largest message read from standard input.
 const MESSAGE_BYTES_MAX: u64 = 1_000_000;
 
+/// Runs `millpond chat`.
 pub(crate) fn run(args: &ChatArgs) -> ExitCode {
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match build_multi_thread_runtime() {
         Ok(runtime) => runtime,
-        Err(error) => return fail(&format!("cannot start: {error}")),
+        Err(problem) => return report_failure(&problem),
     };
-    let ended = runtime.block_on(chat(args)).unwrap_or_else(|problem| fail(&problem));
-    // A thread may still wait for a line that nobody writes.
+    let ended = runtime.block_on(run_chat(args)).unwrap_or_else(|problem| report_failure(&problem));
+    // A thread may still block on reading standard input.
     runtime.shutdown_background();
     ended
 }
 
-fn fail(problem: &str) -> ExitCode {
-    say(problem);
-    ExitCode::FAILURE
-}
-
-async fn chat(args: &ChatArgs) -> Result<ExitCode, String> {
+/// Connects to or starts a gateway, then sends standard input or runs the interactive chat.
+async fn run_chat(args: &ChatArgs) -> Result<ExitCode, String> {
     let message = match (args.output, std::io::stdin().is_terminal()) {
         (None, true) => None,
-        _ => Some(message_from_stdin()?),
+        _ => Some(read_message_from_stdin()?),
     };
-    let config = args.config.load()?;
-    let folder = serve::data_folder(&config)?;
-    let house = House::find(args, &config, &folder).await?;
-    let talked = match message {
-        Some(message) => send(args, &house, &folder, message).await,
-        None => talk(args, &house, &folder).await,
+    let settings = args.config.load()?;
+    let folder = settings.data_folder()?;
+    let gateway = GatewayHandle::connect_or_start(args, &settings, &folder).await?;
+    let status = match message {
+        Some(message) => send_and_print_reply(args, &gateway, &folder, message).await,
+        None => run_interactive_chat(args, &gateway, &folder).await,
     };
-    house.close().await?;
-    talked
+    gateway.stop_embedded().await?;
+    status
 }
 
-/// All of standard input.
-fn message_from_stdin() -> Result<String, String> {
+/// Reads standard input to its end as one message.
+fn read_message_from_stdin() -> Result<String, String> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().take(MESSAGE_BYTES_MAX + 1).read_to_end(&mut bytes);
     read.map_err(|error| format!("cannot read standard input: {error}"))?;
     if MESSAGE_BYTES_MAX < bytes.len() as u64 {
-        return Err(format!("a message has at most {MESSAGE_BYTES_MAX} bytes"));
+        return Err(format!("message too long: the limit is {MESSAGE_BYTES_MAX} bytes"));
     }
     let text = String::from_utf8_lossy(&bytes).trim_end().to_owned();
     if text.is_empty() {
-        return Err("standard input is empty: it is the message, as it is no terminal".to_owned());
+        return Err("no message: standard input is empty".to_owned());
     }
     Ok(text)
 }
 
-/// Sends one message and prints what answers it.
-async fn send(
+/// Sends one message and prints the reply.
+async fn send_and_print_reply(
     args: &ChatArgs,
-    house: &House,
+    gateway: &GatewayHandle,
     folder: &Path,
     message: String,
 ) -> Result<ExitCode, String> {
     if args.resume.as_deref() == Some("") {
-        return Err("say which conversation: `millpond -r ID`".to_owned());
+        return Err("no conversation ID: use `millpond -r ID`".to_owned());
     }
     let print = match args.output {
-        Some(Printed::Frames) => Print::Frames,
-        Some(Printed::Text) | None => Print::Text,
+        Some(PipeOutput::Frames) => PrintFormat::Frames,
+        Some(PipeOutput::Text) | None => PrintFormat::Text,
     };
-    let setup = setup(args, house, folder, ViewName::Latest).await?;
-    let answered = once(setup, message, print, say).await;
-    let Answered { outcome, words } = match answered {
-        // Whoever reads has gone.
-        Err(Unanswered::Output(error)) if error.kind() == ErrorKind::BrokenPipe => {
+    let setup = build_setup(args, gateway, folder, ViewName::Latest).await?;
+    let answered = send_and_print_run(setup, message, print, print_to_stderr).await;
+    let RunEnd { outcome, message: words } = match answered {
+        // The reader of standard output has closed it.
+        Err(OneShotError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => {
             return Ok(ExitCode::SUCCESS);
         }
         answered => answered.map_err(|trouble| trouble.to_string())?,
     };
     let Some(words) = words else { return Ok(ExitCode::SUCCESS) };
-    say(&words);
+    print_to_stderr(&words);
     Ok(ExitCode::from(if outcome == Outcome::Failed { 1 } else { 3 }))
 }
 
-async fn talk(args: &ChatArgs, house: &House, folder: &Path) -> Result<ExitCode, String> {
-    let setup = setup(args, house, folder, ViewName::Transcript).await?;
+/// Runs the interactive chat, then prints how to resume it.
+async fn run_interactive_chat(
+    args: &ChatArgs,
+    gateway: &GatewayHandle,
+    folder: &Path,
+) -> Result<ExitCode, String> {
+    let setup = build_setup(args, gateway, folder, ViewName::Transcript).await?;
     let left = run_app(setup).await;
-    let Left { session, broken } =
-        left.map_err(|error| format!("the terminal cannot be used: {error}"))?;
+    let ExitReport { session, panics: broken } =
+        left.map_err(|error| format!("cannot use the terminal: {error}"))?;
     if let Some(session) = session {
-        say(&format!("`millpond -r {}` goes on with this conversation", session.id));
+        print_to_stderr(&format!("to resume this conversation, run `millpond -r {}`", session.id));
     }
     for words in &broken {
-        say(words);
+        print_to_stderr(words);
     }
     Ok(if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn setup(
+/// Collects what the terminal chat needs: session, view, terminal features, history, profiles.
+async fn build_setup(
     args: &ChatArgs,
-    house: &House,
+    gateway: &GatewayHandle,
     folder: &Path,
-    usual: ViewName,
+    default_view: ViewName,
 ) -> Result<Setup, String> {
-    let session = choose(args, &house.link).await?;
+    let session = find_requested_session(args, &gateway.client).await?;
     let history_file = folder.join("history.jsonl");
     let history = std::fs::read_to_string(&history_file).unwrap_or_default();
     let variable = |name: &str| std::env::var(name).ok();
-    let is_drawn = !args.screen_reader && can_draw(variable);
+    let is_drawn = !args.screen_reader && can_draw_on_stdout(variable);
     Ok(Setup {
-        link: house.link.clone(),
+        client: gateway.client.clone(),
         session,
-        chooses: args.resume.as_deref() == Some(""),
-        view: args.view().unwrap_or(usual),
-        manner: if is_drawn { Manner::Drawn(features(args, variable)) } else { Manner::Lines },
-        links: if is_drawn { Links::detect(variable) } else { Links::Spelled },
+        start: match args.resume.as_deref() {
+            Some("") => ChatStart::SessionMenu,
+            Some(_) | None => ChatStart::Conversation,
+        },
+        view: args.view().unwrap_or(default_view),
+        display: if is_drawn {
+            DisplayMode::Screen(terminal_features(args, variable))
+        } else {
+            DisplayMode::Lines
+        },
+        hyperlinks: if is_drawn {
+            HyperlinkMode::detect(variable)
+        } else {
+            HyperlinkMode::SpelledOut
+        },
         folder: std::env::current_dir().map_err(|error| error.to_string())?,
-        history: from_lines(&history),
+        history: decode_entries(&history),
         history_file: Some(history_file),
-        greeting: house.words.join("; "),
-        profiles: house.profiles(),
+        greeting: gateway.notices.join("; "),
+        profiles: gateway.profile_switcher(),
     })
 }
 
-/// What the terminal can do; for pictures as the person says, who may know better.
-fn features(args: &ChatArgs, variable: impl Fn(&str) -> Option<String>) -> Features {
-    let detected = Features::detect(variable);
+/// Detected features of the terminal; `--pictures` overrides the image protocol.
+fn terminal_features(
+    args: &ChatArgs,
+    variable: impl Fn(&str) -> Option<String>,
+) -> TerminalFeatures {
+    let detected = TerminalFeatures::detect(variable);
     let graphics = match args.pictures {
-        PicturesArg::Auto => detected.graphics,
-        PicturesArg::Kitty => Some(Graphics::Kitty),
-        PicturesArg::Iterm2 => Some(Graphics::Iterm2),
-        PicturesArg::Sixel => Some(Graphics::Sixel),
-        PicturesArg::None => None,
+        ImagesArg::Auto => detected.graphics,
+        ImagesArg::Kitty => Some(GraphicsProtocol::Kitty),
+        ImagesArg::Iterm2 => Some(GraphicsProtocol::Iterm2),
+        ImagesArg::Sixel => Some(GraphicsProtocol::Sixel),
+        ImagesArg::None => None,
     };
-    Features { graphics, ..detected }
+    TerminalFeatures { graphics, ..detected }
 }
 
-/// The gateway: one that is running, or one of our own for as long as the chat lasts.
-struct House {
-    link: Link,
-    words: Vec<String>,
-    own: Option<Own>,
-    profiles: Vec<(String, String)>,
+/// Client of the gateway that the chat uses: a running one, or one embedded in this process.
+struct GatewayHandle {
+    client: GatewayClient,
+    notices: Vec<String>,
+    embedded: Option<EmbeddedGateway>,
+    profile_titles: Vec<(String, String)>,
 }
 
-struct Own {
-    chooser: Arc<Chooser>,
+/// Gateway served by this process until the chat ends.
+struct EmbeddedGateway {
+    chooser: Arc<SwitchableAgent>,
     stop: oneshot::Sender<()>,
-    served: tokio::task::JoinHandle<Result<(), String>>,
+    serve_task: tokio::task::JoinHandle<Result<(), String>>,
 }
 
-impl House {
-    async fn find(args: &ChatArgs, config: &Config, folder: &Path) -> Result<House, String> {
-        if let Some(url) = &args.url {
-            let token = match &args.token {
-                Some(token) => token.clone(),
-                None => own_token(folder)?,
-            };
-            return House::away(url, &token);
-        }
-        match serve::open_store(config, folder) {
-            Ok(store) => House::build(args, config, folder, store).await,
-            // Another process of ours has it: the chat goes there.
-            Err(problem) => match std::fs::read_to_string(serve::address_file(folder)) {
-                Ok(address) if problem.contains("in use by another gateway") => {
-                    House::away(address.trim(), &own_token(folder)?)
-                }
-                _ => Err(problem),
-            },
-        }
-    }
-
-    fn away(url: &str, token: &str) -> Result<House, String> {
-        let link = Link::new(url, token).map_err(|trouble| trouble.to_string())?;
-        let words = vec![format!("connected to {url}")];
-        Ok(House { link, words, own: None, profiles: Vec::new() })
-    }
-
-    async fn build(
+impl GatewayHandle {
+    /// Connects to `--url` or to the gateway that holds the data folder; else starts one here.
+    async fn connect_or_start(
         args: &ChatArgs,
-        config: &Config,
+        settings: &Settings,
         folder: &Path,
-        store: gateway::store::sqlite::SqliteStore,
-    ) -> Result<House, String> {
-        let caution = if args.yolo { Caution::Yolo } else { Caution::Ask };
-        // Whatever port is free will do, unless one was chosen.
-        let listen =
-            if config.is_default("listen") { "127.0.0.1:0" } else { config.text("listen") };
-        let opened = serve::open(config, folder, store, caution, listen).await?;
-        let (address, words) = (opened.address(), opened.words.clone());
+    ) -> Result<GatewayHandle, String> {
+        let (url, token) = (args.url.as_deref(), args.token.as_deref());
+        let running = GatewayTarget { folder, url, token };
+        if url.is_some() {
+            return GatewayHandle::connect(running);
+        }
+        match SqliteStore::open(folder, settings.durability.value) {
+            Ok(store) => GatewayHandle::start_embedded(args, settings, folder, store).await,
+            // Another process of this user holds the log: connect to its gateway.
+            Err(StoreError::InUse { .. }) => GatewayHandle::connect(running),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Uses a running gateway.
+    fn connect(target: GatewayTarget<'_>) -> Result<GatewayHandle, String> {
+        let client = target.build_client()?;
+        let notices = vec![format!("connected to {}", client.base_url())];
+        Ok(GatewayHandle { client, notices, embedded: None, profile_titles: Vec::new() })
+    }
+
+    /// Starts a gateway in this process and connects to it.
+    async fn start_embedded(
+        args: &ChatArgs,
+        settings: &Settings,
+        folder: &Path,
+        store: SqliteStore,
+    ) -> Result<GatewayHandle, String> {
+        let caution = if args.yolo { ApprovalMode::Yolo } else { ApprovalMode::Ask };
+        // Any free port, unless one is configured.
+        let listen = match settings.listen.source {
+            SettingSource::Default => ListenAddress { port: 0, ..settings.listen.value.clone() },
+            SettingSource::File(_) | SettingSource::Environment(_) | SettingSource::Flag => {
+                settings.listen.value.clone()
+            }
+        };
+        let opened = serve::open_gateway(settings, folder, store, caution, &listen).await?;
+        let (url, words) = (opened.client_url.clone(), opened.notices.clone());
         let chooser = Arc::clone(&opened.chooser);
-        let token = own_token(folder)?;
+        let token = read_token(folder)?;
         let (stop, stopped) = oneshot::channel();
-        let served = tokio::spawn(opened.serve(async move {
-            let _gone = stopped.await;
+        let served = tokio::spawn(opened.serve_until(async move {
+            let _closed = stopped.await;
         }));
-        let link = Link::new(&address, &token).map_err(|trouble| trouble.to_string())?;
-        let profiles = config.profile_titles();
-        Ok(House { link, words, own: Some(Own { chooser, stop, served }), profiles })
+        let client = GatewayClient::new(&url, &token).map_err(|error| error.to_string())?;
+        let profiles = settings.profile_titles();
+        Ok(GatewayHandle {
+            client,
+            notices: words,
+            embedded: Some(EmbeddedGateway { chooser, stop, serve_task: served }),
+            profile_titles: profiles,
+        })
     }
 
-    /// Who may answer, where that is for this chat to say.
-    fn profiles(&self) -> Option<Profiles> {
-        let chooser = Arc::clone(&self.own.as_ref()?.chooser);
-        let choose = Box::new(move |name: &str| chooser.choose(name));
-        Some(Profiles { offered: self.profiles.clone(), choose })
+    /// Profiles to switch between; `None` if the gateway runs in another process.
+    fn profile_switcher(&self) -> Option<Profiles> {
+        let chooser = Arc::clone(&self.embedded.as_ref()?.chooser);
+        let choose = Box::new(move |name: &str| chooser.switch_to_profile(name));
+        Some(Profiles { choices: self.profile_titles.clone(), select: choose })
     }
 
-    async fn close(self) -> Result<(), String> {
-        let Some(Own { stop, served, .. }) = self.own else { return Ok(()) };
-        let _gone = stop.send(());
+    /// Stops the embedded gateway, if there is one, and waits for it.
+    async fn stop_embedded(self) -> Result<(), String> {
+        let Some(EmbeddedGateway { stop, serve_task: served, .. }) = self.embedded else {
+            return Ok(());
+        };
+        let _closed = stop.send(());
         served.await.map_err(|error| error.to_string())?
     }
 }
 
-fn own_token(folder: &Path) -> Result<String, String> {
-    let token = key::read_token(folder);
-    token
-        .map(|token| token.reveal().to_owned())
-        .ok_or_else(|| format!("no token in {}: give one with --token", folder.display()))
-}
-
-/// The conversation that was asked for; none for a new one.
-async fn choose(args: &ChatArgs, link: &Link) -> Result<Option<Session>, String> {
-    let words = |trouble: Trouble| trouble.to_string();
-    if args.continues {
-        let newest = link.sessions("", 1).await.map_err(words)?;
+/// Fetches the session selected with `-c` or `-r ID`; `None` for a new one.
+async fn find_requested_session(
+    args: &ChatArgs,
+    client: &GatewayClient,
+) -> Result<Option<Session>, String> {
+    if args.continue_latest {
+        let newest = client.list_sessions("", 1).await.map_err(|error| error.to_string())?;
         return Ok(newest.into_iter().next());
     }
     match args.resume.as_deref() {
-        // Whoever names none chooses in the chat.
+        // Without an ID, the chat shows a list to choose from.
         None | Some("") => Ok(None),
-        Some(id) => match link.session(id).await {
+        Some(id) => match client.get_session(id).await {
             Ok(session) => Ok(Some(session)),
-            Err(trouble) => Err(format!("no conversation {id}: {trouble}")),
+            Err(error) => Err(format!("cannot open conversation {id}: {error}")),
         },
     }
 }

@@ -1,205 +1,224 @@
-//! `millpond compare`: one stream in all views side by side, as columns of text or as a page.
+//! `millpond compare`: shows one stream in all views side by side, as text columns or an HTML page.
 //!
-//! Does not decide what a view shows. Invariant: what stands under a view's name is the fold of
-//! that view at that event.
+//! Does not decide what a view shows. Invariant: each column is the fold of its view at that event.
 
 mod columns;
-mod gist;
+mod event_summary;
 mod html;
-mod wrapped;
+mod wrap;
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use engine::event::{Event, Millis, Record, Sink, Trace};
-use engine::ingest::Ingest;
-use engine::run::Cut;
-use engine::view::{Thinking, ViewName};
-use engine::wire::{Encoder, Format, Kind};
+use millpond_engine::event::{Event, Millis, Record, Sink, Trace};
+use millpond_engine::ingest::Ingest;
+use millpond_engine::run::InputEnd;
+use millpond_engine::view::{Thinking, ViewName};
+use millpond_engine::wire::{Encoder, FrameFormat, StreamKind};
+use millpond_terminal::tty::query_size;
 
-use crate::args::{CompareArgs, Output, Pace};
-use crate::show::source::{Source, Want};
-use crate::show::tally::{SESSION, Tally};
-use crate::show::{Problem, options, say, status_of};
+use crate::args::{CompareArgs, Pace, ShowOutput};
+use crate::show::input::{InputReader, ReadControl};
+use crate::show::stream_summary::{SESSION_ID, StreamSummary};
+use crate::show::{CommandError, build_ingest_options, print_to_stderr, report_ending};
 
-/// How wide the columns are where nobody says.
-const USUAL_WIDTH: usize = 120;
+/// Total width if neither `--width` nor a terminal gives one.
+const DEFAULT_WIDTH: usize = 120;
 
-/// How every page of this command begins.
-const PAGE_START: &[u8] = b"<!doctype html>";
+/// First bytes of every HTML page that this command writes.
+const HTML_START: &[u8] = b"<!doctype html>";
 
+/// Runs `millpond compare`.
 pub(crate) fn run(args: &CompareArgs) -> ExitCode {
-    compare(args).unwrap_or_else(Problem::told)
+    compare_views(args).unwrap_or_else(CommandError::report)
 }
 
-fn compare(args: &CompareArgs) -> Result<ExitCode, Problem> {
-    let mut ingest = Ingest::new(&options(&args.input)?);
-    let mut comparison = Comparison::new(args);
-    let played = Source::open(&args.input)?.play_all(Pace::Fast, &mut |bytes, at| {
+/// Reads the input, folds it into all views, writes the output, and returns the exit status.
+fn compare_views(args: &CompareArgs) -> Result<ExitCode, CommandError> {
+    let mut ingest = Ingest::new(&build_ingest_options(&args.input)?);
+    let mut comparison = ComparisonSink::new(args);
+    let played = InputReader::open(&args.input)?.read_all(Pace::Fast, &mut |bytes, at| {
         ingest.push(bytes, at, &mut comparison);
-        if comparison.is_too_large() { Want::NoMore } else { Want::More }
+        if comparison.is_too_large() { ReadControl::Stop } else { ReadControl::Continue }
     });
-    ingest.finish(*played.as_ref().unwrap_or(&Cut::EndOfInput), None, &mut comparison);
-    let tally = comparison.finish(args)?;
+    ingest.finish(*played.as_ref().unwrap_or(&InputEnd::EndOfInput), None, &mut comparison);
+    let tally = comparison.write_output(args)?;
     match played {
-        Ok(_) => Ok(status_of(&tally, Output::Text)),
-        Err(words) => Err(Problem { words, status: 3 }),
+        Ok(_) => Ok(report_ending(&tally, ShowOutput::Text)),
+        Err(words) => Err(CommandError { message: words, exit_status: 3 }),
     }
 }
 
-/// What a view is for, in a line.
-fn purpose(view: ViewName) -> &'static str {
+/// One-line description of what a view is for.
+fn view_purpose(view: ViewName) -> &'static str {
     match view {
-        ViewName::Latest => "One status or one reply, then only the answer: for a chat window.",
-        ViewName::Steps => "Work folded away above the answer: for an assistant in a product.",
-        ViewName::Bubbles => "A bubble for each message: for a messenger.",
-        ViewName::Transcript => "Everything in order, settled for good: for terminals and logs.",
-        ViewName::Sentences => "A bubble for each sentence, a card for each action: for watching.",
+        ViewName::Latest => "One status or reply, then only the final message: for chat windows.",
+        ViewName::Steps => "Steps folded above the answer: for assistants in products.",
+        ViewName::Bubbles => "One bubble per message: for messengers.",
+        ViewName::Transcript => "Everything in order, settled text final: for terminals and logs.",
+        ViewName::Sentences => "One bubble per sentence, one card per action: for watching live.",
     }
 }
 
-/// One view of the stream, as far as it has been read.
-struct Column {
+/// One view's encoder, fed with the records read so far.
+struct ViewColumn {
     view: ViewName,
     encoder: Encoder,
 }
 
-impl Column {
-    fn of(view: ViewName, thinking: Thinking) -> Column {
-        let kind = Kind { format: Format::Patch, thinking, ..Kind::new(view) };
-        Column { view, encoder: Encoder::new(kind, SESSION, 0) }
+impl ViewColumn {
+    fn new(view: ViewName, thinking: Thinking) -> ViewColumn {
+        let kind = StreamKind { format: FrameFormat::Patch, thinking, ..StreamKind::new(view) };
+        ViewColumn { view, encoder: Encoder::new(kind, SESSION_ID, 0) }
     }
 }
 
-/// A sink that folds events into all views.
-struct Comparison {
-    columns: Vec<Column>,
-    form: Form,
-    tally: Tally,
-    at: Option<u64>,
+/// Sink that folds events into all views.
+struct ComparisonSink {
+    columns: Vec<ViewColumn>,
+    output: CompareOutput,
+    tally: StreamSummary,
+    stop_after: Option<u64>,
     thinking: Thinking,
 }
 
-enum Form {
-    /// As it stands after the event that was asked for, and that event in words.
+/// Output in the making.
+enum CompareOutput {
+    /// Text columns; `event` summarises the last event applied.
     Columns {
         event: String,
     },
-    Page(html::Page),
+    Page(html::HtmlPage),
 }
 
-impl Comparison {
-    fn new(args: &CompareArgs) -> Comparison {
+impl ComparisonSink {
+    fn new(args: &CompareArgs) -> ComparisonSink {
         let thinking = args.input.thinking();
-        let columns = ViewName::ALL.into_iter().map(|view| Column::of(view, thinking)).collect();
-        let form = match &args.html {
-            None => Form::Columns { event: String::new() },
-            Some(_) => Form::Page(html::Page::new()),
+        let columns =
+            ViewName::ALL.into_iter().map(|view| ViewColumn::new(view, thinking)).collect();
+        let output = match &args.html {
+            None => CompareOutput::Columns { event: String::new() },
+            Some(_) => CompareOutput::Page(html::HtmlPage::new()),
         };
-        Comparison { columns, form, tally: Tally::new(&args.input), at: args.at, thinking }
+        ComparisonSink {
+            columns,
+            output,
+            tally: StreamSummary::new(&args.input),
+            stop_after: args.at,
+            thinking,
+        }
     }
 
     fn is_too_large(&self) -> bool {
-        matches!(&self.form, Form::Page(page) if page.is_too_large())
+        matches!(&self.output, CompareOutput::Page(page) if page.is_too_large())
     }
 
-    fn push(&mut self, record: &Record<'_>) {
-        let Comparison { columns, form, at, thinking, .. } = self;
+    /// Feeds the record to every view, up to `--at` for text columns.
+    fn apply(&mut self, record: &Record<'_>) {
+        let ComparisonSink { columns, output: form, stop_after: at, thinking, .. } = self;
         match form {
-            Form::Columns { event } => {
+            CompareOutput::Columns { event } => {
                 if at.is_none_or(|at| record.seq <= at) {
                     for column in columns {
                         column.encoder.push(record, &mut |_| {});
                     }
-                    let (name, text) = gist::gist(&record.event, *thinking);
+                    let (name, text) = event_summary::summarise_event(&record.event, *thinking);
                     *event = format!("{}: {name} {text}", record.seq);
                 }
             }
-            Form::Page(page) => page.push(record, columns, *thinking),
+            CompareOutput::Page(page) => page.push_record(record, columns, *thinking),
         }
     }
 
-    /// Writes what was asked for.
-    fn finish(self, args: &CompareArgs) -> Result<Tally, Problem> {
-        let Comparison { columns, form, tally, at, .. } = self;
-        let last = tally.events.saturating_sub(1);
-        let too_large = matches!(&form, Form::Page(page) if page.is_too_large());
+    /// Writes the HTML page, or prints the text columns.
+    fn write_output(self, args: &CompareArgs) -> Result<StreamSummary, CommandError> {
+        let ComparisonSink { columns, output: form, tally, stop_after: at, .. } = self;
+        let last = tally.event_count.saturating_sub(1);
+        let too_large = matches!(&form, CompareOutput::Page(page) if page.is_too_large());
         if let Some(at) = at.filter(|at| last < *at && !too_large) {
-            let words = format!("there is no event {at}: the last one is {last}");
-            return Err(Problem { words, status: 2 });
+            let words = format!("no event {at}: the last event is {last}");
+            return Err(CommandError { message: words, exit_status: 2 });
         }
         match (form, &args.html) {
-            (Form::Page(page), Some(path)) => {
-                let page = page.finish(&title(args), at.unwrap_or(last)).map_err(too_large_page)?;
-                write_page(path, &page)?;
+            (CompareOutput::Page(page), Some(path)) => {
+                let page = page
+                    .render(&input_title(args), at.unwrap_or(last))
+                    .map_err(page_too_large_error)?;
+                write_html_page(path, &page)?;
                 if !args.input.quiet {
                     let size = page.len().div_ceil(1024);
-                    say(&format!("wrote {}: {} events, {size} KiB", path.display(), tally.events));
+                    print_to_stderr(&format!(
+                        "wrote {}: {} events, {size} KiB",
+                        path.display(),
+                        tally.event_count
+                    ));
                 }
             }
-            (Form::Columns { event }, _) => {
+            (CompareOutput::Columns { event }, _) => {
                 let width = args.width.map_or_else(terminal_width, usize::from);
-                print(&columns::sheet(&columns, &event, last, width))?;
+                print_text(&columns::render_columns(&columns, &event, last, width))?;
             }
-            (Form::Page(_), None) => {}
+            (CompareOutput::Page(_), None) => {}
         }
         Ok(tally)
     }
 }
 
-impl Sink for Comparison {
-    fn event(&mut self, at: Option<Millis>, event: Event<'_>) {
-        let record = self.tally.record(at, event);
-        self.push(&record);
+impl Sink for ComparisonSink {
+    fn on_event(&mut self, at: Option<Millis>, event: Event<'_>) {
+        let record = self.tally.number_event(at, event);
+        self.apply(&record);
     }
 
-    fn trace(&mut self, trace: Trace<'_>) {
-        self.tally.trace(&trace);
+    fn on_trace(&mut self, trace: Trace<'_>) {
+        self.tally.report_detected_dialect(&trace);
     }
 }
 
 fn terminal_width() -> usize {
-    let size = terminal_size::terminal_size_of(std::io::stdout());
-    size.map_or(USUAL_WIDTH, |(columns, _)| usize::from(columns.0))
+    let size = std::io::stdout().is_terminal().then(|| query_size().ok()).flatten();
+    size.map_or(DEFAULT_WIDTH, |size| usize::from(size.cols))
 }
 
-/// The stream's name without its folder, which is nobody's business.
-fn title(args: &CompareArgs) -> String {
+/// File name of the input without its folder, which the page must not reveal.
+fn input_title(args: &CompareArgs) -> String {
     let name = args.input.file.as_deref().filter(|path| path.as_os_str() != "-");
     let name = name.and_then(Path::file_name);
     name.map_or_else(|| "standard input".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-fn too_large_page(html::TooLarge { bytes_max }: html::TooLarge) -> Problem {
+fn page_too_large_error(html::PageTooLarge { bytes_max }: html::PageTooLarge) -> CommandError {
     let most = bytes_max >> 20;
-    Problem::new(format!(
-        "the page would be larger than {most} MiB; cut the stream, or use the text columns"
+    CommandError::new(format!(
+        "page too large (limit {most} MiB): shorten the stream, or omit --html"
     ))
 }
 
-/// A reader that has gone away has read enough.
-fn print(text: &str) -> Result<(), Problem> {
+/// Writes to standard output. A closed pipe is not an error: the reader has enough.
+fn print_text(text: &str) -> Result<(), CommandError> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Problem::new(format!("cannot write: {error}")))
+            Err(CommandError::new(format!("cannot write: {error}")))
         }
         _ => Ok(()),
     }
 }
 
-/// Replaces a page, but nothing else: a stream that was named by mistake stays.
-fn write_page(path: &Path, page: &str) -> Result<(), Problem> {
+/// Writes the page to a file or standard output. Overwrites only an HTML page, so that a stream
+/// named by mistake is kept.
+fn write_html_page(path: &Path, page: &str) -> Result<(), CommandError> {
     if path.as_os_str() == "-" {
-        return print(page);
+        return print_text(page);
     }
     if path.is_file() {
-        let old = std::fs::read(path).map_err(|error| Problem::file("read", path, &error))?;
-        if !old.is_empty() && !old.starts_with(PAGE_START) {
-            let words = format!("{} is there and is no HTML page: not replaced", path.display());
-            return Err(Problem::new(words));
+        let old =
+            std::fs::read(path).map_err(|error| CommandError::for_file("read", path, &error))?;
+        if !old.is_empty() && !old.starts_with(HTML_START) {
+            let words = format!("{} is not an HTML page: not overwritten", path.display());
+            return Err(CommandError::new(words));
         }
     }
-    std::fs::write(path, page).map_err(|error| Problem::file("write", path, &error))
+    std::fs::write(path, page).map_err(|error| CommandError::for_file("write", path, &error))
 }

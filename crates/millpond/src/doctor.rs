@@ -1,44 +1,50 @@
-//! Looks the log over, and mends it.
+//! `millpond doctor`: checks, repairs or backs up the log.
 
 use std::process::ExitCode;
 
-use gateway::store::sqlite::SqliteStore;
+use millpond_log::store::sqlite::SqliteStore;
 
 use crate::args::DoctorArgs;
-use crate::serve::{data_folder, open_store};
-use crate::show::say;
+use crate::command::report_failure;
+use crate::show::print_to_stderr;
 
+/// Runs `millpond doctor`.
 pub(crate) fn run(args: &DoctorArgs) -> ExitCode {
-    match examine(args) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(problem) => {
-            say(&problem);
-            ExitCode::FAILURE
-        }
+    match check_repair_or_backup(args) {
+        Ok(LogState::Sound) => ExitCode::SUCCESS,
+        Ok(LogState::Damaged) => ExitCode::FAILURE,
+        Err(problem) => report_failure(&problem),
     }
 }
 
-/// Says whether all is well.
-fn examine(args: &DoctorArgs) -> Result<bool, String> {
-    let config = args.config.load()?;
-    let folder = data_folder(&config)?;
+/// State of the log after the command.
+enum LogState {
+    Sound,
+    Damaged,
+}
+
+/// Checks, repairs or backs up the store, as the arguments say.
+fn check_repair_or_backup(args: &DoctorArgs) -> Result<LogState, String> {
+    let settings = args.config.load()?;
+    let folder = settings.data_folder()?;
     if let Some(to) = &args.backup {
-        SqliteStore::copy_of(&folder, to)
+        SqliteStore::backup_directory(&folder, to)
             .map_err(|error| format!("cannot copy to {}: {error}", to.display()))?;
-        say(&format!("copied to {}", to.display()));
-        return Ok(true);
+        print_to_stderr(&format!("copied to {}", to.display()));
+        return Ok(LogState::Sound);
     }
-    let store = open_store(&config, &folder)?;
+    let store =
+        SqliteStore::open(&folder, settings.durability.value).map_err(|error| error.to_string())?;
     let report = if args.repair { store.repair() } else { store.check() };
     let report = report.map_err(|error| error.to_string())?;
     for damage in &report.damages {
-        say(&format!("{damage:?}"));
+        print_to_stderr(&damage.to_string());
     }
-    let (sessions, records, repaired) = (report.sessions, report.records, report.repaired);
-    let found = report.damages.len() as u64 + report.more;
-    say(&format!(
-        "{sessions} sessions, {records} good records, {found} damages, {repaired} of them mended"
-    ));
-    Ok(report.is_sound())
+    let (sessions, records) = (report.sessions, report.records);
+    let result = match report.damages.len() as u64 + report.unlisted {
+        0 => "no damage found".to_owned(),
+        damages => format!("damage found: {damages}, repaired: {}", report.repaired),
+    };
+    print_to_stderr(&format!("sessions: {sessions}, good records: {records}; {result}"));
+    Ok(if report.is_sound() { LogState::Sound } else { LogState::Damaged })
 }

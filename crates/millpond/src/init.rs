@@ -1,213 +1,218 @@
-//! A first `millpond.toml`, from what this machine has.
+//! `millpond init`: writes a `millpond.toml` with a profile for each API key, model server and
+//! agent CLI found on this machine.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use agent::driven::Kind;
+use millpond_agent::external::AgentKind;
 use serde_json::Value;
 
 use crate::args::InitArgs;
-use crate::show::say;
+use crate::command::{block_on, report_failure};
+use crate::show::print_to_stderr;
 
-/// A provider whose key may be in the environment.
-struct Hosted {
+/// Hosted provider whose API key may be in the environment.
+struct HostedProvider {
     name: &'static str,
-    variables: &'static [&'static str],
+    key_variables: &'static [&'static str],
     wire: &'static str,
-    base: Option<&'static str>,
+    base_url: Option<&'static str>,
     model: &'static str,
 }
 
-const HOSTED: [Hosted; 4] = [
-    Hosted {
+const HOSTED_PROVIDERS: [HostedProvider; 4] = [
+    HostedProvider {
         name: "anthropic",
-        variables: &["ANTHROPIC_API_KEY"],
+        key_variables: &["ANTHROPIC_API_KEY"],
         wire: "messages",
-        base: None,
+        base_url: None,
         model: "claude-sonnet-4-5",
     },
-    Hosted {
+    HostedProvider {
         name: "openai",
-        variables: &["OPENAI_API_KEY"],
+        key_variables: &["OPENAI_API_KEY"],
         wire: "responses",
-        base: None,
+        base_url: None,
         model: "gpt-5-mini",
     },
-    Hosted {
+    HostedProvider {
         name: "gemini",
-        variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         wire: "gemini",
-        base: None,
+        base_url: None,
         model: "gemini-2.5-flash",
     },
-    Hosted {
+    HostedProvider {
         name: "openrouter",
-        variables: &["OPENROUTER_API_KEY"],
+        key_variables: &["OPENROUTER_API_KEY"],
         wire: "chat",
-        base: Some("https://openrouter.ai/api/v1"),
+        base_url: Some("https://openrouter.ai/api/v1"),
         model: "openrouter/auto",
     },
 ];
 
-/// A server that may run on this machine.
-struct Local {
+/// Model server that may run on this machine.
+struct LocalServer {
     name: &'static str,
     wire: &'static str,
-    base: &'static str,
-    /// Where it lists its models, and where their names are in the list.
-    list: &'static str,
-    names: fn(&Value) -> Option<&str>,
+    base_url: &'static str,
+    /// Path that lists the models.
+    models_path: &'static str,
+    /// Extracts the name of the first model from the list.
+    first_model_name: fn(&Value) -> Option<&str>,
 }
 
-const LOCAL: [Local; 3] = [
-    Local {
+const LOCAL_SERVERS: [LocalServer; 3] = [
+    LocalServer {
         name: "ollama",
         wire: "ollama",
-        base: "http://127.0.0.1:11434",
-        list: "/api/tags",
-        names: |answer| answer["models"][0]["name"].as_str(),
+        base_url: "http://127.0.0.1:11434",
+        models_path: "/api/tags",
+        first_model_name: |answer| answer["models"][0]["name"].as_str(),
     },
-    Local {
+    LocalServer {
         name: "llamacpp",
         wire: "chat",
-        base: "http://127.0.0.1:8080/v1",
-        list: "/models",
-        names: |answer| answer["data"][0]["id"].as_str(),
+        base_url: "http://127.0.0.1:8080/v1",
+        models_path: "/models",
+        first_model_name: |answer| answer["data"][0]["id"].as_str(),
     },
-    Local {
+    LocalServer {
         name: "lmstudio",
         wire: "chat",
-        base: "http://127.0.0.1:1234/v1",
-        list: "/models",
-        names: |answer| answer["data"][0]["id"].as_str(),
+        base_url: "http://127.0.0.1:1234/v1",
+        models_path: "/models",
+        first_model_name: |answer| answer["data"][0]["id"].as_str(),
     },
 ];
 
-/// Agents that people have on the command line, and how their profiles are called.
-const AGENTS: [(Kind, &str); 6] = [
-    (Kind::Claude, "claude-code"),
-    (Kind::Codex, "codex"),
-    (Kind::Gemini, "gemini-cli"),
-    (Kind::Qwen, "qwen-code"),
-    (Kind::Opencode, "opencode"),
-    (Kind::CursorAgent, "cursor"),
+/// Agent CLIs to look for, each with the name of its profile.
+const AGENT_PROGRAMS: [(AgentKind, &str); 6] = [
+    (AgentKind::Claude, "claude-code"),
+    (AgentKind::Codex, "codex"),
+    (AgentKind::Gemini, "gemini-cli"),
+    (AgentKind::Qwen, "qwen-code"),
+    (AgentKind::Opencode, "opencode"),
+    (AgentKind::CursorAgent, "cursor"),
 ];
 
-/// How long a server on this machine may take to say what it has.
-const PROBE_TIME: Duration = Duration::from_millis(800);
+/// Timeout for listing the models of a local server.
+const PROBE_TIMEOUT: Duration = Duration::from_millis(800);
 
-/// A profile that would work here.
+/// Profile for something found on this machine.
 #[derive(Clone, Debug, PartialEq)]
-struct Found {
+struct FoundProfile {
     name: &'static str,
-    lines: Vec<(&'static str, toml::Value)>,
-    /// What else it may say.
-    more: &'static str,
+    settings: Vec<(&'static str, toml::Value)>,
+    /// Further settings, as TOML comments.
+    comments: &'static str,
 }
 
+/// Runs `millpond init`.
 pub(crate) fn run(args: &InitArgs) -> ExitCode {
-    let done = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| format!("cannot start: {error}"))
-        .and_then(|runtime| runtime.block_on(init(&args.file)));
-    match done {
+    match block_on(write_initial_config(&args.file)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => {
-            say(&problem);
-            ExitCode::FAILURE
-        }
+        Err(problem) => report_failure(&problem),
     }
 }
 
-async fn init(file: &Path) -> Result<(), String> {
-    let mut found = in_environment(|name| std::env::var(name).ok());
-    found.extend(on_this_machine().await);
-    found.extend(installed());
+/// Looks for providers, servers and agents, and writes their profiles to the new `file`.
+async fn write_initial_config(file: &Path) -> Result<(), String> {
+    let mut found = find_hosted_providers(|name| std::env::var(name).ok());
+    found.extend(probe_local_servers().await);
+    found.extend(find_installed_agents());
     for profile in &found {
-        say(&format!("found {}", profile.name));
+        print_to_stderr(&format!("found {}", profile.name));
     }
     if found.is_empty() {
-        say("found no key, no model and no agent on this machine: the demo agent answers");
+        print_to_stderr("no API key, model server or agent CLI found: using the built-in demo");
     }
-    let text = written(&found);
+    let text = render_config_file(&found);
     let opened = std::fs::OpenOptions::new().write(true).create_new(true).open(file);
     let mut opened = opened.map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {
-            format!("{} is there already, and stays as it is", file.display())
+            format!("{} already exists: not overwritten", file.display())
         }
         _ => format!("cannot write {}: {error}", file.display()),
     })?;
     std::io::Write::write_all(&mut opened, text.as_bytes())
         .map_err(|error| format!("cannot write {}: {error}", file.display()))?;
-    say(&format!("wrote {}; `millpond serve` uses it", file.display()));
+    print_to_stderr(&format!("wrote {}; run `millpond` to start a chat", file.display()));
     Ok(())
 }
 
-fn in_environment(variable: impl Fn(&str) -> Option<String>) -> Vec<Found> {
+/// Profiles for providers whose API key is in the environment.
+fn find_hosted_providers(variable: impl Fn(&str) -> Option<String>) -> Vec<FoundProfile> {
     let mut found = Vec::new();
-    for hosted in &HOSTED {
+    for hosted in &HOSTED_PROVIDERS {
         let is_set = |name: &&&str| variable(name).is_some_and(|key| !key.trim().is_empty());
-        let Some(name) = hosted.variables.iter().find(is_set) else { continue };
+        let Some(name) = hosted.key_variables.iter().find(is_set) else { continue };
         let mut lines = vec![("wire", hosted.wire.into())];
-        lines.extend(hosted.base.map(|base| ("base", base.into())));
+        lines.extend(hosted.base_url.map(|base| ("base", base.into())));
         lines.push(("model", hosted.model.into()));
         lines.push(("key_variable", (*name).into()));
-        found.push(Found { name: hosted.name, lines, more: MODEL_MORE });
+        found.push(FoundProfile { name: hosted.name, settings: lines, comments: MODEL_COMMENTS });
     }
     found
 }
 
-async fn on_this_machine() -> Vec<Found> {
-    let Ok(client) = reqwest::Client::builder().no_proxy().timeout(PROBE_TIME).build() else {
+/// Profiles for model servers that answer on this machine.
+async fn probe_local_servers() -> Vec<FoundProfile> {
+    let builder = millpond_agent::http_client::client_builder(&[]);
+    let Ok(client) = builder.no_proxy().timeout(PROBE_TIMEOUT).build() else {
         return Vec::new();
     };
     let mut found = Vec::new();
-    for local in &LOCAL {
-        let asked = client.get(format!("{}{}", local.base, local.list)).send().await;
+    for local in &LOCAL_SERVERS {
+        let asked = client.get(format!("{}{}", local.base_url, local.models_path)).send().await;
         let Ok(answer) = asked else { continue };
         let Ok(answer) = answer.json::<Value>().await else { continue };
-        let Some(model) = (local.names)(&answer) else { continue };
-        let lines =
-            vec![("wire", local.wire.into()), ("base", local.base.into()), ("model", model.into())];
-        found.push(Found { name: local.name, lines, more: MODEL_MORE });
+        let Some(model) = (local.first_model_name)(&answer) else { continue };
+        let lines = vec![
+            ("wire", local.wire.into()),
+            ("base", local.base_url.into()),
+            ("model", model.into()),
+        ];
+        found.push(FoundProfile { name: local.name, settings: lines, comments: MODEL_COMMENTS });
     }
     found
 }
 
-fn installed() -> Vec<Found> {
-    let found = AGENTS.into_iter().filter_map(|(kind, name)| {
-        kind.program().filter(|program| is_installed(program))?;
-        // By itself Gemini CLI asks only editors.
+/// Profiles for agent CLIs on the PATH.
+fn find_installed_agents() -> Vec<FoundProfile> {
+    let found = AGENT_PROGRAMS.into_iter().filter_map(|(kind, name)| {
+        kind.default_program().filter(|program| is_program_on_path(program))?;
+        // Gemini CLI requests approvals only over ACP.
         let lines = match kind {
-            Kind::Gemini => {
+            AgentKind::Gemini => {
                 vec![("agent", "acp".into()), ("command", vec!["gemini", "--acp"].into())]
             }
-            _ => vec![("agent", kind.as_str().into())],
+            _ => vec![("agent", kind.profile_name().into())],
         };
-        Some(Found { name, lines, more: AGENT_MORE })
+        Some(FoundProfile { name, settings: lines, comments: AGENT_COMMENTS })
     });
     found.collect()
 }
 
-fn is_installed(command: &str) -> bool {
+/// Returns true if a folder of the PATH has this program.
+fn is_program_on_path(command: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder: PathBuf| folder.join(command).is_file())
 }
 
-/// The file, in which everything that may be said is at least a comment.
-fn written(found: &[Found]) -> String {
+/// Text of the settings file: the found profiles, with further settings as comments.
+fn render_config_file(found: &[FoundProfile]) -> String {
     let mut text = String::from(
-        "# Settings of Millpond; `millpond config` prints what is in force.\n\
-         # docs/AGENTS.md tells what a profile may say.\n\n",
+        "# Millpond settings. `millpond config` prints the values in use.\n\
+         # docs/AGENTS.md describes profiles.\n\n",
     );
     if let Some(first) = found.first() {
         text.extend(["profile = ", &toml::Value::from(first.name).to_string(), "\n"]);
     } else {
-        text.push_str("# No model was found here: without a profile the demo agent answers.\n");
+        text.push_str("# No model found. Without a profile, the built-in demo answers.\n");
     }
-    for Found { name, lines, more } in found {
+    for FoundProfile { name, settings: lines, comments: more } in found {
         text.extend(["\n[profiles.", name, "]\n"]);
         for (key, value) in lines {
             text.extend([*key, " = ", &value.to_string(), "\n"]);
@@ -220,28 +225,35 @@ fn written(found: &[Found]) -> String {
     text
 }
 
-const MODEL_MORE: &str = "\
+const MODEL_COMMENTS: &str = "\
 # system = \"You are brief.\"
-# folder = \".\"           # where it works
-# mcp = \"mcp.json\"       # servers of tools, as other agents name them
+# folder = \".\"           # working folder
+# mcp = \"mcp.json\"       # MCP servers, in the common mcpServers format
 # limits = { rounds = 30, minutes = 60 }
 # price = { input = 0.0, output = 0.0 }   # US dollars per million tokens
-# policy = { run_command = \"ask\" }        # or allow, or deny
+# policy = { run_command = \"ask\" }        # allow, ask or deny
 # heartbeat = [{ schedule = \"0 9 * * *\", session = \"Mornings\", prompt = \"...\" }]
 ";
 
-const AGENT_MORE: &str = "\
-# folder = \".\"           # where it works
-# own_home = true        # a HOME of its own, beside the log
+const AGENT_COMMENTS: &str = "\
+# folder = \".\"           # working folder
+# own_home = true        # a separate HOME in the data folder
 # limits = { minutes = 60, answer_minutes = 60 }
 # heartbeat = [{ schedule = \"0 9 * * *\", session = \"Mornings\", prompt = \"...\" }]
 ";
 
 #[cfg(test)]
 mod tests {
-    use agent::rounds::Caution;
+    use millpond_agent::agent_loop::ApprovalMode;
 
     use super::*;
+    use crate::settings::SettingFlags;
+
+    fn load_settings(
+        file: &Path,
+    ) -> Result<crate::settings::Settings, crate::settings::BadSettings> {
+        crate::settings::Settings::load(Some(file), &SettingFlags::default(), |_| None)
+    }
 
     #[test]
     fn what_is_found_is_a_profile_that_can_be_read() {
@@ -249,10 +261,10 @@ mod tests {
             let keys = ["ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY"];
             keys.contains(&name).then(|| "sk-secret".to_owned())
         };
-        let found = in_environment(set);
+        let found = find_hosted_providers(set);
         let names: Vec<_> = found.iter().map(|found| found.name).collect();
         assert_eq!(names, ["anthropic", "gemini", "openrouter"]);
-        let text = written(&found);
+        let text = render_config_file(&found);
         assert!(!text.contains("sk-secret"), "{text}");
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("millpond.toml");
@@ -260,8 +272,8 @@ mod tests {
         let all = text.replace("# folder", "folder").replace("# limits", "limits");
         for text in [text, all] {
             std::fs::write(&file, &text).unwrap();
-            let config = crate::config::Config::load(Some(&file), &[], |_| None).unwrap();
-            let (name, profile) = config.profile().unwrap().unwrap();
+            let config = load_settings(&file).unwrap();
+            let (name, profile) = config.active_profile().unwrap().unwrap();
             assert_eq!((name.as_str(), profile.is_demo()), ("anthropic", false));
         }
     }
@@ -269,7 +281,11 @@ mod tests {
     #[test]
     fn agents_that_are_installed_are_profiles_too() {
         let lines = vec![("agent", "acp".into()), ("command", vec!["gemini", "--acp"].into())];
-        let text = written(&[Found { name: "gemini-cli", lines, more: AGENT_MORE }]);
+        let text = render_config_file(&[FoundProfile {
+            name: "gemini-cli",
+            settings: lines,
+            comments: AGENT_COMMENTS,
+        }]);
         let (_, settings) = text.split_once("\n\n").unwrap();
         let bare = settings.lines().map(|line| line.strip_prefix("# ").unwrap_or(line));
         let all = bare.collect::<Vec<_>>().join("\n");
@@ -277,9 +293,9 @@ mod tests {
         let file = dir.path().join("millpond.toml");
         for text in [&text, &all] {
             std::fs::write(&file, text).unwrap();
-            let config = crate::config::Config::load(Some(&file), &[], |_| None).unwrap();
-            let (_, profile) = config.profile().unwrap().unwrap();
-            let made = profile.agent(dir.path(), dir.path(), Caution::Ask, |_| None);
+            let config = load_settings(&file).unwrap();
+            let (_, profile) = config.active_profile().unwrap().unwrap();
+            let made = profile.build_agent(dir.path(), dir.path(), ApprovalMode::Ask, |_| None);
             assert!(made.is_ok(), "{text}");
         }
     }
@@ -288,8 +304,8 @@ mod tests {
     fn nothing_found_is_the_demo() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("millpond.toml");
-        std::fs::write(&file, written(&[])).unwrap();
-        let config = crate::config::Config::load(Some(&file), &[], |_| None).unwrap();
-        assert!(config.profile().unwrap().is_none());
+        std::fs::write(&file, render_config_file(&[])).unwrap();
+        let config = load_settings(&file).unwrap();
+        assert!(config.active_profile().unwrap().is_none());
     }
 }

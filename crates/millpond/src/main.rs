@@ -1,13 +1,16 @@
-//! The binary: arguments, wiring, exit status.
+//! The `millpond` binary: parses arguments, dispatches to a command, returns its exit status.
 
 mod args;
 mod chat;
+mod command;
 mod compare;
-mod config;
 mod doctor;
 mod init;
+mod local_gateway;
+mod login;
 mod restore;
 mod serve;
+mod settings;
 mod show;
 mod tee;
 
@@ -27,29 +30,29 @@ fn main() -> ExitCode {
         Command::Compare(compare) => compare::run(&compare),
         Command::Serve(serve) => serve::run(&serve),
         Command::Tee(tee) => tee::run(&tee),
-        Command::Login(login) => serve::login(&login),
+        Command::Login(login) => login::run(&login),
         Command::Config(config) => match config.config.load() {
-            Ok(config) => print(config.table().as_bytes()),
+            Ok(settings) => print_to_stdout(settings.render_table().as_bytes()),
             Err(problem) => {
-                show::say(&problem);
+                show::print_to_stderr(&problem);
                 ExitCode::from(2)
             }
         },
         Command::Doctor(doctor) => doctor::run(&doctor),
         Command::Restore(restore) => restore::run(&restore),
         Command::Init(init) => init::run(&init),
-        Command::Hook { socket } => agent::driven::hook(&socket),
+        Command::Hook { socket } => millpond_agent::external::run_hook_command(&socket),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "millpond", &mut script);
-            print(&script)
+            print_to_stdout(&script)
         }
-        Command::Man { page } => man(page.as_deref()),
+        Command::Man { page } => print_man_page(page.as_deref()),
     }
 }
 
-/// The manual of the whole program, or of one of its commands.
-fn man(page: Option<&str>) -> ExitCode {
+/// Prints the man page of the program, or of the command named `page`.
+fn print_man_page(page: Option<&str>) -> ExitCode {
     let mut command = Args::command();
     command.build();
     let command = match page {
@@ -58,23 +61,25 @@ fn man(page: Option<&str>) -> ExitCode {
             if let Some(found) = command.find_subcommand(page) {
                 found.clone()
             } else {
-                show::say(&format!("no command `{page}`: see millpond --help"));
+                show::print_to_stderr(&format!(
+                    "no command `{page}`; `millpond --help` lists them"
+                ));
                 return ExitCode::from(2);
             }
         }
     };
     let mut manual = Vec::new();
     match clap_mangen::Man::new(command).render(&mut manual) {
-        Ok(()) => print(&manual),
+        Ok(()) => print_to_stdout(&manual),
         Err(error) => {
-            show::say(&format!("cannot make the manual: {error}"));
+            show::print_to_stderr(&format!("cannot render the man page: {error}"));
             ExitCode::FAILURE
         }
     }
 }
 
-/// A reader that has gone away has read enough.
-fn print(bytes: &[u8]) -> ExitCode {
+/// Writes `bytes` to standard output. A closed pipe counts as success: the reader has enough.
+fn print_to_stdout(bytes: &[u8]) -> ExitCode {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => ExitCode::FAILURE,

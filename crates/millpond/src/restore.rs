@@ -1,71 +1,62 @@
-//! Files as they were before an agent changed them.
+//! `millpond restore`: lists checkpoints of a folder, or restores its files to one.
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 
-use agent::checkpoint::Checkpoints;
+use millpond_agent::checkpoint::CheckpointStore;
 
 use crate::args::RestoreArgs;
-use crate::print;
-use crate::serve::data_folder;
-use crate::show::say;
+use crate::command::{block_on, report_failure};
+use crate::print_to_stdout;
+use crate::show::print_to_stderr;
 
+/// Runs `millpond restore`.
 pub(crate) fn run(args: &RestoreArgs) -> ExitCode {
-    let done = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| format!("cannot start: {error}"))
-        .and_then(|runtime| runtime.block_on(restore(args)));
-    match done {
-        Ok(status) => status,
-        Err(problem) => {
-            say(&problem);
-            ExitCode::FAILURE
-        }
-    }
+    block_on(list_or_restore(args)).unwrap_or_else(|problem| report_failure(&problem))
 }
 
-async fn restore(args: &RestoreArgs) -> Result<ExitCode, String> {
-    let data = data_folder(&args.config.load()?)?;
+/// Lists the checkpoints, or shows the changes, asks and restores.
+async fn list_or_restore(args: &RestoreArgs) -> Result<ExitCode, String> {
+    let data = args.config.load()?.data_folder()?;
     let folder = args
         .folder
         .canonicalize()
         .map_err(|error| format!("cannot use {}: {error}", args.folder.display()))?;
-    let checkpoints = Checkpoints::of(&data, &folder);
-    let words = |error: agent::checkpoint::NoCheckpoint| error.to_string();
+    let checkpoints = CheckpointStore::for_folder(&data, &folder);
+    let words = |error: millpond_agent::checkpoint::CheckpointError| error.to_string();
     let Some(beginning) = &args.hash else {
         let all = checkpoints.list().await.map_err(words)?;
         if all.is_empty() {
-            say(&format!("no checkpoints of {}", folder.display()));
+            print_to_stderr(&format!("no checkpoints for {}", folder.display()));
         }
-        let lines: Vec<_> = all.iter().map(|one| format!("{}  {}\n", one.hash, one.at)).collect();
-        return Ok(print(lines.concat().as_bytes()));
+        let lines: Vec<_> =
+            all.iter().map(|one| format!("{}  {}\n", one.hash, one.saved_at)).collect();
+        return Ok(print_to_stdout(lines.concat().as_bytes()));
     };
-    let hash = checkpoints.find(beginning).await.map_err(words)?;
-    let diff = checkpoints.diff(&hash).await.map_err(words)?;
+    let hash = checkpoints.find_by_prefix(beginning).await.map_err(words)?;
+    let diff = checkpoints.diff_with_folder(&hash).await.map_err(words)?;
     if diff.is_empty() {
-        say("the folder is as it was then: nothing to do");
+        print_to_stderr("nothing to restore: the files match the checkpoint");
         return Ok(ExitCode::SUCCESS);
     }
-    print(diff.as_bytes());
-    if !args.yes && !agreed()? {
-        say("nothing was changed");
+    print_to_stdout(diff.as_bytes());
+    if !args.yes && !ask_for_confirmation()? {
+        print_to_stderr("cancelled: no files changed");
         return Ok(ExitCode::FAILURE);
     }
     let before = checkpoints.restore(&hash).await.map_err(words)?;
-    say(&format!("done; to undo it: millpond restore {}", &before[..12]));
+    print_to_stderr(&format!("restored; to undo, run: millpond restore {}", &before[..12]));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether the person says yes; without one nothing is done.
-fn agreed() -> Result<bool, String> {
+/// Asks on the terminal and returns true for yes. Without a terminal, returns an error.
+fn ask_for_confirmation() -> Result<bool, String> {
     let mut input = std::io::stdin().lock();
     if !std::io::stdin().is_terminal() {
-        return Err("nobody is there to be asked: --yes does it without asking".to_owned());
+        return Err("cannot ask: standard input is not a terminal; use --yes".to_owned());
     }
     let mut screen = std::io::stderr().lock();
-    let asked =
-        screen.write_all(b"Change the files like that? [y/N] ").and_then(|()| screen.flush());
+    let asked = screen.write_all(b"Apply these changes? [y/N] ").and_then(|()| screen.flush());
     asked.map_err(|error| error.to_string())?;
     let mut line = String::new();
     input.read_line(&mut line).map_err(|error| error.to_string())?;

@@ -1,299 +1,308 @@
-//! The gateway, wired to this machine: its files, its signals, its clock.
+//! `millpond serve`: opens the gateway with this machine's files, listener,
+//! signals and clock, and serves it until a stop signal.
 
-pub(crate) mod key;
+pub(crate) mod owner_token;
 mod tls;
 
 use std::io::IsTerminal;
-use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent::chooser::Chooser;
-use agent::heartbeat::keep_beating;
-use agent::profile::Profile;
-use agent::rounds::Caution;
-use gateway::access::Allowed;
-use gateway::agent::Agent;
-use gateway::clock::now_ms;
-use gateway::gateway::Gateway;
-use gateway::limits::CONNECTIONS_MAX;
-use gateway::site::Site;
-use gateway::store::sqlite::{Durability, Retention, SqliteStore};
+use millpond_agent::agent_loop::ApprovalMode;
+use millpond_agent::heartbeat::run_schedule_until_stopped;
+use millpond_agent::profile::Profile;
+use millpond_agent::switchable_agent::SwitchableAgent;
+use millpond_gateway::access::{OriginPolicy, Scheme};
+use millpond_gateway::gateway::Gateway;
+use millpond_gateway::limits::CONNECTIONS_MAX;
+use millpond_gateway::site::Site;
+use millpond_log::agent::Agent;
+use millpond_log::clock::now_ms;
+use millpond_log::store::sqlite::{Retention, SqliteStore};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use crate::args::{LoginArgs, ServeArgs};
-use crate::config::Config;
-use crate::show::say;
+use crate::args::ServeArgs;
+use crate::command::{build_multi_thread_runtime, report_failure};
+use crate::local_gateway::address_file_path;
+use crate::settings::{ListenAddress, LogFormat, Settings};
+use crate::show::print_to_stderr;
 
+/// Runs `millpond serve`.
 pub(crate) fn run(args: &ServeArgs) -> ExitCode {
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return fail(&format!("cannot start: {error}")),
-    };
-    match runtime.block_on(serve(args)) {
+    let served = build_multi_thread_runtime()
+        .and_then(|runtime| runtime.block_on(serve_until_stopped(args)));
+    match served {
         Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => fail(&problem),
+        Err(problem) => report_failure(&problem),
     }
 }
 
-fn fail(problem: &str) -> ExitCode {
-    say(problem);
-    ExitCode::FAILURE
-}
-
-/// The folder of the log: as configured, else where the platform keeps such things.
-pub(crate) fn data_folder(config: &Config) -> Result<PathBuf, String> {
-    match config.text("data") {
-        "" => directories::ProjectDirs::from("", "", "millpond")
-            .map(|folders| folders.data_dir().to_owned())
-            .ok_or_else(|| "this user has no home folder: say where with --data".to_owned()),
-        folder => Ok(PathBuf::from(folder)),
-    }
-}
-
-pub(crate) fn open_store(config: &Config, folder: &Path) -> Result<SqliteStore, String> {
-    let durability = match config.text("durability") {
-        "full" => Durability::Full,
-        _ => Durability::Window,
-    };
-    SqliteStore::open(folder, durability).map_err(|error| error.to_string())
-}
-
-async fn serve(args: &ServeArgs) -> Result<(), String> {
-    let config = args.config.load()?;
-    begin_log(&config);
-    let folder = data_folder(&config)?;
-    let store = open_store(&config, &folder)?;
-    let caution = if args.yolo { Caution::Yolo } else { Caution::Ask };
-    let opened = open(&config, &folder, store, caution, config.text("listen")).await?;
-    opened.words.iter().for_each(|words| say(words));
-    let address = opened.address();
-    // Before it says that it listens: whoever hears that may ask it to stop.
-    let stop = stopped()?;
-    say(&format!("listening on {address}"));
+/// Opens the gateway, prints how to reach it, and serves until SIGINT or SIGTERM.
+async fn serve_until_stopped(args: &ServeArgs) -> Result<(), String> {
+    let settings = args.config.load()?;
+    init_logging(&settings);
+    let folder = settings.data_folder()?;
+    let store =
+        SqliteStore::open(&folder, settings.durability.value).map_err(|error| error.to_string())?;
+    let caution = if args.yolo { ApprovalMode::Yolo } else { ApprovalMode::Ask };
+    let opened = open_gateway(&settings, &folder, store, caution, &settings.listen.value).await?;
+    opened.notices.iter().for_each(|words| print_to_stderr(words));
+    let address = opened.url();
+    // Before "listening" is printed: a parent process may send a stop signal right after it.
+    let stop = listen_for_stop_signals()?;
+    print_to_stderr(&format!("listening on {address}"));
     if std::io::stderr().is_terminal() {
-        say(&format!("open {address}{}", opened.link));
+        print_to_stderr(&format!("open {address}{}", opened.login_path));
     } else {
-        // Standard error is kept somewhere, then: nothing that lets anybody in may get there.
-        say("a browser comes in by the link that `millpond login` prints");
+        // Standard error may go to a log file, which must not contain credentials.
+        print_to_stderr("to open the web chat, run `millpond login`");
     }
-    if !opened.socket.ip().is_loopback() && opened.tls.is_none() {
-        say("warning: anybody on the network can listen in; give a certificate, or use 127.0.0.1");
+    if !opened.local_address.ip().is_loopback() && opened.tls.is_none() {
+        print_to_stderr(
+            "warning: connections are not encrypted; use --certificate, or listen on 127.0.0.1",
+        );
     }
-    allow_many_files();
-    opened.serve(stop).await
+    raise_open_file_limit();
+    opened.serve_until(stop).await
 }
 
-/// A gateway that listens, and is not served yet.
-pub(crate) struct Opened {
+/// Gateway with an open listener, not yet served.
+pub(crate) struct ListeningGateway {
     gateway: Arc<Gateway>,
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
-    socket: SocketAddr,
-    /// A path that lets a browser in, once.
-    pub(crate) link: String,
-    /// What a person is to know of it.
-    pub(crate) words: Vec<String>,
-    /// Lets another profile answer.
-    pub(crate) chooser: Arc<Chooser>,
+    scheme: Scheme,
+    /// URL for clients on this machine.
+    pub(crate) client_url: String,
+    local_address: SocketAddr,
+    /// Path that signs a browser in, valid once.
+    pub(crate) login_path: String,
+    /// Messages to print at the start: the agent in use, warnings.
+    pub(crate) notices: Vec<String>,
+    /// Switches to another profile.
+    pub(crate) chooser: Arc<SwitchableAgent>,
 }
 
-pub(crate) async fn open(
-    config: &Config,
+/// Binds the listener, writes the address file, opens the gateway with its agent, and starts its
+/// sweep and heartbeat tasks.
+pub(crate) async fn open_gateway(
+    settings: &Settings,
     folder: &Path,
     store: SqliteStore,
-    caution: Caution,
-    listen: &str,
-) -> Result<Opened, String> {
+    caution: ApprovalMode,
+    listen: &ListenAddress,
+) -> Result<ListeningGateway, String> {
     let store = Arc::new(store);
-    let listener = TcpListener::bind(listen)
+    let listener = TcpListener::bind(listen.to_string())
         .await
         .map_err(|error| format!("cannot listen on {listen}: {error}"))?;
     let socket = listener.local_addr().map_err(|error| error.to_string())?;
-    let tls = match config.text("certificate") {
-        "" => None,
-        certificate => Some(tls::acceptor(Path::new(certificate), Path::new(config.text("key")))?),
-    };
-    let (port, secure) = (socket.port(), tls.is_some());
-    keep_address(folder, socket, secure);
-    let allowed = Allowed::new(port, secure, &config.texts("hosts"), &config.texts("origins"));
-    let Worker { chooser, profile, words } = agent(config, folder, caution)?;
+    let tls = settings
+        .tls_files()
+        .map(|files| tls::load_tls_acceptor(files.certificate, files.key))
+        .transpose()?;
+    let scheme = if tls.is_some() { Scheme::Https } else { Scheme::Http };
+    let client_url = client_url(scheme, listen, socket);
+    write_address_file(folder, &client_url);
+    let (hosts, origins) = (&settings.hosts.value, &settings.origins.value);
+    let allowed = OriginPolicy::new(socket.port(), scheme, hosts, origins);
+    let ConfiguredAgent { chooser, profile, notices: words } =
+        load_configured_agent(settings, folder, caution)?;
     let agent: Arc<dyn Agent> = Arc::clone(&chooser) as Arc<dyn Agent>;
-    let mut gateway = Gateway::open(Arc::clone(&store), allowed, secure, Some(agent))
+    let mut gateway = Gateway::open(Arc::clone(&store), allowed, scheme, Some(agent))
         .await
         .map_err(|error| error.to_string())?;
-    gateway.view = profile.view().map_err(|error| error.to_string())?;
-    gateway.site = site();
+    gateway.default_view = profile.default_view().map_err(|error| error.to_string())?;
+    gateway.site = embedded_site();
     let gateway = Arc::new(gateway);
-    tokio::spawn(sweep_now_and_then(store, Arc::clone(&gateway), retention(config)));
-    let (owner, link) = key::first_link(&gateway, folder).await?;
+    tokio::spawn(sweep_periodically(store, Arc::clone(&gateway), settings.retention()));
+    let (owner, link) = owner_token::ensure_owner_and_login_path(&gateway, folder).await?;
     for heartbeat in profile.heartbeats().map_err(|error| error.to_string())? {
-        tokio::spawn(keep_beating(Arc::clone(&gateway), owner, heartbeat));
+        tokio::spawn(run_schedule_until_stopped(Arc::clone(&gateway.scheduler), owner, heartbeat));
     }
-    Ok(Opened { gateway, listener, tls, socket, link, words, chooser })
+    Ok(ListeningGateway {
+        gateway,
+        listener,
+        tls,
+        scheme,
+        client_url,
+        local_address: socket,
+        login_path: link,
+        notices: words,
+        chooser,
+    })
 }
 
-/// Where other processes of this user find the gateway that has the folder.
-pub(crate) fn address_file(folder: &Path) -> PathBuf {
-    folder.join("address")
+/// URL at which processes of this machine reach the gateway. A host name stays, because a
+/// certificate may be for it; an unspecified address becomes the loopback address.
+fn client_url(scheme: Scheme, listen: &ListenAddress, socket: SocketAddr) -> String {
+    let port = socket.port();
+    let bare_host = listen.host.trim_start_matches('[').trim_end_matches(']');
+    let host = match (bare_host.parse::<IpAddr>(), socket.ip()) {
+        (Err(_), _) => listen.host.clone(),
+        (Ok(_), IpAddr::V4(ip)) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.to_string(),
+        (Ok(_), IpAddr::V6(ip)) if ip.is_unspecified() => format!("[{}]", Ipv6Addr::LOCALHOST),
+        (Ok(_), IpAddr::V4(ip)) => ip.to_string(),
+        (Ok(_), IpAddr::V6(ip)) => format!("[{ip}]"),
+    };
+    format!("{}://{host}:{port}", scheme.as_str())
 }
 
-fn keep_address(folder: &Path, socket: SocketAddr, secure: bool) {
-    let scheme = if secure { "https" } else { "http" };
-    if let Err(error) = std::fs::write(address_file(folder), format!("{scheme}://{socket}\n")) {
-        tracing::warn!(%error, "other processes must be told where this gateway is");
+/// Writes the gateway's URL to the address file.
+fn write_address_file(folder: &Path, url: &str) {
+    if let Err(error) = std::fs::write(address_file_path(folder), format!("{url}\n")) {
+        tracing::warn!(%error, "cannot write the address file; other processes need --url");
     }
 }
 
-impl Opened {
-    pub(crate) fn address(&self) -> String {
-        let scheme = if self.tls.is_some() { "https" } else { "http" };
-        format!("{scheme}://{}", self.socket)
+impl ListeningGateway {
+    /// URL of the gateway.
+    pub(crate) fn url(&self) -> String {
+        format!("{}://{}", self.scheme.as_str(), self.local_address)
     }
 
-    /// Serves until it is to stop.
-    pub(crate) async fn serve(self, stop: impl Future<Output = ()>) -> Result<(), String> {
-        let served = gateway::serve::serve(self.gateway, self.listener, self.tls, stop).await;
-        // What the agents have started goes with them.
-        let _late = tokio::time::timeout(Duration::from_secs(2), agent::process::all_ended()).await;
+    /// Serves until `stop` resolves, then waits briefly for the agents' processes to end.
+    pub(crate) async fn serve_until(self, stop: impl Future<Output = ()>) -> Result<(), String> {
+        let served =
+            millpond_gateway::serve::serve(self.gateway, self.listener, self.tls, stop).await;
+        // Agents end their child processes; give them time to.
+        let _late = tokio::time::timeout(
+            Duration::from_secs(2),
+            millpond_agent::process::wait_for_dropped_groups(),
+        )
+        .await;
         served.map_err(|error| error.to_string())
     }
 }
 
-/// The web chat, where this binary has it.
-fn site() -> Site {
+/// Files of the web chat; empty if this binary was built without it.
+fn embedded_site() -> Site {
     #[allow(unused_mut, reason = "empty without the web chat")]
     let mut site = Site::default();
     #[cfg(feature = "web")]
-    for web::File { path, bytes, gzip, brotli } in web::FILES {
-        site.add(path, bytes, *gzip, *brotli);
+    for millpond_web::File { path, bytes, gzip, brotli } in millpond_web::FILES {
+        site.add_file(path, bytes, *gzip, *brotli);
     }
     site
 }
 
-/// Whoever works on messages, and what a person is to know of them.
-struct Worker {
-    chooser: Arc<Chooser>,
+/// Printed at the start if there is no profile.
+const NO_MODEL: &str =
+    "No model configured: using the built-in demo. Run `millpond init` to set one up";
+
+/// Agent of the active profile, and messages to print about it.
+struct ConfiguredAgent {
+    chooser: Arc<SwitchableAgent>,
     profile: Profile,
-    words: Vec<String>,
+    notices: Vec<String>,
 }
 
-/// Whoever works on messages here, as the profile says.
-fn agent(config: &Config, data: &Path, caution: Caution) -> Result<Worker, String> {
-    let (name, profile) = match config.profile().map_err(|error| error.to_string())? {
-        Some((name, profile)) => (format!("profile {name}"), profile),
-        None => ("no profile".to_owned(), Profile::default()),
+/// Builds the agent of the active profile, or the demo, and a chooser that can switch profiles.
+fn load_configured_agent(
+    settings: &Settings,
+    data: &Path,
+    caution: ApprovalMode,
+) -> Result<ConfiguredAgent, String> {
+    let (name, profile, notice) = match settings
+        .active_profile()
+        .map_err(|error| error.to_string())?
+    {
+        Some((name, profile)) => {
+            let title =
+                if profile.is_demo() { "built-in demo".to_owned() } else { profile.display_name() };
+            (format!("profile {name}"), profile, format!("using profile {name} ({title})"))
+        }
+        None => ("no profile".to_owned(), Profile::default(), NO_MODEL.to_owned()),
     };
-    let (beside, data) = (config.beside().to_owned(), data.to_owned());
-    let hire = move |profile: &Profile| {
-        let agent = profile.agent(&beside, &data, caution, |name: &str| std::env::var(name).ok());
+    let (beside, data) = (settings.base_folder().to_owned(), data.to_owned());
+    let build_agent = move |profile: &Profile| {
+        let agent =
+            profile.build_agent(&beside, &data, caution, |name: &str| std::env::var(name).ok());
         agent.map_err(|error| error.to_string())
     };
-    let agent = hire(&profile).map_err(|error| format!("{name}: {error}"))?;
-    let profiles = config.clone();
-    let chooser = Chooser::new(agent, move |name| {
-        hire(&profiles.profile_named(name).map_err(|error| error.to_string())?)
+    let agent = build_agent(&profile).map_err(|error| format!("{name}: {error}"))?;
+    let profiles = settings.clone();
+    let chooser = SwitchableAgent::new(agent, move |name| {
+        build_agent(&profiles.profile_named(name).map_err(|error| error.to_string())?)
     });
-    let comma = if profile.is_demo() { "," } else { "" };
-    let mut words = vec![format!("{name}: {}{comma} answers", profile.title())];
-    if caution == Caution::Yolo {
-        words.push("warning: --yolo: tools run, and nobody is asked".to_owned());
+    let mut words = vec![notice];
+    if caution == ApprovalMode::Yolo {
+        words.push("warning: --yolo skips all approvals".to_owned());
     }
-    Ok(Worker { chooser: Arc::new(chooser), profile, words })
+    Ok(ConfiguredAgent { chooser: Arc::new(chooser), profile, notices: words })
 }
 
-/// Each connection is an open file, and most shells allow a thousand. As many as the gateway takes
-/// are asked for, and some for its own; the system gives what this user may have.
-fn allow_many_files() {
+/// Raises the limit on open files as far as this user may, up to what the gateway needs. Each
+/// connection is an open file, and most shells allow about a thousand.
+fn raise_open_file_limit() {
     let wanted = u64::try_from(CONNECTIONS_MAX + 1024).unwrap_or(u64::MAX);
     if let Err(error) = rlimit::increase_nofile_limit(wanted) {
-        tracing::warn!(%error, "the limit of open files stays as it is");
+        tracing::warn!(%error, "cannot raise the open file limit");
     }
 }
 
-/// Lines on standard error. Nothing that lets anybody in, and nothing anybody wrote, is in them.
-fn begin_log(config: &Config) {
-    let level = config.text("log").parse().unwrap_or(tracing::Level::INFO);
+/// Starts logging to standard error. Log lines contain no credentials and no message text.
+fn init_logging(settings: &Settings) {
     let log = tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
-        .with_max_level(level);
-    if config.text("log_format") == "json" {
-        log.json().flatten_event(true).init();
-    } else {
-        log.init();
+        .with_max_level(settings.log.value);
+    match settings.log_format.value {
+        LogFormat::Json => log.json().flatten_event(true).init(),
+        LogFormat::Text => log.init(),
     }
 }
 
-fn retention(config: &Config) -> Retention {
-    let some = |number: u64| (0 < number).then_some(number);
-    Retention {
-        max_age: some(config.number("keep_days")).map(|days| Duration::from_secs(days * 86_400)),
-        max_bytes: some(config.number("keep_megabytes")).map(|size| size << 20),
-    }
-}
+const SWEEP_INTERVAL: Duration = Duration::from_secs(10);
 
-const SWEEP_EVERY: Duration = Duration::from_secs(10);
-
-/// Removes what was deleted and what is too old.
-async fn sweep_now_and_then(store: Arc<SqliteStore>, gateway: Arc<Gateway>, retention: Retention) {
+/// Removes deleted and expired sessions from the store every `SWEEP_INTERVAL`.
+async fn sweep_periodically(store: Arc<SqliteStore>, gateway: Arc<Gateway>, retention: Retention) {
     loop {
-        tokio::time::sleep(SWEEP_EVERY).await;
+        tokio::time::sleep(SWEEP_INTERVAL).await;
         let (store, gateway) = (Arc::clone(&store), Arc::clone(&gateway));
-        let sweep = move || store.sweep(now_ms(), retention, |session| gateway.erased(session));
+        let sweep = move || {
+            store.erase_expired_sessions(now_ms(), retention, |session| {
+                gateway.announce_erased(session);
+            })
+        };
         if let Ok(Err(error)) = tokio::task::spawn_blocking(sweep).await {
-            // What could not be removed now is removed another time.
-            tracing::warn!(%error, "not all could be removed that should be");
+            // The next sweep retries.
+            tracing::warn!(%error, "cannot remove all deleted sessions; retrying later");
         }
     }
 }
 
-/// Asks the gateway that is running here for a link, and prints it.
-pub(crate) fn login(args: &LoginArgs) -> ExitCode {
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return fail(&format!("cannot start: {error}")),
-    };
-    match runtime.block_on(ask_for_link(args)) {
-        Ok(link) => crate::print(format!("{link}\n").as_bytes()),
-        Err(problem) => fail(&problem),
-    }
-}
-
-#[derive(serde::Deserialize)]
-struct Link {
-    path: String,
-}
-
-async fn ask_for_link(args: &LoginArgs) -> Result<String, String> {
-    let config = args.config.load()?;
-    let folder = data_folder(&config)?;
-    let token = key::read_token(&folder)
-        .ok_or_else(|| format!("no token in {}: start `millpond serve` once", folder.display()))?;
-    let scheme = if config.text("certificate").is_empty() { "http" } else { "https" };
-    let base = format!("{scheme}://{}", config.text("listen"));
-    let away = |error| format!("no gateway answers at {base}: {error}");
-    let answer = reqwest::Client::new()
-        .post(format!("{base}/v1/login-link"))
-        .bearer_auth(token.reveal())
-        .send()
-        .await
-        .and_then(reqwest::Response::error_for_status)
-        .map_err(away)?;
-    let link: Link = answer.json().await.map_err(|error| error.to_string())?;
-    Ok(format!("{base}{}", link.path))
-}
-
-/// Done when the process is asked to end. It listens for that from now on.
-fn stopped() -> Result<impl Future<Output = ()>, String> {
+/// Registers handlers for SIGINT and SIGTERM at once; the future resolves at the first signal.
+fn listen_for_stop_signals() -> Result<impl Future<Output = ()>, String> {
     use tokio::signal::unix::{SignalKind, signal};
-    let listen = |kind| signal(kind).map_err(|error| format!("cannot hear signals: {error}"));
+    let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
     let mut interrupted = listen(SignalKind::interrupt())?;
     let mut terminated = listen(SignalKind::terminate())?;
     Ok(async move {
         tokio::select! { _ = interrupted.recv() => {}, _ = terminated.recv() => {} }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_are_told_a_host_they_can_connect_to() {
+        for (host, socket, expected) in [
+            ("127.0.0.1", "127.0.0.1:81", "https://127.0.0.1:81"),
+            ("0.0.0.0", "0.0.0.0:81", "https://127.0.0.1:81"),
+            ("[::]", "[::]:81", "https://[::1]:81"),
+            ("[::1]", "[::1]:81", "https://[::1]:81"),
+            ("chat.example", "192.0.2.7:81", "https://chat.example:81"),
+        ] {
+            let listen = ListenAddress { host: host.to_owned(), port: 0 };
+            let socket = socket.parse().unwrap_or_else(|error| panic!("{socket}: {error}"));
+            assert_eq!(client_url(Scheme::Https, &listen, socket), expected);
+        }
+    }
 }

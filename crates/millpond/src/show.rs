@@ -1,121 +1,131 @@
-//! `millpond show`: one stream in, its text, final message or events out.
+//! `millpond show`: reads one stream and prints its view, text, final message, frames or events.
 
-pub(crate) mod control;
-mod output;
-pub(crate) mod page;
+pub(crate) mod control_chars;
+pub(crate) mod input;
+pub(crate) mod page_text;
+mod printer;
 mod recording;
 mod redact;
-pub(crate) mod source;
-mod stop;
-pub(crate) mod tally;
+mod stop_signal;
+pub(crate) mod stream_summary;
 
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use engine::event::{FailureReason, Outcome, Reply, Stop};
-use engine::ingest::filter::{StartsIn, TagTable};
-use engine::ingest::{Ingest, Options};
-use engine::run::{Cut, RunOptions};
+use millpond_engine::event::{FailureReason, Outcome, Reply, StopReason};
+use millpond_engine::filter::{FilterStart, TagTable};
+use millpond_engine::ingest::{Ingest, IngestOptions};
+use millpond_engine::run::{InputEnd, RunOptions};
 
-use crate::args::{InputArgs, Output, ShowArgs};
-use output::Printer;
+use crate::args::{InputArgs, ShowArgs, ShowOutput};
+use input::{InputReader, ReadControl};
+use printer::Printer;
 use recording::Recorder;
-use source::{Source, Want};
-use tally::Tally;
+use stream_summary::StreamSummary;
 
-/// Says something to the person, beside the output.
-#[allow(clippy::print_stderr, reason = "this is where it is done")]
-pub(crate) fn say(words: &str) {
-    eprintln!("millpond: {}", control::one_line(words));
+/// Prints one line to standard error, prefixed with `millpond: `.
+#[allow(clippy::print_stderr, reason = "the only place that prints messages")]
+pub(crate) fn print_to_stderr(words: &str) {
+    eprintln!("millpond: {}", control_chars::to_single_line(words));
 }
 
+/// Runs `millpond show`.
 pub(crate) fn run(args: &ShowArgs) -> ExitCode {
-    show(args).unwrap_or_else(Problem::told)
+    show_stream(args).unwrap_or_else(CommandError::report)
 }
 
-/// What kept the stream from being shown at all.
-pub(crate) struct Problem {
-    pub(crate) words: String,
-    pub(crate) status: u8,
+/// Error of `show` or `compare`: a message and an exit status.
+pub(crate) struct CommandError {
+    pub(crate) message: String,
+    pub(crate) exit_status: u8,
 }
 
-impl Problem {
-    /// Says what it is; the exit status.
-    pub(crate) fn told(self) -> ExitCode {
-        say(&self.words);
-        ExitCode::from(self.status)
+impl CommandError {
+    /// Prints the message to standard error and returns the exit status.
+    pub(crate) fn report(self) -> ExitCode {
+        print_to_stderr(&self.message);
+        ExitCode::from(self.exit_status)
     }
 
-    pub(crate) fn new(words: String) -> Problem {
-        Problem { words, status: 1 }
+    /// Error with exit status 1.
+    pub(crate) fn new(message: String) -> CommandError {
+        CommandError { message, exit_status: 1 }
     }
 
-    pub(crate) fn file(what: &str, path: &Path, error: &std::io::Error) -> Problem {
-        Problem::new(format!("cannot {what} {}: {error}", path.display()))
+    /// IO error of a file; `what` is the failed action, such as "read".
+    pub(crate) fn for_file(what: &str, path: &Path, error: &std::io::Error) -> CommandError {
+        CommandError::new(format!("cannot {what} {}: {error}", path.display()))
     }
 }
 
-fn show(args: &ShowArgs) -> Result<ExitCode, Problem> {
-    let options = options(&args.input)?;
-    let source = Source::open(&args.input)?;
+/// Reads the whole input, records and prints it, and returns the exit status of its ending.
+fn show_stream(args: &ShowArgs) -> Result<ExitCode, CommandError> {
+    let options = build_ingest_options(&args.input)?;
+    let source = InputReader::open(&args.input)?;
     let mut recorder = match &args.record {
-        Some(path) => {
-            Some(Recorder::create(path).map_err(|error| Problem::file("record to", path, &error))?)
-        }
+        Some(path) => Some(
+            Recorder::create(path)
+                .map_err(|error| CommandError::for_file("record to", path, &error))?,
+        ),
         None => None,
     };
     let mut ingest = Ingest::new(&options);
     let mut printer = Printer::new(args);
-    let played = source.play_all(args.pace, &mut |bytes, at| {
+    let played = source.read_all(args.pace, &mut |bytes, at| {
         if let Some(open) = &mut recorder
-            && let Err(error) = open.push(bytes)
+            && let Err(error) = open.write_complete_lines(bytes)
         {
-            say(&format!("the recording stops here: {error}"));
+            print_to_stderr(&format!("recording stopped: {error}"));
             recorder = None;
         }
         ingest.push(bytes, at, &mut printer);
         printer.flush();
-        // A recording is kept to its end, whoever stopped reading.
-        if printer.is_closed() && recorder.is_none() { Want::NoMore } else { Want::More }
+        // A recording continues to the end of the input after the output is closed.
+        if printer.is_closed() && recorder.is_none() {
+            ReadControl::Stop
+        } else {
+            ReadControl::Continue
+        }
     });
     if let Some(recorder) = recorder {
-        recorder.finish().map_err(|error| Problem::new(format!("cannot record: {error}")))?;
+        recorder.finish().map_err(|error| CommandError::new(format!("cannot record: {error}")))?;
     }
-    ingest.finish(*played.as_ref().unwrap_or(&Cut::EndOfInput), None, &mut printer);
-    let tally = printer.finish().map_err(|e| Problem::new(format!("cannot write: {e}")))?;
+    ingest.finish(*played.as_ref().unwrap_or(&InputEnd::EndOfInput), None, &mut printer);
+    let tally = printer.finish().map_err(|e| CommandError::new(format!("cannot write: {e}")))?;
     match (played, tally) {
-        (Err(words), _) => Err(Problem { words, status: 3 }),
-        (Ok(_), Some(tally)) => Ok(status_of(&tally, args.output())),
+        (Err(words), _) => Err(CommandError { message: words, exit_status: 3 }),
+        (Ok(_), Some(tally)) => Ok(report_ending(&tally, args.output())),
         (Ok(_), None) => Ok(ExitCode::SUCCESS),
     }
 }
 
-pub(crate) fn options(args: &InputArgs) -> Result<Options, Problem> {
-    if let Some(word) = args.finish_word.as_ref().filter(|word| word.looks_like_prose())
+/// Builds the ingest options; reads the `--tags` file and warns about a risky finish word.
+pub(crate) fn build_ingest_options(args: &InputArgs) -> Result<IngestOptions, CommandError> {
+    if let Some(word) = args.finish_word.as_ref().filter(|word| word.starts_with_alphanumeric())
         && !args.quiet
     {
-        say(&format!(
-            "`{word}` is hidden at the end of longer words too: `!{word}` would be safer"
+        print_to_stderr(&format!(
+            "warning: `{word}` is also hidden at the end of longer words; `!{word}` is safer"
         ));
     }
     let tags = match &args.tags {
         None => TagTable::default(),
         Some(path) => {
-            let text =
-                std::fs::read_to_string(path).map_err(|e| Problem::file("read", path, &e))?;
-            TagTable::extended(&text).map_err(|bad| Problem {
-                words: format!("{}, line {}: {}", path.display(), bad.line, bad.problem),
-                status: 2,
+            let text = std::fs::read_to_string(path)
+                .map_err(|e| CommandError::for_file("read", path, &e))?;
+            TagTable::parse_with_defaults(&text).map_err(|bad| CommandError {
+                message: format!("{}, line {}: {}", path.display(), bad.line, bad.problem),
+                exit_status: 2,
             })?
         }
     };
-    let starts_in = if args.starts_in_thinking { StartsIn::Thinking } else { StartsIn::Text };
-    Ok(Options {
-        from: args.from(),
+    let starts_in = if args.starts_in_thinking { FilterStart::Thinking } else { FilterStart::Text };
+    Ok(IngestOptions {
+        dialect: args.dialect(),
         run: RunOptions {
             tags: Arc::new(tags),
-            starts_in,
+            filter_start: starts_in,
             quirks: args.quirks(),
             control_words: args.finish_word.iter().cloned().collect(),
             ..RunOptions::default()
@@ -123,8 +133,16 @@ pub(crate) fn options(args: &InputArgs) -> Result<Options, Problem> {
     })
 }
 
-/// The exit status of an ending, and one line about it where it is not simply done.
-pub(crate) fn status_of(tally: &Tally, output: Output) -> ExitCode {
+/// Names unrecognised input by its first line.
+fn unrecognised_input(tally: &StreamSummary) -> String {
+    match &tally.first_unrecognised {
+        Some(line) => format!("unrecognised input (first line: {line:?})"),
+        None => "unrecognised input".to_owned(),
+    }
+}
+
+/// Prints how the run ended, unless it simply completed, and returns the exit status.
+pub(crate) fn report_ending(tally: &StreamSummary, output: ShowOutput) -> ExitCode {
     let Some(ending) = &tally.ending else { return ExitCode::SUCCESS };
     let detail = ending.detail.as_deref();
     let with = |words: &str| match detail {
@@ -132,33 +150,33 @@ pub(crate) fn status_of(tally: &Tally, output: Output) -> ExitCode {
         None => words.to_owned(),
     };
     let (words, status) = match ending.outcome {
-        Outcome::Completed if ending.stop == Some(Stop::Length) => {
-            (with("the reply was cut off by a length limit"), 3)
+        Outcome::Completed if ending.stop == Some(StopReason::Length) => {
+            (with("reply cut off by a length limit"), 3)
         }
-        Outcome::Completed if ending.reply == Reply::None && output != Output::Events => {
-            (with("completed, but there is nothing to show"), 0)
+        Outcome::Completed if ending.reply == Reply::None && output != ShowOutput::Events => {
+            (with("completed, but nothing to show"), 0)
         }
-        Outcome::Completed if 0 < tally.unreadable => ("completed".to_owned(), 0),
+        Outcome::Completed if 0 < tally.unreadable_count => ("completed".to_owned(), 0),
         Outcome::Completed => return ExitCode::SUCCESS,
         Outcome::Failed => (
             match ending.reason {
                 Some(FailureReason::Refused) => with("refused"),
-                Some(FailureReason::Limit) => with("a limit was reached"),
-                Some(FailureReason::Unrecognised) => with("the input is not recognised"),
-                Some(FailureReason::Empty) => "the input is empty".to_owned(),
-                Some(FailureReason::Storage) => with("the log could not be kept"),
+                Some(FailureReason::Limit) => with("limit reached"),
+                Some(FailureReason::Unrecognised) => with(&unrecognised_input(tally)),
+                Some(FailureReason::Empty) => "empty input".to_owned(),
+                Some(FailureReason::Storage) => with("cannot write the log"),
                 Some(FailureReason::Error) | None => with("failed"),
             },
             1,
         ),
         Outcome::Cancelled => (with("cancelled"), 3),
-        Outcome::Truncated => (with("the stream was cut off before its end"), 3),
-        Outcome::Stalled => (with("the stream stalled"), 3),
+        Outcome::Truncated => (with("stream cut off before its end"), 3),
+        Outcome::Stalled => (with("stream stalled"), 3),
         Outcome::Interrupted => (with("interrupted"), 3),
     };
-    match tally.unreadable {
-        0 => say(&words),
-        count => say(&format!("{words}; {count} of its lines or events could not be read")),
+    match tally.unreadable_count {
+        0 => print_to_stderr(&words),
+        count => print_to_stderr(&format!("{words}; unreadable lines or events: {count}")),
     }
     ExitCode::from(status)
 }

@@ -1,105 +1,81 @@
-//! Standard input to standard output, and to a gateway on the way.
+//! `millpond tee`: copies standard input to standard output and sends it to a gateway.
 //!
-//! Invariant: what is passed through is passed through at once and unchanged, whatever the gateway
-//! does.
+//! Invariant: the copy is unchanged and never waits for the gateway.
 
 use std::io::{Read, Write};
 use std::process::ExitCode;
 
-use gateway::id::SessionId;
-use serde::Deserialize;
+use millpond_client::ingest::IngestedRun;
+use millpond_client::{GatewayClient, RequestError};
+use millpond_log::id::SessionId;
 use tokio::sync::mpsc;
 
 use crate::args::TeeArgs;
-use crate::serve::{data_folder, key};
-use crate::show::say;
+use crate::command::{block_on, report_failure};
+use crate::local_gateway::GatewayTarget;
+use crate::show::print_to_stderr;
 
-/// Pieces that may wait for the gateway; one that is further behind is given up.
-const WAITING_MAX: usize = 16 << 10;
-const PIECE_BYTES: usize = 8 << 10;
+/// Chunks queued for the gateway; when the queue is full, sending stops.
+const QUEUED_CHUNKS_MAX: usize = 16 << 10;
+const CHUNK_BYTES: usize = 8 << 10;
 
-#[derive(Deserialize)]
-struct Taken {
-    session: String,
-    run: String,
-    outcome: String,
+/// Error after chunks were dropped.
+const NOT_SENT: &str =
+    "the gateway was too slow or closed the connection: the stream was not sent completely";
+
+/// Gateway, dialect and session of the stream.
+struct Target {
+    client: GatewayClient,
+    dialect: String,
+    session: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct Refused {
-    error: Problem,
-}
-
-#[derive(Deserialize)]
-struct Problem {
-    message: String,
-}
-
+/// Runs `millpond tee`.
 pub(crate) fn run(args: &TeeArgs) -> ExitCode {
-    let (target, token) = match target(args) {
+    let target = match resolve_target(args) {
         Ok(target) => target,
         Err(problem) => {
-            say(&problem);
+            print_to_stderr(&problem);
             return ExitCode::from(2);
         }
     };
-    let (pieces, waiting) = mpsc::channel(WAITING_MAX);
-    let sender = std::thread::spawn(move || send(&target, &token, waiting));
-    let passed = pass_through(&pieces);
-    drop(pieces);
-    let sent = sender.join().unwrap_or_else(|_| Err("the sender failed".to_owned()));
-    match (passed, sent) {
-        (Ok(()), Ok(Taken { session, run, outcome })) => {
-            say(&format!("session {session}, run {run}: {outcome}"));
+    let (chunks, queued) = mpsc::channel(QUEUED_CHUNKS_MAX);
+    let sender = std::thread::spawn(move || block_on(send_queued_chunks(&target, queued)));
+    let copied = copy_stdin_to_stdout_and_queue(&chunks);
+    drop(chunks);
+    let sent = sender.join().unwrap_or_else(|_| Err("the sending thread panicked".to_owned()));
+    match (copied, sent) {
+        (Ok(()), Ok(IngestedRun { session, run, outcome })) => {
+            print_to_stderr(&format!("session {session}, run {run}: {outcome}"));
             ExitCode::SUCCESS
         }
-        // What the gateway says explains most.
-        (_, Err(problem)) | (Err(problem), _) => {
-            say(&problem);
-            ExitCode::FAILURE
-        }
+        // The gateway's error explains more than the copy's.
+        (_, Err(problem)) | (Err(problem), _) => report_failure(&problem),
     }
 }
 
-/// Where to send it, and with which token.
-fn target(args: &TeeArgs) -> Result<(String, String), String> {
-    let config = args.config.load()?;
-    let base = match &args.url {
-        Some(url) => url.trim_end_matches('/').to_owned(),
-        None => format!("http://{}", config.text("listen")),
-    };
-    let token = if let Some(token) = &args.token {
-        token.clone()
-    } else {
-        let folder = data_folder(&config)?;
-        let token = key::read_token(&folder).ok_or_else(|| {
-            format!(
-                "no token in {}: start `millpond serve` once, or give --token",
-                folder.display()
-            )
-        })?;
-        token.reveal().to_owned()
-    };
-    let mut target = format!("{base}/v1/ingest/{}", args.from);
-    if let Some(session) = &args.session {
-        if session.parse::<SessionId>().is_err() {
-            return Err(format!("`{session}` is no session: give the key that the gateway gave"));
-        }
-        target.push_str("?session=");
-        target.push_str(session);
+fn resolve_target(args: &TeeArgs) -> Result<Target, String> {
+    let folder = args.config.load()?.data_folder()?;
+    let (url, token) = (args.url.as_deref(), args.token.as_deref());
+    let client = GatewayTarget { folder: &folder, url, token }.build_client()?;
+    if let Some(session) = &args.session
+        && session.parse::<SessionId>().is_err()
+    {
+        return Err(format!("invalid session `{session}`: use an ID that the gateway printed"));
     }
-    Ok((target, token))
+    Ok(Target { client, dialect: args.from.clone(), session: args.session.clone() })
 }
 
-/// A reader that has gone away has read enough; the gateway still gets the rest.
-fn pass_through(pieces: &mpsc::Sender<Vec<u8>>) -> Result<(), String> {
+/// Copies standard input to standard output and queues it for the gateway. After standard output
+/// is closed, the gateway still gets the rest.
+fn copy_stdin_to_stdout_and_queue(pieces: &mpsc::Sender<Vec<u8>>) -> Result<(), String> {
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
-    let mut piece = vec![0; PIECE_BYTES];
+    let mut piece = vec![0; CHUNK_BYTES];
     let mut behind = false;
     loop {
         let len = match input.read(&mut piece) {
             Ok(0) if behind => {
-                return Err("the gateway was away or too slow and has not got all of it".to_owned());
+                return Err(NOT_SENT.to_owned());
             }
             Ok(0) => return Ok(()),
             Ok(len) => len,
@@ -112,43 +88,20 @@ fn pass_through(pieces: &mpsc::Sender<Vec<u8>>) -> Result<(), String> {
             }
             _ => {}
         }
-        // What is left out cannot be made up for: from there on nothing is sent.
+        // A dropped chunk cannot be sent later: stop sending.
         behind = behind || pieces.try_send(piece[..len].to_vec()).is_err();
     }
 }
 
-fn send(target: &str, token: &str, waiting: mpsc::Receiver<Vec<u8>>) -> Result<Taken, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| error.to_string())?;
-    runtime.block_on(async {
-        let body = futures_util::stream::unfold(waiting, |mut waiting| async {
-            let piece = waiting.recv().await?;
-            Some((Ok::<_, std::io::Error>(piece), waiting))
-        });
-        let answer = reqwest::Client::new()
-            .post(target)
-            .bearer_auth(token)
-            .body(reqwest::Body::wrap_stream(body))
-            .send()
-            .await
-            .map_err(|error| format!("the gateway did not take it: {}", root(&error)))?;
-        let good = answer.status().is_success();
-        let text = answer.text().await.map_err(|error| root(&error))?;
-        if good {
-            return serde_json::from_str(&text).map_err(|error| error.to_string());
-        }
-        let problem = serde_json::from_str::<Refused>(&text).map(|refused| refused.error.message);
-        Err(format!("the gateway did not take it: {}", problem.unwrap_or(text)))
+/// Sends the queued chunks as one stream and returns the run they became.
+async fn send_queued_chunks(
+    target: &Target,
+    queued: mpsc::Receiver<Vec<u8>>,
+) -> Result<IngestedRun, String> {
+    let Target { client, dialect, session } = target;
+    let sent = client.ingest_stream(dialect, session.as_deref(), queued).await;
+    sent.map_err(|error| match error {
+        RequestError::Unreachable(cause) => format!("cannot send to the gateway: {cause}"),
+        refused => format!("the gateway rejected the stream: {refused}"),
     })
-}
-
-/// What went wrong in the end.
-fn root(error: &dyn std::error::Error) -> String {
-    let mut error = error;
-    while let Some(source) = error.source() {
-        error = source;
-    }
-    error.to_string()
 }

@@ -1,6 +1,7 @@
-// The client inside each page gives the pictures that Rust folded, at every event, in any order.
+// Checks that the script in each HTML page computes the same pages as Rust, at every event and in
+// any order.
 // Run by the test `the_pages_own_client_gives_the_fold_at_every_event`; PAGES names a folder with
-// NAME.html and NAME.json, which has for each view its picture after each event.
+// NAME.html and NAME.json, which has for each view its page after each event.
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -15,13 +16,13 @@ function between(page, start, end) {
   return page.slice(from, page.indexOf(end, from));
 }
 
-/** As Rust writes a picture: what says nothing is left out. */
-function plain(picture) {
+/** A page as Rust serialises it: without empty fields. */
+function serialised(page) {
   const items = {};
-  picture.items.forEach((item, key) => {
+  page.items.forEach((item, key) => {
     items[key] = withoutEmpty(item, ["text", "steps", "images", "citations"]);
   });
-  return withoutEmpty({ ...picture, items }, ["label", "asks", "overlay", "ended"]);
+  return withoutEmpty({ ...page, items }, ["label", "asks", "overlay", "ended"]);
 }
 
 function withoutEmpty(object, optional) {
@@ -33,8 +34,8 @@ function withoutEmpty(object, optional) {
   return copy;
 }
 
-/** Every event forwards, backwards, and in leaps. */
-function* orders(count) {
+/** Every event forwards, backwards, and in jumps. */
+function* visitOrders(count) {
   for (let seq = 0; seq < count; seq += 1) yield seq;
   for (let seq = count - 1; seq >= 0; seq -= 1) yield seq;
   for (let leap = 0; leap < count; leap += 1) yield (leap * 7919) % count;
@@ -50,12 +51,12 @@ for (const file of readdirSync(folder).filter((name) => name.endsWith(".html")))
       TextEncoder, TextDecoder,
     });
     for (const view of data.views) {
-      const pictures = expected[view.name];
-      assert.equal(view.frames.length, pictures.length);
+      const pages = expected[view.name];
+      assert.equal(view.frames.length, pages.length);
       for (const keepEvery of [500, 3, 1]) {
         const timeline = new Timeline(view.frames, keepEvery);
-        for (const seq of orders(pictures.length)) {
-          assert.deepEqual(plain(timeline.at(seq)), pictures[seq], `${view.name}, event ${seq}`);
+        for (const seq of visitOrders(pages.length)) {
+          assert.deepEqual(serialised(timeline.at(seq)), pages[seq], `${view.name}, event ${seq}`);
         }
       }
     }

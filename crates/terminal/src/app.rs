@@ -1,374 +1,408 @@
-//! The chat on a real terminal: keys and frames on one side, the gateway on the other.
+//! The interactive chat: one event loop over terminal input, gateway updates and frames.
 
-mod beside;
-mod easel;
-mod front;
-mod heard;
-mod keyboard;
-pub mod once;
-mod orders;
-mod outside;
-mod typed;
-mod work;
+mod frame_schedule;
+mod frontend;
+mod gateway_calls;
+mod gateway_updates;
+mod history_file;
+mod image_loader;
+mod line_input;
+pub mod one_shot;
+mod os;
+mod osc;
+mod slash_commands;
+mod terminal_events;
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use engine::view::{Thinking, ViewName};
+use millpond_client::GatewayClient;
+use millpond_client::session_stream::{StreamRequest, StreamUpdate, follow_session};
+use millpond_client::sessions::Session;
+use millpond_engine::view::{Thinking, ViewName};
 use tokio::sync::mpsc;
 use tokio::time::{Instant as Moment, sleep_until};
 
-use crate::album::Album;
-use crate::chat::commands::Order;
-use crate::chat::{Chat, Wish};
+use crate::chat::commands::SlashCommand;
+use crate::chat::{Chat, Effect};
+use crate::hyperlinks::HyperlinkMode;
+use crate::image_files::ImageFiles;
 use crate::input::history::History;
-use crate::input::keys::{Key, meaning};
-use crate::limits::{FRAME_EVERY, TICK_EVERY};
-use crate::link::follow::{Told, Wanted, follow};
-use crate::link::{Link, Session};
-use crate::links::Links;
-use crate::modes::{broke, restore_on_panic, take_broken};
-use crate::page::Look;
-use crate::screen::Features;
+use crate::input::key_bindings::{KeyAction, map_key};
+use crate::limits::TICK_INTERVAL;
+use crate::page::RenderOptions;
+use crate::screen::TerminalFeatures;
 use crate::size::Size;
+use crate::terminal_modes::{install_panic_hook, take_recorded_panics, wait_for_recorded_panic};
 
-use front::Front;
-use keyboard::Happened;
-use work::{Done, Work};
+use frame_schedule::FrameSchedule;
+use frontend::{Frontend, LinePrompt};
+use gateway_calls::{GatewayCalls, GatewayResult, OutboxFull};
+use history_file::HistoryFile;
+use terminal_events::{Focus, TerminalEvent};
 
-/// However a window is dragged, after so long something is drawn.
-const STILL_MAX: Duration = Duration::from_secs(3);
-
+/// Configuration of one chat.
 #[derive(Debug)]
 pub struct Setup {
-    pub link: Link,
-    /// The conversation to go on with; a new one is made with the first message.
+    /// Client of the gateway that holds the conversation.
+    pub client: GatewayClient,
+    /// Session to continue; without one, the first message creates it.
     pub session: Option<Session>,
-    /// The person is to choose one.
-    pub chooses: bool,
+    /// First thing that the chat shows.
+    pub start: ChatStart,
+    /// View that the chat shows.
     pub view: ViewName,
-    pub manner: Manner,
-    pub links: Links,
-    /// Where agents work, for names of files.
+    /// Screen or lines.
+    pub display: DisplayMode,
+    /// How hyperlinks are written.
+    pub hyperlinks: HyperlinkMode,
+    /// Working folder of the agent; file completion starts here.
     pub folder: PathBuf,
-    /// What was written before, and where more of it is kept.
+    /// Messages of earlier chats, oldest first.
     pub history: Vec<String>,
+    /// File that new messages are appended to.
     pub history_file: Option<PathBuf>,
-    /// What is said first.
+    /// First notice of the chat.
     pub greeting: String,
-    /// Nothing where somebody else decides who answers.
+    /// Profiles of `/model`; `None` if the gateway is not ours.
     pub profiles: Option<Profiles>,
 }
 
-/// Who may answer.
-pub struct Profiles {
-    /// By their names, with what they are.
-    pub offered: Vec<(String, String)>,
-    /// Lets one answer from now on, or says why it cannot.
-    pub choose: Choose,
+/// First thing that a chat shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChatStart {
+    /// The session, or an empty page.
+    Conversation,
+    /// Sessions to choose from.
+    SessionMenu,
 }
 
-type Choose = Box<dyn Fn(&str) -> Result<(), String> + Send>;
+/// Agent profiles that `/model` can switch between.
+pub struct Profiles {
+    /// Pairs of name and description.
+    pub choices: Vec<(String, String)>,
+    /// Switches to a profile; an error is shown to the user.
+    pub select: SelectProfile,
+}
+
+type SelectProfile = Box<dyn Fn(&str) -> Result<(), String> + Send>;
 
 impl std::fmt::Debug for Profiles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Profiles").field(&self.offered).finish()
+        f.debug_tuple("Profiles").field(&self.choices).finish()
     }
 }
 
-/// How the chat is shown.
+/// How the chat writes to the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
-    Drawn(Features),
-    /// Line by line and never changed: for screen readers and terminals that cannot be drawn on.
+pub enum DisplayMode {
+    /// A live region at the bottom that is redrawn.
+    Screen(TerminalFeatures),
+    /// Appended lines only: for screen readers and terminals without cursor movement.
     Lines,
 }
 
-/// How the person left.
+/// State of the chat when it ended.
 #[derive(Debug)]
-pub struct Left {
-    /// The conversation that was open.
+pub struct ExitReport {
+    /// Session that was open.
     pub session: Option<Session>,
-    /// What has broken, and nobody has been told of.
-    pub broken: Vec<String>,
+    /// Panics of other threads that were not shown yet.
+    pub panics: Vec<String>,
 }
 
-#[allow(clippy::struct_excessive_bools, reason = "each says one thing of the moment")]
 struct App {
     setup: Setup,
     chat: Chat,
-    front: Front,
-    told: Option<mpsc::Receiver<Told>>,
-    work: Work,
-    album: Album,
-    /// Sessions as they were last printed, by their numbers, and as they were last offered.
-    listed: Vec<Session>,
-    offered: Vec<Session>,
-    /// Whether the page that comes next has been seen in another view.
-    seen: bool,
-    focused: bool,
-    dirty: bool,
-    /// Nothing is drawn while the window changes its size.
-    still_until: Option<Moment>,
-    drawn: Moment,
-    /// A key has come since: it is shown before the next frame is due, once between two.
-    typed: bool,
-    echoed: Moment,
-    over: bool,
+    frontend: Frontend,
+    stream_updates: Option<mpsc::Receiver<StreamUpdate>>,
+    calls: GatewayCalls,
+    image_files: ImageFiles,
+    /// Last output of `/sessions`, numbered from 1.
+    listed_sessions: Vec<Session>,
+    /// Sessions in the `/resume` menu.
+    resume_choices: Vec<Session>,
+    history_file: HistoryFile,
+    next_page: NextPage,
+    focus: Focus,
+    frames: FrameSchedule,
+    state: LoopState,
 }
 
-enum Next {
-    Happened(Option<Happened>),
-    Told(Option<Told>),
-    Done(Option<Done>),
+/// Treatment of the next page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum NextPage {
+    #[default]
+    Print,
+    /// It only changes the view: its settled part is not printed again.
+    TakeAsSeen,
+}
+
+/// State of the event loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LoopState {
+    Running,
+    Quitting,
+}
+
+enum LoopEvent {
+    Input(Option<TerminalEvent>),
+    StreamUpdate(Option<StreamUpdate>),
+    GatewayResult(Option<GatewayResult>),
     Frame,
     Tick,
-    /// Something of the program that is not the chat.
-    Broke,
+    /// Another thread panicked.
+    Panic,
     Stop,
 }
 
-/// Runs until the person leaves, or the process is asked to end.
-pub async fn run(setup: Setup) -> std::io::Result<Left> {
-    let front = match setup.manner {
-        Manner::Drawn(features) => {
-            restore_on_panic();
-            Front::screen(features)?
+/// Runs the chat until the user quits or the process receives a stop signal.
+pub async fn run_chat(setup: Setup) -> std::io::Result<ExitReport> {
+    let front = match setup.display {
+        DisplayMode::Screen(features) => {
+            install_panic_hook();
+            Frontend::open_screen(features)?
         }
-        Manner::Lines => Front::lines()?,
+        DisplayMode::Lines => Frontend::open_lines()?,
     };
-    let look = Look { size: front.size(), links: setup.links };
+    let options = RenderOptions { size: front.size(), hyperlinks: setup.hyperlinks };
     let history = History::new(&setup.history);
-    let mut chat = Chat::new(setup.view, look, history, setup.folder.clone());
-    if setup.manner == Manner::Lines {
-        chat.go_by_lines();
+    let mut chat = Chat::new(setup.view, options, history, setup.folder.clone());
+    if setup.display == DisplayMode::Lines {
+        chat.enable_line_mode();
     }
-    chat.say(&setup.greeting);
+    chat.add_notice(&setup.greeting);
     if let Some(profiles) = &setup.profiles {
-        chat.set_profiles(profiles.offered.clone());
+        chat.set_profiles(profiles.choices.clone());
     }
-    let work = Work::new(setup.link.clone());
+    let work = GatewayCalls::new(setup.client.clone());
     let mut app = App {
         chat,
-        front,
-        told: None,
-        work,
-        album: Album::default(),
-        listed: Vec::new(),
-        offered: Vec::new(),
-        seen: false,
-        focused: true,
-        dirty: true,
-        still_until: None,
-        drawn: Moment::now(),
-        typed: false,
-        echoed: Moment::now(),
-        over: false,
+        frontend: front,
+        stream_updates: None,
+        calls: work,
+        image_files: ImageFiles::default(),
+        listed_sessions: Vec::new(),
+        resume_choices: Vec::new(),
+        history_file: HistoryFile::open(setup.history_file.clone()),
+        next_page: NextPage::Print,
+        focus: Focus::Focused,
+        frames: FrameSchedule::new(Moment::now()),
+        state: LoopState::Running,
         setup,
     };
-    app.follow();
-    app.begin()?;
-    let ended = app.turn().await;
-    // What waits for its pictures is settled all the same.
-    let left = if app.chat.wait_no_longer() { app.draw() } else { Ok(()) };
-    let App { front, setup, .. } = app;
-    front.leave()?;
+    app.follow_session();
+    app.offer_sessions_at_start()?;
+    let ended = app.run_event_loop().await;
+    // Items that wait for images settle without them.
+    let left = if app.chat.settle_without_images() { app.draw_frame() } else { Ok(()) };
+    let App { frontend: front, setup, history_file, .. } = app;
+    history_file.close().await;
+    front.close()?;
     ended.and(left)?;
-    Ok(Left { session: setup.session, broken: take_broken() })
+    Ok(ExitReport { session: setup.session, panics: take_recorded_panics() })
 }
 
 impl App {
-    fn begin(&mut self) -> std::io::Result<()> {
-        if !self.setup.chooses {
+    fn offer_sessions_at_start(&mut self) -> std::io::Result<()> {
+        if self.setup.start == ChatStart::Conversation {
             return Ok(());
         }
-        if !self.front.is_screen() {
-            self.obey(Order::Sessions(String::new()));
+        if !self.frontend.is_screen() {
+            self.run_slash_command(SlashCommand::Sessions(String::new()));
             return Ok(());
         }
-        let wishes = self.chat.offer_places();
-        self.grant_all(wishes)
+        let effects = self.chat.open_resume_menu();
+        self.run_effects(effects)
     }
 
-    async fn turn(&mut self) -> std::io::Result<()> {
-        let mut stop = outside::Stop::new()?;
-        while !self.over {
-            let next = self.next(&mut stop).await;
+    async fn run_event_loop(&mut self) -> std::io::Result<()> {
+        let mut stop = os::StopSignals::listen()?;
+        while self.state == LoopState::Running {
+            let next = self.next_event(&mut stop).await;
             match next {
-                Next::Happened(None) | Next::Stop => return Ok(()),
-                Next::Happened(Some(happened)) => self.happened(happened)?,
-                Next::Told(told) => self.told(told),
-                Next::Done(Some(done)) => self.done(done),
-                Next::Done(None) | Next::Tick | Next::Broke => self.dirty = true,
-                Next::Frame => self.draw()?,
+                LoopEvent::Input(None) | LoopEvent::Stop => return Ok(()),
+                LoopEvent::Input(Some(event)) => self.handle_input(event)?,
+                LoopEvent::StreamUpdate(update) => self.handle_stream_update(update),
+                LoopEvent::GatewayResult(Some(result)) => self.handle_gateway_result(result),
+                LoopEvent::GatewayResult(None) | LoopEvent::Tick | LoopEvent::Panic => {
+                    self.frames.request();
+                }
+                LoopEvent::Frame => self.draw_frame()?,
             }
         }
         Ok(())
     }
 
-    async fn next(&mut self, stop: &mut outside::Stop) -> Next {
-        let due = self.due();
-        let told = async {
-            match &mut self.told {
-                Some(told) => told.recv().await,
+    async fn next_event(&mut self, stop: &mut os::StopSignals) -> LoopEvent {
+        let frame_time = self.frames.next_frame_time();
+        let update = async {
+            match &mut self.stream_updates {
+                Some(updates) => updates.recv().await,
                 None => std::future::pending().await,
             }
         };
-        let frame = sleep_until(self.still_until.map_or(due, |until| until.max(due)));
-        let tick = tokio::time::sleep(TICK_EVERY);
-        // Behind lines nothing counts seconds.
-        let counts = self.front.is_screen() && self.chat.page().is_going();
-        let dirty = self.dirty;
+        let frame = async {
+            match frame_time {
+                Some(at) => sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        let tick = tokio::time::sleep(TICK_INTERVAL);
+        // Line mode shows no elapsed time.
+        let shows_time = self.frontend.is_screen() && self.chat.renderer().is_run_active();
         tokio::select! {
             biased;
-            () = stop.wanted() => Next::Stop,
-            happened = self.front.next() => Next::Happened(happened),
-            () = frame, if dirty => Next::Frame,
-            told = told => Next::Told(told),
-            done = self.work.next() => Next::Done(done),
-            () = tick, if counts => Next::Tick,
-            () = broke() => Next::Broke,
+            () = stop.wait() => LoopEvent::Stop,
+            event = self.frontend.next_input() => LoopEvent::Input(event),
+            () = frame => LoopEvent::Frame,
+            update = update => LoopEvent::StreamUpdate(update),
+            result = self.calls.next_result() => LoopEvent::GatewayResult(result),
+            () = tick, if shows_time => LoopEvent::Tick,
+            () = wait_for_recorded_panic() => LoopEvent::Panic,
         }
     }
 
-    /// When the next frame may be drawn.
-    fn due(&self) -> Moment {
-        let due = self.drawn + FRAME_EVERY;
-        if self.typed { due.min(self.echoed + FRAME_EVERY) } else { due }
-    }
-
-    fn draw(&mut self) -> std::io::Result<()> {
-        if self.still_until.is_none() && self.front.has_changed_size() {
-            self.still_until = Some(Moment::now() + STILL_MAX);
+    fn draw_frame(&mut self) -> std::io::Result<()> {
+        if !self.frames.is_held_for_resize() && self.frontend.has_size_changed() {
+            self.frames.hold_for_resize(Moment::now());
             return Ok(());
         }
-        self.still_until = None;
-        self.dirty = false;
-        self.drawn = Moment::now();
-        if std::mem::take(&mut self.typed) {
-            self.echoed = self.drawn;
-        }
-        for words in take_broken() {
-            self.chat.say(&format!("a part of the program broke: {words}"));
+        self.frames.mark_drawn(Moment::now());
+        for panic in take_recorded_panics() {
+            self.chat.add_notice(&format!("internal error: {panic}"));
         }
         let settled = self.chat.take_settled();
-        let idle = !self.chat.page().is_going() || self.chat.is_asked();
-        self.front.draw(&settled, || self.chat.live(Instant::now()), idle)
+        let prompt = if self.chat.has_open_ask() || !self.chat.renderer().is_run_active() {
+            LinePrompt::Wanted
+        } else {
+            LinePrompt::Unwanted
+        };
+        self.frontend.draw_frame(&settled, || self.chat.render_live_region(Instant::now()), prompt)
     }
 
-    fn follow(&mut self) {
+    fn follow_session(&mut self) {
         let Some(session) = &self.setup.session else { return };
-        let wanted = Wanted {
+        let request = StreamRequest {
             session: session.id.clone(),
             view: self.setup.view,
-            thinking: Thinking::AsUsual,
+            thinking: Thinking::ViewDefault,
         };
-        self.told = Some(follow(self.setup.link.clone(), wanted));
-        self.work.queue(&session.id);
+        self.stream_updates = Some(follow_session(self.setup.client.clone(), request));
+        self.calls.fetch_queue(&session.id);
     }
 
-    fn happened(&mut self, happened: Happened) -> std::io::Result<()> {
-        self.dirty = true;
-        match happened {
-            Happened::Key(key) => {
-                self.typed = true;
-                if let Some(key) = meaning(&key) {
-                    let wishes = self.chat.key(key, Instant::now());
-                    return self.grant_all(wishes);
+    fn handle_input(&mut self, event: TerminalEvent) -> std::io::Result<()> {
+        self.frames.request();
+        match event {
+            TerminalEvent::Key(key) => {
+                self.frames.request_echo();
+                if let Some(key) = map_key(&key) {
+                    let effects = self.chat.handle_key(key, Instant::now());
+                    return self.run_effects(effects);
                 }
             }
-            Happened::Paste(text) => self.chat.paste(&text),
-            Happened::Line(line) => {
-                let wishes = self.chat.line(&line, Instant::now());
-                return self.grant_all(wishes);
+            TerminalEvent::Paste(text) => self.chat.insert_paste(&text),
+            TerminalEvent::Line(line) => {
+                let effects = self.chat.submit_line(&line, Instant::now());
+                return self.run_effects(effects);
             }
-            Happened::Interrupt => {
-                let wishes = self.chat.key(Key::Interrupt, Instant::now());
-                return self.grant_all(wishes);
+            TerminalEvent::Interrupt => {
+                let effects = self.chat.handle_key(KeyAction::Interrupt, Instant::now());
+                return self.run_effects(effects);
             }
-            Happened::Focus(focused) => self.focused = focused,
-            Happened::Resizing => self.still_until = Some(Moment::now() + STILL_MAX),
-            Happened::Resized { size, row } => {
-                self.still_until = None;
-                self.resize(size, row);
+            TerminalEvent::Focus(focus) => self.focus = focus,
+            TerminalEvent::Resizing => self.frames.hold_for_resize(Moment::now()),
+            TerminalEvent::Resized { size, row } => {
+                self.frames.end_resize();
+                self.apply_resize(size, row);
             }
         }
         Ok(())
     }
 
-    fn resize(&mut self, size: Size, row: u16) {
-        let scrolled_away = self.front.resize(size, row);
-        self.chat.resize(Look { size, links: self.setup.links }, scrolled_away);
+    fn apply_resize(&mut self, size: Size, row: u16) {
+        let scrolled_away = self.frontend.resize(size, row);
+        self.chat.resize(RenderOptions { size, hyperlinks: self.setup.hyperlinks }, scrolled_away);
     }
 
-    fn grant_all(&mut self, wishes: Vec<Wish>) -> std::io::Result<()> {
-        for wish in wishes {
-            self.grant(wish)?;
+    fn run_effects(&mut self, effects: Vec<Effect>) -> std::io::Result<()> {
+        for effect in effects {
+            self.run_effect(effect)?;
         }
         Ok(())
     }
 
-    fn grant(&mut self, wish: Wish) -> std::io::Result<()> {
-        match wish {
-            Wish::Send { text, join } => self.work.send(self.setup.session.as_ref(), text, join),
-            Wish::Remember(text) => outside::remember(self.setup.history_file.as_deref(), &text),
-            Wish::Answer(answer) => self.work.answer(answer),
-            Wish::Cancel => self.cancel(),
-            Wish::Order(order) => self.obey(order),
-            Wish::Places => self.work.places(),
-            Wish::Editor(text) => self.edit(&text)?,
-            Wish::Suspend => self.suspend()?,
-            Wish::Leave => self.over = true,
+    fn run_effect(&mut self, effect: Effect) -> std::io::Result<()> {
+        match effect {
+            Effect::Send { text, delivery } => {
+                let session = self.setup.session.as_ref();
+                if let Err(OutboxFull(text)) = self.calls.send_message(session, text, delivery) {
+                    self.chat.add_notice("not sent: too many messages wait to be sent");
+                    self.chat.restore_unsent_text(&text);
+                }
+            }
+            Effect::SaveToHistory(text) => self.history_file.append(text),
+            Effect::AnswerAsk(answer) => self.calls.answer_ask(answer),
+            Effect::CancelRun => self.cancel_run(),
+            Effect::RunCommand(order) => self.run_slash_command(order),
+            Effect::FetchResumeChoices => self.calls.fetch_resume_choices(),
+            Effect::OpenEditor(text) => self.edit_message_externally(&text)?,
+            Effect::Suspend => self.suspend_process()?,
+            Effect::Quit => self.state = LoopState::Quitting,
         }
         Ok(())
     }
 
-    fn cancel(&mut self) {
+    fn cancel_run(&mut self) {
         if let Some(session) = &self.setup.session {
-            self.work.cancel(&session.id);
+            self.calls.cancel_run(&session.id);
         }
     }
 
-    /// Hands what is written to the person's editor, and takes it back.
-    fn edit(&mut self, text: &str) -> std::io::Result<()> {
-        self.aside(
-            || outside::edited(text),
+    /// Opens the message in the user's editor and reads it back.
+    fn edit_message_externally(&mut self, text: &str) -> std::io::Result<()> {
+        self.with_terminal_released(
+            || os::edit_in_external_editor(text),
             |chat, edited| match edited {
-                Ok(text) => chat.write(&text),
-                Err(words) => chat.say(&words),
+                Ok(text) => chat.set_input_text(&text),
+                Err(words) => chat.add_notice(&words),
             },
         )
     }
 
-    fn suspend(&mut self) -> std::io::Result<()> {
-        self.aside(outside::stop_here, |_, ()| {})
+    fn suspend_process(&mut self) -> std::io::Result<()> {
+        self.with_terminal_released(os::suspend_process, |_, ()| {})
     }
 
-    /// Gives the terminal back while something else has it.
-    fn aside<T>(
+    /// Runs `work` with the terminal restored, then takes the terminal again.
+    fn with_terminal_released<T>(
         &mut self,
         work: impl FnOnce() -> T,
         then: impl FnOnce(&mut Chat, T),
     ) -> std::io::Result<()> {
         let settled = self.chat.take_settled();
-        let done = self.front.aside(&settled, work)?;
-        self.chat.resize(Look { size: self.front.size(), links: self.setup.links }, 0);
+        let done = self.frontend.with_terminal_released(&settled, work)?;
+        self.chat.resize(
+            RenderOptions { size: self.frontend.size(), hyperlinks: self.setup.hyperlinks },
+            0,
+        );
         then(&mut self.chat, done);
-        self.dirty = true;
+        self.frames.request();
         Ok(())
     }
 }
 
-fn title_of(session: &Session) -> String {
-    let title = crate::text::one_line(&session.title);
-    if title.is_empty() { "(without a title)".to_owned() } else { title }
+fn session_title(session: &Session) -> String {
+    let title = crate::text::to_one_line(&session.title);
+    if title.is_empty() { "(untitled)".to_owned() } else { title }
 }
 
-/// What is going on in a conversation.
-fn state_of(session: &Session) -> &'static str {
+/// Returns the state of a session as a list shows it; empty when idle.
+fn session_state_label(session: &Session) -> &'static str {
     match (session.asks, session.run.is_some()) {
-        (1.., _) => "asks something",
-        (0, true) => "going",
+        (1.., _) => "waiting for you",
+        (0, true) => "running",
         (0, false) => "",
     }
 }

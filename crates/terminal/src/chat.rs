@@ -1,207 +1,208 @@
-//! A conversation as a person has it: keys, pages and times go in; rows and wishes come out.
+//! State of the chat: keys, pages and times go in; rows and effects come out.
 //!
-//! Pure: it never reads a clock, a key or a socket.
+//! Does not read a clock, a key or a socket. It does list folders, for file completion.
 
 mod ask;
 pub mod commands;
-mod complete;
-mod keys;
-mod live;
+mod completion;
+mod key_handling;
+mod live_region;
 
 use std::path::PathBuf;
 use std::time::Instant;
 
-use engine::view::patch::Ended;
-use engine::view::{Kind, Picture, ViewName};
+use millpond_client::messages::{Delivery, QueuedMessage};
+use millpond_engine::view::patch::EndedRun;
+use millpond_engine::view::{ItemKind, Page, Patch, ViewName};
 
-pub use ask::Answer;
+pub use ask::AskAnswer;
 use ask::AskBox;
-use commands::Order;
-pub use complete::Place;
-use complete::{Known, Menu};
-pub use live::Live;
+use commands::SlashCommand;
+pub use completion::SessionChoice;
+use completion::{CompletionMenu, CompletionSources};
+pub use live_region::LiveRegion;
 
-use crate::input::burst::Burst;
 use crate::input::editor::Editor;
 use crate::input::history::History;
-use crate::link::Waiting;
-use crate::page::{Change, Fetched, Look, Page, put};
+use crate::input::paste_burst::PasteBurst;
+use crate::page::{FetchedImage, PageChange, PageRenderer, RenderOptions, push_wrapped_text};
 use crate::row::Row;
 use crate::style::Style;
 
-/// What the chat cannot do by itself.
+/// Side effect that the chat asks its event loop to perform.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum Effect {
     Send {
         text: String,
-        join: bool,
+        delivery: Delivery,
     },
-    /// To be kept with what was written before.
-    Remember(String),
-    Answer(Answer),
-    Cancel,
-    Order(Order),
-    /// What is written, in an editor of the person's choice.
-    Editor(String),
-    /// Conversations to choose from.
-    Places,
+    /// Append to the history file.
+    SaveToHistory(String),
+    AnswerAsk(AskAnswer),
+    CancelRun,
+    RunCommand(SlashCommand),
+    /// Open the message in an external editor.
+    OpenEditor(String),
+    /// Fetch the sessions of the `/resume` menu.
+    FetchResumeChoices,
     Suspend,
-    Leave,
+    Quit,
 }
 
+/// Interactive chat over one session: page, input line, menus, asks and notices.
 #[derive(Debug)]
 pub struct Chat {
-    page: Page,
-    /// Rows of the page that may change and were not drawn, for want of room.
-    hidden: usize,
-    look: Look,
+    renderer: PageRenderer,
+    /// Live rows of the page that did not fit on the screen.
+    hidden_rows: usize,
+    options: RenderOptions,
     editor: Editor,
     history: History,
-    burst: Burst,
-    search: Option<Search>,
-    menu: Option<Menu>,
+    paste_burst: PasteBurst,
+    search: Option<HistorySearch>,
+    menu: Option<CompletionMenu>,
     ask: Option<AskBox>,
-    queue: Vec<Waiting>,
+    queue: Vec<QueuedMessage>,
     folder: PathBuf,
-    /// What `/resume` and `/model` offer.
-    known: Known,
-    /// They have been asked for, and nobody has turned away since.
-    awaits_places: bool,
-    /// Why the gateway cannot be heard.
-    away: Option<String>,
-    /// When the run that is going was first seen.
-    began: Option<Instant>,
-    interrupted: Option<Instant>,
-    /// Rows of our own that stand between what the page says.
-    said: Vec<Row>,
-    /// Nothing is seen but what is said: for screen readers.
-    by_lines: bool,
+    /// Choices of `/resume` and `/model`.
+    completion_sources: CompletionSources,
+    /// The `/resume` choices were requested and the menu is still wanted.
+    awaits_resume_choices: bool,
+    /// Why the gateway is unreachable; `None` while connected.
+    connection_problem: Option<String>,
+    /// When the active run was first seen.
+    run_seen_at: Option<Instant>,
+    last_interrupt: Option<Instant>,
+    /// Notice rows, printed after the settled rows of the page.
+    notices: Vec<Row>,
+    /// Asks are printed as notices because no live region is shown.
+    line_mode: bool,
 }
 
+/// Incremental search in the input history.
 #[derive(Clone, Debug, Default)]
-struct Search {
-    words: String,
-    /// The place of what was found.
-    at: Option<usize>,
+struct HistorySearch {
+    query: String,
+    /// Index of the found entry.
+    match_index: Option<usize>,
 }
 
 impl Chat {
-    pub fn new(view: ViewName, look: Look, history: History, folder: PathBuf) -> Chat {
+    pub fn new(view: ViewName, options: RenderOptions, history: History, folder: PathBuf) -> Chat {
         Chat {
-            page: page(view, look),
-            hidden: 0,
-            look,
+            renderer: new_renderer(view, options),
+            hidden_rows: 0,
+            options,
             editor: Editor::default(),
             history,
-            burst: Burst::default(),
+            paste_burst: PasteBurst::default(),
             search: None,
             menu: None,
             ask: None,
             queue: Vec::new(),
             folder,
-            known: Known::default(),
-            awaits_places: false,
-            away: None,
-            began: None,
-            interrupted: None,
-            said: Vec::new(),
-            by_lines: false,
+            completion_sources: CompletionSources::default(),
+            awaits_resume_choices: false,
+            connection_problem: None,
+            run_seen_at: None,
+            last_interrupt: None,
+            notices: Vec::new(),
+            line_mode: false,
         }
     }
 
-    /// From now on whatever a person must know is said in its place.
-    pub fn go_by_lines(&mut self) {
-        self.by_lines = true;
+    /// Prints asks as notices from now on.
+    pub fn enable_line_mode(&mut self) {
+        self.line_mode = true;
     }
 
-    /// Whether something waits for the person.
-    pub fn is_asked(&self) -> bool {
+    /// Returns true while an ask waits for the user's answer.
+    pub fn has_open_ask(&self) -> bool {
         self.ask.is_some()
     }
 
-    pub fn page(&self) -> &Page {
-        &self.page
+    pub fn renderer(&self) -> &PageRenderer {
+        &self.renderer
     }
 
-    /// Settles what waits for pictures without them; says whether anything did.
-    pub fn wait_no_longer(&mut self) -> bool {
-        self.page.wait_no_longer()
+    /// Settles items that wait for images without them; returns true if any settled.
+    pub fn settle_without_images(&mut self) -> bool {
+        self.renderer.settle_without_images()
     }
 
-    pub fn take_wanted_pictures(&mut self) -> Vec<String> {
-        self.page.take_wanted_pictures()
+    pub fn take_wanted_images(&mut self) -> Vec<String> {
+        self.renderer.take_wanted_images()
     }
 
-    pub fn picture_came(&mut self, name: &str, fetched: Fetched) {
-        self.page.picture_came(name, fetched);
+    pub fn add_fetched_image(&mut self, name: &str, fetched: FetchedImage) {
+        self.renderer.add_fetched_image(name, fetched);
     }
 
-    pub fn queue(&self) -> &[Waiting] {
+    pub fn queue(&self) -> &[QueuedMessage] {
         &self.queue
     }
 
-    /// What waits, as it was a moment ago: what the page shows has begun since.
-    pub fn set_queue(&mut self, mut queue: Vec<Waiting>) {
-        let items = &self.page.picture().items;
+    /// Sets the queue, without messages that the page already shows.
+    pub fn set_queue(&mut self, mut queue: Vec<QueuedMessage>) {
+        let items = &self.renderer.page().items;
         queue.retain(|message| !items.values().rev().any(|item| item.run == message.id));
         self.queue = queue;
     }
 
-    pub fn set_away(&mut self, words: Option<String>) {
-        self.away = words;
+    pub fn set_connection_problem(&mut self, words: Option<String>) {
+        self.connection_problem = words;
     }
 
-    /// Another session, or another view of the same.
-    pub fn turn_to(&mut self, view: ViewName) {
-        self.page.wait_no_longer();
-        let mut rows = self.page.take_settled();
-        rows.append(&mut self.said);
-        self.said = rows;
-        self.page = page(view, self.look);
+    /// Starts an empty page, for another session or another view. Settled rows are kept.
+    pub fn reset_page(&mut self, view: ViewName) {
+        self.renderer.settle_without_images();
+        let mut rows = self.renderer.take_settled();
+        rows.append(&mut self.notices);
+        self.notices = rows;
+        self.renderer = new_renderer(view, self.options);
         self.ask = None;
         self.queue.clear();
-        self.began = None;
+        self.run_seen_at = None;
     }
 
-    pub fn put(&mut self, picture: Picture, now: Instant) {
-        self.page.put(picture);
-        self.after_change(now);
+    pub fn set_page(&mut self, page: Page, now: Instant) {
+        self.renderer.set_page(page);
+        self.update_run_and_ask(now);
     }
 
-    /// A page whose settled part the person has seen already.
-    pub fn put_seen(&mut self, picture: Picture, now: Instant) {
-        self.page.skip(picture);
-        self.after_change(now);
+    /// Sets a page whose settled part has been printed already.
+    pub fn set_page_as_seen(&mut self, page: Page, now: Instant) {
+        self.renderer.set_page_as_seen(page);
+        self.update_run_and_ask(now);
     }
 
-    /// A change of the page. What does not fit says why; the page is to be taken anew then.
-    pub fn patch(&mut self, data: &str, now: Instant) -> Result<Change, String> {
-        let change = self.page.patch(data).map_err(|fault| fault.problem)?;
-        self.after_change(now);
-        if change == Change::Ended {
-            self.say_ending();
+    pub fn apply_patch(&mut self, patch: &Patch<'_>, now: Instant) -> PageChange {
+        let change = self.renderer.apply_patch(patch);
+        self.update_run_and_ask(now);
+        if change == PageChange::RunEnded {
+            self.add_run_end_notice();
         }
-        Ok(change)
+        change
     }
 
-    fn after_change(&mut self, now: Instant) {
-        if !self.page.is_going() {
-            self.began = None;
-        } else if self.began.is_none() {
-            self.began = Some(now);
+    fn update_run_and_ask(&mut self, now: Instant) {
+        if !self.renderer.is_run_active() {
+            self.run_seen_at = None;
+        } else if self.run_seen_at.is_none() {
+            self.run_seen_at = Some(now);
         }
-        let open = self.page.picture().asks.first();
+        let open = self.renderer.page().asks.first();
         self.ask = match (self.ask.take(), open) {
             (_, None) => None,
-            (Some(known), Some(ask)) if known.is(ask) => Some(known),
+            (Some(known), Some(ask)) if known.is_for(ask) => Some(known),
             (_, Some(ask)) => {
                 let ask = AskBox::new(ask, now);
-                if self.by_lines {
-                    put(
-                        &mut self.said,
-                        self.look,
+                if self.line_mode {
+                    push_wrapped_text(
+                        &mut self.notices,
+                        self.options,
                         ("? ", Style::PLAIN),
-                        &ask.in_words(),
+                        &ask.to_plain_text(),
                         Style::PLAIN,
                     );
                 }
@@ -210,71 +211,71 @@ impl Chat {
         };
     }
 
-    /// How a run ended, unless it simply ended well or the page says why it did not.
-    fn say_ending(&mut self) {
-        let picture = self.page.picture();
-        let told = picture.items.values().next_back().is_some_and(|item| item.kind == Kind::Error);
-        let words = picture.ended.as_ref().and_then(Ended::words);
+    /// Adds a notice on how the run ended, unless it completed or the page shows the error.
+    fn add_run_end_notice(&mut self) {
+        let page = self.renderer.page();
+        let told = page.items.values().next_back().is_some_and(|item| item.kind == ItemKind::Error);
+        let words = page.ended.as_ref().and_then(EndedRun::label);
         if let Some(words) = words.filter(|_| !told) {
             let words = words.into_owned();
-            self.say(&words);
+            self.add_notice(&words);
         }
     }
 
-    /// Rows that are settled since the last call.
+    /// Returns the rows that have settled since the last call, notices last.
     pub fn take_settled(&mut self) -> Vec<Row> {
-        let mut rows = self.page.take_settled();
-        if !self.said.is_empty() {
-            rows.append(&mut self.said);
-            self.page.stands_below_something();
+        let mut rows = self.renderer.take_settled();
+        if !self.notices.is_empty() {
+            rows.append(&mut self.notices);
+            self.renderer.mark_content_above();
         }
         rows
     }
 
-    /// Says something to the person, once, in its place.
-    pub fn say(&mut self, words: &str) {
-        put(&mut self.said, self.look, ("· ", Style::DIM), words, Style::DIM);
+    /// Prints a dimmed line in the scrollback.
+    pub fn add_notice(&mut self, words: &str) {
+        push_wrapped_text(&mut self.notices, self.options, ("· ", Style::DIM), words, Style::DIM);
     }
 
-    pub fn resize(&mut self, look: Look, scrolled_away: usize) {
-        self.look = look;
-        // Where rows were left out nobody knows which have scrolled away: better twice than never.
-        let gone = if self.hidden == 0 { scrolled_away } else { 0 };
-        self.page.resize(look.above_the_rest(), gone);
+    pub fn resize(&mut self, options: RenderOptions, scrolled_away: usize) {
+        self.options = options;
+        // With hidden rows it is unknown which ones scrolled away: better printed twice than lost.
+        let gone = if self.hidden_rows == 0 { scrolled_away } else { 0 };
+        self.renderer.resize(options.without_footer(), gone);
     }
 
-    pub fn write(&mut self, text: &str) {
-        self.editor.set(text);
+    pub fn set_input_text(&mut self, text: &str) {
+        self.editor.set_text(text);
         self.menu = None;
     }
 
-    /// What could not be sent is not lost.
-    pub fn give_back(&mut self, text: &str) {
+    /// Puts a message that could not be sent back in front of the input text.
+    pub fn restore_unsent_text(&mut self, text: &str) {
         let written = self.editor.text();
         let both =
             if written.is_empty() { text.to_owned() } else { format!("{text}\n\n{written}") };
-        self.editor.set(&both);
+        self.editor.set_text(&both);
     }
 
-    /// The page that comes next is printed from its beginning.
-    pub fn print_all(&mut self) {
-        self.page.print_all();
+    /// Prints the next page from its beginning.
+    pub fn print_whole_history(&mut self) {
+        self.renderer.print_whole_history();
     }
 
-    pub fn paste(&mut self, text: &str) {
+    pub fn insert_paste(&mut self, text: &str) {
         self.editor.insert_paste(text);
         self.menu = None;
     }
 
-    /// The newest whole reply.
-    pub fn reply(&self) -> Option<String> {
-        let mut items = self.page.picture().items.values().rev();
-        items.find(|item| item.kind == Kind::Text).map(|item| item.text.to_string())
+    /// Returns the text of the newest reply.
+    pub fn last_reply(&self) -> Option<String> {
+        let mut items = self.renderer.page().items.values().rev();
+        items.find(|item| item.kind == ItemKind::Text).map(|item| item.text.to_string())
     }
 }
 
-fn page(view: ViewName, look: Look) -> Page {
-    let mut page = Page::new(view, look.above_the_rest());
-    page.fetch_pictures();
+fn new_renderer(view: ViewName, options: RenderOptions) -> PageRenderer {
+    let mut page = PageRenderer::new(view, options.without_footer());
+    page.enable_image_fetching();
     page
 }

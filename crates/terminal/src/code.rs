@@ -1,168 +1,175 @@
-//! Text that is shown as it is, line by line: code, and what tools print.
+//! Incremental renderer for verbatim lines: code blocks and tool output.
 //!
-//! Nothing stands before a line that is not part of it, and a line that is too long goes on in the
-//! next row as one line, so that copying it out gives what went in.
+//! A line has no prefix except quote bars, and a line longer than the row continues in the next row
+//! as the same line, so that copying it gives the original text.
 
 use crate::highlight::Highlighter;
 use crate::inline::Ending;
 use crate::limits::{HIGHLIGHT_LINE_BYTES_MAX, held_bytes_max};
-use crate::row::{Begins, Row};
+use crate::row::{Row, RowStart};
 use crate::size::Size;
 use crate::style::Style;
 
+/// Bytes laid out at a time.
 const PIECE_BYTES: usize = 256;
 
+/// Renderer of verbatim lines, with syntax highlighting for known languages.
 #[derive(Clone, Debug)]
-pub(crate) struct Code {
+pub(crate) struct CodeRenderer {
     size: Size,
     lead: Row,
     style: Style,
-    colours: Option<Highlighter>,
-    line: Line,
+    highlighter: Option<Highlighter>,
+    line: OpenLine,
 }
 
-/// The line that has no end yet.
+/// The line that has not ended yet.
 #[derive(Clone, Debug)]
-enum Line {
-    /// Held until it is whole, because its colours depend on all of it.
-    Whole(String),
-    /// Too long for that, or without colours: the row that is being filled.
+enum OpenLine {
+    /// Held until complete, because highlighting needs the whole line.
+    Held(String),
+    /// The row being filled, for a line that is not highlighted or too long for it.
     Filling(Row),
 }
 
-impl Code {
-    /// Code in a language, which may be unknown. `lead` stands before every line.
-    pub(crate) fn new(size: Size, lead: Row, language: &str) -> Code {
+impl CodeRenderer {
+    /// Creates a renderer for a language, which may be unknown. `lead` is put before every line.
+    pub(crate) fn new(size: Size, lead: Row, language: &str) -> CodeRenderer {
         let colours = Highlighter::new(language);
-        let mut code =
-            Code { size, lead, style: Style::PLAIN, colours, line: Line::Whole(String::new()) };
-        code.line = code.empty_line();
+        let mut code = CodeRenderer {
+            size,
+            lead,
+            style: Style::PLAIN,
+            highlighter: colours,
+            line: OpenLine::Held(String::new()),
+        };
+        code.line = code.new_open_line();
         code
     }
 
-    /// Text of one style.
-    pub(crate) fn plain(size: Size, lead: Row, style: Style) -> Code {
-        let line = Line::Filling(lead.clone());
-        Code { size, lead, style, colours: None, line }
+    /// Creates a renderer for text of one style.
+    pub(crate) fn for_plain_text(size: Size, lead: Row, style: Style) -> CodeRenderer {
+        let line = OpenLine::Filling(lead.clone());
+        CodeRenderer { size, lead, style, highlighter: None, line }
     }
 
     /// Appends a part of a line.
     pub(crate) fn push(&mut self, text: &str, out: &mut Vec<Row>) {
-        if let Line::Whole(line) = &mut self.line {
+        if let OpenLine::Held(line) = &mut self.line {
             line.push_str(text);
             if line.len() <= HIGHLIGHT_LINE_BYTES_MAX.min(held_bytes_max(self.size)) {
                 return;
             }
             let line = std::mem::take(line);
-            self.line = Line::Filling(self.lead.clone());
-            return self.fill(&line, out);
+            self.line = OpenLine::Filling(self.lead.clone());
+            return self.fill_row(&line, out);
         }
-        self.fill(text, out);
+        self.fill_row(text, out);
     }
 
     pub(crate) fn end_line(&mut self, out: &mut Vec<Row>) {
-        let next = self.empty_line();
-        match (std::mem::replace(&mut self.line, next), &mut self.colours) {
-            (Line::Filling(row), _) => out.push(row),
-            (Line::Whole(line), Some(colours)) => {
+        let next = self.new_open_line();
+        match (std::mem::replace(&mut self.line, next), &mut self.highlighter) {
+            (OpenLine::Filling(row), _) => out.push(row),
+            (OpenLine::Held(line), Some(colours)) => {
                 let mut row = self.lead.clone();
-                colours.line(&line, &mut row);
-                self.lay_out(row, out);
+                colours.push_highlighted_line(&line, &mut row);
+                self.push_wrapped_row(row, out);
             }
-            (Line::Whole(line), None) => {
+            (OpenLine::Held(line), None) => {
                 let mut row = self.lead.clone();
                 row.push(&line, self.style);
-                self.lay_out(row, out);
+                self.push_wrapped_row(row, out);
             }
         }
     }
 
-    /// Ends the last line, if it has begun. A line that may go on is shown without its colours:
-    /// they depend on all of it, and finding them for every few characters costs too much.
+    /// Ends the last line if it has any text. A line that may continue is not highlighted: that
+    /// needs the whole line, and doing it again for every few characters costs too much.
     pub(crate) fn finish(&mut self, ending: Ending, out: &mut Vec<Row>) {
-        if ending != Ending::Ended {
-            self.freeze(out);
+        if ending != Ending::Final {
+            self.settle_held_line(out);
         }
-        if self.has_begun() {
+        if self.has_unfinished_line() {
             self.end_line(out);
         }
     }
 
     pub(crate) fn set_size(&mut self, size: Size, out: &mut Vec<Row>) {
         self.size = size;
-        if let Line::Filling(row) = &mut self.line {
+        if let OpenLine::Filling(row) = &mut self.line {
             let row = std::mem::take(row);
-            let last = self.split_rows(row, out);
-            self.line = Line::Filling(last);
+            let last = self.push_full_rows(row, out);
+            self.line = OpenLine::Filling(last);
         }
     }
 
-    fn has_begun(&self) -> bool {
+    fn has_unfinished_line(&self) -> bool {
         match &self.line {
-            Line::Whole(line) => !line.is_empty(),
-            Line::Filling(row) => {
-                row.text().len() > self.lead.text().len() || row.begins() != Begins::Line
+            OpenLine::Held(line) => !line.is_empty(),
+            OpenLine::Filling(row) => {
+                row.text().len() > self.lead.text().len() || row.start() != RowStart::NewLine
             }
         }
     }
 
-    fn empty_line(&self) -> Line {
-        match &self.colours {
-            Some(_) => Line::Whole(String::new()),
-            None => Line::Filling(self.lead.clone()),
+    fn new_open_line(&self) -> OpenLine {
+        match &self.highlighter {
+            Some(_) => OpenLine::Held(String::new()),
+            None => OpenLine::Filling(self.lead.clone()),
         }
     }
 
-    fn fill(&mut self, text: &str, out: &mut Vec<Row>) {
+    fn fill_row(&mut self, text: &str, out: &mut Vec<Row>) {
         let mut rest = text;
         while !rest.is_empty() {
             let end = (PIECE_BYTES..rest.len()).find(|&at| rest.is_char_boundary(at));
             let (piece, later) = rest.split_at(end.unwrap_or(rest.len()));
-            let Line::Filling(row) = &mut self.line else { return };
+            let OpenLine::Filling(row) = &mut self.line else { return };
             row.push(piece, self.style);
             let row = std::mem::take(row);
-            let last = self.split_rows(row, out);
-            self.line = Line::Filling(last);
+            let last = self.push_full_rows(row, out);
+            self.line = OpenLine::Filling(last);
             rest = later;
         }
     }
 
-    /// Settles what is held of the line as it is shown now; its rest has no colours.
-    pub(crate) fn freeze(&mut self, out: &mut Vec<Row>) {
-        if let Line::Whole(line) = &self.line
+    /// Settles the held part of the line as it is shown now; the rest is not highlighted.
+    pub(crate) fn settle_held_line(&mut self, out: &mut Vec<Row>) {
+        if let OpenLine::Held(line) = &self.line
             && !line.is_empty()
         {
             let mut row = self.lead.clone();
             row.push(line, self.style);
-            let last = self.split_rows(row, out);
-            self.line = Line::Filling(last);
+            let last = self.push_full_rows(row, out);
+            self.line = OpenLine::Filling(last);
         }
     }
 
-    /// Ends the row that is being filled, in the middle of its line.
-    pub(crate) fn cut_row(&mut self, out: &mut Vec<Row>) {
-        if let Line::Filling(row) = &mut self.line {
+    /// Ends the row being filled, in the middle of its line.
+    pub(crate) fn end_row_mid_line(&mut self, out: &mut Vec<Row>) {
+        if let OpenLine::Filling(row) = &mut self.line {
             let mut next = self.lead.clone();
-            next.set_begins(Begins::Within);
+            next.set_start(RowStart::WithoutSpace);
             out.push(std::mem::replace(row, next));
         }
     }
 
-    pub(crate) fn lay_out(&self, row: Row, out: &mut Vec<Row>) {
-        let last = self.split_rows(row, out);
+    pub(crate) fn push_wrapped_row(&self, row: Row, out: &mut Vec<Row>) {
+        let last = self.push_full_rows(row, out);
         out.push(last);
     }
 
-    /// Hands out full rows, and returns what is left.
-    fn split_rows(&self, mut row: Row, out: &mut Vec<Row>) -> Row {
+    /// Pushes the full rows of `row` and returns the remainder.
+    fn push_full_rows(&self, mut row: Row, out: &mut Vec<Row>) -> Row {
         let cols = self.size.width();
         while cols < row.width() {
             let lead = self.lead.text().len();
-            let over = row.cells().find(|cell| cell.col + cell.width > cols && cell.at > lead);
-            let Some(at) = over.map(|cell| cell.at) else { return row };
+            let over = row.cells().find(|cell| cell.col + cell.width > cols && cell.offset > lead);
+            let Some(at) = over.map(|cell| cell.offset) else { return row };
             let front = row.split_front(at);
             let mut next = self.lead.clone();
-            next.set_begins(Begins::Within);
+            next.set_start(RowStart::WithoutSpace);
             next.push_row(&row);
             out.push(front);
             row = next;
@@ -175,9 +182,9 @@ impl Code {
 mod tests {
     use super::*;
 
-    fn rows(language: &str, cols: u16, chunks: &[&str]) -> Vec<Row> {
+    fn render_chunks(language: &str, cols: u16, chunks: &[&str]) -> Vec<Row> {
         let mut out = Vec::new();
-        let mut code = Code::new(Size::new(cols, 10), Row::default(), language);
+        let mut code = CodeRenderer::new(Size::new(cols, 10), Row::default(), language);
         for chunk in chunks {
             for piece in chunk.split_inclusive('\n') {
                 code.push(piece.trim_end_matches('\n'), &mut out);
@@ -186,18 +193,18 @@ mod tests {
                 }
             }
         }
-        code.finish(Ending::Ended, &mut out);
+        code.finish(Ending::Final, &mut out);
         out
     }
 
     #[track_caller]
     fn check(language: &str, cols: u16, text: &str) {
-        let whole = rows(language, cols, &[text]);
+        let whole = render_chunks(language, cols, &[text]);
         let joined: String = whole
             .iter()
             .enumerate()
             .map(|(at, row)| {
-                if at > 0 && row.begins() == Begins::Line { "\n" } else { "" }.to_owned()
+                if at > 0 && row.start() == RowStart::NewLine { "\n" } else { "" }.to_owned()
                     + row.text()
             })
             .collect();
@@ -205,7 +212,7 @@ mod tests {
         assert!(whole.iter().all(|row| row.width() <= usize::from(cols)));
         let chars: Vec<String> = text.chars().map(String::from).collect();
         let chars: Vec<&str> = chars.iter().map(String::as_str).collect();
-        assert_eq!(rows(language, cols, &chars), whole);
+        assert_eq!(render_chunks(language, cols, &chars), whole);
     }
 
     #[test]

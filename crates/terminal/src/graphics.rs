@@ -1,18 +1,18 @@
-//! How a terminal draws pictures, if it does.
+//! Image protocols of terminals, and their detection.
 
-mod art;
+mod terminal_image;
 
-pub use art::{Art, Unshown};
+pub use terminal_image::{EncodeImageError, TerminalImage};
 
-/// What a terminal understands.
+/// Image protocol that a terminal supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Graphics {
+pub enum GraphicsProtocol {
     Kitty,
     Iterm2,
     Sixel,
 }
 
-/// Pixels of one character.
+/// Pixels of one character cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellSize {
     pub width: u32,
@@ -20,11 +20,11 @@ pub struct CellSize {
 }
 
 impl CellSize {
-    /// Where the terminal does not say: only proportions depend on it.
-    const USUAL: CellSize = CellSize { width: 10, height: 20 };
+    /// Used if the terminal does not report its size; only proportions depend on it.
+    const DEFAULT: CellSize = CellSize { width: 10, height: 20 };
 
-    /// As the terminal tells, if it does.
-    fn told() -> Option<CellSize> {
+    /// Asks the terminal; `None` if it does not report pixels.
+    fn query_terminal() -> Option<CellSize> {
         let window = crossterm::terminal::window_size().ok()?;
         let width = u32::from(window.width).checked_div(u32::from(window.columns))?;
         let height = u32::from(window.height).checked_div(u32::from(window.rows))?;
@@ -32,31 +32,35 @@ impl CellSize {
     }
 }
 
-impl Graphics {
-    /// As the environment tells, which is asked for one variable at a time. What sits between us and
-    /// the terminal swallows pictures, or lets them stand where they do not belong.
-    pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Option<Graphics> {
+impl GraphicsProtocol {
+    /// Detects the protocol from environment variables. `None` inside multiplexers, which drop or
+    /// misplace images.
+    pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Option<GraphicsProtocol> {
         let value = |name: &str| variable(name).unwrap_or_default();
         let set = |name: &str| !value(name).is_empty();
         if ["TMUX", "STY", "ZELLIJ"].into_iter().any(set) {
             return None;
         }
         match (value("TERM_PROGRAM").as_str(), value("TERM").as_str()) {
-            ("ghostty", _) | (_, "xterm-kitty" | "xterm-ghostty") => Some(Graphics::Kitty),
-            ("iTerm.app" | "WezTerm" | "mintty" | "rio", _) => Some(Graphics::Iterm2),
-            (_, "foot" | "foot-extra" | "mlterm" | "contour") => Some(Graphics::Sixel),
-            // What was started from such a terminal has these too, and a name of its own.
-            ("", _) if set("KITTY_WINDOW_ID") || set("KONSOLE_VERSION") => Some(Graphics::Kitty),
+            ("ghostty", _) | (_, "xterm-kitty" | "xterm-ghostty") => Some(GraphicsProtocol::Kitty),
+            ("iTerm.app" | "WezTerm" | "mintty" | "rio", _) => Some(GraphicsProtocol::Iterm2),
+            (_, "foot" | "foot-extra" | "mlterm" | "contour") => Some(GraphicsProtocol::Sixel),
+            // Other terminals started from such a one inherit these, but set TERM_PROGRAM.
+            ("", _) if set("KITTY_WINDOW_ID") || set("KONSOLE_VERSION") => {
+                Some(GraphicsProtocol::Kitty)
+            }
             _ => None,
         }
     }
 
-    /// How large a character is, where pictures can be drawn at all: sixels are pixels, and would
-    /// cover what they should not if nobody knew.
-    pub fn cell_size(self) -> Option<CellSize> {
+    /// Asks the terminal for its cell size. Sixel images need the exact one, because they are
+    /// sized in pixels; the other protocols fall back to a default.
+    pub fn query_cell_size(self) -> Option<CellSize> {
         match self {
-            Graphics::Kitty | Graphics::Iterm2 => Some(CellSize::told().unwrap_or(CellSize::USUAL)),
-            Graphics::Sixel => CellSize::told(),
+            GraphicsProtocol::Kitty | GraphicsProtocol::Iterm2 => {
+                Some(CellSize::query_terminal().unwrap_or(CellSize::DEFAULT))
+            }
+            GraphicsProtocol::Sixel => CellSize::query_terminal(),
         }
     }
 }
@@ -66,21 +70,24 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(environment: &[(&str, &str)], expected: Option<Graphics>) {
+    fn check(environment: &[(&str, &str)], expected: Option<GraphicsProtocol>) {
         let find = |name: &str| {
             environment.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
         };
-        assert_eq!(Graphics::detect(find), expected, "{environment:?}");
+        assert_eq!(GraphicsProtocol::detect(find), expected, "{environment:?}");
     }
 
     #[test]
     fn terminals_that_draw_are_known_by_their_environment() {
         check(&[("TERM", "xterm-256color")], None);
-        check(&[("TERM", "xterm-kitty")], Some(Graphics::Kitty));
+        check(&[("TERM", "xterm-kitty")], Some(GraphicsProtocol::Kitty));
         check(&[("TERM", "xterm-kitty"), ("TMUX", "x")], None);
-        check(&[("TERM_PROGRAM", "WezTerm")], Some(Graphics::Iterm2));
-        check(&[("TERM", "foot")], Some(Graphics::Sixel));
+        check(&[("TERM_PROGRAM", "WezTerm")], Some(GraphicsProtocol::Iterm2));
+        check(&[("TERM", "foot")], Some(GraphicsProtocol::Sixel));
         check(&[("TERM_PROGRAM", "vscode"), ("KITTY_WINDOW_ID", "1")], None);
-        check(&[("TERM", "xterm-256color"), ("KONSOLE_VERSION", "230400")], Some(Graphics::Kitty));
+        check(
+            &[("TERM", "xterm-256color"), ("KONSOLE_VERSION", "230400")],
+            Some(GraphicsProtocol::Kitty),
+        );
     }
 }

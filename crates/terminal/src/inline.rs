@@ -1,9 +1,8 @@
-//! Inline Markdown as it arrives: emphasis, code, links, breaks.
+//! Incremental parser for inline Markdown: emphasis, code spans, links, line breaks.
 //!
-//! Emphasis follows the delimiter stack of `CommonMark`, which reads from left to right. What cannot be
-//! decided yet (a `**` without its end) is held, but only for so many bytes: then it is text, for
-//! good. That depends on the text and the size of the screen alone, so chunk boundaries and time
-//! never show.
+//! Emphasis follows the delimiter stack of `CommonMark`. Undecided input (a `**` without its end)
+//! is held for a limited number of bytes and then becomes text for good. The limit depends only on
+//! the size of the screen, so chunk boundaries and timing never show.
 
 mod emphasis;
 mod link;
@@ -11,133 +10,134 @@ mod token;
 
 use std::collections::VecDeque;
 
-use crate::inline::link::Drop;
+use crate::hyperlinks::{Hyperlink, HyperlinkMode};
+use crate::inline::link::BracketsToDrop;
 use crate::limits::held_bytes_max;
-use crate::links::{Link, Links};
 use crate::size::Size;
 use crate::style::{Attributes, Colour, Style};
 
-const CODE: Style = Style::coloured(Colour::Cyan);
+const CODE_STYLE: Style = Style::coloured(Colour::Cyan);
 
-/// What can still come.
+/// End of the text read so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// More text.
-    Open,
-    /// More text, but this is how it looks now: what is open looks as if it were closed here.
-    Shown,
+    MoreFollows,
+    /// More text; rendered as a preview in which open constructs look closed.
+    Preview,
     /// Nothing.
-    Ended,
+    Final,
 }
 
-/// A piece that is decided.
+/// Decided output of the parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Piece<'a> {
-    Text(&'a str, Style, Option<&'a Link>),
+pub(crate) enum InlinePiece<'a> {
+    Text(&'a str, Style, Option<&'a Hyperlink>),
     Break,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum NodeKind {
     Text,
     Break,
-    Delimiter(Delimiter),
-    /// `[` or `![`, as long as it may begin a link.
-    Bracket(Bracket),
+    Delimiter(DelimiterRun),
+    /// `[` or `![` that may still start a link.
+    Bracket(BracketKind),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Bracket {
+enum BracketKind {
     Link,
     Image,
 }
 
 /// A run of `*`, `_` or `~`.
 #[derive(Clone, Copy, Debug)]
-struct Delimiter {
+struct DelimiterRun {
     mark: char,
-    /// What of it is not used up.
-    len: usize,
-    whole: usize,
-    opens: bool,
-    closes: bool,
-    /// It could have done either when it was read.
-    both: bool,
+    /// Characters not yet matched.
+    unmatched_len: usize,
+    original_len: usize,
+    can_open: bool,
+    can_close: bool,
+    /// It could both open and close when it was read.
+    can_both: bool,
 }
 
 #[derive(Clone, Debug)]
-struct Node {
-    kind: Kind,
+struct HeldNode {
+    kind: NodeKind,
     text: String,
     style: Style,
-    link: Option<Link>,
-    /// What had been read before it.
-    at: usize,
+    link: Option<Hyperlink>,
+    /// Bytes read before it.
+    bytes_before: usize,
 }
 
+/// Incremental parser of one block's inline text.
 #[derive(Clone, Debug)]
-pub(crate) struct Inline {
-    /// From the first thing on that is not decided.
-    held: VecDeque<Node>,
-    /// What cannot be read before more of it is there.
+pub(crate) struct InlineParser {
+    /// Nodes from the first undecided one on.
+    held: VecDeque<HeldNode>,
+    /// The start of an incomplete token.
     unread: String,
-    before: char,
-    read: usize,
-    limit: usize,
-    /// What a line break counts as: it takes a row.
+    previous_char: char,
+    bytes_read: usize,
+    held_bytes_max: usize,
+    /// Bytes that a line break counts as, because it takes a row.
     cols: usize,
-    links: Links,
+    links: HyperlinkMode,
 }
 
-impl Inline {
-    pub(crate) fn new(size: Size, links: Links) -> Inline {
-        Inline {
+impl InlineParser {
+    pub(crate) fn new(size: Size, links: HyperlinkMode) -> InlineParser {
+        InlineParser {
             held: VecDeque::new(),
             unread: String::new(),
-            before: '\n',
-            read: 0,
-            limit: held_bytes_max(size),
+            previous_char: '\n',
+            bytes_read: 0,
+            held_bytes_max: held_bytes_max(size),
             cols: size.width(),
             links,
         }
     }
 
-    /// Appends text; a line end in it is one inside the paragraph.
-    pub(crate) fn push(&mut self, text: &str, sink: &mut impl FnMut(Piece<'_>)) {
+    /// Appends text and emits what is decided; line ends are soft breaks.
+    pub(crate) fn push(&mut self, text: &str, sink: &mut impl FnMut(InlinePiece<'_>)) {
         self.unread.push_str(text);
-        self.read_all(Ending::Open);
-        self.drop_brackets(Drop::OutOfReach);
-        self.flush(sink);
+        self.read_tokens(Ending::MoreFollows);
+        self.turn_brackets_into_text(BracketsToDrop::OutOfReach);
+        self.emit_decided(sink);
     }
 
-    /// Decides everything that is held.
-    pub(crate) fn finish(&mut self, ending: Ending, sink: &mut impl FnMut(Piece<'_>)) {
-        self.read_all(ending);
-        self.drop_brackets(Drop::All);
-        if ending == Ending::Shown {
-            self.close_open();
+    /// Decides and emits everything that is held.
+    pub(crate) fn finish(&mut self, ending: Ending, sink: &mut impl FnMut(InlinePiece<'_>)) {
+        self.read_tokens(ending);
+        self.turn_brackets_into_text(BracketsToDrop::All);
+        if ending == Ending::Preview {
+            self.style_open_emphasis();
         }
-        self.merge();
+        self.merge_held_text();
         for node in self.held.drain(..) {
-            emit(&node, sink);
+            emit_node(&node, sink);
         }
     }
 
-    /// Joins what looks alike: text in a few large pieces is wrapped faster than in many small ones.
-    fn merge(&mut self) {
-        let mut merged: VecDeque<Node> = VecDeque::new();
+    /// Joins adjacent text of the same style: a few large pieces wrap faster than many small ones.
+    fn merge_held_text(&mut self) {
+        let mut merged: VecDeque<HeldNode> = VecDeque::new();
         for mut node in self.held.drain(..) {
             match node.kind {
-                Kind::Delimiter(delimiter) => {
-                    node.text.truncate(delimiter.len * delimiter.mark.len_utf8());
-                    node.kind = Kind::Text;
+                NodeKind::Delimiter(delimiter) => {
+                    node.text.truncate(delimiter.unmatched_len * delimiter.mark.len_utf8());
+                    node.kind = NodeKind::Text;
                 }
-                Kind::Bracket(_) => node.kind = Kind::Text,
-                Kind::Text | Kind::Break => {}
+                NodeKind::Bracket(_) => node.kind = NodeKind::Text,
+                NodeKind::Text | NodeKind::Break => {}
             }
             match merged.back_mut() {
-                Some(Node { kind: Kind::Text, text, style, link, .. })
-                    if matches!(node.kind, Kind::Text)
+                Some(HeldNode { kind: NodeKind::Text, text, style, link, .. })
+                    if matches!(node.kind, NodeKind::Text)
                         && *style == node.style
                         && *link == node.link =>
                 {
@@ -150,85 +150,95 @@ impl Inline {
     }
 
     pub(crate) fn set_size(&mut self, size: Size) {
-        self.limit = held_bytes_max(size);
+        self.held_bytes_max = held_bytes_max(size);
         self.cols = size.width();
     }
 
-    fn read_all(&mut self, ending: Ending) {
+    fn read_tokens(&mut self, ending: Ending) {
         let unread = std::mem::take(&mut self.unread);
         let mut at = 0;
         while at < unread.len() {
-            let Some(bytes) = self.token(&unread[at..], ending) else { break };
+            let Some(bytes) = self.read_token(&unread[at..], ending) else { break };
             let last = unread[at..at + bytes].chars().next_back();
-            self.before = last.unwrap_or(self.before);
-            self.read += bytes;
+            self.previous_char = last.unwrap_or(self.previous_char);
+            self.bytes_read += bytes;
             at += bytes;
         }
         self.unread = if at == 0 { unread } else { unread[at..].to_owned() };
     }
 
-    /// Hands out everything before the first thing that is undecided.
-    fn flush(&mut self, sink: &mut impl FnMut(Piece<'_>)) {
+    /// Emits every node before the first undecided one.
+    fn emit_decided(&mut self, sink: &mut impl FnMut(InlinePiece<'_>)) {
         while let Some(node) = self.held.front() {
             if self.is_undecided(node) {
                 return;
             }
-            emit(node, sink);
+            emit_node(node, sink);
             self.held.pop_front();
         }
     }
 
-    fn is_undecided(&self, node: &Node) -> bool {
+    fn is_undecided(&self, node: &HeldNode) -> bool {
         let may_open = match &node.kind {
-            Kind::Delimiter(delimiter) => delimiter.opens && delimiter.len > 0,
-            Kind::Bracket(_) => true,
-            Kind::Text | Kind::Break => false,
+            NodeKind::Delimiter(delimiter) => delimiter.can_open && delimiter.unmatched_len > 0,
+            NodeKind::Bracket(_) => true,
+            NodeKind::Text | NodeKind::Break => false,
         };
-        may_open && (self.is_in_reach(node) || self.has_bracket_near(node))
+        may_open && (self.is_within_limit(node) || self.has_bracket_within_limit(node))
     }
 
-    /// What stands inside a bracket may end it, but is not looked at before the bracket is decided.
-    fn has_bracket_near(&self, opener: &Node) -> bool {
-        let near = |node: &Node| node.at.saturating_sub(opener.at) <= self.limit;
-        self.held.iter().any(|node| matches!(node.kind, Kind::Bracket(_)) && near(node))
+    /// Returns true if a bracket within the limit may hide a closer of `opener`: closers inside a
+    /// bracket are matched only once the bracket is decided.
+    fn has_bracket_within_limit(&self, opener: &HeldNode) -> bool {
+        let near = |node: &HeldNode| {
+            node.bytes_before.saturating_sub(opener.bytes_before) <= self.held_bytes_max
+        };
+        self.held.iter().any(|node| matches!(node.kind, NodeKind::Bracket(_)) && near(node))
     }
 
-    /// Whether what is read now may still end what began there.
-    fn is_in_reach(&self, node: &Node) -> bool {
-        self.read - node.at <= self.limit
+    /// Returns true if text read now may still close the node.
+    fn is_within_limit(&self, node: &HeldNode) -> bool {
+        self.bytes_read - node.bytes_before <= self.held_bytes_max
     }
 
-    fn text(&mut self, text: &str, style: Style, link: Option<Link>) {
-        if let Some(Node { kind: Kind::Text, text: before, style: same, link: None, .. }) =
-            self.held.back_mut()
+    fn push_text(&mut self, text: &str, style: Style, link: Option<Hyperlink>) {
+        if let Some(HeldNode {
+            kind: NodeKind::Text, text: before, style: same, link: None, ..
+        }) = self.held.back_mut()
             && link.is_none()
             && *same == style
         {
             before.push_str(text);
             return;
         }
-        self.node(Kind::Text, text, style, link);
+        self.push_node(NodeKind::Text, text, style, link);
     }
 
-    fn node(&mut self, kind: Kind, text: &str, style: Style, link: Option<Link>) {
-        self.held.push_back(Node { kind, text: text.to_owned(), style, link, at: self.read });
+    fn push_node(&mut self, kind: NodeKind, text: &str, style: Style, link: Option<Hyperlink>) {
+        self.held.push_back(HeldNode {
+            kind,
+            text: text.to_owned(),
+            style,
+            link,
+            bytes_before: self.bytes_read,
+        });
     }
 
-    /// What is open looks as if it were closed here.
-    fn close_open(&mut self) {
+    /// Styles open emphasis as if it ended here, for a preview.
+    fn style_open_emphasis(&mut self) {
         let mut open = Attributes::NONE;
         for index in 0..self.held.len() {
             let node = &self.held[index];
             let opens = match node.kind {
-                Kind::Delimiter(delimiter) if self.is_undecided(node) => {
-                    emphasis::attributes(delimiter.mark, delimiter.len)
+                NodeKind::Delimiter(delimiter) if self.is_undecided(node) => {
+                    emphasis::emphasis_attributes(delimiter.mark, delimiter.unmatched_len)
                 }
                 _ => Attributes::NONE,
             };
             let node = &mut self.held[index];
-            node.style = node.style.with(open);
+            node.style = node.style.with_attributes(open);
             if opens != Attributes::NONE {
-                node.kind = Kind::Text;
+                node.kind = NodeKind::Text;
                 node.text.clear();
                 open = open | opens;
             }
@@ -236,20 +246,20 @@ impl Inline {
     }
 }
 
-fn emit(node: &Node, sink: &mut impl FnMut(Piece<'_>)) {
+fn emit_node(node: &HeldNode, sink: &mut impl FnMut(InlinePiece<'_>)) {
     match &node.kind {
-        Kind::Break => sink(Piece::Break),
-        Kind::Text | Kind::Bracket(_) => {
-            sink(Piece::Text(&node.text, node.style, node.link.as_ref()));
+        NodeKind::Break => sink(InlinePiece::Break),
+        NodeKind::Text | NodeKind::Bracket(_) => {
+            sink(InlinePiece::Text(&node.text, node.style, node.link.as_ref()));
         }
-        Kind::Delimiter(delimiter) => {
-            let text = &node.text[..delimiter.len * delimiter.mark.len_utf8()];
-            sink(Piece::Text(text, node.style, node.link.as_ref()));
+        NodeKind::Delimiter(delimiter) => {
+            let text = &node.text[..delimiter.unmatched_len * delimiter.mark.len_utf8()];
+            sink(InlinePiece::Text(text, node.style, node.link.as_ref()));
         }
     }
 }
 
-const LINK: Attributes = Attributes::UNDERLINE;
+const LINK_ATTRIBUTES: Attributes = Attributes::UNDERLINE;
 
 #[cfg(test)]
 #[path = "inline_tests.rs"]

@@ -1,12 +1,12 @@
 use super::*;
 
 /// Everything as one line: emphasis as `<b>`, `<i>`, `<s>`, code as `<c>`, links as `<a>`.
-fn spelled(links: Links, pieces: &[&str], ending: Ending) -> String {
+fn render_with_tags(links: HyperlinkMode, pieces: &[&str], ending: Ending) -> String {
     let mut out: Vec<(String, String)> = Vec::new();
-    let mut sink = |piece: Piece<'_>| {
+    let mut sink = |piece: InlinePiece<'_>| {
         let (text, marks) = match piece {
-            Piece::Break => ("⏎".to_owned(), String::new()),
-            Piece::Text(text, style, link) => (text.to_owned(), marks(style, link)),
+            InlinePiece::Break => ("⏎".to_owned(), String::new()),
+            InlinePiece::Text(text, style, link) => (text.to_owned(), style_tags(style, link)),
         };
         match out.last_mut() {
             _ if text.is_empty() => {}
@@ -14,7 +14,7 @@ fn spelled(links: Links, pieces: &[&str], ending: Ending) -> String {
             _ => out.push((text, marks)),
         }
     };
-    let mut inline = Inline::new(Size::new(20, 12), links);
+    let mut inline = InlineParser::new(Size::new(20, 12), links);
     for piece in pieces {
         inline.push(piece, &mut sink);
     }
@@ -26,7 +26,7 @@ fn spelled(links: Links, pieces: &[&str], ending: Ending) -> String {
     out.iter().map(wrapped).collect()
 }
 
-fn marks(style: Style, link: Option<&Link>) -> String {
+fn style_tags(style: Style, link: Option<&Hyperlink>) -> String {
     let names = [
         (Attributes::BOLD, "b"),
         (Attributes::ITALIC, "i"),
@@ -38,7 +38,7 @@ fn marks(style: Style, link: Option<&Link>) -> String {
         .filter(|(flag, _)| style.attributes.contains(*flag))
         .map(|(_, name)| *name)
         .collect();
-    if style.colour == CODE.colour {
+    if style.colour == CODE_STYLE.colour {
         marks.push('c');
     }
     if let Some(link) = link {
@@ -50,19 +50,19 @@ fn marks(style: Style, link: Option<&Link>) -> String {
 /// Reads `text` whole, cut everywhere, and character by character.
 #[track_caller]
 fn check(text: &str, expected: &str) {
-    check_links(Links::Behind, text, expected);
+    check_links(HyperlinkMode::Osc8, text, expected);
 }
 
 #[track_caller]
-fn check_links(links: Links, text: &str, expected: &str) {
-    assert_eq!(spelled(links, &[text], Ending::Ended), expected, "{text:?}");
+fn check_links(links: HyperlinkMode, text: &str, expected: &str) {
+    assert_eq!(render_with_tags(links, &[text], Ending::Final), expected, "{text:?}");
     for at in (0..text.len()).filter(|&at| text.is_char_boundary(at)) {
         let cut = [&text[..at], &text[at..]];
-        assert_eq!(spelled(links, &cut, Ending::Ended), expected, "{text:?} cut at {at}");
+        assert_eq!(render_with_tags(links, &cut, Ending::Final), expected, "{text:?} cut at {at}");
     }
     let chars: Vec<&str> =
         text.char_indices().map(|(at, c)| &text[at..at + c.len_utf8()]).collect();
-    assert_eq!(spelled(links, &chars, Ending::Ended), expected, "{text:?} by characters");
+    assert_eq!(render_with_tags(links, &chars, Ending::Final), expected, "{text:?} by characters");
 }
 
 #[test]
@@ -94,8 +94,8 @@ fn links_lead_where_terminals_may_be_sent() {
     check("<https://x.y> <b>", "<a:https://x.y>https://x.y</> <b>");
     check("[a] [b](c d)", "[a] [b](c d)");
     check("![alt](https://x/i.png)", "<a:https://x/i.png>[image: alt]</>");
-    check_links(Links::Spelled, "[a](https://x.y)", "a<d> (https://x.y)</>");
-    check_links(Links::Spelled, "[https://x.y](https://x.y)", "https://x.y");
+    check_links(HyperlinkMode::SpelledOut, "[a](https://x.y)", "a<d> (https://x.y)</>");
+    check_links(HyperlinkMode::SpelledOut, "[https://x.y](https://x.y)", "https://x.y");
     check("[a](https://é/)", "<a:https://%C3%A9/>a</>");
 }
 
@@ -124,7 +124,7 @@ fn what_stays_open_for_longer_than_the_screen_is_text() {
 
 #[test]
 fn what_is_open_is_shown_as_if_it_were_closed() {
-    let shown = |text| spelled(Links::Behind, &[text], Ending::Shown);
+    let shown = |text| render_with_tags(HyperlinkMode::Osc8, &[text], Ending::Preview);
     assert_eq!(shown("a **b"), "a <b>b</>");
     assert_eq!(shown("a **b*"), "a <b>b</>");
     assert_eq!(shown("a `b"), "a <c>b</>");

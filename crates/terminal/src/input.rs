@@ -1,7 +1,7 @@
-//! What a person writes, from keys to a message. Pure: keys and times go in, wishes come out.
+//! Message input: key bindings, text editor, history, paste detection. Pure, without IO or clock.
 
-pub mod burst;
 pub mod editor;
 pub mod history;
-pub mod keys;
+pub mod key_bindings;
 mod layout;
+pub mod paste_burst;

@@ -1,34 +1,33 @@
-//! The chat in the terminal: text in, rows out, and a screen that shows them.
+//! Terminal chat: turns text into rows and draws them on a screen.
 //!
 //! ```text
 //! text ─ neutral ─▶ markdown or lines ─▶ settled rows, live rows ─▶ screen or plain ─▶ bytes
 //! ```
 //!
-//! A row that is settled is written once and left to the terminal. Only the live rows, the last
-//! few of the screen, are ever drawn again.
+//! A settled row is written once and belongs to the terminal's scrollback from then on. Only the
+//! live rows, the last few of the screen, are ever redrawn.
 
-pub mod album;
 pub mod app;
 pub mod chat;
 mod code;
 pub mod graphics;
 mod highlight;
+pub mod hyperlinks;
+pub mod image_files;
 mod inline;
 pub mod input;
 pub mod limits;
-pub mod lines;
-pub mod link;
-pub mod links;
+pub mod line_renderer;
 pub mod markdown;
-pub mod modes;
+pub mod output;
 pub mod page;
-pub mod place;
-pub mod plain;
+pub mod page_display;
+pub mod plain_writer;
 pub mod row;
 pub mod screen;
-pub mod sheet;
 pub mod size;
 pub mod style;
+pub mod terminal_modes;
 pub mod text;
-pub mod watch;
+pub mod tty;
 mod wrap;

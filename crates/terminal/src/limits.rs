@@ -1,51 +1,60 @@
-//! Every bound of this crate, with its unit.
+//! Shared limits of this crate.
 
 use std::time::Duration;
 
 use crate::size::Size;
 
-/// Frames come no closer than this.
-pub const FRAME_EVERY: Duration = Duration::from_millis(33);
+/// Shortest time between two frames.
+pub const FRAME_INTERVAL: Duration = Duration::from_millis(33);
 
-/// A window that changes its size is let come to rest so long before anything is drawn again: it
-/// may have wrapped everything anew before it says how large it is, and be dragged further.
-pub const REST_AFTER_RESIZE: Duration = Duration::from_millis(300);
+/// Time without a resize after which the size counts as stable. The terminal may reflow its text
+/// before it reports the new size, and the user may still be dragging.
+pub const RESIZE_SETTLE_TIME: Duration = Duration::from_millis(300);
 
-/// What counts seconds is drawn again so often.
-pub const TICK_EVERY: Duration = Duration::from_secs(1);
+/// How often elapsed times are redrawn.
+pub const TICK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A code line longer than this is shown without colours: finding them costs too much.
+/// Input events that wait for the event loop; further ones wait in the terminal.
+pub const INPUT_EVENTS_QUEUED_MAX: usize = 1_024;
+
+/// Results of background calls that wait for the event loop.
+pub const RESULTS_QUEUED_MAX: usize = 256;
+
+/// Messages that wait to be sent; further ones stay in the input.
+pub const OUTBOX_MESSAGES_MAX: usize = 64;
+
+/// Messages that wait to be appended to the history file.
+pub const HISTORY_ENTRIES_QUEUED_MAX: usize = 64;
+
+/// A longer code line is not highlighted.
 pub const HIGHLIGHT_LINE_BYTES_MAX: usize = 2_000;
 
-/// After so many lines of one block, code is shown without colours.
+/// Lines of one code block that are highlighted.
 pub const HIGHLIGHT_LINES_MAX: usize = 10_000;
 
-/// Containers (quotes, list items) deeper than this are text.
-pub const NESTING_MAX: usize = 12;
-
-/// Columns of a table beyond these are text of the last one.
+/// Further columns of a table become text of the last one.
 pub const TABLE_COLUMNS_MAX: usize = 32;
 
-/// Longest entity (`&CounterClockwise...;`) that is looked for.
+/// Longest character entity (`&hellip;`) that is decoded.
 pub const ENTITY_BYTES_MAX: usize = 12;
 
-/// Longest address of a link.
+/// Longest address of a hyperlink.
 pub const URL_BYTES_MAX: usize = 2_048;
 
-/// Rows of the screen that the live region leaves to what is settled.
-pub const ROWS_LEFT: u16 = 2;
+/// Screen rows always left to settled rows.
+pub const SETTLED_ROWS_MIN: u16 = 2;
 
-/// Rows that may be live.
+/// Returns the most rows that the live region may take.
 pub fn live_rows_max(size: Size) -> usize {
-    usize::from(size.rows.saturating_sub(ROWS_LEFT)).max(1)
+    usize::from(size.rows.saturating_sub(SETTLED_ROWS_MIN)).max(1)
 }
 
-/// On the smallest screens this much of a construct is still held.
+/// Lower bound of `held_bytes_max`, for the smallest screens.
 pub const HELD_BYTES_MIN: usize = 32;
 
-/// Bytes of one construct that may be held back until it is decided: what is longer freezes as it
-/// was written. A byte takes at most one column; half of the live region is left for rows that
-/// words do not fill, and for what is held inside what is held.
+/// Returns the most bytes of one construct that are held until it is decided; longer ones become
+/// literal text. A byte takes at most one column. Half of the live region is kept for ragged rows
+/// and nested constructs.
 pub fn held_bytes_max(size: Size) -> usize {
     (live_rows_max(size) / 2 * usize::from(size.cols)).max(HELD_BYTES_MIN)
 }

@@ -10,31 +10,33 @@
 mod cursor;
 mod leaf;
 mod line;
-mod marker;
 mod paragraph;
 mod table;
 
+use millpond_engine::markdown::{BlockScanner, LineKind};
+
+pub use crate::hyperlinks::HyperlinkMode;
 use crate::inline::Ending;
 use crate::limits::held_bytes_max;
-pub use crate::links::Links;
 use crate::row::Row;
 use crate::size::Size;
 use crate::style::{Attributes, Colour, Style};
 use crate::text::Neutraliser;
 
 use leaf::Leaf;
-use line::{Container, Decision, Open, Seen, Start};
+use line::{Container, Decision, Seen, Start};
 
 /// A rule is as wide as what is read with ease.
 const RULE_COLS_MAX: usize = 80;
 const QUOTE: &str = "│ ";
-const QUOTE_STYLE: Style = Style::coloured(Colour::Green).with_const(Attributes::DIM);
+const QUOTE_STYLE: Style = Style::coloured(Colour::Green).with_attributes_const(Attributes::DIM);
 
 #[derive(Clone, Debug)]
 pub struct Markdown {
     size: Size,
-    links: Links,
+    links: HyperlinkMode,
     neutral: Neutraliser,
+    blocks: BlockScanner,
     containers: Vec<Container>,
     leaf: Leaf,
     line: Line,
@@ -58,11 +60,12 @@ impl Markdown {
     /// `size` is what the message may use: the columns of the screen, and the rows that are not
     /// needed for what is live below it.
     #[must_use]
-    pub fn new(size: Size, links: Links) -> Markdown {
+    pub fn new(size: Size, links: HyperlinkMode) -> Markdown {
         Markdown {
             size: Size::new(size.cols, size.rows),
             links,
             neutral: Neutraliser::default(),
+            blocks: BlockScanner::default(),
             containers: Vec::new(),
             leaf: Leaf::None,
             line: Line::Undecided(String::new()),
@@ -87,7 +90,7 @@ impl Markdown {
 
     /// Says that nothing follows: everything is settled.
     pub fn finish(&mut self) {
-        self.end(Ending::Ended);
+        self.end(Ending::Final);
     }
 
     /// The rows that have settled since the last call, in order.
@@ -98,7 +101,7 @@ impl Markdown {
     /// What is not settled, as it looks now.
     pub fn live(&self) -> Vec<Row> {
         let mut now = Markdown { settled: Vec::new(), ..self.clone() };
-        now.end(Ending::Shown);
+        now.end(Ending::Preview);
         now.settled
     }
 
@@ -125,84 +128,74 @@ impl Markdown {
 
     /// A part of a line.
     fn part(&mut self, text: &str) {
-        match &mut self.line {
-            Line::Decided => self.leaf.push(text, &mut self.settled),
-            Line::Undecided(line) => {
-                line.push_str(text);
-                self.try_decide();
+        let mut rest = text;
+        while let Line::Undecided(line) = &mut self.line {
+            let Some(char) = rest.chars().next() else { return };
+            let (first, later) = rest.split_at(char.len_utf8());
+            line.push_str(first);
+            rest = later;
+            for byte in first.bytes() {
+                self.blocks.read(byte);
+            }
+            self.try_decide();
+        }
+        if self.blocks.kind().is_some_and(LineKind::has_inline) {
+            for byte in rest.bytes() {
+                self.blocks.read_text(byte);
             }
         }
+        self.leaf.push(rest, &mut self.settled);
     }
 
-    /// Decides what the line begins, if that is already known.
+    /// Decides what the line begins, if that is already known. One that is undecided for too long
+    /// is text.
     fn try_decide(&mut self) {
         let Line::Undecided(line) = &self.line else { return };
-        if line.is_empty() {
-            return;
-        }
-        let max = self.undecided_max();
-        let open = self.open();
-        let decision = if line.len() <= max {
-            line::decide(line, Seen::Part, open)
+        if held_bytes_max(self.size) < line.len() {
+            self.blocks.decide_text();
+            self.decide(Seen::Whole);
         } else {
-            let start = (0..=max).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0);
-            let decision = line::decide(&line[..start], Seen::Part, open);
-            Some(decision.unwrap_or_else(|| line::text(line, open)))
-        };
-        if let Some(decision) = decision {
-            self.apply(decision);
+            self.decide(Seen::Part);
         }
     }
 
-    /// Decides what the line begins, because nothing more of it comes.
-    fn decide_whole(&mut self) {
+    fn decide(&mut self, seen: Seen) {
         if let Line::Undecided(line) = &self.line
-            && line.len() <= self.undecided_max()
-            && let Some(decision) = line::decide(line, Seen::Whole, self.open())
+            && let Some(decision) = line::decide(line, seen, &self.blocks, self.leaf.within())
         {
             self.apply(decision);
         }
     }
 
     fn end_line(&mut self) {
-        self.decide_whole();
+        self.blocks.step(b'\n');
+        self.decide(Seen::Whole);
         self.leaf.end_line(&mut self.settled);
         self.line = Line::Undecided(String::new());
     }
 
     fn end(&mut self, ending: Ending) {
-        self.decide_whole();
+        self.blocks.step(b'\n');
+        self.decide(Seen::Whole);
         self.close_leaf(ending);
         self.close_containers(0);
     }
 
-    fn undecided_max(&self) -> usize {
-        held_bytes_max(self.size)
-    }
-
-    fn open(&self) -> Open<'_> {
-        Open { containers: &self.containers, leaf: self.leaf.within() }
-    }
-
     /// Does what the line says, and gives the leaf what of it has been read.
     fn apply(&mut self, decision: Decision) {
-        let Line::Undecided(line) = std::mem::replace(&mut self.line, Line::Decided) else {
-            return;
-        };
-        let Decision { matched, opened, start, at, spare } = decision;
-        let closes = matched < self.containers.len();
-        if closes || !opened.is_empty() || !self.leaf.goes_on_with(&start) {
-            self.close_leaf(Ending::Ended);
+        self.line = Line::Decided;
+        let Decision { kept, opened, start, begins_paragraph, content } = decision;
+        let closes = kept < self.containers.len() || !opened.is_empty() || begins_paragraph;
+        if closes || !self.leaf.goes_on_with(&start) {
+            self.close_leaf(Ending::Final);
         }
-        let replaces_item = matches!(self.containers.get(matched), Some(Container::Item { .. }));
-        self.close_containers(matched);
+        let replaces_item = matches!(self.containers.get(kept), Some(Container::Item { .. }));
+        self.close_containers(kept);
         if start == Start::Blank && opened.is_empty() {
             self.gap = true;
             return;
         }
         self.open_containers(opened, replaces_item);
-        let mut content = " ".repeat(spare);
-        content.push_str(&line[at..]);
         self.begin(start, &content);
     }
 
@@ -249,9 +242,9 @@ impl Markdown {
 
     fn new_leaf(&mut self, start: &Start, content: &str) -> Leaf {
         match start {
-            Start::OpenFence(mark) => {
+            Start::OpenFence(fence) => {
                 let leads = self.code_leads();
-                Leaf::fence(self.size, leads, mark, content, &mut self.settled)
+                Leaf::fence(self.size, leads, *fence, content, &mut self.settled)
             }
             Start::Indented => {
                 let leads = self.code_leads();
@@ -268,7 +261,7 @@ impl Markdown {
         let Leaf::Paragraph(mut paragraph) = leaf else { return leaf };
         let (head, text_before) = paragraph.take_head();
         let leads = if text_before {
-            paragraph.finish(Ending::Ended, &mut self.settled);
+            paragraph.finish(Ending::Final, &mut self.settled);
             self.leads()
         } else {
             paragraph.leads()
@@ -301,8 +294,8 @@ impl Markdown {
     fn show_gap(&mut self) {
         if std::mem::take(&mut self.gap) && self.begun {
             let quotes = self.containers.iter().filter(|&container| *container == Container::Quote);
-            let row = Row::line(&QUOTE.repeat(quotes.count()), QUOTE_STYLE);
-            self.settled.push(row.clipped(self.lead_cols_max()));
+            let row = Row::from_text(&QUOTE.repeat(quotes.count()), QUOTE_STYLE);
+            self.settled.push(row.clip_to_width(self.lead_cols_max()));
         }
         self.begun = true;
     }
@@ -318,7 +311,7 @@ impl Markdown {
                     rest.push(QUOTE, QUOTE_STYLE);
                 }
                 Container::Item { marker, fresh, .. } => {
-                    let blank = " ".repeat(crate::text::width(marker) + 1);
+                    let blank = " ".repeat(crate::text::text_width(marker) + 1);
                     if std::mem::take(fresh) {
                         first.push(&format!("{marker} "), Style::coloured(Colour::Cyan));
                     } else {
@@ -329,15 +322,15 @@ impl Markdown {
             }
         }
         let max = self.lead_cols_max();
-        (first.clipped(max), rest.clipped(max))
+        (first.clip_to_width(max), rest.clip_to_width(max))
     }
 
     /// Before code stands nothing but quotes, so that it can be copied.
     fn code_leads(&mut self) -> Row {
         self.close_fresh();
         let quotes = self.containers.iter().filter(|&container| *container == Container::Quote);
-        let row = Row::line(&QUOTE.repeat(quotes.count()), QUOTE_STYLE);
-        row.clipped(self.lead_cols_max())
+        let row = Row::from_text(&QUOTE.repeat(quotes.count()), QUOTE_STYLE);
+        row.clip_to_width(self.lead_cols_max())
     }
 
     /// Text always has half of the screen.

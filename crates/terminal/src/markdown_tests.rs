@@ -1,10 +1,10 @@
 use super::*;
-use crate::row::Begins;
+use crate::row::RowStart;
 
 const SIZE: Size = Size { cols: 24, rows: 12 };
 
 fn rows<'a>(size: Size, chunks: impl IntoIterator<Item = &'a str>) -> Vec<Row> {
-    let mut markdown = Markdown::new(size, Links::Behind);
+    let mut markdown = Markdown::new(size, HyperlinkMode::Osc8);
     for chunk in chunks {
         markdown.push(chunk);
     }
@@ -84,6 +84,13 @@ fn tables_are_laid_out() {
 }
 
 #[test]
+fn lines_are_what_markdown_says_they_are() {
+    check("| a |\n---\nb", &["| a |", "b"]);
+    check("a | b\n- | -\n    c | d", &["a │ b", "──┼──", "c │ d"]);
+    check("-\n\n  a", &["• ", "", "a"]);
+}
+
+#[test]
 fn a_table_that_cannot_stand_side_by_side_is_records() {
     let head = "|a|b|c|d|e|\n|-|-|-|-|-|\n|1|2|3|4|5|\n|6|7|8|9|0|";
     check(
@@ -116,19 +123,19 @@ fn control_characters_are_shown() {
 
 #[test]
 fn live_rows_are_what_would_settle_now() {
-    let mut markdown = Markdown::new(SIZE, Links::Behind);
+    let mut markdown = Markdown::new(SIZE, HyperlinkMode::Osc8);
     markdown.push("One two three four five six **se");
     let settled: Vec<String> =
         markdown.take_settled().iter().map(|row| row.text().to_owned()).collect();
     assert_eq!(settled, ["One two three four five"]);
     let live = markdown.live();
     assert_eq!(live.iter().map(Row::text).collect::<Vec<_>>(), ["six se"]);
-    assert_eq!(live[0].begins(), Begins::AfterSpace);
+    assert_eq!(live[0].start(), RowStart::AfterSpace);
 }
 
 #[test]
 fn what_scrolled_away_is_not_handed_out_again() {
-    let mut markdown = Markdown::new(SIZE, Links::Behind);
+    let mut markdown = Markdown::new(SIZE, HyperlinkMode::Osc8);
     markdown.push("|a|\n|-|\n|1|\n|2|\n");
     assert!(markdown.take_settled().is_empty());
     markdown.scrolled_away(2);

@@ -1,200 +1,185 @@
-//! A page as rows: what is settled is handed out once and in order, the rest is shown as it stands.
+//! Incremental renderer of a page: settled rows are returned once and in order, the rest is
+//! rendered again on demand.
 //!
-//! Invariant: rows that were handed out are never handed out again, also after the page was taken
-//! anew.
+//! Invariant: a row that was returned as settled is never returned again, also after the whole page
+//! was received again.
 
+mod change;
+pub mod cost;
+mod images;
 mod item;
-mod pictures;
-pub mod spent;
 pub mod status;
-mod stream;
+mod text_stream;
 
-use engine::view::{Item, Key, Kind, Patch, Picture, State, Status, ViewName};
-use engine::wire::patch::{NoPatch, decode};
+use millpond_engine::view::{Item, ItemKey, ItemKind, ItemState, Page, Patch, Status, ViewName};
 
-use crate::row::{Mark, Row};
+use crate::row::{Row, SemanticMark};
 
-pub use item::Look;
-pub(crate) use item::put;
-use item::{item_rows, tail_rows};
-pub use pictures::Fetched;
-use pictures::{Pictures, Stays};
-use stream::TextStream;
+pub use change::PageChange;
+use change::rewritten_items;
+pub use images::FetchedImage;
+use images::{ImageFetching, PageImages, RowPhase};
+pub(crate) use item::push_wrapped_text;
+pub use item::{RenderOptions, answer_text, notice_text, steps_label, tool_name};
+use item::{item_rows, rows_below_text};
+use text_stream::TextStream;
 
-/// Items of a page from before that are printed when a session is opened.
+/// Earlier items that are printed when a session is opened.
 const HISTORY_ITEMS_MAX: usize = 200;
 
-/// Items whose pictures are fetched before their turn comes.
-const AHEAD_ITEMS_MAX: usize = 32;
+/// Items whose images are fetched ahead of being printed.
+const IMAGE_PREFETCH_ITEMS_MAX: usize = 32;
 
-/// What stands above the next item: a blank row comes between.
+/// Content above the next item; decides the gap row between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Above {
+enum ContentAbove {
     Nothing,
     Prompt,
     Other,
 }
 
+/// Renders the page of one view into rows.
 #[derive(Debug)]
-pub struct Page {
+pub struct PageRenderer {
     view: ViewName,
-    look: Look,
-    picture: Picture,
-    /// Items that have been handed out, from the first, and the key after theirs.
-    printed: usize,
-    next: Key,
-    /// The first item that has not, if some of it has.
-    stream: Option<TextStream>,
-    settled: Vec<Row>,
-    pictures: Pictures,
-    /// Whether what people wrote is shown.
-    prompts: bool,
-    /// Also what is older than what is usually printed of a session.
-    prints_all: bool,
-    above: Above,
+    options: RenderOptions,
+    page: Page,
+    /// Count of printed items.
+    items_printed: usize,
+    /// Lower bound of the keys of unprinted items.
+    next_key: ItemKey,
+    /// The first unprinted item, while it is printed in parts.
+    text_stream: Option<TextStream>,
+    settled_rows: Vec<Row>,
+    images: PageImages,
+    /// Prints the user's messages.
+    shows_prompts: bool,
+    /// Prints earlier items without the usual limit.
+    prints_whole_history: bool,
+    above: ContentAbove,
 }
 
-/// What a patch was about, for those who do something when it comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    Items,
-    Asked,
-    Ended,
-}
-
-impl Page {
-    pub fn new(view: ViewName, look: Look) -> Page {
-        Page {
+impl PageRenderer {
+    pub fn new(view: ViewName, options: RenderOptions) -> PageRenderer {
+        PageRenderer {
             view,
-            look,
-            picture: Picture::default(),
-            printed: 0,
-            next: Key::default(),
-            stream: None,
-            settled: Vec::new(),
-            pictures: Pictures::default(),
-            prompts: true,
-            prints_all: false,
-            above: Above::Nothing,
+            options,
+            page: Page::default(),
+            items_printed: 0,
+            next_key: ItemKey::default(),
+            text_stream: None,
+            settled_rows: Vec::new(),
+            images: PageImages::default(),
+            shows_prompts: true,
+            prints_whole_history: false,
+            above: ContentAbove::Nothing,
         }
     }
 
-    /// From now on without what people wrote.
-    pub fn leave_out_prompts(&mut self) {
-        self.prompts = false;
+    /// Omits the user's messages.
+    pub fn hide_prompts(&mut self) {
+        self.shows_prompts = false;
     }
 
-    /// From now on what has pictures waits for them: whoever asks for this fetches them.
-    pub fn fetch_pictures(&mut self) {
-        self.pictures.set_fetching(true);
+    /// Makes items wait for their images; the caller must fetch those of `take_wanted_images`.
+    pub fn enable_image_fetching(&mut self) {
+        self.images.set_fetching(ImageFetching::On);
     }
 
-    /// Settles what waits for pictures without them; says whether anything did.
-    pub fn wait_no_longer(&mut self) -> bool {
-        let printed = self.printed;
-        let fetched = self.pictures.set_fetching(false);
-        self.settle();
-        self.pictures.set_fetching(fetched);
-        printed < self.printed
+    /// Settles items that wait for images without them; returns true if any settled.
+    pub fn settle_without_images(&mut self) -> bool {
+        let printed = self.items_printed;
+        let fetched = self.images.set_fetching(ImageFetching::Off);
+        self.settle_items();
+        self.images.set_fetching(fetched);
+        printed < self.items_printed
     }
 
-    /// Names of pictures to be fetched, each once.
-    pub fn take_wanted_pictures(&mut self) -> Vec<String> {
-        self.pictures.take_wanted()
+    /// Returns the names of images to fetch, each once.
+    pub fn take_wanted_images(&mut self) -> Vec<String> {
+        self.images.take_wanted()
     }
 
-    pub fn picture_came(&mut self, name: &str, fetched: Fetched) {
-        self.pictures.came(name, fetched);
-        self.settle();
+    pub fn add_fetched_image(&mut self, name: &str, fetched: FetchedImage) {
+        self.images.add_fetched(name, fetched);
+        self.settle_items();
     }
 
-    pub fn picture(&self) -> &Picture {
-        &self.picture
+    pub fn page(&self) -> &Page {
+        &self.page
     }
 
     pub fn view(&self) -> ViewName {
         self.view
     }
 
-    /// The page as it stands, at first or after the line could not be resumed.
-    pub fn put(&mut self, picture: Picture) {
-        self.picture = picture;
-        if let Some(stream) = &self.stream {
-            self.changed(stream.key);
+    /// Replaces the page, on the first connection or after a failed resume.
+    pub fn set_page(&mut self, page: Page) {
+        self.page = page;
+        if let Some(stream) = &self.text_stream {
+            self.restart_text_preview(stream.key);
         }
-        if self.printed == 0 && !self.prints_all && HISTORY_ITEMS_MAX < self.picture.items.len() {
-            self.skip_items(self.picture.items.len() - HISTORY_ITEMS_MAX);
-            let words = format!("… {} earlier items; /all prints them", self.printed);
-            self.settled.push(Row::line(&words, crate::style::Style::DIM));
-            self.above = Above::Other;
+        if self.items_printed == 0
+            && !self.prints_whole_history
+            && HISTORY_ITEMS_MAX < self.page.items.len()
+        {
+            self.skip_items(self.page.items.len() - HISTORY_ITEMS_MAX);
+            let words = format!("… {} earlier items, /all to print them", self.items_printed);
+            self.settled_rows.push(Row::from_text(&words, crate::style::Style::DIM));
+            self.above = ContentAbove::Other;
         }
-        self.settle();
+        self.settle_items();
     }
 
-    /// From now on, without what was settled before.
-    pub fn skip(&mut self, picture: Picture) {
-        let fetched = self.pictures.set_fetching(false);
-        self.put(picture);
-        self.settled.clear();
-        self.pictures.set_fetching(fetched);
+    /// Replaces the page and drops its settled rows: only later items are printed.
+    pub fn set_page_as_seen(&mut self, page: Page) {
+        let fetched = self.images.set_fetching(ImageFetching::Off);
+        self.set_page(page);
+        self.settled_rows.clear();
+        self.images.set_fetching(fetched);
     }
 
     fn skip_items(&mut self, count: usize) {
-        let first = self.picture.items.iter().nth(count).map(|(key, _)| key);
-        self.printed = count;
-        self.next = first.unwrap_or_default();
+        let first = self.page.items.iter().nth(count).map(|(key, _)| key);
+        self.items_printed = count;
+        self.next_key = first.unwrap_or_default();
     }
 
-    pub fn patch(&mut self, data: &str) -> Result<Change, NoPatch> {
-        let patch = decode(data, &self.picture)?;
-        if let Patch::Put { key, item } = &patch
-            && *key < self.next
-            && self.picture.items.get(*key).is_none()
-        {
-            // It belongs above, where nothing can be put any more: late is better than never.
-            self.printed += 1;
-            print(item, self.look, &self.pictures, &mut self.settled, &mut self.above);
+    pub fn apply_patch(&mut self, patch: &Patch<'_>) -> PageChange {
+        self.page.apply(patch);
+        for key in rewritten_items(patch) {
+            self.restart_text_preview(*key);
         }
-        self.picture.apply(&patch);
-        match &patch {
-            Patch::Rewrite { key, .. } | Patch::Put { key, .. } | Patch::Remove { key } => {
-                self.changed(*key);
-            }
-            Patch::Withdraw { keys } => keys.iter().for_each(|key| self.changed(*key)),
-            _ => {}
-        }
-        self.settle();
-        Ok(match patch {
-            Patch::Ask(_) => Change::Asked,
-            Patch::Ended(_) => Change::Ended,
-            _ => Change::Items,
-        })
+        self.settle_items();
+        PageChange::of_patch(patch)
     }
 
-    /// Rows that have settled since the last call.
+    /// Returns the rows that have settled since the last call.
     pub fn take_settled(&mut self) -> Vec<Row> {
-        std::mem::take(&mut self.settled)
+        std::mem::take(&mut self.settled_rows)
     }
 
-    /// What is not settled, as it looks now.
-    pub fn live(&mut self) -> Vec<Row> {
+    /// Renders the unsettled items as they look now.
+    pub fn live_rows(&mut self) -> Vec<Row> {
         let mut rows = Vec::new();
-        let live = self.picture.items.from(self.next);
-        for (key, item) in live.filter(|(_, item)| item.state != State::Withdrawn) {
-            let look = self.look;
-            let mut shown = if item.kind == Kind::Text
-                && self.stream.as_ref().is_none_or(|stream| stream.key == key)
+        let live = self.page.items.iter_from(self.next_key);
+        for (key, item) in live.filter(|(_, item)| item.state != ItemState::Withdrawn) {
+            let options = self.options;
+            let mut shown = if item.kind == ItemKind::Text
+                && self.text_stream.as_ref().is_none_or(|stream| stream.key == key)
             {
-                let stream = self.stream.get_or_insert_with(|| TextStream::new(key, look));
-                let mut rows = stream.live(&item.text);
-                rows.append(&mut tail_rows(item, look, &self.pictures, Stays::NotYet));
+                let stream = self.text_stream.get_or_insert_with(|| TextStream::new(key, options));
+                let mut rows = stream.live_rows(&item.text);
+                rows.append(&mut rows_below_text(item, options, &self.images, RowPhase::Live));
                 rows
             } else {
-                item_rows(item, look, &self.pictures, Stays::NotYet)
+                item_rows(item, options, &self.images, RowPhase::Live)
             };
-            let goes_on =
-                self.stream.as_ref().is_some_and(|stream| stream.key == key && stream.has_begun());
-            if !shown.is_empty() && !goes_on && (self.has_begun() || !rows.is_empty()) {
+            let goes_on = self
+                .text_stream
+                .as_ref()
+                .is_some_and(|stream| stream.key == key && stream.has_emitted_rows());
+            if !shown.is_empty() && !goes_on && (self.has_content_above() || !rows.is_empty()) {
                 rows.push(Row::default());
             }
             rows.append(&mut shown);
@@ -202,168 +187,158 @@ impl Page {
         rows
     }
 
-    /// Another size; so many of the live rows have scrolled away as they were.
-    pub fn resize(&mut self, look: Look, scrolled_away: usize) {
-        self.look = look;
-        // What has settled since was shown as it was about to settle, but for pictures.
-        let shown = self.settled.iter().take_while(|row| row.art().is_none()).count();
+    /// Applies a new size, after `scrolled_away` live rows left the screen as they were shown.
+    pub fn resize(&mut self, options: RenderOptions, scrolled_away: usize) {
+        self.options = options;
+        // Rows settled since the last frame looked the same while live, except for images.
+        let shown = self.settled_rows.iter().take_while(|row| row.image().is_none()).count();
         let settled = scrolled_away.min(shown);
-        self.settled.drain(..settled);
+        self.settled_rows.drain(..settled);
         let scrolled_away = scrolled_away - settled;
-        let has_begun = self.has_begun();
-        let first = self.picture.items.from(self.next).next().map(|(key, _)| key);
-        if self.stream.as_ref().is_some_and(|stream| Some(stream.key) != first) {
-            // Nobody knows whose rows have scrolled away: better twice than never.
-            self.stream = None;
+        let has_begun = self.has_content_above();
+        let first = self.page.items.iter_from(self.next_key).next().map(|(key, _)| key);
+        if self.text_stream.as_ref().is_some_and(|stream| Some(stream.key) != first) {
+            // It is unknown whose rows scrolled away: better printed twice than lost.
+            self.text_stream = None;
         }
-        let Some(stream) = &mut self.stream else { return };
-        let text = self.picture.items.get(stream.key).map_or("", |item| &*item.text);
-        let gap = usize::from(has_begun && !stream.has_begun());
+        let Some(stream) = &mut self.text_stream else { return };
+        let text = self.page.items.get(stream.key).map_or("", |item| &*item.text);
+        let gap = usize::from(has_begun && !stream.has_emitted_rows());
         if 0 < scrolled_away && gap == 1 {
-            self.above = Above::Other;
+            self.above = ContentAbove::Other;
         }
-        stream.resize(text, look, scrolled_away.saturating_sub(gap), &mut self.settled);
+        stream.resize(text, options, scrolled_away.saturating_sub(gap), &mut self.settled_rows);
     }
 
-    fn changed(&mut self, key: Key) {
-        if let Some(stream) = self.stream.as_mut().filter(|stream| stream.key == key) {
-            let text = self.picture.items.get(key).map_or("", |item| &*item.text);
-            stream.changed(text);
+    /// Drops the preview of the item's text, if it is the one being printed.
+    fn restart_text_preview(&mut self, key: ItemKey) {
+        if let Some(stream) = self.text_stream.as_mut().filter(|stream| stream.key == key) {
+            let text = self.page.items.get(key).map_or("", |item| &*item.text);
+            stream.handle_rewritten_text(text);
         }
     }
 
-    /// Hands out what does not change any more.
-    fn settle(&mut self) {
-        let answered = self.newest_prompt();
+    /// Prints the items that the view has settled.
+    fn settle_items(&mut self) {
         let mut waits = false;
-        while let Some((key, item)) = self.picture.items.from(self.next).next() {
-            if !self.is_settled(key, item, answered) {
+        while let Some((key, item)) = self.page.items.iter_from(self.next_key).next() {
+            if self.page.settled.count <= key.0 {
                 break;
             }
-            waits = self.pictures.are_coming(item);
+            waits = self.images.request_and_check_pending(item);
             if waits {
                 break;
             }
-            match self.stream.take() {
+            match self.text_stream.take() {
                 Some(stream) if stream.key == key => {
-                    let (was_new, mut rows) = (!stream.has_begun(), Vec::new());
+                    let (was_new, mut rows) = (!stream.has_emitted_rows(), Vec::new());
                     stream.finish(&item.text, &mut rows);
-                    rows.append(&mut tail_rows(item, self.look, &self.pictures, Stays::Here));
+                    rows.append(&mut rows_below_text(
+                        item,
+                        self.options,
+                        &self.images,
+                        RowPhase::Settled,
+                    ));
                     if was_new && !rows.is_empty() {
-                        gap(&mut self.settled, &mut self.above);
+                        push_gap_row(&mut self.settled_rows, &mut self.above);
                     }
-                    self.settled.append(&mut rows);
+                    self.settled_rows.append(&mut rows);
                 }
-                _ if item.kind == Kind::User && !self.prompts => {}
-                _ => print(item, self.look, &self.pictures, &mut self.settled, &mut self.above),
+                _ if item.kind == ItemKind::User && !self.shows_prompts => {}
+                _ => print_item(
+                    item,
+                    self.options,
+                    &self.images,
+                    &mut self.settled_rows,
+                    &mut self.above,
+                ),
             }
-            self.pictures.forget(item);
-            self.printed += 1;
-            self.next = Key(key.0 + 1);
+            self.images.forget_item_images(item);
+            self.items_printed += 1;
+            self.next_key = ItemKey(key.0 + 1);
         }
         if waits {
-            return self.want_ahead();
+            return self.prefetch_images();
         }
-        self.pictures.forget_all();
-        if self.view == ViewName::Transcript {
-            self.settle_part();
+        self.images.forget_all();
+        self.settle_partial_text();
+    }
+
+    /// Requests the images of the next items, so that they are fetched in parallel.
+    fn prefetch_images(&mut self) {
+        let next = self.page.items.iter_from(self.next_key).take(IMAGE_PREFETCH_ITEMS_MAX);
+        for (_, item) in next.filter(|(_, item)| item.state != ItemState::Live) {
+            self.images.request_and_check_pending(item);
         }
     }
 
-    /// Pictures of what comes next are not waited for one after the other.
-    fn want_ahead(&mut self) {
-        let next = self.picture.items.from(self.next).take(AHEAD_ITEMS_MAX);
-        for (_, item) in next.filter(|(_, item)| item.state != State::Live) {
-            self.pictures.are_coming(item);
-        }
-    }
-
-    fn is_settled(&self, key: Key, item: &Item<'_>, answered: Option<Key>) -> bool {
-        match self.view {
-            ViewName::Transcript => u32::try_from(self.printed)
-                .is_ok_and(|printed| printed < self.picture.settled.count),
-            // Its reply is overwritten until the run has ended.
-            ViewName::Latest => !self.is_going() || answered.is_some_and(|prompt| key <= prompt),
-            ViewName::Steps | ViewName::Bubbles | ViewName::Sentences => item.state != State::Live,
-        }
-    }
-
-    /// What the run that is going answers to.
-    fn newest_prompt(&self) -> Option<Key> {
-        if self.view != ViewName::Latest {
-            return None;
-        }
-        let mut newest = self.picture.items.iter().rev();
-        newest.find(|(_, item)| item.kind == Kind::User).map(|(key, _)| key)
-    }
-
-    /// The beginning of the first item that is not whole.
-    fn settle_part(&mut self) {
-        let bytes = self.picture.settled.bytes;
-        let Some((key, item)) = self.picture.items.from(self.next).next() else { return };
-        if item.kind != Kind::Text || bytes == 0 {
+    /// Prints the settled beginning of the first unprinted text item.
+    fn settle_partial_text(&mut self) {
+        let bytes = self.page.settled.bytes;
+        let Some((key, item)) = self.page.items.iter_from(self.next_key).next() else { return };
+        if item.kind != ItemKind::Text || bytes == 0 || key.0 != self.page.settled.count {
             return;
         }
-        let look = self.look;
-        if self.stream.as_ref().is_none_or(|stream| stream.key != key) {
-            self.stream = Some(TextStream::new(key, look));
+        let options = self.options;
+        if self.text_stream.as_ref().is_none_or(|stream| stream.key != key) {
+            self.text_stream = Some(TextStream::new(key, options));
         }
-        let Some(stream) = &mut self.stream else { return };
-        let (was_new, mut rows) = (!stream.has_begun(), Vec::new());
-        stream.settle(&item.text, bytes, &mut rows);
+        let Some(stream) = &mut self.text_stream else { return };
+        let (was_new, mut rows) = (!stream.has_emitted_rows(), Vec::new());
+        stream.settle_up_to(&item.text, bytes, &mut rows);
         if was_new && !rows.is_empty() {
-            gap(&mut self.settled, &mut self.above);
+            push_gap_row(&mut self.settled_rows, &mut self.above);
         }
-        self.settled.append(&mut rows);
+        self.settled_rows.append(&mut rows);
     }
 
-    /// The page that comes next is printed from its beginning, however long it is.
-    pub fn print_all(&mut self) {
-        self.prints_all = true;
+    /// Prints the next page from its beginning, without the usual limit.
+    pub fn print_whole_history(&mut self) {
+        self.prints_whole_history = true;
     }
 
-    /// Something that is none of its items stands above what comes next.
-    pub fn stands_below_something(&mut self) {
-        self.above = Above::Other;
+    /// Notes that other rows were printed above the next item.
+    pub fn mark_content_above(&mut self) {
+        self.above = ContentAbove::Other;
     }
 
-    /// Whether anything stands above what is live.
-    pub fn has_begun(&self) -> bool {
-        self.above != Above::Nothing
+    /// Returns true if anything was printed above the live rows.
+    pub fn has_content_above(&self) -> bool {
+        self.above != ContentAbove::Nothing
     }
 
-    pub fn is_going(&self) -> bool {
-        !matches!(self.picture.status, Status::Idle) && self.picture.ended.is_none()
+    pub fn is_run_active(&self) -> bool {
+        !matches!(self.page.status, Status::Idle) && self.page.ended.is_none()
     }
 }
 
-fn print(
+fn print_item(
     item: &Item<'_>,
-    look: Look,
-    pictures: &Pictures,
+    options: RenderOptions,
+    images: &PageImages,
     settled: &mut Vec<Row>,
-    above: &mut Above,
+    above: &mut ContentAbove,
 ) {
-    let mut rows = item_rows(item, look, pictures, Stays::Here);
+    let mut rows = item_rows(item, options, images, RowPhase::Settled);
     if rows.is_empty() {
         return;
     }
-    gap(settled, above);
-    if item.kind == Kind::User {
-        rows[0] = std::mem::take(&mut rows[0]).marked(Mark::Prompt);
-        *above = Above::Prompt;
+    push_gap_row(settled, above);
+    if item.kind == ItemKind::User {
+        rows[0] = std::mem::take(&mut rows[0]).with_mark(SemanticMark::Prompt);
+        *above = ContentAbove::Prompt;
     }
     settled.append(&mut rows);
 }
 
-/// A blank row between one item and the next.
-fn gap(settled: &mut Vec<Row>, above: &mut Above) {
+/// Pushes the blank row between two items.
+fn push_gap_row(settled: &mut Vec<Row>, above: &mut ContentAbove) {
     match above {
-        Above::Nothing => {}
-        Above::Prompt => settled.push(Row::default().marked(Mark::Output)),
-        Above::Other => settled.push(Row::default()),
+        ContentAbove::Nothing => {}
+        ContentAbove::Prompt => settled.push(Row::default().with_mark(SemanticMark::Output)),
+        ContentAbove::Other => settled.push(Row::default()),
     }
-    *above = Above::Other;
+    *above = ContentAbove::Other;
 }
 
 #[cfg(test)]

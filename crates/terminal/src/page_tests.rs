@@ -1,80 +1,81 @@
-use engine::view::patch::{Patch, Settled};
+use millpond_engine::view::patch::{Patch, Settled};
 
 use super::*;
-use crate::links::Links;
+use crate::hyperlinks::HyperlinkMode;
 use crate::size::Size;
 
-const LOOK: Look = Look { size: Size { cols: 40, rows: 12 }, links: Links::Spelled };
+const LOOK: RenderOptions =
+    RenderOptions { size: Size { cols: 40, rows: 12 }, hyperlinks: HyperlinkMode::SpelledOut };
 
-fn picture(count: u32) -> Picture {
-    let mut picture = Picture::default();
+fn page_of_prompts(count: u32) -> Page {
+    let mut page = Page::default();
     for number in 0..count {
-        let mut item = Item::new(Kind::User, "r", "u");
+        let mut item = Item::new(ItemKind::User, "r", "u");
         item.text = format!("prompt {number}").into();
-        picture.apply(&Patch::Put { key: Key(number), item });
+        page.apply(&Patch::Put { key: ItemKey(number), item });
     }
-    picture.apply(&Patch::Settle(Settled { count, bytes: 0 }));
-    picture
+    page.apply(&Patch::Settle(Settled { count, bytes: 0 }));
+    page
 }
 
-fn texts(page: &mut Page) -> Vec<String> {
-    let rows = page.take_settled();
+fn take_settled_texts(renderer: &mut PageRenderer) -> Vec<String> {
+    let rows = renderer.take_settled();
     rows.iter().map(|row| row.text().to_owned()).filter(|text| !text.is_empty()).collect()
 }
 
 #[test]
 fn of_a_long_session_only_the_end_is_printed_unless_all_is_wanted() {
-    let mut page = Page::new(ViewName::Transcript, LOOK);
-    page.stands_below_something();
-    page.put(picture(250));
-    let shown = texts(&mut page);
+    let mut renderer = PageRenderer::new(ViewName::Transcript, LOOK);
+    renderer.mark_content_above();
+    renderer.set_page(page_of_prompts(250));
+    let shown = take_settled_texts(&mut renderer);
     assert_eq!(shown.len(), 201);
-    assert_eq!(shown[0], "… 50 earlier items; /all prints them");
+    assert_eq!(shown[0], "… 50 earlier items, /all to print them");
     assert_eq!((&*shown[1], &*shown[200]), ("› prompt 50", "› prompt 249"));
-    page.put(picture(251));
-    assert_eq!(texts(&mut page), ["› prompt 250"], "taken anew, only what is new");
-    let mut all = Page::new(ViewName::Transcript, LOOK);
-    all.print_all();
-    all.put(picture(250));
-    assert_eq!(texts(&mut all).len(), 250);
+    renderer.set_page(page_of_prompts(251));
+    assert_eq!(take_settled_texts(&mut renderer), ["› prompt 250"], "taken anew, only what is new");
+    let mut all = PageRenderer::new(ViewName::Transcript, LOOK);
+    all.print_whole_history();
+    all.set_page(page_of_prompts(250));
+    assert_eq!(take_settled_texts(&mut all).len(), 250);
 }
 
-/// A page whose prompt is printed and whose text is live, with what it shows.
-fn with_a_long_text() -> (Page, Picture, Item<'static>) {
-    let mut page = Page::new(ViewName::Transcript, LOOK);
-    let mut picture = picture(1);
-    let mut item = Item::new(Kind::Text, "r", "m");
+/// A renderer whose prompt is printed and whose text is live, with its page and item.
+fn renderer_with_live_text() -> (PageRenderer, Page, Item<'static>) {
+    let mut renderer = PageRenderer::new(ViewName::Transcript, LOOK);
+    let mut page = page_of_prompts(1);
+    let mut item = Item::new(ItemKind::Text, "r", "m");
     item.text = "one two three four five six seven eight nine ten eleven twelve ".repeat(3).into();
-    picture.apply(&Patch::Put { key: Key(1), item: item.clone() });
-    page.put(picture.clone());
-    page.take_settled();
-    (page, picture, item)
+    page.apply(&Patch::Put { key: ItemKey(1), item: item.clone() });
+    renderer.set_page(page.clone());
+    renderer.take_settled();
+    (renderer, page, item)
 }
 
 #[test]
 fn rows_that_scrolled_away_before_they_settled_are_not_said_again() {
-    let (mut page, mut picture, _) = with_a_long_text();
-    let live: Vec<String> = page.live().iter().map(|row| row.text().to_owned()).collect();
+    let (mut renderer, mut page, _) = renderer_with_live_text();
+    let live: Vec<String> = renderer.live_rows().iter().map(|row| row.text().to_owned()).collect();
     assert_eq!(live[0], "", "a blank row comes between");
-    // It settles before anybody hears that two of its rows, and the blank one, have scrolled away.
-    picture.apply(&Patch::Settle(Settled { count: 2, bytes: 0 }));
-    page.put(picture);
-    page.resize(LOOK, 3);
-    assert_eq!(texts(&mut page), live[3..]);
+    // It settles before the resize reports that two of its rows and the blank one scrolled away.
+    page.apply(&Patch::Settle(Settled { count: 2, bytes: 0 }));
+    renderer.set_page(page);
+    renderer.resize(LOOK, 3);
+    assert_eq!(take_settled_texts(&mut renderer), live[3..]);
 }
 
 #[test]
 fn what_has_scrolled_away_and_is_taken_back_is_said_anew() {
-    let (mut page, mut picture, mut item) = with_a_long_text();
-    page.live();
-    page.resize(LOOK, 3);
-    page.take_settled();
+    let (mut renderer, mut page, mut item) = renderer_with_live_text();
+    renderer.live_rows();
+    renderer.resize(LOOK, 3);
+    renderer.take_settled();
     item.text = "Two herons.".into();
-    picture.apply(&Patch::Put { key: Key(1), item });
-    page.put(picture.clone());
-    let live: Vec<String> = page.live().iter().map(|row| row.text().to_owned()).collect();
+    page.apply(&Patch::Put { key: ItemKey(1), item });
+    renderer.set_page(page.clone());
+    let live: Vec<String> = renderer.live_rows().iter().map(|row| row.text().to_owned()).collect();
     assert_eq!(live, ["", "Two herons."]);
-    picture.apply(&Patch::Settle(Settled { count: 2, bytes: 0 }));
-    page.put(picture);
-    assert_eq!(texts(&mut page), ["Two herons."]);
+    page.apply(&Patch::Settle(Settled { count: 2, bytes: 0 }));
+    renderer.set_page(page);
+    assert_eq!(take_settled_texts(&mut renderer), ["Two herons."]);
 }

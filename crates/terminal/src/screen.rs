@@ -1,17 +1,17 @@
-//! The screen: settled rows above, written once; live rows below, drawn when they change.
+//! The screen: settled rows above, written once; live rows below, redrawn when they change.
 //!
-//! Each frame is one write inside a synchronized update, and none where nothing changed. Settled
-//! rows get above the live region by scrolling, so that they reach the terminal's own scrollback;
-//! a live row that settles as it stands is not written again. Nothing is ever cleared but the rows
-//! of the live region, not on a resize either.
+//! Each frame is one write inside a synchronized update, and no write if nothing changed. Settled
+//! rows get above the live region by scrolling, so that they reach the terminal's scrollback; a
+//! live row that settles unchanged is not written again. Only rows of the live region are ever
+//! cleared, also on a resize.
 //!
-//! Invariant: the live region is at most [`live_rows_max`] rows; what is above it is settled.
+//! Invariant: the live region is at most [`live_rows_max`] rows; every row above it is settled.
 
+mod escape_writer;
 mod features;
-mod lines;
-mod paint;
-mod pen;
 mod reflow;
+mod repaint;
+mod row_placement;
 
 use std::io::{self, Write};
 
@@ -19,25 +19,27 @@ use crate::limits::live_rows_max;
 use crate::row::Row;
 use crate::size::Size;
 
-pub use features::{Features, Insertion, Palette, Reflow};
-use paint::Drawn;
-use pen::{Pen, Place};
+use escape_writer::{CursorPosition, EscapeWriter};
+pub use features::{InsertMethod, Palette, Reflow, TerminalFeatures};
+use repaint::ScreenRow;
 
-const BEGIN: &str = "\x1b[?2026h";
-const END: &str = "\x1b[?2026l";
+const BEGIN_SYNC: &str = "\x1b[?2026h";
+const END_SYNC: &str = "\x1b[?2026l";
 
-/// What the next frame shows.
+/// Content of the next frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
     /// Rows that have settled since the last frame.
     pub settled: &'a [Row],
-    /// All live rows; if they are too many, the last are shown.
+    /// All live rows; if there are too many, the last ones are shown.
     pub live: &'a [Row],
-    pub cursor: Cursor,
+    /// Cursor after the frame.
+    pub cursor: FrameCursor,
 }
 
+/// Cursor of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cursor {
+pub enum FrameCursor {
     Hidden,
     /// At a column of a live row.
     At {
@@ -46,67 +48,69 @@ pub enum Cursor {
     },
 }
 
-/// What becomes of the live rows in the end.
+/// Fate of the live rows when the screen is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leave {
+pub enum LiveRowsOnClose {
     Keep,
     Erase,
 }
 
-/// What a resize did to the live region.
+/// Effect of a resize on the live region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resized {
-    /// So many of the live rows that were shown have scrolled away and cannot be taken back.
+pub struct ResizeOutcome {
+    /// Live rows that have left the screen for the scrollback.
     pub scrolled_away: usize,
 }
 
+/// Draws frames on a terminal, writing only differences.
 #[derive(Debug)]
 pub struct Screen<W> {
     out: W,
     size: Size,
-    features: Features,
-    pen: Pen,
-    /// Where the live region begins.
-    top: usize,
-    drawn: Vec<Row>,
-    /// What the terminal has shown since a resize, and wrapped again, until the next frame.
-    left: Option<Left>,
-    /// The last settled row, as long as a row can go on from it.
-    last: Option<Row>,
-    shown: Shown,
-    /// What is below `top` is not ours: it is erased before anything is drawn.
-    stale: bool,
+    features: TerminalFeatures,
+    writer: EscapeWriter,
+    /// First screen row of the live region.
+    live_top: usize,
+    drawn_rows: Vec<Row>,
+    /// Rows shown before a resize, which the terminal has reflowed, until the next frame.
+    rows_before_resize: Option<RowsBeforeResize>,
+    /// The last settled row, while the next row may continue it.
+    last_settled: Option<Row>,
+    cursor_visibility: CursorVisibility,
+    /// Rows below the top of the live region are not ours: they are erased before drawing.
+    needs_erase: bool,
 }
 
+/// Live rows as drawn before a resize.
 #[derive(Debug)]
-struct Left {
+struct RowsBeforeResize {
     rows: Vec<Row>,
-    /// Where among them the cursor stands.
-    cursor: Place,
+    /// Cursor position among them.
+    cursor: CursorPosition,
 }
 
-/// Whether the cursor is visible, as far as the terminal was told.
+/// Cursor visibility as last set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
-    Yes,
-    No,
+enum CursorVisibility {
+    Visible,
+    Hidden,
 }
 
 impl<W: Write> Screen<W> {
-    /// A screen whose cursor stands at the start of `row`, counted from nought.
-    pub fn new(out: W, size: Size, row: u16, features: Features) -> Screen<W> {
+    /// Creates a screen whose cursor is at the start of `row`, from 0.
+    pub fn new(out: W, size: Size, row: u16, features: TerminalFeatures) -> Screen<W> {
         let size = Size::new(size.cols, size.rows);
         Screen {
             out,
             size,
             features,
-            pen: Pen::new(features.palette, size.width()),
-            top: usize::from(row.min(size.rows - 1)),
-            drawn: Vec::new(),
-            left: None,
-            last: None,
-            shown: Shown::Yes,
-            stale: true,
+            writer: EscapeWriter::new(features.palette, size.width()),
+            live_top: usize::from(row.min(size.rows - 1)),
+            drawn_rows: Vec::new(),
+            rows_before_resize: None,
+            last_settled: None,
+            cursor_visibility: CursorVisibility::Visible,
+            needs_erase: true,
         }
     }
 
@@ -114,108 +118,122 @@ impl<W: Write> Screen<W> {
         self.size
     }
 
-    /// Shows the frame: one write, or none if nothing changed.
-    pub fn draw(&mut self, frame: Frame<'_>) -> io::Result<()> {
+    /// Draws a frame: one write, or none if nothing changed.
+    pub fn draw_frame(&mut self, frame: Frame<'_>) -> io::Result<()> {
         let hidden = frame.live.len().saturating_sub(live_rows_max(self.size));
         let cols = self.size.width();
-        let mut live: Vec<Drawn> =
-            frame.live[hidden..].iter().map(|row| Drawn::live(row, cols)).collect();
+        let mut live: Vec<ScreenRow> =
+            frame.live[hidden..].iter().map(|row| ScreenRow::from_live_row(row, cols)).collect();
         if live.is_empty() {
-            // The cursor stands on a row of its own.
-            live.push(Drawn::live(&Row::default(), cols));
+            // The cursor needs a row.
+            live.push(ScreenRow::from_live_row(&Row::default(), cols));
         }
-        let mut settled = self.settled_rows(frame.settled);
-        self.left = None;
-        if self.stale {
-            self.pen.erase_from(self.top);
-            self.stale = false;
+        let mut settled = self.split_settled_rows(frame.settled);
+        self.rows_before_resize = None;
+        if self.needs_erase {
+            self.writer.erase_screen_from(self.live_top);
+            self.needs_erase = false;
         }
-        while let Some(rest) = self.place_picture(&mut settled) {
+        while let Some(rest) = self.draw_first_image(&mut settled) {
             settled = rest;
         }
-        self.place_rows(settled, live);
-        self.place_cursor(frame.cursor, hidden);
-        self.write()
+        self.draw_rows(settled, live);
+        self.move_cursor(frame.cursor, hidden);
+        self.write_frame()
     }
 
-    /// Takes note of a new size, after which the terminal reported its cursor in `row`, counted
-    /// from nought. Nothing is written before the next frame.
-    pub fn resize(&mut self, size: Size, row: u16) -> Resized {
+    /// Applies a new size, after which the terminal reported its cursor in `row`, from 0. Writes
+    /// nothing before the next frame.
+    pub fn resize(&mut self, size: Size, row: u16) -> ResizeOutcome {
         let size = Size::new(size.cols, size.rows);
-        let mut left = self.left.take().or_else(|| self.take_drawn());
+        let mut left = self.rows_before_resize.take().or_else(|| self.take_drawn_rows());
         let reported = usize::from(row);
         let found = match &mut left {
-            Some(Left { rows, cursor }) => {
-                let found =
-                    reflow::find(rows, *cursor, reported, size.width(), self.features.reflow);
-                rows.drain(..found.gone);
-                cursor.row = cursor.row.saturating_sub(found.gone);
+            Some(RowsBeforeResize { rows, cursor }) => {
+                let found = reflow::locate_live_region(
+                    rows,
+                    *cursor,
+                    reported,
+                    size.width(),
+                    self.features.reflow,
+                );
+                rows.drain(..found.rows_gone);
+                cursor.row = cursor.row.saturating_sub(found.rows_gone);
                 found
             }
-            None => reflow::Found { top: reported, gone: 0 },
+            None => reflow::LiveRegionPosition { top: reported, rows_gone: 0 },
         };
-        self.left = left;
-        self.drawn.clear();
+        self.rows_before_resize = left;
+        self.drawn_rows.clear();
         self.size = size;
-        self.pen.set_cols(size.width());
-        self.top = found.top.min(usize::from(size.rows) - 1);
-        self.last = None;
-        self.stale = true;
-        Resized { scrolled_away: found.gone }
+        self.writer.set_cols(size.width());
+        self.live_top = found.top.min(usize::from(size.rows) - 1);
+        self.last_settled = None;
+        self.needs_erase = true;
+        ResizeOutcome { scrolled_away: found.rows_gone }
     }
 
-    /// The live rows as they stand on the screen, with the cursor among them.
-    fn take_drawn(&mut self) -> Option<Left> {
-        let Place { row, col } = self.pen.place()?;
-        let row = row.checked_sub(self.top)?;
-        Some(Left { rows: std::mem::take(&mut self.drawn), cursor: Place { row, col } })
+    /// Takes the drawn live rows and the cursor position among them.
+    fn take_drawn_rows(&mut self) -> Option<RowsBeforeResize> {
+        let CursorPosition { row, col } = self.writer.position()?;
+        let row = row.checked_sub(self.live_top)?;
+        Some(RowsBeforeResize {
+            rows: std::mem::take(&mut self.drawn_rows),
+            cursor: CursorPosition { row, col },
+        })
     }
 
-    /// Leaves the terminal as it was found, the cursor on a line of its own.
-    pub fn leave(mut self, leave: Leave) -> io::Result<W> {
+    /// Ends drawing: keeps or erases the live rows, shows the cursor at the start of a line.
+    pub fn close(mut self, leave: LiveRowsOnClose) -> io::Result<W> {
         let rows = usize::from(self.size.rows);
         match leave {
-            Leave::Erase => {
-                self.pen.erase_from(self.top);
+            LiveRowsOnClose::Erase => {
+                self.writer.erase_screen_from(self.live_top);
             }
-            Leave::Keep if self.drawn.is_empty() => {
-                self.pen.go_to(Place { row: self.top, col: 0 });
+            LiveRowsOnClose::Keep if self.drawn_rows.is_empty() => {
+                self.writer.move_to(CursorPosition { row: self.live_top, col: 0 });
             }
-            Leave::Keep => {
-                let last = (self.top + self.drawn.len()).min(rows) - 1;
-                self.pen.go_to(Place { row: last, col: 0 });
-                self.pen.next_row(rows - 1);
+            LiveRowsOnClose::Keep => {
+                let last = (self.live_top + self.drawn_rows.len()).min(rows) - 1;
+                self.writer.move_to(CursorPosition { row: last, col: 0 });
+                self.writer.write_newline(rows - 1);
             }
         }
-        if self.shown == Shown::No {
-            self.pen.raw("\x1b[?25h");
+        if self.cursor_visibility == CursorVisibility::Hidden {
+            self.writer.push_raw("\x1b[?25h");
         }
-        self.write()?;
+        self.write_frame()?;
         Ok(self.out)
     }
 
-    fn place_cursor(&mut self, cursor: Cursor, hidden: usize) {
-        let bottom = self.drawn.len().saturating_sub(1);
+    fn move_cursor(&mut self, cursor: FrameCursor, hidden: usize) {
+        let bottom = self.drawn_rows.len().saturating_sub(1);
         let (row, col, shown) = match cursor {
-            Cursor::At { row, col } if row >= hidden => (row - hidden, col, Shown::Yes),
-            Cursor::At { .. } | Cursor::Hidden => (bottom, 0, Shown::No),
+            FrameCursor::At { row, col } if row >= hidden => {
+                (row - hidden, col, CursorVisibility::Visible)
+            }
+            FrameCursor::At { .. } | FrameCursor::Hidden => (bottom, 0, CursorVisibility::Hidden),
         };
         let col = col.min(self.size.width() - 1);
-        self.pen.plain();
-        self.pen.go_to(Place { row: self.top + row.min(bottom), col });
-        if shown != self.shown {
-            self.pen.raw(if shown == Shown::Yes { "\x1b[?25h" } else { "\x1b[?25l" });
-            self.shown = shown;
+        self.writer.reset_style();
+        self.writer.move_to(CursorPosition { row: self.live_top + row.min(bottom), col });
+        if shown != self.cursor_visibility {
+            self.writer.push_raw(if shown == CursorVisibility::Visible {
+                "\x1b[?25h"
+            } else {
+                "\x1b[?25l"
+            });
+            self.cursor_visibility = shown;
         }
     }
 
-    fn write(&mut self) -> io::Result<()> {
-        if self.pen.out.is_empty() {
+    fn write_frame(&mut self) -> io::Result<()> {
+        if self.writer.out.is_empty() {
             return Ok(());
         }
-        self.pen.plain();
-        let bytes = format!("{BEGIN}{}{END}", self.pen.out);
-        self.pen.out.clear();
+        self.writer.reset_style();
+        let bytes = format!("{BEGIN_SYNC}{}{END_SYNC}", self.writer.out);
+        self.writer.out.clear();
         self.out.write_all(bytes.as_bytes())?;
         self.out.flush()
     }

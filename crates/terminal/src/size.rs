@@ -8,10 +8,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// What a terminal is taken for that does not say.
-    pub const USUAL: Size = Size { cols: 80, rows: 24 };
-
-    /// For output that is not a terminal: lines are never broken.
+    /// For output that is not a terminal: lines are never wrapped.
     pub const UNBOUNDED: Size = Size { cols: u16::MAX, rows: 24 };
 
     #[must_use]

@@ -1,8 +1,8 @@
-//! How text looks: one of the terminal's own sixteen colours, and attributes.
+//! Text style: one of the terminal's sixteen colours, and attributes.
 
 use std::ops::BitOr;
 
-/// A colour of the terminal's palette: the person's theme decides what it looks like.
+/// A colour of the terminal's palette, as the user's theme defines it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Colour {
     #[default]
@@ -36,7 +36,7 @@ impl Attributes {
     pub const ITALIC: Attributes = Attributes(1 << 2);
     pub const UNDERLINE: Attributes = Attributes(1 << 3);
     pub const STRIKE: Attributes = Attributes(1 << 4);
-    /// Black on white, or the other way round: a cursor of our own, a chosen line.
+    /// Swapped foreground and background, for selected rows.
     pub const REVERSE: Attributes = Attributes(1 << 5);
 
     /// Each attribute with its SGR parameter.
@@ -65,6 +65,7 @@ impl BitOr for Attributes {
     }
 }
 
+/// Colour and attributes of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
     pub colour: Colour,
@@ -83,17 +84,17 @@ impl Style {
 
     /// This style with more attributes.
     #[must_use]
-    pub fn with(self, attributes: Attributes) -> Style {
+    pub fn with_attributes(self, attributes: Attributes) -> Style {
         Style { attributes: self.attributes | attributes, ..self }
     }
 
-    pub(crate) const fn with_const(self, attributes: Attributes) -> Style {
+    pub(crate) const fn with_attributes_const(self, attributes: Attributes) -> Style {
         Style { colour: self.colour, attributes: Attributes(self.attributes.0 | attributes.0) }
     }
 
-    /// This style laid over another: attributes add up, a colour of its own wins.
+    /// Combines this style with the one below: attributes add up, this colour wins unless default.
     #[must_use]
-    pub fn over(self, below: Style) -> Style {
+    pub fn layered_over(self, below: Style) -> Style {
         let colour = if self.colour == Colour::Default { below.colour } else { self.colour };
         Style { colour, attributes: self.attributes | below.attributes }
     }

@@ -1,61 +1,61 @@
-//! Text from outside, made harmless: what could command a terminal is shown, not obeyed.
+//! Neutralisation of untrusted text: control characters become visible symbols.
 //!
-//! Invariant: what comes out holds no control character but `\n` and `\t`, and no character that
-//! changes the direction of what follows it; the rest is as it was.
+//! Invariant: the result contains no control character except `\n` and `\t`, and no bidi control;
+//! all other text is unchanged.
 
 mod cluster;
 
 use std::borrow::Cow;
 
 pub(crate) use cluster::TAB_COLS;
-pub use cluster::{Cluster, clusters, width};
+pub use cluster::{Cluster, clusters, text_width};
 
-/// Neutralises text as it arrives; chunk boundaries do not show.
+/// Neutralises text incrementally; chunk boundaries do not show.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Neutraliser {
-    /// The last character was a return: a line feed belongs to the same line end.
-    returned: bool,
+    /// The last character was `\r`: a following `\n` belongs to the same line end.
+    after_carriage_return: bool,
 }
 
 impl Neutraliser {
-    /// Appends `text` to `out`, without its powers.
+    /// Appends `text` to `out`, neutralised.
     pub fn push(&mut self, text: &str, out: &mut String) {
         for char in text.chars() {
-            let after_return = std::mem::replace(&mut self.returned, char == '\r');
+            let after_return = std::mem::replace(&mut self.after_carriage_return, char == '\r');
             match char {
                 '\n' if after_return => {}
                 '\r' => out.push('\n'),
                 '\n' | '\t' => out.push(char),
-                _ => push_harmless(char, out),
+                _ => push_neutralised(char, out),
             }
         }
     }
 }
 
-/// The whole of a text, on as many lines as it has.
-pub fn neutralised(text: &str) -> String {
+/// Neutralises a whole text, keeping its lines.
+pub fn neutralise(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     Neutraliser::default().push(text, &mut out);
     out
 }
 
-/// The text of one row: line ends are shown too. Most text is returned as it is.
-pub(crate) fn on_one_line(text: &str) -> Cow<'_, str> {
+/// Neutralises the text of a row; line ends become symbols too. Borrows if nothing changes.
+pub(crate) fn neutralise_row_text(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_neutral) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(neutralised(text).replace('\n', "␊"))
+    Cow::Owned(neutralise(text).replace('\n', "␊"))
 }
 
-/// The same on one line: a title, a tool's name, an error beside other things.
-pub fn one_line(text: &str) -> String {
-    neutralised(text).split_whitespace().collect::<Vec<_>>().join(" ")
+/// Neutralises a title, name or error and collapses its white space into one line.
+pub fn to_one_line(text: &str) -> String {
+    neutralise(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// For what a person is asked to approve: nothing in it is invisible.
-pub fn spelled_out(text: &str) -> String {
+/// Neutralises text that the user is asked to approve, with invisible characters escaped.
+pub fn escape_invisible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for char in neutralised(text).chars() {
+    for char in neutralise(text).chars() {
         if is_invisible(char) {
             out.extend(char.escape_unicode());
         } else {
@@ -68,27 +68,27 @@ pub fn spelled_out(text: &str) -> String {
 fn is_neutral(char: char) -> bool {
     match u32::from(char) {
         0x09 | 0x20..0x7f => true,
-        code => code >= 0xa0 && !is_separator_or_direction(code),
+        code => code >= 0xa0 && !is_line_separator_or_bidi_control(code),
     }
 }
 
-/// Embeddings, overrides and isolates reorder what stands around them; line and paragraph
-/// separators end lines where no line ends. Marks (LRM, RLM) reorder nothing but neighbours.
-fn is_separator_or_direction(code: u32) -> bool {
+/// Embeddings, overrides and isolates reorder the text around them; line and paragraph separators
+/// break lines unexpectedly. Marks (LRM, RLM) only affect their neighbours and are allowed.
+fn is_line_separator_or_bidi_control(code: u32) -> bool {
     matches!(code, 0x2028..=0x202e | 0x2066..=0x2069)
 }
 
-fn push_harmless(char: char, out: &mut String) {
+fn push_neutralised(char: char, out: &mut String) {
     match u32::from(char) {
         code @ 0..0x20 => out.push(char::from_u32(0x2400 + code).unwrap_or('\u{fffd}')),
         0x7f => out.push('\u{2421}'),
         0x80..0xa0 => out.push('\u{fffd}'),
-        code if is_separator_or_direction(code) => out.extend(char.escape_unicode()),
+        code if is_line_separator_or_bidi_control(code) => out.extend(char.escape_unicode()),
         _ => out.push(char),
     }
 }
 
-/// Characters that take part in deceptions because nobody sees them.
+/// Returns true for invisible characters, which can disguise a command.
 fn is_invisible(char: char) -> bool {
     matches!(u32::from(char),
         0xad | 0x34f | 0x61c | 0x115f | 0x1160 | 0x17b4 | 0x17b5 | 0x180b..=0x180f | 0x200b..=0x200f
@@ -102,7 +102,7 @@ mod tests {
 
     #[track_caller]
     fn check(input: &str, expected: &str) {
-        assert_eq!(neutralised(input), expected);
+        assert_eq!(neutralise(input), expected);
         let mut out = String::new();
         let mut one_by_one = Neutraliser::default();
         for char in input.chars() {
@@ -129,6 +129,6 @@ mod tests {
 
     #[test]
     fn nothing_to_approve_is_invisible() {
-        assert_eq!(spelled_out("rm\u{200b} \u{e0041}x"), "rm\\u{200b} \\u{e0041}x");
+        assert_eq!(escape_invisible("rm\u{200b} \u{e0041}x"), "rm\\u{200b} \\u{e0041}x");
     }
 }

@@ -1,56 +1,57 @@
-//! First-fit wrapping of text as it arrives.
+//! Incremental first-fit wrapping of text.
 //!
-//! Invariant: a row is handed out when nothing that follows can change it, and never again; how
-//! the text was cut into pieces does not show. What is held is one row and the word after it.
+//! Invariant: a row is emitted once, when no later text can change it; chunk boundaries do not
+//! show. At most one row and the word after it are held.
 
-use crate::links::Link;
-use crate::row::{Begins, Row};
+use crate::hyperlinks::Hyperlink;
+use crate::row::{Row, RowStart};
 use crate::style::Style;
 use crate::text::clusters;
 
-/// Longest piece of a run without spaces that is looked at in one go.
+/// Bytes of a word processed at a time.
 const PIECE_BYTES: usize = 256;
 
+/// Wraps one line of styled text into rows.
 #[derive(Clone, Debug)]
-pub(crate) struct Wrap {
+pub(crate) struct LineWrapper {
     cols: usize,
-    /// What stands before the text in every row but the first.
-    lead: Row,
-    /// The row that is being filled, its lead included.
+    /// Prefix of every row except the first.
+    prefix: Row,
+    /// The row being filled, with its prefix.
     row: Row,
     row_width: usize,
-    /// Bytes of it that are its lead.
-    row_lead: usize,
-    handed_out: bool,
-    /// Spaces after what the row holds; they are not shown where it is broken.
+    /// Bytes of the row's prefix.
+    row_prefix_bytes: usize,
+    has_emitted_rows: bool,
+    /// Spaces after the row's text; dropped if the row breaks there.
     spaces: Row,
-    /// What follows them and has no end yet.
+    /// The unfinished word after the spaces.
     word: Row,
-    address: Address,
+    url_scan: UrlScan,
 }
 
-/// Whether the word is an address, which is not broken where a row can hold it.
+/// Search for a URL in the word; a URL is not broken if a row can hold it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Address {
-    /// So many bytes of `://` were the last.
-    Maybe(usize),
-    /// From this byte of the word on; nought where that has been placed.
-    From(usize),
+enum UrlScan {
+    /// The word ends with this many bytes of `://`.
+    SchemeBytesSeen(usize),
+    /// A URL was found; its rest starts at this byte of the word.
+    StartsAt(usize),
 }
 
-impl Wrap {
-    /// Rows of `cols` columns, of which the leads take their part.
-    pub(crate) fn new(cols: usize, first: Row, lead: Row) -> Wrap {
-        Wrap {
+impl LineWrapper {
+    /// Creates a wrapper for rows of `cols` columns, prefixes included.
+    pub(crate) fn new(cols: usize, first: Row, prefix: Row) -> LineWrapper {
+        LineWrapper {
             cols,
-            lead,
+            prefix,
             row_width: first.width(),
-            row_lead: first.text().len(),
+            row_prefix_bytes: first.text().len(),
             row: first,
-            handed_out: false,
+            has_emitted_rows: false,
             spaces: Row::default(),
             word: Row::default(),
-            address: Address::Maybe(0),
+            url_scan: UrlScan::SchemeBytesSeen(0),
         }
     }
 
@@ -59,17 +60,17 @@ impl Wrap {
         &mut self,
         text: &str,
         style: Style,
-        link: Option<&Link>,
+        link: Option<&Hyperlink>,
         out: &mut Vec<Row>,
     ) {
         let mut rest = text;
         while !rest.is_empty() {
             let word = rest.find([' ', '\t']).unwrap_or(rest.len());
             let (now, later) = rest.split_at(word);
-            for piece in pieces(now) {
-                self.look_for_address(piece);
+            for piece in split_pieces(now) {
+                self.scan_for_url(piece);
                 self.word.push_linked(piece, style, link);
-                self.grow(out);
+                self.place_breakable_parts(out);
             }
             let spaces = later.len() - later.trim_start_matches([' ', '\t']).len();
             if spaces > 0 {
@@ -80,123 +81,126 @@ impl Wrap {
         }
     }
 
-    /// Ends the line here, and begins another.
+    /// Ends the line and starts another.
     pub(crate) fn break_line(&mut self, out: &mut Vec<Row>) {
         self.end_word();
         self.spaces = Row::default();
-        self.next_row(Begins::Line, out);
+        self.start_row(RowStart::NewLine, out);
     }
 
+    /// Emits the last row.
     pub(crate) fn finish(&mut self, out: &mut Vec<Row>) {
-        self.place_word();
+        self.append_word_to_row();
         out.push(std::mem::take(&mut self.row));
     }
 
-    /// What stands before this row and before the next.
-    pub(crate) fn leads(&self) -> (Row, Row) {
+    /// Returns the prefixes of the current row and of the next.
+    pub(crate) fn prefixes(&self) -> (Row, Row) {
         let mut row = self.row.clone();
-        (row.split_front(self.row_lead), self.lead.clone())
+        (row.split_front(self.row_prefix_bytes), self.prefix.clone())
     }
 
-    /// Ends the row here, in the middle of the text.
-    pub(crate) fn cut(&mut self, out: &mut Vec<Row>) {
-        self.place_word();
-        let begins = if self.spaces.is_empty() { Begins::Within } else { Begins::AfterSpace };
-        self.next_row(begins, out);
+    /// Ends the row in the middle of the text.
+    pub(crate) fn end_row_mid_text(&mut self, out: &mut Vec<Row>) {
+        self.append_word_to_row();
+        let begins =
+            if self.spaces.is_empty() { RowStart::WithoutSpace } else { RowStart::AfterSpace };
+        self.start_row(begins, out);
     }
 
-    /// Nothing has been handed out yet: everything fits into the first row.
-    pub(crate) fn fits_one_row(&self) -> bool {
-        !self.handed_out
+    /// Returns true if no row was emitted: all text fits into the first row.
+    pub(crate) fn fits_in_one_row(&self) -> bool {
+        !self.has_emitted_rows
     }
 
-    pub(crate) fn restyle(&mut self, below: Style) {
+    pub(crate) fn apply_base_style(&mut self, below: Style) {
         for part in [&mut self.row, &mut self.spaces, &mut self.word] {
-            part.restyle(below);
+            part.apply_base_style(below);
         }
     }
 
-    /// The same text in rows of another width; what has been handed out stays as it is.
+    /// Wraps the held text again at another width; emitted rows stay.
     pub(crate) fn resize(&mut self, cols: usize, out: &mut Vec<Row>) {
         let mut held = std::mem::take(&mut self.row);
-        let first = held.split_front(self.row_lead);
+        let first = held.split_front(self.row_prefix_bytes);
         held.push_row(&self.spaces);
         held.push_row(&self.word);
-        let handed_out = self.handed_out;
-        *self = Wrap::new(cols, first, std::mem::take(&mut self.lead));
-        self.handed_out = handed_out;
+        let handed_out = self.has_emitted_rows;
+        *self = LineWrapper::new(cols, first, std::mem::take(&mut self.prefix));
+        self.has_emitted_rows = handed_out;
         for (text, style, link) in held.spans() {
             self.push(text, style, link, out);
         }
     }
 
-    /// Places what of the word cannot change any more.
-    fn grow(&mut self, out: &mut Vec<Row>) {
-        while let Some(at) = break_in(self.word.text())
-            && !matches!(self.address, Address::From(from) if from <= at)
+    /// Places the parts of the word that cannot change any more.
+    fn place_breakable_parts(&mut self, out: &mut Vec<Row>) {
+        while let Some(at) = find_break(self.word.text())
+            && !matches!(self.url_scan, UrlScan::StartsAt(from) if from <= at)
         {
-            let front = self.take_front(at);
+            let front = self.take_word_front(at);
             let rest = std::mem::replace(&mut self.word, front);
-            let address = std::mem::replace(&mut self.address, Address::Maybe(0));
-            self.make_room(out);
-            self.place_word();
+            let address = std::mem::replace(&mut self.url_scan, UrlScan::SchemeBytesSeen(0));
+            self.start_rows_until_word_fits(out);
+            self.append_word_to_row();
             self.word = rest;
-            self.address = address;
+            self.url_scan = address;
         }
-        self.make_room(out);
+        self.start_rows_until_word_fits(out);
     }
 
-    fn look_for_address(&mut self, piece: &str) {
+    fn scan_for_url(&mut self, piece: &str) {
         for (index, byte) in piece.bytes().enumerate() {
-            let Address::Maybe(seen) = self.address else { return };
-            self.address = match (seen, byte) {
-                (1, b'/') => Address::Maybe(2),
-                (2, b'/') => Address::From(self.word.text().len() + index + 1),
-                (_, b':') => Address::Maybe(1),
-                _ => Address::Maybe(0),
+            let UrlScan::SchemeBytesSeen(seen) = self.url_scan else { return };
+            self.url_scan = match (seen, byte) {
+                (1, b'/') => UrlScan::SchemeBytesSeen(2),
+                (2, b'/') => UrlScan::StartsAt(self.word.text().len() + index + 1),
+                (_, b':') => UrlScan::SchemeBytesSeen(1),
+                _ => UrlScan::SchemeBytesSeen(0),
             };
         }
     }
 
-    /// Takes so many bytes from the front of the word.
-    fn take_front(&mut self, bytes: usize) -> Row {
-        if let Address::From(from) = &mut self.address {
+    /// Removes and returns the first `bytes` of the word.
+    fn take_word_front(&mut self, bytes: usize) -> Row {
+        if let UrlScan::StartsAt(from) = &mut self.url_scan {
             *from = from.saturating_sub(bytes);
         }
         self.word.split_front(bytes)
     }
 
     fn end_word(&mut self) {
-        self.place_word();
-        self.address = Address::Maybe(0);
+        self.append_word_to_row();
+        self.url_scan = UrlScan::SchemeBytesSeen(0);
     }
 
-    /// Begins rows until the word fits into one. A word only grows: what does not fit now never will.
-    fn make_room(&mut self, out: &mut Vec<Row>) {
+    /// Starts rows until the word fits into one. A word only grows, so this is final.
+    fn start_rows_until_word_fits(&mut self, out: &mut Vec<Row>) {
         let mut wanted = self.word.width();
-        if !self.is_bare() && self.cols < self.row_width + self.spaces.width() + wanted {
-            let begins = if self.spaces.is_empty() { Begins::Within } else { Begins::AfterSpace };
-            self.next_row(begins, out);
+        if !self.has_only_prefix() && self.cols < self.row_width + self.spaces.width() + wanted {
+            let begins =
+                if self.spaces.is_empty() { RowStart::WithoutSpace } else { RowStart::AfterSpace };
+            self.start_row(begins, out);
         }
-        while self.is_bare() && self.cols < self.row_width + wanted {
-            let fitting = bytes_within(self.word.text(), self.cols.saturating_sub(self.row_width));
+        while self.has_only_prefix() && self.cols < self.row_width + wanted {
+            let fitting = bytes_fitting(self.word.text(), self.cols.saturating_sub(self.row_width));
             if fitting == self.word.text().len() {
                 return;
             }
-            let front = self.take_front(fitting);
+            let front = self.take_word_front(fitting);
             self.row.push_row(&front);
-            self.next_row(Begins::Within, out);
+            self.start_row(RowStart::WithoutSpace, out);
             wanted = self.word.width();
         }
     }
 
-    /// Appends the word, for which there is room.
-    fn place_word(&mut self) {
+    /// Appends the word to the row.
+    fn append_word_to_row(&mut self) {
         if self.word.is_empty() {
             return;
         }
-        // A row never begins with the space at which it was broken.
-        if !self.is_bare() {
+        // A row never starts with the space it was broken at.
+        if !self.has_only_prefix() {
             self.row.push_row(&self.spaces);
         }
         self.spaces = Row::default();
@@ -205,23 +209,23 @@ impl Wrap {
         self.word = Row::default();
     }
 
-    fn next_row(&mut self, begins: Begins, out: &mut Vec<Row>) {
-        let mut row = self.lead.clone();
-        row.set_begins(begins);
+    fn start_row(&mut self, begins: RowStart, out: &mut Vec<Row>) {
+        let mut row = self.prefix.clone();
+        row.set_start(begins);
         self.row_width = row.width();
-        self.row_lead = row.text().len();
+        self.row_prefix_bytes = row.text().len();
         self.spaces = Row::default();
-        self.handed_out = true;
+        self.has_emitted_rows = true;
         out.push(std::mem::replace(&mut self.row, row));
     }
 
-    /// The row holds nothing but its lead.
-    fn is_bare(&self) -> bool {
-        self.row.text().len() == self.row_lead
+    /// Returns true if the row contains only its prefix.
+    fn has_only_prefix(&self) -> bool {
+        self.row.text().len() == self.row_prefix_bytes
     }
 }
 
-fn pieces(run: &str) -> impl Iterator<Item = &str> {
+fn split_pieces(run: &str) -> impl Iterator<Item = &str> {
     let mut rest = run;
     std::iter::from_fn(move || {
         let end = (PIECE_BYTES..rest.len()).find(|&at| rest.is_char_boundary(at));
@@ -231,9 +235,8 @@ fn pieces(run: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where a word may be broken without a space: beside a character that is not ASCII, as Unicode
-/// says. Depends on nothing after the place.
-fn break_in(word: &str) -> Option<usize> {
+/// Finds a Unicode line break next to a non-ASCII character. Independent of the text after it.
+fn find_break(word: &str) -> Option<usize> {
     if word.is_ascii() {
         return None;
     }
@@ -246,8 +249,8 @@ fn break_in(word: &str) -> Option<usize> {
     places.find(|&at| at < word.len() && beside_wide(at))
 }
 
-/// The longest beginning that fits into so many columns, and at least one cluster.
-fn bytes_within(text: &str, cols: usize) -> usize {
+/// Returns the length of the longest prefix that fits into `cols`, at least one cluster.
+fn bytes_fitting(text: &str, cols: usize) -> usize {
     let mut used = 0;
     let mut bytes = 0;
     for cluster in clusters(text) {

@@ -1,8 +1,9 @@
 use super::*;
 
-fn rows<'a>(cols: usize, pieces: impl IntoIterator<Item = &'a str>) -> Vec<Row> {
+fn wrap_pieces<'a>(cols: usize, pieces: impl IntoIterator<Item = &'a str>) -> Vec<Row> {
     let mut out = Vec::new();
-    let mut wrap = Wrap::new(cols, Row::line("- ", Style::DIM), Row::line("  ", Style::DIM));
+    let mut wrap =
+        LineWrapper::new(cols, Row::from_text("- ", Style::DIM), Row::from_text("  ", Style::DIM));
     for piece in pieces {
         wrap.push(piece, Style::PLAIN, None, &mut out);
     }
@@ -13,13 +14,13 @@ fn rows<'a>(cols: usize, pieces: impl IntoIterator<Item = &'a str>) -> Vec<Row> 
 /// Wraps `text` whole, cut everywhere, and character by character.
 #[track_caller]
 fn check(cols: usize, text: &str, expected: &[&str]) {
-    let whole = rows(cols, [text]);
+    let whole = wrap_pieces(cols, [text]);
     assert_eq!(whole.iter().map(Row::text).collect::<Vec<_>>(), expected);
     for at in (0..text.len()).filter(|&at| text.is_char_boundary(at)) {
-        assert_eq!(rows(cols, [&text[..at], &text[at..]]), whole, "cut at {at}");
+        assert_eq!(wrap_pieces(cols, [&text[..at], &text[at..]]), whole, "cut at {at}");
     }
     let chars = text.char_indices().map(|(at, char)| &text[at..at + char.len_utf8()]);
-    assert_eq!(rows(cols, chars), whole, "character by character");
+    assert_eq!(wrap_pieces(cols, chars), whole, "character by character");
 }
 
 #[test]
@@ -56,7 +57,7 @@ fn a_cell_too_wide_for_any_row_is_still_shown() {
 #[test]
 fn another_width_changes_only_what_is_held() {
     let mut out = Vec::new();
-    let mut wrap = Wrap::new(10, Row::default(), Row::default());
+    let mut wrap = LineWrapper::new(10, Row::default(), Row::default());
     wrap.push("aaaa bbbb cccc dd", Style::PLAIN, None, &mut out);
     wrap.resize(6, &mut out);
     wrap.push("d e", Style::PLAIN, None, &mut out);

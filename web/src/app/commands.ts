@@ -1,66 +1,67 @@
-// All that can be done by name.
+// The commands of the palette and of the slash menu.
 
 import { VIEWS } from "@millpond/client";
-import type { Command } from "../doing/commands.ts";
-import { LANGUAGES } from "../words/words.ts";
+import type { Command } from "../actions/command.ts";
+import { LANGUAGES } from "../i18n/strings.ts";
 import type { AppElement } from "./app.ts";
-import { choices, type Theme } from "./kept.ts";
-import { exportAs, fulfil, share, tellUsage } from "./wishes.ts";
+import { readPreferences, type Theme } from "./browser-storage.ts";
+import { MENU_ACTIONS, exportChat, openShareDialog, runSessionAction, sessionActionLabel, showUsage } from "./session-actions.ts";
 
-export function commandsOf(app: AppElement): Command[] {
-  const reads = app.place.what === "shared";
-  return [...(reads ? [] : ofChats(app)), ...ofViews(app), ...(app.session ? ofSession(app, reads) : []), ...ofWindow(app, reads)];
+/** All commands that apply to the current route. */
+export function buildCommands(app: AppElement): Command[] {
+  const isReadOnly = app.route.kind === "shared";
+  return [...(isReadOnly ? [] : chatCommands(app)), ...viewCommands(app), ...(app.sessionId ? sessionCommands(app, isReadOnly) : []), ...preferenceCommands(app, isReadOnly)];
 }
 
-function ofChats(app: AppElement): Command[] {
-  const { words } = app;
-  const chats = app.sessions.list.map(({ id, title }) => ({ id: `chat-${id}`, title: title || words.untitled, run: () => app.go(id) }));
-  return [{ id: "new", title: words.newChat, run: () => app.start() }, ...chats];
+function chatCommands(app: AppElement): Command[] {
+  const { strings } = app;
+  const chats = app.sessionList.sessions.map(({ id, title }) => ({ id: `chat-${id}`, title: title || strings.untitled, run: () => app.openSession(id) }));
+  return [{ id: "new", title: strings.newChat, run: () => app.openStartPage() }, ...chats];
 }
 
-function ofViews(app: AppElement): Command[] {
-  const { words } = app;
+function viewCommands(app: AppElement): Command[] {
+  const { strings } = app;
   return VIEWS.map((view) => ({
     id: view,
-    title: `${words.view}: ${words.views[view]}, ${words.viewMeans[view]}`,
+    title: `${strings.view}: ${strings.views[view]}, ${strings.viewDescriptions[view]}`,
     run: () => app.setView(view),
   }));
 }
 
-function ofSession(app: AppElement, reads: boolean): Command[] {
-  const { words, session, currentSession } = app;
+function sessionCommands(app: AppElement, isReadOnly: boolean): Command[] {
+  const { strings, sessionId, currentSession } = app;
   const exports: Command[] = [
-    { id: "markdown", title: words.exportMarkdown, run: () => void app.trying(exportAs(app, "markdown")) },
-    { id: "json", title: words.exportJson, run: () => void app.trying(exportAs(app, "json")) },
-    { id: "html", title: words.exportHtml, run: () => void app.trying(exportAs(app, "html")) },
-    { id: "end", title: words.toTheEnd, run: () => app.chat?.toTheEnd() },
+    { id: "markdown", title: strings.exportMarkdown, run: () => void app.toastErrors(exportChat(app, "markdown")) },
+    { id: "json", title: strings.exportJson, run: () => void app.toastErrors(exportChat(app, "json")) },
+    { id: "html", title: strings.exportHtml, run: () => void app.toastErrors(exportChat(app, "html")) },
+    { id: "end", title: strings.scrollToEnd, run: () => app.chatElement?.scrollToEnd() },
   ];
-  if (reads) return exports;
-  const wishes = (["rename", "pin", "archive", "remove"] as const).map((wish) => ({
-    id: wish,
-    title: { rename: words.rename, pin: currentSession?.pinned ? words.unpin : words.pin, archive: currentSession?.archived ? words.unarchive : words.archiveIt, remove: words.remove }[wish],
-    run: () => void (currentSession && fulfil(app, wish, currentSession)),
+  if (isReadOnly) return exports;
+  const sessionActions = MENU_ACTIONS.map((action) => ({
+    id: action,
+    title: sessionActionLabel(action, currentSession, strings),
+    run: () => void (currentSession && runSessionAction(app, action, currentSession)),
   }));
   return [
-    { id: "stop", title: words.stop, run: () => void app.chat?.stop() },
-    { id: "retry", title: words.retry, run: () => void app.chat?.retry() },
+    { id: "stop", title: strings.stop, run: () => void app.chatElement?.stop() },
+    { id: "retry", title: strings.retry, run: () => void app.chatElement?.retry() },
     ...exports,
-    { id: "share", title: words.share, run: () => void app.trying(share(app)) },
-    { id: "theatre", title: words.theatre, run: () => void window.open(`/theatre/${session ?? ""}`, "_blank", "noopener") },
-    { id: "usage", title: words.usage, run: () => void tellUsage(app) },
-    ...wishes,
+    { id: "share", title: strings.shareSession, run: () => void app.toastErrors(openShareDialog(app)) },
+    { id: "replay", title: strings.openReplay, run: () => void window.open(`/theatre/${sessionId ?? ""}`, "_blank", "noopener") },
+    { id: "usage", title: strings.showUsage, run: () => void showUsage(app) },
+    ...sessionActions,
   ];
 }
 
-function ofWindow(app: AppElement, reads: boolean): Command[] {
-  const { words } = app;
+function preferenceCommands(app: AppElement, isReadOnly: boolean): Command[] {
+  const { strings } = app;
   const themes = (["system", "light", "dark"] as const).map((theme: Theme) => ({
     id: theme,
-    title: `${words.theme}: ${words.themes[theme]}`,
+    title: `${strings.theme}: ${strings.themes[theme]}`,
     run: () => app.setTheme(theme),
   }));
-  const languages = Object.entries(LANGUAGES).map(([id, name]) => ({ id, title: `${words.language}: ${name}`, run: () => void app.setLanguage(id) }));
-  const { notify } = choices();
-  const more = reads ? [] : [{ id: "notify", title: notify ? words.notifyOff : words.notify, run: () => void app.setNotify(!notify) }];
-  return [{ id: "thinking", title: words.thinkingShown, run: () => app.setThinking(!app.thinking) }, ...more, ...themes, ...languages];
+  const languages = Object.entries(LANGUAGES).map(([id, name]) => ({ id, title: `${strings.language}: ${name}`, run: () => void app.setLanguage(id) }));
+  const { notify } = readPreferences();
+  const notifications = isReadOnly ? [] : [{ id: "notify", title: notify ? strings.disableNotifications : strings.enableNotifications, run: () => void app.setNotifications(!notify) }];
+  return [{ id: "thinking", title: strings.toggleThinking, run: () => app.setShowThinking(!app.showThinking) }, ...notifications, ...themes, ...languages];
 }

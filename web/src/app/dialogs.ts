@@ -1,53 +1,53 @@
-// Questions and pictures over the page. A dialog of the browser keeps the focus in it and gives it
-// back.
+// Modal dialogs. The browser's <dialog> keeps the focus inside and gives it back when closed.
 
 import { LitElement, html, nothing, type TemplateResult } from "lit";
-import type { Words } from "../words/words.ts";
+import type { Strings } from "../i18n/strings.ts";
 
-type Shown =
-  | { what: "ask"; label: string; value: string; done: (value: string) => void }
-  | { what: "picture"; src: string; alt: string }
-  | { what: "own"; label: string; body: () => TemplateResult };
+type DialogContent =
+  | { type: "prompt"; label: string; value: string; onSubmit: (value: string) => void }
+  | { type: "image"; src: string; alt: string }
+  | { type: "custom"; label: string; body: () => TemplateResult };
 
+/** Shows one dialog at a time: a text prompt, an image or custom content. */
 export class DialogsElement extends LitElement {
-  static override properties = { words: { attribute: false }, shown: { state: true }, stamp: { state: true } };
-  declare words: Words;
-  declare private shown: Shown | undefined;
-  declare private stamp: number;
+  static override properties = { strings: { attribute: false }, content: { state: true }, version: { state: true } };
+  declare strings: Strings;
+  declare private content: DialogContent | undefined;
+  declare private version: number;
 
   constructor() {
     super();
-    this.stamp = 0;
+    this.version = 0;
   }
 
   protected override createRenderRoot(): HTMLElement {
     return this;
   }
 
-  /** Asks for one line. */
-  ask(label: string, value: string, done: (value: string) => void): void {
-    this.open({ what: "ask", label, value, done });
+  /** Asks for one line of text. */
+  promptText(label: string, value: string, onSubmit: (value: string) => void): void {
+    this.showDialog({ type: "prompt", label, value, onSubmit });
   }
 
-  picture(src: string, alt: string): void {
-    this.open({ what: "picture", src, alt });
+  showImage(src: string, alt: string): void {
+    this.showDialog({ type: "image", src, alt });
   }
 
-  own(label: string, body: () => TemplateResult): void {
-    this.open({ what: "own", label, body });
+  showCustom(label: string, body: () => TemplateResult): void {
+    this.showDialog({ type: "custom", label, body });
   }
 
-  /** What is shown has changed. */
-  again(): void {
-    this.stamp += 1;
+  /** Renders the custom content again. */
+  rerender(): void {
+    this.version += 1;
   }
 
   close(): void {
     this.querySelector("dialog")?.close();
   }
 
-  private open(shown: Shown): void {
-    this.shown = shown;
+  private showDialog(content: DialogContent): void {
+    this.content = content;
     void this.updateComplete.then(() => {
       this.querySelector("dialog")?.showModal();
       this.querySelector<HTMLInputElement>("dialog input")?.select();
@@ -55,34 +55,34 @@ export class DialogsElement extends LitElement {
   }
 
   protected override render(): TemplateResult | typeof nothing {
-    const { shown, words } = this;
-    if (!shown) return nothing;
-    const label = shown.what === "picture" ? shown.alt : shown.label;
-    return html`<dialog class=${shown.what} aria-label=${label} @close=${() => (this.shown = undefined)} @click=${this.outside}>
-      ${shown.what === "ask" ? this.question(shown) : nothing}
-      ${shown.what === "picture" ? html`<img src=${shown.src} alt=${shown.alt} />` : nothing}
-      ${shown.what === "own" ? html`<h2>${shown.label}</h2>${shown.body()}` : nothing}
-      ${shown.what === "ask" ? nothing : html`<button type="button" class="close" @click=${() => this.close()}>${words.close}</button>`}
+    const { content, strings } = this;
+    if (!content) return nothing;
+    const label = content.type === "image" ? content.alt : content.label;
+    return html`<dialog class=${content.type} aria-label=${label} @close=${() => (this.content = undefined)} @click=${this.closeOnBackdropClick}>
+      ${content.type === "prompt" ? this.renderPrompt(content) : nothing}
+      ${content.type === "image" ? html`<img src=${content.src} alt=${content.alt} />` : nothing}
+      ${content.type === "custom" ? html`<h2>${content.label}</h2>${content.body()}` : nothing}
+      ${content.type === "prompt" ? nothing : html`<button type="button" class="close" @click=${() => this.close()}>${strings.close}</button>`}
     </dialog>`;
   }
 
-  private question({ label, value, done }: Shown & { what: "ask" }): TemplateResult {
+  private renderPrompt({ label, value, onSubmit }: DialogContent & { type: "prompt" }): TemplateResult {
     const submit = (event: SubmitEvent) => {
       event.preventDefault();
       const field = (event.target as HTMLFormElement).elements.namedItem("value") as HTMLInputElement;
       this.close();
-      done(field.value);
+      onSubmit(field.value);
     };
     return html`<form @submit=${submit}>
       <label>${label} <input name="value" maxlength="200" dir="auto" .value=${value} /></label>
       <div class="answers">
-        <button type="submit" class="primary">${this.words.save}</button>
-        <button type="button" @click=${() => this.close()}>${this.words.cancel}</button>
+        <button type="submit" class="primary">${this.strings.save}</button>
+        <button type="button" @click=${() => this.close()}>${this.strings.cancel}</button>
       </div>
     </form>`;
   }
 
-  private readonly outside = (event: MouseEvent): void => {
+  private readonly closeOnBackdropClick = (event: MouseEvent): void => {
     if (event.target === event.currentTarget) this.close();
   };
 }

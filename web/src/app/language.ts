@@ -1,11 +1,11 @@
-// The language that was chosen in this browser, else the browser's own.
+// The language of this browser: the chosen one, else the browser's own.
 
-import { languageOf, wordsOf, type Words } from "../words/words.ts";
-import { choices } from "./kept.ts";
+import { loadStrings, pickLanguage, type Strings } from "../i18n/strings.ts";
+import { readPreferences } from "./browser-storage.ts";
 
-/** Its words; the page says that it is in that language. */
-export function chosenWords(): Promise<Words> {
-  const language = languageOf([choices().language, ...navigator.languages]);
+/** Sets the language of the document and loads its texts. */
+export function applyLanguage(): Promise<Strings> {
+  const language = pickLanguage([readPreferences().language, ...navigator.languages]);
   document.documentElement.lang = language;
-  return wordsOf(language);
+  return loadStrings(language);
 }

@@ -1,58 +1,60 @@
-// Tells a person who is elsewhere that a run has ended or waits for them.
+// Desktop notifications: a run has ended or needs an answer.
 
 import type { Session } from "@millpond/client";
-import type { Words } from "../words/words.ts";
+import type { Strings } from "../i18n/strings.ts";
 
-/** What the service worker is asked to show; it does not while one of our windows is seen. */
-export interface Notice {
+/** Request to the service worker, which shows it only if no window of the app is visible. */
+export interface NotificationContent {
   title: string;
   body: string;
   session: string;
 }
 
-interface Heard {
+/** Last known state of a session. */
+interface SeenSession {
   run: string | null;
   asks: number;
   head: number;
 }
 
+/** Compares each session update with the last one and shows notifications. */
 export class Notifier {
-  private readonly known = new Map<string, Heard>();
+  private readonly seen = new Map<string, SeenSession>();
 
   constructor(
-    private readonly wanted: () => boolean,
-    private readonly words: () => Words,
-    private readonly show: (notice: Notice) => void = showNotice,
+    private readonly isEnabled: () => boolean,
+    private readonly strings: () => Strings,
+    private readonly show: (content: NotificationContent) => void = postNotification,
   ) {}
 
-  /** A session as it is now. What happened while nobody listened is news, too; one not heard of before is not. */
-  hear({ id, title, run, asks = 0, head, deleted_ms }: Session): void {
-    const before = this.known.get(id);
-    // An answer may be overtaken by what came after it.
+  /** Takes the current state of a session. The first update of a session never notifies; changes missed while disconnected do. */
+  notifyOfChange({ id, title, run, asks = 0, head, deleted_ms }: Session): void {
+    const before = this.seen.get(id);
+    // Updates may arrive out of order.
     if (before && head < before.head) return;
-    this.known.set(id, { run, asks, head });
-    if (!before || deleted_ms !== undefined || !this.wanted()) return;
-    const { untitled, notifyAsks, notifyEnded } = this.words();
-    // Of one that was short only what it left in the log is heard.
-    const isOver = before.run === null ? run === null && before.head < head : before.run !== run;
-    if (before.asks < asks) this.show({ title: title || untitled, body: notifyAsks, session: id });
-    else if (isOver) this.show({ title: title || untitled, body: notifyEnded, session: id });
+    this.seen.set(id, { run, asks, head });
+    if (!before || deleted_ms !== undefined || !this.isEnabled()) return;
+    const { untitled, askNotification, runEndedNotification } = this.strings();
+    // A short run may begin and end between two updates: only the log has grown.
+    const hasEnded = before.run === null ? run === null && before.head < head : before.run !== run;
+    if (before.asks < asks) this.show({ title: title || untitled, body: askNotification, session: id });
+    else if (hasEnded) this.show({ title: title || untitled, body: runEndedNotification, session: id });
   }
 }
 
-/** Pages of phones may not show any by themselves. */
-function showNotice(notice: Notice): void {
-  void navigator.serviceWorker.ready.then(({ active }) => active?.postMessage({ notice }));
+/** Sends it to the service worker: pages on phones may not show notifications themselves. */
+function postNotification(content: NotificationContent): void {
+  void navigator.serviceWorker.ready.then(({ active }) => active?.postMessage({ notice: content }));
 }
 
-/** Asks the browser; says whether it lets us. */
-export async function mayNotify(): Promise<boolean> {
+/** Asks the browser for permission; returns true if granted. */
+export async function requestNotificationPermission(): Promise<boolean> {
   if (!("Notification" in globalThis) || !("serviceWorker" in navigator)) return false;
   return (await Notification.requestPermission()) === "granted";
 }
 
-/** Calls back with the session of a notice that was pressed. */
-export function onNoticePressed(open: (session: string) => void): void {
+/** Calls `open` with the session of a clicked notification. */
+export function onNotificationClick(open: (session: string) => void): void {
   if (!("serviceWorker" in navigator)) return;
   navigator.serviceWorker.addEventListener("message", ({ data }: MessageEvent<{ open?: string }>) => data.open && open(data.open));
 }

@@ -1,32 +1,32 @@
-// Everything that can be done, and every chat, by typing a part of its name.
+// Command palette: search and run commands, open chats.
 
 import { LitElement, html, type TemplateResult } from "lit";
-import { matching, type Command } from "../doing/commands.ts";
-import type { Words } from "../words/words.ts";
+import { searchCommands, type Command } from "../actions/command.ts";
+import type { Strings } from "../i18n/strings.ts";
 
-const SHOWN_MAX = 50;
+const RESULTS_MAX = 50;
 
 export class PaletteElement extends LitElement {
   static override properties = {
-    words: { attribute: false },
+    strings: { attribute: false },
     commands: { attribute: false },
-    shown: { state: true },
-    typed: { state: true },
-    chosen: { state: true },
+    isOpen: { state: true },
+    query: { state: true },
+    selectedIndex: { state: true },
   };
-  declare words: Words;
+  declare strings: Strings;
   declare commands: readonly Command[];
-  /** A list that nobody sees is not made. */
-  declare private shown: boolean;
-  declare private typed: string;
-  declare private chosen: number;
+  /** The results are rendered only while it is open. */
+  declare private isOpen: boolean;
+  declare private query: string;
+  declare private selectedIndex: number;
 
   constructor() {
     super();
     this.commands = [];
-    this.shown = false;
-    this.typed = "";
-    this.chosen = 0;
+    this.isOpen = false;
+    this.query = "";
+    this.selectedIndex = 0;
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -34,7 +34,7 @@ export class PaletteElement extends LitElement {
   }
 
   open(): void {
-    Object.assign(this, { shown: true, typed: "", chosen: 0 });
+    Object.assign(this, { isOpen: true, query: "", selectedIndex: 0 });
     void this.updateComplete.then(() => {
       this.dialog?.showModal();
       this.querySelector("input")?.focus();
@@ -45,59 +45,59 @@ export class PaletteElement extends LitElement {
     return this.querySelector("dialog");
   }
 
-  private found(): readonly Command[] {
-    return matching(this.commands, this.typed).slice(0, SHOWN_MAX);
+  private matchingCommands(): readonly Command[] {
+    return searchCommands(this.commands, this.query).slice(0, RESULTS_MAX);
   }
 
   protected override render(): TemplateResult {
-    const found = this.shown ? this.found() : [];
-    return html`<dialog class="palette" aria-label=${this.words.palette} @click=${this.outside} @close=${() => (this.shown = false)}>
+    const found = this.isOpen ? this.matchingCommands() : [];
+    return html`<dialog class="palette" aria-label=${this.strings.commands} @click=${this.closeOnBackdropClick} @close=${() => (this.isOpen = false)}>
       <input
         type="text"
         role="combobox"
         aria-expanded="true"
         aria-controls="palette-list"
-        aria-activedescendant="palette-${this.chosen}"
-        aria-label=${this.words.paletteHint}
-        placeholder=${this.words.paletteHint}
-        .value=${this.typed}
-        @input=${this.type}
-        @keydown=${this.key}
+        aria-activedescendant="palette-${this.selectedIndex}"
+        aria-label=${this.strings.commandSearch}
+        placeholder=${this.strings.commandSearch}
+        .value=${this.query}
+        @input=${this.onInput}
+        @keydown=${this.onKeydown}
       />
-      <ul id="palette-list" role="listbox" aria-label=${this.words.palette}>
-        ${found.map((command, place) => this.option(command, place))}
+      <ul id="palette-list" role="listbox" aria-label=${this.strings.commands}>
+        ${found.map((command, index) => this.renderOption(command, index))}
       </ul>
     </dialog>`;
   }
 
-  private option(command: Command, place: number): TemplateResult {
-    return html`<li id="palette-${place}" role="option" aria-selected=${place === this.chosen} @click=${() => this.run(command)}>
+  private renderOption(command: Command, index: number): TemplateResult {
+    return html`<li id="palette-${index}" role="option" aria-selected=${index === this.selectedIndex} @click=${() => this.runCommand(command)}>
       <span dir="auto">${command.title}</span> <kbd ?hidden=${!command.keys}>${command.keys ?? ""}</kbd>
     </li>`;
   }
 
-  private readonly type = (event: Event): void => {
-    this.typed = (event.target as HTMLInputElement).value;
-    this.chosen = 0;
+  private readonly onInput = (event: Event): void => {
+    this.query = (event.target as HTMLInputElement).value;
+    this.selectedIndex = 0;
   };
 
-  private readonly key = (event: KeyboardEvent): void => {
-    const found = this.found();
+  private readonly onKeydown = (event: KeyboardEvent): void => {
+    const found = this.matchingCommands();
     const move = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    if (move && found.length) this.chosen = (this.chosen + move + found.length) % found.length;
+    if (move && found.length) this.selectedIndex = (this.selectedIndex + move + found.length) % found.length;
     else if (event.key === "Enter") {
-      const command = found[this.chosen];
-      if (command) this.run(command);
+      const command = found[this.selectedIndex];
+      if (command) this.runCommand(command);
     } else return;
     event.preventDefault();
     void this.updateComplete.then(() => this.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }));
   };
 
-  private readonly outside = (event: MouseEvent): void => {
+  private readonly closeOnBackdropClick = (event: MouseEvent): void => {
     if (event.target === this.dialog) this.dialog?.close();
   };
 
-  private run(command: Command): void {
+  private runCommand(command: Command): void {
     this.dialog?.close();
     command.run();
   }

@@ -1,28 +1,30 @@
-// The list of chats.
+// Sidebar: search, the list of chats and a menu for each.
 
 import type { Session } from "@millpond/client";
 import { LitElement, html, nothing, type TemplateResult } from "lit";
 import { hasLostFocus } from "../focus.ts";
-import type { Words } from "../words/words.ts";
-import type { Sessions } from "./sessions.ts";
+import type { Strings } from "../i18n/strings.ts";
+import { MENU_ACTIONS, sessionActionLabel, type SessionAction } from "./session-actions.ts";
+import type { SessionList } from "./session-list.ts";
 
-export type SessionWish = "open" | "rename" | "pin" | "archive" | "remove";
+const SEARCH_DELAY_MS = 150;
 
+/** The list of chats. Dispatches `new-chat` and `session-action`. */
 export class SidebarElement extends LitElement {
   static override properties = {
-    sessions: { attribute: false },
-    current: { attribute: false },
-    words: { attribute: false },
-    stamp: { attribute: false },
-    menuOf: { state: true },
+    sessionList: { attribute: false },
+    currentId: { attribute: false },
+    strings: { attribute: false },
+    version: { attribute: false },
+    openMenuId: { state: true },
   };
-  declare sessions: Sessions;
-  declare current: string | undefined;
-  declare words: Words;
-  /** Changes when the list does. */
-  declare stamp: number;
-  declare private menuOf: string | undefined;
-  private searching: ReturnType<typeof setTimeout> | undefined;
+  declare sessionList: SessionList;
+  declare currentId: string | undefined;
+  declare strings: Strings;
+  /** Incremented when the list changes, to render again. */
+  declare version: number;
+  declare private openMenuId: string | undefined;
+  private searchTimer: ReturnType<typeof setTimeout> | undefined;
   private hadFocus = false;
 
   protected override createRenderRoot(): HTMLElement {
@@ -34,98 +36,91 @@ export class SidebarElement extends LitElement {
   }
 
   protected override updated(): void {
-    if (this.hadFocus && hasLostFocus(this)) this.querySelector<HTMLElement>(".new")?.focus();
+    if (this.hadFocus && hasLostFocus(this)) this.querySelector<HTMLElement>(".new-chat")?.focus();
   }
 
   protected override render(): TemplateResult {
-    const { words, sessions } = this;
-    const { pinned, others } = sessions.parts();
-    const { query, archived } = sessions.listing;
-    return html`<div class="side-head">
-        <button type="button" class="primary new" @click=${() => this.dispatchEvent(new CustomEvent("new-chat"))}>${words.newChat}</button>
-        <input type="search" aria-label=${words.search} placeholder=${words.search} @input=${this.search} />
+    const { strings, sessionList } = this;
+    const { pinned, others } = sessionList.partitionPinned();
+    const { query, archived } = sessionList.filter;
+    return html`<div class="sidebar-head">
+        <button type="button" class="primary new-chat" @click=${() => this.dispatchEvent(new CustomEvent("new-chat"))}>${strings.newChat}</button>
+        <input type="search" aria-label=${strings.search} placeholder=${strings.search} @input=${this.onSearchInput} />
       </div>
-      <nav aria-label=${words.chats}>
-        ${pinned.length ? this.section(words.pinned, pinned) : nothing}
-        ${others.length ? this.section(archived ? words.archive : words.recent, others) : nothing}
-        ${sessions.list.length ? nothing : html`<p class="soft none">${query ? words.nothingFound : words.noChats}</p>`}
-        ${sessions.more ? html`<button type="button" class="quiet" @click=${() => void sessions.readMore()}>${words.more}</button>` : nothing}
+      <nav aria-label=${strings.chats}>
+        ${pinned.length ? this.renderSection(strings.pinned, pinned) : nothing}
+        ${others.length ? this.renderSection(archived ? strings.archive : strings.recent, others) : nothing}
+        ${sessionList.sessions.length ? nothing : html`<p class="muted empty-list">${query ? strings.nothingFound : strings.noChats}</p>`}
+        ${sessionList.nextCursor ? html`<button type="button" class="link-button" @click=${() => void sessionList.loadMore()}>${strings.more}</button>` : nothing}
       </nav>
-      <div class="side-foot">
-        <button type="button" class="quiet" @click=${() => void sessions.read({ query, archived: !archived })}>
-          ${archived ? words.hideArchive : words.showArchive}
+      <div class="sidebar-foot">
+        <button type="button" class="link-button" @click=${() => void sessionList.load({ query, archived: !archived })}>
+          ${archived ? strings.hideArchive : strings.showArchive}
         </button>
       </div>`;
   }
 
-  private section(heading: string, list: Session[]): TemplateResult {
+  private renderSection(heading: string, list: Session[]): TemplateResult {
     return html`<h2>${heading}</h2>
-      <ul>${list.map((session) => this.session(session))}</ul>`;
+      <ul>${list.map((session) => this.renderSession(session))}</ul>`;
   }
 
-  private session(session: Session): TemplateResult {
-    const { words } = this;
-    const title = session.title || words.untitled;
-    const open = session.id === this.menuOf;
-    return html`<li class=${session.id === this.current ? "current" : ""} @keydown=${open ? this.escape : nothing}>
-      <a href="/s/${session.id}" aria-current=${session.id === this.current ? "page" : nothing} @click=${(event: MouseEvent) => this.go(event, session)}>
-        <span class="title" dir="auto">${title}</span> ${this.sign(session)}
+  private renderSession(session: Session): TemplateResult {
+    const { strings } = this;
+    const title = session.title || strings.untitled;
+    const isOpen = session.id === this.openMenuId;
+    return html`<li class=${session.id === this.currentId ? "current" : ""} @keydown=${isOpen ? this.closeMenuOnEscape : nothing}>
+      <a href="/s/${session.id}" aria-current=${session.id === this.currentId ? "page" : nothing} @click=${(event: MouseEvent) => this.openSession(event, session)}>
+        <span class="title" dir="auto">${title}</span> ${this.renderBadge(session)}
       </a>
-      <button type="button" class="icon" aria-label=${words.actions(title)} aria-expanded=${open} @click=${() => (this.menuOf = open ? undefined : session.id)}>
+      <button type="button" class="icon" aria-label=${strings.sessionActions(title)} aria-expanded=${isOpen} @click=${() => (this.openMenuId = isOpen ? undefined : session.id)}>
         <span aria-hidden="true">⋯</span>
       </button>
-      ${open ? this.menu(session) : nothing}
+      ${isOpen ? this.renderMenu(session) : nothing}
     </li>`;
   }
 
-  private sign(session: Session): TemplateResult | typeof nothing {
-    if (session.asks) return html`<span class="sign asks"><span aria-hidden="true">?</span><span class="unseen">${this.words.waitsForYou}</span></span>`;
-    if (session.run) return html`<span class="sign runs"><span aria-hidden="true">●</span><span class="unseen">${this.words.running}</span></span>`;
+  private renderBadge(session: Session): TemplateResult | typeof nothing {
+    if (session.asks) return html`<span class="badge"><span aria-hidden="true">?</span><span class="visually-hidden">${this.strings.needsAnswer}</span></span>`;
+    if (session.run) return html`<span class="badge"><span aria-hidden="true">●</span><span class="visually-hidden">${this.strings.running}</span></span>`;
     return nothing;
   }
 
-  private menu(session: Session): TemplateResult {
-    const { words } = this;
-    const wishes: [SessionWish, string][] = [
-      ["rename", words.rename],
-      ["pin", session.pinned ? words.unpin : words.pin],
-      ["archive", session.archived ? words.unarchive : words.archiveIt],
-      ["remove", words.remove],
-    ];
-    return html`<div class="menu">
-      ${wishes.map(([wish, label]) => html`<button type="button" @click=${() => this.wish(wish, session)}>${label}</button>`)}
-    </div>`;
+  private renderMenu(session: Session): TemplateResult {
+    const button = (action: SessionAction) =>
+      html`<button type="button" @click=${() => this.requestAction(action, session)}>${sessionActionLabel(action, session, this.strings)}</button>`;
+    return html`<div class="menu">${MENU_ACTIONS.map(button)}</div>`;
   }
 
-  private go(event: MouseEvent, session: Session): void {
-    // A new tab is the browser's to open.
+  private openSession(event: MouseEvent, session: Session): void {
+    // The browser opens links in new tabs itself.
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
-    this.wish("open", session);
+    this.requestAction("open", session);
   }
 
-  private readonly escape = (event: KeyboardEvent): void => {
+  private readonly closeMenuOnEscape = (event: KeyboardEvent): void => {
     if (event.key !== "Escape") return;
-    // Only the menu: the list behind it stays.
+    // Close only the menu, not the sidebar.
     event.stopPropagation();
     this.closeMenu();
   };
 
-  /** What was pressed in it goes: its button has the focus again, also for a dialog to give back. */
+  /** Moves the focus back to the menu button before the menu goes, so that a dialog returns it there. */
   private closeMenu(): void {
     this.querySelector<HTMLElement>("[aria-expanded=true]")?.focus();
-    this.menuOf = undefined;
+    this.openMenuId = undefined;
   }
 
-  private wish(wish: SessionWish, session: Session): void {
+  private requestAction(action: SessionAction, session: Session): void {
     this.closeMenu();
-    this.dispatchEvent(new CustomEvent("session-wish", { detail: { wish, session } }));
+    this.dispatchEvent(new CustomEvent("session-action", { detail: { action, session } }));
   }
 
-  private readonly search = (event: Event): void => {
+  private readonly onSearchInput = (event: Event): void => {
     const query = (event.target as HTMLInputElement).value;
-    clearTimeout(this.searching);
-    this.searching = setTimeout(() => void this.sessions.read({ ...this.sessions.listing, query }), 150);
+    clearTimeout(this.searchTimer);
+    this.searchTimer = setTimeout(() => void this.sessionList.load({ ...this.sessionList.filter, query }), SEARCH_DELAY_MS);
   };
 }
 

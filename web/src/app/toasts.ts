@@ -1,4 +1,4 @@
-// Short words about what was done, with a way to undo it where there is one.
+// Toasts: short messages with an optional action such as undo.
 
 import { LitElement, html, nothing, type TemplateResult } from "lit";
 
@@ -8,13 +8,15 @@ interface Toast {
   action?: { label: string; run: () => void };
 }
 
+const TOASTS_MAX = 4;
 const SHOWN_MS = 6_000;
 const SHOWN_MS_WITH_ACTION = 25_000;
 
+/** Shows the newest toasts for a few seconds each. */
 export class ToastsElement extends LitElement {
   static override properties = { toasts: { state: true } };
   declare private toasts: Toast[];
-  private next = 0;
+  private nextId = 0;
 
   constructor() {
     super();
@@ -25,10 +27,10 @@ export class ToastsElement extends LitElement {
     return this;
   }
 
-  tell(text: string, action?: { label: string; run: () => void }): void {
-    const toast: Toast = { id: this.next++, text, ...(action && { action }) };
-    this.toasts = [...this.toasts, toast].slice(-4);
-    setTimeout(() => this.drop(toast.id), action ? SHOWN_MS_WITH_ACTION : SHOWN_MS);
+  showToast(text: string, action?: { label: string; run: () => void }): void {
+    const toast: Toast = { id: this.nextId++, text, ...(action && { action }) };
+    this.toasts = [...this.toasts, toast].slice(-TOASTS_MAX);
+    setTimeout(() => this.dismiss(toast.id), action ? SHOWN_MS_WITH_ACTION : SHOWN_MS);
   }
 
   protected override render(): TemplateResult {
@@ -36,13 +38,13 @@ export class ToastsElement extends LitElement {
       ${this.toasts.map(
         ({ id, text, action }) => html`<div class="toast">
           <span dir="auto">${text}</span>
-          ${action ? html`<button type="button" class="quiet" @click=${() => (action.run(), this.drop(id))}>${action.label}</button>` : nothing}
+          ${action ? html`<button type="button" class="link-button" @click=${() => (action.run(), this.dismiss(id))}>${action.label}</button>` : nothing}
         </div>`,
       )}
     </div>`;
   }
 
-  private drop(id: number): void {
+  private dismiss(id: number): void {
     this.toasts = this.toasts.filter((toast) => toast.id !== id);
   }
 }

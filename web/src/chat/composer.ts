@@ -1,56 +1,59 @@
-// Where a person writes. Enter sends, Shift and Enter begin a line; a slash offers commands.
+// The message field. Enter sends, Shift+Enter starts a new line, / opens the command menu.
 
 import { LitElement, html, nothing, type PropertyValues, type TemplateResult } from "lit";
-import type { Command } from "../doing/commands.ts";
-import type { Words } from "../words/words.ts";
-import { attachedText } from "./attached.ts";
+import type { Command } from "../actions/command.ts";
+import type { Strings } from "../i18n/strings.ts";
 import type { Draft } from "./draft.ts";
-import { PICTURES_MAX, isPicture, isReadable } from "./shown.ts";
+import { IMAGES_MAX, isDecodableImage, isImageFile } from "./image-upload.ts";
+import { fileAsFencedText } from "./text-attachment.ts";
 
-/** Commands in the menu at a time. */
-const SHOWN_MAX = 8;
+/** Commands shown in the menu at a time. */
+const MENU_ITEMS_MAX = 8;
 
-export interface Sent {
+/** A message to be sent. */
+export interface ComposedMessage {
   text: string;
-  pictures: readonly File[];
+  images: readonly File[];
+  /** Send it to the active run instead of queueing it. */
   join: boolean;
 }
 
+/** The message field. Dispatches `send-message`, `stop-run`, `cancel-note` and `attach-failed`. */
 export class ComposerElement extends LitElement {
   static override properties = {
-    words: { attribute: false },
-    going: { attribute: false },
-    stopping: { attribute: false },
+    strings: { attribute: false },
+    isRunning: { attribute: false },
+    isStopping: { attribute: false },
     commands: { attribute: false },
     draft: { attribute: false },
     note: { attribute: false },
-    chosen: { state: true },
-    closed: { state: true },
+    selectedIndex: { state: true },
+    menuDismissed: { state: true },
   };
-  declare words: Words;
-  /** Whether a run is going, so that a message would wait. */
-  declare going: boolean;
-  declare stopping: boolean;
+  declare strings: Strings;
+  /** A run is active: messages are queued, and the run can be stopped. */
+  declare isRunning: boolean;
+  declare isStopping: boolean;
   declare commands: readonly Command[];
   declare draft: Draft;
-  /** What the next message will do, if it is not simply sent. */
+  /** Shown above the field if sending does something special. */
   declare note: string | undefined;
-  declare private chosen: number;
-  declare private closed: boolean;
-  /** Pictures whose thumbnails are drawn. */
-  private seen: readonly File[] = [];
+  declare private selectedIndex: number;
+  declare private menuDismissed: boolean;
+  /** Images whose thumbnails are rendered. */
+  private thumbnailFiles: readonly File[] = [];
 
   constructor() {
     super();
-    this.going = false;
-    this.stopping = false;
+    this.isRunning = false;
+    this.isStopping = false;
     this.commands = [];
-    this.chosen = 0;
-    this.closed = false;
+    this.selectedIndex = 0;
+    this.menuDismissed = false;
   }
 
   override focus(): void {
-    void this.updateComplete.then(() => this.area?.focus());
+    void this.updateComplete.then(() => this.textarea?.focus());
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -59,24 +62,24 @@ export class ComposerElement extends LitElement {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (!changed.has("draft")) return;
-    changed.get("draft")?.leave(this.redraw);
-    this.draft.open(this.redraw);
+    changed.get("draft")?.detach(this.rerender);
+    this.draft.attach(this.rerender);
   }
 
-  private readonly redraw = (): void => this.requestUpdate();
+  private readonly rerender = (): void => this.requestUpdate();
 
   override connectedCallback(): void {
     super.connectedCallback();
     if (!this.hasUpdated) return;
-    this.draft.open(this.redraw);
-    this.redraw();
+    this.draft.attach(this.rerender);
+    this.rerender();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.draft?.leave(this.redraw);
-    this.seen.forEach(forget);
-    this.seen = [];
+    this.draft?.detach(this.rerender);
+    this.thumbnailFiles.forEach(revokeObjectUrl);
+    this.thumbnailFiles = [];
   }
 
   private get text(): string {
@@ -84,54 +87,54 @@ export class ComposerElement extends LitElement {
   }
 
   protected override render(): TemplateResult {
-    const { words, draft } = this;
-    const offered = this.offered();
-    return html`<form class="composer" @submit=${this.submit} @dragover=${allowFiles} @drop=${this.dropped}>
-      ${offered.length ? this.menu(offered) : nothing} ${this.note ? html`<p class="soft note">${this.note}
-        <button type="button" class="quiet" @click=${this.cancelNote}>${words.cancel}</button></p>` : nothing}
-      ${draft.pictures.length ? this.thumbnails() : nothing}
+    const { strings, draft } = this;
+    const commands = this.matchingCommands();
+    return html`<form class="composer" @submit=${this.onSubmit} @dragover=${allowFileDrop} @drop=${this.onDrop}>
+      ${commands.length ? this.renderMenu(commands) : nothing} ${this.note ? html`<p class="muted note">${this.note}
+        <button type="button" class="link-button" @click=${this.cancelNote}>${strings.cancel}</button></p>` : nothing}
+      ${draft.images.length ? this.renderThumbnails() : nothing}
       <div class="field">
-        <button type="button" class="icon" aria-label=${words.attach} title=${words.attach} @click=${this.pick}>
+        <button type="button" class="icon" aria-label=${strings.attachFiles} title=${strings.attachFiles} @click=${this.openFilePicker}>
           <span aria-hidden="true">+</span>
         </button>
         <textarea
           rows="1"
           dir="auto"
-          aria-label=${words.message}
-          placeholder=${words.writeMessage}
+          aria-label=${strings.message}
+          placeholder=${strings.composerPlaceholder}
           aria-autocomplete="list"
-          aria-controls=${offered.length ? "slash-menu" : nothing}
-          aria-activedescendant=${offered.length ? `slash-${this.chosen}` : nothing}
+          aria-controls=${commands.length ? "slash-menu" : nothing}
+          aria-activedescendant=${commands.length ? `slash-${this.selectedIndex}` : nothing}
           .value=${this.text}
-          @input=${this.typed}
-          @keydown=${this.key}
-          @paste=${this.pasted}
+          @input=${this.onInput}
+          @keydown=${this.onKeydown}
+          @paste=${this.onPaste}
         ></textarea>
-        ${this.buttons()}
+        ${this.renderButtons()}
       </div>
-      <input type="file" multiple hidden @change=${this.picked} />
+      <input type="file" multiple hidden @change=${this.onFilesPicked} />
     </form>`;
   }
 
-  private buttons(): TemplateResult {
-    const { words, draft } = this;
-    const empty = (!draft.text.trim() && !draft.pictures.length) || draft.sending;
-    const stop = html`<button type="button" class="stop" ?disabled=${this.stopping} @click=${this.stop}>
-      ${this.stopping ? words.stopping : words.stop}
+  private renderButtons(): TemplateResult {
+    const { strings, draft } = this;
+    const isBlocked = (!draft.text.trim() && !draft.images.length) || draft.isSending;
+    const stop = html`<button type="button" class="stop" ?disabled=${this.isStopping} @click=${this.requestStop}>
+      ${this.isStopping ? strings.stopping : strings.stop}
     </button>`;
-    if (!this.going) return html`<button type="submit" class="primary" ?disabled=${empty}>${draft.sending ? words.sending : words.send}</button>`;
-    if (empty) return stop;
+    if (!this.isRunning) return html`<button type="submit" class="primary" ?disabled=${isBlocked}>${draft.isSending ? strings.sending : strings.send}</button>`;
+    if (isBlocked) return stop;
     return html`${stop}
-      <button type="button" title=${words.sendNow} @click=${() => this.send(true)}>${words.sendNow}</button>
-      <button type="submit" class="primary" title=${words.queueIt}>${words.send}</button>`;
+      <button type="button" title=${strings.sendIntoRun} @click=${() => this.sendDraft("active-run")}>${strings.sendIntoRun}</button>
+      <button type="submit" class="primary" title=${strings.sendAfterRun}>${strings.send}</button>`;
   }
 
-  private thumbnails(): TemplateResult {
+  private renderThumbnails(): TemplateResult {
     return html`<ul class="thumbnails">
-      ${this.draft.pictures.map(
-        (picture) => html`<li>
-          <img src=${addressOf(picture)} alt=${picture.name} />
-          <button type="button" class="icon" aria-label=${this.words.removePicture(picture.name)} title=${this.words.removePicture(picture.name)} @click=${() => this.takeOut(picture)}>
+      ${this.draft.images.map(
+        (image) => html`<li>
+          <img src=${objectUrlFor(image)} alt=${image.name} />
+          <button type="button" class="icon" aria-label=${this.strings.removeImage(image.name)} title=${this.strings.removeImage(image.name)} @click=${() => this.removeImage(image)}>
             <span aria-hidden="true">✕</span>
           </button>
         </li>`,
@@ -139,23 +142,23 @@ export class ComposerElement extends LitElement {
     </ul>`;
   }
 
-  private takeOut(picture: File): void {
-    this.draft.pictures = this.draft.pictures.filter((other) => other !== picture);
-    this.area?.focus();
+  private removeImage(image: File): void {
+    this.draft.images = this.draft.images.filter((other) => other !== image);
+    this.textarea?.focus();
   }
 
-  /** As many as fit, around the one that is chosen: a list that scrolls would need keys of its own. */
-  private menu(offered: readonly Command[]): TemplateResult {
-    const first = Math.max(0, Math.min(this.chosen - SHOWN_MAX / 2, offered.length - SHOWN_MAX));
-    return html`<ul id="slash-menu" role="listbox" class="slash" aria-label=${this.words.palette}>
-      ${offered.slice(first, first + SHOWN_MAX).map(
-        (command, at) => html`<li
-          id="slash-${first + at}"
+  /** The commands around the selected one; a scrolling list would need more keys. */
+  private renderMenu(commands: readonly Command[]): TemplateResult {
+    const first = Math.max(0, Math.min(this.selectedIndex - MENU_ITEMS_MAX / 2, commands.length - MENU_ITEMS_MAX));
+    return html`<ul id="slash-menu" role="listbox" class="slash-menu" aria-label=${this.strings.commands}>
+      ${commands.slice(first, first + MENU_ITEMS_MAX).map(
+        (command, offset) => html`<li
+          id="slash-${first + offset}"
           role="option"
-          aria-setsize=${offered.length}
-          aria-posinset=${first + at + 1}
-          aria-selected=${first + at === this.chosen}
-          @pointerdown=${(event: Event) => (event.preventDefault(), this.run(command))}
+          aria-setsize=${commands.length}
+          aria-posinset=${first + offset + 1}
+          aria-selected=${first + offset === this.selectedIndex}
+          @pointerdown=${(event: Event) => (event.preventDefault(), this.runCommand(command))}
         >
           <code>/${command.id}</code> ${command.title}
         </li>`,
@@ -163,64 +166,64 @@ export class ComposerElement extends LitElement {
     </ul>`;
   }
 
-  private get area(): HTMLTextAreaElement | null {
+  private get textarea(): HTMLTextAreaElement | null {
     return this.querySelector("textarea");
   }
 
-  private offered(): readonly Command[] {
-    // An agent may have commands of its own: only the beginning of a name is taken as one of ours.
-    if (!/^\/[\w-]*$/.test(this.text) || this.closed) return [];
+  private matchingCommands(): readonly Command[] {
+    // Agents have their own slash commands: only a prefix of a known name opens the menu.
+    if (!/^\/[\w-]*$/.test(this.text) || this.menuDismissed) return [];
     return this.commands.filter(({ id }) => id.startsWith(this.text.slice(1)) && !id.startsWith("chat-"));
   }
 
-  private set(text: string): void {
-    this.chosen = 0;
-    this.closed = false;
+  private setText(text: string): void {
+    this.selectedIndex = 0;
+    this.menuDismissed = false;
     this.draft.text = text;
   }
 
-  private readonly typed = (event: Event): void => this.set((event.target as HTMLTextAreaElement).value);
+  private readonly onInput = (event: Event): void => this.setText((event.target as HTMLTextAreaElement).value);
 
-  private readonly key = (event: KeyboardEvent): void => {
-    // Safari says that it composes no more with the very key that ended it.
+  private readonly onKeydown = (event: KeyboardEvent): void => {
+    // Safari ends composition before the keydown event of the key that ended it.
     if (event.isComposing || event.keyCode === 229) return;
-    const offered = this.offered();
-    if (offered.length && this.inMenu(event, offered)) return event.preventDefault();
+    const commands = this.matchingCommands();
+    if (commands.length && this.handleMenuKey(event, commands)) return event.preventDefault();
     if (event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
-    this.send(event.altKey);
+    this.sendDraft(event.altKey ? "active-run" : "queue");
   };
 
-  /** Says whether the key was for the menu. */
-  private inMenu(event: KeyboardEvent, offered: readonly Command[]): boolean {
+  /** Handles a key for the open menu; returns false if it has no meaning there. */
+  private handleMenuKey(event: KeyboardEvent, commands: readonly Command[]): boolean {
     const move = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    if (move) this.chosen = (this.chosen + move + offered.length) % offered.length;
-    else if (event.key === "Escape") this.closed = true;
+    if (move) this.selectedIndex = (this.selectedIndex + move + commands.length) % commands.length;
+    else if (event.key === "Escape") this.menuDismissed = true;
     else if (event.key === "Enter" || event.key === "Tab") {
-      const command = offered[this.chosen];
-      if (command) this.run(command);
+      const command = commands[this.selectedIndex];
+      if (command) this.runCommand(command);
     } else return false;
     return true;
   }
 
-  private run(command: Command): void {
-    this.set("");
+  private runCommand(command: Command): void {
+    this.setText("");
     command.run();
   }
 
-  private readonly submit = (event: Event): void => {
+  private readonly onSubmit = (event: Event): void => {
     event.preventDefault();
-    this.send(false);
+    this.sendDraft("queue");
   };
 
-  private send(join: boolean): void {
-    const { text, pictures, sending } = this.draft;
-    if ((!text.trim() && !pictures.length) || sending) return;
-    const sent: Sent = { text, pictures, join: join && this.going };
-    this.dispatchEvent(new CustomEvent<Sent>("send-message", { detail: sent }));
+  private sendDraft(target: "queue" | "active-run"): void {
+    const { text, images: images, isSending } = this.draft;
+    if ((!text.trim() && !images.length) || isSending) return;
+    const message: ComposedMessage = { text, images, join: target === "active-run" && this.isRunning };
+    this.dispatchEvent(new CustomEvent<ComposedMessage>("send-message", { detail: message }));
   }
 
-  private readonly stop = (): void => {
+  private readonly requestStop = (): void => {
     this.dispatchEvent(new CustomEvent("stop-run"));
   };
 
@@ -228,83 +231,81 @@ export class ComposerElement extends LitElement {
     this.dispatchEvent(new CustomEvent("cancel-note"));
   };
 
-  private readonly pick = (): void => this.querySelector<HTMLInputElement>("input[type=file]")?.click();
+  private readonly openFilePicker = (): void => this.querySelector<HTMLInputElement>("input[type=file]")?.click();
 
-  private readonly picked = (event: Event): void => {
+  private readonly onFilesPicked = (event: Event): void => {
     const input = event.target as HTMLInputElement;
-    void this.attach([...(input.files ?? [])]);
+    void this.attachFiles([...(input.files ?? [])]);
     input.value = "";
   };
 
-  private readonly pasted = (event: ClipboardEvent): void => {
+  private readonly onPaste = (event: ClipboardEvent): void => {
     const files = [...(event.clipboardData?.files ?? [])];
-    // What is copied from a table or a text comes as words and as a picture of them: the words are meant.
+    // Spreadsheets and editors copy text together with an image of it: paste the text.
     if (!files.length || event.clipboardData?.types.includes("text/plain")) return;
     event.preventDefault();
-    void this.attach(files);
+    void this.attachFiles(files);
   };
 
-  private readonly dropped = (event: DragEvent): void => {
+  private readonly onDrop = (event: DragEvent): void => {
     const files = [...(event.dataTransfer?.files ?? [])];
     if (!files.length) return;
     event.preventDefault();
-    void this.attach(files);
+    void this.attachFiles(files);
   };
 
-  /**
-   * Pictures go beside the message, and what other files say into it, where it can be read and taken out
-   * again: those of the chat that was open then, also if another is by the time they have been read.
-   */
-  async attach(files: readonly File[], draft = this.draft): Promise<void> {
+  /** Attaches images and inserts the content of text files. `draft` stays the same if another chat is opened meanwhile. */
+  async attachFiles(files: readonly File[], draft = this.draft): Promise<void> {
     for (const file of files) {
-      if (isPicture(file)) await this.attachPicture(file, draft);
+      if (isImageFile(file)) await this.attachImage(file, draft);
       else await this.attachText(file, draft);
     }
-    this.area?.focus();
+    this.textarea?.focus();
   }
 
-  private async attachPicture(file: File, draft: Draft): Promise<void> {
-    if (!(await isReadable(file))) return this.tell("cannot-read", file.name);
-    if (PICTURES_MAX <= draft.pictures.length) return this.tell("too-many-pictures");
-    draft.pictures = [...draft.pictures, file];
+  private async attachImage(file: File, draft: Draft): Promise<void> {
+    if (!(await isDecodableImage(file))) return this.reportProblem(this.strings.unreadableImage(file.name));
+    if (IMAGES_MAX <= draft.images.length) return this.reportProblem(this.strings.tooManyImages);
+    draft.images = [...draft.images, file];
   }
 
   private async attachText(file: File, draft: Draft): Promise<void> {
-    const attached = await attachedText(file);
-    if (attached === undefined) return this.tell("cannot-attach", file.name);
-    draft.text += (draft.text && !draft.text.endsWith("\n") ? "\n" : "") + attached;
+    const block = await fileAsFencedText(file);
+    if (block === undefined) return this.reportProblem(this.strings.cannotAttach(file.name));
+    draft.text += (draft.text && !draft.text.endsWith("\n") ? "\n" : "") + block;
   }
 
-  private tell(what: string, detail?: string): void {
-    this.dispatchEvent(new CustomEvent(what, { detail }));
+  private reportProblem(text: string): void {
+    this.dispatchEvent(new CustomEvent("attach-failed", { detail: text }));
   }
 
   protected override updated(): void {
-    for (const gone of this.seen.filter((picture) => !this.draft.pictures.includes(picture))) forget(gone);
-    this.seen = this.draft.pictures;
-    const { area } = this;
-    if (!area) return;
-    // As high as its text, up to what the style allows.
-    area.rows = Math.min(12, Math.max(1, this.text.split("\n").length));
+    for (const removed of this.thumbnailFiles.filter((image) => !this.draft.images.includes(image))) revokeObjectUrl(removed);
+    this.thumbnailFiles = this.draft.images;
+    const { textarea } = this;
+    if (!textarea) return;
+    // As high as its text; the style limits it.
+    textarea.rows = Math.min(12, Math.max(1, this.text.split("\n").length));
   }
 }
 
-export function allowFiles(event: DragEvent): void {
+/** Drag-over handler that accepts files. */
+export function allowFileDrop(event: DragEvent): void {
   if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
 }
 
-const addresses = new WeakMap<File, string>();
+const objectUrls = new WeakMap<File, string>();
 
-/** Where a browser finds a picture that was not sent yet. */
-function addressOf(picture: File): string {
-  const address = addresses.get(picture) ?? URL.createObjectURL(picture);
-  addresses.set(picture, address);
-  return address;
+/** Object URL of an image file, created once. */
+function objectUrlFor(image: File): string {
+  const url = objectUrls.get(image) ?? URL.createObjectURL(image);
+  objectUrls.set(image, url);
+  return url;
 }
 
-function forget(picture: File): void {
-  URL.revokeObjectURL(addresses.get(picture) ?? "");
-  addresses.delete(picture);
+function revokeObjectUrl(image: File): void {
+  URL.revokeObjectURL(objectUrls.get(image) ?? "");
+  objectUrls.delete(image);
 }
 
 customElements.define("mp-composer", ComposerElement);

@@ -1,30 +1,30 @@
 import { expect, test } from "vitest";
 import { Draft } from "./draft.ts";
 
-const picture = (name: string) => new File(["x"], name, { type: "image/png" });
+const imageFile = (name: string) => new File(["x"], name, { type: "image/png" });
 
-test("what is sent goes from its own draft, whatever is shown by then; what was written since stays", async () => {
-  const kept: string[] = [];
-  const draft = new Draft({ read: () => kept.at(-1) ?? "", write: (text) => kept.push(text) });
-  const [one, two] = [picture("one"), picture("two")];
+test("what was sent is removed from its draft; what was added since stays", async () => {
+  const stored: string[] = [];
+  const draft = new Draft({ read: () => stored.at(-1) ?? "", write: (text) => stored.push(text) });
+  const [one, two] = [imageFile("one"), imageFile("two")];
   draft.text = "look";
-  draft.pictures = [one];
-  let answer = (_: boolean): void => {};
-  const sent = draft.sendBy(() => new Promise((done) => (answer = done)), { text: "look", pictures: [one] });
-  expect(draft.sending).toBe(true);
-  draft.pictures = [one, two];
-  answer(true);
+  draft.images = [one];
+  let finishSending = (_: boolean): void => {};
+  const sent = draft.sendWith(() => new Promise((done) => (finishSending = done)), { text: "look", images: [one] });
+  expect(draft.isSending).toBe(true);
+  draft.images = [one, two];
+  finishSending(true);
   await sent;
-  expect([draft.sending, draft.text, kept.at(-1)]).toEqual([false, "", ""]);
-  expect(draft.pictures).toEqual([two]);
+  expect([draft.isSending, draft.text, stored.at(-1)]).toEqual([false, "", ""]);
+  expect(draft.images).toEqual([two]);
 });
 
-test("what is not kept stays, and is not on its way any more", async () => {
+test("what could not be sent stays, and can be sent again", async () => {
   const draft = new Draft();
   draft.text = "look";
-  await draft.sendBy(async () => false, draft);
-  await expect(draft.sendBy(() => Promise.reject(new Error("no")), draft)).rejects.toThrow("no");
-  expect([draft.text, draft.sending]).toEqual(["look", false]);
-  draft.add("more");
+  await draft.sendWith(async () => false, draft);
+  await expect(draft.sendWith(() => Promise.reject(new Error("no")), draft)).rejects.toThrow("no");
+  expect([draft.text, draft.isSending]).toEqual(["look", false]);
+  draft.appendParagraph("more");
   expect(draft.text).toBe("look\n\nmore");
 });

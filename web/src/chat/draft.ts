@@ -1,80 +1,88 @@
-// What was begun in one chat and is not sent yet. It outlives the field that shows it: whoever goes to
-// another chat while it is on its way finds neither there, and finds here what is left of it.
+// The unsent message of one session. It outlives the composer: the user can open another chat while it is
+// being sent and come back to what is left of it.
 
-/** Where the text is kept over reloads. */
-export interface Keeping {
+/** Storage of a draft's text across reloads. */
+export interface DraftStorage {
   read(): string;
   write(text: string): void;
 }
 
-export interface Written {
+/** Text and images of a message. */
+export interface DraftContent {
   text: string;
-  pictures: readonly File[];
+  images: readonly File[];
 }
 
+/** Draft of one session, shown by at most one composer at a time. */
 export class Draft {
-  /** Told of every change: the field that shows it. */
-  private changed: (() => void) | undefined;
-  private said: string;
-  private shown: readonly File[] = [];
-  private isSending = false;
+  /** Callback of the attached composer. */
+  private onChange: (() => void) | undefined;
+  private currentText: string;
+  private imageFiles: readonly File[] = [];
+  private inFlight = false;
 
-  constructor(private readonly keeping?: Keeping) {
-    this.said = keeping?.read() ?? "";
+  constructor(private readonly storage?: DraftStorage) {
+    this.currentText = storage?.read() ?? "";
   }
 
-  /** Another tab may have written meanwhile. */
-  open(changed: () => void): void {
-    this.changed = changed;
-    if (this.keeping) this.said = this.keeping.read();
+  /** Attaches a composer and reads the stored text again, which another tab may have changed. */
+  attach(onChange: () => void): void {
+    this.onChange = onChange;
+    if (this.storage) this.currentText = this.storage.read();
   }
 
-  leave(changed: () => void): void {
-    if (this.changed === changed) this.changed = undefined;
+  detach(onChange: () => void): void {
+    if (this.onChange === onChange) this.onChange = undefined;
   }
 
   get text(): string {
-    return this.said;
+    return this.currentText;
   }
 
   set text(text: string) {
-    this.said = text;
-    this.keeping?.write(text);
-    this.changed?.();
+    this.currentText = text;
+    this.storage?.write(text);
+    this.onChange?.();
   }
 
-  /** Only while the page is open. */
-  get pictures(): readonly File[] {
-    return this.shown;
+  /** Attached images; kept only while the page is open. */
+  get images(): readonly File[] {
+    return this.imageFiles;
   }
 
-  set pictures(pictures: readonly File[]) {
-    this.shown = pictures;
-    this.changed?.();
+  set images(images: readonly File[]) {
+    this.imageFiles = images;
+    this.onChange?.();
   }
 
-  /** Whether it is on its way: it stays, and is not sent twice. */
-  get sending(): boolean {
-    return this.isSending;
+  /** True while it is being sent; it cannot be sent twice. */
+  get isSending(): boolean {
+    return this.inFlight;
   }
 
-  /** Puts a text below what is written already. */
-  add(text: string): void {
+  /** Appends a text below the current one. */
+  appendParagraph(text: string): void {
     this.text = this.text.trim() ? `${this.text.trimEnd()}\n\n${text}` : text;
   }
 
-  /** What was sent goes from it once `send` says that it is kept; what was written since stays. */
-  async sendBy(send: () => Promise<boolean>, { text, pictures }: Written): Promise<void> {
-    if (this.isSending) return;
-    this.isSending = true;
-    this.changed?.();
+  /** Appends text and images, up to `imagesMax` images in all. */
+  appendContent({ text, images }: DraftContent, imagesMax: number): void {
+    if (text) this.appendParagraph(text);
+    this.images = [...this.images, ...images].slice(0, imagesMax);
+  }
+
+  /** Runs `send`; if it returns true, removes the sent text and images. Later changes stay. */
+  async sendWith(send: () => Promise<boolean>, { text, images }: DraftContent): Promise<void> {
+    if (this.inFlight) return;
+    this.inFlight = true;
+    this.onChange?.();
     try {
       if (!(await send())) return;
       if (this.text === text) this.text = "";
-      this.pictures = this.pictures.filter((picture) => !pictures.includes(picture));
+      this.images = this.images.filter((image) => !images.includes(image));
     } finally {
-      this.isSending = false;
-      this.changed?.();
+      this.inFlight = false;
+      this.onChange?.();
     }
   }
 }

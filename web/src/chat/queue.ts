@@ -1,44 +1,46 @@
-// Messages that wait for their turn, and those that could not be sent yet.
+// Queued messages of a session, and messages in the outbox that are delayed or rejected.
 
-import type { Letter, Waiting } from "@millpond/client";
+import type { OutboxMessage, QueuedMessage } from "@millpond/client";
 import { LitElement, html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
 import { hasLostFocus } from "../focus.ts";
-import { saidBy } from "../words/reason.ts";
-import type { Words } from "../words/words.ts";
+import { gatewayErrorText } from "../i18n/error-text.ts";
+import type { Strings } from "../i18n/strings.ts";
 
-export interface QueueWish {
+/** New order, removals and new texts of queued messages. */
+export interface QueueUpdate {
   order: string[];
   removed: string[];
   texts: Record<string, string>;
 }
 
-/** What was written for a message that cannot be changed any more, and the chat that it was for. */
+/** Edited text of a message that left the queue before the edit was saved. */
 export interface LateEdit {
   session: string;
   text: string;
 }
 
+/** The queue. Dispatches `update-queue`, `late-edit`, `edit-unsent`, `remove-unsent` and `focus-lost`. */
 export class QueueElement extends LitElement {
   static override properties = {
     session: { attribute: false },
-    waiting: { attribute: false },
-    letters: { attribute: false },
-    words: { attribute: false },
+    queued: { attribute: false },
+    outbox: { attribute: false },
+    strings: { attribute: false },
     editing: { state: true },
   };
   declare session: string;
-  declare waiting: readonly Waiting[];
-  declare letters: readonly Letter[];
-  declare words: Words;
-  declare private editing: Waiting | undefined;
-  /** The message whose button or field has the focus while this is drawn anew. */
-  private focused: string | undefined;
+  declare queued: readonly QueuedMessage[];
+  declare outbox: readonly OutboxMessage[];
+  declare strings: Strings;
+  declare private editing: QueuedMessage | undefined;
+  /** Id of the message that has the focus, remembered during an update. */
+  private focusedId: string | undefined;
 
   constructor() {
     super();
-    this.waiting = [];
-    this.letters = [];
+    this.queued = [];
+    this.outbox = [];
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -46,15 +48,15 @@ export class QueueElement extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    this.focused = this.querySelector<HTMLElement>("li:focus-within")?.dataset["id"];
+    this.focusedId = this.querySelector<HTMLElement>("li:focus-within")?.dataset["id"];
     if (changed.has("session")) this.endEdit(changed.get("session") ?? this.session);
-    else if (changed.has("waiting")) this.keepLateEdit();
+    else if (changed.has("queued")) this.endEditIfGone();
   }
 
-  /** A message that is being changed may begin meanwhile: what was written is not lost with it. */
-  private keepLateEdit(): void {
+  /** Ends the edit of a message whose run has begun; the text is not lost. */
+  private endEditIfGone(): void {
     const { editing } = this;
-    if (editing && !this.waiting.some(({ id }) => id === editing.id)) this.endEdit(this.session);
+    if (editing && !this.queued.some(({ id }) => id === editing.id)) this.endEdit(this.session);
   }
 
   private endEdit(session: string): void {
@@ -67,7 +69,7 @@ export class QueueElement extends LitElement {
 
   protected override updated(changed: PropertyValues<this>): void {
     if ((changed as PropertyValues).has("editing") && this.editing) this.querySelector("textarea")?.focus();
-    else if (this.focused !== undefined && hasLostFocus(this)) this.refocus(this.focused);
+    else if (this.focusedId !== undefined && hasLostFocus(this)) this.refocus(this.focusedId);
   }
 
   private refocus(id: string): void {
@@ -77,84 +79,84 @@ export class QueueElement extends LitElement {
   }
 
   protected override render(): TemplateResult | typeof nothing {
-    // One that is away in a moment is not shown for that moment.
-    const letters = this.letters.filter(({ late, refused }) => late || refused);
-    if (!this.waiting.length && !letters.length) return nothing;
-    return html`<section class="queue" aria-label=${this.words.waitingMessages}>
-      <ol>${repeat(this.waiting, ({ id }) => id, (message, place) => this.message(message, place))} ${letters.map((letter) => this.letter(letter))}</ol>
+    // A message that is sent at once is not shown.
+    const unsent = this.outbox.filter(({ delay, refused }) => delay || refused);
+    if (!this.queued.length && !unsent.length) return nothing;
+    return html`<section class="queue" aria-label=${this.strings.queuedMessages}>
+      <ol>${repeat(this.queued, ({ id }) => id, (message, index) => this.renderQueued(message, index))} ${unsent.map((message) => this.renderUnsent(message))}</ol>
     </section>`;
   }
 
-  private message(message: Waiting, place: number): TemplateResult {
-    if (this.editing?.id === message.id) return this.editor(message);
-    const { words } = this;
+  private renderQueued(message: QueuedMessage, index: number): TemplateResult {
+    if (this.editing?.id === message.id) return this.renderEditor(message);
+    const { strings } = this;
     return html`<li data-id=${message.id}>
-      <span class="said" dir="auto">${message.text}</span> ${this.shown(message.images?.length)}
+      <span class="message-text" dir="auto">${message.text}</span> ${this.renderImageCount(message.images?.length)}
       <span class="buttons">
-        ${this.button("↑", words.moveUp, () => this.move(place, place - 1), place === 0)}
-        ${this.button("↓", words.moveDown, () => this.move(place, place + 1), place === this.waiting.length - 1)}
-        ${this.button("✎", words.edit, () => (this.editing = message), false, "edit")}
-        ${this.button("✕", words.removeWaiting, () => this.wish([message.id]))}
+        ${this.renderButton("↑", strings.moveUp, () => this.move(index, index - 1), index === 0)}
+        ${this.renderButton("↓", strings.moveDown, () => this.move(index, index + 1), index === this.queued.length - 1)}
+        ${this.renderButton("✎", strings.edit, () => (this.editing = message), false, "edit")}
+        ${this.renderButton("✕", strings.removeFromQueue, () => this.removeOrEdit([message.id]))}
       </span>
     </li>`;
   }
 
-  private shown(pictures = 0): TemplateResult | typeof nothing {
-    return pictures ? html`<span class="soft">${this.words.withPictures(pictures)}</span>` : nothing;
+  private renderImageCount(count = 0): TemplateResult | typeof nothing {
+    return count ? html`<span class="muted">${this.strings.imageCount(count)}</span>` : nothing;
   }
 
-  private button(sign: string, label: string, press: () => void, disabled = false, kind = ""): TemplateResult {
-    return html`<button type="button" class="icon ${kind}" aria-label=${label} title=${label} ?disabled=${disabled} @click=${press}>
-      <span aria-hidden="true">${sign}</span>
+  private renderButton(icon: string, label: string, onClick: () => void, disabled = false, className = ""): TemplateResult {
+    return html`<button type="button" class="icon ${className}" aria-label=${label} title=${label} ?disabled=${disabled} @click=${onClick}>
+      <span aria-hidden="true">${icon}</span>
     </button>`;
   }
 
-  private editor(message: Waiting): TemplateResult {
+  private renderEditor(message: QueuedMessage): TemplateResult {
     const save = (event: SubmitEvent) => {
       event.preventDefault();
       const field = (event.target as HTMLFormElement).elements.namedItem("text") as HTMLTextAreaElement;
       this.editing = undefined;
-      if ((field.value.trim() || message.images) && field.value !== message.text) this.wish([], { [message.id]: field.value });
+      if ((field.value.trim() || message.images) && field.value !== message.text) this.removeOrEdit([], { [message.id]: field.value });
     };
-    const escape = (event: KeyboardEvent) => event.key === "Escape" && (this.editing = undefined);
+    const cancelOnEscape = (event: KeyboardEvent) => event.key === "Escape" && (this.editing = undefined);
     return html`<li data-id=${message.id}>
-      <form @submit=${save} @keydown=${escape}>
-        <textarea name="text" rows="3" aria-label=${this.words.edit} .value=${message.text}></textarea>
-        <button type="submit" class="primary">${this.words.save}</button>
-        <button type="button" @click=${() => (this.editing = undefined)}>${this.words.cancel}</button>
+      <form @submit=${save} @keydown=${cancelOnEscape}>
+        <textarea name="text" rows="3" aria-label=${this.strings.edit} .value=${message.text}></textarea>
+        <button type="submit" class="primary">${this.strings.save}</button>
+        <button type="button" @click=${() => (this.editing = undefined)}>${this.strings.cancel}</button>
       </form>
     </li>`;
   }
 
-  private letter(letter: Letter): TemplateResult {
-    const { words } = this;
-    const tell = (what: string) => () => this.dispatchEvent(new CustomEvent(what, { detail: letter }));
-    return html`<li class="letter" data-id=${letter.key}>
-      <span class="said" dir="auto">${letter.text}</span> ${this.shown(letter.attachments?.length)} <span class="soft">${this.whyOf(letter)}</span>
+  private renderUnsent(message: OutboxMessage): TemplateResult {
+    const { strings } = this;
+    const dispatch = (type: string) => () => this.dispatchEvent(new CustomEvent(type, { detail: message }));
+    return html`<li class="unsent" data-id=${message.key}>
+      <span class="message-text" dir="auto">${message.text}</span> ${this.renderImageCount(message.attachments?.length)} <span class="muted">${this.unsentReason(message)}</span>
       <span class="buttons">
-        ${letter.refused ? this.button("✎", words.editAgain, tell("edit-letter")) : nothing} ${this.button("✕", words.removeWaiting, tell("drop-letter"))}
+        ${message.refused ? this.renderButton("✎", strings.moveToComposer, dispatch("edit-unsent")) : nothing} ${this.renderButton("✕", strings.removeFromQueue, dispatch("remove-unsent"))}
       </span>
     </li>`;
   }
 
-  private whyOf({ late, refused }: Letter): string {
-    if (refused) return this.words.notTaken(saidBy(refused, this.words));
-    return late === "unreachable" ? this.words.notSentYet : this.words.sending;
+  private unsentReason({ delay, refused }: OutboxMessage): string {
+    if (refused) return this.strings.messageRejected(gatewayErrorText(refused, this.strings));
+    return delay === "unreachable" ? this.strings.notSent : this.strings.sending;
   }
 
   private move(from: number, to: number): void {
-    const order = this.waiting.map(({ id }) => id);
+    const order = this.queued.map(({ id }) => id);
     order.splice(to, 0, ...order.splice(from, 1));
-    this.tell({ order, removed: [], texts: {} });
+    this.dispatchUpdate({ order, removed: [], texts: {} });
   }
 
-  private wish(removed: string[], texts: Record<string, string> = {}): void {
-    const order = this.waiting.map(({ id }) => id).filter((id) => !removed.includes(id));
-    this.tell({ order, removed, texts });
+  private removeOrEdit(removed: string[], texts: Record<string, string> = {}): void {
+    const order = this.queued.map(({ id }) => id).filter((id) => !removed.includes(id));
+    this.dispatchUpdate({ order, removed, texts });
   }
 
-  private tell(detail: QueueWish): void {
-    this.dispatchEvent(new CustomEvent<QueueWish>("arrange", { detail }));
+  private dispatchUpdate(detail: QueueUpdate): void {
+    this.dispatchEvent(new CustomEvent<QueueUpdate>("update-queue", { detail }));
   }
 }
 

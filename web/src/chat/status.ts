@@ -1,38 +1,39 @@
-// What a run is doing or how it ended, in a person's words.
+// Status line: what a run is doing, or how it ended.
 
-import type { Ended, Page, Status } from "@millpond/client";
-import type { Words } from "../words/words.ts";
+import type { Page, RunEnding, Status } from "@millpond/client";
+import type { Strings } from "../i18n/strings.ts";
 
-export function statusWords(page: Page, words: Words): string {
-  if (page.overlay) return words.phase[page.overlay.phase];
-  if (page.ended) return endedWords(page.ended, words);
-  return doingWords(page.status, page.label, words);
+export function statusText(page: Page, strings: Strings): string {
+  if (page.overlay) return strings.phase[page.overlay.phase];
+  if (page.ended) return endingText(page.ended, strings);
+  return activityText(page.status, page.label, strings);
 }
 
-function doingWords(status: Status, label: string, words: Words): string {
-  if (status.doing === "thinking" && status.text) return words.thinkingAbout(status.text.split(/\s+/).filter(Boolean).join(" "));
-  if (status.doing !== "working" && status.doing !== "resumed") return words.status[status.doing];
-  if (status.running === 0) return words.status.thinking;
-  if (status.only) return words.workingOn(status.only);
-  // Where the view names tools, the engine says how many.
-  if (/\d/.test(label) && status.running) return words.workingOnMany(status.running);
-  return words.status.working;
+function activityText(status: Status, label: string, strings: Strings): string {
+  if (status.doing === "thinking" && status.text) return strings.thinkingAbout(status.text.split(/\s+/).filter(Boolean).join(" "));
+  if (status.doing !== "working" && status.doing !== "resumed") return strings.status[status.doing];
+  if (status.running === 0) return strings.status.thinking;
+  if (status.only) return strings.workingOn(status.only);
+  // The engine's label has a number only in views that show tools.
+  if (/\d/.test(label) && status.running) return strings.workingOnMany(status.running);
+  return strings.status.working;
 }
 
-export function endedWords(ended: Ended, words: Words): string {
-  const why = endedWhy(ended, words);
-  return ended.detail && why ? `${why}: ${ended.detail}` : why;
+/** How the run ended, with detail; empty for a normal ending. */
+export function endingText(ended: RunEnding, strings: Strings): string {
+  const reason = endingReason(ended, strings);
+  return ended.detail && reason ? `${reason}: ${ended.detail}` : reason;
 }
 
-function endedWhy({ outcome, stop, reason, reply }: Ended, words: Words): string {
+function endingReason({ outcome, stop, reason, reply }: RunEnding, strings: Strings): string {
   if (outcome === "completed") {
-    if (stop === "length") return words.endedByLength;
-    return reply === "none" && stop !== "tools" && stop !== "paused" ? words.noReply : "";
+    if (stop === "length") return strings.endedByLength;
+    return reply === "none" && stop !== "tools" && stop !== "paused" ? strings.noReply : "";
   }
-  return (outcome === "failed" && reason && words.endedBecause[reason]) || words.ended[outcome];
+  return (outcome === "failed" && reason && strings.failureReasons[reason]) || strings.outcomes[outcome];
 }
 
-/** Whether a run is going. */
-export function isGoing(page: Page): boolean {
+/** True while a run is active. */
+export function isRunning(page: Page): boolean {
   return page.ended === undefined && page.status.doing !== "idle";
 }

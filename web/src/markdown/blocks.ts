@@ -1,71 +1,73 @@
-// The top-level blocks of a text, and which of them no further text can change.
-// Invariant: `finishedCount` never counts a block that a longer text would read differently.
+// Top-level blocks of a text, and how many of them are finished.
+// Invariant: a finished block is parsed the same whatever text follows.
 
 import type { Token } from "markdown-it";
 import { isOpenFormula } from "./math.ts";
 
+/** A top-level block: ranges of tokens and lines, ends exclusive. */
 export interface Block {
-  opening: Token;
-  /** Its tokens: `from` up to and without `to`. */
-  from: number;
-  to: number;
-  /** Its lines: `first` up to and without `end`. */
-  first: number;
-  end: number;
+  openToken: Token;
+  firstToken: number;
+  endToken: number;
+  firstLine: number;
+  endLine: number;
 }
 
-export interface Reading {
+/** Tokens and lines of a text, with its blocks. */
+export interface BlockIndex {
   tokens: Token[];
   blocks: Block[];
   lines: string[];
 }
 
-export function readingOf(source: string, tokens: Token[]): Reading {
-  return { tokens, blocks: blocksOf(tokens), lines: source.split("\n") };
+export function indexBlocks(source: string, tokens: Token[]): BlockIndex {
+  return { tokens, blocks: topLevelBlocks(tokens), lines: source.split("\n") };
 }
 
-export function hasElement(block: Block): boolean {
-  return block.opening.type !== "reference_definition";
+/** False for link definitions, which render nothing. */
+export function rendersElement(block: Block): boolean {
+  return block.openToken.type !== "reference_definition";
 }
 
-export function finishedCount(reading: Reading): number {
-  const { blocks } = reading;
+/** Number of leading blocks that later text cannot change. */
+export function finishedBlockCount(index: BlockIndex): number {
+  const { blocks } = index;
   const last = blocks.at(-1);
   const previous = blocks.at(-2);
   if (last === undefined || previous === undefined) return 0;
-  return isFinishedBy(previous, last, reading) ? blocks.length - 1 : blocks.length - 2;
+  return isFinishedByNext(previous, last, index) ? blocks.length - 1 : blocks.length - 2;
 }
 
-function blocksOf(tokens: Token[]): Block[] {
+function topLevelBlocks(tokens: Token[]): Block[] {
   const blocks: Block[] = [];
-  let from = 0;
+  let firstToken = 0;
   tokens.forEach((token, index) => {
     if (token.level !== 0 || token.nesting > 0) return;
-    const opening = tokens[from] as Token;
-    const [first, end] = opening.map as [number, number];
-    blocks.push({ opening, from, to: index + 1, first, end });
-    from = index + 1;
+    const openToken = tokens[firstToken] as Token;
+    const [firstLine, endLine] = openToken.map as [number, number];
+    blocks.push({ openToken, firstToken, endToken: index + 1, firstLine, endLine });
+    firstToken = index + 1;
   });
   return blocks;
 }
 
-function isFinishedBy(previous: Block, next: Block, { tokens, lines }: Reading): boolean {
-  // Only a list or indented code outlives a blank line, and a line that could still join one is held back.
-  if (lines[next.first - 1]?.trim() === "") return true;
-  if (isOpenFormula(next.opening)) return false;
-  // What looks like a paragraph may turn out to be the title of the definition above.
-  if (endsInDefinition(previous, tokens) && /^(?:paragraph|heading)_open$/.test(next.opening.type)) return false;
+function isFinishedByNext(previous: Block, next: Block, { tokens, lines }: BlockIndex): boolean {
+  // Only lists and indented code continue after a blank line, and lines that could continue them are held back.
+  if (lines[next.firstLine - 1]?.trim() === "") return true;
+  if (isOpenFormula(next.openToken)) return false;
+  // A paragraph may still become the title of the link definition above.
+  if (endsInDefinition(previous, tokens) && /^(?:paragraph|heading)_open$/.test(next.openToken.type)) return false;
   return decidingLine(next) < lines.length - 1;
 }
 
 function endsInDefinition(block: Block, tokens: Token[]): boolean {
-  let index = block.to - 1;
-  while (index > block.from && (tokens[index]?.nesting ?? 0) < 0) index--;
+  let index = block.endToken - 1;
+  while (index > block.firstToken && (tokens[index]?.nesting ?? 0) < 0) index--;
   return tokens[index]?.type === "reference_definition";
 }
 
-/** The line that made the block what it is; it must be whole before it can end the block above. */
+/** The line that determines the block's type; it must be complete before it can end the block above. */
 function decidingLine(block: Block): number {
-  if (block.opening.type === "table_open") return block.first + 1;
-  return block.opening.type === "math_block" ? block.end - 1 : block.first;
+  if (block.openToken.type === "table_open") return block.firstLine + 1;
+  return block.openToken.type === "math_block" ? block.endLine - 1 : block.firstLine;
 }

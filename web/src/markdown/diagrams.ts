@@ -1,32 +1,33 @@
-// Puts drawn diagrams in the place of their source, in the colours of the reader's scheme.
-// Invariant: a diagram is only ever an image, so nothing in it can run; its source stays within reach.
+// Replaces diagram sources by images, in the colours of the current scheme.
+// Invariant: a diagram is shown as an image, so nothing in it can run; its source stays available.
 
 import { DIAGRAM_CHARACTERS_MAX } from "./limits.ts";
 
-/** Anything by which a diagram could make the page fetch something while it is measured. */
-const FETCHES = /url\s*\(|@import|image-set|\bimg\s*:|\bicon\s*:|<\s*[a-z][^>]*=|\\[0-9a-f]|&#/i;
+/** Source that could make the page fetch something while it is measured. */
+const MAY_FETCH = /url\s*\(|@import|image-set|\bimg\s*:|\bicon\s*:|<\s*[a-z][^>]*=|\\[0-9a-f]|&#/i;
 
-interface Shown {
+interface ShownDiagram {
   image: HTMLImageElement;
   source: string;
 }
 
+/** The diagrams of one text. */
 export class Diagrams {
-  readonly #words: string;
-  readonly #shown: Shown[] = [];
-  #stopFollowing = (): void => undefined;
+  readonly #altText: string;
+  readonly #shown: ShownDiagram[] = [];
+  #stopWatchingScheme = (): void => undefined;
   #isDisposed = false;
 
-  constructor(words: string) {
-    this.#words = words;
+  constructor(altText: string) {
+    this.#altText = altText;
   }
 
-  /** Whether the figure now shows the diagram; if not, its code is untouched. */
-  async show(figure: Element, source: string): Promise<boolean> {
-    if (source.length > DIAGRAM_CHARACTERS_MAX || FETCHES.test(source)) return false;
+  /** Shows the diagram in the figure; returns false and leaves the code unchanged if it cannot. */
+  async showDiagram(figure: Element, source: string): Promise<boolean> {
+    if (source.length > DIAGRAM_CHARACTERS_MAX || MAY_FETCH.test(source)) return false;
     const image = document.createElement("img");
-    image.alt = this.#words;
-    if (!(await this.#paint(image, source))) return false;
+    image.alt = this.#altText;
+    if (!(await this.#renderInto(image, source))) return false;
     if (!figure.isConnected) return URL.revokeObjectURL(image.src), false;
     const details = document.createElement("details");
     const summary = document.createElement("summary");
@@ -34,52 +35,52 @@ export class Diagrams {
     details.append(summary, ...figure.childNodes);
     figure.replaceChildren(image, details);
     figure.classList.add("md-diagram");
-    if (this.#shown.length === 0) this.#followScheme();
+    if (this.#shown.length === 0) this.#watchScheme();
     this.#shown.push({ image, source });
     return true;
   }
 
   dispose(): void {
     this.#isDisposed = true;
-    this.#stopFollowing();
+    this.#stopWatchingScheme();
     for (const { image } of this.#shown) URL.revokeObjectURL(image.src);
   }
 
-  #followScheme(): void {
+  #watchScheme(): void {
     const redraw = (): void => void this.#redrawAll();
     const theme = new MutationObserver(redraw);
-    const dark = darkScheme();
+    const dark = darkSchemeQuery();
     dark.addEventListener("change", redraw);
     theme.observe(document.documentElement, { attributeFilter: ["data-theme"] });
-    this.#stopFollowing = () => {
+    this.#stopWatchingScheme = () => {
       dark.removeEventListener("change", redraw);
       theme.disconnect();
     };
   }
 
   async #redrawAll(): Promise<void> {
-    for (const { image, source } of this.#shown) await this.#paint(image, source).catch(() => false);
+    for (const { image, source } of this.#shown) await this.#renderInto(image, source).catch(() => false);
   }
 
-  async #paint(image: HTMLImageElement, source: string): Promise<boolean> {
-    const { drawDiagram } = await import("./diagram.ts");
-    const drawn = await drawDiagram(source, scheme());
-    // Nobody would give back what is made after the text has gone.
-    if (drawn === null || this.#isDisposed) return false;
+  async #renderInto(image: HTMLImageElement, source: string): Promise<boolean> {
+    const { renderDiagram } = await import("./diagram-svg.ts");
+    const diagram = await renderDiagram(source, colourScheme());
+    // An object URL created after `dispose` would never be revoked.
+    if (diagram === null || this.#isDisposed) return false;
     if (image.src !== "") URL.revokeObjectURL(image.src);
-    image.width = drawn.width;
-    image.height = drawn.height;
-    image.src = URL.createObjectURL(new Blob([drawn.svg], { type: "image/svg+xml" }));
+    image.width = diagram.width;
+    image.height = diagram.height;
+    image.src = URL.createObjectURL(new Blob([diagram.svg], { type: "image/svg+xml" }));
     return true;
   }
 }
 
-function scheme(): "light" | "dark" {
+function colourScheme(): "light" | "dark" {
   const chosen = document.documentElement.dataset["theme"];
   if (chosen === "light" || chosen === "dark") return chosen;
-  return darkScheme().matches ? "dark" : "light";
+  return darkSchemeQuery().matches ? "dark" : "light";
 }
 
-function darkScheme(): MediaQueryList {
+function darkSchemeQuery(): MediaQueryList {
   return matchMedia("(prefers-color-scheme: dark)");
 }

@@ -1,12 +1,12 @@
-// Renders a whole text for the HTML export: the policy of the page, but nothing to press and images as links.
+// Renders a whole text for the HTML export: same link policy, no buttons, images as links.
 
-import { clean } from "./intake.ts";
-import { parseBlocks, parseWords, renderTokens } from "./parser.ts";
-import type { Setting } from "./setting.ts";
+import { normaliseText } from "./newlines.ts";
+import type { ParseEnv } from "./parse-env.ts";
+import { parseBlocks, parseInline, renderTokens } from "./parser.ts";
 
 export function renderToHtml(text: string): string {
-  const setting: Setting = { references: Object.create(null), growing: false, words: null };
-  const tokens = parseBlocks(clean(text), setting);
-  parseWords(tokens, setting);
-  return renderTokens(tokens, setting);
+  const env: ParseEnv = { references: Object.create(null), growing: false, strings: null };
+  const tokens = parseBlocks(normaliseText(text), env);
+  parseInline(tokens, env);
+  return renderTokens(tokens, env);
 }

@@ -1,8 +1,8 @@
 // Typesets formulas as MathML. Loaded on demand, with KaTeX.
-// Invariant: what comes back holds only MathML from the list below; a wrong formula gives null.
+// Invariant: the result contains only the MathML elements and attributes listed below; an invalid formula gives null.
 
 import katex from "katex";
-import { MATH_EXPANSIONS_MAX, MATH_KEPT_MAX, MATH_SIZE_MAX } from "./limits.ts";
+import { MATH_EXPANSIONS_MAX, MATH_CACHE_MAX, MATH_SIZE_MAX } from "./limits.ts";
 
 const MATHML = "http://www.w3.org/1998/Math/MathML";
 
@@ -21,33 +21,34 @@ const ATTRIBUTES = new Set(
   ).split(" "),
 );
 
-/** A colour no one writes, by which a half-understood formula gives itself away. */
+/** Marker colour with which KaTeX renders the parts it does not understand. */
 const ERROR_COLOUR = "#bad0bb";
 
-const kept = new Map<string, Element | null>();
+const typesetCache = new Map<string, Element | null>();
 
-export function typeset(source: string, isDisplay: boolean): Element | null {
+/** MathML of a formula, cached; null if it is invalid. */
+export function typesetFormula(source: string, isDisplay: boolean): Element | null {
   const key = `${isDisplay ? "display" : "inline"} ${source}`;
-  const known = kept.get(key);
-  if (known !== undefined) return copyOf(known);
-  const made = make(source, isDisplay);
-  if (kept.size >= MATH_KEPT_MAX) kept.clear();
-  kept.set(key, made);
-  return copyOf(made);
+  const cached = typesetCache.get(key);
+  if (cached !== undefined) return cloneElement(cached);
+  const math = buildMathml(source, isDisplay);
+  if (typesetCache.size >= MATH_CACHE_MAX) typesetCache.clear();
+  typesetCache.set(key, math);
+  return cloneElement(math);
 }
 
-function copyOf(element: Element | null): Element | null {
+function cloneElement(element: Element | null): Element | null {
   return (element?.cloneNode(true) as Element | undefined) ?? null;
 }
 
-function make(source: string, isDisplay: boolean): Element | null {
-  const html = toMathml(source, isDisplay);
+function buildMathml(source: string, isDisplay: boolean): Element | null {
+  const html = katexMathml(source, isDisplay);
   if (html === null || html.includes(ERROR_COLOUR)) return null;
   const parsed = new DOMParser().parseFromString(html, "text/html").querySelector("math");
-  return parsed === null ? null : filtered(parsed);
+  return parsed === null ? null : filterMathml(parsed);
 }
 
-function toMathml(source: string, isDisplay: boolean): string | null {
+function katexMathml(source: string, isDisplay: boolean): string | null {
   try {
     return katex.renderToString(source, {
       displayMode: isDisplay,
@@ -60,24 +61,25 @@ function toMathml(source: string, isDisplay: boolean): string | null {
       maxSize: MATH_SIZE_MAX,
     });
   } catch {
-    // Nesting deeper than the stack.
+    // Nested deeper than the stack.
     return null;
   }
 }
 
-function filtered(node: Element): Element | null {
+/** Copy of a MathML tree with allowed elements and attributes only. */
+function filterMathml(node: Element): Element | null {
   if (!ELEMENTS.has(node.localName) || node.namespaceURI !== MATHML) return null;
   const copy = document.createElementNS(MATHML, node.localName);
   for (const { name, value } of node.attributes) if (ATTRIBUTES.has(name)) copy.setAttribute(name, value);
   for (const child of node.childNodes) {
     if (child.nodeType === Node.TEXT_NODE) copy.append(child.textContent ?? "");
-    else if (child instanceof Element) copy.append(...[filtered(child)].filter((made) => made !== null));
+    else if (child instanceof Element) copy.append(...[filterMathml(child)].filter((element) => element !== null));
   }
   if (node.localName === "mtable") alignColumns(copy);
   return copy;
 }
 
-/** Browsers ignore `columnalign`; classes say the same. */
+/** Adds alignment classes: browsers ignore `columnalign`. */
 function alignColumns(table: Element): void {
   const sides = (table.getAttribute("columnalign") ?? "").split(" ");
   for (const row of table.children) {

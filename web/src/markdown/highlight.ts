@@ -1,5 +1,5 @@
-// Colours code. Loaded on demand, with highlight.js and the languages people ask for most.
-// Invariant: builds elements itself from the highlighter's spans and never hands its markup to the browser.
+// Syntax highlighting. Loaded on demand, with highlight.js and the most common languages.
+// Invariant: builds elements from the highlighter's spans; its markup is never given to the browser.
 
 import hljs from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";
@@ -39,13 +39,13 @@ for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(
 const PIECE = /<span class="([\w -]+)">|<\/span>|[^<]+/g;
 const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', "#x27": "'" };
 
-/** The coloured code, or null for a language that is not here. */
+/** Highlighted code; null if the language is not supported. */
 export function highlight(code: string, language: string): DocumentFragment | null {
   if (hljs.getLanguage(language) === undefined) return null;
-  return build(hljs.highlight(code, { language, ignoreIllegals: true }).value);
+  return buildSpans(hljs.highlight(code, { language, ignoreIllegals: true }).value);
 }
 
-function build(markup: string): DocumentFragment {
+function buildSpans(markup: string): DocumentFragment {
   const root = document.createDocumentFragment();
   const open: Element[] = [];
   for (const [piece, name] of markup.matchAll(PIECE)) {
@@ -56,11 +56,11 @@ function build(markup: string): DocumentFragment {
       parent.append(span);
       open.push(span);
     } else if (piece === "</span>") open.pop();
-    else parent.append(decode(piece));
+    else parent.append(decodeEntities(piece));
   }
   return root;
 }
 
-function decode(text: string): string {
+function decodeEntities(text: string): string {
   return text.replace(/&(amp|lt|gt|quot|#x27);/g, (_, name: string) => ENTITIES[name] ?? "");
 }

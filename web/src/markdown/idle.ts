@@ -1,11 +1,12 @@
-// Runs work when the browser has nothing better to do.
+// Idle-time work.
 
-const PATIENCE_MS = 2_000;
+const IDLE_TIMEOUT_MS = 2_000;
 
+/** Runs `work` when the browser is idle, at the latest after a timeout; errors are ignored. */
 export function whenIdle(work: () => Promise<unknown>): void {
-  // Work is an improvement: when it fails, what is shown stays.
+  // Idle work is optional: if it fails, nothing changes.
   const run = () => void work().catch(() => undefined);
-  // Safari has no idle callbacks.
-  if (typeof requestIdleCallback === "function") requestIdleCallback(run, { timeout: PATIENCE_MS });
+  // Safari has no `requestIdleCallback`.
+  if (typeof requestIdleCallback === "function") requestIdleCallback(run, { timeout: IDLE_TIMEOUT_MS });
   else setTimeout(run, 50);
 }

@@ -1,22 +1,22 @@
-// Decides what an image in the text becomes: our own picture, a remote one behind a button, or its words.
+// Classifies images in a text: session image, remote image (behind a button), or alt text only.
 // Invariant: showing a text never makes a request to another origin.
 
-import { webUrl } from "./links.ts";
+import { parseWebUrl } from "./links.ts";
 
-export type Picture =
-  | { kind: "own"; path: string }
+export type ImageKind =
+  | { kind: "session"; path: string }
   | { kind: "remote"; url: URL }
-  | { kind: "words" };
+  | { kind: "alt-text" };
 
-const OWN_BLOB = /^\/v1\/sessions\/[\w.~-]+\/blobs\/[\w.~-]+(?:\/[\w.~-]+)*$/;
+const SESSION_BLOB_PATH = /^\/v1\/sessions\/[\w.~-]+\/blobs\/[\w.~-]+(?:\/[\w.~-]+)*$/;
 
-export function pictureOf(address: string): Picture {
-  if (isOwnBlob(address)) return { kind: "own", path: address };
-  const url = webUrl(address);
-  return url === null ? { kind: "words" } : { kind: "remote", url };
+export function classifyImage(address: string): ImageKind {
+  if (isSessionBlob(address)) return { kind: "session", path: address };
+  const url = parseWebUrl(address);
+  return url === null ? { kind: "alt-text" } : { kind: "remote", url };
 }
 
-function isOwnBlob(address: string): boolean {
-  // Dot segments would let the path climb out of the session.
-  return OWN_BLOB.test(address) && !/\/\.{1,2}(?:\/|$)/.test(address);
+function isSessionBlob(address: string): boolean {
+  // Dot segments would let the path leave the session.
+  return SESSION_BLOB_PATH.test(address) && !/\/\.{1,2}(?:\/|$)/.test(address);
 }

@@ -1,25 +1,26 @@
-// Formulas: `$…$`, `\(…\)`, and for display `$$…$$`, `\[…\]`. Money stays text.
-// Invariant: whether a line is part of a display formula depends on nothing after the first blank line, so finished
-// blocks stay finished; a formula that the growing text has not closed yet is a block of its own with `open` set.
+// Formulas: inline `$…$` and `\(…\)`, display `$$…$$` and `\[…\]`. Amounts of money stay text.
+// Invariant: nothing after the first blank line affects whether a line belongs to a display formula, so finished blocks
+// stay finished. A formula that is not closed yet is its own block with `info` set to `open`.
 
 import type { MarkdownIt, StateBlock, StateInline, Token } from "markdown-it";
 import { MATH_CHARACTERS_MAX, MATH_LINES_MAX } from "./limits.ts";
-import { isGrowing } from "./setting.ts";
+import { isGrowing } from "./parse-env.ts";
 
-interface Fence {
+interface Delimiters {
   opens: string;
   closes: string;
 }
 
-const DISPLAY: Fence[] = [
+const DISPLAY: Delimiters[] = [
   { opens: "$$", closes: "$$" },
   { opens: "\\[", closes: "\\]" },
 ];
-const INLINE: Fence[] = [...DISPLAY, { opens: "\\(", closes: "\\)" }];
+const INLINE: Delimiters[] = [...DISPLAY, { opens: "\\(", closes: "\\)" }];
 
-export function formulas(md: MarkdownIt): void {
-  md.inline.ruler.before("escape", "math_inline", inlineFormula);
-  md.block.ruler.after("fence", "math_block", displayFormula, {
+/** markdown-it plugin. */
+export function formulaPlugin(md: MarkdownIt): void {
+  md.inline.ruler.before("escape", "math_inline", inlineFormulaRule);
+  md.block.ruler.after("fence", "math_block", displayFormulaRule, {
     alt: ["paragraph", "reference", "blockquote", "list"],
   });
   const escape = md.utils.escapeHtml;
@@ -33,16 +34,17 @@ export function formulas(md: MarkdownIt): void {
   };
 }
 
+/** True for a display formula that is not closed yet. */
 export function isOpenFormula(token: Token): boolean {
   return token.type === "math_block" && token.info === "open";
 }
 
-function inlineFormula(state: StateInline, silent: boolean): boolean {
+function inlineFormulaRule(state: StateInline, silent: boolean): boolean {
   const mark = state.src[state.pos];
   if (mark !== "$" && mark !== "\\") return false;
   const rest = state.src.slice(state.pos, Math.min(state.posMax, state.pos + MATH_CHARACTERS_MAX));
   const fence = INLINE.find(({ opens }) => rest.startsWith(opens));
-  const length = fence !== undefined ? fencedLength(rest, fence) : dollarLength(rest, state.src[state.pos - 1] ?? " ");
+  const length = fence !== undefined ? delimitedFormulaLength(rest, fence) : dollarFormulaLength(rest, state.src[state.pos - 1] ?? " ");
   if (length === 0) return false;
   const width = fence?.opens.length ?? 1;
   if (!silent) {
@@ -54,20 +56,20 @@ function inlineFormula(state: StateInline, silent: boolean): boolean {
   return true;
 }
 
-function fencedLength(rest: string, { opens, closes }: Fence): number {
+function delimitedFormulaLength(rest: string, { opens, closes }: Delimiters): number {
   const end = rest.indexOf(closes, opens.length);
-  const saysSomething = end >= 0 && /[\p{L}\p{N}]/u.test(rest.slice(opens.length, end));
-  return saysSomething ? end + closes.length : 0;
+  const hasContent = end >= 0 && /[\p{L}\p{N}]/u.test(rest.slice(opens.length, end));
+  return hasContent ? end + closes.length : 0;
 }
 
-function dollarLength(rest: string, before: string): number {
+function dollarFormulaLength(rest: string, before: string): number {
   if (!/^\$[^\s$]/.test(rest) || /[\p{L}\p{N}$]/u.test(before)) return 0;
-  const end = unescapedDollar(rest);
+  const end = indexOfUnescapedDollar(rest);
   if (end < 0 || /\s/.test(rest[end - 1] ?? " ") || /[\p{L}\p{N}]/u.test(rest[end + 1] ?? " ")) return 0;
   return looksLikeMoney(rest.slice(1, end)) ? 0 : end + 1;
 }
 
-function unescapedDollar(rest: string): number {
+function indexOfUnescapedDollar(rest: string): number {
   for (let at = 1; at < rest.length; at++) {
     if (rest[at] === "\\") at++;
     else if (rest[at] === "$") return at;
@@ -75,37 +77,37 @@ function unescapedDollar(rest: string): number {
   return -1;
 }
 
-/** "5 and 10": begins with an amount and goes on in words. */
+/** True for text such as "5 and 10": an amount followed by words. */
 function looksLikeMoney(content: string): boolean {
   return /^[\d.,]+\s?\p{L}{2}|^[\d.,]+[^\\^_=]*\s\p{L}{2}/u.test(content);
 }
 
-function displayFormula(state: StateBlock, start: number, end: number, silent: boolean): boolean {
+function displayFormulaRule(state: StateBlock, start: number, end: number, silent: boolean): boolean {
   if ((state.sCount[start] ?? 0) - state.blkIndent >= 4) return false;
   const first = lineText(state, start);
   const fence = DISPLAY.find(({ opens }) => first.startsWith(opens));
   if (fence === undefined) return false;
   const closing = closingLine(state, start, end, fence);
   if (closing === null) return false;
-  if (!silent) pushFormula(state, start, closing, fence);
+  if (!silent) pushDisplayFormula(state, start, closing, fence);
   return true;
 }
 
-/** The line that closes the formula; the line count of the text when it may still come; null when there is none. */
-function closingLine(state: StateBlock, start: number, end: number, fence: Fence): number | null {
+/** The closing line of the formula; the line count if it may still come; null if there is none. */
+function closingLine(state: StateBlock, start: number, end: number, fence: Delimiters): number | null {
   const limit = Math.min(end, start + MATH_LINES_MAX);
   for (let line = start; line < limit; line++) {
     if (line > start && (state.isEmpty(line) || (state.sCount[line] ?? 0) < state.blkIndent)) return null;
     const text = lineText(state, line).slice(line === start ? fence.opens.length : 0);
     if (text.endsWith(fence.closes) && !(line === start && text === fence.closes)) return line;
-    // Words after the closing marker make it part of a sentence, not a display.
+    // Text after the closing delimiter makes it inline.
     if (text.includes(fence.closes)) return null;
   }
   const lineCount = state.bMarks.length - 1;
   return limit === lineCount && isGrowing(state.env) ? lineCount : null;
 }
 
-function pushFormula(state: StateBlock, start: number, closing: number, fence: Fence): void {
+function pushDisplayFormula(state: StateBlock, start: number, closing: number, fence: Delimiters): void {
   const isOpen = closing === state.bMarks.length - 1;
   const last = isOpen ? closing : closing + 1;
   const source = state.getLines(start, last, state.blkIndent, false).trim();

@@ -1,18 +1,18 @@
-// Makes shown elements equal to freshly rendered ones without touching what is already right.
-// Invariant: text that only grew keeps its node, and with it a reader's selection.
+// Updates shown elements to match newly rendered ones, changing only what differs.
+// Invariant: a text node that only grew is kept, and with it the user's selection.
 
 import morphdom from "morphdom";
 
-/** Says whether the shown element stays as it is, because it has been worked on since it was rendered. */
-export type Keeps = (shown: Element, fresh: Element) => boolean;
+/** True if the shown element stays as it is, because it was enhanced after rendering. */
+export type ShouldKeep = (shown: Element, fresh: Element) => boolean;
 
-/** Makes the children of `parent` that follow `after` equal to `fresh`. */
-export function reconcile(parent: Element, after: Element | null, fresh: Element[], keeps: Keeps): void {
+/** Makes the children of `parent` after `after` equal to `fresh`. */
+export function reconcileChildren(parent: Element, after: Element | null, fresh: Element[], shouldKeep: ShouldKeep): void {
   let shown = after === null ? parent.firstElementChild : after.nextElementSibling;
   for (const element of fresh) {
     const next: Element | null = shown?.nextElementSibling ?? null;
     if (shown === null) parent.append(element);
-    else if (isAlike(shown, element)) morph(shown, element, keeps);
+    else if (isSameKind(shown, element)) morph(shown, element, shouldKeep);
     else shown.replaceWith(element);
     shown = next;
   }
@@ -23,22 +23,22 @@ export function reconcile(parent: Element, after: Element | null, fresh: Element
   }
 }
 
-function isAlike(shown: Element, fresh: Element): boolean {
+function isSameKind(shown: Element, fresh: Element): boolean {
   return shown.nodeName === fresh.nodeName && shown.classList[0] === fresh.classList[0];
 }
 
-function morph(shown: Element, fresh: Element, keeps: Keeps): void {
+function morph(shown: Element, fresh: Element, shouldKeep: ShouldKeep): void {
   morphdom(shown, fresh, {
     onBeforeElUpdated: (from, to) => {
-      if (keeps(from, to)) return false;
-      growTexts(from, to);
+      if (shouldKeep(from, to)) return false;
+      appendGrownTexts(from, to);
       return true;
     },
   });
 }
 
-/** Replacing a text node's data would drop a selection in it; appending does not. */
-function growTexts(from: Element, to: Element): void {
+/** Appends to text nodes that grew. Replacing their data would drop a selection. */
+function appendGrownTexts(from: Element, to: Element): void {
   let shown = from.firstChild;
   let fresh = to.firstChild;
   while (shown !== null && fresh !== null) {

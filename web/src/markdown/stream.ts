@@ -1,99 +1,102 @@
-// The door of this folder: shows a markdown text while it is being written.
-// Invariant: text given is text shown, at the latest by `finish`; drawing takes a bounded share of the time.
+// Shows a Markdown text while it is being written. The public interface of this folder.
+// Invariant: all appended text is shown at the latest by `finish`; drawing takes a bounded share of the time.
 
-import { Drawing } from "./drawing.ts";
-import { Enhancer } from "./enhance.ts";
-import { Intake, clean } from "./intake.ts";
-import { restAfter } from "./pace.ts";
-import { Page } from "./page.ts";
-import { handlePresses } from "./presses.ts";
-import type { Words } from "./setting.ts";
+import { BlockDom } from "./block-dom.ts";
+import { handleClicks } from "./clicks.ts";
+import { delayAfterDraw } from "./draw-delay.ts";
+import { Enhancer } from "./enhancer.ts";
+import { IncrementalRenderer } from "./incremental-renderer.ts";
+import { NewlineNormaliser, normaliseText } from "./newlines.ts";
+import type { MarkdownStrings } from "./parse-env.ts";
 
 export { renderToHtml } from "./export.ts";
 
-export interface Surroundings {
-  words: Words;
-  /** Where a picture of the session is found that the text names; where the text says if nobody knows better. */
-  ownImage?(path: string): string | Promise<string>;
-  /** What takes the place of a remote picture's button when it is clicked. */
-  remoteImage(url: string, alt: string): Element;
+/** Texts and image handling. */
+export interface MarkdownOptions {
+  strings: MarkdownStrings;
+  /** URL of a session image (default: its path). */
+  sessionImageUrl?(path: string): string | Promise<string>;
+  /** Element that replaces the button of a remote image when it is clicked. */
+  createRemoteImage(url: string, alt: string): Element;
 }
 
+/** A growing Markdown text in one element. */
 export class MarkdownStream {
   readonly #enhancer: Enhancer;
-  readonly #drawing: Drawing;
-  readonly #stopPresses: () => void;
+  readonly #renderer: IncrementalRenderer;
+  readonly #removeClickHandler: () => void;
   readonly #now: () => number;
-  #intake = new Intake();
-  #undrawn = "";
+  #newlines = new NewlineNormaliser();
+  #undrawnText = "";
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #restsUntil = 0;
+  #nextDrawAt = 0;
   #isFinished = false;
 
-  constructor(host: HTMLElement, surroundings: Surroundings, now: () => number = () => performance.now()) {
+  constructor(host: HTMLElement, options: MarkdownOptions, now: () => number = () => performance.now()) {
     this.#now = now;
     host.classList.add("md");
     host.replaceChildren();
-    const enhancer = new Enhancer(host, surroundings);
-    const page = new Page(host, (shown, fresh) => enhancer.keeps(shown, fresh));
+    const enhancer = new Enhancer(host, options);
+    const dom = new BlockDom(host, (shown, fresh) => enhancer.isUpToDate(shown, fresh));
     this.#enhancer = enhancer;
-    this.#drawing = new Drawing(page, {
-      words: surroundings.words,
-      prepare: (elements) => {
-        enhancer.ownPicturesIn(elements);
-        enhancer.formulasIn(elements);
+    this.#renderer = new IncrementalRenderer(dom, {
+      strings: options.strings,
+      beforeShow: (elements) => {
+        enhancer.loadSessionImages(elements);
+        enhancer.typesetFormulas(elements);
       },
-      finished: (elements) => enhancer.codeIn(elements),
+      onFinished: (elements) => enhancer.enhanceCode(elements),
     });
-    this.#stopPresses = handlePresses(host, surroundings, (element) => enhancer.keep(element));
+    this.#removeClickHandler = handleClicks(host, options, (element) => enhancer.markChangedByUser(element));
   }
 
   append(delta: string): void {
-    if (this.#isFinished) return this.replace(this.#drawing.source + delta);
-    this.#undrawn += this.#intake.push(delta);
-    const rest = this.#restsUntil - this.#now();
-    if (rest <= 0) this.#draw();
-    else this.#timer ??= setTimeout(() => this.#draw(), rest);
+    if (this.#isFinished) return this.replace(this.#renderer.source + delta);
+    this.#undrawnText += this.#newlines.push(delta);
+    const delay = this.#nextDrawAt - this.#now();
+    if (delay <= 0) this.#draw();
+    else this.#timer ??= setTimeout(() => this.#draw(), delay);
   }
 
-  /** A text that continues the one shown is appended; any other is drawn anew over what is shown. */
+  /** Shows another text. If it continues the current one, only the rest is appended. */
   replace(text: string): void {
-    const shown = this.#drawing.source + this.#undrawn;
-    const isContinued = !this.#isFinished && clean(text).startsWith(shown);
+    const shown = this.#renderer.source + this.#undrawnText;
+    const isContinued = !this.#isFinished && normaliseText(text).startsWith(shown);
     this.#isFinished = false;
-    this.#intake = new Intake();
-    if (isContinued) this.#undrawn += this.#intake.push(clean(text).slice(shown.length));
+    this.#newlines = new NewlineNormaliser();
+    if (isContinued) this.#undrawnText += this.#newlines.push(normaliseText(text).slice(shown.length));
     else {
-      this.#drawing.restart();
-      this.#undrawn = this.#intake.push(text);
+      this.#renderer.reset();
+      this.#undrawnText = this.#newlines.push(text);
     }
     this.#draw();
   }
 
+  /** Draws all text as final. Text appended later starts a new draw. */
   finish(): void {
     if (this.#isFinished) return;
-    this.#drawing.complete(this.#takeUndrawn() + this.#intake.finish());
+    this.#renderer.finish(this.#takeUndrawn() + this.#newlines.finish());
     this.#isFinished = true;
   }
 
   dispose(): void {
     clearTimeout(this.#timer);
-    this.#stopPresses();
+    this.#removeClickHandler();
     this.#enhancer.dispose();
   }
 
   #draw(): void {
     const start = this.#now();
-    this.#drawing.grow(this.#takeUndrawn());
+    this.#renderer.append(this.#takeUndrawn());
     const end = this.#now();
-    this.#restsUntil = end + restAfter(end - start, this.#drawing.openCharacters);
+    this.#nextDrawAt = end + delayAfterDraw(end - start, this.#renderer.openCharacters);
   }
 
   #takeUndrawn(): string {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const text = this.#undrawn;
-    this.#undrawn = "";
+    const text = this.#undrawnText;
+    this.#undrawnText = "";
     return text;
   }
 }

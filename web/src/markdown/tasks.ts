@@ -4,7 +4,8 @@ import type { MarkdownIt, StateCore, Token } from "markdown-it";
 
 const MARK = /^\[([ xX])\][ \t]+(?=\S)/;
 
-export function taskLists(md: MarkdownIt): void {
+/** markdown-it plugin. */
+export function taskListPlugin(md: MarkdownIt): void {
   md.core.ruler.after("text_join", "task_list", markTasks);
   md.renderer.rules["task_open"] = (tokens, index) =>
     `<label><input type="checkbox" disabled${tokens[index]?.info === "done" ? " checked" : ""}> `;
@@ -21,11 +22,11 @@ function markTasks(state: StateCore): void {
     if (mark === null || first === undefined) return;
     first.content = first.content.slice(mark[0].length);
     item.attrJoin("class", "md-task");
-    token.children = labelled(state, token.children ?? [], mark[1] !== " ");
+    token.children = wrapInLabel(state, token.children ?? [], mark[1] !== " ");
   });
 }
 
-function labelled(state: StateCore, children: Token[], done: boolean): Token[] {
+function wrapInLabel(state: StateCore, children: Token[], done: boolean): Token[] {
   const open = new state.Token("task_open", "", 0);
   open.info = done ? "done" : "";
   return [open, ...children, new state.Token("task_close", "", 0)];

@@ -1,65 +1,66 @@
-// What a screen reader says of a run: whole sentences as they end, not tokens, and what the run does.
+// Screen reader announcements: whole sentences as they are completed, and status changes.
 
 import type { Change, Page } from "@millpond/client";
 
-/** So long a text without a sentence's end is said anyway when its item is done. */
-const END = /[.!?…。！？](?=["'”’)\]]*\s)|\n/g;
-const EVERY_MS = 1000;
+/** End of a sentence. Text without one is announced when its item is done. */
+const SENTENCE_END = /[.!?…。！？](?=["'”’)\]]*\s)|\n/g;
+const FLUSH_INTERVAL_MS = 1000;
 
+/** Writes announcements into an `aria-live` region. */
 export class Announcer {
-  /** How much of which item has been said. */
-  private readonly said = new Map<number, { id: string; length: number }>();
+  /** Announced length of each item's text. */
+  private readonly announced = new Map<number, { id: string; length: number }>();
   private pending: string[] = [];
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly live: HTMLElement) {}
+  constructor(private readonly region: HTMLElement) {}
 
-  /** What is on the page already is not said. */
-  begin(page: Page): void {
-    this.said.clear();
-    for (const [key, { id, text }] of page.items) this.said.set(key, { id, length: text?.length ?? 0 });
+  /** Marks everything on the page as already announced. */
+  reset(page: Page): void {
+    this.announced.clear();
+    for (const [key, { id, text }] of page.items) this.announced.set(key, { id, length: text?.length ?? 0 });
   }
 
-  hear(change: Change, page: Page): void {
-    if (change.what === "items") change.keys.forEach((key) => this.hearItem(key, page));
-    else if (change.what === "appended" || change.what === "item") this.hearItem(change.key, page);
+  announceChange(change: Change, page: Page): void {
+    if (change.type === "items") change.keys.forEach((key) => this.announceItem(key, page));
+    else if (change.type === "appended" || change.type === "item") this.announceItem(change.key, page);
   }
 
-  private hearItem(key: number, page: Page): void {
+  private announceItem(key: number, page: Page): void {
     const item = page.items.get(key);
     if (item?.kind !== "text" || !item.text) return;
-    const said = this.said.get(key);
-    // Another item in the place of one before begins anew.
-    const from = said?.id === item.id ? Math.min(said.length, item.text.length) : 0;
-    const to = item.state === "live" ? lastEnd(item.text, from) : item.text.length;
+    const announced = this.announced.get(key);
+    // A different item under the same key starts from 0.
+    const from = announced?.id === item.id ? Math.min(announced.length, item.text.length) : 0;
+    const to = item.state === "live" ? lastSentenceEnd(item.text, from) : item.text.length;
     if (to <= from) return;
-    this.say(item.text.slice(from, to));
-    this.said.set(key, { id: item.id, length: to });
+    this.announce(item.text.slice(from, to));
+    this.announced.set(key, { id: item.id, length: to });
   }
 
-  say(text: string): void {
+  announce(text: string): void {
     if (!text.trim()) return;
     this.pending.push(text.trim());
-    this.timer ??= setTimeout(() => this.speak(), EVERY_MS);
+    this.timer ??= setTimeout(() => this.flush(), FLUSH_INTERVAL_MS);
   }
 
   dispose(): void {
     clearTimeout(this.timer);
   }
 
-  private speak(): void {
+  private flush(): void {
     this.timer = undefined;
     const line = document.createElement("p");
     line.textContent = this.pending.join(" ");
     this.pending = [];
-    // The line before is gone from the region, so that it does not grow with the run.
-    this.live.replaceChildren(line);
+    // Replaces the previous announcement, so that the region does not grow.
+    this.region.replaceChildren(line);
   }
 }
 
-/** Where the last sentence ends that begins at or after `from`; `from` if none does. */
-function lastEnd(text: string, from: number): number {
+/** End of the last complete sentence after `from`; `from` if there is none. */
+function lastSentenceEnd(text: string, from: number): number {
   let end = from;
-  for (const found of text.slice(from).matchAll(END)) end = from + found.index + found[0].length;
+  for (const found of text.slice(from).matchAll(SENTENCE_END)) end = from + found.index + found[0].length;
   return end;
 }

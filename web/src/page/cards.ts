@@ -1,12 +1,12 @@
-// Tools, actions, steps and thoughts as they stand on a page.
+// Cards of tools, actions, steps and thinking.
 
 import type { Item } from "@millpond/client";
 import { html, nothing, type TemplateResult } from "lit";
-import { ranFor, type Words } from "../words/words.ts";
-import type { Around } from "./around.ts";
-import { pictures } from "./pictures.ts";
+import { ranForText, type Strings } from "../i18n/strings.ts";
+import { renderImages } from "./images.ts";
+import type { ItemContext } from "./item-context.ts";
 
-const MARKS: Record<Item["state"], string> = {
+const STATE_ICONS: Record<Item["state"], string> = {
   live: "◌",
   done: "✓",
   called: "→",
@@ -16,70 +16,71 @@ const MARKS: Record<Item["state"], string> = {
   withdrawn: "",
 };
 
-export function mark(item: Item, words: Words): TemplateResult {
-  return html`<span class="mark mark-${item.state}"
-    ><span aria-hidden="true">${MARKS[item.state]}</span><span class="unseen"> ${words.state[item.state]}</span></span
+/** Icon of an item's state, with its name for screen readers. */
+export function stateIcon(item: Item, strings: Strings): TemplateResult {
+  return html`<span class="state-icon state-icon-${item.state}"
+    ><span aria-hidden="true">${STATE_ICONS[item.state]}</span><span class="visually-hidden"> ${strings.itemStates[item.state]}</span></span
   >`;
 }
 
-export function tool(item: Item, around: Around): TemplateResult {
-  const { words } = around;
-  const heading = html`${mark(item, words)} <span class="name">${item.name ?? words.tool}</span> ${brief(item)}
-    ${item.label ? html`<span class="soft">${item.label}</span>` : nothing}`;
+export function toolCard(item: Item, context: ItemContext): TemplateResult {
+  const { strings } = context;
+  const heading = html`${stateIcon(item, strings)} <span class="name">${item.name ?? strings.unnamedTool}</span> ${firstStringArgument(item)}
+    ${item.label ? html`<span class="muted">${item.label}</span>` : nothing}`;
   const output = item.kind === "tool" && item.text ? item.text : item.result;
-  if (!item.arguments && !output) return html`<div class="card small">${heading}</div>${pictures(item, around)}`;
+  if (!item.arguments && !output) return html`<div class="card small">${heading}</div>${renderImages(item, context)}`;
   return html`<details class="card">
       <summary>${heading}</summary>
-      ${item.arguments ? labelled(words.arguments, pretty(item.arguments)) : nothing}
-      ${output ? labelled(words.output, pretty(output)) : nothing}
+      ${item.arguments ? labelledPre(strings.arguments, prettyJson(item.arguments)) : nothing}
+      ${output ? labelledPre(strings.output, prettyJson(output)) : nothing}
     </details>
-    ${pictures(item, around)}`;
+    ${renderImages(item, context)}`;
 }
 
-export function action(item: Item, around: Around): TemplateResult {
-  const { words } = around;
-  const fields = Object.entries(parsed(item.arguments) ?? {});
+export function actionCard(item: Item, context: ItemContext): TemplateResult {
+  const { strings } = context;
+  const fields = Object.entries(parseJsonObject(item.arguments) ?? {});
   return html`<div class="card action">
-    <div>${mark(item, words)} <span class="name">${item.name ?? words.action}</span></div>
+    <div>${stateIcon(item, strings)} <span class="name">${item.name ?? strings.unnamedAction}</span></div>
     ${fields.length
-      ? html`<dl>${fields.map(([name, value]) => html`<div><dt>${name}</dt><dd>${plain(value)}</dd></div>`)}</dl>`
+      ? html`<dl>${fields.map(([name, value]) => html`<div><dt>${name}</dt><dd>${valueText(value)}</dd></div>`)}</dl>`
       : nothing}
-    ${item.label ? html`<p class="soft">${item.label}</p>` : nothing} ${pictures(item, around)}
+    ${item.label ? html`<p class="muted">${item.label}</p>` : nothing} ${renderImages(item, context)}
   </div>`;
 }
 
-export function steps(item: Item, around: Around): TemplateResult {
+export function stepsCard(item: Item, context: ItemContext): TemplateResult {
   return html`<details class="steps">
-    <summary><span>${ranFor(item.label, around.words)}</span></summary>
-    <div class="folded">${(item.steps ?? []).map((step) => inside(step, around))}</div>
+    <summary><span>${ranForText(item.label, context.strings)}</span></summary>
+    <div class="steps-body">${(item.steps ?? []).map((step) => stepCard(step, context))}</div>
   </details>`;
 }
 
-function inside(step: Item, around: Around): TemplateResult {
-  if (step.kind === "reasoning") return html`<div class="thought">${step.text ?? ""}</div>`;
-  if (step.kind === "action") return action(step, around);
-  return tool(step, around);
+function stepCard(step: Item, context: ItemContext): TemplateResult {
+  if (step.kind === "reasoning") return html`<div class="thinking-text">${step.text ?? ""}</div>`;
+  if (step.kind === "action") return actionCard(step, context);
+  return toolCard(step, context);
 }
 
-export function thought(item: Item, words: Words): TemplateResult {
+export function thinkingCard(item: Item, strings: Strings): TemplateResult {
   return html`<details class="thinking">
-    <summary>${words.thinking} ${item.state === "live" ? mark(item, words) : nothing}</summary>
-    <div class="thought">${item.text ?? ""}</div>
+    <summary>${strings.thinking} ${item.state === "live" ? stateIcon(item, strings) : nothing}</summary>
+    <div class="thinking-text">${item.text ?? ""}</div>
   </details>`;
 }
 
-/** The one argument that says most, on the line of the tool. */
-function brief(item: Item): TemplateResult | typeof nothing {
-  const fields = parsed(item.arguments);
+/** First line of the first string argument, shown next to the tool name. */
+function firstStringArgument(item: Item): TemplateResult | typeof nothing {
+  const fields = parseJsonObject(item.arguments);
   const first = fields && Object.values(fields).find((value) => typeof value === "string");
-  return first ? html`<code class="brief">${(first as string).split("\n")[0]}</code>` : nothing;
+  return first ? html`<code class="first-argument">${(first as string).split("\n")[0]}</code>` : nothing;
 }
 
-function labelled(label: string, text: string): TemplateResult {
-  return html`<div class="labelled"><span class="soft">${label}</span><pre tabindex="0" dir="ltr">${text}</pre></div>`;
+function labelledPre(label: string, text: string): TemplateResult {
+  return html`<div class="labelled"><span class="muted">${label}</span><pre tabindex="0" dir="ltr">${text}</pre></div>`;
 }
 
-function pretty(text: string): string {
+function prettyJson(text: string): string {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value ? JSON.stringify(value, null, 2) : text;
@@ -88,7 +89,7 @@ function pretty(text: string): string {
   }
 }
 
-function parsed(text: string | undefined): Record<string, unknown> | undefined {
+function parseJsonObject(text: string | undefined): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text ?? "");
     return typeof value === "object" && value && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
@@ -97,6 +98,6 @@ function parsed(text: string | undefined): Record<string, unknown> | undefined {
   }
 }
 
-function plain(value: unknown): string {
+function valueText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }

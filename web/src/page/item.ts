@@ -1,79 +1,79 @@
-// One item of a page as elements. What is shown was decided by the view; this only says how it looks.
+// Template of one item. The view has decided what is shown; this decides how it looks.
 
 import type { Item } from "@millpond/client";
 import { html, nothing, type TemplateResult } from "lit";
-import type { Words } from "../words/words.ts";
-import type { Around } from "./around.ts";
-import { action, steps, thought, tool } from "./cards.ts";
-import { writtenOut } from "./hidden-characters.ts";
-import { pictures, sources } from "./pictures.ts";
-import { request } from "./request.ts";
-import "./text.ts";
-import { answerWords } from "../words/answers.ts";
+import { answerText, askHeading } from "../i18n/ask-text.ts";
+import type { Strings } from "../i18n/strings.ts";
+import { actionCard, stepsCard, thinkingCard, toolCard } from "./cards.ts";
+import { escapeHiddenCharacters } from "./hidden-characters.ts";
+import { renderImages, renderSources } from "./images.ts";
+import type { ItemContext } from "./item-context.ts";
+import "./markdown-text.ts";
+import { requestSummary } from "./request-summary.ts";
 
-export function itemTemplate(item: Item, around: Around): TemplateResult | typeof nothing {
-  const { words } = around;
+export function renderItem(item: Item, context: ItemContext): TemplateResult | typeof nothing {
+  const { strings } = context;
   if (item.state === "withdrawn") return nothing;
   switch (item.kind) {
     case "user":
-      return user(item, around);
+      return renderUserMessage(item, context);
     case "text":
-      return text(item, around);
+      return renderAgentText(item, context);
     case "reasoning":
-      return thought(item, words);
+      return thinkingCard(item, strings);
     case "tool":
     case "entry":
-      return tool(item, around);
+      return toolCard(item, context);
     case "steps":
-      return steps(item, around);
+      return stepsCard(item, context);
     case "action":
-      return action(item, around);
+      return actionCard(item, context);
     case "ask":
-      return asked(item, words);
+      return renderAsk(item, strings);
     case "request":
-      return html`<p class="aside">${request(item, words)}</p>`;
+      return html`<p class="aside">${requestSummary(item, strings)}</p>`;
     case "checkpoint":
-      return html`<p class="aside">${words.checkpoint} <code>${(item.text ?? item.id).slice(0, 12)}</code></p>`;
+      return html`<p class="aside">${strings.checkpointSaved} <code>${(item.text ?? item.id).slice(0, 12)}</code></p>`;
     case "withdrawal":
-      return html`<p class="aside">${words.withdrawnNote}</p>`;
+      return html`<p class="aside">${strings.withdrawnNote}</p>`;
     case "notice":
-      return notice(item, around);
+      return renderNotice(item, context);
     case "error":
-      return html`<p class="problem"><span aria-hidden="true">✕</span> ${item.text ?? ""}</p>`;
+      return html`<p class="error"><span aria-hidden="true">✕</span> ${item.text ?? ""}</p>`;
   }
 }
 
-function notice(item: Item, around: Around): TemplateResult {
-  if (item.sort === "attachment") return html`${pictures(item, around)} ${sources(item, around)}`;
-  return html`<p class="aside">${item.sort === "usage" ? request(item, around.words) : (item.text ?? "")}</p>`;
+function renderNotice(item: Item, context: ItemContext): TemplateResult {
+  if (item.sort === "attachment") return html`${renderImages(item, context)} ${renderSources(item, context)}`;
+  return html`<p class="aside">${item.sort === "usage" ? requestSummary(item, context.strings) : (item.text ?? "")}</p>`;
 }
 
-function user(item: Item, around: Around): TemplateResult {
-  const { words } = around;
-  return html`<h2 class="unseen">${words.you}</h2>
-    <div class="said" dir="auto">${item.text ?? ""}</div>
-    ${pictures(item, around)}
-    <div class="on-item">
-      <button type="button" class="quiet" @click=${() => around.copy(item.text ?? "")}>${words.copyMessage}</button>
-      ${around.edit
-        ? html`<button type="button" class="quiet" @click=${() => around.edit?.(item)}>${words.editMessage}</button>`
+function renderUserMessage(item: Item, context: ItemContext): TemplateResult {
+  const { strings } = context;
+  return html`<h2 class="visually-hidden">${strings.you}</h2>
+    <div class="message-text" dir="auto">${item.text ?? ""}</div>
+    ${renderImages(item, context)}
+    <div class="item-actions">
+      <button type="button" class="link-button" @click=${() => context.copyText(item.text ?? "")}>${strings.copyMessage}</button>
+      ${context.onEdit
+        ? html`<button type="button" class="link-button" @click=${() => context.onEdit?.(item)}>${strings.editAsBranch}</button>`
         : nothing}
     </div>`;
 }
 
-/** The text itself is put by the page: it grows without this being made anew. */
-function text(item: Item, around: Around): TemplateResult {
-  return html`<h2 class="unseen">${around.words.agent}</h2>
-    <mp-text class="markdown" .surroundings=${around.markdown}></mp-text>
-    ${pictures(item, around)} ${sources(item, around)}
-    ${item.state === "incomplete" ? html`<p class="aside broken">${around.words.brokeOff}</p>` : nothing}`;
+/** The text itself is set by `PageView`, so that appending does not render the template again. */
+function renderAgentText(item: Item, context: ItemContext): TemplateResult {
+  return html`<h2 class="visually-hidden">${context.strings.agent}</h2>
+    <mp-text class="markdown" .options=${context.markdown}></mp-text>
+    ${renderImages(item, context)} ${renderSources(item, context)}
+    ${item.state === "incomplete" ? html`<p class="aside">${context.strings.interruptedNote}</p>` : nothing}`;
 }
 
-function asked(item: Item, words: Words): TemplateResult {
+function renderAsk(item: Item, strings: Strings): TemplateResult {
   const answer = item.result ?? item.label;
   return html`<div class="card small">
-    <span class="soft">${words.waitingForYou}</span>
-    <pre tabindex="0" dir="ltr">${writtenOut(item.text ?? "")}</pre>
-    ${answer ? html`<p>${words.answer}: ${answerWords(answer, words)}</p>` : nothing}
+    <span class="muted">${askHeading(item.sort, strings)}</span>
+    <pre tabindex="0" dir="ltr">${escapeHiddenCharacters(item.text ?? "")}</pre>
+    ${answer ? html`<p>${strings.answer}: ${answerText(answer, strings)}</p>` : nothing}
   </div>`;
 }

@@ -1,110 +1,112 @@
-// A page on the screen: items in groups, of which those near the eye are made first.
+// Renders a page: items in groups, those near the viewport first.
 //
-// Invariant: the elements follow the page and nothing else; one frame of the screen shows one state
-// of it. A change costs what it changes: an append touches one text.
+// Invariant: the DOM depends only on the page, and each animation frame shows one state of it. The cost of
+// a change depends only on its size: an append touches one text.
 
 import type { Change, Item, Page } from "@millpond/client";
 import { render } from "lit";
-import type { Around } from "./around.ts";
-import { itemTemplate } from "./item.ts";
-import type { TextElement } from "./text.ts";
+import { renderItem } from "./item.ts";
+import type { ItemContext } from "./item-context.ts";
+import type { MarkdownTextElement } from "./markdown-text.ts";
 
-/** Keys in one group. */
-const GROUP = 64;
-/** How far outside the window groups are made at once. */
+/** Number of item keys in one group. */
+const KEYS_PER_GROUP = 64;
+/** Groups this far outside the viewport are rendered ahead. */
 const AHEAD_PX = 2000;
 
-type Dirt = { anew: true } | { anew: false; delta: string };
+/** What the next frame renders of an item: all of it, or only appended text. */
+type PendingRender = { full: true } | { full: false; delta: string };
 
+/** Renders one page into an element. */
 export class PageView {
   private page: Page | undefined;
-  private readonly groups = new Map<number, Group>();
-  private readonly dirty = new Map<number, Dirt>();
+  private readonly groups = new Map<number, ItemGroup>();
+  private readonly pending = new Map<number, PendingRender>();
   private frame = 0;
-  /** Calls off what was to be done in idle time. */
-  private idle: (() => void) | undefined;
+  /** Cancels the scheduled idle work. */
+  private cancelIdle: (() => void) | undefined;
 
   constructor(
     private readonly host: HTMLElement,
-    private readonly around: Around,
-    private readonly drawn: () => void,
+    private readonly context: ItemContext,
+    private readonly onDrawn: () => void,
     private readonly scroller: Element,
   ) {
-    scroller.addEventListener("scroll", this.see, { passive: true });
+    scroller.addEventListener("scroll", this.renderVisibleGroups, { passive: true });
   }
 
-  /** Shows this page instead of the one before. */
+  /** Replaces the shown page. */
   show(page: Page): void {
     this.page = page;
-    this.dirty.clear();
+    this.pending.clear();
     cancelAnimationFrame(this.frame);
     this.frame = 0;
-    this.arrange();
-    const last = Math.floor((page.last ?? 0) / GROUP);
+    this.syncGroups();
+    const last = Math.floor((page.lastKey ?? 0) / KEYS_PER_GROUP);
     for (const group of this.groups.values()) {
-      if (group.made || last - 1 <= group.number) this.make(group);
+      if (group.isRendered || last - 1 <= group.number) this.renderGroup(group);
     }
-    this.estimate();
-    this.fillInIdleTime();
-    this.drawn();
+    this.estimateGroupHeight();
+    this.renderRestWhenIdle();
+    this.onDrawn();
   }
 
-  /** Groups that nobody has seen are taken to be as high as the last full one, so that little moves. */
-  private estimate(): void {
-    const full = [...this.groups.values()].filter(({ made, number }) => made && number * GROUP + GROUP <= (this.page?.last ?? 0));
+  /** Assumes that unrendered groups are as high as the last full one, so that little moves when they are rendered. */
+  private estimateGroupHeight(): void {
+    const full = [...this.groups.values()].filter(({ isRendered, number }) => isRendered && number * KEYS_PER_GROUP + KEYS_PER_GROUP <= (this.page?.lastKey ?? 0));
     const height = full.at(-1)?.element.scrollHeight;
     if (height) this.host.style.setProperty("--group-height", `${height}px`);
   }
 
-  change(change: Change): void {
-    if (change.what === "appended") {
-      const dirt = this.dirty.get(change.key);
-      if (!dirt) this.dirty.set(change.key, { anew: false, delta: change.delta });
-      else if (!dirt.anew) dirt.delta += change.delta;
-    } else if (change.what === "items") for (const key of change.keys) this.dirty.set(key, { anew: true });
-    else if (change.what === "item" || change.what === "removed") this.dirty.set(change.key, { anew: true });
+  applyChange(change: Change): void {
+    if (change.type === "appended") {
+      const pending = this.pending.get(change.key);
+      if (!pending) this.pending.set(change.key, { full: false, delta: change.delta });
+      else if (!pending.full) pending.delta += change.delta;
+    } else if (change.type === "items") for (const key of change.keys) this.pending.set(key, { full: true });
+    else if (change.type === "item" || change.type === "removed") this.pending.set(change.key, { full: true });
     else return;
-    // A frame may never come while the page is hidden; what is shown then does not matter.
-    this.frame ||= requestAnimationFrame(() => this.draw());
+    // A hidden tab gets no frame, and needs none.
+    this.frame ||= requestAnimationFrame(() => this.drawPending());
   }
 
   dispose(): void {
     cancelAnimationFrame(this.frame);
-    this.idle?.();
-    this.scroller.removeEventListener("scroll", this.see);
+    this.cancelIdle?.();
+    this.scroller.removeEventListener("scroll", this.renderVisibleGroups);
     this.host.replaceChildren();
   }
 
-  private draw(): void {
+  private drawPending(): void {
     this.frame = 0;
-    for (const [key, dirt] of this.dirty) this.drawItem(key, dirt);
-    this.dirty.clear();
-    this.drawn();
+    for (const [key, pending] of this.pending) this.drawItem(key, pending);
+    this.pending.clear();
+    this.onDrawn();
   }
 
-  private drawItem(key: number, dirt: Dirt): void {
-    const group = this.group(Math.floor(key / GROUP));
+  private drawItem(key: number, pending: PendingRender): void {
+    const group = this.getOrCreateGroup(Math.floor(key / KEYS_PER_GROUP));
     const item = this.page?.items.get(key);
-    if (!group.made) return this.make(group);
+    if (!group.isRendered) return this.renderGroup(group);
     if (!item) return group.remove(key);
-    if (dirt.anew || !group.append(key, dirt.delta)) group.put(key, item, this.around);
+    if (pending.full || !group.appendText(key, pending.delta)) group.renderItem(key, item, this.context);
   }
 
-  /** Makes a place for each group there is. */
-  private arrange(): void {
-    const wanted = new Set((this.page?.keys ?? []).map((key) => Math.floor(key / GROUP)));
+  /** Creates missing groups and removes obsolete ones. */
+  private syncGroups(): void {
+    const numbers = new Set((this.page?.keys ?? []).map((key) => Math.floor(key / KEYS_PER_GROUP)));
     for (const [number, group] of this.groups) {
-      if (wanted.has(number)) continue;
+      if (numbers.has(number)) continue;
       group.element.remove();
       this.groups.delete(number);
     }
-    for (const number of wanted) this.group(number);
+    for (const number of numbers) this.getOrCreateGroup(number);
   }
 
-  private group(number: number): Group {
+  private getOrCreateGroup(number: number): ItemGroup {
     const known = this.groups.get(number);
     if (known) return known;
-    const group = new Group(number);
+    const group = new ItemGroup(number);
     const after = [...this.groups.values()].filter((other) => number < other.number);
     const next = after.sort((one, other) => one.number - other.number)[0];
     this.host.insertBefore(group.element, next?.element ?? null);
@@ -112,51 +114,51 @@ export class PageView {
     return group;
   }
 
-  private make(group: Group): void {
+  private renderGroup(group: ItemGroup): void {
     const page = this.page;
     if (!page) return;
-    const from = firstAtLeast(page.keys, group.number * GROUP);
-    for (let place = from; place < page.keys.length; place++) {
-      const key = page.keys[place] ?? 0;
-      if ((group.number + 1) * GROUP <= key) break;
+    const start = lowerBound(page.keys, group.number * KEYS_PER_GROUP);
+    for (let index = start; index < page.keys.length; index++) {
+      const key = page.keys[index] ?? 0;
+      if ((group.number + 1) * KEYS_PER_GROUP <= key) break;
       const item = page.items.get(key);
-      if (item) group.put(key, item, this.around);
+      if (item) group.renderItem(key, item, this.context);
     }
-    group.keepOnly(page);
-    for (const key of this.dirty.keys()) if (Math.floor(key / GROUP) === group.number) this.dirty.delete(key);
-    group.made = true;
-    group.element.classList.remove("unmade");
+    group.removeMissing(page);
+    for (const key of this.pending.keys()) if (Math.floor(key / KEYS_PER_GROUP) === group.number) this.pending.delete(key);
+    group.isRendered = true;
+    group.element.classList.remove("unrendered");
   }
 
-  /** Makes what comes into sight before the frame is painted: an observer would tell one later. */
-  private readonly see = (): void => {
-    const unmade = [...this.groups.values()].filter(({ made }) => !made);
-    if (!unmade.length) return;
+  /** Renders groups near the viewport before the frame is painted; an IntersectionObserver would be one frame late. */
+  private readonly renderVisibleGroups = (): void => {
+    const unrendered = [...this.groups.values()].filter(({ isRendered }) => !isRendered);
+    if (!unrendered.length) return;
     const { top, bottom } = this.scroller.getBoundingClientRect();
-    const near = unmade.filter(({ element }) => {
+    const near = unrendered.filter(({ element }) => {
       const box = element.getBoundingClientRect();
       return top - AHEAD_PX < box.bottom && box.top < bottom + AHEAD_PX;
     });
-    for (const group of near) this.make(group);
+    for (const group of near) this.renderGroup(group);
   };
 
-  /** The rest is made when nothing else is to be done, from the end. */
-  private fillInIdleTime(): void {
-    this.idle?.();
-    this.idle = inIdleTime((timeLeft) => {
-      this.idle = undefined;
-      const unmade = [...this.groups.values()].filter(({ made }) => !made).sort((a, b) => b.number - a.number);
-      for (const group of unmade) {
+  /** Renders the remaining groups in idle time, from the end. */
+  private renderRestWhenIdle(): void {
+    this.cancelIdle?.();
+    this.cancelIdle = requestIdle((timeLeft) => {
+      this.cancelIdle = undefined;
+      const unrendered = [...this.groups.values()].filter(({ isRendered }) => !isRendered).sort((a, b) => b.number - a.number);
+      for (const group of unrendered) {
         if (timeLeft() < 8) break;
-        this.make(group);
+        this.renderGroup(group);
       }
-      if (unmade.some(({ made }) => !made)) this.fillInIdleTime();
+      if (unrendered.some(({ isRendered }) => !isRendered)) this.renderRestWhenIdle();
     });
   }
 }
 
-/** Safari has no idle time of its own: there it is taken a little later, a slice at a time. */
-function inIdleTime(work: (timeLeft: () => number) => void): () => void {
+/** `requestIdleCallback`; in Safari, which has none, a timer with a time budget. Returns a cancel function. */
+function requestIdle(work: (timeLeft: () => number) => void): () => void {
   if ("requestIdleCallback" in globalThis) {
     const id = requestIdleCallback((deadline) => work(() => deadline.timeRemaining()));
     return () => cancelIdleCallback(id);
@@ -168,33 +170,34 @@ function inIdleTime(work: (timeLeft: () => number) => void): () => void {
   return () => clearTimeout(timer);
 }
 
-class Group {
+/** A range of items in one container element. */
+class ItemGroup {
   readonly element = document.createElement("div");
   private readonly items = new Map<number, HTMLElement>();
-  made = false;
+  isRendered = false;
 
   constructor(readonly number: number) {
-    this.element.className = "group unmade";
+    this.element.className = "group unrendered";
   }
 
-  /** Those that are no longer on the page go; the others keep their elements. */
-  keepOnly(page: Page): void {
+  /** Removes items that are no longer on the page. */
+  removeMissing(page: Page): void {
     for (const key of [...this.items.keys()]) if (!page.items.has(key)) this.remove(key);
   }
 
-  put(key: number, item: Item, around: Around): void {
-    const element = this.items.get(key) ?? this.place(key);
-    element.className = `item of-${item.kind} is-${item.state}`;
+  renderItem(key: number, item: Item, context: ItemContext): void {
+    const element = this.items.get(key) ?? this.insertElement(key);
+    element.className = `item kind-${item.kind} state-${item.state}`;
     element.dataset["run"] = item.run;
-    render(itemTemplate(item, around), element);
-    if (item.kind === "text") textOf(element)?.show(item.text ?? "", item.state === "live");
+    render(renderItem(item, context), element);
+    if (item.kind === "text") markdownTextIn(element)?.show(item.text ?? "", item.state === "live" ? "live" : "final");
   }
 
-  /** Says whether that was enough. */
-  append(key: number, delta: string): boolean {
+  /** Appends to the item's text; returns false if the item has no text element and must be rendered. */
+  appendText(key: number, delta: string): boolean {
     const element = this.items.get(key);
-    const text = element && textOf(element);
-    text?.grow(delta);
+    const text = element && markdownTextIn(element);
+    text?.appendText(delta);
     return text !== null && text !== undefined;
   }
 
@@ -203,7 +206,7 @@ class Group {
     this.items.delete(key);
   }
 
-  private place(key: number): HTMLElement {
+  private insertElement(key: number): HTMLElement {
     const element = document.createElement("article");
     element.dataset["key"] = String(key);
     const after = [...this.items.keys()].filter((other) => key < other);
@@ -214,15 +217,16 @@ class Group {
   }
 }
 
-function textOf(element: Element): TextElement | null {
-  return element.querySelector<TextElement>(":scope > mp-text");
+function markdownTextIn(element: Element): MarkdownTextElement | null {
+  return element.querySelector<MarkdownTextElement>(":scope > mp-text");
 }
 
-function firstAtLeast(keys: readonly number[], wanted: number): number {
+/** Index of the first key that is at least `minimum`. */
+function lowerBound(keys: readonly number[], minimum: number): number {
   let [low, high] = [0, keys.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((keys[middle] ?? 0) < wanted) low = middle + 1;
+    if ((keys[middle] ?? 0) < minimum) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -1,12 +1,12 @@
-// What keeps somebody out, as far as axe can see.
+// Accessibility checks with axe.
 
 import axe from "axe-core";
 import { expect, type Page } from "@playwright/test";
 
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
-/** In all of the page, or in what the selector finds. */
-export async function expectNoBarriers(page: Page, state: string, except: string[] = [], within = "html"): Promise<void> {
+/** Checks the page, or the part that matches `within`; `except` lists rules to ignore. */
+export async function expectNoAxeViolations(page: Page, state: string, except: string[] = [], within = "html"): Promise<void> {
   await page.evaluate(axe.source);
   const found = await page.evaluate(async ([rules, within]) => {
     const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(within, { runOnly: [...rules] });

@@ -1,4 +1,4 @@
-// A real gateway for a test, with a line to it that can be cut.
+// A real gateway process, behind a TCP proxy that can be cut.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -9,57 +9,58 @@ import { join } from "node:path";
 
 const BINARY = process.env["MILLPOND"] ?? join(import.meta.dirname, "../../../target/debug/millpond");
 
+/** A gateway for tests. */
 export class TestGateway {
   readonly home = mkdtempSync(join(tmpdir(), "millpond-web-"));
-  /** Where agents work. */
-  private readonly folder = mkdtempSync(join(tmpdir(), "millpond-work-"));
+  /** Working directory of the agents. */
+  private readonly workFolder = mkdtempSync(join(tmpdir(), "millpond-work-"));
   private process: ChildProcess | undefined;
   private readonly sockets = new Set<Socket>();
-  private reachable = true;
-  private inFront: HttpServer | undefined;
+  private isReachable = true;
+  private replacement: HttpServer | undefined;
 
   private constructor(
     readonly port: number,
-    private readonly line: Server,
-    /** Where browsers go. */
-    readonly linePort: number,
-    private readonly more: readonly string[],
+    private readonly proxy: Server,
+    /** Port for browsers. */
+    readonly proxyPort: number,
+    private readonly extraArgs: readonly string[],
   ) {}
 
-  static async start(more: string[] = []): Promise<TestGateway> {
+  static async start(extraArgs: string[] = []): Promise<TestGateway> {
     const port = await freePort();
-    const line = createServer();
-    await new Promise<void>((ready) => line.listen(0, "127.0.0.1", ready));
-    const gateway = new TestGateway(port, line, (line.address() as AddressInfo).port, more);
-    line.on("connection", (socket) => gateway.carry(socket));
-    await gateway.run();
+    const proxy = createServer();
+    await new Promise<void>((ready) => proxy.listen(0, "127.0.0.1", ready));
+    const gateway = new TestGateway(port, proxy, (proxy.address() as AddressInfo).port, extraArgs);
+    proxy.on("connection", (socket) => gateway.forward(socket));
+    await gateway.startProcess();
     return gateway;
   }
 
   get origin(): string {
-    return `http://127.0.0.1:${this.linePort}`;
+    return `http://127.0.0.1:${this.proxyPort}`;
   }
 
   get token(): string {
     return readFileSync(join(this.home, "token"), "utf8").trim();
   }
 
-  /** Starts the program, and waits until it listens. */
-  async run(): Promise<void> {
-    const words = ["serve", "--listen", `127.0.0.1:${this.port}`, "--data", this.home, "--host", `127.0.0.1:${this.linePort}`, ...this.more];
-    const child = spawn(BINARY, words, { cwd: this.folder, stdio: ["ignore", "ignore", "pipe"] });
+  /** Starts the process and waits until it listens. */
+  async startProcess(): Promise<void> {
+    const args = ["serve", "--listen", `127.0.0.1:${this.port}`, "--data", this.home, "--host", `127.0.0.1:${this.proxyPort}`, ...this.extraArgs];
+    const child = spawn(BINARY, args, { cwd: this.workFolder, stdio: ["ignore", "ignore", "pipe"] });
     this.process = child;
     await new Promise<void>((ready, failed) => {
-      let said = "";
+      let output = "";
       child.stderr.setEncoding("utf8").on("data", (text: string) => {
-        said += text;
-        if (said.includes("listening on")) ready();
+        output += text;
+        if (output.includes("listening on")) ready();
       });
-      child.on("error", failed).on("exit", (code) => failed(new Error(`the gateway ended with ${code}: ${said}`)));
+      child.on("error", failed).on("exit", (code) => failed(new Error(`the gateway exited with ${code}: ${output}`)));
     });
   }
 
-  /** As a crash does. */
+  /** Kills the process, like a crash. */
   async kill(): Promise<void> {
     const child = this.process;
     if (!child || child.exitCode !== null) return;
@@ -70,45 +71,45 @@ export class TestGateway {
     await Promise.race([gone, ended]);
   }
 
-  /** From now on nothing goes through the line, and what was open is broken. */
-  cut(): void {
-    this.reachable = false;
+  /** Breaks all connections and refuses new ones. */
+  cutNetwork(): void {
+    this.isReachable = false;
     for (const socket of this.sockets) socket.destroy();
   }
 
-  mend(): void {
-    this.reachable = true;
+  restoreNetwork(): void {
+    this.isReachable = true;
   }
 
-  /** From now on browsers are answered by this, as by another program after a restart; nothing is the gateway itself. */
-  answerBy(server: HttpServer | undefined): void {
-    this.cut();
-    this.inFront = server;
-    this.mend();
+  /** Breaks all connections and serves new ones from `server`; undefined restores the gateway. */
+  serveFrom(server: HttpServer | undefined): void {
+    this.cutNetwork();
+    this.replacement = server;
+    this.restoreNetwork();
   }
 
   async stop(): Promise<void> {
-    this.cut();
-    this.line.close();
+    this.cutNetwork();
+    this.proxy.close();
     await this.kill();
-    for (const folder of [this.home, this.folder]) rmSync(folder, { recursive: true, force: true });
+    for (const folder of [this.home, this.workFolder]) rmSync(folder, { recursive: true, force: true });
   }
 
-  private carry(socket: Socket): void {
-    if (!this.reachable) return void socket.destroy();
-    if (this.inFront) return void (this.keep(socket), this.inFront.emit("connection", socket));
+  private forward(socket: Socket): void {
+    if (!this.isReachable) return void socket.destroy();
+    if (this.replacement) return void (this.track(socket), this.replacement.emit("connection", socket));
     const up = connect(this.port, "127.0.0.1");
-    for (const end of [socket, up]) this.keep(end);
+    for (const end of [socket, up]) this.track(end);
     socket.pipe(up).on("close", () => socket.destroy());
     up.pipe(socket).on("close", () => up.destroy());
   }
 
-  private keep(end: Socket): void {
+  private track(end: Socket): void {
     this.sockets.add(end);
     end.on("error", () => end.destroy()).on("close", () => this.sockets.delete(end));
   }
 
-  async call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  async callApi<T>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await fetch(`http://127.0.0.1:${this.port}${path}`, {
       method,
       headers: { authorization: `Bearer ${this.token}`, "content-type": "application/json" },
@@ -119,40 +120,41 @@ export class TestGateway {
   }
 
   async newSession(title = ""): Promise<string> {
-    return (await this.call<{ id: string }>("POST", "/v1/sessions", { title })).id;
+    return (await this.callApi<{ id: string }>("POST", "/v1/sessions", { title })).id;
   }
 
-  /** A path that lets a browser in. */
+  /** A one-time login path for a browser. */
   async loginPath(): Promise<string> {
-    return (await this.call<{ path: string }>("POST", "/v1/login-link", {})).path;
+    return (await this.callApi<{ path: string }>("POST", "/v1/login-link", {})).path;
   }
 
-  /** A run whose stream a test writes piece by piece. */
+  /** Starts a run whose provider stream the test writes. */
   ingest(session: string, dialect = "anthropic"): Ingest {
     return new Ingest(this.port, this.token, `/v1/ingest/${dialect}?session=${session}`);
   }
 }
 
+/** An open ingest request. */
 export class Ingest {
-  private readonly call;
+  private readonly request;
   readonly done: Promise<number>;
 
   constructor(port: number, token: string, path: string) {
     const headers = { authorization: `Bearer ${token}`, "content-type": "text/event-stream", "transfer-encoding": "chunked" };
-    this.call = request({ host: "127.0.0.1", port, path, method: "POST", headers });
+    this.request = request({ host: "127.0.0.1", port, path, method: "POST", headers });
     this.done = new Promise((done) => {
-      this.call.on("response", (answer) => answer.resume().on("end", () => done(answer.statusCode ?? 0)));
-      this.call.on("error", () => done(0));
+      this.request.on("response", (answer) => answer.resume().on("end", () => done(answer.statusCode ?? 0)));
+      this.request.on("error", () => done(0));
     });
   }
 
-  /** Written once it is on its way. */
+  /** Resolves when the text was handed to the socket. */
   write(text: string): Promise<void> {
-    return new Promise((written) => this.call.write(text, () => written()));
+    return new Promise((written) => this.request.write(text, () => written()));
   }
 
   async end(): Promise<number> {
-    this.call.end();
+    this.request.end();
     return this.done;
   }
 }

@@ -1,5 +1,5 @@
-// Text of models, tools and people is text: all payloads of the corpus as message, tool name, tool
-// output, title and error, on the real page under its real policy.
+// Hostile texts: all payloads of the corpus as message, tool name, tool output, title and error, on the real
+// page under its real content security policy.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ const FILES = ["xss/xss-payloads-open.json", "xss/dompurify-expect.json"].map((n
 const payloads = FILES.filter(existsSync).flatMap((file) => (JSON.parse(readFileSync(file, "utf8")) as { payload: string }[]).map(({ payload }) => payload));
 
 const BATCH = 1200;
-const batchesOf = (all: string[]) => Array.from({ length: Math.ceil(all.length / BATCH) }, (_, n) => all.slice(n * BATCH, (n + 1) * BATCH));
+const toBatches = (all: string[]) => Array.from({ length: Math.ceil(all.length / BATCH) }, (_, n) => all.slice(n * BATCH, (n + 1) * BATCH));
 
 test.beforeEach(({ page }) => {
   if (!payloads.length) console.log("skipped: hostile texts need the corpus (MILLPOND_CORPUS)");
@@ -24,7 +24,7 @@ test.beforeEach(({ page }) => {
 
 const hits: string[] = [];
 
-async function enter(page: Page, gateway: TestGateway): Promise<void> {
+async function signIn(page: Page, gateway: TestGateway): Promise<void> {
   hits.length = 0;
   await page.exposeFunction("__hit", (what: string) => hits.push(what));
   await page.addInitScript(() => {
@@ -34,7 +34,7 @@ async function enter(page: Page, gateway: TestGateway): Promise<void> {
   await page.goto(gateway.origin + (await gateway.loginPath()));
 }
 
-async function expectNothingLive(page: Page): Promise<void> {
+async function expectNoActiveContent(page: Page): Promise<void> {
   const live = await page.evaluate(() => {
     const bad = /^\s*(javascript|data|vbscript):/i;
     const found: string[] = [];
@@ -50,43 +50,43 @@ async function expectNothingLive(page: Page): Promise<void> {
   expect(hits).toEqual([]);
 }
 
-const line = (value: object) => `${JSON.stringify({ ...value, session_id: "s" })}\n`;
-const message = (role: string, content: object[], n: number) => line({ type: role, message: { id: `m${n}`, role, content } });
-const BEGUN = line({ type: "system", subtype: "init", tools: [], model: "pond-2" });
-const ended = (result: string) => line({ type: "result", subtype: "success", is_error: false, result });
+const jsonLine = (value: object) => `${JSON.stringify({ ...value, session_id: "s" })}\n`;
+const messageLine = (role: string, content: object[], n: number) => jsonLine({ type: role, message: { id: `m${n}`, role, content } });
+const INIT_LINE = jsonLine({ type: "system", subtype: "init", tools: [], model: "pond-2" });
+const resultLine = (result: string) => jsonLine({ type: "result", subtype: "success", is_error: false, result });
 
-/** The payload as what the agent says, what a tool is called and is given, and what it put out. */
-function said(payload: string, n: number): string {
+/** The payload as agent text, tool name, tool arguments and tool output. */
+function hostileTurn(payload: string, n: number): string {
   const call = { type: "tool_use", id: `t${n}`, name: payload, input: { [payload]: payload } };
   const result = { type: "tool_result", tool_use_id: `t${n}`, content: payload };
-  return message("assistant", [{ type: "text", text: payload }, call], n) + message("user", [result], n);
+  return messageLine("assistant", [{ type: "text", text: payload }, call], n) + messageLine("user", [result], n);
 }
 
-/** One run with all of them. */
-const together = (batch: string[]) => [[BEGUN, ...batch.map(said), ended("Done.")].join("")];
+/** One run with all payloads. */
+const asOneRun = (batch: string[]) => [[INIT_LINE, ...batch.map(hostileTurn), resultLine("Done.")].join("")];
 
-/** A run for each, whose reply it is: for the view that shows nothing of a run but its reply. */
-const apart = (batch: string[]) => batch.map((payload, n) => BEGUN + said(payload, n) + message("assistant", [{ type: "text", text: payload }], n + 1) + ended(payload));
+/** One run per payload, for the view that shows only the reply of a run. */
+const asSeparateRuns = (batch: string[]) => batch.map((payload, n) => INIT_LINE + hostileTurn(payload, n) + messageLine("assistant", [{ type: "text", text: payload }], n + 1) + resultLine(payload));
 
-// The view that shows everything gets them all; the others a tenth each, or all if asked.
-const SOME = process.env["MILLPOND_ALL"] ? 1 : 10;
-/** One payload of the corpus has nothing that a reply could show. */
+// The transcript gets all payloads; the other views a tenth each, or all with MILLPOND_ALL.
+const SAMPLE_EVERY = process.env["MILLPOND_ALL"] ? 1 : 10;
+/** One payload of the corpus has no visible text. */
 const NO_REPLY = 1;
 
 const VIEWS = [
-  { view: "transcript", every: 1, runs: together },
-  { view: "sentences", every: SOME, runs: together },
-  { view: "steps", every: SOME, runs: together },
-  { view: "bubbles", every: SOME, runs: together },
-  { view: "latest", every: SOME, runs: apart },
+  { view: "transcript", every: 1, runs: asOneRun },
+  { view: "sentences", every: SAMPLE_EVERY, runs: asOneRun },
+  { view: "steps", every: SAMPLE_EVERY, runs: asOneRun },
+  { view: "bubbles", every: SAMPLE_EVERY, runs: asOneRun },
+  { view: "latest", every: SAMPLE_EVERY, runs: asSeparateRuns },
 ];
 
 for (const [place, { view, every, runs }] of VIEWS.entries()) {
-  test(`as texts, names of tools and what they put out, in ${view}`, async ({ page, gateway }) => {
+  test(`as texts, tool names and tool output, in ${view}`, async ({ page, gateway }) => {
     test.setTimeout(every === 1 ? 600_000 : 300_000);
-    await enter(page, gateway);
+    await signIn(page, gateway);
     await page.evaluate((view) => localStorage.setItem("millpond.choices", JSON.stringify({ view })), view);
-    for (const [n, batch] of batchesOf(payloads.filter((_, n) => n % every === place % every)).entries()) {
+    for (const [n, batch] of toBatches(payloads.filter((_, n) => n % every === place % every)).entries()) {
       const session = await gateway.newSession(`hostile ${n}`);
       for (const run of runs(batch)) {
         const ingest = gateway.ingest(session, "claude-code");
@@ -95,19 +95,19 @@ for (const [place, { view, every, runs }] of VIEWS.entries()) {
       }
       await page.goto(`${gateway.origin}/s/${session}`);
       await expect(page.locator(".status.ended")).toBeAttached({ timeout: 30_000 });
-      await page.waitForFunction(() => !document.querySelector(".unmade"), undefined, { timeout: 60_000 });
+      await page.waitForFunction(() => !document.querySelector(".unrendered"), undefined, { timeout: 60_000 });
       await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
       expect(await page.locator(".item").count()).toBeGreaterThanOrEqual(batch.length - NO_REPLY);
-      await expectNothingLive(page);
+      await expectNoActiveContent(page);
     }
   });
 }
 
-test("as titles of chats, all on the page at once", async ({ page, gateway }) => {
+test("as titles of all chats in the list", async ({ page, gateway }) => {
   test.setTimeout(300_000);
-  await enter(page, gateway);
+  await signIn(page, gateway);
   const shown = await gateway.newSession("titles");
-  for (const [n, batch] of batchesOf(payloads).entries()) {
+  for (const [n, batch] of toBatches(payloads).entries()) {
     const sessions = batch.map((payload, at) => ({
       id: `01J${String(n * BATCH + at).padStart(23, "0")}`,
       title: [...payload].slice(0, 200).join(""),
@@ -123,30 +123,30 @@ test("as titles of chats, all on the page at once", async ({ page, gateway }) =>
     await expect(page.locator("mp-sidebar li")).toHaveCount(batch.length);
     await page.keyboard.press("Control+k");
     await expect(page.locator("mp-palette [role=option]").first()).toBeVisible();
-    await expectNothingLive(page);
+    await expectNoActiveContent(page);
     await page.unroute("**/v1/sessions");
   }
 });
 
-test("as the title of the chat that is open", async ({ page, gateway }) => {
+test("as the title of the open chat", async ({ page, gateway }) => {
   test.setTimeout(300_000);
-  await enter(page, gateway);
+  await signIn(page, gateway);
   const session = await gateway.newSession("titles");
   await page.goto(`${gateway.origin}/s/${session}`);
   await expect(page.locator(".status")).toBeAttached();
   for (const payload of payloads.filter((_, n) => n % 60 === 0)) {
     const title = [...payload].slice(0, 200).join("");
-    const kept = (await gateway.call<{ title: string }>("PATCH", `/v1/sessions/${session}`, { title })).title;
+    const kept = (await gateway.callApi<{ title: string }>("PATCH", `/v1/sessions/${session}`, { title })).title;
     await expect.poll(() => page.locator("h1").evaluate((of) => of.textContent)).toBe(kept || "New chat");
-    await expectNothingLive(page);
+    await expectNoActiveContent(page);
   }
 });
 
 test("as errors", async ({ page, gateway }) => {
   test.setTimeout(300_000);
-  await enter(page, gateway);
+  await signIn(page, gateway);
   const session = await gateway.newSession("errors");
-  // A run each would take minutes: a hundred in one, each in a line of its own.
+  // A run for each would take minutes: a hundred per run, one per line.
   for (let from = 0; from < payloads.length; from += 100) {
     const ingest = gateway.ingest(session, "anthropic");
     const message = payloads.slice(from, from + 100).join("\n");
@@ -158,5 +158,5 @@ test("as errors", async ({ page, gateway }) => {
   await expect(page.locator(".item").first()).toBeVisible();
   await page.reload();
   await expect(page.locator(".item").first()).toBeVisible();
-  await expectNothingLive(page);
+  await expectNoActiveContent(page);
 });

@@ -1,26 +1,26 @@
-// Addresses that a page made for what it has in memory: each keeps that until it is given back.
+// Tracks object URLs, which keep their data in memory until they are revoked.
 
 import type { BrowserContext, Page } from "@playwright/test";
 
-/** Counts them from now on, in pages that are opened. */
+/** Tracks object URLs in all pages opened from now on. */
 export async function countObjectUrls(context: BrowserContext): Promise<void> {
   await context.addInitScript(() => {
-    const kept = new Set<string>();
-    const [make, giveBack] = [URL.createObjectURL, URL.revokeObjectURL];
-    URL.createObjectURL = (of) => {
-      const address = make.call(URL, of);
-      kept.add(address);
-      return address;
+    const live = new Set<string>();
+    const [create, revoke] = [URL.createObjectURL, URL.revokeObjectURL];
+    URL.createObjectURL = (data) => {
+      const url = create.call(URL, data);
+      live.add(url);
+      return url;
     };
-    URL.revokeObjectURL = (address) => {
-      kept.delete(address);
-      giveBack.call(URL, address);
+    URL.revokeObjectURL = (url) => {
+      live.delete(url);
+      revoke.call(URL, url);
     };
-    Object.assign(window, { __objectUrls: kept });
+    Object.assign(window, { __objectUrls: live });
   });
 }
 
-/** Those that were made and not given back. */
-export function objectUrls(page: Page): Promise<string[]> {
+/** Object URLs that were created and not revoked. */
+export function liveObjectUrls(page: Page): Promise<string[]> {
   return page.evaluate(() => [...(window as unknown as { __objectUrls: Set<string> }).__objectUrls]);
 }

@@ -1,8 +1,8 @@
-// A picture for tests: a square of one colour.
+// A PNG image for tests: a square of one colour.
 
 import { deflateSync } from "node:zlib";
 
-export function png(side: number): Buffer {
+export function squarePng(side: number): Buffer {
   const part = (kind: string, data: Buffer) => {
     const body = Buffer.concat([Buffer.from(kind), data]);
     const ends = Buffer.alloc(8);

@@ -1,12 +1,12 @@
-// Several tabs of one browser: six connections are all that they have together.
+// Several tabs of one browser, which share six connections.
 
 import { expect, test, type Page } from "./test.ts";
 
-const NEWS = "/v1/sessions/stream";
+const SESSION_STREAM = "/v1/sessions/stream";
 
-test("four tabs that are looked at all work, and hear the news on one line", async ({ page, context, gateway }) => {
+test("four visible tabs all work, and share one session list stream", async ({ page, context, gateway }) => {
   let opened = 0;
-  context.on("request", (request) => void (opened += Number(new URL(request.url()).pathname === NEWS)));
+  context.on("request", (request) => void (opened += Number(new URL(request.url()).pathname === SESSION_STREAM)));
   await page.goto(gateway.origin + (await gateway.loginPath()));
   await expect(page.getByRole("textbox", { name: "Message" })).toBeVisible();
   const tabs: Page[] = [];
@@ -19,23 +19,23 @@ test("four tabs that are looked at all work, and hear the news on one line", asy
   for (const tab of tabs) {
     await tab.getByRole("textbox", { name: "Message" }).fill("list");
     await tab.keyboard.press("Enter");
-    await expect(tab.locator(".status.ended"), "the reply comes").toBeAttached({ timeout: 20_000 });
+    await expect(tab.locator(".status.ended"), "the reply arrives").toBeAttached({ timeout: 20_000 });
   }
-  const heard = async (title: string, by: readonly Page[]) => {
+  const expectListed = async (title: string, by: readonly Page[]) => {
     const session = await gateway.newSession(title);
     for (const tab of by) await expect(tab.locator("mp-sidebar li", { hasText: title })).toHaveCount(1);
     return session;
   };
-  await heard("for all", tabs);
-  expect(opened, "nobody opened another line").toBe(0);
-  // The one that has the line goes: another takes it.
+  await expectListed("for all", tabs);
+  expect(opened, "no tab opened another stream").toBe(0);
+  // When the leader is closed, another tab takes over.
   const [first, ...others] = tabs;
   await first?.close();
-  await heard("for those that stay", others);
+  await expectListed("for those that stay", others);
   expect(opened).toBe(1);
 });
 
-test("a chat that is deleted in another tab says so, and can be brought back", async ({ page, context, gateway }) => {
+test("a chat deleted in another tab shows that, and can be restored", async ({ page, context, gateway }) => {
   await page.goto(gateway.origin + (await gateway.loginPath()));
   const session = await gateway.newSession("to be deleted");
   await page.goto(`${gateway.origin}/s/${session}`);
@@ -48,14 +48,14 @@ test("a chat that is deleted in another tab says so, and can be brought back", a
   await chat.getByRole("button", { name: "Delete", exact: true }).click();
   await expect(page.getByRole("alert")).toContainText("deleted");
   await expect(field).toHaveCount(0);
-  await page.getByRole("button", { name: "Bring it back" }).click();
+  await page.getByRole("button", { name: "Restore" }).click();
   await expect(field).toBeVisible();
   await field.fill("list");
   await page.keyboard.press("Enter");
   await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
 });
 
-test("a letter goes out though the tab that wrote it is closed", async ({ page, context, gateway }) => {
+test("an unsent message is sent although its tab was closed", async ({ page, context, gateway }) => {
   const session = await gateway.newSession("left behind");
   await page.goto(gateway.origin + (await gateway.loginPath()));
   await expect(page.locator("mp-sidebar li", { hasText: "left behind" })).toHaveCount(1);
@@ -64,7 +64,7 @@ test("a letter goes out though the tab that wrote it is closed", async ({ page, 
   await other.goto(`${gateway.origin}/s/${session}`);
   await other.getByRole("textbox", { name: "Message" }).fill("list");
   await other.keyboard.press("Enter");
-  await expect(other.locator(".letter")).toContainText("list");
+  await expect(other.locator(".unsent")).toContainText("list");
   await other.close();
   const { token } = gateway;
   const log = async () => (await fetch(`http://127.0.0.1:${gateway.port}/v1/sessions/${session}/log`, { headers: { authorization: `Bearer ${token}` } })).text();

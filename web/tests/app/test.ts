@@ -1,12 +1,12 @@
-// Every test also fails when its pages break a rule of their own: an error that nobody caught, a
-// policy that was violated, a request to another origin.
+// Test fixture: fails a test whose pages have an uncaught error, violate the content security policy or make a
+// request to another origin.
 
-import { test as plain, type BrowserContext } from "@playwright/test";
+import { test as baseTest, type BrowserContext } from "@playwright/test";
 import { TestGateway } from "./gateway.ts";
 
 export { expect, type Page } from "@playwright/test";
 
-export const test = plain.extend<{ rules: void }, { gateway: TestGateway }>({
+export const test = baseTest.extend<{ noViolations: void }, { gateway: TestGateway }>({
   gateway: [
     async ({}, use) => {
       const gateway = await TestGateway.start();
@@ -15,24 +15,24 @@ export const test = plain.extend<{ rules: void }, { gateway: TestGateway }>({
     },
     { scope: "worker" },
   ],
-  rules: [
+  noViolations: [
     async ({ context, gateway }, use) => {
-      const broken: string[] = [];
-      watch(context, gateway.origin, broken);
+      const violations: string[] = [];
+      recordViolations(context, gateway.origin, violations);
       await use();
-      if (broken.length) throw new Error(`rules were broken:\n${broken.join("\n")}`);
+      if (violations.length) throw new Error(`violations:\n${violations.join("\n")}`);
     },
     { auto: true },
   ],
 });
 
-function watch(context: BrowserContext, origin: string, broken: string[]): void {
-  context.on("weberror", (error) => broken.push(String(error.error().stack)));
+function recordViolations(context: BrowserContext, origin: string, violations: string[]): void {
+  context.on("weberror", (error) => violations.push(String(error.error().stack)));
   context.on("console", (message) => {
-    if (/Content Security Policy|Refused to/.test(message.text())) broken.push(message.text());
+    if (/Content Security Policy|Refused to/.test(message.text())) violations.push(message.text());
   });
   context.on("request", (request) => {
     const url = request.url();
-    if (!url.startsWith(origin) && !/^(blob|data|about|chrome):/.test(url)) broken.push(`a request to ${url}`);
+    if (!url.startsWith(origin) && !/^(blob|data|about|chrome):/.test(url)) violations.push(`a request to ${url}`);
   });
 }

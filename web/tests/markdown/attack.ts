@@ -1,4 +1,4 @@
-// What the hostile tests run inside the page: show payloads, then look for anything that ran or could run.
+// Runs inside the page: shows hostile payloads, then looks for anything that ran or could run.
 
 export interface Verdict {
   shown: number;
@@ -7,7 +7,7 @@ export interface Verdict {
   findings: string[];
 }
 
-/** The elements a text may become. Anything else came from the payload. */
+/** Elements that the renderer creates. Anything else comes from the payload. */
 export const ALLOWED_ELEMENTS = (
   "div p h1 h2 h3 h4 h5 h6 ul ol li blockquote hr br table thead tbody tr th td figure figcaption pre code span a " +
   "em strong s label input button img details summary " +
@@ -15,7 +15,7 @@ export const ALLOWED_ELEMENTS = (
   "munder mover munderover mtable mtr mlabeledtr mtd annotation"
 ).split(" ");
 
-/** Gives texts to streams in pieces of `size` (0: whole), keeps them while diagrams are drawn, and looks at the result. */
+/** Streams texts in pieces of `size` (0: whole), waits for diagrams, and inspects the result. */
 export async function attack(given: { texts: string[]; size: number; allowed: string[]; restMs: number }): Promise<Verdict> {
   const { texts, size, allowed, restMs } = given;
   const names = new Set(allowed);
@@ -40,12 +40,12 @@ export async function attack(given: { texts: string[]; size: number; allowed: st
     }
   };
 
-  // Scripts run and pictures load there as anywhere, but the browser need not lay it all out.
-  const stage = document.createElement("section");
-  document.body.append(stage);
-  stage.style.contentVisibility = "hidden";
+  // Scripts run and images load there, but the browser skips layout.
+  const container = document.createElement("section");
+  document.body.append(container);
+  container.style.contentVisibility = "hidden";
   const open = texts.map((text) => {
-    const shown = window.harness.openTireless(stage);
+    const shown = window.harness.openUnthrottled(container);
     const step = size === 0 ? Math.max(text.length, 1) : size;
     for (let at = 0; at < text.length; at += step) shown.stream.append(text.slice(at, at + step));
     if (size !== 0) inspect(shown.host, text);
@@ -53,7 +53,7 @@ export async function attack(given: { texts: string[]; size: number; allowed: st
     return { ...shown, text };
   });
   let drawn = -1;
-  for (let now = 0; drawn < now || drawn < 0; now = stage.querySelectorAll(".md-diagram").length) {
+  for (let now = 0; drawn < now || drawn < 0; now = container.querySelectorAll(".md-diagram").length) {
     drawn = now;
     await new Promise((rested) => setTimeout(rested, restMs));
   }
@@ -61,18 +61,18 @@ export async function attack(given: { texts: string[]; size: number; allowed: st
     inspect(host, text);
     stream.dispose();
   }
-  stage.remove();
+  container.remove();
   Object.assign(window, real);
   return { shown: texts.length, drawn, executions, findings: findings.slice(0, 10) };
 }
 
-/** Hands payloads to the browser as they are. What stops them is the policy of the page alone. */
+/** Passes payloads to the browser unsanitised: only the content security policy stops them. */
 export async function attackUnsanitised(payloads: string[]): Promise<Verdict> {
   const executions: string[] = [];
   const real = { alert: window.alert, prompt: window.prompt, confirm: window.confirm, eval: window.eval, print: window.print };
   for (const name of Object.keys(real)) Object.assign(window, { [name]: () => void executions.push(name) });
   Object.assign(window, { pwned: () => void executions.push("marker") });
-  // All at first: a payload may take over the names of the document.
+  // Create all first: a payload may clobber the document's properties.
   const holders = payloads.map(() => document.body.appendChild(document.createElement("div")));
   holders.forEach((holder, index) => (holder.innerHTML = payloads[index] ?? ""));
   await new Promise((rested) => setTimeout(rested, 120));

@@ -1,4 +1,4 @@
-// Finds the cases that this project did not write. Where they are absent, says so and skips.
+// Reads the external test corpus; skips the test if it is missing.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ const BESIDE_REPOSITORY = fileURLToPath(new URL("../../../../shared/corpus", imp
 export function readCorpus<T>(path: string): T[] {
   const file = join(process.env["MILLPOND_CORPUS"] ?? BESIDE_REPOSITORY, path);
   if (!existsSync(file)) {
-    console.log(`skipped: ${path} is not here; MILLPOND_CORPUS names the folder of the corpus`);
+    console.log(`skipped: ${path} not found; set MILLPOND_CORPUS to the folder of the corpus`);
     test.skip(true, "corpus absent");
   }
   return JSON.parse(readFileSync(file, "utf8")) as T[];

@@ -1,7 +1,7 @@
-// However a text is cut, the result is that of the whole: texts that once went wrong, and seeded random ones.
+// The result does not depend on how a text is split: past failures, and seeded random texts.
 
 import { expect, test, type Page } from "@playwright/test";
-import { cutInManyWays } from "./expected.ts";
+import { findSplitDifferences } from "./in-page.ts";
 import { serve, type Site } from "./site.ts";
 
 let site: Site;
@@ -13,7 +13,7 @@ test.beforeAll(async ({ browser }) => {
   page = await browser.newPage();
 });
 
-// A fresh page has not fetched anything that improves a text yet.
+// A fresh page has not loaded any enhancements yet.
 test.beforeEach(async () => {
   await page.goto(site.url);
   await page.waitForFunction(() => "harness" in window);
@@ -24,7 +24,7 @@ test.afterAll(async () => {
   await site?.close();
 });
 
-const ONCE_WRONG: Record<string, string> = {
+const PAST_FAILURES: Record<string, string> = {
   "white space at the end of an open fence": "````\ncode\n\t",
   "a fence that begins with what looks like a table": "```js\n|a|b|\n|-|-|\n| x |\n",
   "a fence line that is the heading of a table": "~~~||h\n-|-|-",
@@ -38,20 +38,20 @@ const ONCE_WRONG: Record<string, string> = {
   "thousands of definitions": Array.from({ length: 300 }, (_, index) => `[l${index}]: https://a.example/${index}`).join("\n") + "\n\n[l7] [l299]\n",
 };
 
-test("texts that once went wrong", async () => {
-  const examples = Object.values(ONCE_WRONG).map((markdown, example) => ({ example, markdown, html: "" }));
-  expect(await page.evaluate(cutInManyWays, examples)).toEqual([]);
+test("past failures", async () => {
+  const examples = Object.values(PAST_FAILURES).map((markdown, example) => ({ example, markdown, html: "" }));
+  expect(await page.evaluate(findSplitDifferences, examples)).toEqual([]);
 });
 
 test("random texts", async () => {
   const count = Number(process.env["MILLPOND_CUTS"] ?? 120);
   const examples = Array.from({ length: count }, (_, example) => ({ example, markdown: randomText(example + 1), html: "" }));
-  const wrong = await page.evaluate(cutInManyWays, examples);
-  console.log(`random texts: ${count - wrong.length} of ${count} equal however they are cut`);
+  const wrong = await page.evaluate(findSplitDifferences, examples);
+  console.log(`random texts: ${count - wrong.length} of ${count} equal however they are split`);
   expect(wrong.map(({ example }) => examples[example]?.markdown)).toEqual([]);
 });
 
-const PLAIN_OR_NOT = [
+const PLAIN_AND_SYNTAX = [
   "See www.x.org and example.com, or example.net. It is so.Yes. And v1.2 of it",
   "2024. It was a year; 3 - 2 is 1. Right? \"Yes\", 100% 'so'",
   "Title-\n- x y\n- z 1. a b\n\n1. one two\n2. two 3. x",
@@ -59,25 +59,25 @@ const PLAIN_OR_NOT = [
   "a &amp; b &am c; d &lt; e, 2 * 3 * 4 words _so_ it - goes -- on ... and",
 ];
 
-test("words that are shown unread stand as a reading would have them, at every moment", async () => {
+test("text on the plain-text fast path equals parsed text at every step", async () => {
   const wrong = await page.evaluate((texts) => {
-    const { openTireless } = window.harness;
+    const { openUnthrottled } = window.harness;
     return texts.flatMap((text) => {
-      const growing = openTireless();
+      const growing = openUnthrottled();
       const found: string[] = [];
       for (let end = 1; end <= text.length; end++) {
         growing.stream.append(text[end - 1] ?? "");
-        const anew = openTireless();
-        anew.stream.append(text.slice(0, end));
-        if (growing.host.innerHTML !== anew.host.innerHTML) found.push(`${growing.host.innerHTML} is not ${anew.host.innerHTML}`);
-        anew.stream.dispose();
-        anew.host.remove();
+        const fresh = openUnthrottled();
+        fresh.stream.append(text.slice(0, end));
+        if (growing.host.innerHTML !== fresh.host.innerHTML) found.push(`${growing.host.innerHTML} is not ${fresh.host.innerHTML}`);
+        fresh.stream.dispose();
+        fresh.host.remove();
       }
       growing.stream.dispose();
       growing.host.remove();
       return found;
     });
-  }, PLAIN_OR_NOT);
+  }, PLAIN_AND_SYNTAX);
   expect(wrong).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-// What a text can hold, under exactly the application's content security policy.
+// Markdown features under the app's content security policy.
 
 import { expect, test, type Page } from "@playwright/test";
 import { POLICY, serve, type Site } from "./site.ts";
@@ -37,7 +37,7 @@ test.afterAll(async () => {
 async function show(text: string): Promise<void> {
   await page.evaluate((given) => {
     const { stream } = window.harness.open();
-    for (const piece of window.harness.pieces(given, 5)) stream.append(piece);
+    for (const piece of window.harness.splitIntoPieces(given, 5)) stream.append(piece);
     stream.finish();
   }, text);
 }
@@ -45,7 +45,7 @@ async function show(text: string): Promise<void> {
 const violations = (): Promise<string[]> => page.evaluate(() => Reflect.get(window, "violations") as string[]);
 const html = (): Promise<string> => page.evaluate(() => document.querySelector("main")?.innerHTML ?? "");
 
-test("copying a block gives exactly its code, coloured or not", async () => {
+test("copying a block gives exactly its code, highlighted or not", async () => {
   const code = 'fn main() {\n\tprintln!("<a> & \\"b\\"");\n\n}  ';
   await show(`\`\`\`rust\n${code}\n\`\`\`\n`);
   await page.waitForSelector(".hljs-keyword");
@@ -65,7 +65,7 @@ test("code in an unknown language, without one, or too long stays plain", async 
   expect(await page.locator("code").nth(2).evaluate((element) => element.textContent)).toBe(long);
 });
 
-test("a remote image is a button that asks the surroundings", async () => {
+test("a remote image is a button that calls createRemoteImage", async () => {
   await show("Look: ![a *chart*](https://pictures.example/c.png) [![in a link](http://other.example/d.png)](https://example.org)");
   const button = page.getByRole("button", { name: "Show image from pictures.example a chart" });
   await button.click();
@@ -77,7 +77,7 @@ test("a remote image is a button that asks the surroundings", async () => {
   expect(page.url()).toBe(site.url);
 });
 
-test("a picture once shown stays while the text around it grows", async () => {
+test("a shown remote image stays while the text grows", async () => {
   await page.evaluate(() => {
     const { stream } = window.harness.open();
     Object.assign(window, { stream });
@@ -92,7 +92,7 @@ test("a picture once shown stays while the text around it grows", async () => {
   expect(await page.locator("output").count()).toBe(1);
 });
 
-test("only our own pictures are shown at once", async () => {
+test("only session images are shown at once", async () => {
   await show(
     "![own](/v1/sessions/s1/blobs/b2) ![climbs](/v1/sessions/../blobs/x) ![data](data:image/png;base64,AA==) " +
       "![other](/v1/other) ![slashes](//evil.example/v1/sessions/a/blobs/b) ![coded](/v1/sessions/%2e%2e/blobs/x)",
@@ -103,7 +103,7 @@ test("only our own pictures are shown at once", async () => {
   expect(await page.locator("main").textContent()).toBe(" climbs data other slashes coded");
 });
 
-test("links say where they go", async () => {
+test("misleading links show their destination", async () => {
   await show(
     "[docs](https://example.org/a) [paypal.com](https://evil.example/x) [https://a.example/](https://b.example/) " +
       "[www.same.example](https://same.example/path) [me@bank.example](mailto:thief@evil.example) " +
@@ -131,7 +131,7 @@ test("links say where they go", async () => {
   }
 });
 
-test("formulas are typeset, money is text, and a wrong formula is its source", async () => {
+test("formulas are typeset, money is text, and an invalid formula shows its source", async () => {
   await show(
     "Inline $e^{i\\pi}$ and \\(a_b\\); it costs $5 and $10, or $5-$10, or US$3 and $4.\n\n$$\n\\frac{1}{2}\n$$\n\n" +
       "\\[\n\\begin{aligned} a &= b \\\\ &= c \\end{aligned}\n\\]\n\nWrong: $\\frac{1}$ and $\\nope{x}$.\n",
@@ -146,9 +146,9 @@ test("formulas are typeset, money is text, and a wrong formula is its source", a
   expect(await violations()).toEqual([]);
 });
 
-test("a formula that is not closed yet is held back or shown as source, never as raw markers", async () => {
+test("an unclosed formula is held back or shown as source, never with its delimiters", async () => {
   const seen = await page.evaluate(() => {
-    const { host, stream } = window.harness.openTireless();
+    const { host, stream } = window.harness.openUnthrottled();
     const texts: string[] = [];
     for (const character of "So \\(a+b\\) is $x_1$ here.\n\n$$\na = b\n- c\n$$\n\nDone.") {
       stream.append(character);
@@ -160,7 +160,7 @@ test("a formula that is not closed yet is held back or shown as source, never as
   await page.waitForSelector("math");
 });
 
-test("a diagram is an image, with its source within reach", async () => {
+test("a diagram is an image, with its source available", async () => {
   await show("```mermaid\nflowchart LR\n  A[Start here] --> B{Is it so?}\n  B -->|yes| C[(Store)]\n```\n");
   const image = page.locator("figure.md-diagram > img");
   await image.waitFor({ timeout: 30_000 });
@@ -191,7 +191,7 @@ test("kinds of diagrams", async () => {
   expect(widths.every((width) => width > 50)).toBe(true);
 });
 
-test("a wrong diagram, or one that would fetch something, stays code", async () => {
+test("an invalid diagram, or one that would fetch something, stays code", async () => {
   const sources = [
     "flowchart LR\n  A --> --> B",
     "not a diagram",
@@ -217,7 +217,7 @@ test("tasks are disabled, labelled checkboxes", async () => {
   expect(await page.getByRole("checkbox").count()).toBe(2);
 });
 
-test("a definition that comes after its use is right when the text ends", async () => {
+test("a definition after its use is applied when the text ends", async () => {
   await show(`First [a] and [b][c].\n\n${"More words.\n\n".repeat(50)}[a]: https://a.example/\n[c]: https://c.example/\n`);
   expect(await page.locator("a").evaluateAll((all) => all.map((link) => link.getAttribute("href")))).toEqual([
     "https://a.example/",
@@ -225,7 +225,7 @@ test("a definition that comes after its use is right when the text ends", async 
   ]);
 });
 
-test("replacing a text keeps what is right and continues it", async () => {
+test("replacing a text keeps unchanged elements and can be continued", async () => {
   const kept = await page.evaluate(() => {
     const { host, stream } = window.harness.open();
     stream.append("# Title\n\nOne.\n\nTwo.\n\nThr");
@@ -260,7 +260,7 @@ test("everything works in a shadow root", async () => {
   await page.locator("output").waitFor();
 });
 
-test("the export has the same policy, and nothing to press or run", async () => {
+test("the export has the same link policy, and no buttons or scripts", async () => {
   const exported = await page.evaluate(() =>
     window.harness.renderToHtml(
       "<script>alert(1)</script> [a](javascript:alert(1)) ![chart](https://pictures.example/c.png) $x$\n\n```js\nlet a\n```\n",
@@ -271,7 +271,7 @@ test("the export has the same policy, and nothing to press or run", async () => 
   expect(exported).toContain("&lt;script&gt;");
 });
 
-test("right-to-left blocks find their own direction", async () => {
+test("each block has its own direction", async () => {
   await show("שלום\n\n- אחד\n- two\n\nHello\n");
   const directions = await page.locator("p, li").evaluateAll((all) => all.map((element) => getComputedStyle(element).direction));
   expect(directions).toEqual(["rtl", "rtl", "ltr", "ltr"]);

@@ -1,4 +1,4 @@
-// Builds the harness page once and serves it on loopback, with or without the application's content security policy.
+// Builds the harness page once and serves it on loopback, with or without the app's content security policy.
 
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";

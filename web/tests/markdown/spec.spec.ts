@@ -1,18 +1,18 @@
-// Every example of CommonMark and GFM: however it is cut, the result is that of the whole text; and the whole text is
-// what the specification says, where our policy lets the two be compared.
+// Every example of CommonMark and GFM: splitting does not change the result, and the result follows the specification
+// where our link policy allows the comparison.
 
 import { expect, test, type Page } from "@playwright/test";
 import { readCorpus } from "./corpus.ts";
-import { compareWithSpecification, cutInManyWays, hasRawHtml, strayLetters, type Example } from "./expected.ts";
+import { findSpecDifferences, findSplitDifferences, hasRawHtml, findStrayLetters, type Example } from "./in-page.ts";
 import { serve, type Site } from "./site.ts";
 
-const BARE = "a bare address is a link, as in GFM";
-const OURS = "the parser ends a bare address differently from GFM";
+const BARE_URL = "a bare URL is a link, as in GFM";
+const URL_END = "the parser ends a bare URL differently from GFM";
 
-/** Examples that read differently here on purpose. No example is excepted from being the same however it is cut. */
+/** Examples that differ from the specification on purpose. */
 const DIFFERENT: Record<string, Record<number, string>> = {
-  "commonmark-spec.json": { 610: BARE, 613: BARE, 614: BARE },
-  "gfm-spec.json": { 616: BARE, 619: BARE, 620: BARE, 625: OURS, 626: OURS, 630: OURS },
+  "commonmark-spec.json": { 610: BARE_URL, 613: BARE_URL, 614: BARE_URL },
+  "gfm-spec.json": { 616: BARE_URL, 619: BARE_URL, 620: BARE_URL, 625: URL_END, 626: URL_END, 630: URL_END },
 };
 
 let site: Site;
@@ -32,26 +32,26 @@ test.afterAll(async () => {
 });
 
 for (const file of Object.keys(DIFFERENT)) {
-  test(`${file}: by characters and in pieces, the DOM is that of the whole`, async () => {
+  test(`${file}: by characters and in pieces, the DOM equals that of the whole`, async () => {
     const examples = readCorpus<Example>(`markdown/${file}`);
-    const wrong = await page.evaluate(cutInManyWays, examples);
-    console.log(`${file}: ${examples.length - wrong.length} of ${examples.length} equal however they are cut`);
+    const wrong = await page.evaluate(findSplitDifferences, examples);
+    console.log(`${file}: ${examples.length - wrong.length} of ${examples.length} equal however they are split`);
     expect(wrong).toEqual([]);
   });
 
-  test(`${file}: no letter is shown on the way that the whole does not show`, async () => {
+  test(`${file}: no letter is shown that is later removed`, async () => {
     const examples = readCorpus<Example>(`markdown/${file}`);
-    // Before its definition has come, a reference is text; and a definition of many lines is a paragraph at first.
+    // A reference is text before its definition arrives, and a multi-line definition is a paragraph at first.
     const meaningful = examples.filter(({ markdown }) => !markdown.includes("]:"));
-    const wrong = await page.evaluate(strayLetters, meaningful);
-    console.log(`${file}: ${meaningful.length - wrong.length} of ${meaningful.length} show nothing they take back`);
+    const wrong = await page.evaluate(findStrayLetters, meaningful);
+    console.log(`${file}: ${meaningful.length - wrong.length} of ${meaningful.length} show nothing that is later removed`);
     expect(wrong).toEqual([]);
   });
 
-  test(`${file}: the whole is what the specification says`, async () => {
+  test(`${file}: the whole follows the specification`, async () => {
     const examples = readCorpus<Example>(`markdown/${file}`);
     const compared = examples.filter((example) => !hasRawHtml(example));
-    const wrong = await page.evaluate(compareWithSpecification, compared);
+    const wrong = await page.evaluate(findSpecDifferences, compared);
     console.log(`${file}: ${compared.length - wrong.length} of ${compared.length} comparable examples as specified`);
     const known = Object.keys(DIFFERENT[file] ?? {}).map(Number);
     expect(wrong.filter(({ example }) => !known.includes(example))).toEqual([]);

@@ -1,4 +1,4 @@
-// What moves while a text grows: nothing but its tail.
+// DOM stability: only the tail of a growing text changes.
 
 import { expect, test, type Page } from "@playwright/test";
 import { serve, type Site } from "./site.ts";
@@ -12,7 +12,7 @@ test.beforeAll(async ({ browser }) => {
   page = await browser.newPage();
 });
 
-// A fresh page has not fetched anything that improves a text yet.
+// A fresh page has not loaded any enhancements yet.
 test.beforeEach(async () => {
   await page.goto(site.url);
   await page.waitForFunction(() => "harness" in window);
@@ -25,18 +25,18 @@ test.afterAll(async () => {
 
 interface Movement {
   updates: number;
-  /** Mutations in blocks that are neither the last nor the one before it when the delta comes. */
+  /** Mutations in blocks other than the last two. */
   touchedEarlier: string[];
   removedNodes: number;
   removedElements: string[];
-  /** Elements that were taken out and put back. */
+  /** Elements that were removed and added again. */
   returned: number;
   isExact: boolean;
 }
 
-/** Streams a text without a pause, so that nothing but the stream can touch the page. */
-function watch({ text, size }: { text: string; size: number }): Movement {
-  const { host, stream } = window.harness.openTireless();
+/** Streams a text without pauses, so that only the stream changes the page. */
+function recordMovement({ text, size }: { text: string; size: number }): Movement {
+  const { host, stream } = window.harness.openUnthrottled();
   const observer = new MutationObserver(() => undefined);
   observer.observe(host, { childList: true, characterData: true, attributes: true, subtree: true });
   const movement: Movement = { updates: 0, touchedEarlier: [], removedNodes: 0, removedElements: [], returned: 0, isExact: false };
@@ -53,7 +53,7 @@ function watch({ text, size }: { text: string; size: number }): Movement {
     }
     for (const node of record.addedNodes) if (removed.has(node)) movement.returned++;
   };
-  for (const piece of window.harness.pieces(text, size)) {
+  for (const piece of window.harness.splitIntoPieces(text, size)) {
     blocks = blocksNow();
     stream.append(piece);
     movement.updates++;
@@ -61,7 +61,7 @@ function watch({ text, size }: { text: string; size: number }): Movement {
   }
   stream.finish();
   observer.takeRecords().forEach(note);
-  movement.isExact = host.innerHTML === window.harness.oneShot(text);
+  movement.isExact = host.innerHTML === window.harness.htmlWithoutStreaming(text);
   stream.dispose();
   host.remove();
   return movement;
@@ -69,8 +69,8 @@ function watch({ text, size }: { text: string; size: number }): Movement {
 
 for (const [size, characters] of [[1, 6_000], [3, 12_000], [24, 30_000], [200, 30_000]] as const) {
   test(`a long varied answer in pieces of ${size}`, async () => {
-    const text = await page.evaluate((length) => window.harness.answer(length), characters);
-    const movement = await page.evaluate(watch, { text, size });
+    const text = await page.evaluate((length) => window.harness.generateAnswer(length), characters);
+    const movement = await page.evaluate(recordMovement, { text, size });
     console.log(`pieces of ${size}: ${movement.updates} updates, ${movement.removedNodes} nodes removed, ${movement.removedElements.length} of them elements`);
     expect(movement.touchedEarlier).toEqual([]);
     expect(movement.returned).toBe(0);
@@ -79,19 +79,19 @@ for (const [size, characters] of [[1, 6_000], [3, 12_000], [24, 30_000], [200, 3
   });
 }
 
-test("formulas do not flash as their source once they can be typeset", async () => {
+test("formulas do not flash as source once the typesetter is loaded", async () => {
   await page.evaluate(() => window.harness.open().stream.append("$x$\n\n"));
   await page.waitForSelector("math");
-  const text = await page.evaluate(() => window.harness.answer(30_000));
-  const movement = await page.evaluate(watch, { text, size: 24 });
+  const text = await page.evaluate(() => window.harness.generateAnswer(30_000));
+  const movement = await page.evaluate(recordMovement, { text, size: 24 });
   expect(movement.touchedEarlier).toEqual([]);
   expect(movement.removedElements.filter((html) => !html.startsWith("<code>"))).toEqual([]);
-  console.log(`with formulas: ${movement.removedElements.length} sources of display formulas gave way to the formula`);
+  console.log(`with formulas: ${movement.removedElements.length} sources of display formulas were replaced`);
 });
 
-test("an open fence only ever grows the text of its code", async () => {
+test("an open fence only appends to the text of its code", async () => {
   const kinds = await page.evaluate(() => {
-    const { host, stream } = window.harness.openTireless();
+    const { host, stream } = window.harness.openUnthrottled();
     stream.append("Look:\n\n```js\nlet a = 1;\n");
     const observer = new MutationObserver(() => undefined);
     observer.observe(host, { childList: true, characterData: true, attributes: true, subtree: true });
@@ -108,9 +108,9 @@ test("an open fence only ever grows the text of its code", async () => {
   expect(kinds).toEqual({ kinds: ["characterData"], isOneNode: true, text: "let a = 1;\nlet x0 = ````;\nlet x1 = ````;" });
 });
 
-test("a selection in the growing paragraph stays", async () => {
+test("a selection in the growing paragraph is kept", async () => {
   const selected = await page.evaluate(() => {
-    const { host, stream } = window.harness.openTireless();
+    const { host, stream } = window.harness.openUnthrottled();
     stream.append("Some words that");
     const node = host.querySelector("p")?.firstChild as Text;
     getSelection()?.setBaseAndExtent(node, 5, node, 10);
@@ -133,7 +133,7 @@ const LONG: Record<string, string> = {
 };
 
 for (const [name, text] of Object.entries(LONG)) {
-  test(`${name}: every piece costs the same`, async () => {
+  test(`${name}: the cost per piece is constant`, async () => {
     const { first, last, isExact } = await page.evaluate(cost, { text, size: 40 });
     console.log(`${name}: ${first.toFixed(3)} ms per piece in the first fifth, ${last.toFixed(3)} ms in the last`);
     expect(isExact).toBe(true);
@@ -141,15 +141,15 @@ for (const [name, text] of Object.entries(LONG)) {
 }
 
 function cost({ text, size }: { text: string; size: number }): { first: number; last: number; isExact: boolean } {
-  const { host, stream } = window.harness.openTireless();
+  const { host, stream } = window.harness.openUnthrottled();
   const times: number[] = [];
-  for (const piece of window.harness.pieces(text, size)) {
+  for (const piece of window.harness.splitIntoPieces(text, size)) {
     const start = performance.now();
     stream.append(piece);
     times.push(performance.now() - start);
   }
   stream.finish();
-  const isExact = host.innerHTML === window.harness.oneShot(text);
+  const isExact = host.innerHTML === window.harness.htmlWithoutStreaming(text);
   stream.dispose();
   host.remove();
   const fifth = Math.floor(times.length / 5);

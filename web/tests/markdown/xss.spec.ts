@@ -1,5 +1,5 @@
-// Hostile texts. Once with the renderer alone, on a page without any policy; once with the policy alone, the payloads
-// handed to the browser unsanitised. Nothing may run and nothing may be asked of another origin.
+// Hostile texts: with the renderer alone, on a page without a content security policy; and with the policy alone, with
+// unsanitised payloads. Nothing may run, and no request may go to another origin.
 
 import { expect, test, type Browser, type Page } from "@playwright/test";
 import { ALLOWED_ELEMENTS, attack, attackUnsanitised, type Verdict } from "./attack.ts";
@@ -30,7 +30,7 @@ async function open(browser: Browser, policy: typeof POLICY | null): Promise<Wat
     incidents.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  // Only what gets past the policy of the page is routed.
+  // Requests blocked by the policy are not routed.
   await page.route((url) => !url.href.startsWith(site.url), (route) => {
     incidents.push(`request: ${route.request().url()}`);
     return route.abort();
@@ -60,7 +60,7 @@ function expectHarmless(name: string, verdict: Verdict, incidents: string[]): vo
 const oneLine = (payload: string): string => payload.replace(/\s+/g, " ");
 const every = (nth: number) => (_: string, index: number): boolean => index % nth === 0;
 
-/** Everywhere a payload may stand but alone. */
+/** The payload in every syntactic position. */
 function everywhere(payload: string): string {
   const line = oneLine(payload);
   return [
@@ -75,7 +75,7 @@ function everywhere(payload: string): string {
   ].join("\n\n");
 }
 
-/** Pieces of which size (0: whole), and every how manieth payload. */
+/** Piece size (0: whole), and which share of the payloads (every `nth`). */
 const RUNS: { name: string; place: (payload: string) => string; size: number; nth: number }[] = [
   { name: "alone, whole", place: (payload) => payload, size: 0, nth: 1 },
   { name: "alone, in pieces of 17", place: (payload) => payload, size: 17, nth: 1 },
@@ -113,7 +113,7 @@ test.describe("the renderer alone", () => {
   });
 
   test("as a diagram", async () => {
-    // Payloads with attributes are refused before they are drawn; those without get further.
+    // Payloads with attributes are refused before drawing; others get further.
     const plain = payloads().filter((payload) => !/=|url|\\|&#/i.test(payload));
     const sample = [...payloads().filter(every(400)), ...plain.filter(every(Math.ceil(plain.length / 40)))];
     const sources = sample.flatMap((payload) => [payload, `flowchart LR\n  A["${oneLine(payload)}"] --> B`, `sequenceDiagram\n  A->>B: ${oneLine(payload)}`]);
@@ -130,7 +130,7 @@ test.describe("the renderer alone", () => {
 test.describe("the policy alone", () => {
   const leaves = (payload: string): boolean => /http-equiv\s*=\s*["']?refresh/i.test(payload);
 
-  test("payloads handed to the browser as they are", async ({ browser }) => {
+  test("unsanitised payloads run nothing", async ({ browser }) => {
     const { page, site, incidents } = await open(browser, POLICY);
     const staying = payloads().filter((payload) => !leaves(payload));
     const verdict = await inBatches(staying, (batch) => page.evaluate(attackUnsanitised, batch));
@@ -139,7 +139,7 @@ test.describe("the policy alone", () => {
     expectHarmless("the policy alone", verdict, incidents);
   });
 
-  test("payloads that make the page go elsewhere, which no policy can forbid, still run nothing", async ({ browser }) => {
+  test("payloads that navigate, which no policy can forbid, run nothing", async ({ browser }) => {
     const leaving = payloads().filter(leaves);
     const { page, site, incidents } = await open(browser, POLICY);
     for (const payload of leaving) {

@@ -1,94 +1,102 @@
-//! What a profile says of a model: where it is, and what opens it.
+//! Builds a profile's model: address, API key, certificates.
 
 use std::path::Path;
 
-use crate::model::{Key, Model, Thoughts, Wire};
+use crate::model::{ApiKey, Model, ModelApi, ThoughtReplay};
 
-use super::{BadProfile, Profile, bad};
+use super::{Profile, ProfileError, invalid_profile};
 
 impl Profile {
-    pub(super) fn model(
+    pub(super) fn load_model(
         &self,
         name: &str,
-        beside: &Path,
+        config_folder: &Path,
         variable: &impl Fn(&str) -> Option<String>,
-    ) -> Result<Model, BadProfile> {
-        let word = self.wire.as_deref().unwrap_or("chat");
-        let Some(wire) = Wire::ALL.into_iter().find(|wire| wire.as_str() == word) else {
-            let all = Wire::ALL.map(Wire::as_str).join(", ");
-            return bad(format!("`wire` is `{word}`, but must be one of {all}"));
+    ) -> Result<Model, ProfileError> {
+        let wire_name = self.wire.as_deref().unwrap_or("chat");
+        let Some(wire) = ModelApi::ALL.into_iter().find(|wire| wire.as_str() == wire_name) else {
+            let available = ModelApi::ALL.map(ModelApi::as_str).join(", ");
+            return invalid_profile(format!(
+                "`wire` is `{wire_name}`, but must be one of {available}"
+            ));
         };
         Ok(Model {
-            wire,
-            base: self.base.clone().unwrap_or_else(|| usual_base(wire).to_owned()),
+            api: wire,
+            base_url: self.base.clone().unwrap_or_else(|| default_base_url(wire).to_owned()),
             name: name.to_owned(),
-            key: self.key(beside, variable)?,
+            key: self.load_key(config_folder, variable)?,
             max_tokens: self.max_tokens.unwrap_or(8192),
             thinking_tokens: self.thinking_tokens,
-            thoughts: if self.give_thoughts_back { Thoughts::GiveBack } else { Thoughts::Drop },
-            extra: self.request.clone(),
+            thought_replay: if self.give_thoughts_back {
+                ThoughtReplay::Resend
+            } else {
+                ThoughtReplay::Omit
+            },
+            extra_params: self.request.clone(),
         })
     }
 
-    fn key(
+    fn load_key(
         &self,
-        beside: &Path,
+        config_folder: &Path,
         variable: &impl Fn(&str) -> Option<String>,
-    ) -> Result<Option<Key>, BadProfile> {
+    ) -> Result<Option<ApiKey>, ProfileError> {
         match (&self.key_variable, &self.key_file) {
             (None, None) => Ok(None),
-            (Some(_), Some(_)) => bad("`key_variable` and `key_file`: one is enough"),
+            (Some(_), Some(_)) => {
+                invalid_profile("set either `key_variable` or `key_file`, not both")
+            }
             (Some(name), None) => match variable(name).filter(|key| !key.trim().is_empty()) {
-                Some(key) => Ok(Some(Key::new(key.trim()))),
-                None => bad(format!("the key should be in ${name}, which is not set")),
+                Some(key) => Ok(Some(ApiKey::new(key.trim()))),
+                None => invalid_profile(format!("no API key: ${name} is not set")),
             },
-            (None, Some(file)) => read_key(&beside.join(file)).map(Some),
+            (None, Some(file)) => read_key_file(&config_folder.join(file)).map(Some),
         }
     }
 
-    pub(super) fn authorities(
+    pub(super) fn read_certificates(
         &self,
-        beside: &Path,
-    ) -> Result<Vec<reqwest::Certificate>, BadProfile> {
+        config_folder: &Path,
+    ) -> Result<Vec<reqwest::Certificate>, ProfileError> {
         let Some(file) = &self.authorities else { return Ok(Vec::new()) };
-        let file = beside.join(file);
-        let wrong = |error: &dyn std::fmt::Display| {
-            BadProfile(format!("cannot use the certificates in {}: {error}", file.display()))
+        let file = config_folder.join(file);
+        let to_error = |error: &dyn std::fmt::Display| {
+            ProfileError(format!("cannot use the certificates in {}: {error}", file.display()))
         };
-        let text = std::fs::read(&file).map_err(|error| wrong(&error))?;
+        let text = std::fs::read(&file).map_err(|error| to_error(&error))?;
         match reqwest::Certificate::from_pem_bundle(&text) {
             Ok(found) if !found.is_empty() => Ok(found),
-            Ok(_) => Err(wrong(&"there are none")),
-            Err(error) => Err(wrong(&error)),
+            Ok(_) => Err(to_error(&"it has none")),
+            Err(error) => Err(to_error(&error)),
         }
     }
 }
 
-/// Where the provider of each protocol is.
-fn usual_base(wire: Wire) -> &'static str {
+/// Default base URL of each API.
+fn default_base_url(wire: ModelApi) -> &'static str {
     match wire {
-        Wire::Chat | Wire::Responses => "https://api.openai.com/v1",
-        Wire::Messages => "https://api.anthropic.com/v1",
-        Wire::Gemini => "https://generativelanguage.googleapis.com/v1beta",
-        Wire::Ollama => "http://127.0.0.1:11434",
+        ModelApi::Chat | ModelApi::Responses => "https://api.openai.com/v1",
+        ModelApi::Messages => "https://api.anthropic.com/v1",
+        ModelApi::Gemini => "https://generativelanguage.googleapis.com/v1beta",
+        ModelApi::Ollama => "http://127.0.0.1:11434",
     }
 }
 
-/// A key from a file that only its owner can read.
-fn read_key(file: &Path) -> Result<Key, BadProfile> {
+/// Reads a key from a file; fails if others can read the file.
+fn read_key_file(file: &Path) -> Result<ApiKey, ProfileError> {
     use std::os::unix::fs::PermissionsExt;
-    let wrong =
-        |error: std::io::Error| BadProfile(format!("cannot read {}: {error}", file.display()));
-    let mode = std::fs::metadata(file).map_err(wrong)?.permissions().mode();
+    let to_error =
+        |error: std::io::Error| ProfileError(format!("cannot read {}: {error}", file.display()));
+    let mode = std::fs::metadata(file).map_err(to_error)?.permissions().mode();
     if mode & 0o077 != 0 {
-        return bad(format!(
-            "{} can be read by others: `chmod 600` it, and think about a new key",
+        return invalid_profile(format!(
+            "{} is readable by others: run `chmod 600` on it and consider a new key",
             file.display()
         ));
     }
-    let key = std::fs::read_to_string(file).map_err(wrong)?;
+    let key = std::fs::read_to_string(file).map_err(to_error)?;
     if key.trim().is_empty() {
-        return bad(format!("{} is empty", file.display()));
+        return invalid_profile(format!("{} is empty", file.display()));
     }
-    Ok(Key::new(key.trim()))
+    Ok(ApiKey::new(key.trim()))
 }

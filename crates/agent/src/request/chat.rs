@@ -1,23 +1,23 @@
-//! OpenAI's chat completions.
+//! Request body of OpenAI's chat completions.
 
-use engine::event::Image;
-use gateway::agent::Prompt;
+use millpond_engine::event::Image;
+use millpond_log::agent::Prompt;
 use serde_json::{Value, json};
 
-use super::{Asked, arguments_text, image_url, result_text, words};
+use super::{ModelInput, arguments_json, image_url, non_empty_result, prompt_text};
 use crate::conversation::{Part, ToolResult, Turn};
-use crate::model::{Model, Thoughts};
+use crate::model::{Model, ThoughtReplay};
 
-pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
+pub(super) fn build_body(model: &Model, input: ModelInput<'_>) -> Value {
     let mut messages = Vec::new();
-    if !asked.system.is_empty() {
-        messages.push(json!({ "role": "system", "content": asked.system }));
+    if !input.system_prompt.is_empty() {
+        messages.push(json!({ "role": "system", "content": input.system_prompt }));
     }
-    for turn in asked.turns {
+    for turn in input.turns {
         match turn {
-            Turn::Person(prompt) => messages.push(person(prompt)),
-            Turn::Agent(parts) => messages.push(agent(model, parts)),
-            Turn::Results(results) => results_of(results, &mut messages),
+            Turn::Person(prompt) => messages.push(user_message(prompt)),
+            Turn::Agent(parts) => messages.push(assistant_message(model, parts)),
+            Turn::Results(results) => push_result_messages(results, &mut messages),
         }
     }
     let mut body = json!({
@@ -26,13 +26,14 @@ pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
         "stream": true,
         "stream_options": { "include_usage": true },
     });
-    if !asked.tools.is_empty() {
-        body["tools"] = asked.tools.iter().map(super::function).collect();
+    if !input.tools.is_empty() {
+        body["tools"] = input.tools.iter().map(super::function_tool).collect();
     }
     body
 }
 
-pub(super) fn text_of(parts: &[Part]) -> String {
+/// Joins the text parts of a reply.
+pub(super) fn join_text_parts(parts: &[Part]) -> String {
     let texts = parts.iter().filter_map(|part| match part {
         Part::Text(text) if !text.is_empty() => Some(text.as_str()),
         Part::Text(_) | Part::Thought { .. } | Part::Call(_) => None,
@@ -40,69 +41,68 @@ pub(super) fn text_of(parts: &[Part]) -> String {
     texts.collect::<Vec<_>>().join("\n\n")
 }
 
-fn agent(model: &Model, parts: &[Part]) -> Value {
+fn assistant_message(model: &Model, parts: &[Part]) -> Value {
     let calls: Vec<Value> = parts
         .iter()
         .filter_map(|part| match part {
             Part::Call(call) => Some(json!({
                 "id": call.id,
                 "type": "function",
-                "function": { "name": call.name, "arguments": arguments_text(&call.arguments) },
+                "function": { "name": call.name, "arguments": arguments_json(&call.arguments) },
             })),
             Part::Text(_) | Part::Thought { .. } => None,
         })
         .collect();
-    let text = text_of(parts);
+    let text = join_text_parts(parts);
     let content = if text.is_empty() { Value::Null } else { text.into() };
     let mut message = json!({ "role": "assistant", "content": content });
     if !calls.is_empty() {
         message["tool_calls"] = calls.into();
     }
-    let thoughts: Vec<&str> = parts
+    let reasoning_texts: Vec<&str> = parts
         .iter()
         .filter_map(|part| match part {
             Part::Thought { text, .. } if !text.is_empty() => Some(text.as_str()),
             Part::Thought { .. } | Part::Text(_) | Part::Call(_) => None,
         })
         .collect();
-    if model.thoughts == Thoughts::GiveBack && !thoughts.is_empty() {
-        message["reasoning_content"] = thoughts.join("\n").into();
+    if model.thought_replay == ThoughtReplay::Resend && !reasoning_texts.is_empty() {
+        message["reasoning_content"] = reasoning_texts.join("\n").into();
     }
     message
 }
 
-/// Text alone where nothing is shown: many servers know nothing else.
-fn person(prompt: &Prompt) -> Value {
-    let pictures = pictures(&prompt.images);
-    let content: Value = if pictures.is_empty() {
+/// User message. Plain text if there are no images: many servers accept nothing else.
+fn user_message(prompt: &Prompt) -> Value {
+    let images = image_parts(&prompt.images);
+    let content: Value = if images.is_empty() {
         prompt.text.as_str().into()
     } else {
-        let words = words(prompt).map(|text| json!({ "type": "text", "text": text }));
-        words.into_iter().chain(pictures).collect()
+        let text_part = prompt_text(prompt).map(|text| json!({ "type": "text", "text": text }));
+        text_part.into_iter().chain(images).collect()
     };
     json!({ "role": "user", "content": content })
 }
 
-fn pictures(images: &[Image<'_>]) -> Vec<Value> {
+fn image_parts(images: &[Image<'_>]) -> Vec<Value> {
     let urls = images.iter().filter_map(image_url);
     urls.map(|url| json!({ "type": "image_url", "image_url": { "url": url } })).collect()
 }
 
-/// A result is text alone here; its pictures follow as if the person had shown them.
-fn results_of(results: &[ToolResult], messages: &mut Vec<Value>) {
+/// Pushes tool messages. They are text only, so images follow in a user message.
+fn push_result_messages(results: &[ToolResult], messages: &mut Vec<Value>) {
     for result in results {
         messages.push(json!({
             "role": "tool",
             "tool_call_id": result.id,
-            "content": result_text(&result.text),
+            "content": non_empty_result(&result.text),
         }));
     }
     for result in results {
-        let pictures = pictures(&result.images);
-        if !pictures.is_empty() {
-            let words =
-                json!({ "type": "text", "text": format!("Pictures from {}:", result.name) });
-            let content: Vec<Value> = std::iter::once(words).chain(pictures).collect();
+        let images = image_parts(&result.images);
+        if !images.is_empty() {
+            let note = json!({ "type": "text", "text": format!("Pictures from {}:", result.name) });
+            let content: Vec<Value> = std::iter::once(note).chain(images).collect();
             messages.push(json!({ "role": "user", "content": content }));
         }
     }

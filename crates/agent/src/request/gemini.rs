@@ -1,22 +1,26 @@
-//! Gemini's generateContent.
+//! Request body of Gemini's generateContent.
 
-use engine::event::Image;
+use millpond_engine::event::Image;
 use serde_json::{Value, json};
 
-use super::{Asked, arguments, is_own, result_text, sealed, words};
+use super::{
+    ModelInput, arguments_object, is_seal_with_member, merge_seal, non_empty_result, prompt_text,
+};
 use crate::conversation::{Part, ToolResult, Turn};
 use crate::model::Model;
 
-pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
+pub(super) fn build_body(model: &Model, input: ModelInput<'_>) -> Value {
     let mut contents = Vec::new();
-    for turn in asked.turns {
+    for turn in input.turns {
         let (role, parts): (&str, Vec<Value>) = match turn {
             Turn::Person(prompt) => {
-                let text = words(prompt).map(|text| json!({ "text": text }));
-                ("user", text.into_iter().chain(pictures(&prompt.images)).collect())
+                let text = prompt_text(prompt).map(|text| json!({ "text": text }));
+                ("user", text.into_iter().chain(image_parts(&prompt.images)).collect())
             }
-            Turn::Agent(parts) => ("model", parts.iter().filter_map(part).collect()),
-            Turn::Results(results) => ("user", results.iter().flat_map(response).collect()),
+            Turn::Agent(parts) => ("model", parts.iter().filter_map(content_part).collect()),
+            Turn::Results(results) => {
+                ("user", results.iter().flat_map(function_response_parts).collect())
+            }
         };
         if !parts.is_empty() {
             contents.push(json!({ "role": role, "parts": parts }));
@@ -26,17 +30,17 @@ pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
         "contents": contents,
         "generationConfig": { "maxOutputTokens": model.max_tokens },
     });
-    if !asked.system.is_empty() {
-        body["systemInstruction"] = json!({ "parts": [{ "text": asked.system }] });
+    if !input.system_prompt.is_empty() {
+        body["systemInstruction"] = json!({ "parts": [{ "text": input.system_prompt }] });
     }
-    if !asked.tools.is_empty() {
-        let declarations: Vec<Value> = asked
+    if !input.tools.is_empty() {
+        let declarations: Vec<Value> = input
             .tools
             .iter()
             .map(|tool| {
                 json!({
                     "name": tool.name,
-                    "description": tool.about,
+                    "description": tool.description,
                     "parametersJsonSchema": tool.schema,
                 })
             })
@@ -50,33 +54,34 @@ pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
     body
 }
 
-fn part(part: &Part) -> Option<Value> {
+fn content_part(part: &Part) -> Option<Value> {
     match part {
         Part::Text(text) if text.is_empty() => None,
         Part::Text(text) => Some(json!({ "text": text })),
         Part::Thought { .. } => None,
         Part::Call(call) => {
-            let args = arguments(&call.arguments);
+            let args = arguments_object(&call.arguments);
             let function = json!({ "functionCall": { "name": call.name, "args": args } });
-            let seal = call.seal.as_ref().filter(|seal| is_own(seal, &["thoughtSignature"]));
-            Some(sealed(function, seal))
+            let seal =
+                call.seal.as_ref().filter(|seal| is_seal_with_member(seal, &["thoughtSignature"]));
+            Some(merge_seal(function, seal))
         }
     }
 }
 
-/// A result, and its pictures after it.
-fn response(result: &ToolResult) -> Vec<Value> {
-    let member = if result.failed { "error" } else { "output" };
+/// Function response, followed by its images.
+fn function_response_parts(result: &ToolResult) -> Vec<Value> {
+    let key = if result.failed { "error" } else { "output" };
     let function = json!({
         "functionResponse": {
             "name": result.name,
-            "response": { member: result_text(&result.text) },
+            "response": { key: non_empty_result(&result.text) },
         },
     });
-    std::iter::once(function).chain(pictures(&result.images)).collect()
+    std::iter::once(function).chain(image_parts(&result.images)).collect()
 }
 
-fn pictures(images: &[Image<'_>]) -> impl Iterator<Item = Value> {
+fn image_parts(images: &[Image<'_>]) -> impl Iterator<Item = Value> {
     images.iter().filter_map(|image| match image {
         Image::Inline { media_type, base64 } => {
             Some(json!({ "inlineData": { "mimeType": media_type, "data": base64 } }))

@@ -1,31 +1,33 @@
-//! Anthropic's Messages.
+//! Request body of Anthropic's Messages.
 
-use engine::event::Image;
+use millpond_engine::event::Image;
 use serde_json::{Value, json};
 
-use super::{Asked, arguments, is_own, result_text, sealed, words};
+use super::{
+    ModelInput, arguments_object, is_seal_with_member, merge_seal, non_empty_result, prompt_text,
+};
 use crate::conversation::{Part, ToolResult, Turn};
 use crate::model::Model;
 
-pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
+pub(super) fn build_body(model: &Model, input: ModelInput<'_>) -> Value {
     let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
-    for turn in asked.turns {
+    for turn in input.turns {
         let (role, blocks): (&str, Vec<Value>) = match turn {
             Turn::Person(prompt) => {
-                let text = words(prompt).map(|text| json!({ "type": "text", "text": text }));
-                ("user", text.into_iter().chain(pictures(&prompt.images)).collect())
+                let text = prompt_text(prompt).map(|text| json!({ "type": "text", "text": text }));
+                ("user", text.into_iter().chain(image_blocks(&prompt.images)).collect())
             }
-            Turn::Agent(parts) => ("assistant", parts.iter().filter_map(block).collect()),
-            Turn::Results(results) => ("user", results.iter().map(result_block).collect()),
+            Turn::Agent(parts) => ("assistant", parts.iter().filter_map(content_block).collect()),
+            Turn::Results(results) => ("user", results.iter().map(tool_result_block).collect()),
         };
         match messages.last_mut() {
             _ if blocks.is_empty() => {}
-            // Sides take turns here.
-            Some((last, open)) if *last == role => open.extend(blocks),
+            // Roles must alternate.
+            Some((last_role, last_blocks)) if *last_role == role => last_blocks.extend(blocks),
             _ => messages.push((role, blocks)),
         }
     }
-    // What is said up to here is kept by the provider for the next round.
+    // The provider caches everything up to here for the next round.
     if let Some(last) = messages.last_mut().and_then(|(_, blocks)| blocks.last_mut()) {
         last["cache_control"] = json!({ "type": "ephemeral" });
     }
@@ -39,13 +41,14 @@ pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
         "messages": messages,
         "stream": true,
     });
-    if !asked.system.is_empty() {
+    if !input.system_prompt.is_empty() {
         let cache = json!({ "type": "ephemeral" });
-        body["system"] = json!([{ "type": "text", "text": asked.system, "cache_control": cache }]);
+        body["system"] =
+            json!([{ "type": "text", "text": input.system_prompt, "cache_control": cache }]);
     }
-    if !asked.tools.is_empty() {
-        let tools = asked.tools.iter().map(|tool| {
-            json!({ "name": tool.name, "description": tool.about, "input_schema": tool.schema })
+    if !input.tools.is_empty() {
+        let tools = input.tools.iter().map(|tool| {
+            json!({ "name": tool.name, "description": tool.description, "input_schema": tool.schema })
         });
         body["tools"] = tools.collect();
     }
@@ -55,31 +58,32 @@ pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
     body
 }
 
-fn block(part: &Part) -> Option<Value> {
+fn content_block(part: &Part) -> Option<Value> {
     match part {
         Part::Text(text) if text.trim().is_empty() => None,
         Part::Text(text) => Some(json!({ "type": "text", "text": text })),
-        // Only what the provider sealed can be given back.
+        // Only sealed reasoning can be sent back.
         Part::Thought { text, seal } => {
-            let seal = seal.as_ref().filter(|seal| is_own(seal, &["signature", "data"]))?;
+            let seal =
+                seal.as_ref().filter(|seal| is_seal_with_member(seal, &["signature", "data"]))?;
             let is_redacted = seal.contains("\"data\"");
             let block = if is_redacted {
                 json!({ "type": "redacted_thinking" })
             } else {
                 json!({ "type": "thinking", "thinking": text })
             };
-            Some(sealed(block, Some(seal)))
+            Some(merge_seal(block, Some(seal)))
         }
         Part::Call(call) => Some(json!({
             "type": "tool_use",
             "id": call.id,
             "name": call.name,
-            "input": arguments(&call.arguments),
+            "input": arguments_object(&call.arguments),
         })),
     }
 }
 
-fn pictures(images: &[Image<'_>]) -> impl Iterator<Item = Value> {
+fn image_blocks(images: &[Image<'_>]) -> impl Iterator<Item = Value> {
     images.iter().filter_map(|image| match image {
         Image::Url { url } => {
             Some(json!({ "type": "image", "source": { "type": "url", "url": url } }))
@@ -92,9 +96,9 @@ fn pictures(images: &[Image<'_>]) -> impl Iterator<Item = Value> {
     })
 }
 
-fn result_block(result: &ToolResult) -> Value {
-    let text = json!({ "type": "text", "text": result_text(&result.text) });
-    let content: Vec<Value> = std::iter::once(text).chain(pictures(&result.images)).collect();
+fn tool_result_block(result: &ToolResult) -> Value {
+    let text = json!({ "type": "text", "text": non_empty_result(&result.text) });
+    let content: Vec<Value> = std::iter::once(text).chain(image_blocks(&result.images)).collect();
     let mut block = json!({ "type": "tool_result", "tool_use_id": result.id, "content": content });
     if result.failed {
         block["is_error"] = true.into();

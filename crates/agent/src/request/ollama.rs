@@ -1,31 +1,31 @@
-//! Ollama's own chat.
+//! Request body of Ollama's chat API.
 
-use engine::event::Image;
-use gateway::agent::Prompt;
+use millpond_engine::event::Image;
+use millpond_log::agent::Prompt;
 use serde_json::{Value, json};
 
-use super::chat::text_of;
-use super::{Asked, arguments, result_text};
+use super::chat::join_text_parts;
+use super::{ModelInput, arguments_object, non_empty_result};
 use crate::conversation::{Part, ToolResult, Turn};
 use crate::model::Model;
 
-pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
+pub(super) fn build_body(model: &Model, input: ModelInput<'_>) -> Value {
     let mut messages = Vec::new();
-    if !asked.system.is_empty() {
-        messages.push(json!({ "role": "system", "content": asked.system }));
+    if !input.system_prompt.is_empty() {
+        messages.push(json!({ "role": "system", "content": input.system_prompt }));
     }
-    for turn in asked.turns {
+    for turn in input.turns {
         match turn {
             Turn::Person(Prompt { text, images }) => {
-                messages.push(with_pictures(json!({ "role": "user", "content": text }), images));
+                messages.push(attach_images(json!({ "role": "user", "content": text }), images));
             }
-            Turn::Agent(parts) => messages.push(agent(parts)),
-            Turn::Results(results) => messages.extend(results.iter().map(result_message)),
+            Turn::Agent(parts) => messages.push(assistant_message(parts)),
+            Turn::Results(results) => messages.extend(results.iter().map(tool_message)),
         }
     }
     let mut body = json!({ "model": model.name, "messages": messages, "stream": true });
-    if !asked.tools.is_empty() {
-        body["tools"] = asked.tools.iter().map(super::function).collect();
+    if !input.tools.is_empty() {
+        body["tools"] = input.tools.iter().map(super::function_tool).collect();
     }
     if model.thinking_tokens.is_some() {
         body["think"] = true.into();
@@ -33,42 +33,42 @@ pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
     body
 }
 
-fn agent(parts: &[Part]) -> Value {
+fn assistant_message(parts: &[Part]) -> Value {
     let calls: Vec<Value> = parts
         .iter()
         .filter_map(|part| match part {
             Part::Call(call) => Some(json!({
-                "function": { "name": call.name, "arguments": arguments(&call.arguments) },
+                "function": { "name": call.name, "arguments": arguments_object(&call.arguments) },
             })),
             Part::Text(_) | Part::Thought { .. } => None,
         })
         .collect();
-    let mut message = json!({ "role": "assistant", "content": text_of(parts) });
+    let mut message = json!({ "role": "assistant", "content": join_text_parts(parts) });
     if !calls.is_empty() {
         message["tool_calls"] = calls.into();
     }
     message
 }
 
-fn result_message(result: &ToolResult) -> Value {
+fn tool_message(result: &ToolResult) -> Value {
     let message = json!({
         "role": "tool",
         "tool_name": result.name,
-        "content": result_text(&result.text),
+        "content": non_empty_result(&result.text),
     });
-    with_pictures(message, &result.images)
+    attach_images(message, &result.images)
 }
 
-fn with_pictures(mut message: Value, images: &[Image<'_>]) -> Value {
-    let pictures: Vec<&str> = images
+fn attach_images(mut message: Value, images: &[Image<'_>]) -> Value {
+    let base64_images: Vec<&str> = images
         .iter()
         .filter_map(|image| match image {
             Image::Inline { base64, .. } => Some(&**base64),
             Image::Url { .. } | Image::Kept { .. } => None,
         })
         .collect();
-    if !pictures.is_empty() {
-        message["images"] = json!(pictures);
+    if !base64_images.is_empty() {
+        message["images"] = json!(base64_images);
     }
     message
 }

@@ -1,35 +1,39 @@
-//! OpenAI's Responses, without anything kept on their side.
+//! Request body of OpenAI's Responses, with nothing stored on the server.
 
-use engine::event::Image;
-use gateway::agent::Prompt;
+use millpond_engine::event::Image;
+use millpond_log::agent::Prompt;
 use serde_json::{Value, json};
 
-use super::{Asked, arguments_text, image_url, is_own, result_text, sealed, words};
+use super::{
+    ModelInput, arguments_json, image_url, is_seal_with_member, merge_seal, non_empty_result,
+    prompt_text,
+};
 use crate::conversation::{Part, ToolResult, Turn};
-use crate::model::{Model, Thoughts};
+use crate::model::{Model, ThoughtReplay};
 
-pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
+pub(super) fn build_body(model: &Model, model_input: ModelInput<'_>) -> Value {
     let mut input = Vec::new();
-    for turn in asked.turns {
+    for turn in model_input.turns {
         match turn {
-            Turn::Person(prompt) => input.push(person(prompt)),
+            Turn::Person(prompt) => input.push(user_message(prompt)),
             Turn::Agent(parts) => {
-                input.extend(parts.iter().filter_map(|part| item(model.thoughts, part)));
+                input
+                    .extend(parts.iter().filter_map(|part| input_item(model.thought_replay, part)));
             }
-            Turn::Results(results) => input.extend(results.iter().map(output)),
+            Turn::Results(results) => input.extend(results.iter().map(function_output_item)),
         }
     }
     let mut body = json!({
         "model": model.name,
-        "instructions": asked.system,
+        "instructions": model_input.system_prompt,
         "input": input,
         "stream": true,
         "store": false,
         "include": ["reasoning.encrypted_content"],
-        "tools": asked.tools.iter().map(|tool| json!({
+        "tools": model_input.tools.iter().map(|tool| json!({
             "type": "function",
             "name": tool.name,
-            "description": tool.about,
+            "description": tool.description,
             "parameters": tool.schema,
             "strict": false,
         })).collect::<Vec<_>>(),
@@ -40,50 +44,51 @@ pub(super) fn body(model: &Model, asked: Asked<'_>) -> Value {
     body
 }
 
-fn person(prompt: &Prompt) -> Value {
-    let words = words(prompt).map(|text| json!({ "type": "input_text", "text": text }));
-    let content: Vec<Value> = words.into_iter().chain(pictures(&prompt.images)).collect();
+fn user_message(prompt: &Prompt) -> Value {
+    let text_part = prompt_text(prompt).map(|text| json!({ "type": "input_text", "text": text }));
+    let content: Vec<Value> = text_part.into_iter().chain(image_parts(&prompt.images)).collect();
     json!({ "type": "message", "role": "user", "content": content })
 }
 
-fn pictures(images: &[Image<'_>]) -> Vec<Value> {
+fn image_parts(images: &[Image<'_>]) -> Vec<Value> {
     let urls = images.iter().filter_map(image_url);
     urls.map(|url| json!({ "type": "input_image", "image_url": url })).collect()
 }
 
-fn item(thoughts: Thoughts, part: &Part) -> Option<Value> {
+fn input_item(thought_replay: ThoughtReplay, part: &Part) -> Option<Value> {
     match part {
         Part::Text(text) if text.is_empty() => None,
         Part::Text(text) => {
             let content = json!([{ "type": "output_text", "text": text }]);
             Some(json!({ "type": "message", "role": "assistant", "content": content }))
         }
-        Part::Thought { text, seal } if thoughts == Thoughts::GiveBack => {
+        Part::Thought { text, seal } if thought_replay == ThoughtReplay::Resend => {
             let content = json!([{ "type": "reasoning_text", "text": text }]);
             let item = json!({ "type": "reasoning", "summary": [], "content": content });
-            Some(sealed(item, seal.as_ref()))
+            Some(merge_seal(item, seal.as_ref()))
         }
-        // Elsewhere only what the provider sealed can be given back.
+        // Otherwise only sealed reasoning can be sent back.
         Part::Thought { seal, .. } => {
-            let seal = seal.as_ref().filter(|seal| is_own(seal, &["encrypted_content"]))?;
-            Some(sealed(json!({ "type": "reasoning", "summary": [] }), Some(seal)))
+            let seal =
+                seal.as_ref().filter(|seal| is_seal_with_member(seal, &["encrypted_content"]))?;
+            Some(merge_seal(json!({ "type": "reasoning", "summary": [] }), Some(seal)))
         }
         Part::Call(call) => Some(json!({
             "type": "function_call",
             "call_id": call.id,
             "name": call.name,
-            "arguments": arguments_text(&call.arguments),
+            "arguments": arguments_json(&call.arguments),
         })),
     }
 }
 
-fn output(result: &ToolResult) -> Value {
-    let pictures = pictures(&result.images);
-    let output: Value = if pictures.is_empty() {
-        result_text(&result.text).into()
+fn function_output_item(result: &ToolResult) -> Value {
+    let images = image_parts(&result.images);
+    let output: Value = if images.is_empty() {
+        non_empty_result(&result.text).into()
     } else {
-        let text = json!({ "type": "input_text", "text": result_text(&result.text) });
-        std::iter::once(text).chain(pictures).collect()
+        let text = json!({ "type": "input_text", "text": non_empty_result(&result.text) });
+        std::iter::once(text).chain(images).collect()
     };
     json!({ "type": "function_call_output", "call_id": result.id, "output": output })
 }

@@ -1,14 +1,14 @@
-//! The tools that are always there: what a model is told of them, and who is asked about them.
+//! The built-in tools: definitions for the model and default policies.
 
-use engine::event::ToolKind;
+use millpond_engine::event::ToolKind;
 use serde_json::{Value, json};
 
-use crate::policy::Policy;
-use crate::request::Spec;
+use crate::policy::ToolPolicy;
+use crate::request::ToolSpec;
 
-/// What a built-in tool is.
+/// A built-in tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Builtin {
+pub enum BuiltinTool {
     ReadFile,
     ListFiles,
     SearchFiles,
@@ -17,83 +17,86 @@ pub enum Builtin {
     RunCommand,
     FetchPage,
     AskUser,
-    /// The demo agent's.
+    /// Only for the demo.
     DrawChart,
 }
 
-impl Builtin {
-    pub const ALL: [Builtin; 8] = [
-        Builtin::ReadFile,
-        Builtin::ListFiles,
-        Builtin::SearchFiles,
-        Builtin::WriteFile,
-        Builtin::EditFile,
-        Builtin::RunCommand,
-        Builtin::FetchPage,
-        Builtin::AskUser,
+impl BuiltinTool {
+    /// All built-in tools except the demo's.
+    pub const ALL: [BuiltinTool; 8] = [
+        BuiltinTool::ReadFile,
+        BuiltinTool::ListFiles,
+        BuiltinTool::SearchFiles,
+        BuiltinTool::WriteFile,
+        BuiltinTool::EditFile,
+        BuiltinTool::RunCommand,
+        BuiltinTool::FetchPage,
+        BuiltinTool::AskUser,
     ];
 
+    /// Name by which the model calls it.
     pub fn name(self) -> &'static str {
         match self {
-            Builtin::ReadFile => "read_file",
-            Builtin::ListFiles => "list_files",
-            Builtin::SearchFiles => "search_files",
-            Builtin::WriteFile => "write_file",
-            Builtin::EditFile => "edit_file",
-            Builtin::RunCommand => "run_command",
-            Builtin::FetchPage => "fetch_page",
-            Builtin::AskUser => "ask_user",
-            Builtin::DrawChart => "draw_chart",
+            BuiltinTool::ReadFile => "read_file",
+            BuiltinTool::ListFiles => "list_files",
+            BuiltinTool::SearchFiles => "search_files",
+            BuiltinTool::WriteFile => "write_file",
+            BuiltinTool::EditFile => "edit_file",
+            BuiltinTool::RunCommand => "run_command",
+            BuiltinTool::FetchPage => "fetch_page",
+            BuiltinTool::AskUser => "ask_user",
+            BuiltinTool::DrawChart => "draw_chart",
         }
     }
 
-    /// What is asked about unless a profile says otherwise: whatever writes, runs or sends.
-    pub fn policy(self) -> Policy {
+    /// Policy unless the profile sets one: tools that write, run or send need approval.
+    pub fn default_policy(self) -> ToolPolicy {
         match self {
-            Builtin::ReadFile
-            | Builtin::ListFiles
-            | Builtin::SearchFiles
-            | Builtin::AskUser
-            | Builtin::DrawChart => Policy::Allow,
-            Builtin::WriteFile | Builtin::EditFile | Builtin::RunCommand | Builtin::FetchPage => {
-                Policy::Ask
-            }
+            BuiltinTool::ReadFile
+            | BuiltinTool::ListFiles
+            | BuiltinTool::SearchFiles
+            | BuiltinTool::AskUser
+            | BuiltinTool::DrawChart => ToolPolicy::Allow,
+            BuiltinTool::WriteFile
+            | BuiltinTool::EditFile
+            | BuiltinTool::RunCommand
+            | BuiltinTool::FetchPage => ToolPolicy::Ask,
         }
     }
 
-    pub(super) fn kind(self) -> ToolKind {
+    pub(super) fn tool_kind(self) -> ToolKind {
         match self {
-            Builtin::RunCommand => ToolKind::Command,
-            Builtin::WriteFile | Builtin::EditFile => ToolKind::Edit,
-            Builtin::FetchPage => ToolKind::WebFetch,
-            Builtin::DrawChart => ToolKind::ImageGeneration,
-            Builtin::ReadFile | Builtin::ListFiles | Builtin::SearchFiles | Builtin::AskUser => {
-                ToolKind::Function
-            }
+            BuiltinTool::RunCommand => ToolKind::Command,
+            BuiltinTool::WriteFile | BuiltinTool::EditFile => ToolKind::Edit,
+            BuiltinTool::FetchPage => ToolKind::WebFetch,
+            BuiltinTool::DrawChart => ToolKind::ImageGeneration,
+            BuiltinTool::ReadFile
+            | BuiltinTool::ListFiles
+            | BuiltinTool::SearchFiles
+            | BuiltinTool::AskUser => ToolKind::Function,
         }
     }
 
-    pub(super) fn about(self) -> &'static str {
+    pub(super) fn description(self) -> &'static str {
         match self {
-            Builtin::ReadFile => "Reads a text file. Lines are numbered.",
-            Builtin::ListFiles => "Lists the files under a folder, with their sizes.",
-            Builtin::SearchFiles => "Finds lines that match a regular expression.",
-            Builtin::WriteFile => "Writes a whole file, new or not.",
-            Builtin::EditFile => "Replaces one exact piece of a file by another.",
-            Builtin::RunCommand => "Runs a shell command in the working folder.",
-            Builtin::FetchPage => "Fetches a web page and gives its text.",
-            Builtin::AskUser => {
-                "Asks the person something only they can say. Ends your turn; the answer is their \
-                 next message."
+            BuiltinTool::ReadFile => "Reads a text file. Lines are numbered.",
+            BuiltinTool::ListFiles => "Lists the files under a folder, with their sizes.",
+            BuiltinTool::SearchFiles => "Finds lines that match a regular expression.",
+            BuiltinTool::WriteFile => "Writes a whole file. Creates or replaces it.",
+            BuiltinTool::EditFile => "Replaces one exact piece of a file.",
+            BuiltinTool::RunCommand => "Runs a shell command in the working folder.",
+            BuiltinTool::FetchPage => "Fetches a web page and gives its text.",
+            BuiltinTool::AskUser => {
+                "Asks the user a question. Ends your turn; the answer is their next message."
             }
-            Builtin::DrawChart => "Draws how large the files under the folder are, by their kind.",
+            BuiltinTool::DrawChart => "Draws a chart of the file sizes by type.",
         }
     }
 
-    pub(super) fn schema(self) -> Value {
+    pub(super) fn arguments_schema(self) -> Value {
         let path = json!({ "type": "string", "description": "relative to the working folder" });
         let (members, required) = match self {
-            Builtin::ReadFile => (
+            BuiltinTool::ReadFile => (
                 json!({
                     "path": path,
                     "from_line": { "type": "integer", "minimum": 1 },
@@ -101,32 +104,34 @@ impl Builtin {
                 }),
                 json!(["path"]),
             ),
-            Builtin::ListFiles => (json!({ "path": path }), json!([])),
-            Builtin::SearchFiles => {
+            BuiltinTool::ListFiles => (json!({ "path": path }), json!([])),
+            BuiltinTool::SearchFiles => {
                 (json!({ "pattern": { "type": "string" }, "path": path }), json!(["pattern"]))
             }
-            Builtin::WriteFile => (
+            BuiltinTool::WriteFile => (
                 json!({ "path": path, "content": { "type": "string" } }),
                 json!(["path", "content"]),
             ),
-            Builtin::EditFile => (
+            BuiltinTool::EditFile => (
                 json!({
                     "path": path,
-                    "old": { "type": "string", "description": "stands in the file exactly once" },
+                    "old": { "type": "string", "description": "must be in the file exactly once" },
                     "new": { "type": "string" },
                 }),
                 json!(["path", "old", "new"]),
             ),
-            Builtin::RunCommand => (
+            BuiltinTool::RunCommand => (
                 json!({
                     "command": { "type": "string" },
                     "seconds": { "type": "integer", "minimum": 1, "description": "120 if not given" },
                 }),
                 json!(["command"]),
             ),
-            Builtin::FetchPage => (json!({ "url": { "type": "string" } }), json!(["url"])),
-            Builtin::AskUser => (json!({ "question": { "type": "string" } }), json!(["question"])),
-            Builtin::DrawChart => (json!({}), json!([])),
+            BuiltinTool::FetchPage => (json!({ "url": { "type": "string" } }), json!(["url"])),
+            BuiltinTool::AskUser => {
+                (json!({ "question": { "type": "string" } }), json!(["question"]))
+            }
+            BuiltinTool::DrawChart => (json!({}), json!([])),
         };
         json!({
             "type": "object",
@@ -136,7 +141,12 @@ impl Builtin {
         })
     }
 
-    pub fn spec(self) -> Spec {
-        Spec { name: self.name().to_owned(), about: self.about().to_owned(), schema: self.schema() }
+    /// Definition for the model.
+    pub fn tool_spec(self) -> ToolSpec {
+        ToolSpec {
+            name: self.name().to_owned(),
+            description: self.description().to_owned(),
+            schema: self.arguments_schema(),
+        }
     }
 }

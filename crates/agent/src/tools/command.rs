@@ -1,133 +1,147 @@
-//! Commands of the shell, in a process group of their own, with their output as it comes.
+//! Shell commands, each in its own process group, with streamed output.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gateway::digest::Digest;
+use millpond_log::digest::Digest;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use super::root::{NONBLOCK, Root};
-use super::{BadCall, Teller, seconds};
-use crate::limits::{COMMAND_TIME, COMMAND_TIME_MAX, FILE_BYTES_MAX};
-use crate::process::{Decoder, Group, is_secret, piped, variables};
+use super::working_folder::{NONBLOCK, WorkingFolder};
+use super::{ToolCallError, UpdateSender, timeout_within};
+use crate::limits::{COMMAND_TIME_DEFAULT, COMMAND_TIME_MAX, FILE_BYTES_MAX};
+use crate::process::{
+    ProcessGroup, Utf8Decoder, environment_variables, is_secret_name, piped_command,
+};
 
+/// A prepared shell command.
 #[derive(Clone, Debug)]
-pub struct Run {
-    root: Root,
+pub struct ShellCommand {
+    folder: WorkingFolder,
     command: String,
-    time: Duration,
-    variables: BTreeMap<String, String>,
-    /// Files that the command names, as they are now.
-    named: BTreeMap<String, String>,
+    timeout: Duration,
+    environment: BTreeMap<String, String>,
+    /// Digests of the files that the command names.
+    named_file_digests: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RunArguments {
+pub(super) struct CommandArguments {
     command: String,
     seconds: Option<u64>,
 }
 
-/// Words of a command that are looked at.
-const NAMED_MAX: usize = 32;
-/// After the command itself has ended, so long for what it left in its pipes.
-const LAST_WORDS: Duration = Duration::from_millis(200);
+/// Words of a command that are checked for file names.
+const CHECKED_WORDS_MAX: usize = 32;
+/// Time to read the rest of the pipes after the command has ended.
+const PIPE_DRAIN_TIME: Duration = Duration::from_millis(200);
 
-impl Run {
-    pub(super) fn prepare(root: &Root, given: RunArguments) -> Result<Run, BadCall> {
-        if given.command.trim().is_empty() {
-            return Err(BadCall::new("There is no command."));
+impl ShellCommand {
+    pub(super) fn prepare(
+        root: &WorkingFolder,
+        arguments: CommandArguments,
+    ) -> Result<ShellCommand, ToolCallError> {
+        if arguments.command.trim().is_empty() {
+            return Err(ToolCallError::new("`command` is empty."));
         }
-        let named = named(root, &given.command);
-        Ok(Run {
-            root: root.clone(),
-            time: seconds(given.seconds, COMMAND_TIME, COMMAND_TIME_MAX),
-            command: given.command,
-            // Commands get ours, without what looks like a secret.
-            variables: variables().filter(|(name, _)| !is_secret(name)).collect(),
-            named,
+        let file_digests = digest_named_files(root, &arguments.command);
+        Ok(ShellCommand {
+            folder: root.clone(),
+            timeout: timeout_within(arguments.seconds, COMMAND_TIME_DEFAULT, COMMAND_TIME_MAX),
+            command: arguments.command,
+            // Our environment without secrets.
+            environment: environment_variables()
+                .filter(|(name, _)| !is_secret_name(name))
+                .collect(),
+            named_file_digests: file_digests,
         })
     }
 
-    pub(super) fn words(&self) -> String {
+    /// Text shown for approval.
+    pub(super) fn description(&self) -> String {
         self.command.clone()
     }
 
-    /// What it acts on, as that is now.
-    pub(super) fn state(&self) -> Value {
-        let lasting = self.variables.iter().filter(|(name, _)| !is_passing(name));
-        let lasting: BTreeMap<&String, &String> = lasting.collect();
+    /// Current state that the command depends on, for the digest.
+    pub(super) fn approval_state(&self) -> Value {
+        let stable_variables =
+            self.environment.iter().filter(|(name, _)| !is_per_process_variable(name));
+        let stable_variables: BTreeMap<&String, &String> = stable_variables.collect();
         json!({
-            "folder": self.root.path().to_string_lossy(),
-            "seconds": self.time.as_secs(),
-            "variables": lasting,
-            "named": self.named,
+            "folder": self.folder.path().to_string_lossy(),
+            "seconds": self.timeout.as_secs(),
+            "variables": stable_variables,
+            "named": self.named_file_digests,
         })
     }
 
-    pub(super) async fn run(self, teller: &Teller) -> Result<(), BadCall> {
-        let mut command = piped("/bin/sh");
-        command.arg("-c").arg(&self.command).current_dir(self.root.path());
-        command.env_clear().envs(&self.variables);
-        let mut group = Group::start(command)
-            .map_err(|error| BadCall(format!("The command cannot be started: {error}.")))?;
-        let (output, errors) = (group.take_output(), group.take_errors());
-        let reading = async { tokio::join!(pass_on(output, teller), pass_on(errors, teller)) };
+    /// Runs the command and sends its output.
+    pub(super) async fn run(self, updates: &UpdateSender) -> Result<(), ToolCallError> {
+        let mut command = piped_command("/bin/sh");
+        command.arg("-c").arg(&self.command).current_dir(self.folder.path());
+        command.env_clear().envs(&self.environment);
+        let mut group = ProcessGroup::spawn(command)
+            .map_err(|error| ToolCallError(format!("Cannot start the command: {error}.")))?;
+        let (output, errors) = (group.take_stdout(), group.take_stderr());
+        let reading = async {
+            tokio::join!(forward_output(output, updates), forward_output(errors, updates))
+        };
         tokio::pin!(reading);
         let mut read = false;
-        let waiting = async {
+        let exit = async {
             loop {
                 tokio::select! {
-                    status = group.wait() => break status,
+                    status = group.wait_then_kill_rest() => break status,
                     _ = &mut reading, if !read => read = true,
                 }
             }
         };
-        let Ok(status) = tokio::time::timeout(self.time, waiting).await else {
-            group.stop().await;
-            let limit = self.time.as_secs();
-            return Err(BadCall(format!("Stopped: it ran longer than {limit} s.")));
+        let Ok(status) = tokio::time::timeout(self.timeout, exit).await else {
+            group.terminate().await;
+            let limit = self.timeout.as_secs();
+            return Err(ToolCallError(format!("Timed out after {limit} s.")));
         };
         if !read {
-            // Something it left running may hold its pipes open.
-            let _held = tokio::time::timeout(LAST_WORDS, &mut reading).await;
+            // A child left running may hold the pipes open.
+            let _timed_out = tokio::time::timeout(PIPE_DRAIN_TIME, &mut reading).await;
         }
         match status {
             Some(status) if status.success() => Ok(()),
-            Some(status) => Err(BadCall(match status.code() {
+            Some(status) => Err(ToolCallError(match status.code() {
                 Some(code) => format!("Exit status {code}."),
-                None => "Ended by a signal.".to_owned(),
+                None => "Killed by a signal.".to_owned(),
             })),
-            None => Err(BadCall::new("Nobody knows how it ended.")),
+            None => Err(ToolCallError::new("Exit status unknown.")),
         }
     }
 }
 
-async fn pass_on(source: Option<impl AsyncRead + Unpin>, teller: &Teller) {
-    let Some(mut source) = source else { return };
-    let mut decoder = Decoder::default();
+/// Sends a pipe's output as text until it closes.
+async fn forward_output(pipe: Option<impl AsyncRead + Unpin>, updates: &UpdateSender) {
+    let Some(mut pipe) = pipe else { return };
+    let mut decoder = Utf8Decoder::default();
     let mut buffer = vec![0; 8192];
-    while let Ok(len) = source.read(&mut buffer).await {
+    while let Ok(len) = pipe.read(&mut buffer).await {
         if len == 0 {
             break;
         }
         let text = decoder.push(&buffer[..len]);
         if !text.is_empty() {
-            teller.put_out(text).await;
+            updates.send_output(text).await;
         }
     }
     let rest = decoder.finish();
     if !rest.is_empty() {
-        teller.put_out(rest).await;
+        updates.send_output(rest).await;
     }
 }
 
-/// Variables that tell one start of a program from another, and change nothing that a command does.
-fn is_passing(name: &str) -> bool {
+/// True if a variable differs at each start of a program and does not affect commands.
+fn is_per_process_variable(name: &str) -> bool {
     const NAMES: [&str; 14] = [
         "_",
         "COLORTERM",
@@ -145,23 +159,23 @@ fn is_passing(name: &str) -> bool {
         "XDG_SESSION_ID",
     ];
     const BEGINNINGS: [&str; 4] = ["LISTEN_", "SSH_", "TERM_", "TMUX_"];
-    NAMES.contains(&name) || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+    NAMES.contains(&name) || BEGINNINGS.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Digests of the files that words of a command name: what runs is what was looked at.
-fn named(root: &Root, command: &str) -> BTreeMap<String, String> {
+/// Digests of the files that the words of a command name, so that the approved files are what runs.
+fn digest_named_files(root: &WorkingFolder, command: &str) -> BTreeMap<String, String> {
     let words = command.split(|c: char| c.is_whitespace() || "|&;<>()$`\"'=".contains(c));
-    let mut named = BTreeMap::new();
-    for word in words.filter(|word| !word.is_empty()).take(NAMED_MAX) {
-        if let Some(digest) = file_digest(root, word) {
-            named.insert(word.to_owned(), digest);
+    let mut file_digests = BTreeMap::new();
+    for word in words.filter(|word| !word.is_empty()).take(CHECKED_WORDS_MAX) {
+        if let Some(digest) = find_file_digest(root, word) {
+            file_digests.insert(word.to_owned(), digest);
         }
     }
-    named
+    file_digests
 }
 
-/// What is read of a file, which may be one that never ends or has nothing to read yet.
-fn beginning(path: &Path) -> Option<Vec<u8>> {
+/// Reads a file up to the limit without blocking: it may be endless or a pipe.
+fn read_file_prefix(path: &Path) -> Option<Vec<u8>> {
     let file = std::fs::OpenOptions::new().read(true).custom_flags(NONBLOCK).open(path).ok()?;
     let mut bytes = Vec::new();
     std::io::Read::read_to_end(&mut std::io::Read::take(file, FILE_BYTES_MAX + 1), &mut bytes)
@@ -169,26 +183,28 @@ fn beginning(path: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Of the file that a word names: in the folder, anywhere, or as a program in the path.
-fn file_digest(root: &Root, word: &str) -> Option<String> {
-    let at = |path: PathBuf| {
+/// Path and digest of the file that a word names: in the folder, absolute, or in `PATH`.
+fn find_file_digest(root: &WorkingFolder, word: &str) -> Option<String> {
+    let digest_at = |path: PathBuf| {
         let path = path.canonicalize().ok()?;
-        let about = path.metadata().ok()?;
-        if !about.is_file() {
+        let metadata = path.metadata().ok()?;
+        if !metadata.is_file() {
             return None;
         }
-        // A large program is known by where it is, how long it is and when it was made.
-        let mark = match beginning(&path) {
-            Some(whole) if whole.len() as u64 <= FILE_BYTES_MAX => Digest::of(&whole).to_string(),
-            _ => format!("{} {:?}", about.len(), about.modified().ok()),
+        // A large file is identified by its path, size and modification time.
+        let fingerprint = match read_file_prefix(&path) {
+            Some(bytes) if bytes.len() as u64 <= FILE_BYTES_MAX => {
+                Digest::sha256(&bytes).to_string()
+            }
+            _ => format!("{} {:?}", metadata.len(), metadata.modified().ok()),
         };
-        Some(format!("{} {mark}", path.display()))
+        Some(format!("{} {fingerprint}", path.display()))
     };
-    if let Some(digest) = at(root.path().join(word)) {
+    if let Some(digest) = digest_at(root.path().join(word)) {
         return Some(digest);
     }
     let path = std::env::var_os("PATH")?;
-    let in_path = || std::env::split_paths(&path).find_map(|folder| at(folder.join(word)));
+    let in_path = || std::env::split_paths(&path).find_map(|folder| digest_at(folder.join(word)));
     (!word.contains('/')).then(in_path).flatten()
 }
 
@@ -199,24 +215,28 @@ mod tests {
     #[test]
     fn x13_another_environment_is_another_deed() {
         let folder = tempfile::tempdir().unwrap();
-        let root = Root::open(folder.path()).unwrap();
-        let given = RunArguments { command: "make".to_owned(), seconds: None };
-        let asked = Run::prepare(&root, given).unwrap();
-        let with = |name: &str| {
-            let mut changed = asked.clone();
-            changed.variables.insert(name.to_owned(), "/tmp/other".to_owned());
-            changed.state()
+        let root = WorkingFolder::open(folder.path()).unwrap();
+        let arguments = CommandArguments { command: "make".to_owned(), seconds: None };
+        let command = ShellCommand::prepare(&root, arguments).unwrap();
+        let state_with = |name: &str| {
+            let mut changed = command.clone();
+            changed.environment.insert(name.to_owned(), "/tmp/other".to_owned());
+            changed.approval_state()
         };
-        assert_ne!(with("PATH"), asked.state());
-        assert_ne!(with("MAKEFLAGS"), asked.state());
-        assert_eq!(with("INVOCATION_ID"), asked.state(), "a restart is no change");
+        assert_ne!(state_with("PATH"), command.approval_state());
+        assert_ne!(state_with("MAKEFLAGS"), command.approval_state());
+        assert_eq!(
+            state_with("INVOCATION_ID"),
+            command.approval_state(),
+            "a restart does not change the state"
+        );
     }
 
     #[test]
     fn a_file_without_an_end_is_not_read_to_its_end() {
         let folder = tempfile::tempdir().unwrap();
-        let root = Root::open(folder.path()).unwrap();
-        let named = named(&root, "cat /proc/self/pagemap /dev/zero");
-        assert_eq!(named.keys().collect::<Vec<_>>(), ["/proc/self/pagemap", "cat"]);
+        let root = WorkingFolder::open(folder.path()).unwrap();
+        let file_digests = digest_named_files(&root, "cat /proc/self/pagemap /dev/zero");
+        assert_eq!(file_digests.keys().collect::<Vec<_>>(), ["/proc/self/pagemap", "cat"]);
     }
 }

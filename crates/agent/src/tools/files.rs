@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use ignore::WalkBuilder;
 use serde::Deserialize;
 
-use super::root::{Root, trouble};
-use super::{BadCall, shown};
-use crate::limits::{FILE_BYTES_MAX, FOUND_MAX, LISTED_MAX};
+use super::working_folder::{WorkingFolder, describe_io_error};
+use super::{ToolCallError, display_path};
+use crate::limits::{FILE_BYTES_MAX, LISTED_FILES_MAX, SEARCH_MATCHES_MAX};
 
+/// A prepared read of a file.
 #[derive(Clone, Debug)]
-pub struct Read {
-    root: Root,
+pub struct ReadFile {
+    folder: WorkingFolder,
+    /// Path for people.
     pub path: String,
     from_line: usize,
     lines: usize,
@@ -26,47 +28,62 @@ pub(super) struct ReadArguments {
     lines: Option<usize>,
 }
 
-impl Read {
-    pub(super) fn prepare(root: &Root, given: &ReadArguments) -> Result<Read, BadCall> {
-        let path = shown(&root.inside(&given.path)?);
-        let from_line = given.from_line.unwrap_or(1).max(1);
-        Ok(Read { root: root.clone(), path, from_line, lines: given.lines.unwrap_or(usize::MAX) })
+impl ReadFile {
+    pub(super) fn prepare(
+        root: &WorkingFolder,
+        arguments: &ReadArguments,
+    ) -> Result<ReadFile, ToolCallError> {
+        let path = display_path(&root.relative_path(&arguments.path)?);
+        let from_line = arguments.from_line.unwrap_or(1).max(1);
+        Ok(ReadFile {
+            folder: root.clone(),
+            path,
+            from_line,
+            lines: arguments.lines.unwrap_or(usize::MAX),
+        })
     }
 
-    pub(super) fn run(&self) -> Result<String, BadCall> {
-        let text = text_of(&self.root, Path::new(&self.path))?;
+    /// Reads the lines, with their numbers.
+    pub(super) fn run(&self) -> Result<String, ToolCallError> {
+        let text = read_text_file(&self.folder, Path::new(&self.path))?;
         let lines = text.lines().enumerate().skip(self.from_line - 1).take(self.lines);
         let numbered: Vec<String> =
-            lines.map(|(at, line)| format!("{:>5}  {line}\n", at + 1)).collect();
+            lines.map(|(index, line)| format!("{:>5}  {line}\n", index + 1)).collect();
         if numbered.is_empty() {
-            return Ok("(nothing there)".to_owned());
+            return Ok("(no lines)".to_owned());
         }
         Ok(numbered.concat())
     }
 }
 
-/// All of a text file.
-pub(super) fn text_of(root: &Root, path: &Path) -> Result<String, BadCall> {
+/// Reads a whole text file.
+pub(super) fn read_text_file(root: &WorkingFolder, path: &Path) -> Result<String, ToolCallError> {
     let file = root.open_file(path)?;
-    let about = file.metadata().map_err(|error| trouble(path, &error))?;
-    if about.is_dir() {
-        return Err(BadCall(format!("{} is a folder.", shown(path))));
+    let metadata = file.metadata().map_err(|error| describe_io_error(path, &error))?;
+    if metadata.is_dir() {
+        return Err(ToolCallError(format!("{} is a folder.", display_path(path))));
     }
-    if !about.is_file() {
-        return Err(BadCall(format!("{} is no file.", shown(path))));
+    if !metadata.is_file() {
+        return Err(ToolCallError(format!("{} is not a file.", display_path(path))));
     }
     let mut bytes = Vec::new();
-    let read = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|error| trouble(path, &error))?;
+    let result = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
+    result.map_err(|error| describe_io_error(path, &error))?;
     if FILE_BYTES_MAX < bytes.len() as u64 {
-        return Err(BadCall(format!("{} is longer than {FILE_BYTES_MAX} bytes.", shown(path))));
+        return Err(ToolCallError(format!(
+            "{} is longer than {FILE_BYTES_MAX} bytes.",
+            display_path(path)
+        )));
     }
-    String::from_utf8(bytes).map_err(|_| BadCall(format!("{} is no text.", shown(path))))
+    String::from_utf8(bytes)
+        .map_err(|_| ToolCallError(format!("{} is not a text file.", display_path(path))))
 }
 
+/// A prepared listing of a folder.
 #[derive(Clone, Debug)]
-pub struct List {
-    root: Root,
+pub struct ListFiles {
+    folder: WorkingFolder,
+    /// Path for people.
     pub path: String,
 }
 
@@ -77,17 +94,24 @@ pub(super) struct ListArguments {
     path: String,
 }
 
-impl List {
-    pub(super) fn prepare(root: &Root, given: &ListArguments) -> Result<List, BadCall> {
-        Ok(List { root: root.clone(), path: shown(&root.inside(&given.path)?) })
+impl ListFiles {
+    pub(super) fn prepare(
+        root: &WorkingFolder,
+        arguments: &ListArguments,
+    ) -> Result<ListFiles, ToolCallError> {
+        Ok(ListFiles {
+            folder: root.clone(),
+            path: display_path(&root.relative_path(&arguments.path)?),
+        })
     }
 
-    pub(super) fn run(&self) -> Result<String, BadCall> {
-        let files = walk(&self.root, Path::new(&self.path))?;
-        let shown = files.iter().take(LISTED_MAX);
+    /// Lists the files with their sizes.
+    pub(super) fn run(&self) -> Result<String, ToolCallError> {
+        let files = list_files_with_sizes(&self.folder, Path::new(&self.path))?;
+        let listed = files.iter().take(LISTED_FILES_MAX);
         let mut lines: Vec<String> =
-            shown.map(|(path, bytes)| format!("{bytes:>10}  {}\n", path.display())).collect();
-        match files.len().checked_sub(LISTED_MAX) {
+            listed.map(|(path, bytes)| format!("{bytes:>10}  {}\n", path.display())).collect();
+        match files.len().checked_sub(LISTED_FILES_MAX) {
             _ if files.is_empty() => lines.push("(no files)\n".to_owned()),
             Some(more) if 0 < more => lines.push(format!("… and {more} more files\n")),
             _ => {}
@@ -96,30 +120,36 @@ impl List {
     }
 }
 
-/// The files under a folder with their sizes, by name; what git ignores, and what is hidden, left
-/// out. Links are not followed.
-pub(super) fn walk(root: &Root, under: &Path) -> Result<Vec<(PathBuf, u64)>, BadCall> {
-    let under = root.resolved(under)?;
-    let top = root.path().join(&under);
+/// Lists the files under a folder with their sizes, sorted by name. Skips ignored and hidden files;
+/// does not follow links.
+pub(super) fn list_files_with_sizes(
+    root: &WorkingFolder,
+    folder: &Path,
+) -> Result<Vec<(PathBuf, u64)>, ToolCallError> {
+    let folder = root.resolve_links(folder)?;
+    let walk_root = root.path().join(&folder);
     let mut files = Vec::new();
-    for entry in WalkBuilder::new(&top).require_git(false).build() {
+    for entry in WalkBuilder::new(&walk_root).require_git(false).build() {
         let Ok(entry) = entry else { continue };
-        let Ok(about) = entry.metadata() else { continue };
-        if about.is_file()
+        let Ok(metadata) = entry.metadata() else { continue };
+        if metadata.is_file()
             && let Ok(path) = entry.path().strip_prefix(root.path())
-            && !root.is_closed(path)
+            && !root.is_excluded(path)
         {
-            files.push((path.to_owned(), about.len()));
+            files.push((path.to_owned(), metadata.len()));
         }
     }
     files.sort();
     Ok(files)
 }
 
+/// A prepared search.
 #[derive(Clone, Debug)]
-pub struct Search {
-    root: Root,
+pub struct SearchFiles {
+    folder: WorkingFolder,
+    /// Path for people.
     pub path: String,
+    /// Regular expression.
     pub pattern: String,
     regex: regex::Regex,
 }
@@ -132,45 +162,49 @@ pub(super) struct SearchArguments {
     path: String,
 }
 
-/// Bytes that a pattern may take up when it is compiled.
+/// Bytes of a compiled pattern.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
-/// Characters of a found line that are shown.
-const LINE_MAX: usize = 300;
+/// Characters of a matching line that are shown.
+const MATCH_LINE_CHARS_MAX: usize = 300;
 
-impl Search {
-    pub(super) fn prepare(root: &Root, given: SearchArguments) -> Result<Search, BadCall> {
-        let regex = regex::RegexBuilder::new(&given.pattern)
+impl SearchFiles {
+    pub(super) fn prepare(
+        root: &WorkingFolder,
+        arguments: SearchArguments,
+    ) -> Result<SearchFiles, ToolCallError> {
+        let regex = regex::RegexBuilder::new(&arguments.pattern)
             .size_limit(PATTERN_BYTES_MAX)
             .build()
-            .map_err(|error| BadCall(format!("The pattern cannot be used: {error}")))?;
-        let path = shown(&root.inside(&given.path)?);
-        Ok(Search { root: root.clone(), path, pattern: given.pattern, regex })
+            .map_err(|error| ToolCallError(format!("Invalid pattern: {error}")))?;
+        let path = display_path(&root.relative_path(&arguments.path)?);
+        Ok(SearchFiles { folder: root.clone(), path, pattern: arguments.pattern, regex })
     }
 
-    pub(super) fn run(&self) -> Result<String, BadCall> {
-        let mut found = Vec::new();
-        for (path, bytes) in walk(&self.root, Path::new(&self.path))? {
+    /// Searches all files line by line.
+    pub(super) fn run(&self) -> Result<String, ToolCallError> {
+        let mut matches = Vec::new();
+        for (path, bytes) in list_files_with_sizes(&self.folder, Path::new(&self.path))? {
             if FILE_BYTES_MAX < bytes {
                 continue;
             }
-            let Ok(file) = self.root.open_file(&path) else { continue };
-            for (at, line) in BufReader::new(file).lines().enumerate() {
-                // What is no text holds no lines.
+            let Ok(file) = self.folder.open_file(&path) else { continue };
+            for (index, line) in BufReader::new(file).lines().enumerate() {
+                // Not a text file.
                 let Ok(line) = line else { break };
                 if !self.regex.is_match(&line) {
                     continue;
                 }
-                if FOUND_MAX <= found.len() {
-                    found.push("… and more: make the pattern narrower\n".to_owned());
-                    return Ok(found.concat());
+                if SEARCH_MATCHES_MAX <= matches.len() {
+                    matches.push("… more matches: narrow the pattern\n".to_owned());
+                    return Ok(matches.concat());
                 }
-                let line: String = line.chars().take(LINE_MAX).collect();
-                found.push(format!("{}:{}: {line}\n", path.display(), at + 1));
+                let line: String = line.chars().take(MATCH_LINE_CHARS_MAX).collect();
+                matches.push(format!("{}:{}: {line}\n", path.display(), index + 1));
             }
         }
-        if found.is_empty() {
-            found.push("(nothing found)\n".to_owned());
+        if matches.is_empty() {
+            matches.push("(no matches)\n".to_owned());
         }
-        Ok(found.concat())
+        Ok(matches.concat())
     }
 }

@@ -266,8 +266,8 @@ def drive(name):
             expect("session_named" not in kinds, "the second message began another conversation")
         requests = (SCRATCH / f"{name}.requests").read_text()
         if name in BLIND:
-            expect(any("pictures" in said for said in again["notices"]), "nobody said it is blind")
-            expect("A picture that came" in requests, "it was not told of the picture")
+            expect(any("images" in text for text in again["notices"]), "no notice that it takes no images")
+            expect("An image attached" in requests, "it was not told of the picture")
         else:
             # PNG or, from agents that make pictures smaller, JPEG.
             came = "iVBORw0KGgo" in requests or '"/9j/' in requests or "base64,/9j/" in requests

@@ -1,12 +1,12 @@
-//! The working folder is saved before a tool changes it, and can be put back.
+//! Checkpoints: saved before a tool changes the folder, and restored.
 
-use agent::checkpoint::{Checkpoints, NoCheckpoint};
-use agent::policy::Policy;
-use engine::event::Event;
+use millpond_agent::checkpoint::{CheckpointError, CheckpointStore};
+use millpond_agent::policy::ToolPolicy;
+use millpond_engine::event::Event;
 
-use crate::house::{House, demo, folder};
+use crate::test_gateway::{TestGateway, demo_config, sample_folder};
 
-fn saved(events: &[Event<'static>]) -> Vec<String> {
+fn checkpoint_hashes(events: &[Event<'static>]) -> Vec<String> {
     let hashes = events.iter().filter_map(|event| match event {
         Event::CheckpointSaved { hash } => Some(hash.to_string()),
         _ => None,
@@ -16,56 +16,64 @@ fn saved(events: &[Event<'static>]) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn t4_each_change_can_be_undone_and_the_same_files_have_the_same_hash() {
-    let (folder, data) = (folder(), tempfile::tempdir().unwrap());
+    let (folder, data) = (sample_folder(), tempfile::tempdir().unwrap());
     let path = folder.path().canonicalize().unwrap();
-    let mut setup = demo(folder.path());
-    setup.policies.0.insert("*".to_owned(), Policy::Allow);
-    let checkpoints = Checkpoints::of(data.path(), &path);
-    setup.checkpoints = Some(checkpoints.clone());
-    let house = House::new(data.path(), setup).await;
+    let mut config = demo_config(folder.path());
+    config.policies.0.insert("*".to_owned(), ToolPolicy::Allow);
+    let checkpoints = CheckpointStore::for_folder(data.path(), &path);
+    config.checkpoints = Some(checkpoints.clone());
+    let gateway = TestGateway::new(data.path(), config).await;
 
-    let first = saved(&house.ask("write one").await);
+    let first = checkpoint_hashes(&gateway.send_and_wait_for_end("write one").await);
     assert_eq!(first.len(), 1);
-    let second = saved(&house.ask("write two").await);
+    let second = checkpoint_hashes(&gateway.send_and_wait_for_end("write two").await);
     assert_ne!(first, second);
-    assert_eq!(saved(&house.ask("list").await), [""; 0], "reading changes nothing");
-    let third = saved(&house.ask("compute 1+1").await);
-    assert_eq!(saved(&house.ask("compute 1+2").await), third, "nothing changed between");
+    assert_eq!(
+        checkpoint_hashes(&gateway.send_and_wait_for_end("list").await),
+        [""; 0],
+        "reading changes nothing"
+    );
+    let third = checkpoint_hashes(&gateway.send_and_wait_for_end("compute 1+1").await);
+    assert_eq!(
+        checkpoint_hashes(&gateway.send_and_wait_for_end("compute 1+2").await),
+        third,
+        "nothing changed between"
+    );
 
     let note = path.join("demo-note.txt");
-    let diff = checkpoints.diff(&second[0]).await.unwrap();
+    let diff = checkpoints.diff_with_folder(&second[0]).await.unwrap();
     assert!(diff.contains("-two\n+one\n"), "{diff}");
-    let before = checkpoints.restore(&second[0]).await.unwrap();
-    assert_eq!(before, third[0]);
+    let saved_before = checkpoints.restore(&second[0]).await.unwrap();
+    assert_eq!(saved_before, third[0]);
     assert_eq!(std::fs::read_to_string(&note).unwrap(), "one\n");
     checkpoints.restore(&first[0]).await.unwrap();
     assert!(!note.exists(), "a file that was not there goes");
     assert_eq!(std::fs::read_to_string(path.join("depth.txt")).unwrap(), "3 m\n");
-    checkpoints.restore(&before).await.unwrap();
+    checkpoints.restore(&saved_before).await.unwrap();
     assert_eq!(std::fs::read_to_string(&note).unwrap(), "two\n");
 
     assert_eq!(checkpoints.list().await.unwrap().len(), 3);
-    assert_eq!(checkpoints.find(&first[0][..8]).await, Ok(first[0].clone()));
-    let unknown = checkpoints.find("0000").await;
-    assert_eq!(unknown, Err(NoCheckpoint::Unknown("0000".to_owned())));
+    assert_eq!(checkpoints.find_by_prefix(&first[0][..8]).await, Ok(first[0].clone()));
+    let unknown = checkpoints.find_by_prefix("0000").await;
+    assert_eq!(unknown, Err(CheckpointError::Unknown("0000".to_owned())));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repository_of_the_folder_itself_is_left_alone() {
-    let (folder, data) = (folder(), tempfile::tempdir().unwrap());
+    let (folder, data) = (sample_folder(), tempfile::tempdir().unwrap());
     let git = |arguments: &[&str]| {
-        let done = std::process::Command::new("git")
+        let output = std::process::Command::new("git")
             .args(arguments)
             .current_dir(folder.path())
             .output()
             .unwrap();
-        String::from_utf8(done.stdout).unwrap()
+        String::from_utf8(output.stdout).unwrap()
     };
     git(&["init", "-q"]);
     std::fs::write(folder.path().join(".gitignore"), "secret.txt\n").unwrap();
     std::fs::write(folder.path().join("secret.txt"), "hush").unwrap();
     let status = git(&["status", "--porcelain"]);
-    let checkpoints = Checkpoints::of(data.path(), folder.path());
+    let checkpoints = CheckpointStore::for_folder(data.path(), folder.path());
     let hash = checkpoints.save().await.unwrap();
     std::fs::write(folder.path().join("new.txt"), "new").unwrap();
     checkpoints.restore(&hash).await.unwrap();

@@ -1,4 +1,4 @@
-//! Tests of the agents as the gateway sees them: a message in, a log out.
+//! Tests of the agents through a gateway: a message in, a log out.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -7,18 +7,18 @@
 
 mod approvals;
 mod checkpoints;
+mod concurrent_sessions;
 mod demo;
-mod driven;
+mod external_agents;
 mod faults;
 mod heartbeats;
-mod house;
+mod images;
+mod joining_messages;
 mod limits;
-mod many;
 mod mcp;
 mod model;
 mod requests;
-mod scripted;
-mod shown;
-mod steering;
+mod restarts;
+mod scripted_provider;
 mod stopping;
-mod surviving;
+mod test_gateway;

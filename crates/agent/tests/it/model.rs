@@ -1,30 +1,33 @@
-//! A real model, small as it is, in three protocols: it thinks, speaks, calls a tool that is run, and
-//! answers from what that gave. `tests/model/serve.sh` serves it, and installs it the first time.
+//! A small real model in three APIs: it reasons, calls a tool, and answers from the result.
+//! `tests/model/serve.sh` serves it, and installs it the first time.
 
 use std::path::Path;
 use std::time::Duration;
 
-use agent::model::{Model, Thoughts, Wire};
-use agent::process::{Group, piped};
-use agent::provider::{Patience, Provider};
-use agent::rounds::Setup;
-use engine::event::{
-    Ending, Event, Executor, MessageId, Outcome, ReasoningOrigin, Reply, StepId, Stop, TextMode,
-    ToolKind, ToolOutcome,
+use millpond_agent::agent_loop::ModelAgentConfig;
+use millpond_agent::model::{Model, ModelApi, ThoughtReplay};
+use millpond_agent::process::{ProcessGroup, piped_command};
+use millpond_agent::provider::{CallTimeouts, Provider};
+use millpond_engine::event::{
+    Ending, Event, Executor, MessageId, Outcome, ReasoningOrigin, Reply, StepId, StopReason,
+    TextMode, ToolKind, ToolOutcome,
 };
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
-use crate::house::{House, demo, ending, folder, outcomes, reply, said};
+use crate::test_gateway::{
+    TestGateway, all_message_text, demo_config, ending, final_message_text, sample_folder,
+    tool_outcomes,
+};
 
-/// The server, and where it listens; nothing if it cannot be installed here.
-async fn serve() -> Option<(Group, String)> {
+/// Starts the model's server; returns its base URL, or `None` if it cannot be installed.
+async fn start_model_server() -> Option<(ProcessGroup, String)> {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/model/serve.sh");
-    let mut command = piped(script.to_str().unwrap());
+    let mut command = piped_command(script.to_str().unwrap());
     command.arg(port.to_string()).stderr(std::process::Stdio::null());
-    let mut group = Group::start(command).unwrap();
-    let mut lines = BufReader::new(group.take_output().unwrap()).lines();
+    let mut group = ProcessGroup::spawn(command).unwrap();
+    let mut lines = BufReader::new(group.take_stdout().unwrap()).lines();
     let listening = async {
         while let Ok(Some(line)) = lines.next_line().await {
             if line.starts_with("listening") {
@@ -33,7 +36,7 @@ async fn serve() -> Option<(Group, String)> {
         }
         false
     };
-    // The first time it is installed.
+    // The first run installs it.
     if !tokio::time::timeout(Duration::from_mins(5), listening).await.unwrap_or(false) {
         println!("skipped: crates/agent/tests/model/serve.sh does not run here");
         return None;
@@ -42,48 +45,48 @@ async fn serve() -> Option<(Group, String)> {
     Some((group, format!("http://127.0.0.1:{port}")))
 }
 
-fn setup(wire: Wire, base: &str, folder: &Path) -> Setup {
+fn model_config(wire: ModelApi, base: &str, folder: &Path) -> ModelAgentConfig {
     let model = Model {
-        wire,
-        base: format!("{base}/v1"),
+        api: wire,
+        base_url: format!("{base}/v1"),
         name: "smollm2".to_owned(),
         key: None,
         max_tokens: 200,
         thinking_tokens: None,
-        thoughts: Thoughts::GiveBack,
-        extra: json!({ "temperature": 0 }).as_object().unwrap().clone(),
+        thought_replay: ThoughtReplay::Resend,
+        extra_params: json!({ "temperature": 0 }).as_object().unwrap().clone(),
     };
-    let provider = Provider::model(model, Patience::default(), &[]).unwrap();
-    let mut setup = Setup { provider, dialect: wire.dialect(), ..demo(folder) };
-    setup.toolbox.builtins = vec![agent::tools::Builtin::ReadFile];
-    setup
+    let provider = Provider::new_model(model, CallTimeouts::default(), &[]).unwrap();
+    let mut config = ModelAgentConfig { provider, dialect: wire.dialect(), ..demo_config(folder) };
+    config.toolbox.builtins = vec![millpond_agent::tools::BuiltinTool::ReadFile];
+    config
 }
 
-/// A run in which somebody asked for a file and got it: so small a model needs to be shown.
-fn example(file: &str, content: &str) -> Vec<Event<'static>> {
+/// A finished run that reads a file: so small a model needs an example.
+fn example_run(file: &str, content: &str) -> Vec<Event<'static>> {
     let (text, step) = (|text: String| text.into(), StepId(1));
     let round = |round| Event::RoundStarted { round, model: None, response: None };
     let ended = |round, stop| Event::RoundEnded { round, stop: Some(stop), incomplete: false };
-    let message = |id, round, words: String| {
+    let message = |id, round, message_text: String| {
         let message = MessageId(id);
         [
             Event::MessageStarted { message, round, phase: None },
-            Event::TextAppended { message, text: words.into() },
+            Event::TextAppended { message, text: message_text.into() },
             Event::MessageEnded { message, incomplete: false },
         ]
     };
-    let thought = StepId(0);
+    let reasoning_step = StepId(0);
     let mut events = vec![
         Event::RunStarted { version: 1, dialect: "millpond".into(), mode: TextMode::Incremental },
         Event::PromptReceived { text: text(format!("What is in {file}?")), images: Vec::new() },
         round(0),
-        Event::ReasoningStarted { step: thought, round: 0, origin: ReasoningOrigin::Native },
+        Event::ReasoningStarted { step: reasoning_step, round: 0, origin: ReasoningOrigin::Native },
         Event::ReasoningAppended {
-            step: thought,
+            step: reasoning_step,
             text: text(format!("The user asks for {file}.")),
         },
-        Event::StepSealed { step: thought, seal: r#"{"signature":"x"}"#.into() },
-        Event::ReasoningEnded { step: thought, incomplete: false },
+        Event::StepSealed { step: reasoning_step, seal: r#"{"signature":"x"}"#.into() },
+        Event::ReasoningEnded { step: reasoning_step, incomplete: false },
     ];
     events.extend(message(0, 0, "Let me read that.".to_owned()));
     events.extend([
@@ -99,18 +102,18 @@ fn example(file: &str, content: &str) -> Vec<Event<'static>> {
         },
         Event::ArgumentsAppended { step, text: text(json!({ "path": file }).to_string()) },
         Event::ToolReady { step },
-        ended(0, Stop::Tools),
+        ended(0, StopReason::Tools),
         Event::OutputAppended { step, text: text(format!("    1  {content}\n")) },
         Event::ToolEnded { step, outcome: ToolOutcome::Succeeded, detail: None },
         round(1),
     ]);
     events.extend(message(1, 1, format!("The file {file} says: {content}")));
     events.extend([
-        ended(1, Stop::End),
+        ended(1, StopReason::End),
         Event::RunEnded {
             ending: Ending {
                 outcome: Outcome::Completed,
-                stop: Some(Stop::End),
+                stop: Some(StopReason::End),
                 reason: None,
                 detail: None,
                 reply: Reply::Message,
@@ -122,21 +125,27 @@ fn example(file: &str, content: &str) -> Vec<Event<'static>> {
     events
 }
 
-async fn house(wire: Wire, base: &str, folder: &Path, data: &Path) -> House {
-    let house = House::new(data, setup(wire, base, folder)).await;
-    house.seed(&[example("depth.txt", "3 m"), example("fish.txt", "7 carp")]).await;
-    house
+async fn seeded_gateway(wire: ModelApi, base: &str, folder: &Path, data: &Path) -> TestGateway {
+    let gateway = TestGateway::new(data, model_config(wire, base, folder)).await;
+    gateway
+        .append_finished_runs(&[example_run("depth.txt", "3 m"), example_run("fish.txt", "7 carp")])
+        .await;
+    gateway
 }
 
-async fn speaks(wire: Wire, base: &str) {
-    let (folder, data) = (folder(), tempfile::tempdir().unwrap());
+async fn check_tool_call(wire: ModelApi, base: &str) {
+    let (folder, data) = (sample_folder(), tempfile::tempdir().unwrap());
     std::fs::write(folder.path().join("birds.txt"), "2 herons\n").unwrap();
-    let house = house(wire, base, folder.path(), data.path()).await;
-    let events = house.ask("What is in birds.txt?").await;
+    let gateway = seeded_gateway(wire, base, folder.path(), data.path()).await;
+    let events = gateway.send_and_wait_for_end("What is in birds.txt?").await;
     let name = wire.as_str();
     assert_eq!(ending(&events).outcome, Outcome::Completed, "{name}: {events:#?}");
-    assert_eq!(outcomes(&events), [ToolOutcome::Succeeded], "{name}: {events:#?}");
-    assert!(reply(&events).contains("2 herons"), "{name}: {}", said(&events));
+    assert_eq!(tool_outcomes(&events), [ToolOutcome::Succeeded], "{name}: {events:#?}");
+    assert!(
+        final_message_text(&events).contains("2 herons"),
+        "{name}: {}",
+        all_message_text(&events)
+    );
     let count =
         |wanted: fn(&Event<'_>) -> bool| events.iter().filter(|event| wanted(event)).count();
     assert!(
@@ -152,40 +161,40 @@ async fn speaks(wire: Wire, base: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_real_model_calls_a_real_tool_in_three_protocols() {
-    let Some((group, base)) = serve().await else { return };
-    for wire in [Wire::Chat, Wire::Messages, Wire::Responses] {
-        speaks(wire, &base).await;
-        is_cancelled(wire, &base).await;
+    let Some((group, base)) = start_model_server().await else { return };
+    for wire in [ModelApi::Chat, ModelApi::Messages, ModelApi::Responses] {
+        check_tool_call(wire, &base).await;
+        check_cancel(wire, &base).await;
     }
-    is_killed(group, &base).await;
+    check_server_killed(group, &base).await;
 }
 
-/// A question that takes long to answer.
-const LONG: &str = "Tell me a long story about a mill.";
+/// A prompt with a long answer.
+const LONG_QUESTION: &str = "Tell me a long story about a mill.";
 
-async fn is_cancelled(wire: Wire, base: &str) {
-    let (folder, data) = (folder(), tempfile::tempdir().unwrap());
-    let mut setup = setup(wire, base, folder.path());
-    setup.toolbox.builtins.clear();
-    let house = House::new(data.path(), setup).await;
-    let run = house.send(LONG).await;
-    house.until(run, |event| matches!(event, Event::TextAppended { .. })).await;
-    house.gateway.runs.cancel(run);
-    let events = house.whole(run).await;
+async fn check_cancel(wire: ModelApi, base: &str) {
+    let (folder, data) = (sample_folder(), tempfile::tempdir().unwrap());
+    let mut config = model_config(wire, base, folder.path());
+    config.toolbox.builtins.clear();
+    let gateway = TestGateway::new(data.path(), config).await;
+    let run = gateway.send(LONG_QUESTION).await;
+    gateway.events_until(run, |event| matches!(event, Event::TextAppended { .. })).await;
+    gateway.scheduler.runs.request_cancel(run);
+    let events = gateway.events_to_end(run).await;
     assert_eq!(ending(&events).outcome, Outcome::Cancelled, "{}", wire.as_str());
-    assert!(!said(&events).is_empty());
+    assert!(!all_message_text(&events).is_empty());
 }
 
-async fn is_killed(mut group: Group, base: &str) {
-    let (folder, data) = (folder(), tempfile::tempdir().unwrap());
-    let mut setup = setup(Wire::Chat, base, folder.path());
-    setup.toolbox.builtins.clear();
-    let house = House::new(data.path(), setup).await;
-    let run = house.send(LONG).await;
-    house.until(run, |event| matches!(event, Event::TextAppended { .. })).await;
-    group.stop().await;
-    let events = house.whole(run).await;
+async fn check_server_killed(mut group: ProcessGroup, base: &str) {
+    let (folder, data) = (sample_folder(), tempfile::tempdir().unwrap());
+    let mut config = model_config(ModelApi::Chat, base, folder.path());
+    config.toolbox.builtins.clear();
+    let gateway = TestGateway::new(data.path(), config).await;
+    let run = gateway.send(LONG_QUESTION).await;
+    gateway.events_until(run, |event| matches!(event, Event::TextAppended { .. })).await;
+    group.terminate().await;
+    let events = gateway.events_to_end(run).await;
     let outcome = ending(&events).outcome;
     assert!(matches!(outcome, Outcome::Failed | Outcome::Truncated), "{outcome:?}");
-    assert!(ending(&events).incomplete && !said(&events).is_empty());
+    assert!(ending(&events).incomplete && !all_message_text(&events).is_empty());
 }

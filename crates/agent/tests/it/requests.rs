@@ -1,69 +1,69 @@
-//! What a model is asked, in each protocol's own words, from the log of a conversation.
+//! Golden requests of each API, built from the log of a conversation.
 
 use std::fs;
 use std::path::Path;
 
-use agent::conversation::{Conversation, Turn};
-use agent::model::{Key, Model, Thoughts, Wire};
-use agent::request::{Asked, build};
-use agent::tools::Builtin;
-use engine::event::Record;
+use millpond_agent::conversation::{Conversation, Turn};
+use millpond_agent::model::{ApiKey, Model, ModelApi, ThoughtReplay};
+use millpond_agent::request::{ModelInput, build_request};
+use millpond_agent::tools::BuiltinTool;
+use millpond_engine::event::Record;
 use serde_json::json;
 
-fn fixtures() -> std::path::PathBuf {
+fn fixtures_folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/requests")
 }
 
-fn turns(log: &Path) -> Vec<Turn> {
+fn turns_from_log(log: &Path) -> Vec<Turn> {
     let text = fs::read_to_string(log).unwrap();
     let mut conversation = Conversation::default();
     for line in text.lines() {
-        conversation.hear(&serde_json::from_str::<Record<'_>>(line).unwrap());
+        conversation.apply(&serde_json::from_str::<Record<'_>>(line).unwrap());
     }
     conversation.turns()
 }
 
-fn model(wire: Wire) -> Model {
+fn sample_model(wire: ModelApi) -> Model {
     Model {
-        wire,
-        base: "https://models.test/v1".to_owned(),
+        api: wire,
+        base_url: "https://models.test/v1".to_owned(),
         name: "heron-2".to_owned(),
-        key: Some(Key::new("not-in-any-golden")),
+        key: Some(ApiKey::new("not-in-any-golden")),
         max_tokens: 4096,
         thinking_tokens: Some(1024),
-        thoughts: Thoughts::GiveBack,
-        extra: json!({ "metadata": { "pond": 1 } }).as_object().unwrap().clone(),
+        thought_replay: ThoughtReplay::Resend,
+        extra_params: json!({ "metadata": { "pond": 1 } }).as_object().unwrap().clone(),
     }
 }
 
 #[test]
 fn every_conversation_gives_its_requests() {
-    let tools = [Builtin::ReadFile.spec(), Builtin::RunCommand.spec()];
-    let mut seen = 0;
-    for entry in fs::read_dir(fixtures()).unwrap() {
+    let tools = [BuiltinTool::ReadFile.tool_spec(), BuiltinTool::RunCommand.tool_spec()];
+    let mut file_count = 0;
+    for entry in fs::read_dir(fixtures_folder()).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|kind| kind != "events") {
             continue;
         }
-        seen += 1;
-        let turns = turns(&path);
-        for wire in Wire::ALL {
-            let asked = Asked { system: "Be brief.", turns: &turns, tools: &tools };
-            let request = build(&model(wire), asked);
+        file_count += 1;
+        let turns = turns_from_log(&path);
+        for wire in ModelApi::ALL {
+            let input = ModelInput { system_prompt: "Be brief.", turns: &turns, tools: &tools };
+            let request = build_request(&sample_model(wire), input);
             let golden = path.with_extension(format!("{}.json", wire.as_str()));
-            let given = json!({
+            let actual = json!({
                 "url": request.url,
                 "headers": request.headers,
                 "body": request.body,
             });
-            let given = format!("{given:#}\n");
-            assert!(!given.contains("not-in-any-golden"));
+            let actual = format!("{actual:#}\n");
+            assert!(!actual.contains("not-in-any-golden"));
             if std::env::var_os("UPDATE").is_some() {
-                fs::write(&golden, &given).unwrap();
+                fs::write(&golden, &actual).unwrap();
             }
             let expected = fs::read_to_string(&golden).unwrap_or_default();
-            assert_eq!(given, expected, "{} (UPDATE=1 rewrites it)", golden.display());
+            assert_eq!(actual, expected, "{} (UPDATE=1 rewrites it)", golden.display());
         }
     }
-    assert!(0 < seen);
+    assert!(0 < file_count);
 }

@@ -1,7 +1,8 @@
-//! The dialects: one file for each, one line here.
+//! The dialect trait and the list of dialects; each dialect has one file.
+//!
+//! Invariant: a provider's field names appear only in its dialect's file.
 
 mod acp;
-mod agents;
 mod anthropic;
 mod bedrock;
 mod claude_code;
@@ -11,7 +12,6 @@ mod codex_app_server;
 mod cohere;
 mod copilot;
 mod cursor_agent;
-mod draft;
 mod gemini;
 mod gemini_cli;
 mod kilo;
@@ -21,9 +21,7 @@ mod openai_responses;
 mod opencode;
 mod pi;
 mod qwen_code;
-mod repeated;
-mod say_ask;
-mod stream_json;
+mod shared;
 
 use crate::event::TextMode;
 use crate::run::Writer;
@@ -31,113 +29,139 @@ use crate::run::Writer;
 use super::frame::Frame;
 use super::probe::{Likeness, Probe};
 
-/// The frame is not of the shape the dialect expects; it is kept as it came.
+/// Error: the frame does not have the shape that the dialect expects. The caller keeps it raw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable;
 
-/// One provider's or agent's way of streaming. Its field names are known in its file only.
+/// Incremental parser of one provider's or agent's stream format.
 pub(crate) trait Dialect: Clone + std::fmt::Debug + Default + PartialEq {
+    /// Name as `--from` takes it.
     const NAME: &'static str;
+    /// Increments or whole texts; never guessed.
     const MODE: TextMode;
 
+    /// Certainty that a frame belongs to this dialect.
     fn likeness(probe: &Probe<'_>) -> Likeness;
 
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable>;
+    /// Parses one frame and writes its events.
+    fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable>;
 
-    /// The transport's `[DONE]`.
-    fn done(&mut self, _out: &mut Writer<'_>) {}
+    /// Handles the transport's `[DONE]` marker.
+    fn push_done_marker(&mut self, _out: &mut Writer<'_>) {}
 
-    /// No more frames come.
+    /// Ends the input: writes held content.
     fn finish(&mut self, _out: &mut Writer<'_>) {}
 }
 
-/// Declares the dialects; those listed first win where two are equally sure.
+/// Declares the dialects. Of two equally certain ones the first listed wins.
 macro_rules! dialects {
-    ($($variant:ident => $module:ident,)*) => {
-        /// The name of a dialect, as `--from` takes it.
+    ($(#[$doc:meta] $variant:ident => $module:ident,)*) => {
+        /// Name of a dialect: the stream format of one provider or agent.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum DialectName { $($variant,)* }
+        #[non_exhaustive]
+        pub enum DialectName { $(#[$doc] $variant,)* }
 
         impl DialectName {
+            /// All dialects in declaration order.
             pub const ALL: &'static [DialectName] = &[$(DialectName::$variant,)*];
 
+            /// Text form of the name.
             pub fn as_str(self) -> &'static str {
                 match self { $(DialectName::$variant => $module::$variant::NAME,)* }
             }
         }
 
-        /// A dialect and where it is in its stream.
+        /// Parser state of any one dialect.
         #[derive(Clone, Debug, PartialEq)]
-        pub(super) enum Speaker { $($variant($module::$variant),)* }
+        pub(super) enum AnyDialect { $($variant($module::$variant),)* }
 
-        impl Speaker {
-            pub(super) fn new(name: DialectName) -> Speaker {
-                match name { $(DialectName::$variant => Speaker::$variant(Default::default()),)* }
+        impl AnyDialect {
+            pub(super) fn new(name: DialectName) -> AnyDialect {
+                match name { $(DialectName::$variant => AnyDialect::$variant(Default::default()),)* }
             }
 
             pub(super) fn name(&self) -> DialectName {
-                match self { $(Speaker::$variant(_) => DialectName::$variant,)* }
+                match self { $(AnyDialect::$variant(_) => DialectName::$variant,)* }
             }
 
             pub(super) fn mode(&self) -> TextMode {
-                match self { $(Speaker::$variant(_) => $module::$variant::MODE,)* }
+                match self { $(AnyDialect::$variant(_) => $module::$variant::MODE,)* }
             }
 
-            pub(super) fn frame(
+            pub(super) fn push_frame(
                 &mut self,
                 frame: Frame<'_>,
                 out: &mut Writer<'_>,
             ) -> Result<(), Unreadable> {
-                match self { $(Speaker::$variant(dialect) => dialect.frame(frame, out),)* }
+                match self { $(AnyDialect::$variant(dialect) => dialect.push_frame(frame, out),)* }
             }
 
-            pub(super) fn done(&mut self, out: &mut Writer<'_>) {
-                match self { $(Speaker::$variant(dialect) => dialect.done(out),)* }
+            pub(super) fn push_done_marker(&mut self, out: &mut Writer<'_>) {
+                match self { $(AnyDialect::$variant(dialect) => dialect.push_done_marker(out),)* }
             }
 
             pub(super) fn finish(&mut self, out: &mut Writer<'_>) {
-                match self { $(Speaker::$variant(dialect) => dialect.finish(out),)* }
+                match self { $(AnyDialect::$variant(dialect) => dialect.finish(out),)* }
             }
         }
 
-        /// How sure each dialect is of a frame.
+        /// Likeness of a frame to each dialect.
         pub(super) fn likenesses(probe: &Probe<'_>) -> Vec<(DialectName, Likeness)> {
             vec![$((DialectName::$variant, $module::$variant::likeness(probe)),)*]
         }
     };
 }
 
-// Those of JSON-RPC come first: to others an error of theirs looks like any error.
+// JSON-RPC dialects come first: their errors look like any error to the others.
 dialects! {
+    /// JSON-RPC of `codex app-server`.
     CodexAppServer => codex_app_server,
+    /// The Agent Client Protocol.
     Acp => acp,
+    /// The Chat Completions API, and the many services that copy it.
     OpenAiChat => openai_chat,
+    /// The Messages API.
     Anthropic => anthropic,
+    /// The Responses API.
     OpenAiResponses => openai_responses,
+    /// `streamGenerateContent` and the Interactions API.
     Gemini => gemini,
+    /// Ollama's own API.
     Ollama => ollama,
+    /// The Chat API, version 2.
     Cohere => cohere,
+    /// `ConverseStream`, as JSON lines.
     Bedrock => bedrock,
+    /// `codex exec --json`.
     Codex => codex,
+    /// `gemini --output-format stream-json`.
     GeminiCli => gemini_cli,
+    /// `copilot --output-format json`.
     Copilot => copilot,
+    /// `pi --mode json`.
     Pi => pi,
+    /// `opencode run --format json`, and the events of `opencode serve`.
     Opencode => opencode,
+    /// `cline --json`, and its stored messages.
     Cline => cline,
+    /// UI messages of Kilo, Roo and Cline.
     Kilo => kilo,
+    /// `claude --output-format stream-json`.
     ClaudeCode => claude_code,
+    /// `qwen --output-format stream-json`.
     QwenCode => qwen_code,
+    /// `cursor-agent --output-format stream-json`.
     CursorAgent => cursor_agent,
 }
 
-/// A name that no dialect has.
+/// Error: no dialect has this name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownDialect(pub String);
 
 impl std::fmt::Display for UnknownDialect {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names: Vec<&str> = DialectName::ALL.iter().map(|name| name.as_str()).collect();
-        write!(f, "unknown dialect `{}`; known are auto, {}", self.0, names.join(", "))
+        write!(f, "unknown dialect `{}` (known: auto, {})", self.0, names.join(", "))
     }
 }
 

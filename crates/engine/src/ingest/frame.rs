@@ -1,60 +1,73 @@
-//! Cutting bytes into frames, whatever the transport and wherever the chunks end.
+//! Cuts bytes into frames: server-sent events, JSON lines or a JSON array.
 //!
-//! Does: find out the transport from its first bytes; hand on each frame once; bound memory.
-//! Does not: know any dialect. One payload per line works for every one of them.
+//! Does: detect the transport from the first bytes; emit each frame once; bound memory.
+//! Does not: depend on any dialect. One payload per line works for all of them.
+//!
+//! Invariant: frames do not depend on chunk boundaries.
 
 mod array;
 mod lines;
 mod sse;
 
 use array::ArrayCutter;
-pub(crate) use lines::Depth;
+pub(crate) use lines::JsonDepth;
 use lines::LineCutter;
 pub use sse::SseDecoder;
 
 /// One unit of a transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// The transport's own name for it; only server-sent events have one.
+    /// Event name; empty except for server-sent events.
     pub name: &'a str,
+    /// Last event id, which persists until the next one; empty except for server-sent events.
+    pub id: &'a str,
+    /// Payload, usually JSON.
     pub data: &'a str,
-    pub from: Direction,
+    /// Side that sent the frame.
+    pub origin: FrameOrigin,
 }
 
-/// Which side of a conversation a frame was sent by, where a transcript shows both.
+/// Side that sent a frame; a transcript may show both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub enum FrameOrigin {
+    /// The agent, or a source with one side only.
     Agent,
+    /// The program that drives the agent.
     Client,
 }
 
-/// What a cutter hands on.
+/// One output of a [`Cutter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cutting<'a> {
+pub enum CutterOutput<'a> {
+    /// A complete frame.
     Frame(Frame<'a>),
-    /// A frame over [`FRAME_BYTES_MAX`](crate::limits::FRAME_BYTES_MAX): its beginning; the rest is passed over.
+    /// Beginning of a frame over [`FRAME_BYTES_MAX`](crate::limits::FRAME_BYTES_MAX); the rest is
+    /// skipped.
     TooLong {
+        /// The first bytes of the frame.
         beginning: &'a str,
     },
-    /// Bytes that are no frame of this transport.
+    /// Text that is not a frame of this transport.
     Noise(&'a str),
 }
 
-impl<'a> Cutting<'a> {
-    fn data(data: &'a str) -> Cutting<'a> {
-        Cutting::Frame(Frame { name: "", data, from: Direction::Agent })
+impl<'a> CutterOutput<'a> {
+    /// A frame without a name, sent by the agent.
+    fn unnamed_agent_frame(data: &'a str) -> CutterOutput<'a> {
+        CutterOutput::Frame(Frame { name: "", id: "", data, origin: FrameOrigin::Agent })
     }
 }
 
-/// A stream of frames over a stream of bytes.
+/// Incremental frame decoder that detects its transport.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cutter {
     transport: Transport,
 }
 
+/// Detected transport with its decoder state.
 #[derive(Clone, Debug, PartialEq)]
 enum Transport {
-    /// Only white space, a byte-order mark or the beginning of either has come.
+    /// The bytes so far fit several transports.
     Unknown {
         seen: Vec<u8>,
     },
@@ -63,7 +76,7 @@ enum Transport {
     Array(ArrayCutter),
 }
 
-/// A buffer that one long frame has blown up is given back down to this.
+/// Capacity that a buffer keeps after a long frame.
 const BUFFER_BYTES_KEPT: usize = 1_048_576;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -75,35 +88,36 @@ impl Default for Cutter {
 }
 
 impl Cutter {
-    pub fn push(&mut self, bytes: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
+    /// Decodes one chunk and calls `out` for each frame it completes.
+    pub fn push(&mut self, bytes: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
         match &mut self.transport {
             Transport::Sse(decoder) => decoder.push(bytes, out),
             Transport::Lines(lines) => {
                 if let Some(events) = lines.push(bytes, out) {
-                    self.turn_to_sse(&events, out);
+                    self.switch_to_sse(&events, out);
                 }
             }
             Transport::Array(array) => array.push(bytes, out),
             Transport::Unknown { seen } => {
                 seen.extend_from_slice(bytes);
-                drop_lead(seen);
-                if let Some(transport) = recognise(seen) {
-                    self.begin(transport, out);
+                strip_leading_whitespace_and_bom(seen);
+                if let Some(transport) = detect_transport(seen) {
+                    self.set_transport(transport, out);
                 }
             }
         }
     }
 
-    /// No more bytes come: hands on what was not yet closed.
-    pub fn finish(&mut self, out: &mut impl FnMut(Cutting<'_>)) {
+    /// Ends the input and emits unclosed frames.
+    pub fn finish(&mut self, out: &mut impl FnMut(CutterOutput<'_>)) {
         if let Transport::Unknown { .. } = self.transport {
-            self.begin(Transport::Lines(LineCutter::default()), out);
+            self.set_transport(Transport::Lines(LineCutter::default()), out);
         }
         match &mut self.transport {
             Transport::Sse(decoder) => decoder.finish(out),
             Transport::Lines(lines) => {
                 if let Some(events) = lines.finish(out) {
-                    self.turn_to_sse(&events, out);
+                    self.switch_to_sse(&events, out);
                     self.finish(out);
                 }
             }
@@ -112,13 +126,14 @@ impl Cutter {
         }
     }
 
-    /// What looked like lines of text was only said before the events began.
-    fn turn_to_sse(&mut self, events: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
+    /// Switches from lines to server-sent events: the lines so far were a preamble.
+    fn switch_to_sse(&mut self, events: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
         self.transport = Transport::Sse(SseDecoder::default());
         self.push(events, out);
     }
 
-    fn begin(&mut self, transport: Transport, out: &mut impl FnMut(Cutting<'_>)) {
+    /// Sets the detected transport and pushes the buffered bytes to it.
+    fn set_transport(&mut self, transport: Transport, out: &mut impl FnMut(CutterOutput<'_>)) {
         let before = std::mem::replace(&mut self.transport, transport);
         if let Transport::Unknown { seen } = before {
             self.push(&seen, out);
@@ -126,8 +141,8 @@ impl Cutter {
     }
 }
 
-/// Forgets white space and byte-order marks before the first frame.
-fn drop_lead(seen: &mut Vec<u8>) {
+/// Removes white space and byte-order marks before the first frame.
+fn strip_leading_whitespace_and_bom(seen: &mut Vec<u8>) {
     let mut body = seen.trim_ascii_start();
     while let Some(rest) = body.strip_prefix(BYTE_ORDER_MARK) {
         body = rest.trim_ascii_start();
@@ -136,8 +151,8 @@ fn drop_lead(seen: &mut Vec<u8>) {
     seen.drain(..lead);
 }
 
-/// Tells the transport from its first bytes, or that more are needed.
-fn recognise(body: &[u8]) -> Option<Transport> {
+/// Detects the transport from its first bytes; `None` if more are needed.
+fn detect_transport(body: &[u8]) -> Option<Transport> {
     if BYTE_ORDER_MARK.starts_with(body) {
         return None;
     }

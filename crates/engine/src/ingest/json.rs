@@ -1,5 +1,6 @@
-//! Reading JSON without building trees: only what a dialect asks for is looked at, texts stay
-//! borrowed, and fields that nobody asked for are told apart from those known to mean nothing.
+//! Reads JSON without building trees: parses only requested members and borrows texts.
+//!
+//! Unknown members are kept apart from members that are known and ignored.
 
 mod scalar;
 
@@ -10,39 +11,39 @@ use std::marker::PhantomData;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 pub(crate) use serde_json::value::RawValue;
 
-pub(crate) use scalar::{is_true, number};
+pub(crate) use scalar::{as_scalar, is_true};
 
-/// Members of an object that its reader has never heard of.
-pub(crate) type Unknown<'a> = Vec<(String, &'a RawValue)>;
+/// Members of an object that are neither read nor ignored.
+pub(crate) type UnknownMembers<'a> = Vec<(String, &'a RawValue)>;
 
-/// A string that is borrowed unless it has escapes.
+/// A JSON string, borrowed unless it has escapes.
 #[derive(serde::Deserialize)]
 #[serde(transparent)]
-struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
+struct BorrowedStr<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The string, if it is one.
-pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
-    serde_json::from_str::<Borrowed<'_>>(raw.get()).ok().map(|text| text.0)
+/// Text of a JSON string; `None` for any other value.
+pub(crate) fn as_string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    serde_json::from_str::<BorrowedStr<'_>>(raw.get()).ok().map(|text| text.0)
 }
 
-/// The string, or the JSON text of anything else.
+/// Text of a JSON string, or the JSON of any other value.
 pub(crate) fn string_or_json(raw: &RawValue) -> Cow<'_, str> {
-    string(raw).unwrap_or_else(|| Cow::Borrowed(raw.get()))
+    as_string(raw).unwrap_or_else(|| Cow::Borrowed(raw.get()))
 }
 
-/// The elements of an array; none if it is not one.
-pub(crate) fn elements(raw: &RawValue) -> Vec<&RawValue> {
+/// Elements of a JSON array; empty for any other value.
+pub(crate) fn array_elements(raw: &RawValue) -> Vec<&RawValue> {
     serde_json::from_str(raw.get()).unwrap_or_default()
 }
 
-/// The JSON text of an object of these texts.
-pub(crate) fn sealed(members: &[(&str, &str)]) -> String {
+/// Builds the JSON of an object with string members.
+pub(crate) fn json_object_of_strings(members: &[(&str, &str)]) -> String {
     let members = members.iter().map(|(name, text)| ((*name).to_owned(), (*text).into()));
     serde_json::Value::Object(members.collect()).to_string()
 }
 
-/// The JSON text of an object of these members; missing ones are left out.
-pub(crate) fn object_text(members: &[(&str, Option<&RawValue>)]) -> String {
+/// Builds the JSON of an object from raw members, without missing ones.
+pub(crate) fn json_object_of_members(members: &[(&str, Option<&RawValue>)]) -> String {
     let mut text = String::from("{");
     for (name, value) in members {
         let Some(value) = value else { continue };
@@ -55,80 +56,32 @@ pub(crate) fn object_text(members: &[(&str, Option<&RawValue>)]) -> String {
     text
 }
 
-/// Which members of an object a dialect reads, and which it knows to mean nothing to it.
+/// All members of the object in `json` except `null` ones; `None` if it is not an object.
+pub(crate) fn object_members(json: &str) -> Option<UnknownMembers<'_>> {
+    object! { Members { ; keep } }
+    Members::parse(json).map(|object| object.unknown)
+}
+
+/// A list that stores its first element inline: nearly all have one element.
 #[derive(Debug)]
-pub(crate) struct Shape<const N: usize> {
-    pub(crate) read: [&'static str; N],
-    pub(crate) skip: &'static [&'static str],
-}
-
-/// What [`Shape::read`] found. A member that is `null` counts as missing.
-#[derive(Debug)]
-pub(crate) struct Members<'a, const N: usize> {
-    pub(crate) read: [Option<&'a RawValue>; N],
-    pub(crate) unknown: Unknown<'a>,
-}
-
-impl<const N: usize> Shape<N> {
-    /// The members of the object in `json`, or `None` if it is not an object.
-    pub(crate) fn read<'a>(&self, json: &'a str) -> Option<Members<'a, N>> {
-        let mut reader = serde_json::Deserializer::from_str(json);
-        let members =
-            reader.deserialize_map(ShapeVisitor { shape: self, life: PhantomData }).ok()?;
-        reader.end().ok()?;
-        Some(members)
-    }
-}
-
-struct ShapeVisitor<'s, 'a, const N: usize> {
-    shape: &'s Shape<N>,
-    life: PhantomData<&'a ()>,
-}
-
-impl<'de, const N: usize> Visitor<'de> for ShapeVisitor<'_, 'de, N> {
-    type Value = Members<'de, N>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Members { read: [None; N], unknown: Vec::new() };
-        while let Some(Borrowed(key)) = map.next_key::<Borrowed<'de>>()? {
-            let value: &'de RawValue = map.next_value()?;
-            if value.get() == "null" {
-                continue;
-            }
-            if let Some(at) = self.shape.read.iter().position(|&name| name == key) {
-                members.read[at] = Some(value);
-            } else if !self.shape.skip.contains(&key.as_ref()) {
-                members.unknown.push((key.into_owned(), value));
-            }
-        }
-        Ok(members)
-    }
-}
-
-/// An array of which hardly ever more than one element comes: no allocation for the first.
-#[derive(Debug)]
-pub(crate) struct Few<T> {
+pub(crate) struct InlineFirstVec<T> {
     first: Option<T>,
     rest: Vec<T>,
 }
 
-impl<T> Default for Few<T> {
-    fn default() -> Few<T> {
-        Few { first: None, rest: Vec::new() }
+impl<T> Default for InlineFirstVec<T> {
+    fn default() -> InlineFirstVec<T> {
+        InlineFirstVec { first: None, rest: Vec::new() }
     }
 }
 
-impl<T> Few<T> {
+impl<T> InlineFirstVec<T> {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.first.iter().chain(&self.rest)
     }
 }
 
-impl<T> IntoIterator for Few<T> {
+impl<T> IntoIterator for InlineFirstVec<T> {
     type Item = T;
     type IntoIter = std::iter::Chain<std::option::IntoIter<T>, std::vec::IntoIter<T>>;
 
@@ -137,28 +90,31 @@ impl<T> IntoIterator for Few<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Few<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Few<T>, D::Error> {
-        struct FewVisitor<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for FewVisitor<T> {
-            type Value = Few<T>;
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for InlineFirstVec<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<InlineFirstVec<T>, D::Error> {
+        struct InlineFirstVecVisitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for InlineFirstVecVisitor<T> {
+            type Value = InlineFirstVec<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an array")
             }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Few<T>, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(
+                self,
+                mut seq: A,
+            ) -> Result<InlineFirstVec<T>, A::Error> {
                 let first = seq.next_element()?;
                 let mut rest = Vec::new();
                 while let Some(next) = seq.next_element()? {
                     rest.push(next);
                 }
-                Ok(Few { first, rest })
+                Ok(InlineFirstVec { first, rest })
             }
         }
-        deserializer.deserialize_seq(FewVisitor(PhantomData))
+        deserializer.deserialize_seq(InlineFirstVecVisitor(PhantomData))
     }
 }
 
-/// Text that is a string, or an array of typed parts.
+/// A string, or an array of typed parts.
 #[derive(Debug)]
 pub(crate) enum TextOrParts<'a> {
     Text(Cow<'a, str>),
@@ -191,8 +147,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for TextOrParts<'a> {
     }
 }
 
-/// A string field of an [`object!`]: borrowed unless it has escapes. A number or a truth value is
-/// taken for its text, so that an id of an odd type costs no frame.
+/// A text field of an [`object!`], borrowed unless it has escapes. A number or boolean is read as
+/// its text, so that an id of another type does not lose the frame.
 #[derive(Debug, Default)]
 pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
 
@@ -234,11 +190,11 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
-/// A field of an [`object!`]: how the value that comes next in an object is read. `null` counts as
-/// missing.
+/// A field type of an [`object!`]. `null` counts as missing.
 pub(crate) trait Member<'de>: Deserialize<'de> {
+    /// Reads the next value of `map`.
     #[inline]
-    fn next<A: MapAccess<'de>>(map: &mut A) -> Result<Option<Self>, A::Error> {
+    fn read_next_value<A: MapAccess<'de>>(map: &mut A) -> Result<Option<Self>, A::Error> {
         map.next_value()
     }
 }
@@ -246,22 +202,94 @@ pub(crate) trait Member<'de>: Deserialize<'de> {
 impl<'de: 'a, 'a> Member<'de> for &'a RawValue {}
 impl<'de: 'a, 'a> Member<'de> for Text<'a> {}
 impl<'de: 'a, 'a> Member<'de> for TextOrParts<'a> {}
-impl<'de, T: Deserialize<'de>> Member<'de> for Few<T> {}
+impl<'de, T: Deserialize<'de>> Member<'de> for InlineFirstVec<T> {}
 impl<'de, T: Deserialize<'de>> Member<'de> for Vec<T> {}
 impl<'de, T: Deserialize<'de>> Member<'de> for Box<T> {}
 
-/// Declares an object as a dialect reads it: every field is optional, `null` counts as missing,
-/// names after `skip` are known and mean nothing, any other field is kept in `unknown`.
+/// Declares an object that a dialect reads: `field: Type = "name" | "other name"`.
+///
+/// Every field is optional and `null` counts as missing. A field without a type is raw JSON; a
+/// field without a name has its own. Of several members with one name the last one counts. Other
+/// members go to the field `unknown`, except those listed after `skip`; `skip _` ignores them all
+/// and `keep` ignores none.
 macro_rules! object {
-    ($name:ident { $($field:ident: $type:ty = $($key:literal)|+,)* ; skip $($skip:literal)|* }) => {
+    ($(#[$doc:meta])* $vis:vis $name:ident { $($field:ident $(: $type:ty)? $(= $($key:literal)|+)?),* $(,)?
+        ; skip _ }) => {
+        $(#[$doc])*
         #[derive(Debug, Default)]
-        struct $name<'a> {
-            $($field: Option<$type>,)*
-            unknown: $crate::ingest::json::Unknown<'a>,
+        #[allow(clippy::struct_field_names, reason = "named after the members")]
+        $vis struct $name<'a> {
+            $($vis $field: Option<$crate::ingest::json::member_type!('a $($type)?)>,)*
         }
 
+        $crate::ingest::json::object_reader! {
+            ignore $vis $name { $($field $($($key)|+)?,)* } skip {}
+        }
+    };
+    ($(#[$doc:meta])* $vis:vis $name:ident { $($field:ident $(: $type:ty)? $(= $($key:literal)|+)?),* $(,)?
+        ; keep }) => {
+        $crate::ingest::json::object! {
+            $(#[$doc])* $vis $name { $($field $(: $type)? $(= $($key)|+)?,)* ; skip }
+        }
+    };
+    ($(#[$doc:meta])* $vis:vis $name:ident { $($field:ident $(: $type:ty)? $(= $($key:literal)|+)?),* $(,)?
+        ; skip $($skip:literal)|* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Default)]
+        #[allow(clippy::struct_field_names, reason = "named after the members")]
+        $vis struct $name<'a> {
+            $($vis $field: Option<$crate::ingest::json::member_type!('a $($type)?)>,)*
+            $vis unknown: $crate::ingest::json::UnknownMembers<'a>,
+        }
+
+        $crate::ingest::json::object_reader! {
+            keep $vis $name { $($field $($($key)|+)?,)* } skip { $($skip)* }
+        }
+    };
+}
+pub(crate) use object;
+
+/// Type of a field of an [`object!`]: raw JSON if none is given.
+macro_rules! member_type {
+    ($life:lifetime) => { &$life $crate::ingest::json::RawValue };
+    ($life:lifetime $type:ty) => { $type };
+}
+pub(crate) use member_type;
+
+/// Pattern of the names of a field of an [`object!`]: the field's own if none is given.
+macro_rules! member_names {
+    ($field:ident) => { stringify!($field) };
+    ($field:ident $($key:literal)|+) => { $($key)|+ };
+}
+pub(crate) use member_names;
+
+/// Handles the name or the value of a member that an [`object!`] neither reads nor skips.
+macro_rules! unknown_member {
+    (ignore name $key:ident) => {
+        Key::Skip
+    };
+    (keep name $key:ident) => {
+        Key::Other($key.to_owned())
+    };
+    (ignore value $object:expr, $key:ident, $map:ident) => {{
+        drop($key);
+        $map.next_value::<serde::de::IgnoredAny>()?;
+    }};
+    (keep value $object:expr, $key:ident, $map:ident) => {
+        if let Some(value) = $map.next_value()? {
+            $object.unknown.push(($key, value));
+        }
+    };
+}
+pub(crate) use unknown_member;
+
+/// Implements reading for the struct of an [`object!`].
+macro_rules! object_reader {
+    ($unknown:ident $vis:vis $name:ident { $($field:ident $($key:literal)|*,)* }
+        skip { $($skip:literal)* }) => {
         const _: () = {
             #[allow(non_camel_case_types, reason = "named after the fields they stand for")]
+            #[allow(dead_code, reason = "an object has members to skip or members to keep")]
             enum Key { $($field,)* Skip, Other(String) }
 
             impl<'de> serde::Deserialize<'de> for Key {
@@ -274,9 +302,9 @@ macro_rules! object {
                         }
                         fn visit_str<E>(self, key: &str) -> Result<Key, E> {
                             Ok(match key {
-                                $($($key)|+ => Key::$field,)*
-                                $($skip)|* => Key::Skip,
-                                other => Key::Other(other.to_owned()),
+                                $($crate::ingest::json::member_names!($field $($key)|*) => Key::$field,)*
+                                $($skip => Key::Skip,)*
+                                _ => $crate::ingest::json::unknown_member!($unknown name key),
                             })
                         }
                     }
@@ -284,7 +312,7 @@ macro_rules! object {
                 }
             }
 
-            /// Fills an object where it stands: moving it would cost more than reading it.
+            /// Fills an object in place: moving it would cost more than parsing it.
             struct Filler<'o, 'a>(&'o mut $name<'a>);
 
             impl<'de: 'a, 'a> serde::de::Visitor<'de> for Filler<'_, 'a> {
@@ -299,15 +327,17 @@ macro_rules! object {
                     while let Some(key) = map.next_key::<Key>()? {
                         match key {
                             $(Key::$field => {
-                                // What is null says nothing, also where it comes second.
-                                if let Some(value) = $crate::ingest::json::Member::next(&mut map)? {
+                                // A later `null` does not clear the field.
+                                if let Some(value) = $crate::ingest::json::Member::read_next_value(&mut map)? {
                                     self.0.$field = Some(value);
                                 }
                             })*
                             Key::Skip => {
                                 map.next_value::<serde::de::IgnoredAny>()?;
                             }
-                            Key::Other(key) => self.0.unknown.push((key, map.next_value()?)),
+                            Key::Other(key) => {
+                                $crate::ingest::json::unknown_member!($unknown value self.0, key, map)
+                            }
                         }
                     }
                     Ok(())
@@ -325,15 +355,29 @@ macro_rules! object {
             impl<'de: 'a, 'a> $crate::ingest::json::Member<'de> for $name<'a> {}
 
             impl<'a> $name<'a> {
-                #[allow(dead_code, reason = "objects inside others are not read on their own")]
+                /// Fills the fields from `json`; what was read before an error stays.
+                #[allow(dead_code, reason = "not every object is read on its own")]
                 fn read(&mut self, json: &'a str) -> Result<(), $crate::ingest::dialect::Unreadable> {
                     let mut reader = serde_json::Deserializer::from_str(json);
                     let read = serde::Deserializer::deserialize_map(&mut reader, Filler(self));
                     read.and_then(|()| reader.end())
                         .map_err(|_| $crate::ingest::dialect::Unreadable)
                 }
+
+                /// Parses the object in `json`; `None` if it is not an object.
+                #[allow(dead_code, reason = "not every object is read on its own")]
+                $vis fn parse(json: &'a str) -> Option<$name<'a>> {
+                    let mut object = $name::default();
+                    object.read(json).ok().map(|()| object)
+                }
+
+                /// Parses a raw member; `None` if it is not an object.
+                #[allow(dead_code, reason = "not every object is read on its own")]
+                $vis fn from_raw(raw: &'a $crate::ingest::json::RawValue) -> Option<$name<'a>> {
+                    $name::parse(raw.get())
+                }
             }
         };
     };
 }
-pub(crate) use object;
+pub(crate) use object_reader;

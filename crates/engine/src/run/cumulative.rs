@@ -1,125 +1,156 @@
-//! Sources that repeat themselves: each report is the whole text of the message so far.
+//! Cumulative sources: each report is the whole text of the message so far.
 //!
-//! Does: tell what is new, and what was rewritten, in the text as it is shown.
-//! Does not: guess that a source is one; its dialect or a quirk says so.
+//! Does: find what is new and what was rewritten in the visible text.
+//! Does not: guess that a source is cumulative; its dialect or a quirk declares it.
 
 use crate::event::{Event, MarkupClass};
-use crate::ingest::filter::{Filter, Piece};
+use crate::filter::{Filter, Piece};
 
 use super::fingerprint::Fingerprint;
-use super::finish::{Asks, Before};
-use super::text::{AfterTag, Message, layout_len};
-use super::{Ledger, Out};
+use super::finish_request::{FinishRequest, TextBeforeWord};
+use super::text::{AfterReasoningTag, MessageState, tag_spacing_len};
+use super::{EventEmitter, RunState};
 
-/// What a cumulative source has said so far in the message that is open.
+/// Text so far of the open message: raw, and as the filter split it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Cumulative {
+pub(super) struct CumulativeText {
     raw: String,
     pub(super) visible: String,
     pub(super) hidden: String,
 }
 
-impl Cumulative {
-    pub(super) fn is(&self, text: &str) -> bool {
+impl CumulativeText {
+    /// True if `text` is the raw text so far.
+    pub(super) fn is_raw_text(&self, text: &str) -> bool {
         self.raw == text
     }
 }
 
-impl Ledger {
-    /// The whole text of the message so far, from a source that repeats itself.
-    pub(super) fn text_so_far(&mut self, raw: &str, filter: &mut Filter, out: &mut Out<'_>) {
-        // First of all: a new round forgets what the message before it said.
+impl RunState {
+    /// Applies the whole text so far of the open message: appends its new end, or rewrites the
+    /// message if the beginning changed.
+    pub(super) fn append_cumulative_text(
+        &mut self,
+        raw: &str,
+        filter: &mut Filter,
+        out: &mut EventEmitter<'_>,
+    ) {
+        // Must come first: a new round forgets the text of the previous message.
         if !raw.is_empty() {
             self.ensure_round(filter, out);
         }
-        let said = self.remembered(filter, out);
-        if let Some(fresh) = raw.strip_prefix(said.raw.as_str()) {
-            said.raw.push_str(fresh);
-            self.text(fresh, filter, out);
+        let so_far = self.ensure_remembered_text(filter, out);
+        if let Some(new) = raw.strip_prefix(so_far.raw.as_str()) {
+            so_far.raw.push_str(new);
+            self.append_text(new, filter, out);
             return;
         }
-        let before = std::mem::take(said);
-        said.raw.push_str(raw);
-        filter.begin_round();
-        self.end_reasoning(out);
-        let Message::Open { id, .. } = self.message else {
-            // Nothing has been shown that could be wrong.
-            self.message = Message::None;
-            self.asks = Asks::Nothing;
-            self.text(raw, filter, out);
-            return;
-        };
-        let Reread { visible, hidden, asks, .. } = reread(raw, filter);
-        self.asks = asks;
-        if hidden != before.hidden {
-            out.hidden(MarkupClass::Rewritten, &hidden);
+        let before = std::mem::take(so_far);
+        so_far.raw.push_str(raw);
+        filter.reset_for_round();
+        let after = self.rewrite_open_message(&before.visible, &before.hidden, raw, filter, out);
+        if let Some(RefilteredText { visible, hidden, .. }) = after {
+            self.cumulative = Some(CumulativeText { raw: raw.to_owned(), visible, hidden });
         }
-        let kept = common_prefix(&before.visible, &visible);
-        out.event(Event::TextRewritten {
-            message: id,
-            kept_bytes: kept,
-            text: visible[kept..].into(),
-        });
-        self.message = Message::Open { id, print: Fingerprint::of(&visible) };
-        self.cumulative = Some(Cumulative { raw: raw.to_owned(), visible, hidden });
     }
 
-    /// What the open message has said; one that was not remembered from its start is over.
-    fn remembered(&mut self, filter: &mut Filter, out: &mut Out<'_>) -> &mut Cumulative {
-        if self.cumulative.is_none() && matches!(self.message, Message::Open { .. }) {
+    /// Rewrites the open message, whose text was `visible` and `hidden`, to `whole`, and returns
+    /// its new text. Appends `whole` if nothing is shown yet.
+    pub(super) fn rewrite_open_message(
+        &mut self,
+        visible: &str,
+        hidden: &str,
+        whole: &str,
+        filter: &mut Filter,
+        out: &mut EventEmitter<'_>,
+    ) -> Option<RefilteredText> {
+        self.end_reasoning(out);
+        let MessageState::Open { id, .. } = self.message_state else {
+            self.message_state = MessageState::None;
+            self.finish_request = FinishRequest::None;
+            self.append_text(whole, filter, out);
+            return None;
+        };
+        let after = refilter(whole, filter);
+        self.finish_request = after.finish_request;
+        if after.hidden != hidden {
+            out.emit_hidden_markup(MarkupClass::Rewritten, &after.hidden);
+        }
+        let kept = common_prefix_len(visible, &after.visible);
+        let text = after.visible[kept..].into();
+        out.emit(Event::TextRewritten { message: id, kept_bytes: kept, text });
+        self.message_state =
+            MessageState::Open { id, fingerprint: Fingerprint::from_text(&after.visible) };
+        Some(after)
+    }
+
+    /// Returns the remembered text of the open message. Ends a message that was not remembered from
+    /// its start.
+    fn ensure_remembered_text(
+        &mut self,
+        filter: &mut Filter,
+        out: &mut EventEmitter<'_>,
+    ) -> &mut CumulativeText {
+        if self.cumulative.is_none() && matches!(self.message_state, MessageState::Open { .. }) {
             self.end_message(filter, out);
         }
         self.cumulative.get_or_insert_default()
     }
 
-    /// New text of a message that is remembered.
-    pub(super) fn text_kept(&mut self, text: &str, filter: &mut Filter, out: &mut Out<'_>) {
+    /// Appends `text` to the open message and remembers it.
+    pub(super) fn append_remembered_text(
+        &mut self,
+        text: &str,
+        filter: &mut Filter,
+        out: &mut EventEmitter<'_>,
+    ) {
         self.ensure_round(filter, out);
-        self.remembered(filter, out).raw.push_str(text);
-        self.text(text, filter, out);
+        self.ensure_remembered_text(filter, out).raw.push_str(text);
+        self.append_text(text, filter, out);
     }
 }
 
-/// What the filter makes of a text that has come before.
-pub(super) struct Reread {
+/// A whole text, split by the filter into visible and hidden.
+pub(super) struct RefilteredText {
     pub(super) visible: String,
     pub(super) hidden: String,
-    pub(super) asks: Asks,
-    pub(super) after_tag: AfterTag,
+    pub(super) finish_request: FinishRequest,
+    pub(super) after_tag: AfterReasoningTag,
 }
 
-/// What the filter shows and hides of a text, by the same rules as when it came piece by piece.
-pub(super) fn reread(raw: &str, filter: &mut Filter) -> Reread {
+/// Filters the whole text `raw` by the same rules as text that arrives in deltas.
+pub(super) fn refilter(raw: &str, filter: &mut Filter) -> RefilteredText {
     let (mut visible, mut hidden) = (String::new(), String::new());
-    let mut asks = Asks::Nothing;
-    let mut after_tag = AfterTag::No;
+    let mut asks = FinishRequest::None;
+    let mut after_tag = AfterReasoningTag::No;
     filter.push(raw, &mut |piece| match piece {
         Piece::Visible(text) => {
-            asks.text(text);
+            asks.apply_visible_text(text);
             visible.push_str(text);
         }
-        Piece::Control(meaning, text) => {
-            asks.word(meaning, Before::of(&visible));
+        Piece::ControlWord(meaning, text) => {
+            asks.apply_control_word(meaning, TextBeforeWord::from_text(&visible));
             hidden.push_str(text);
         }
-        Piece::Inside(_, text) | Piece::Markup(_, text) => {
+        Piece::HiddenContent(_, text) | Piece::Markup(_, text) => {
             if matches!(piece, Piece::Markup(MarkupClass::Reasoning, _))
                 && visible.chars().all(char::is_whitespace)
             {
-                after_tag = AfterTag::Yes;
+                after_tag = AfterReasoningTag::Yes;
                 visible.clear();
             }
             hidden.push_str(text);
         }
     });
-    if after_tag == AfterTag::Yes {
+    if after_tag == AfterReasoningTag::Yes {
         let lead = visible.len() - visible.trim_start().len();
-        visible.drain(..layout_len("", &visible[..lead]));
+        visible.drain(..tag_spacing_len("", &visible[..lead]));
     }
-    Reread { visible, hidden, asks, after_tag }
+    RefilteredText { visible, hidden, finish_request: asks, after_tag }
 }
 
-pub(super) fn common_prefix(one: &str, other: &str) -> usize {
+/// Length of the common prefix, at a character boundary.
+fn common_prefix_len(one: &str, other: &str) -> usize {
     let mut len = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     while !one.is_char_boundary(len) {
         len -= 1;

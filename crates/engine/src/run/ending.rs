@@ -1,95 +1,133 @@
-//! How a run ends: once, in pairs, and as its source says or as its input broke off.
+//! Ending a run: closes what is open and emits one `RunEnded`, from the source's reported end or
+//! from the reason that its input ended.
 
-use crate::event::{Ending, Event, FailureReason, MessageId, Outcome, Reply, Stop};
-use crate::ingest::filter::Filter;
+use crate::event::{
+    AnsweredBy, Ending, Event, FailureReason, MessageId, Outcome, Reply, StopReason,
+};
+use crate::filter::Filter;
 
-use super::{Cut, Ledger, Life, Out, writer};
+use super::{EventEmitter, InputEnd, Lifecycle, RunState, writer};
 
-/// What the source has said of its end so far.
+/// End that the source has reported so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ReportedEnd {
+    /// None yet.
     Pending,
-    Completed(Stop),
-    Failed { reason: FailureReason, detail: String },
-    Cancelled { detail: String },
+    /// The reply is complete.
+    Completed(StopReason),
+    /// The source failed.
+    Failed {
+        /// Kind of failure.
+        reason: FailureReason,
+        /// Error message.
+        detail: String,
+    },
+    /// The source was cancelled.
+    Cancelled {
+        /// Reason, if the source says it.
+        detail: String,
+    },
 }
 
-impl Ledger {
-    pub(super) fn finish(&mut self, cut: Cut, filter: &mut Filter, out: &mut Out<'_>) {
-        if self.life == Life::Ended {
+impl RunState {
+    /// Closes everything that is open and emits `RunEnded`, once.
+    pub(super) fn end_run(
+        &mut self,
+        cut: InputEnd,
+        filter: &mut Filter,
+        out: &mut EventEmitter<'_>,
+    ) {
+        if self.lifecycle == Lifecycle::Ended {
             return;
         }
-        self.life = Life::Ending;
-        out.untold.breaks = self.breaks_off();
+        self.lifecycle = Lifecycle::Ending;
+        out.deferred_ends.incomplete = self.is_incomplete();
         self.end_round(filter, out);
-        self.tools.close_all(out);
-        let ending = self.ending(cut);
-        let waits = ending.stop.is_some_and(Stop::leaves_asks_open);
-        for ask in std::mem::take(&mut self.open_asks).into_iter().filter(|_| !waits) {
-            out.event(Event::AskResolved {
-                ask: ask.into(),
-                answer: "".into(),
-                by: crate::event::AnsweredBy::Nobody,
-            });
+        self.open_tools.close_all(out);
+        let ending = self.take_ending(cut);
+        let asks_stay_open = ending.stop.is_some_and(StopReason::can_leave_asks_open);
+        for ask in std::mem::take(&mut self.open_asks).into_iter().filter(|_| !asks_stay_open) {
+            out.emit(ask_left_unanswered(ask));
         }
         for request in std::mem::take(&mut self.open_requests) {
-            out.event(writer::unfinished(request));
+            out.emit(writer::unfinished_request_ended(request));
         }
-        self.life = Life::Ended;
-        out.event(Event::RunEnded { ending });
-        out.life = Life::Ended;
+        self.lifecycle = Lifecycle::Ended;
+        out.emit(Event::RunEnded { ending });
+        out.lifecycle = Lifecycle::Ended;
     }
 
-    fn ending(&mut self, cut: Cut) -> Ending<'static> {
-        let verdict = std::mem::replace(&mut self.verdict, Verdict::Pending);
+    /// Builds the ending from the reported end, which it resets, and the reason the input ended.
+    fn take_ending(&mut self, cut: InputEnd) -> Ending<'static> {
+        let verdict = std::mem::replace(&mut self.reported_end, ReportedEnd::Pending);
         let (outcome, stop, reason, detail) = match (verdict, cut) {
-            (Verdict::Completed(stop), _) => (Outcome::Completed, Some(stop), None, None),
-            (Verdict::Failed { reason, detail }, _) => {
+            (ReportedEnd::Completed(stop), _) => (Outcome::Completed, Some(stop), None, None),
+            (ReportedEnd::Failed { reason, detail }, _) => {
                 (Outcome::Failed, None, Some(reason), Some(detail))
             }
-            (Verdict::Cancelled { detail }, _) => (Outcome::Cancelled, None, None, Some(detail)),
-            (Verdict::Pending, _) if self.has_finished() => {
-                (Outcome::Completed, Some(Stop::End), None, None)
+            (ReportedEnd::Cancelled { detail }, _) => {
+                (Outcome::Cancelled, None, None, Some(detail))
             }
-            (Verdict::Pending, Cut::EndOfInput) => (Outcome::Truncated, None, None, None),
-            (Verdict::Pending, Cut::Cancelled) => (Outcome::Cancelled, None, None, None),
-            (Verdict::Pending, Cut::Stalled) => (Outcome::Stalled, None, None, None),
-            (Verdict::Pending, Cut::Interrupted) => (Outcome::Interrupted, None, None, None),
-            (Verdict::Pending, Cut::TooLong) => {
-                let detail = "the stream is longer than what is taken".to_owned();
+            (ReportedEnd::Pending, _) if self.is_ready_to_end() => {
+                (Outcome::Completed, Some(StopReason::End), None, None)
+            }
+            (ReportedEnd::Pending, InputEnd::EndOfInput) => (Outcome::Truncated, None, None, None),
+            (ReportedEnd::Pending, InputEnd::Cancelled) => (Outcome::Cancelled, None, None, None),
+            (ReportedEnd::Pending, InputEnd::Stalled) => (Outcome::Stalled, None, None, None),
+            (ReportedEnd::Pending, InputEnd::Interrupted) => {
+                (Outcome::Interrupted, None, None, None)
+            }
+            (ReportedEnd::Pending, InputEnd::TooLong) => {
+                let detail = "stream exceeds the size limit".to_owned();
                 (Outcome::Failed, None, Some(FailureReason::Limit), Some(detail))
             }
         };
-        let message = self.reply();
-        Ending {
-            outcome,
-            stop,
-            reason,
-            detail: detail.filter(|detail| !detail.is_empty()).map(Into::into),
-            reply: if message.is_some() { Reply::Message } else { Reply::None },
-            message,
-            incomplete: outcome != Outcome::Completed || stop == Some(Stop::Length),
+        build_ending(outcome, stop, reason, detail.unwrap_or_default(), self.final_message())
+    }
+
+    /// True if a part that ends now ends because the source failed or was cut off.
+    pub(super) fn is_interrupted(&self) -> bool {
+        match self.reported_end {
+            ReportedEnd::Pending => self.lifecycle == Lifecycle::Ending && !self.is_ready_to_end(),
+            ReportedEnd::Completed(_) => false,
+            ReportedEnd::Failed { .. } | ReportedEnd::Cancelled { .. } => true,
         }
     }
 
-    /// Whether what ends now ends because its source failed or broke off.
-    pub(super) fn is_broken_off(&self) -> bool {
-        match self.verdict {
-            Verdict::Pending => self.life == Life::Ending && !self.has_finished(),
-            Verdict::Completed(_) => false,
-            Verdict::Failed { .. } | Verdict::Cancelled { .. } => true,
-        }
+    /// True if a message that ends now is not whole: the reply was cut off, or reached a length
+    /// limit.
+    pub(super) fn is_incomplete(&self) -> bool {
+        self.reported_end == ReportedEnd::Completed(StopReason::Length) || self.is_interrupted()
     }
 
-    /// Whether a message that ends now is not whole: the reply broke off, or is as long as it may be.
-    pub(super) fn breaks_off(&self) -> bool {
-        self.verdict == Verdict::Completed(Stop::Length) || self.is_broken_off()
-    }
-
-    /// The message a source declared final, else the last of the last round.
-    fn reply(&self) -> Option<MessageId> {
-        self.declared
+    /// The message declared final, else the last message of the last round.
+    fn final_message(&self) -> Option<MessageId> {
+        self.declared_final
             .or(self.last_round_message.map(|(message, _)| message))
-            .filter(|message| !self.withdrawn.contains(message))
+            .filter(|message| !self.withdrawn_messages.contains(message))
+    }
+}
+
+/// The end of an ask that is closed without an answer.
+pub(super) fn ask_left_unanswered(ask: String) -> Event<'static> {
+    Event::AskResolved { ask: ask.into(), answer: "".into(), by: AnsweredBy::Nobody }
+}
+
+/// Builds an ending; an empty `detail` is none. Only a completed reply within its length is whole.
+pub(super) fn build_ending(
+    outcome: Outcome,
+    stop: Option<StopReason>,
+    reason: Option<FailureReason>,
+    detail: String,
+    message: Option<MessageId>,
+) -> Ending<'static> {
+    Ending {
+        outcome,
+        stop,
+        reason,
+        detail: (!detail.is_empty()).then(|| detail.into()),
+        reply: if message.is_some() { Reply::Message } else { Reply::None },
+        message,
+        incomplete: outcome != Outcome::Completed || stop == Some(StopReason::Length),
     }
 }

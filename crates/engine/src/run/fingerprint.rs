@@ -1,24 +1,26 @@
-//! Recognising a text that comes a second time, without keeping it.
+//! `Fingerprint`: recognises a repeated text without keeping it.
 
-/// Length and hash of a text without the white space around it; how it was cut does not matter.
+/// Length and hash of a text without surrounding white space, independent of chunk boundaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Fingerprint {
     hash: u64,
     len: usize,
-    /// The same, up to the last byte that was not white space.
+    /// Hash and length up to the last byte that is not white space.
     trimmed: (u64, usize),
 }
 
-/// An odd number with well spread bits.
-const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Odd multiplier with well-spread bits.
+const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Fingerprint {
-    pub(crate) fn of(text: &str) -> Fingerprint {
+    /// Fingerprint of a whole text.
+    pub(crate) fn from_text(text: &str) -> Fingerprint {
         let mut print = Fingerprint::default();
         print.push(text);
         print
     }
 
+    /// Appends `text`.
     pub(crate) fn push(&mut self, text: &str) {
         let mut bytes = text.as_bytes();
         if self.len == 0 {
@@ -26,24 +28,31 @@ impl Fingerprint {
         }
         let filled = bytes.trim_ascii_end().len();
         if 0 < filled {
-            self.mix(&bytes[..filled]);
+            self.hash_bytes(&bytes[..filled]);
             self.trimmed = (self.hash, self.len);
         }
-        self.mix(&bytes[filled..]);
+        self.hash_bytes(&bytes[filled..]);
     }
 
-    fn mix(&mut self, bytes: &[u8]) {
+    fn hash_bytes(&mut self, bytes: &[u8]) {
         for &byte in bytes {
-            self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(FACTOR).rotate_left(23);
+            self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(HASH_FACTOR).rotate_left(23);
         }
         self.len += bytes.len();
     }
 
+    /// Hash of the text.
+    pub(crate) fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// True if the text is blank.
     pub(crate) fn is_empty(&self) -> bool {
         self.trimmed.1 == 0
     }
 
-    pub(crate) fn same_text(&self, other: &Fingerprint) -> bool {
+    /// True if both texts are equal, ignoring surrounding white space.
+    pub(crate) fn is_same_text(&self, other: &Fingerprint) -> bool {
         self.trimmed == other.trimmed
     }
 }
@@ -55,15 +64,15 @@ mod tests {
     #[test]
     fn how_a_text_is_cut_and_what_blank_is_around_it_do_not_matter() {
         let text = " \n a b  c\t\n";
-        let whole = Fingerprint::of("a b  c");
+        let whole = Fingerprint::from_text("a b  c");
         for cut in 0..=text.len() {
-            let mut print = Fingerprint::of(&text[..cut]);
+            let mut print = Fingerprint::from_text(&text[..cut]);
             print.push(&text[cut..]);
-            assert!(print.same_text(&whole), "cut at {cut}");
+            assert!(print.is_same_text(&whole), "cut at {cut}");
         }
         for other in ["a b c", "a b  d", "a b  c x", ""] {
-            assert!(!Fingerprint::of(other).same_text(&whole), "{other:?}");
+            assert!(!Fingerprint::from_text(other).is_same_text(&whole), "{other:?}");
         }
-        assert!(Fingerprint::of(" \n").is_empty());
+        assert!(Fingerprint::from_text(" \n").is_empty());
     }
 }

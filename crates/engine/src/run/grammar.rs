@@ -1,87 +1,135 @@
-//! What a well-formed log looks like, checked one event at a time. The run machine makes only such
-//! logs; this says so from outside, for tests, fuzzers and whoever reads a log from elsewhere.
+//! Checks that a log is well formed, one event at a time.
+//!
+//! The run state machine emits only well-formed logs; this checks them independently, for tests,
+//! fuzzers and logs from elsewhere.
 
 use std::collections::BTreeSet;
 
-use crate::event::{Ending, Event, MessageId, StepId, Stop};
+use crate::event::{Ending, Event, MessageId, StepId, StopReason};
+use crate::event_family;
 
-/// A rule that an event broke.
+/// Rule that an event violates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Broken {
+#[non_exhaustive]
+pub enum EventOrderError {
+    /// An event before `RunStarted`.
     RunNotStarted,
+    /// A second `RunStarted`.
     RunStartedTwice,
-    AfterTheEnd,
-    RoundInRound,
+    /// An event after `RunEnded`, other than the answer to an open ask.
+    EventAfterEnd,
+    /// A round started in an open round.
+    RoundAlreadyOpen,
+    /// The round is not open.
     NoSuchRound,
-    MessageInMessage,
+    /// A message started in an open message.
+    MessageAlreadyOpen,
+    /// The message is not open.
     NoSuchMessage,
+    /// `TextAppended` without text.
     EmptyText,
-    NumberNotNext,
+    /// The id of a message or step is not the next number.
+    IdNotNext,
+    /// The step is not open.
     NoSuchStep,
+    /// The ask is already open.
     AskOpenedTwice,
+    /// The ask is not open.
     NoSuchAsk,
+    /// The request is already open.
     RequestStartedTwice,
+    /// The request is not open.
     NoSuchRequest,
+    /// The round or run ended with open parts.
     LeftOpen,
 }
 
-/// A log as far as it has been read.
-#[derive(Clone, Debug, Default)]
-pub struct Grammar {
-    started: bool,
-    ended: bool,
-    round: Option<u32>,
-    message: Option<MessageId>,
-    messages: u32,
-    steps: u32,
-    open_steps: BTreeSet<StepId>,
-    asks: BTreeSet<String>,
-    requests: BTreeSet<String>,
+impl std::fmt::Display for EventOrderError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            EventOrderError::RunNotStarted => "event before the start of the run",
+            EventOrderError::RunStartedTwice => "the run starts twice",
+            EventOrderError::EventAfterEnd => "event after the end of the run",
+            EventOrderError::RoundAlreadyOpen => "a round starts in an open round",
+            EventOrderError::NoSuchRound => "the round is not open",
+            EventOrderError::MessageAlreadyOpen => "a message starts in an open message",
+            EventOrderError::NoSuchMessage => "the message is not open",
+            EventOrderError::EmptyText => "text without content",
+            EventOrderError::IdNotNext => "the id of a message or step is not the next number",
+            EventOrderError::NoSuchStep => "the step is not open",
+            EventOrderError::AskOpenedTwice => "the ask is already open",
+            EventOrderError::NoSuchAsk => "the ask is not open",
+            EventOrderError::RequestStartedTwice => "the request is already open",
+            EventOrderError::NoSuchRequest => "the request is not open",
+            EventOrderError::LeftOpen => "a round or the run ends with open parts",
+        })
+    }
 }
 
-fn rule(holds: bool, broken: Broken) -> Result<(), Broken> {
+impl std::error::Error for EventOrderError {}
+
+/// Checker of one run's events; holds what is open so far.
+#[derive(Clone, Debug, Default)]
+pub struct EventOrderChecker {
+    started: bool,
+    ended: bool,
+    open_round: Option<u32>,
+    open_message: Option<MessageId>,
+    message_count: u32,
+    step_count: u32,
+    open_steps: BTreeSet<StepId>,
+    open_asks: BTreeSet<String>,
+    open_requests: BTreeSet<String>,
+}
+
+/// Returns `broken` as an error unless `holds`.
+fn ensure(holds: bool, broken: EventOrderError) -> Result<(), EventOrderError> {
     if holds { Ok(()) } else { Err(broken) }
 }
 
-impl Grammar {
+impl EventOrderChecker {
+    /// True after `RunEnded`.
     pub fn is_ended(&self) -> bool {
         self.ended
     }
 
-    pub fn apply(&mut self, event: &Event<'_>) -> Result<(), Broken> {
+    /// Checks the next event and updates what is open.
+    pub fn apply(&mut self, event: &Event<'_>) -> Result<(), EventOrderError> {
         if self.ended {
-            // Only what the run went away waiting for can still be answered.
-            let Event::AskResolved { ask, .. } = event else { return Err(Broken::AfterTheEnd) };
-            return rule(self.asks.remove(ask.as_ref()), Broken::AfterTheEnd);
+            // Only asks that the run left open can still be answered.
+            let Event::AskResolved { ask, .. } = event else {
+                return Err(EventOrderError::EventAfterEnd);
+            };
+            return ensure(self.open_asks.remove(ask.as_ref()), EventOrderError::EventAfterEnd);
         }
         if let Event::RunStarted { .. } = event {
-            rule(!self.started, Broken::RunStartedTwice)?;
+            ensure(!self.started, EventOrderError::RunStartedTwice)?;
             self.started = true;
             return Ok(());
         }
-        rule(self.started, Broken::RunNotStarted)?;
+        ensure(self.started, EventOrderError::RunNotStarted)?;
         match event {
             Event::RoundStarted { round, .. } => {
-                rule(self.round.replace(*round).is_none(), Broken::RoundInRound)
+                ensure(self.open_round.replace(*round).is_none(), EventOrderError::RoundAlreadyOpen)
             }
             Event::RoundEnded { round, .. } => {
-                rule(self.message.is_none(), Broken::LeftOpen)?;
-                rule(self.round.take() == Some(*round), Broken::NoSuchRound)
+                ensure(self.open_message.is_none(), EventOrderError::LeftOpen)?;
+                ensure(self.open_round.take() == Some(*round), EventOrderError::NoSuchRound)
             }
             Event::MessageStarted { message, round, .. } => self.start_message(*message, *round),
             Event::TextAppended { message, text } => {
-                rule(!text.is_empty(), Broken::EmptyText)?;
-                rule(self.message == Some(*message), Broken::NoSuchMessage)
+                ensure(!text.is_empty(), EventOrderError::EmptyText)?;
+                ensure(self.open_message == Some(*message), EventOrderError::NoSuchMessage)
             }
             Event::TextRewritten { message, .. } => {
-                rule(self.message == Some(*message), Broken::NoSuchMessage)
+                ensure(self.open_message == Some(*message), EventOrderError::NoSuchMessage)
             }
             Event::MessageEnded { message, .. } => {
-                rule(self.message.take() == Some(*message), Broken::NoSuchMessage)
+                ensure(self.open_message.take() == Some(*message), EventOrderError::NoSuchMessage)
             }
             Event::ReasoningStarted { step, .. } | Event::ToolStarted { step, .. } => {
-                rule(step.0 == self.steps, Broken::NumberNotNext)?;
-                self.steps += 1;
+                ensure(step.0 == self.step_count, EventOrderError::IdNotNext)?;
+                self.step_count += 1;
                 self.open_steps.insert(*step);
                 Ok(())
             }
@@ -91,45 +139,62 @@ impl Grammar {
             | Event::ToolReady { step }
             | Event::ToolProgressed { step, .. }
             | Event::OutputAppended { step, .. } => {
-                rule(self.open_steps.contains(step), Broken::NoSuchStep)
+                ensure(self.open_steps.contains(step), EventOrderError::NoSuchStep)
             }
             Event::ReasoningEnded { step, .. } | Event::ToolEnded { step, .. } => {
-                rule(self.open_steps.remove(step), Broken::NoSuchStep)
+                ensure(self.open_steps.remove(step), EventOrderError::NoSuchStep)
             }
-            Event::AskOpened { ask, .. } => {
-                rule(self.asks.insert(ask.to_string()), Broken::AskOpenedTwice)
-            }
-            Event::AskResolved { ask, .. } => {
-                rule(self.asks.remove(ask.as_ref()), Broken::NoSuchAsk)
-            }
-            Event::RequestStarted { request } => {
-                rule(self.requests.insert(request.to_string()), Broken::RequestStartedTwice)
-            }
-            Event::RequestEnded { request: Some(request), .. } => {
-                rule(self.requests.remove(request.as_ref()), Broken::NoSuchRequest)
-            }
+            event_family!(Ask) | event_family!(Request) => self.apply_ask_or_request(event),
             Event::Withdrawn { messages, .. } => {
-                self.message = self.message.filter(|open| !messages.contains(open));
+                self.open_message = self.open_message.filter(|open| !messages.contains(open));
                 Ok(())
             }
-            Event::RunEnded { ending } => self.end(ending),
-            _ => Ok(()),
+            Event::RunEnded { ending } => self.end_run(ending),
+            // Allowed anywhere in a run.
+            Event::RunStarted { .. }
+            | Event::SourceCited { .. }
+            | Event::ImageReceived { .. }
+            | Event::FinalDeclared { .. }
+            | event_family!(Prompt)
+            | event_family!(Notice)
+            | event_family!(Internal) => Ok(()),
         }
     }
 
-    fn start_message(&mut self, message: MessageId, round: u32) -> Result<(), Broken> {
-        rule(self.round == Some(round), Broken::NoSuchRound)?;
-        rule(self.message.replace(message).is_none(), Broken::MessageInMessage)?;
-        rule(message.0 == self.messages, Broken::NumberNotNext)?;
-        self.messages += 1;
+    /// Checks an event of an ask or a request; other events are allowed.
+    fn apply_ask_or_request(&mut self, event: &Event<'_>) -> Result<(), EventOrderError> {
+        if let Event::AskOpened { ask, .. } = event {
+            ensure(self.open_asks.insert(ask.to_string()), EventOrderError::AskOpenedTwice)?;
+        }
+        if let Event::AskResolved { ask, .. } = event {
+            ensure(self.open_asks.remove(ask.as_ref()), EventOrderError::NoSuchAsk)?;
+        }
+        if let Event::RequestStarted { request } = event {
+            let is_new = self.open_requests.insert(request.to_string());
+            ensure(is_new, EventOrderError::RequestStartedTwice)?;
+        }
+        if let Event::RequestEnded { request: Some(request), .. } = event {
+            ensure(self.open_requests.remove(request.as_ref()), EventOrderError::NoSuchRequest)?;
+        }
         Ok(())
     }
 
-    fn end(&mut self, ending: &Ending<'_>) -> Result<(), Broken> {
+    /// Checks that a message may start and opens it.
+    fn start_message(&mut self, message: MessageId, round: u32) -> Result<(), EventOrderError> {
+        ensure(self.open_round == Some(round), EventOrderError::NoSuchRound)?;
+        ensure(self.open_message.replace(message).is_none(), EventOrderError::MessageAlreadyOpen)?;
+        ensure(message.0 == self.message_count, EventOrderError::IdNotNext)?;
+        self.message_count += 1;
+        Ok(())
+    }
+
+    /// Checks that nothing is open at the end of the run.
+    fn end_run(&mut self, ending: &Ending<'_>) -> Result<(), EventOrderError> {
         self.ended = true;
-        let closed = self.round.is_none() && self.message.is_none();
-        let waits = ending.stop.is_some_and(Stop::leaves_asks_open);
-        let answered = (waits || self.asks.is_empty()) && self.requests.is_empty();
-        rule(closed && answered && self.open_steps.is_empty(), Broken::LeftOpen)
+        let closed = self.open_round.is_none() && self.open_message.is_none();
+        let asks_stay_open = ending.stop.is_some_and(StopReason::can_leave_asks_open);
+        let answered =
+            (asks_stay_open || self.open_asks.is_empty()) && self.open_requests.is_empty();
+        ensure(closed && answered && self.open_steps.is_empty(), EventOrderError::LeftOpen)
     }
 }

@@ -1,25 +1,31 @@
-//! The tools that are open: called, running, not yet answered.
+//! `OpenTools`: tool calls that have started and not ended.
 
 use crate::event::{Event, Executor, StepId, ToolKind, ToolOutcome};
 use crate::limits::OPEN_TOOLS_MAX;
 
-use super::Out;
+use super::EventEmitter;
 use super::fingerprint::Fingerprint;
 
-/// What a source says when it calls a tool.
+/// A tool call that starts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ToolStart<'a> {
+    /// The source's own id of the call.
     pub call: &'a str,
+    /// Name of the tool.
     pub name: &'a str,
+    /// Kind of the tool.
     pub kind: ToolKind,
+    /// Side that runs it.
     pub executor: Executor,
+    /// MCP server or container of the tool.
     pub server: Option<&'a str>,
+    /// Tool step whose sub-agent made the call.
     pub parent: Option<StepId>,
 }
 
 impl<'a> ToolStart<'a> {
-    /// A function that whoever called the model runs.
-    pub fn function(call: &'a str, name: &'a str) -> ToolStart<'a> {
+    /// A function call that the client runs.
+    pub fn client_function(call: &'a str, name: &'a str) -> ToolStart<'a> {
         ToolStart {
             call,
             name,
@@ -30,59 +36,71 @@ impl<'a> ToolStart<'a> {
         }
     }
 
-    /// A tool that the provider runs inside the round.
-    pub fn provider(call: &'a str, name: &'a str, kind: ToolKind) -> ToolStart<'a> {
-        ToolStart { kind, executor: Executor::Provider, ..ToolStart::function(call, name) }
+    /// A tool call that the provider runs inside the round.
+    pub fn provider_tool(call: &'a str, name: &'a str, kind: ToolKind) -> ToolStart<'a> {
+        ToolStart { kind, executor: Executor::Provider, ..ToolStart::client_function(call, name) }
     }
 }
 
+/// How much of a tool's arguments has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ArgumentsState {
+    Partial,
+    /// `ToolReady` was emitted.
+    Complete,
+}
+
+/// One open tool call.
 #[derive(Clone, Debug, PartialEq)]
 struct OpenTool {
     step: StepId,
-    /// Of its call id, which may be as long as a frame.
-    call: Fingerprint,
-    ready: bool,
-    arguments: Fingerprint,
-    output: Fingerprint,
+    /// Fingerprint of the call id, which may be as long as a frame.
+    call_fingerprint: Fingerprint,
+    arguments: ArgumentsState,
+    arguments_fingerprint: Fingerprint,
+    output_fingerprint: Fingerprint,
     output_bytes: usize,
     executor: Executor,
 }
 
-/// Whether a whole output goes on from what had been sent of it.
+/// Result of comparing a cumulative output with the output recorded so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Growth {
-    GoesOn,
-    /// It begins otherwise: the source cut or rewrote it. Nothing was recorded.
+pub enum OutputContinuity {
+    /// It continues the recorded output.
+    Continued,
+    /// Its beginning differs: the source cut or rewrote it. Nothing was recorded.
     Changed,
 }
 
+/// The open tool calls, oldest first.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Tools {
-    open: Vec<OpenTool>,
+pub(super) struct OpenTools {
+    tools: Vec<OpenTool>,
 }
 
-impl Tools {
-    pub(super) fn start(
+impl OpenTools {
+    /// Emits `ToolStarted` and opens the tool; closes the oldest at the limit.
+    pub(super) fn start_tool(
         &mut self,
         step: StepId,
         round: u32,
         tool: ToolStart<'_>,
-        out: &mut Out<'_>,
+        out: &mut EventEmitter<'_>,
     ) {
-        if OPEN_TOOLS_MAX <= self.open.len() {
-            let oldest = self.open.remove(0);
-            oldest.close(out);
+        if OPEN_TOOLS_MAX <= self.tools.len() {
+            let oldest = self.tools.remove(0);
+            oldest.end_without_result(out);
         }
-        self.open.push(OpenTool {
+        self.tools.push(OpenTool {
             step,
-            call: Fingerprint::of(tool.call),
-            ready: false,
-            arguments: Fingerprint::default(),
-            output: Fingerprint::default(),
+            call_fingerprint: Fingerprint::from_text(tool.call),
+            arguments: ArgumentsState::Partial,
+            arguments_fingerprint: Fingerprint::default(),
+            output_fingerprint: Fingerprint::default(),
             output_bytes: 0,
             executor: tool.executor,
         });
-        out.event(Event::ToolStarted {
+        out.emit(Event::ToolStarted {
             step,
             round,
             call: tool.call.into(),
@@ -94,158 +112,206 @@ impl Tools {
         });
     }
 
-    /// A tool that the log says is open.
-    pub(super) fn recall(&mut self, step: StepId, call: &str, executor: Executor) {
-        self.open.push(OpenTool {
+    /// Restores a tool that is open in the log. Emits nothing.
+    pub(super) fn restore_tool(&mut self, step: StepId, call: &str, executor: Executor) {
+        self.tools.push(OpenTool {
             step,
-            call: Fingerprint::of(call),
-            ready: true,
-            arguments: Fingerprint::default(),
-            output: Fingerprint::default(),
+            call_fingerprint: Fingerprint::from_text(call),
+            arguments: ArgumentsState::Partial,
+            arguments_fingerprint: Fingerprint::default(),
+            output_fingerprint: Fingerprint::default(),
             output_bytes: 0,
             executor,
         });
     }
 
-    /// A tool that the log says has ended.
-    pub(super) fn forget(&mut self, step: StepId) -> Option<Executor> {
-        let at = self.open.iter().position(|tool| tool.step == step)?;
-        Some(self.open.remove(at).executor)
+    /// Restores that a tool's arguments are complete in the log. Emits nothing.
+    pub(super) fn restore_ready(&mut self, step: StepId) {
+        if let Some(tool) = self.find_mut(step) {
+            tool.arguments = ArgumentsState::Complete;
+        }
     }
 
-    /// The newest open tool of this call id.
-    pub(super) fn step_of(&self, call: &str) -> Option<StepId> {
-        let call = Fingerprint::of(call);
-        self.open.iter().rev().find(|tool| tool.call == call).map(|tool| tool.step)
+    /// Removes a tool that has ended in the log. Emits nothing. Returns its executor.
+    pub(super) fn remove_ended_tool(&mut self, step: StepId) -> Option<Executor> {
+        let at = self.tools.iter().position(|tool| tool.step == step)?;
+        Some(self.tools.remove(at).executor)
+    }
+
+    /// Finds the newest open tool with this call id.
+    pub(super) fn find_step(&self, call: &str) -> Option<StepId> {
+        self.find_step_by_fingerprint(Fingerprint::from_text(call))
+    }
+
+    /// Finds the newest open tool whose call id has this fingerprint.
+    pub(super) fn find_step_by_fingerprint(&self, call: Fingerprint) -> Option<StepId> {
+        self.tools.iter().rev().find(|tool| tool.call_fingerprint == call).map(|tool| tool.step)
     }
 
     pub(super) fn is_open(&self, step: StepId) -> bool {
-        self.open.iter().any(|tool| tool.step == step)
+        self.tools.iter().any(|tool| tool.step == step)
     }
 
-    /// Whether a tool of this or a later step is open.
-    pub(super) fn any_open_from(&self, first: StepId) -> bool {
-        self.open.iter().any(|tool| first <= tool.step)
+    /// True if a tool with this or a later step is open.
+    pub(super) fn has_open_from_step(&self, first: StepId) -> bool {
+        self.tools.iter().any(|tool| first <= tool.step)
     }
 
-    fn get(&mut self, step: StepId) -> Option<&mut OpenTool> {
-        self.open.iter_mut().rev().find(|tool| tool.step == step)
+    fn find_mut(&mut self, step: StepId) -> Option<&mut OpenTool> {
+        self.tools.iter_mut().rev().find(|tool| tool.step == step)
     }
 
-    pub(super) fn arguments(&mut self, step: StepId, text: &str, out: &mut Out<'_>) {
-        if let Some(tool) = self.get(step)
+    /// Appends text to a tool's arguments.
+    pub(super) fn append_arguments(
+        &mut self,
+        step: StepId,
+        text: &str,
+        out: &mut EventEmitter<'_>,
+    ) {
+        if let Some(tool) = self.find_mut(step)
             && !text.is_empty()
         {
-            tool.arguments.push(text);
-            out.event(Event::ArgumentsAppended { step, text: text.into() });
+            tool.arguments_fingerprint.push(text);
+            out.emit(Event::ArgumentsAppended { step, text: text.into() });
         }
     }
 
-    /// The whole arguments: recorded unless they are what was sent before.
-    pub(super) fn whole_arguments(&mut self, step: StepId, text: &str, out: &mut Out<'_>) {
-        let Some(tool) = self.get(step) else { return };
-        let whole = Fingerprint::of(text);
-        if whole.same_text(&tool.arguments) {
+    /// Sets a tool's whole arguments; emits nothing if they are unchanged.
+    pub(super) fn set_arguments(&mut self, step: StepId, text: &str, out: &mut EventEmitter<'_>) {
+        let Some(tool) = self.find_mut(step) else { return };
+        let whole = Fingerprint::from_text(text);
+        if whole.is_same_text(&tool.arguments_fingerprint) {
             return;
         }
-        let first = tool.arguments.is_empty();
-        tool.arguments = whole;
-        out.event(if first {
+        let first = tool.arguments_fingerprint.is_empty();
+        tool.arguments_fingerprint = whole;
+        out.emit(if first {
             Event::ArgumentsAppended { step, text: text.into() }
         } else {
             Event::ArgumentsReplaced { step, text: text.into() }
         });
     }
 
-    pub(super) fn ready(&mut self, step: StepId, out: &mut Out<'_>) {
-        if let Some(tool) = self.get(step)
-            && !tool.ready
+    /// Marks a tool's arguments as complete, once.
+    pub(super) fn mark_ready(&mut self, step: StepId, out: &mut EventEmitter<'_>) {
+        if let Some(tool) = self.find_mut(step)
+            && tool.arguments == ArgumentsState::Partial
         {
-            tool.ready = true;
-            out.event(Event::ToolReady { step });
+            tool.arguments = ArgumentsState::Complete;
+            out.emit(Event::ToolReady { step });
         }
     }
 
-    pub(super) fn all_ready(&mut self, out: &mut Out<'_>) {
-        for tool in &mut self.open {
-            if !tool.ready {
-                tool.ready = true;
-                out.event(Event::ToolReady { step: tool.step });
+    /// Marks the arguments of all open tools as complete.
+    pub(super) fn mark_all_ready(&mut self, out: &mut EventEmitter<'_>) {
+        for tool in &mut self.tools {
+            if tool.arguments == ArgumentsState::Partial {
+                tool.arguments = ArgumentsState::Complete;
+                out.emit(Event::ToolReady { step: tool.step });
             }
         }
     }
 
-    pub(super) fn output(&mut self, step: StepId, text: &str, out: &mut Out<'_>) {
-        if let Some(tool) = self.get(step)
+    /// Appends text to a tool's output.
+    pub(super) fn append_output(&mut self, step: StepId, text: &str, out: &mut EventEmitter<'_>) {
+        if let Some(tool) = self.find_mut(step)
             && !text.is_empty()
         {
-            tool.output.push(text);
+            tool.output_fingerprint.push(text);
             tool.output_bytes += text.len();
-            out.event(Event::OutputAppended { step, text: text.into() });
+            out.emit(Event::OutputAppended { step, text: text.into() });
         }
     }
 
-    /// The whole output: recorded unless it has been sent piece by piece.
-    pub(super) fn whole_output(&mut self, step: StepId, text: &str, out: &mut Out<'_>) {
-        let Some(tool) = self.get(step) else { return };
-        if tool.output.is_empty() {
-            self.output(step, text, out);
+    /// Appends the whole output, unless the tool already has some.
+    pub(super) fn append_output_if_none(
+        &mut self,
+        step: StepId,
+        text: &str,
+        out: &mut EventEmitter<'_>,
+    ) {
+        let Some(tool) = self.find_mut(step) else { return };
+        if tool.output_fingerprint.is_empty() {
+            self.append_output(step, text, out);
         }
     }
 
-    /// The output so far, from a source that repeats it: records what is new.
-    pub(super) fn output_so_far(&mut self, step: StepId, whole: &str, out: &mut Out<'_>) -> Growth {
-        let Some(tool) = self.get(step) else { return Growth::GoesOn };
+    /// Appends the new end of a cumulative output.
+    pub(super) fn append_cumulative_output(
+        &mut self,
+        step: StepId,
+        whole: &str,
+        out: &mut EventEmitter<'_>,
+    ) -> OutputContinuity {
+        let Some(tool) = self.find_mut(step) else { return OutputContinuity::Continued };
         match whole.split_at_checked(tool.output_bytes) {
-            Some((sent, new)) if Fingerprint::of(sent).same_text(&tool.output) => {
-                self.output(step, new, out);
-                Growth::GoesOn
+            Some((sent, new))
+                if Fingerprint::from_text(sent).is_same_text(&tool.output_fingerprint) =>
+            {
+                self.append_output(step, new, out);
+                OutputContinuity::Continued
             }
-            _ => Growth::Changed,
+            _ => OutputContinuity::Changed,
         }
     }
 
-    /// Closes the tool; tells who ran it.
-    pub(super) fn end(
+    /// Ends a tool with its result. Returns its executor, or `None` if it is not open.
+    pub(super) fn end_tool(
         &mut self,
         step: StepId,
         outcome: ToolOutcome,
         detail: Option<&str>,
-        out: &mut Out<'_>,
+        out: &mut EventEmitter<'_>,
     ) -> Option<Executor> {
-        self.ready(step, out);
-        let at = self.open.iter().position(|tool| tool.step == step)?;
-        let tool = self.open.remove(at);
-        out.event(Event::ToolEnded { step, outcome, detail: detail.map(Into::into) });
+        self.mark_ready(step, out);
+        let at = self.tools.iter().position(|tool| tool.step == step)?;
+        let tool = self.tools.remove(at);
+        out.emit(Event::ToolEnded { step, outcome, detail: detail.map(Into::into) });
         Some(tool.executor)
     }
 
-    pub(super) fn close_all(&mut self, out: &mut Out<'_>) {
-        for tool in std::mem::take(&mut self.open) {
-            tool.close(out);
+    /// Ends all open tools without a result.
+    pub(super) fn close_all(&mut self, out: &mut EventEmitter<'_>) {
+        for tool in std::mem::take(&mut self.tools) {
+            tool.end_without_result(out);
         }
     }
 
-    /// Closes calls that whoever called the model was to run.
-    pub(super) fn close_clients(&mut self, out: &mut Out<'_>) {
-        self.close_if(|tool| tool.executor == Executor::Client && tool.ready, out);
+    /// Ends complete client calls without a result.
+    pub(super) fn close_ready_client_tools(&mut self, out: &mut EventEmitter<'_>) {
+        let is_ready_client = |tool: &OpenTool| {
+            tool.executor == Executor::Client && tool.arguments == ArgumentsState::Complete
+        };
+        self.close_if(is_ready_client, out);
     }
 
-    /// Forgets steps that were taken back, closing them first.
-    pub(super) fn close_from(&mut self, first: StepId, out: &mut Out<'_>) {
+    /// Ends tools with this or a later step without a result.
+    pub(super) fn close_from_step(&mut self, first: StepId, out: &mut EventEmitter<'_>) {
         self.close_if(|tool| first <= tool.step, out);
     }
 
-    fn close_if(&mut self, goes: impl Fn(&OpenTool) -> bool, out: &mut Out<'_>) {
-        for tool in self.open.extract_if(.., |tool| goes(tool)) {
-            tool.close(out);
+    /// Ends the tools that `should_close` selects without a result.
+    fn close_if(&mut self, should_close: impl Fn(&OpenTool) -> bool, out: &mut EventEmitter<'_>) {
+        for tool in self.tools.extract_if(.., |tool| should_close(tool)) {
+            tool.end_without_result(out);
         }
     }
 }
 
 impl OpenTool {
-    fn close(self, out: &mut Out<'_>) {
-        let outcome = if self.ready { ToolOutcome::NoResult } else { ToolOutcome::Cut };
-        out.event(Event::ToolEnded { step: self.step, outcome, detail: None });
+    /// Emits `ToolEnded` for a tool that has no result.
+    fn end_without_result(self, out: &mut EventEmitter<'_>) {
+        out.emit(self.arguments.end_without_result(self.step));
+    }
+}
+
+impl ArgumentsState {
+    /// The end of a tool that has no result.
+    pub(super) fn end_without_result(self, step: StepId) -> Event<'static> {
+        let outcome = match self {
+            ArgumentsState::Partial => ToolOutcome::Cut,
+            ArgumentsState::Complete => ToolOutcome::NoResult,
+        };
+        Event::ToolEnded { step, outcome, detail: None }
     }
 }

@@ -1,107 +1,128 @@
-//! What a log has left open, for a run whose writer is gone: a crash, a full disk.
+//! Closes the log of a run whose writer is gone (a crash, a full disk).
 //!
-//! It hears a run's events and can close it at any point, so that every log ends in pairs and once.
+//! A fold over the run's events that can produce the closing events at any point, so that every
+//! log ends in pairs and once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::event::{
-    AnsweredBy, Ending, Event, FailureReason, MessageId, Outcome, Phase, Reply, StepId, ToolOutcome,
-};
+use crate::event::{Ending, Event, FailureReason, MessageId, MessagePhase, Outcome, StepId};
+use crate::event_family;
 
-use super::writer::unfinished;
+use super::ending::{ask_left_unanswered, build_ending};
+use super::tools::ArgumentsState;
+use super::writer::unfinished_request_ended;
 
+/// Kind of an open step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum OpenStepKind {
     Reasoning,
-    Tool { ready: bool },
+    Tool(ArgumentsState),
 }
 
-/// A run as far as its log goes.
+/// Open parts of a run, according to its log.
 #[derive(Clone, Debug, Default)]
-pub struct Unfinished {
+pub struct UnfinishedRun {
     started: bool,
     ended: bool,
-    round: Option<u32>,
-    message: Option<MessageId>,
-    steps: BTreeMap<StepId, Step>,
-    asks: BTreeSet<String>,
-    requests: BTreeSet<String>,
-    declared: Option<MessageId>,
-    last: Option<MessageId>,
-    withdrawn: BTreeSet<MessageId>,
+    open_round: Option<u32>,
+    open_message: Option<MessageId>,
+    open_steps: BTreeMap<StepId, OpenStepKind>,
+    open_asks: BTreeSet<String>,
+    open_requests: BTreeSet<String>,
+    declared_final: Option<MessageId>,
+    last_message: Option<MessageId>,
+    withdrawn_messages: BTreeSet<MessageId>,
 }
 
-impl Unfinished {
+impl UnfinishedRun {
+    /// True after `RunEnded`.
     pub fn is_ended(&self) -> bool {
         self.ended
     }
 
-    /// How many asks are open.
-    pub fn asks(&self) -> usize {
-        self.asks.len()
+    /// Number of open asks.
+    pub fn open_ask_count(&self) -> usize {
+        self.open_asks.len()
     }
 
-    pub fn hear(&mut self, event: &Event<'_>) {
+    /// Applies the next event of the log.
+    pub fn apply(&mut self, event: &Event<'_>) {
         match event {
             Event::RunStarted { .. } => self.started = true,
             Event::RoundStarted { round, .. } => {
-                self.round = Some(*round);
-                self.last = None;
+                self.open_round = Some(*round);
+                self.last_message = None;
             }
-            Event::RoundEnded { .. } => self.round = None,
+            Event::RoundEnded { .. } => self.open_round = None,
             Event::MessageStarted { message, phase, .. } => {
-                self.message = Some(*message);
-                self.last = Some(*message);
-                if *phase == Some(Phase::Final) {
-                    self.declared = Some(*message);
+                self.open_message = Some(*message);
+                self.last_message = Some(*message);
+                if *phase == Some(MessagePhase::Final) {
+                    self.declared_final = Some(*message);
                 }
             }
-            Event::MessageEnded { .. } => self.message = None,
+            Event::MessageEnded { .. } => self.open_message = None,
             Event::ReasoningStarted { step, .. } => {
-                self.steps.insert(*step, Step::Reasoning);
+                self.open_steps.insert(*step, OpenStepKind::Reasoning);
             }
             Event::ToolStarted { step, .. } => {
-                self.steps.insert(*step, Step::Tool { ready: false });
+                self.open_steps.insert(*step, OpenStepKind::Tool(ArgumentsState::Partial));
             }
             Event::ToolReady { step } => {
-                self.steps.insert(*step, Step::Tool { ready: true });
+                self.open_steps.insert(*step, OpenStepKind::Tool(ArgumentsState::Complete));
             }
             Event::ReasoningEnded { step, .. } | Event::ToolEnded { step, .. } => {
-                self.steps.remove(step);
+                self.open_steps.remove(step);
             }
             Event::AskOpened { ask, .. } => {
-                self.asks.insert(ask.to_string());
+                self.open_asks.insert(ask.to_string());
             }
             Event::AskResolved { ask, .. } => {
-                self.asks.remove(ask.as_ref());
+                self.open_asks.remove(ask.as_ref());
             }
             Event::RequestStarted { request } => {
-                self.requests.insert(request.to_string());
+                self.open_requests.insert(request.to_string());
             }
             Event::RequestEnded { request: Some(request), .. } => {
-                self.requests.remove(request.as_ref());
+                self.open_requests.remove(request.as_ref());
             }
-            Event::FinalDeclared { message } => self.declared = Some(*message),
-            Event::Withdrawn { messages, .. } => self.withdraw(messages),
+            Event::FinalDeclared { message } => self.declared_final = Some(*message),
+            Event::Withdrawn { messages, .. } => self.withdraw_messages(messages),
             Event::RunEnded { .. } => self.ended = true,
-            _ => {}
+            // Opens and closes nothing.
+            Event::TextAppended { .. }
+            | Event::TextRewritten { .. }
+            | Event::SourceCited { .. }
+            | Event::ImageReceived { .. }
+            | Event::ReasoningAppended { .. }
+            | Event::ArgumentsAppended { .. }
+            | Event::ArgumentsReplaced { .. }
+            | Event::ToolProgressed { .. }
+            | Event::OutputAppended { .. }
+            | Event::RequestEnded { .. }
+            | Event::UsageReported { .. }
+            | event_family!(Prompt)
+            | event_family!(Notice)
+            | event_family!(Internal) => {}
         }
     }
 
-    fn withdraw(&mut self, messages: &[MessageId]) {
-        let stands = |id: &MessageId| !messages.contains(id);
-        self.message = self.message.filter(stands);
-        self.declared = self.declared.filter(stands);
-        self.withdrawn.extend(messages);
+    /// Marks messages as withdrawn and forgets those that are open or declared final.
+    fn withdraw_messages(&mut self, messages: &[MessageId]) {
+        let is_kept = |id: &MessageId| !messages.contains(id);
+        self.open_message = self.open_message.filter(is_kept);
+        self.declared_final = self.declared_final.filter(is_kept);
+        self.withdrawn_messages.extend(messages);
     }
 
-    /// Whether nothing goes on but waiting for an answer.
-    pub fn waits(&self) -> bool {
-        self.started && !self.ended && self.message.is_none() && !self.asks.is_empty()
+    /// True if the run is waiting only for the answer to an ask.
+    pub fn is_waiting_for_answer(&self) -> bool {
+        self.started && !self.ended && self.open_message.is_none() && !self.open_asks.is_empty()
     }
 
-    /// The events that close what is open and end the run. None if it has ended or never began.
-    pub fn close(
+    /// Returns the events that close what is open and end the run; empty if it has ended or never
+    /// started.
+    pub fn closing_events(
         &self,
         outcome: Outcome,
         reason: Option<FailureReason>,
@@ -111,38 +132,31 @@ impl Unfinished {
         if self.ended || !self.started {
             return events;
         }
-        events
-            .extend(self.message.map(|message| Event::MessageEnded { message, incomplete: true }));
-        let reasoning = self.steps.iter().filter(|(_, kind)| **kind == Step::Reasoning);
+        events.extend(
+            self.open_message.map(|message| Event::MessageEnded { message, incomplete: true }),
+        );
+        let reasoning =
+            self.open_steps.iter().filter(|(_, kind)| **kind == OpenStepKind::Reasoning);
         events.extend(reasoning.map(|(&step, _)| Event::ReasoningEnded { step, incomplete: true }));
-        events.extend(self.round.map(|round| Event::RoundEnded {
+        events.extend(self.open_round.map(|round| Event::RoundEnded {
             round,
             stop: None,
             incomplete: true,
         }));
-        events.extend(self.steps.iter().filter_map(|(&step, kind)| match kind {
-            Step::Reasoning => None,
-            Step::Tool { ready } => {
-                let outcome = if *ready { ToolOutcome::NoResult } else { ToolOutcome::Cut };
-                Some(Event::ToolEnded { step, outcome, detail: None })
-            }
+        events.extend(self.open_steps.iter().filter_map(|(&step, kind)| match kind {
+            OpenStepKind::Reasoning => None,
+            OpenStepKind::Tool(arguments) => Some(arguments.end_without_result(step)),
         }));
-        events.extend(self.asks.iter().map(|ask| Event::AskResolved {
-            ask: ask.clone().into(),
-            answer: "".into(),
-            by: AnsweredBy::Nobody,
-        }));
-        events.extend(self.requests.iter().cloned().map(unfinished));
-        let message = self.declared.or(self.last).filter(|id| !self.withdrawn.contains(id));
+        events.extend(self.open_asks.iter().cloned().map(ask_left_unanswered));
+        events.extend(self.open_requests.iter().cloned().map(unfinished_request_ended));
+        let message = self
+            .declared_final
+            .or(self.last_message)
+            .filter(|id| !self.withdrawn_messages.contains(id));
         events.push(Event::RunEnded {
             ending: Ending {
-                outcome,
-                stop: None,
-                reason,
-                detail: (!detail.is_empty()).then(|| detail.to_owned().into()),
-                reply: if message.is_some() { Reply::Message } else { Reply::None },
-                message,
                 incomplete: true,
+                ..build_ending(outcome, None, reason, detail.to_owned(), message)
             },
         });
         events

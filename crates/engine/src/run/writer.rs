@@ -1,212 +1,273 @@
-//! What a dialect can say.
+//! `Writer`: append handle of a run, called by dialects and agents.
 
-mod again;
-mod open;
+mod reissue;
 mod requests;
 mod text;
 mod tools;
+mod withdraw;
 
 use crate::event::{
-    AnsweredBy, AskKind, AskOption, Event, FailureReason, Image, Level, MessageId, Millis, Sink,
-    StepId, Stop, TextMode, UnrecognisedReason, Usage, UsageScope,
+    AnsweredBy, AskKind, AskOption, Event, FailureReason, Image, MessageId, Millis, NoticeLevel,
+    Sink, StepId, StopReason, TextMode, UnrecognisedReason, Usage, UsageScope,
 };
-use crate::ingest::filter::Filter;
+use crate::filter::Filter;
 use crate::limits::{OPEN_ASKS_MAX, UNKNOWN_FIELDS_MAX};
 
-pub(crate) use again::Opening;
-pub(super) use requests::unfinished;
+pub(crate) use reissue::RewindPoint;
+pub(super) use requests::unfinished_request_ended;
 
 use super::fingerprint::Fingerprint;
-use super::finish::Finishing;
-use super::{Cut, Ledger, Life, Out, Rounds, Run, Verdict};
+use super::finish_request::FinishState;
+use super::{EventEmitter, InputEnd, Lifecycle, ReportedEnd, RoundBoundaries, Run, RunState};
 
-/// A run, open for writing. Events go to the sink as they are decided.
+/// Append handle of one run. Emits events to the sink as soon as they are decided.
 #[allow(missing_debug_implementations, reason = "borrows a sink that need not have one")]
 pub struct Writer<'a> {
     filter: &'a mut Filter,
-    ledger: &'a mut Ledger,
-    out: Out<'a>,
+    state: &'a mut RunState,
+    emitter: EventEmitter<'a>,
 }
 
-/// What only a person can settle.
+/// An approval or question for a person, to be opened.
 #[derive(Clone, Debug)]
-pub struct Asking<'a> {
-    pub ask: &'a str,
+pub struct NewAsk<'a> {
+    /// Id of the ask; unique among open asks.
+    pub id: &'a str,
+    /// Subject of the ask.
     pub kind: AskKind,
+    /// The question.
     pub text: &'a str,
+    /// The answers it offers; none for a free-form answer.
     pub options: Vec<AskOption<'a>>,
+    /// Step that waits for the answer.
     pub step: Option<StepId>,
-    /// Of exactly what an approval would run.
+    /// Digest of exactly what an approval would run.
     pub digest: Option<&'a str>,
+    /// Time at which it counts as denied.
     pub expires_at_ms: Option<Millis>,
 }
 
+/// Why a reply does not reach its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interruption<'a> {
+    /// The source failed. The first failure counts.
+    Failed {
+        /// Kind of failure.
+        reason: FailureReason,
+        /// Error message.
+        detail: &'a str,
+    },
+    /// The source was cancelled.
+    Cancelled {
+        /// Reason, or empty.
+        detail: &'a str,
+    },
+    /// The user stopped the reply; the run continues.
+    ReplyStopped,
+}
+
 impl Run {
+    /// Returns an append handle whose events have the timestamp `at`.
     pub fn writer<'a>(&'a mut self, at: Option<Millis>, sink: &'a mut dyn Sink) -> Writer<'a> {
-        let Run { filter, ledger, untold } = self;
-        let out = Out { sink, at, life: ledger.life, untold };
-        Writer { filter, ledger, out }
+        let Run { filter, state: ledger, deferred_ends: untold } = self;
+        let out = EventEmitter {
+            sink,
+            timestamp: at,
+            lifecycle: ledger.lifecycle,
+            deferred_ends: untold,
+        };
+        Writer { filter, state: ledger, emitter: out }
     }
 }
 
-/// Time and the run as a whole.
+/// Timestamps, and the start and end of the run.
 impl Writer<'_> {
-    /// The source's own time of what follows; beats the time of arrival.
-    pub fn at(&mut self, at: Millis) {
-        self.out.at = Some(at);
+    /// Sets the timestamp of the following events; the source's own time replaces the time of
+    /// arrival.
+    pub fn set_timestamp(&mut self, at: Millis) {
+        self.emitter.timestamp = Some(at);
     }
 
-    pub fn start(&mut self, dialect: &str, mode: TextMode) {
-        self.ledger.start(dialect, mode, &mut self.out);
+    /// Emits `RunStarted`, once.
+    pub fn start_run(&mut self, dialect: &str, mode: TextMode) {
+        self.state.start_run(dialect, mode, &mut self.emitter);
     }
 
-    pub fn rounds(&mut self, rounds: Rounds) {
-        self.ledger.rounds = rounds;
+    /// Declares how round boundaries are found.
+    pub fn set_round_boundaries(&mut self, rounds: RoundBoundaries) {
+        self.state.round_boundaries = rounds;
     }
 
-    /// The source came to its end. A failure it reported before stands, and so does a limit.
-    pub fn complete(&mut self, stop: Stop) {
-        if self.ledger.verdict == Verdict::Completed(Stop::Length) {
+    /// Reports that the source reached its end. An earlier failure or length limit takes
+    /// precedence.
+    pub fn report_completed(&mut self, stop: StopReason) {
+        if self.state.reported_end == ReportedEnd::Completed(StopReason::Length) {
             return;
         }
-        if let Some(round) = &mut self.ledger.round {
+        if let Some(round) = &mut self.state.open_round {
             round.stop = Some(stop);
         }
-        if matches!(self.ledger.verdict, Verdict::Pending | Verdict::Completed(_)) {
-            self.ledger.verdict = Verdict::Completed(stop);
+        if matches!(self.state.reported_end, ReportedEnd::Pending | ReportedEnd::Completed(_)) {
+            self.state.reported_end = ReportedEnd::Completed(stop);
         }
-        self.out.untold.breaks = self.ledger.breaks_off();
+        self.emitter.deferred_ends.incomplete = self.state.is_incomplete();
     }
 
-    pub fn fail(&mut self, reason: FailureReason, detail: &str) {
-        let known = matches!(self.ledger.verdict, Verdict::Failed { .. });
-        self.break_off(Verdict::Failed { reason, detail: detail.to_owned() }, known);
+    /// Reports that the source failed. The first failure counts.
+    pub fn report_failed(&mut self, reason: FailureReason, detail: &str) {
+        self.interrupt(Interruption::Failed { reason, detail });
     }
 
-    pub fn cancelled(&mut self, detail: &str) {
-        self.break_off(Verdict::Cancelled { detail: detail.to_owned() }, false);
+    /// Reports that the source was cancelled.
+    pub fn report_cancelled(&mut self, detail: &str) {
+        self.interrupt(Interruption::Cancelled { detail });
     }
 
-    /// The source says that it does not come to its end. A run that was asked to end and has done
-    /// so is not broken off by what comes after.
-    fn break_off(&mut self, verdict: Verdict, is_known: bool) {
-        let before = self.ledger.verdict.clone();
-        if !is_known && !self.ledger.has_finished() {
-            self.ledger.verdict = verdict;
+    /// Ends the open message and reasoning as incomplete. A failure or cancellation also becomes
+    /// the reported end of the run, unless the run is ready to end because the agent requested it.
+    pub fn interrupt(&mut self, interruption: Interruption<'_>) {
+        match interruption {
+            Interruption::Failed { reason, detail } => {
+                let verdict = match &self.state.reported_end {
+                    first @ ReportedEnd::Failed { .. } => first.clone(),
+                    ReportedEnd::Pending
+                    | ReportedEnd::Completed(_)
+                    | ReportedEnd::Cancelled { .. } => {
+                        ReportedEnd::Failed { reason, detail: detail.to_owned() }
+                    }
+                };
+                self.interrupt_source(verdict);
+            }
+            Interruption::Cancelled { detail } => {
+                self.interrupt_source(ReportedEnd::Cancelled { detail: detail.to_owned() });
+            }
+            Interruption::ReplyStopped => {
+                self.emitter.deferred_ends.incomplete = true;
+                self.end_message_and_reasoning();
+                self.emitter.emit_deferred_ends();
+                self.emitter.deferred_ends.incomplete = self.state.is_incomplete();
+            }
         }
-        self.out.untold.breaks = self.ledger.breaks_off();
-        self.flush();
-        if self.ledger.has_finished() {
-            self.ledger.verdict = before;
-            self.out.untold.breaks = self.ledger.breaks_off();
+    }
+
+    /// Sets the reported end and ends the open text. Changes nothing if the run is ready to end.
+    fn interrupt_source(&mut self, verdict: ReportedEnd) {
+        let before = self.state.reported_end.clone();
+        if !self.state.is_ready_to_end() {
+            self.state.reported_end = verdict;
+        }
+        self.emitter.deferred_ends.incomplete = self.state.is_incomplete();
+        self.end_message_and_reasoning();
+        if self.state.is_ready_to_end() {
+            self.state.reported_end = before;
+            self.emitter.deferred_ends.incomplete = self.state.is_incomplete();
         }
     }
 
-    /// The person stopped the source in what it was saying.
-    pub fn broke_off(&mut self) {
-        self.out.untold.breaks = true;
-        self.flush();
-        self.out.tell_over();
-        self.out.untold.breaks = self.ledger.breaks_off();
-    }
-
-    /// One reply of several is over, with all that is open in it. How it ended is how the run ends
-    /// unless another follows; pending if it broke off.
-    pub fn end_reply(&mut self) -> Verdict {
-        let verdict = self.ledger.verdict.clone();
-        if verdict == Verdict::Pending {
-            self.ledger.verdict = Verdict::Cancelled { detail: String::new() };
-            self.out.untold.breaks = true;
+    /// Ends one reply of several, with everything that is open in it. Returns its reported end,
+    /// which is the run's unless another reply follows; `Pending` if the reply was cut off.
+    pub fn end_reply(&mut self) -> ReportedEnd {
+        let verdict = self.state.reported_end.clone();
+        if verdict == ReportedEnd::Pending {
+            self.state.reported_end = ReportedEnd::Cancelled { detail: String::new() };
+            self.emitter.deferred_ends.incomplete = true;
         }
         self.end_round(None);
-        self.ledger.verdict.clone_from(&verdict);
+        self.state.reported_end.clone_from(&verdict);
         verdict
     }
 
-    /// What the last reply said of its end is past: its tools run, and the run goes on.
-    pub fn go_on(&mut self) {
-        self.ledger.verdict = Verdict::Pending;
-        self.out.untold.breaks = self.ledger.breaks_off();
+    /// Resets the reported end of the last reply: its tools run, and the run continues.
+    pub fn clear_reported_end(&mut self) {
+        self.state.reported_end = ReportedEnd::Pending;
+        self.emitter.deferred_ends.incomplete = self.state.is_incomplete();
     }
 
-    /// No more input comes: closes what is open and gives the run its ending.
-    pub fn finish(&mut self, cut: Cut) {
-        self.ledger.finish(cut, self.filter, &mut self.out);
+    /// Closes everything that is open and emits `RunEnded`.
+    pub fn end_run(&mut self, cut: InputEnd) {
+        self.state.end_run(cut, self.filter, &mut self.emitter);
     }
 
+    /// True after `RunEnded`.
     pub fn is_ended(&self) -> bool {
-        self.ledger.life == Life::Ended
+        self.state.lifecycle == Lifecycle::Ended
     }
 
-    /// Whether the agent has said that the run is to end, and nothing of its reply is open.
-    pub fn asks_to_end(&self) -> bool {
-        self.is_ended() || self.ledger.finishing != Finishing::No
+    /// True if the agent requested the end of the run with a control word, or the run has ended.
+    pub fn is_end_requested(&self) -> bool {
+        self.is_ended() || self.state.finish_state != FinishState::NotRequested
     }
 
-    /// The source is at its end for now: nothing more is expected.
-    pub fn is_settled(&self) -> bool {
-        self.ledger.verdict != Verdict::Pending
+    /// True if the source has reported an end.
+    pub fn has_reported_end(&self) -> bool {
+        self.state.reported_end != ReportedEnd::Pending
     }
 }
 
-/// Rounds.
+/// Rounds and usage.
 impl Writer<'_> {
-    /// A model call begins; the one before, if any, is over.
-    pub fn round(&mut self, model: Option<&str>, response: Option<&str>) {
-        self.ledger.start_round(model, response, self.filter, &mut self.out);
+    /// Starts a round (one model call); ends the open one.
+    pub fn start_round(&mut self, model: Option<&str>, response: Option<&str>) {
+        self.state.start_round(model, response, self.filter, &mut self.emitter);
     }
 
+    /// Starts a round if none is open, or if the open one has its tool results.
     pub fn ensure_round(&mut self) {
-        self.ledger.ensure_round(self.filter, &mut self.out);
+        self.state.ensure_round(self.filter, &mut self.emitter);
     }
 
-    pub fn in_round(&self) -> bool {
-        self.ledger.round.is_some()
+    /// True if a round is open.
+    pub fn has_open_round(&self) -> bool {
+        self.state.open_round.is_some()
     }
 
-    /// The model call is over; the run need not be.
-    pub fn end_round(&mut self, stop: Option<Stop>) {
-        if let Some(round) = &mut self.ledger.round {
+    /// Ends the open round.
+    pub fn end_round(&mut self, stop: Option<StopReason>) {
+        if let Some(round) = &mut self.state.open_round {
             round.stop = stop.or(round.stop);
         }
-        self.ledger.end_round(self.filter, &mut self.out);
+        self.state.end_round(self.filter, &mut self.emitter);
     }
 
-    /// Tokens and money of the round; numbers that come again replace the older ones.
-    pub fn round_usage(&mut self, usage: Usage) {
-        match &mut self.ledger.round {
+    /// Updates the usage of the open round, emitted at its end; newer numbers replace older ones.
+    /// Emits it at once if no round is open.
+    pub fn update_round_usage(&mut self, usage: Usage) {
+        match &mut self.state.open_round {
             Some(round) => round.usage.get_or_insert_default().update(usage),
-            None => self.out.event(Event::UsageReported { scope: UsageScope::Round, usage }),
+            None => self.emitter.emit(Event::UsageReported { scope: UsageScope::Round, usage }),
         }
     }
 
-    /// Tells what is known of the round's usage before its end.
-    pub fn tell_round_usage(&mut self) {
-        let usage = self.ledger.round.as_mut().and_then(|round| round.usage.take());
+    /// Emits the usage of the open round before its end.
+    pub fn emit_round_usage(&mut self) {
+        let usage = self.state.open_round.as_mut().and_then(|round| round.usage.take());
         if let Some(usage) = usage {
-            self.out.event(Event::UsageReported { scope: UsageScope::Round, usage });
+            self.emitter.emit(Event::UsageReported { scope: UsageScope::Round, usage });
         }
     }
 
-    pub fn run_usage(&mut self, usage: Usage) {
-        self.out.event(Event::UsageReported { scope: UsageScope::Run, usage });
+    /// Emits the usage of the whole run.
+    pub fn emit_run_usage(&mut self, usage: Usage) {
+        self.emitter.emit(Event::UsageReported { scope: UsageScope::Run, usage });
     }
 }
 
-/// The person, notices, and what nobody understood.
+/// Prompts, asks, notices, withdrawal and unrecognised input.
 impl Writer<'_> {
-    pub fn prompt(&mut self, text: &str) {
-        self.prompt_with(text, &[]);
+    /// Ends the open text and emits a prompt without images.
+    pub fn append_prompt(&mut self, text: &str) {
+        self.append_prompt_with_images(text, &[]);
     }
 
-    /// What the person said, and what they showed with it.
-    pub fn prompt_with(&mut self, text: &str, images: &[Image<'_>]) {
-        self.flush();
-        self.ledger.finish_before_prompt(self.filter, &mut self.out);
-        self.out.event(Event::PromptReceived { text: text.into(), images: images.to_vec() });
+    /// Ends the open text and emits a prompt. Ends the run first if the agent requested that.
+    pub fn append_prompt_with_images(&mut self, text: &str, images: &[Image<'_>]) {
+        self.end_message_and_reasoning();
+        self.state.end_run_before_prompt(self.filter, &mut self.emitter);
+        self.emitter.emit(Event::PromptReceived { text: text.into(), images: images.to_vec() });
     }
 
-    pub fn ask(
+    /// Opens an ask without digest and expiry.
+    pub fn open_simple_ask(
         &mut self,
         ask: &str,
         kind: AskKind,
@@ -214,21 +275,30 @@ impl Writer<'_> {
         options: Vec<AskOption<'_>>,
         step: Option<StepId>,
     ) {
-        self.open_ask(Asking { ask, kind, text, options, step, digest: None, expires_at_ms: None });
+        self.open_ask(NewAsk {
+            id: ask,
+            kind,
+            text,
+            options,
+            step,
+            digest: None,
+            expires_at_ms: None,
+        });
     }
 
-    pub fn open_ask(&mut self, asking: Asking<'_>) {
-        let Asking { ask, kind, text, options, step, digest, expires_at_ms } = asking;
-        self.flush();
-        if self.ledger.open_asks.iter().any(|open| open == ask) {
+    /// Ends the open text and opens an ask; does nothing if it is open.
+    pub fn open_ask(&mut self, asking: NewAsk<'_>) {
+        let NewAsk { id: ask, kind, text, options, step, digest, expires_at_ms } = asking;
+        self.end_message_and_reasoning();
+        if self.state.open_asks.iter().any(|open| open == ask) {
             return;
         }
-        if OPEN_ASKS_MAX <= self.ledger.open_asks.len() {
-            let oldest = self.ledger.open_asks[0].clone();
+        if OPEN_ASKS_MAX <= self.state.open_asks.len() {
+            let oldest = self.state.open_asks[0].clone();
             self.resolve_ask(&oldest, "", AnsweredBy::Nobody);
         }
-        self.ledger.open_asks.push(ask.to_owned());
-        self.out.event(Event::AskOpened {
+        self.state.open_asks.push(ask.to_owned());
+        self.emitter.emit(Event::AskOpened {
             ask: ask.into(),
             kind,
             text: text.into(),
@@ -239,60 +309,65 @@ impl Writer<'_> {
         });
     }
 
-    /// The first answer counts; an ask that is not open is left alone.
+    /// Resolves an open ask; does nothing if it is not open.
     pub fn resolve_ask(&mut self, ask: &str, answer: &str, by: AnsweredBy) {
-        let Some(at) = self.ledger.open_asks.iter().position(|open| open == ask) else {
+        let Some(at) = self.state.open_asks.iter().position(|open| open == ask) else {
             return;
         };
-        self.ledger.open_asks.remove(at);
-        self.out.event(Event::AskResolved { ask: ask.into(), answer: answer.into(), by });
+        self.state.open_asks.remove(at);
+        self.emitter.emit(Event::AskResolved { ask: ask.into(), answer: answer.into(), by });
     }
 
-    pub fn notice(&mut self, level: Level, text: &str) {
-        self.out.event(Event::NoticeGiven { level, text: text.into() });
+    /// Emits a notice.
+    pub fn append_notice(&mut self, level: NoticeLevel, text: &str) {
+        self.emitter.emit(Event::NoticeGiven { level, text: text.into() });
     }
 
-    /// Any other event that changes nothing about what is open.
-    pub fn note(&mut self, event: Event<'_>) {
-        self.ledger.failure_told |= matches!(event, Event::RetryScheduled { .. });
-        self.out.event(event);
+    /// Emits any other event that opens and closes nothing.
+    pub fn append_event(&mut self, event: Event<'_>) {
+        self.state.failure_reported |= matches!(event, Event::RetryScheduled { .. });
+        self.emitter.emit(event);
     }
 
-    /// Takes back all that the open round has said; what comes next is a new round.
+    /// Withdraws all messages and steps of the open round and ends it.
     pub fn withdraw_round(&mut self) {
-        self.abandon();
-        let Some(round) = &mut self.ledger.round else {
+        self.close_before_withdrawal();
+        let Some(round) = &mut self.state.open_round else {
             return;
         };
         let messages: Vec<MessageId> =
-            (round.first_message..self.ledger.messages).map(MessageId).collect();
-        let steps: Vec<StepId> = (round.first_step..self.ledger.steps).map(StepId).collect();
+            (round.first_message..self.state.message_count).map(MessageId).collect();
+        let steps: Vec<StepId> = (round.first_step..self.state.step_count).map(StepId).collect();
         let first_step = StepId(round.first_step);
         round.last_message = None;
-        round.last_final = None;
-        self.ledger.tools.close_from(first_step, &mut self.out);
-        self.ledger.withdraw(&messages);
-        self.ledger.finishing = Finishing::No;
+        round.last_final_message = None;
+        self.state.open_tools.close_from_step(first_step, &mut self.emitter);
+        self.state.mark_messages_withdrawn(&messages);
+        self.state.finish_state = FinishState::NotRequested;
         if !messages.is_empty() || !steps.is_empty() {
-            self.out.event(Event::Withdrawn { messages, steps });
+            self.emitter.emit(Event::Withdrawn { messages, steps });
         }
         self.end_round(None);
     }
 
-    /// Fields nobody has seen, each recorded the first time it comes.
-    pub(crate) fn unknown_fields(&mut self, fields: &[(String, &serde_json::value::RawValue)]) {
+    /// Emits each unknown field as unrecognised, once per name.
+    pub(crate) fn append_unknown_fields(
+        &mut self,
+        fields: &[(String, &serde_json::value::RawValue)],
+    ) {
         for (name, value) in fields {
-            let known = &mut self.ledger.unknown_fields;
-            let print = Fingerprint::of(name);
+            let known = &mut self.state.seen_unknown_fields;
+            let print = Fingerprint::from_text(name);
             if known.len() < UNKNOWN_FIELDS_MAX && !known.contains(&print) {
                 known.push(print);
                 let raw = format!("{name:?}:{value}");
-                self.unrecognised(UnrecognisedReason::Field, &raw);
+                self.append_unrecognised(UnrecognisedReason::Field, &raw);
             }
         }
     }
 
-    pub fn unrecognised(&mut self, reason: UnrecognisedReason, raw: &str) {
-        self.out.event(Event::Unrecognised { reason, raw: raw.into() });
+    /// Emits input that was not recognised.
+    pub fn append_unrecognised(&mut self, reason: UnrecognisedReason, raw: &str) {
+        self.emitter.emit(Event::Unrecognised { reason, raw: raw.into() });
     }
 }

@@ -1,40 +1,40 @@
-//! What a character can mean where a sentence may end. Says nothing about what stands around it.
+//! Character classes for sentence ends, without regard to the text around a character.
 
-/// What ends a sentence, as far as what may follow it cares.
+/// Kind of a mark that may end a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum StopMark {
     Dot,
     Ellipsis,
     Exclamation,
     Question,
-    /// A stop after which no white space is needed.
-    Wide,
-    /// Also a decimal point.
-    WideDot,
+    /// A stop that needs no white space after it.
+    Unspaced,
+    /// The same, but also a decimal point.
+    UnspacedDot,
 }
 
-/// The stop that `c` is after `letter`, the last letter before it.
+/// Kind of stop that `c` is, given the last letter before it.
 ///
 /// Armenian ends sentences with a colon and Greek questions with a semicolon; in Armenian a dot
 /// is a comma.
-pub(super) fn mark(c: char, letter: char) -> Option<Mark> {
+pub(super) fn stop_mark(c: char, letter: char) -> Option<StopMark> {
     Some(match c {
         '.' if is_armenian(letter) => return None,
-        '.' => Mark::Dot,
-        '…' => Mark::Ellipsis,
-        '!' | '‼' => Mark::Exclamation,
-        ':' if is_armenian(letter) => Mark::Exclamation,
-        '?' | '⁇' | '⁈' | '⁉' | '‽' | '\u{37e}' => Mark::Question,
-        ';' if is_greek(letter) => Mark::Question,
-        '．' => Mark::WideDot,
-        _ if !c.is_ascii() && is_wide(c) => Mark::Wide,
+        '.' => StopMark::Dot,
+        '…' => StopMark::Ellipsis,
+        '!' | '‼' => StopMark::Exclamation,
+        ':' if is_armenian(letter) => StopMark::Exclamation,
+        '?' | '⁇' | '⁈' | '⁉' | '‽' | '\u{37e}' => StopMark::Question,
+        ';' if is_greek(letter) => StopMark::Question,
+        '．' => StopMark::UnspacedDot,
+        _ if !c.is_ascii() && is_non_latin_stop(c) => StopMark::Unspaced,
         _ => return None,
     })
 }
 
-/// The terminal stops of the scripts that do not use the Latin ones (property `STerm`), without
-/// the Burmese comma.
-fn is_wide(c: char) -> bool {
+/// True for the terminal stops of scripts that do not use the Latin ones (property `STerm`),
+/// without the Burmese comma.
+fn is_non_latin_stop(c: char) -> bool {
     matches!(c,
         '。' | '！' | '？' | '｡' | '︒' | '︕' | '︖' | '﹒' | '﹖' | '﹗'
         | '\u{589}' | '\u{61d}'..='\u{61f}' | '\u{6d4}' | '\u{700}'..='\u{702}' | '\u{7f9}'
@@ -48,8 +48,8 @@ fn is_wide(c: char) -> bool {
         | '\u{aa5d}'..='\u{aa5f}' | '\u{aaf0}' | '\u{aaf1}' | '\u{abeb}')
 }
 
-/// May stand between a stop and the white space after it.
-pub(super) fn is_closer(c: char) -> bool {
+/// True if `c` can follow a stop before the white space.
+pub(super) fn is_closing_mark(c: char) -> bool {
     matches!(
         c,
         ')' | ']'
@@ -84,8 +84,8 @@ pub(super) fn is_closer(c: char) -> bool {
     ) || is_emoji(c)
 }
 
-/// May stand before the first letter of a sentence.
-pub(super) fn is_opener(c: char) -> bool {
+/// True if `c` can precede the first letter of a sentence.
+pub(super) fn is_opening_mark(c: char) -> bool {
     matches!(
         c,
         '(' | '['
@@ -119,8 +119,8 @@ pub(super) fn is_dash(c: char) -> bool {
     matches!(c, '-' | '–' | '—' | '−' | '―')
 }
 
-/// After it a sentence goes on, whatever stood before.
-pub(super) fn is_continuation(c: char) -> bool {
+/// True if `c` always continues a sentence.
+pub(super) fn is_continuation_mark(c: char) -> bool {
     matches!(
         c,
         ',' | ';'
@@ -145,13 +145,13 @@ pub(super) fn is_continuation(c: char) -> bool {
     )
 }
 
-/// Quotes after which Japanese goes on with "he said".
-pub(super) fn goes_on_after_quote(c: char) -> bool {
+/// True if `c` is a Japanese particle that continues a sentence after a quote ("he said").
+pub(super) fn is_japanese_quote_particle(c: char) -> bool {
     matches!(c, 'と' | 'っ')
 }
 
-/// Invisible, or only changes the character before it.
-pub(super) fn is_transparent(c: char) -> bool {
+/// True if `c` is invisible or modifies the character before it.
+pub(super) fn is_invisible_or_combining(c: char) -> bool {
     !c.is_ascii()
         && matches!(c,
             '\u{ad}' | '\u{300}'..='\u{36f}' | '\u{61c}' | '\u{200b}'..='\u{200f}'
@@ -163,7 +163,7 @@ pub(super) fn is_emoji(c: char) -> bool {
     matches!(c, '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
 }
 
-/// A mark with which people begin items of lists that are not markdown.
+/// True if `c` is a bullet of a list that is not Markdown.
 pub(super) fn is_bullet(c: char) -> bool {
     matches!(c, '•' | '⁃' | '‣' | '◦' | '▪' | '●' | '■' | '∙')
 }
@@ -176,32 +176,33 @@ pub(super) fn is_greek(c: char) -> bool {
     matches!(c, '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}')
 }
 
-/// Written without spaces between words.
+/// True for scripts without spaces between words.
 pub(super) fn is_cjk(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3134f}')
 }
 
-/// A letter of a script in which one letter before a dot is an initial, not a word.
-pub(super) fn is_initial(c: char) -> bool {
+/// True for letters of scripts in which one letter before a dot is an initial, not a word.
+pub(super) fn can_be_initial(c: char) -> bool {
     c.is_alphabetic() && (c < '\u{900}' || matches!(c, '\u{1e00}'..='\u{1fff}'))
 }
 
+/// Case of a letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Case {
+pub(super) enum LetterCase {
     Lower,
     Upper,
     /// A letter of a script without case.
     None,
 }
 
-pub(super) fn case(c: char) -> Case {
+pub(super) fn letter_case(c: char) -> LetterCase {
     // Georgian has capitals, but writes sentences without them.
     if c.is_lowercase() && !matches!(c, '\u{10d0}'..='\u{10ff}') {
-        Case::Lower
+        LetterCase::Lower
     } else if c.is_uppercase() {
-        Case::Upper
+        LetterCase::Upper
     } else {
-        Case::None
+        LetterCase::None
     }
 }

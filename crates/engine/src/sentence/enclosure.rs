@@ -1,49 +1,50 @@
-//! Brackets and quotations that are open in a sentence.
+//! Open brackets and quotations of a sentence.
 //!
-//! Invariant: what never closes is forgotten after `SENTENCE_ENCLOSED_BYTES_MAX` bytes.
+//! Invariant: one that never closes is dropped after `SENTENCE_ENCLOSED_BYTES_MAX` bytes.
 
 use crate::limits::{SENTENCE_ENCLOSED_BYTES_MAX, SENTENCE_ENCLOSED_DEPTH_MAX};
 
 use super::chars::is_cjk;
 
+/// Stack of open brackets and quotations.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Enclosures {
-    /// The characters that opened them, outermost first.
-    open: Vec<char>,
+pub(super) struct OpenEnclosures {
+    /// Opening characters, outermost first.
+    openers: Vec<char>,
     /// Bytes since the outermost one opened.
-    bytes: usize,
+    bytes_since_outermost: usize,
 }
 
-impl Enclosures {
+impl OpenEnclosures {
     pub(super) fn is_open(&self) -> bool {
-        !self.open.is_empty()
+        !self.openers.is_empty()
     }
 
     pub(super) fn clear(&mut self) {
-        self.open.clear();
-        self.bytes = 0;
+        self.openers.clear();
+        self.bytes_since_outermost = 0;
     }
 
-    /// Reads `c`; `before` is the character before it, white space where there is none.
-    pub(super) fn step(&mut self, c: char, before: char) {
+    /// Scans `c`; `before` is the character before it, a space at the start.
+    pub(super) fn push_char(&mut self, c: char, before: char) {
         if self.is_open() {
-            self.bytes += c.len_utf8();
-            if SENTENCE_ENCLOSED_BYTES_MAX < self.bytes {
+            self.bytes_since_outermost += c.len_utf8();
+            if SENTENCE_ENCLOSED_BYTES_MAX < self.bytes_since_outermost {
                 self.clear();
             }
         }
-        if let Some(at) = self.closed_by(c) {
-            self.open.truncate(at);
-            if self.open.is_empty() {
-                self.bytes = 0;
+        if let Some(at) = self.index_closed_by(c) {
+            self.openers.truncate(at);
+            if self.openers.is_empty() {
+                self.bytes_since_outermost = 0;
             }
-        } else if opens(c, before) && self.open.len() < SENTENCE_ENCLOSED_DEPTH_MAX {
-            self.open.push(c);
+        } else if can_open_after(c, before) && self.openers.len() < SENTENCE_ENCLOSED_DEPTH_MAX {
+            self.openers.push(c);
         }
     }
 
-    /// Which of those open `c` closes; those inside it were never meant to be.
-    fn closed_by(&self, c: char) -> Option<usize> {
+    /// Index of the enclosure that `c` closes; those inside it are dropped with it.
+    fn index_closed_by(&self, c: char) -> Option<usize> {
         let openers: &[char] = match c {
             ')' => &['('],
             ']' => &['['],
@@ -60,17 +61,18 @@ impl Enclosures {
             '】' => &['【'],
             _ => return None,
         };
-        self.open.iter().rposition(|open| openers.contains(open))
+        self.openers.iter().rposition(|open| openers.contains(open))
     }
 }
 
-fn opens(c: char, before: char) -> bool {
+/// True if `c` opens an enclosure after the character `before`.
+fn can_open_after(c: char, before: char) -> bool {
     let at_word = !before.is_alphanumeric() || is_cjk(before);
     match c {
         '[' | '„' | '«' | '「' | '『' | '（' | '《' | '〈' | '【' => true,
         // Not in ":(".
         '(' => !matches!(before, ':' | ';' | '='),
-        // Not in 5", and not where a quotation ends that began with two commas.
+        // Not in 5", and not at the end of a quotation that began with two commas.
         '"' | '“' | '»' | '”' => at_word && !matches!(before, '.' | '!' | '?' | ',' | '…'),
         _ => false,
     }

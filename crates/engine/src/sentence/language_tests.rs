@@ -1,4 +1,4 @@
-//! Sentences of many languages, with a bar where one ends.
+//! Sentences of many languages; `¦` marks each end.
 
 use crate::sentence::tests::check_all;
 

@@ -1,17 +1,16 @@
-//! What a line begins with, character by character.
+//! What a line begins with, character by character, as far as pieces care.
 //!
-//! Does: tell block markers of markdown from text. Does not: decide what ends before them; that
-//! is the splitter's.
+//! Does: say what the scanner of Markdown says as soon as pieces can be told from it, and find the
+//! markers of items that people write and Markdown does not know: `a)`, `1.)`, bullets.
+//! Does not: decide what ends before them; that is the splitter's.
 //!
 //! Invariant: what it has read without finding anything is in `read`, so that it can be read
 //! again as text.
 
-use super::chars::is_bullet;
+use crate::limits::SENTENCE_HELD_BYTES_MAX;
+use crate::markdown::{BlockScanner, LineKind, SoFar};
 
-/// Fewest marks that open a fence or make a rule.
-const MARKS_MIN: usize = 3;
-const HASHES_MAX: usize = 6;
-const DIGITS_MAX: usize = 9;
+use super::chars::is_bullet;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Found {
@@ -22,69 +21,55 @@ pub(super) enum Found {
     Text,
     /// Code by its indentation.
     Indented,
+    /// A line of a fence that was open.
+    FenceLine,
     /// This character ended the marker of a list item, or is it.
     Item,
     /// This character follows the hashes.
     Heading,
-    /// This character is the third mark.
-    Fence {
-        mark: char,
-    },
+    /// This character is the third mark of a fence.
+    Fence,
     Table,
+    /// The line ended and was a thematic break.
     Rule,
-    /// What makes the paragraph before it a heading, or a table.
+    /// The line ended and made what was before it a heading, or a table.
     Underline,
 }
 
 /// What is open when a line begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Around {
-    /// A paragraph that the line may go on with.
-    pub(super) paragraph: bool,
-    pub(super) item: bool,
-    /// Column at which the content of the innermost list item begins.
-    pub(super) base: usize,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum State {
-    Indent,
-    Hashes(usize),
-    Ticks {
-        mark: char,
-        len: usize,
-    },
-    Marks {
-        mark: char,
-        len: usize,
-    },
-    Digits(usize),
-    Letter,
-    /// After the dot or bracket of a number or letter.
-    Numbered {
-        dot: bool,
-    },
+pub(super) enum Open {
+    Nothing,
+    Paragraph,
+    Item,
+    Table,
+    Fence,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LineStart {
-    state: State,
-    /// Columns of white space since the line or its last quotation mark began.
-    columns: usize,
+    place: Place,
     quoted: bool,
     /// An item began on this line.
     in_item: bool,
     /// What it begins with belongs to the open piece, whatever it turns out to be.
     pub(super) settled: bool,
-    /// What may be a marker.
+    /// What may be a marker; its beginning if it is long.
     read: String,
+}
+
+/// How far the line has been read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Place {
+    Start,
+    AfterSpace,
+    AfterMark,
 }
 
 impl LineStart {
     pub(super) fn new() -> LineStart {
         LineStart {
-            state: State::Indent,
-            columns: 0,
+            place: Place::Start,
             quoted: false,
             in_item: false,
             settled: false,
@@ -94,18 +79,18 @@ impl LineStart {
 
     /// The line's next character is its first that is not white space.
     pub(super) fn is_untouched(&self) -> bool {
-        self.state == State::Indent && !self.quoted && !self.in_item
+        self.place != Place::AfterMark
     }
 
-    pub(super) fn columns(&self) -> usize {
-        self.columns
+    /// The line's next character is its first.
+    pub(super) fn is_at_start(&self) -> bool {
+        self.place == Place::Start
     }
 
     pub(super) fn is_quoted(&self) -> bool {
         self.quoted
     }
 
-    /// An item began on this line.
     pub(super) fn is_in_item(&self) -> bool {
         self.in_item
     }
@@ -115,111 +100,97 @@ impl LineStart {
     }
 
     /// Goes on after the marker of an item: its content may begin with another marker.
-    pub(super) fn after_item(&mut self) {
-        *self = LineStart { quoted: self.quoted, in_item: true, settled: true, ..LineStart::new() };
+    pub(super) fn pass_item_marker(&mut self) {
+        self.in_item = true;
+        self.settled = true;
     }
 
-    pub(super) fn step(&mut self, c: char, around: Around) -> Found {
-        let found = match self.state {
-            State::Indent => self.indent(c, around),
-            State::Hashes(len) => match c {
-                '#' if len < HASHES_MAX => self.go(State::Hashes(len + 1)),
-                _ if c.is_whitespace() => Found::Heading,
-                _ => Found::Text,
-            },
-            State::Ticks { mark, len } if c == mark && len + 1 == MARKS_MIN => {
-                Found::Fence { mark }
-            }
-            State::Ticks { mark, len } if c == mark => self.go(State::Ticks { mark, len: len + 1 }),
-            State::Ticks { .. } => Found::Text,
-            State::Marks { mark, len } => self.marks(c, mark, len, around),
-            State::Digits(len) => match c {
-                '0'..='9' if len < DIGITS_MAX => self.go(State::Digits(len + 1)),
-                '.' | ')' => self.go(State::Numbered { dot: c == '.' }),
-                _ => Found::Text,
-            },
-            State::Letter => match c {
-                '.' | ')' => self.go(State::Numbered { dot: c == '.' }),
-                _ => Found::Text,
-            },
-            State::Numbered { dot: true } if c == ')' => self.go(State::Numbered { dot: false }),
-            State::Numbered { dot } => {
-                if c.is_whitespace() && self.may_begin_item(dot, around) {
-                    Found::Item
-                } else {
-                    Found::Text
-                }
-            }
+    /// Reads `c`, which `blocks` has read.
+    pub(super) fn step(&mut self, c: char, blocks: &BlockScanner, open: Open) -> Found {
+        let found = self.find(c, blocks, open);
+        // Those that are deeper than Markdown is followed are quote marks here all the same.
+        let quotes = c == '>' && self.read.is_empty() && found == Found::More;
+        self.quoted |= quotes && !self.in_item;
+        self.place = match self.place {
+            Place::Start | Place::AfterSpace if c.is_whitespace() => Place::AfterSpace,
+            _ => Place::AfterMark,
         };
-        if found == Found::More && self.state != State::Indent {
+        let is_white = self.read.is_empty() && c.is_whitespace();
+        let room = self.read.len() < SENTENCE_HELD_BYTES_MAX;
+        if found == Found::More && !quotes && !is_white && room {
             self.read.push(c);
         }
         found
     }
 
-    fn go(&mut self, state: State) -> Found {
-        self.state = state;
-        Found::More
+    fn find(&self, c: char, blocks: &BlockScanner, open: Open) -> Found {
+        if c == '\n' {
+            return self.at_end(blocks, open);
+        }
+        if open == Open::Fence && blocks.is_in_code() {
+            return Found::FenceLine;
+        }
+        if self.read.is_empty() && c.is_whitespace() {
+            return Found::More;
+        }
+        let is_first = self.read.is_empty();
+        match blocks.so_far() {
+            _ if c == '|' && is_first && !self.in_item => Found::Table,
+            _ if c == '>' && is_first => Found::More,
+            SoFar::Nothing | SoFar::Marks | SoFar::Underline => Found::More,
+            SoFar::FenceMarks => Found::Fence,
+            SoFar::ItemMarker(_) => Found::Item,
+            SoFar::Decided(LineKind::IndentedCode) => Found::Indented,
+            SoFar::Decided(LineKind::Heading(_)) => Found::Heading,
+            SoFar::Decided(LineKind::TableRow) if open == Open::Table => Found::Table,
+            SoFar::Decided(_) => self.find_prose_marker(c, open),
+        }
     }
 
-    fn indent(&mut self, c: char, around: Around) -> Found {
-        match c {
-            '\n' => return Found::Blank,
-            '\t' => {
-                self.columns += 4 - self.columns % 4;
-                return Found::More;
-            }
-            _ if c.is_whitespace() => {
-                self.columns += 1;
-                return Found::More;
-            }
-            _ => {}
+    /// What a line was that ended before it was found.
+    fn at_end(&self, blocks: &BlockScanner, open: Open) -> Found {
+        let opened_item = blocks.kept_containers() < blocks.containers().len();
+        match blocks.kind() {
+            Some(LineKind::Blank) if opened_item && !self.read.is_empty() => Found::Item,
+            Some(LineKind::Blank) | None => Found::Blank,
+            Some(LineKind::ThematicBreak) => Found::Rule,
+            Some(LineKind::Underline(_) | LineKind::TableDelimiters) => Found::Underline,
+            Some(LineKind::FenceLine(_) | LineKind::FenceClose) => Found::FenceLine,
+            Some(LineKind::Heading(_)) => Found::Heading,
+            Some(LineKind::FenceOpen(_)) => Found::Fence,
+            Some(_) if self.read.is_empty() => Found::Blank,
+            Some(_) => self.find_prose_marker('\n', open),
         }
-        if !around.paragraph && !self.in_item && around.base + 4 <= self.columns {
-            return Found::Indented;
-        }
-        match c {
-            '>' if !self.in_item => {
-                self.quoted = true;
-                self.columns = 0;
-                Found::More
+    }
+
+    /// Markers that Markdown does not know, in a line that is text to it.
+    fn find_prose_marker(&self, c: char, open: Open) -> Found {
+        let mut before = self.read.chars();
+        match (before.next(), before.next_back()) {
+            (None, _) if c.is_ascii_lowercase() => Found::More,
+            (None, _) if is_bullet(c) => Found::Item,
+            (Some('a'..='z'), None) if matches!(c, '.' | ')') => Found::More,
+            (Some('a'..='z' | '0'..='9'), Some('.')) if c == ')' => Found::More,
+            (Some('a'..='z' | '0'..='9'), Some('.' | ')'))
+                if c.is_whitespace() && self.may_begin_item(open) =>
+            {
+                Found::Item
             }
-            '#' => self.go(State::Hashes(1)),
-            '`' | '~' => self.go(State::Ticks { mark: c, len: 1 }),
-            '-' | '*' | '+' | '_' | '=' => self.go(State::Marks { mark: c, len: 1 }),
-            '0'..='9' => self.go(State::Digits(1)),
-            'a'..='z' => self.go(State::Letter),
-            '|' if !self.in_item => Found::Table,
-            _ if is_bullet(c) => Found::Item,
             _ => Found::Text,
         }
     }
 
-    fn marks(&mut self, c: char, mark: char, len: usize, around: Around) -> Found {
-        let bullet = matches!(mark, '-' | '*' | '+');
-        match c {
-            _ if bullet && len == 1 && c.is_whitespace() => Found::Item,
-            _ if c == mark && len + 1 < MARKS_MIN => self.go(State::Marks { mark, len: len + 1 }),
-            '-' | '=' if c == mark && around.paragraph => Found::Underline,
-            // Three may still open emphasis.
-            '*' | '_' if c == mark && len < MARKS_MIN => {
-                self.go(State::Marks { mark, len: len + 1 })
-            }
-            '-' | '*' | '_' if c == mark => Found::Rule,
-            _ if matches!(mark, '*' | '_') && len == MARKS_MIN && c.is_whitespace() => Found::Rule,
-            _ => Found::Text,
-        }
-    }
-
-    /// Inside a paragraph only a first item may begin a list: "in\n1984. Then" is none.
-    fn may_begin_item(&self, dot: bool, around: Around) -> bool {
-        let fresh = !around.paragraph || around.item || self.in_item;
-        let marker = self.read.trim_end_matches(['.', ')']);
-        let letter = marker.starts_with(|c: char| c.is_ascii_lowercase());
-        match (letter, dot) {
+    /// Inside a paragraph only a first item may begin a list.
+    fn may_begin_item(&self, open: Open) -> bool {
+        let fresh = open != Open::Paragraph || self.in_item;
+        let value = self.read.trim_end_matches(['.', ')']);
+        let is_letter = value.starts_with(|c: char| c.is_ascii_lowercase());
+        match (is_letter, self.read.ends_with('.')) {
             (true, false) => true,
-            (true, true) => around.item || fresh && marker == "a",
-            (false, _) => fresh || marker == "1",
+            (true, true) => open == Open::Item || fresh && value == "a",
+            // Of these Markdown knows better.
+            (false, true) => false,
+            (false, false) => self.read.ends_with(".)") && (fresh || value == "1"),
         }
     }
 }

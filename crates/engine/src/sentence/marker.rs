@@ -6,8 +6,8 @@
 use crate::limits::SENTENCE_WORD_BYTES_MAX;
 
 use super::chars::is_bullet;
-use super::prose::Verdict;
-use super::words::is_numbered;
+use super::prose::CharDecision;
+use super::words::is_numbered_noun;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NextMarker {
@@ -47,7 +47,7 @@ impl NextMarker {
 
     /// Reads a character of the item. `Break` says that the next item began, with all that is held
     /// and, if it is a bullet, this character.
-    pub(super) fn step(&mut self, c: char) -> Verdict {
+    pub(super) fn step(&mut self, c: char) -> CharDecision {
         let expected = self.expected.get(self.matched..).and_then(|rest| rest.chars().next());
         if (0 < self.matched || self.at_word) && expected == Some(c) {
             self.matched += c.len_utf8();
@@ -55,7 +55,7 @@ impl NextMarker {
             if is_bullet(c) {
                 return self.found();
             }
-            return Verdict::Hold;
+            return CharDecision::Hold;
         }
         let whole = self.matched == self.expected.len();
         if whole && matches!(c, ' ' | '\t') && !self.belongs_to_word_before() {
@@ -68,18 +68,18 @@ impl NextMarker {
         } else if self.word.len() < SENTENCE_WORD_BYTES_MAX {
             self.word.push(c);
         }
-        Verdict::Pass
+        CharDecision::Pass
     }
 
-    fn found(&mut self) -> Verdict {
+    fn found(&mut self) -> CharDecision {
         if let Some(next) = NextMarker::after(&self.expected) {
             *self = next;
         }
-        Verdict::Break
+        CharDecision::Break
     }
 
     /// "Go to step 2. Then" is no list. With a bracket it cannot be anything else.
     fn belongs_to_word_before(&self) -> bool {
-        self.expected.ends_with('.') && is_numbered(&self.before)
+        self.expected.ends_with('.') && is_numbered_noun(&self.before)
     }
 }

@@ -1,140 +1,148 @@
-//! Where the sentences of a paragraph end.
+//! Finds where the sentences of a paragraph end.
 //!
-//! Does: read a paragraph character by character and say before which one a sentence begins.
-//! Does not: know what a block is, or keep text.
+//! Does: scan a paragraph character by character and decide before which one a sentence begins.
+//! Does not: detect blocks, or keep text.
 //!
-//! Invariant: nothing is held but the word after a possible end, with the marks before it.
+//! Invariant: only the word after a possible end, with the marks before it, is held.
 
 use crate::limits::SENTENCE_WORD_BYTES_MAX;
 
 use super::chars::{
-    Mark, goes_on_after_quote, is_cjk, is_continuation, is_emoji, is_greek, is_transparent, mark,
+    StopMark, is_cjk, is_continuation_mark, is_emoji, is_greek, is_invisible_or_combining,
+    is_japanese_quote_particle, stop_mark,
 };
 use super::code::InlineCode;
-use super::enclosure::Enclosures;
-use super::next::{Answer, Doubt, Next};
-use super::stop::Stop;
-use super::words::{self, Class};
+use super::enclosure::OpenEnclosures;
+use super::lookahead::{EndDecision, Lookahead, PossibleEnd};
+use super::stop::SentenceStop;
+use super::words::{self, DotClass};
 
-/// What a character means for those before it.
+/// Decision about a character and the held text before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// It and all that is held belongs to the open piece.
+pub(super) enum CharDecision {
+    /// It and the held text belong to the open piece.
     Pass,
-    /// It is open where it and all that is held belongs.
+    /// Undecided: hold it, with the held text.
     Hold,
-    /// The open piece ended before what is held, or before this character if nothing is.
+    /// The open piece ended before the held text, or before this character if none is held.
     Break,
 }
 
+/// State of the scanner within a paragraph.
 #[derive(Clone, Debug, PartialEq)]
-enum Phase {
+enum ProseState {
+    /// In plain text.
     Text,
-    Stop(Stop),
+    /// Right after a stop.
+    AfterStop(SentenceStop),
     /// After a stop and an emoji.
-    Trail(Doubt),
-    Space {
-        doubt: Doubt,
-        newline: bool,
-    },
-    Next(Next),
+    AfterEmoji(PossibleEnd),
+    /// After a stop and white space.
+    AfterSpace { possible_end: PossibleEnd, newline: bool },
+    /// In the word after a possible end.
+    NextWord(Lookahead),
 }
 
-/// What the last word was.
+/// Kind of the previous word.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum BeforeWord {
+enum PreviousWord {
     Number,
     /// A number with a dot.
     Ordinal,
-    /// The first of a piece, and something that has numbers, as in "Step 1".
-    Numbered,
+    /// First word of a piece, and a noun that takes a number, as in "Step 1".
+    NumberedNoun,
     Other,
 }
 
+/// Scanner of one paragraph.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Prose {
-    phase: Phase,
-    /// The word being read, its beginning if it is long.
+pub(super) struct ProseScanner {
+    state: ProseState,
+    /// The current word, or the beginning of a long one.
     word: String,
-    /// Words of the piece before it.
-    words: usize,
-    before_word: BeforeWord,
-    enclosures: Enclosures,
-    code: InlineCode,
-    /// The last character; white space where there is none.
-    before: char,
+    /// Number of words of the piece before it.
+    words_before: usize,
+    previous_word: PreviousWord,
+    enclosures: OpenEnclosures,
+    inline_code: InlineCode,
+    /// The previous character; a space at the start.
+    previous_char: char,
     /// The last letter.
-    letter: char,
+    last_letter: char,
 }
 
-/// Words with which a sentence may begin before the sign of a year: "W dniu 3 maja 1791 r. Sejm".
+/// Most words before a year at the start of a sentence: "W dniu 3 maja 1791 r. Sejm".
 const OPENING_WORDS_MAX: usize = 5;
 
-/// Letters of a Greek word that is surely no abbreviation.
+/// Fewest letters of a Greek word that is not an abbreviation.
 const GREEK_LETTERS_MIN: usize = 4;
 
-impl Prose {
-    pub(super) fn new() -> Prose {
-        Prose {
-            phase: Phase::Text,
+impl ProseScanner {
+    pub(super) fn new() -> ProseScanner {
+        ProseScanner {
+            state: ProseState::Text,
             word: String::new(),
-            words: 0,
-            before_word: BeforeWord::Other,
-            enclosures: Enclosures::default(),
-            code: InlineCode::default(),
-            before: ' ',
-            letter: ' ',
+            words_before: 0,
+            previous_word: PreviousWord::Other,
+            enclosures: OpenEnclosures::default(),
+            inline_code: InlineCode::default(),
+            previous_char: ' ',
+            last_letter: ' ',
         }
     }
 
-    /// Inside inline code that a run of `len` back-ticks opened.
-    pub(super) fn in_code(len: usize) -> Prose {
-        Prose { code: InlineCode::opened(len), before: '`', ..Prose::new() }
+    /// Creates a scanner inside inline code that `len` back-ticks opened.
+    pub(super) fn inside_inline_code(len: usize) -> ProseScanner {
+        ProseScanner {
+            inline_code: InlineCode::opened(len),
+            previous_char: '`',
+            ..ProseScanner::new()
+        }
     }
 
-    /// Reads `c`; `held` is what it asked to hold before.
-    pub(super) fn step(&mut self, c: char, held: &str) -> Verdict {
-        match &mut self.phase {
-            Phase::Text => {
-                self.text(c);
-                Verdict::Pass
+    /// Scans `c`; `held` is the text held so far.
+    pub(super) fn push_char(&mut self, c: char, held: &str) -> CharDecision {
+        match &mut self.state {
+            ProseState::Text => {
+                self.push_text_char(c);
+                CharDecision::Pass
             }
-            Phase::Stop(stop) => {
+            ProseState::AfterStop(stop) => {
                 let stop = *stop;
-                self.stop(stop, c)
+                self.push_char_after_stop(stop, c)
             }
-            Phase::Trail(doubt) => {
+            ProseState::AfterEmoji(doubt) => {
                 let doubt = *doubt;
-                self.trail(doubt, c)
+                self.push_char_after_emoji(doubt, c)
             }
-            Phase::Space { newline, .. } if c.is_whitespace() => {
+            ProseState::AfterSpace { newline, .. } if c.is_whitespace() => {
                 *newline |= c == '\n';
-                self.before = c;
-                Verdict::Pass
+                self.previous_char = c;
+                CharDecision::Pass
             }
-            Phase::Space { .. } if is_transparent(c) => Verdict::Pass,
-            Phase::Space { doubt, newline: false } if is_emoji(c) => {
-                self.phase = Phase::Trail(*doubt);
-                Verdict::Pass
+            ProseState::AfterSpace { .. } if is_invisible_or_combining(c) => CharDecision::Pass,
+            ProseState::AfterSpace { possible_end: doubt, newline: false } if is_emoji(c) => {
+                self.state = ProseState::AfterEmoji(*doubt);
+                CharDecision::Pass
             }
-            Phase::Space { doubt, .. } => {
-                let mut next = Next::new(*doubt);
-                let answer = next.first(c);
-                self.phase = Phase::Next(next);
-                self.answer(answer, c, held)
+            ProseState::AfterSpace { possible_end: doubt, .. } => {
+                let mut next = Lookahead::new(*doubt);
+                let answer = next.push_first_char(c);
+                self.state = ProseState::NextWord(next);
+                self.apply_decision(answer, c, held)
             }
-            Phase::Next(next) => {
-                let answer = next.step(c);
-                self.answer(answer, c, held)
+            ProseState::NextWord(next) => {
+                let answer = next.push_char(c);
+                self.apply_decision(answer, c, held)
             }
         }
     }
 
-    /// Reads the plain words that a text begins with, where they cannot end anything. Says how many
-    /// bytes they are.
+    /// Scans the plain words at the start of `text`, if they cannot end a sentence. Returns their
+    /// length in bytes.
     pub(super) fn skip_words(&mut self, text: &str) -> usize {
-        let plain = matches!(self.phase, Phase::Text)
-            && self.code.is_outside()
+        let plain = matches!(self.state, ProseState::Text)
+            && self.inline_code.is_outside()
             && !self.enclosures.is_open();
         if !plain {
             return 0;
@@ -146,231 +154,257 @@ impl Prose {
             if let Some(last) = word[..len].chars().next_back() {
                 let room = SENTENCE_WORD_BYTES_MAX.saturating_sub(self.word.len());
                 self.word.push_str(&word[..len.min(room)]);
-                self.before = last;
-                self.letter = last;
+                self.previous_char = last;
+                self.last_letter = last;
             }
             at += len;
             if word.as_bytes().get(len) != Some(&b' ') {
                 return at;
             }
             self.end_word();
-            self.before = ' ';
+            self.previous_char = ' ';
             at += 1;
         }
     }
 
-    /// More is held than may be: no sentence ends before it. Reads `c` too.
-    pub(super) fn give_up(&mut self, c: char, held: &str) -> Verdict {
-        self.answer(Answer::GoesOn, c, held)
+    /// Decides that no sentence ends before the held text, because the hold limit is reached. Scans
+    /// `c` too.
+    pub(super) fn reject_possible_end(&mut self, c: char, held: &str) -> CharDecision {
+        self.apply_decision(EndDecision::NoEnd, c, held)
     }
 
-    /// Whatever stood before is over and no sentence ended.
-    pub(super) fn forget_stop(&mut self) {
-        self.phase = Phase::Text;
+    /// Discards a possible end: the scanner is in plain text.
+    pub(super) fn discard_stop(&mut self) {
+        self.state = ProseState::Text;
     }
 
-    fn answer(&mut self, answer: Answer, c: char, held: &str) -> Verdict {
-        let Phase::Next(next) = &self.phase else { return Verdict::Pass };
-        let doubt = next.doubt();
+    /// Applies the decision of the lookahead.
+    fn apply_decision(&mut self, answer: EndDecision, c: char, held: &str) -> CharDecision {
+        let ProseState::NextWord(next) = &self.state else { return CharDecision::Pass };
+        let doubt = next.possible_end();
         match answer {
-            Answer::More => Verdict::Hold,
-            Answer::Dots(more) => {
-                let doubt = spaced_dots(doubt.dots + more);
-                self.phase = Phase::Space { doubt, newline: c == '\n' };
-                Verdict::Pass
+            EndDecision::NeedMore => CharDecision::Hold,
+            EndDecision::MoreDots(more) => {
+                let doubt = possible_end_of_spaced_dots(doubt.dot_count + more);
+                self.state = ProseState::AfterSpace { possible_end: doubt, newline: c == '\n' };
+                CharDecision::Pass
             }
-            Answer::End => {
-                self.begin_piece();
-                self.reread(c, held);
-                Verdict::Break
+            EndDecision::End => {
+                self.reset_for_piece();
+                self.push_held_as_text(c, held);
+                CharDecision::Break
             }
-            Answer::GoesOn => {
-                self.phase = Phase::Text;
-                self.reread(c, held);
-                Verdict::Pass
+            EndDecision::NoEnd => {
+                self.state = ProseState::Text;
+                self.push_held_as_text(c, held);
+                CharDecision::Pass
             }
         }
     }
 
-    fn begin_piece(&mut self) {
-        self.phase = Phase::Text;
+    /// Resets the scanner for a new piece.
+    fn reset_for_piece(&mut self) {
+        self.state = ProseState::Text;
         self.enclosures.clear();
         self.word.clear();
-        self.words = 0;
-        self.before_word = BeforeWord::Other;
-        self.before = ' ';
+        self.words_before = 0;
+        self.previous_word = PreviousWord::Other;
+        self.previous_char = ' ';
     }
 
-    /// What was held is text after all.
-    fn reread(&mut self, c: char, held: &str) {
+    /// Scans the held text and `c` as plain text.
+    fn push_held_as_text(&mut self, c: char, held: &str) {
         for c in held.chars().chain([c]) {
-            match self.phase {
-                Phase::Stop(stop) => {
-                    self.stop(stop, c);
+            match self.state {
+                ProseState::AfterStop(stop) => {
+                    self.push_char_after_stop(stop, c);
                 }
-                _ => self.text(c),
+                _ => self.push_text_char(c),
             }
         }
     }
 
-    fn text(&mut self, c: char) {
-        if is_transparent(c) {
+    /// Scans a character of plain text.
+    fn push_text_char(&mut self, c: char) {
+        if is_invisible_or_combining(c) {
             return;
         }
-        let before = std::mem::replace(&mut self.before, c);
-        if self.code.step(c, before) {
-            self.push(c);
+        let before = std::mem::replace(&mut self.previous_char, c);
+        if self.inline_code.step(c, before) {
+            self.push_word_char(c);
             return;
         }
-        self.enclosures.step(c, before);
+        self.enclosures.push_char(c, before);
         if c.is_whitespace() {
             self.end_word();
             return;
         }
         if c.is_alphabetic() {
-            self.letter = c;
-        } else if let Some(mark) = mark(c, self.letter) {
-            self.phase = Phase::Stop(Stop::new(mark, &self.word));
+            self.last_letter = c;
+        } else if let Some(mark) = stop_mark(c, self.last_letter) {
+            self.state = ProseState::AfterStop(SentenceStop::new(mark, &self.word));
         }
-        self.push(c);
+        self.push_word_char(c);
     }
 
-    fn push(&mut self, c: char) {
+    /// Appends `c` to the current word, up to its limit.
+    fn push_word_char(&mut self, c: char) {
         if self.word.len() < SENTENCE_WORD_BYTES_MAX {
             self.word.push(c);
         }
     }
 
+    /// Ends the current word and classifies it as the previous one.
     fn end_word(&mut self) {
         if self.word.is_empty() {
             return;
         }
         let number = self.word.trim_end_matches('.');
         let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
-        self.before_word = match self.word.len() - number.len() {
-            0 if is_number => BeforeWord::Number,
-            1 if is_number => BeforeWord::Ordinal,
-            0 if self.words == 0 && is_numbered(&self.word) => BeforeWord::Numbered,
-            _ => BeforeWord::Other,
+        self.previous_word = match self.word.len() - number.len() {
+            0 if is_number => PreviousWord::Number,
+            1 if is_number => PreviousWord::Ordinal,
+            0 if self.words_before == 0 && is_numbered_noun_in_markup(&self.word) => {
+                PreviousWord::NumberedNoun
+            }
+            _ => PreviousWord::Other,
         };
-        self.words += 1;
+        self.words_before += 1;
         self.word.clear();
     }
 
-    fn stop(&mut self, mut stop: Stop, c: char) -> Verdict {
-        if is_transparent(c) {
-            return Verdict::Pass;
+    /// Scans a character after a stop.
+    fn push_char_after_stop(&mut self, mut stop: SentenceStop, c: char) -> CharDecision {
+        if is_invisible_or_combining(c) {
+            return CharDecision::Pass;
         }
         if c.is_whitespace() {
-            let doubt = self.doubt(stop);
-            self.phase = match doubt {
-                Some(doubt) => Phase::Space { doubt, newline: c == '\n' },
-                None => Phase::Text,
+            let doubt = self.possible_end_of_stop(stop);
+            self.state = match doubt {
+                Some(doubt) => ProseState::AfterSpace { possible_end: doubt, newline: c == '\n' },
+                None => ProseState::Text,
             };
             self.end_word();
-            self.before = c;
-            return Verdict::Pass;
+            self.previous_char = c;
+            return CharDecision::Pass;
         }
-        if !stop.reads(c, self.letter) {
-            return self.glued(stop, c);
+        if !stop.try_extend(c, self.last_letter) {
+            return self.decide_unspaced_stop(stop, c);
         }
-        self.phase = Phase::Stop(stop);
-        let before = std::mem::replace(&mut self.before, c);
-        self.enclosures.step(c, before);
-        self.push(c);
-        Verdict::Pass
+        self.state = ProseState::AfterStop(stop);
+        let before = std::mem::replace(&mut self.previous_char, c);
+        self.enclosures.push_char(c, before);
+        self.push_word_char(c);
+        CharDecision::Pass
     }
 
-    /// Text right after a stop.
-    fn glued(&mut self, stop: Stop, c: char) -> Verdict {
+    /// Decides whether a sentence ends before `c`, which follows a stop without white space.
+    fn decide_unspaced_stop(&mut self, stop: SentenceStop, c: char) -> CharDecision {
         let ends = match stop.mark {
-            Mark::Wide => !(is_continuation(c) || stop.closed && goes_on_after_quote(c)),
-            Mark::WideDot => c.is_alphabetic(),
-            Mark::Exclamation | Mark::Question => is_cjk(c),
-            Mark::Dot | Mark::Ellipsis => false,
+            StopMark::Unspaced => {
+                !(is_continuation_mark(c) || stop.has_closing_mark && is_japanese_quote_particle(c))
+            }
+            StopMark::UnspacedDot => c.is_alphabetic(),
+            StopMark::Exclamation | StopMark::Question => is_cjk(c),
+            StopMark::Dot | StopMark::Ellipsis => false,
         };
         if ends && !self.enclosures.is_open() {
-            self.begin_piece();
-            self.text(c);
-            return Verdict::Break;
+            self.reset_for_piece();
+            self.push_text_char(c);
+            return CharDecision::Break;
         }
-        self.phase = Phase::Text;
-        self.text(c);
-        Verdict::Pass
+        self.state = ProseState::Text;
+        self.push_text_char(c);
+        CharDecision::Pass
     }
 
-    fn trail(&mut self, doubt: Doubt, c: char) -> Verdict {
+    /// Scans a character after a stop and an emoji.
+    fn push_char_after_emoji(&mut self, doubt: PossibleEnd, c: char) -> CharDecision {
         if c.is_whitespace() {
-            self.phase = Phase::Space { doubt, newline: c == '\n' };
-        } else if !is_transparent(c) && !is_emoji(c) {
-            self.phase = Phase::Text;
-            self.text(c);
+            self.state = ProseState::AfterSpace { possible_end: doubt, newline: c == '\n' };
+        } else if !is_invisible_or_combining(c) && !is_emoji(c) {
+            self.state = ProseState::Text;
+            self.push_text_char(c);
         }
-        Verdict::Pass
+        CharDecision::Pass
     }
 
-    /// What is to be known before `stop` ends a sentence; `None` if it never will.
-    fn doubt(&self, stop: Stop) -> Option<Doubt> {
-        if self.enclosures.is_open() || stop.is_citing() {
+    /// Returns the possible end that `stop` is; `None` if it ends no sentence.
+    fn possible_end_of_stop(&self, stop: SentenceStop) -> Option<PossibleEnd> {
+        if self.enclosures.is_open() || stop.is_in_citation() {
             return None;
         }
         let word = stop.word_end.and_then(|end| self.word.get(..end));
-        let doubt = Doubt {
-            class: Class::Plain,
+        let doubt = PossibleEnd {
+            dot_class: DotClass::Plain,
             mark: stop.mark,
-            dots: stop.dots,
-            closed: stop.closed,
-            greek: false,
+            dot_count: stop.dot_count,
+            has_closing_mark: stop.has_closing_mark,
+            is_after_greek_word: false,
         };
         match stop.mark {
-            Mark::Dot if stop.spaced => Some(spaced_dots(stop.dots)),
-            Mark::Dot if stop.dots == 1 => match word {
-                Some(word) => self.doubt_of_word(word, doubt),
+            StopMark::Dot if stop.stands_alone => Some(possible_end_of_spaced_dots(stop.dot_count)),
+            StopMark::Dot if stop.dot_count == 1 => match word {
+                Some(word) => self.possible_end_of_word(word, doubt),
                 None => Some(doubt),
             },
-            Mark::Dot | Mark::Ellipsis if stop.is_omission(word) => None,
-            Mark::Dot if 3 <= stop.dots => Some(Doubt { mark: Mark::Ellipsis, ..doubt }),
+            StopMark::Dot | StopMark::Ellipsis if stop.is_omission(word) => None,
+            StopMark::Dot if 3 <= stop.dot_count => {
+                Some(PossibleEnd { mark: StopMark::Ellipsis, ..doubt })
+            }
             _ => Some(doubt),
         }
     }
 
-    fn doubt_of_word(&self, word: &str, doubt: Doubt) -> Option<Doubt> {
+    /// Refines the possible end after the word before a dot; `None` if it ends no sentence.
+    fn possible_end_of_word(&self, word: &str, doubt: PossibleEnd) -> Option<PossibleEnd> {
         let letters = word.chars().filter(|c| c.is_alphanumeric()).count();
-        let mut class = words::class(word);
-        let is_label = class == Class::Number || class == Class::Starter && letters == 1;
-        if class == Class::Never || self.words == 0 && is_label {
+        let mut class = words::classify_dot_after(word);
+        let is_label = class == DotClass::Number || class == DotClass::Starter && letters == 1;
+        if class == DotClass::Never || self.words_before == 0 && is_label {
             return None;
         }
-        if class == Class::Number && self.before_word == BeforeWord::Numbered {
+        if class == DotClass::Number && self.previous_word == PreviousWord::NumberedNoun {
             return None;
         }
-        class = match (class, self.before_word) {
+        class = match (class, self.previous_word) {
             // "1. 5. 2020"
-            (Class::Number, BeforeWord::Ordinal) => Class::Starter,
+            (DotClass::Number, PreviousWord::Ordinal) => DotClass::Starter,
             // "5 m"
-            (Class::Starter, BeforeWord::Number) if letters == 1 && is_lower(word) => Class::Plain,
-            (Class::Year, _) if OPENING_WORDS_MAX < self.words => Class::Plain,
+            (DotClass::Starter, PreviousWord::Number)
+                if letters == 1 && is_lowercase_word(word) =>
+            {
+                DotClass::Plain
+            }
+            (DotClass::Year, _) if OPENING_WORDS_MAX < self.words_before => DotClass::Plain,
             (class, _) => class,
         };
-        let greek = class == Class::Plain && is_greek(self.letter) && GREEK_LETTERS_MIN <= letters;
-        Some(Doubt { class, greek, ..doubt })
+        let greek =
+            class == DotClass::Plain && is_greek(self.last_letter) && GREEK_LETTERS_MIN <= letters;
+        Some(PossibleEnd { dot_class: class, is_after_greek_word: greek, ..doubt })
     }
 }
 
-/// "Step" and the like, in bold or not.
-fn is_numbered(word: &str) -> bool {
-    words::is_numbered(word.trim_start_matches(|c: char| !c.is_alphanumeric()))
+/// True for "Step" and the like, in bold or not.
+fn is_numbered_noun_in_markup(word: &str) -> bool {
+    words::is_numbered_noun(word.trim_start_matches(|c: char| !c.is_alphanumeric()))
 }
 
-fn is_lower(word: &str) -> bool {
+fn is_lowercase_word(word: &str) -> bool {
     word.chars().all(char::is_lowercase)
 }
 
-/// Dots with spaces around them: three of them leave out words.
-fn spaced_dots(dots: usize) -> Doubt {
-    let class = if dots == 3 { Class::Never } else { Class::Plain };
-    let mark = if 3 <= dots { Mark::Ellipsis } else { Mark::Dot };
-    Doubt { class, mark, dots, closed: false, greek: false }
+/// Possible end after dots with spaces around them: three of them are an omission.
+fn possible_end_of_spaced_dots(dots: usize) -> PossibleEnd {
+    let class = if dots == 3 { DotClass::Never } else { DotClass::Plain };
+    let mark = if 3 <= dots { StopMark::Ellipsis } else { StopMark::Dot };
+    PossibleEnd {
+        dot_class: class,
+        mark,
+        dot_count: dots,
+        has_closing_mark: false,
+        is_after_greek_word: false,
+    }
 }
 
 #[cfg(test)]

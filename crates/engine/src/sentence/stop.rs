@@ -1,79 +1,90 @@
-//! A stop, as long as it may still be one: its marks, quotes that close after it, citations.
+//! A sentence stop with its marks, closing quotes and citations.
 
 use crate::limits::SENTENCE_WORD_BYTES_MAX;
 
-use super::chars::{Mark, is_closer, mark};
+use super::chars::{StopMark, is_closing_mark, stop_mark};
 
-/// Characters of a citation that may stand right after a stop.
+/// Longest citation right after a stop.
 const CITATION_CHARS_MAX: usize = 24;
 
-/// A stop and what else may stand between it and white space.
+/// A stop and everything between it and the next white space.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Stop {
-    pub(super) mark: Mark,
-    /// How many dots, spaces between them or not.
-    pub(super) dots: usize,
-    /// They stand alone, not after a word.
-    pub(super) spaced: bool,
-    /// Where the word before it ends in what was kept of it, if all was.
+pub(super) struct SentenceStop {
+    pub(super) mark: StopMark,
+    /// Number of dots, with or without spaces between them.
+    pub(super) dot_count: usize,
+    /// True if no word precedes it.
+    pub(super) stands_alone: bool,
+    /// Length of the word before it; `None` if that was too long to keep.
     pub(super) word_end: Option<usize>,
-    pub(super) closed: bool,
-    /// Characters of the citation that is open after it.
-    citation: usize,
+    /// True if a closing quote, bracket or citation follows it.
+    pub(super) has_closing_mark: bool,
+    /// Characters of the open citation after it; 0 if none is open.
+    citation_chars: usize,
 }
 
-impl Stop {
-    /// The stop `mark` after `word`.
-    pub(super) fn new(mark: Mark, word: &str) -> Stop {
+impl SentenceStop {
+    /// Creates the stop `mark` after `word`.
+    pub(super) fn new(mark: StopMark, word: &str) -> SentenceStop {
         let known = word.len() < SENTENCE_WORD_BYTES_MAX;
-        Stop {
+        SentenceStop {
             mark,
-            dots: usize::from(mark == Mark::Dot),
-            spaced: word.is_empty(),
+            dot_count: usize::from(mark == StopMark::Dot),
+            stands_alone: word.is_empty(),
             word_end: known.then_some(word.len()),
-            closed: false,
-            citation: 0,
+            has_closing_mark: false,
+            citation_chars: 0,
         }
     }
 
-    pub(super) fn is_citing(self) -> bool {
-        0 < self.citation
+    /// True inside a citation after the stop.
+    pub(super) fn is_in_citation(self) -> bool {
+        0 < self.citation_chars
     }
 
-    /// "[...]" leaves out words, and ends nothing.
+    /// True for "[...]", an omission that ends no sentence.
     pub(super) fn is_omission(self, word: Option<&str>) -> bool {
-        self.closed && word.is_some_and(|word| word.ends_with(['[', '(']))
+        self.has_closing_mark && word.is_some_and(|word| word.ends_with(['[', '(']))
     }
 
-    /// Whether `c` still belongs to it.
-    pub(super) fn reads(&mut self, c: char, letter: char) -> bool {
-        if 0 < self.citation {
-            self.closed |= matches!(c, ']' | '】');
-            self.citation = if matches!(c, ']' | '】') { 0 } else { self.citation + 1 };
-            return self.citation <= CITATION_CHARS_MAX;
+    /// Adds `c` to the stop. Returns false if it does not belong to it.
+    pub(super) fn try_extend(&mut self, c: char, letter: char) -> bool {
+        if 0 < self.citation_chars {
+            self.has_closing_mark |= matches!(c, ']' | '】');
+            self.citation_chars =
+                if matches!(c, ']' | '】') { 0 } else { self.citation_chars + 1 };
+            return self.citation_chars <= CITATION_CHARS_MAX;
         }
-        if let Some(mark) = mark(c, letter) {
-            self.add(mark);
-        } else if is_closer(c) {
-            self.closed = true;
+        if let Some(mark) = stop_mark(c, letter) {
+            self.add_mark(mark);
+        } else if is_closing_mark(c) {
+            self.has_closing_mark = true;
         } else if matches!(c, '[' | '【') {
-            self.citation = 1;
+            self.citation_chars = 1;
         } else {
             return false;
         }
         true
     }
 
-    fn add(&mut self, mark: Mark) {
-        if self.closed {
-            *self = Stop { mark, dots: 0, word_end: None, closed: false, spaced: false, ..*self };
+    /// Adds a mark; the stronger one decides the kind.
+    fn add_mark(&mut self, mark: StopMark) {
+        if self.has_closing_mark {
+            *self = SentenceStop {
+                mark,
+                dot_count: 0,
+                word_end: None,
+                has_closing_mark: false,
+                stands_alone: false,
+                ..*self
+            };
         }
-        self.dots += usize::from(mark == Mark::Dot);
+        self.dot_count += usize::from(mark == StopMark::Dot);
         self.mark = match (self.mark, mark) {
-            (Mark::Wide, _) | (_, Mark::Wide) => Mark::Wide,
-            (old, Mark::Dot) => old,
-            (Mark::Dot | Mark::WideDot, new) => new,
-            (Mark::Question, _) | (_, Mark::Question) => Mark::Question,
+            (StopMark::Unspaced, _) | (_, StopMark::Unspaced) => StopMark::Unspaced,
+            (old, StopMark::Dot) => old,
+            (StopMark::Dot | StopMark::UnspacedDot, new) => new,
+            (StopMark::Question, _) | (_, StopMark::Question) => StopMark::Question,
             (old, _) => old,
         };
     }

@@ -1,44 +1,44 @@
-//! What is known about words, whatever the language: abbreviations, words that begin sentences.
+//! Word lists for sentence ends: abbreviations, words that begin sentences.
 //!
-//! The words are data, a file per language in `words/`; all languages count at once, because
-//! nobody says which one a text is in. Where two disagree, the reading wins that lets a sentence
-//! end.
+//! One file per language in `words/`. All languages apply at once, because the language of a text
+//! is unknown; if two disagree, the class that lets a sentence end wins.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use super::chars::is_initial;
+use super::chars::can_be_initial;
 
-/// What a dot after a word means. In order: the earlier, the more likely a sentence ends.
+/// Meaning of a dot after a word, from most to least likely to end a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Class {
-    /// An end, if what follows looks like a beginning.
+pub(super) enum DotClass {
+    /// An end, if the next word looks like a beginning.
     Plain,
-    /// A number or a time: an end, unless what it counts follows.
+    /// A number or a time: an end, unless a counted noun follows.
     Number,
-    /// No end before a number.
+    /// An end, unless a number follows.
     Digit,
     /// An end only before a word that is known to begin sentences.
     Starter,
-    /// After a year: as `Starter` where a sentence begins with it, as `Plain` where it ends with it.
+    /// After a year: as `Starter` near the start of a sentence, else as `Plain`.
     Year,
     /// No end.
     Never,
 }
 
+/// Word lists of all languages.
 #[derive(Default)]
-struct Words {
-    /// Abbreviations without their last dot. One with a capital is one only with it.
-    abbreviations: BTreeMap<&'static str, Class>,
+struct Lexicon {
+    /// Abbreviations without their last dot. One with a capital matches only with it.
+    abbreviations: BTreeMap<&'static str, DotClass>,
     /// Words that begin sentences, in lower case.
-    starters: BTreeSet<&'static str>,
-    /// What follows an ordinal number or a time, in lower case.
-    counted: BTreeSet<&'static str>,
-    /// What a number belongs to that follows it, in lower case.
-    numbered: BTreeSet<&'static str>,
+    sentence_starters: BTreeSet<&'static str>,
+    /// Nouns that follow an ordinal number or a time, in lower case.
+    counted_nouns: BTreeSet<&'static str>,
+    /// Nouns that a number follows, such as "step", in lower case.
+    numbered_nouns: BTreeSet<&'static str>,
 }
 
-const FILES: &[&str] = &[
+const LANGUAGE_FILES: &[&str] = &[
     include_str!("words/en.txt"),
     include_str!("words/pl.txt"),
     include_str!("words/de.txt"),
@@ -48,44 +48,46 @@ const FILES: &[&str] = &[
     include_str!("words/other.txt"),
 ];
 
-static WORDS: LazyLock<Words> = LazyLock::new(|| {
-    let mut words = Words::default();
-    for file in FILES {
-        words.read(file);
+static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
+    let mut words = Lexicon::default();
+    for file in LANGUAGE_FILES {
+        words.add_language_file(file);
     }
     words
 });
 
-impl Words {
-    fn read(&mut self, file: &'static str) {
+impl Lexicon {
+    /// Adds the words of one language file.
+    fn add_language_file(&mut self, file: &'static str) {
         let mut section = "";
         for line in file.lines().map(str::trim) {
             if let Some(name) = line.strip_prefix('[') {
                 section = name;
             } else if !line.is_empty() && !line.starts_with('#') {
-                self.add(section, line);
+                self.add_word(section, line);
             }
         }
     }
 
-    fn add(&mut self, section: &str, word: &'static str) {
+    /// Adds a word to the list of its section.
+    fn add_word(&mut self, section: &str, word: &'static str) {
         let class = match section {
-            "plain]" => Class::Plain,
-            "time]" => Class::Number,
-            "year]" => Class::Year,
-            "digit]" => Class::Digit,
-            "starter]" => Class::Starter,
-            "never]" => Class::Never,
+            "plain]" => DotClass::Plain,
+            "time]" => DotClass::Number,
+            "year]" => DotClass::Year,
+            "digit]" => DotClass::Digit,
+            "starter]" => DotClass::Starter,
+            "never]" => DotClass::Never,
             "begins]" => {
-                self.starters.insert(word);
+                self.sentence_starters.insert(word);
                 return;
             }
             "counted]" => {
-                self.counted.insert(word);
+                self.counted_nouns.insert(word);
                 return;
             }
             _ => {
-                self.numbered.insert(word);
+                self.numbered_nouns.insert(word);
                 return;
             }
         };
@@ -94,62 +96,66 @@ impl Words {
     }
 }
 
-pub(super) fn begins_sentences(word: &str) -> bool {
-    WORDS.starters.contains(word.to_lowercase().as_str())
+/// True if `word` is known to begin sentences.
+pub(super) fn is_sentence_starter(word: &str) -> bool {
+    LEXICON.sentence_starters.contains(word.to_lowercase().as_str())
 }
 
-pub(super) fn is_counted(word: &str) -> bool {
-    WORDS.counted.contains(word.to_lowercase().as_str())
+/// True if `word` follows ordinal numbers or times.
+pub(super) fn is_counted_noun(word: &str) -> bool {
+    LEXICON.counted_nouns.contains(word.to_lowercase().as_str())
 }
 
-pub(super) fn is_numbered(word: &str) -> bool {
-    WORDS.numbered.contains(word.to_lowercase().as_str())
+/// True if `word` is a noun that a number follows, such as "step".
+pub(super) fn is_numbered_noun(word: &str) -> bool {
+    LEXICON.numbered_nouns.contains(word.to_lowercase().as_str())
 }
 
-/// Whether `word` reads as a Roman number that is not also a word.
-pub(super) fn is_roman(word: &str) -> bool {
+/// True if `word` is a Roman numeral of at least two letters.
+pub(super) fn is_roman_numeral(word: &str) -> bool {
     2 <= word.len() && word.bytes().all(|byte| matches!(byte, b'I' | b'V' | b'X' | b'L'))
 }
 
-/// What a dot after `word` means.
-pub(super) fn class(word: &str) -> Class {
+/// Classifies a dot after `word`.
+pub(super) fn classify_dot_after(word: &str) -> DotClass {
     let word = word.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '№');
     if word.is_empty() {
-        return Class::Plain;
+        return DotClass::Plain;
     }
-    if let Some(class) = abbreviation(word) {
+    if let Some(class) = abbreviation_class(word) {
         return class;
     }
-    // The article in "l'avv.".
+    // Skips the article in "l'avv.".
     if let Some((_, word)) = word.rsplit_once(['\'', '’'])
-        && let Some(class) = abbreviation(word)
+        && let Some(class) = abbreviation_class(word)
     {
         return class;
     }
     if word.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Class::Number;
+        return DotClass::Number;
     }
-    if is_initials(word) || is_roman(word) { Class::Starter } else { Class::Plain }
+    if is_initials(word) || is_roman_numeral(word) { DotClass::Starter } else { DotClass::Plain }
 }
 
-fn abbreviation(word: &str) -> Option<Class> {
-    let known = &WORDS.abbreviations;
+/// Looks `word` up among the abbreviations.
+fn abbreviation_class(word: &str) -> Option<DotClass> {
+    let known = &LEXICON.abbreviations;
     if let Some(&class) = known.get(word) {
         return Some(class);
     }
     let lower = word.to_lowercase();
     let &class = known.get(lower.as_str())?;
-    // In capitals it may as well be an acronym.
+    // In capitals it may be an acronym.
     let capitals = 1 < word.chars().count() && word.chars().all(char::is_uppercase);
-    Some(if capitals { class.min(Class::Starter) } else { class })
+    Some(if capitals { class.min(DotClass::Starter) } else { class })
 }
 
-/// One letter, or parts of one or two letters with dots between, as in "U.S" and "J.-P".
+/// True for one letter, or parts of one or two letters with dots between, as in "U.S" and "J.-P".
 fn is_initials(word: &str) -> bool {
     let dotted = word.contains('.');
     word.split('.').all(|part| {
         let part = part.strip_prefix('-').unwrap_or(part);
-        let letters = part.chars().filter(|&c| is_initial(c)).count();
+        let letters = part.chars().filter(|&c| can_be_initial(c)).count();
         letters == part.chars().count() && (letters == 1 || dotted && letters == 2)
     })
 }

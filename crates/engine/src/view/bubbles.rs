@@ -1,148 +1,181 @@
-//! `bubbles`: one bubble for each message, while it streams exactly as afterwards; while tools run
-//! an indicator stands after the last one.
+//! `bubbles`: one bubble per message, the same while it streams and afterwards; an indicator after
+//! the last one while tools run. A bubble settles when its message has ended.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::event::{Event, Image, MessageId, Owner, Record};
+use crate::event::{Event, Image, ImageOwner, MessageId, Record};
+use crate::event_family;
 
-use super::Options;
-use super::base::{Base, Rest, message_id, state_at_end};
-use super::blob::Shown;
-use super::doing::Telling;
-use super::item::{Item, Key, Kind, State, step_id};
+use super::ViewOptions;
+use super::common::{CommonFold, ViewTask, item_state_at_run_end, message_item_id};
+use super::image_ref::ImageRef;
+use super::item::{Item, ItemKey, ItemKind, ItemState, step_item_id};
 use super::patch::Patch;
+use super::status::StatusDetail;
 
+/// Fold of one session into the `bubbles` view.
 #[derive(Clone, Debug)]
 pub struct Bubbles {
-    base: Base,
-    /// Of the run that is going, in order of appearance; one that was taken back has no key.
-    by_owner: BTreeMap<Owner, Option<Key>>,
-    /// The bubble whose message has not ended.
-    open: Option<Key>,
+    base: CommonFold,
+    /// Bubbles of the active run; `None` for a withdrawn one.
+    keys_by_owner: BTreeMap<ImageOwner, Option<ItemKey>>,
+    /// Messages that have ended; their text is settled.
+    ended_messages: BTreeSet<MessageId>,
+    /// Bubble of the message that has not ended.
+    open_bubble: Option<ItemKey>,
 }
 
 impl Bubbles {
-    pub fn new(options: Options) -> Bubbles {
-        let base = Base::new(Telling::new(options));
-        Bubbles { base, by_owner: BTreeMap::new(), open: None }
-    }
-
-    pub fn apply<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
-        match self.base.apply(record, out) {
-            Rest::Nothing | Rest::AnsweredLate => {}
-            Rest::Began => {
-                self.by_owner.clear();
-                self.open = None;
-            }
-            Rest::View => self.event(record, out),
-            Rest::Ending => {
-                if let Some(key) = self.open.take() {
-                    out(Patch::Close { key, state: state_at_end(record) });
-                }
-                self.base.end(record, out);
-            }
+    /// Creates the view before any record.
+    pub fn new(options: ViewOptions) -> Bubbles {
+        let base = CommonFold::new(StatusDetail::new(options));
+        Bubbles {
+            base,
+            keys_by_owner: BTreeMap::new(),
+            ended_messages: BTreeSet::new(),
+            open_bubble: None,
         }
     }
 
-    fn event<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
+    /// Applies one record and emits the patches it causes.
+    pub fn apply<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
+        match self.base.apply(record, out) {
+            ViewTask::Skip | ViewTask::ResolveLateAsk => {}
+            ViewTask::ResetRun => {
+                self.keys_by_owner.clear();
+                self.ended_messages.clear();
+                self.open_bubble = None;
+            }
+            ViewTask::ApplyEvent => self.apply_event(record, out),
+            ViewTask::EndRun => {
+                if let Some(key) = self.open_bubble.take() {
+                    out(Patch::Close { key, state: item_state_at_run_end(record) });
+                }
+                self.base.settle_and_end_run(record, out);
+            }
+        }
+        self.base.emit_settled(out);
+    }
+
+    /// Applies an event of the active run.
+    fn apply_event<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         match &record.event {
+            Event::TextAppended { message, .. } | Event::TextRewritten { message, .. }
+                if self.ended_messages.contains(message) => {}
             Event::TextAppended { message, text } => {
-                match self.by_owner.get(&Owner::Message(*message)) {
+                match self.keys_by_owner.get(&ImageOwner::Message(*message)) {
                     Some(Some(key)) => out(Patch::Append { key: *key, text: Cow::Borrowed(text) }),
                     Some(None) => {}
-                    None => self.show(*message, text, record, out),
+                    None => self.start_bubble(*message, text, record, out),
                 }
             }
             Event::TextRewritten { message, kept_bytes, text } => {
-                if let Some(key) = self.key_of(*message) {
+                if let Some(key) = self.message_key(*message) {
                     let text = Cow::Borrowed(&**text);
                     out(Patch::Rewrite { key, kept_bytes: *kept_bytes, text });
                 }
             }
-            Event::MessageEnded { message, incomplete } => {
-                if let Some(key) = self.key_of(*message)
-                    && self.open == Some(key)
-                {
-                    self.open = None;
-                    out(Patch::Close { key, state: State::of_text(*incomplete) });
+            Event::MessageEnded { message, .. } => {
+                if let Some(key) = self.message_key(*message) {
+                    self.ended_messages.insert(*message);
+                    self.base.complete_item(key);
+                    if self.open_bubble.take_if(|open| *open == key).is_some() {
+                        out(Patch::Close { key, state: ItemState::after_text_end(&record.event) });
+                    }
                 }
             }
-            Event::ImageReceived { owner, image } => self.picture(*owner, image, record, out),
+            Event::ImageReceived { owner, image } => self.attach_image(*owner, image, record, out),
             Event::SourceCited { message, citation } => {
-                if let Some(key) = self.key_of(*message) {
+                if let Some(key) = self.message_key(*message) {
                     out(Patch::Cite { key, citation: citation.clone() });
                 }
             }
             Event::Withdrawn { messages, steps } => {
-                let known = &mut self.by_owner;
-                let messages = messages.iter().copied().map(Owner::Message);
-                let owners = messages.chain(steps.iter().copied().map(Owner::Step));
+                let known = &mut self.keys_by_owner;
+                let messages = messages.iter().copied().map(ImageOwner::Message);
+                let owners = messages.chain(steps.iter().copied().map(ImageOwner::Step));
                 let taken = owners.filter_map(|owner| known.get_mut(&owner)?.take());
-                let keys: Vec<Key> = taken.collect();
+                let keys: Vec<ItemKey> = taken.collect();
                 if !keys.is_empty() {
-                    self.open = self.open.filter(|open| !keys.contains(open));
+                    self.base.complete_items(&keys);
+                    self.open_bubble = self.open_bubble.filter(|open| !keys.contains(open));
                     out(Patch::Withdraw { keys });
                 }
             }
-            _ => {}
+            // Only text and images are in a bubble; the shared fold shows the rest as prompts and status.
+            Event::MessageStarted { .. }
+            | Event::FinalDeclared { .. }
+            | event_family!(Run)
+            | event_family!(Prompt)
+            | event_family!(Round)
+            | event_family!(Reasoning)
+            | event_family!(Tool)
+            | event_family!(Ask)
+            | event_family!(Request)
+            | event_family!(Notice)
+            | event_family!(Internal) => {}
         }
     }
 
-    fn show<'r>(
+    /// Closes the open bubble and starts one for this message.
+    fn start_bubble<'r>(
         &mut self,
         message: MessageId,
         text: &'r str,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        if let Some(before) = self.open.take() {
-            out(Patch::Close { key: before, state: State::Done });
+        if let Some(before) = self.open_bubble.take() {
+            out(Patch::Close { key: before, state: ItemState::Done });
         }
-        let mut item = Item::new(Kind::Text, &*record.run, message_id(message));
+        let mut item = Item::new(ItemKind::Text, &*record.run, message_item_id(message));
         item.text = Cow::Borrowed(text);
-        self.open = Some(self.put(Owner::Message(message), item, record, out));
+        self.open_bubble = Some(self.put_bubble(ImageOwner::Message(message), item, record, out));
     }
 
-    fn put<'r>(
+    /// Puts a new bubble for `owner` and returns its key.
+    fn put_bubble<'r>(
         &mut self,
-        owner: Owner,
+        owner: ImageOwner,
         mut item: Item<'r>,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
-    ) -> Key {
-        let key = self.base.key();
-        item.index = u32::try_from(self.by_owner.len()).ok();
+    ) -> ItemKey {
+        let key = self.base.allocate_key();
+        item.index = u32::try_from(self.keys_by_owner.len()).ok();
         item.at_ms = record.at_ms;
-        self.by_owner.insert(owner, Some(key));
+        self.keys_by_owner.insert(owner, Some(key));
         out(Patch::Put { key, item });
         key
     }
 
-    /// A picture stands with its message; one that was made for the person is a bubble of its own.
-    fn picture<'r>(
+    /// Attaches an image to its message's bubble; a generated image gets a separate bubble.
+    fn attach_image<'r>(
         &mut self,
-        owner: Owner,
+        owner: ImageOwner,
         image: &'r Image<'_>,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
         match owner {
-            Owner::Step(step) if !self.base.makes_pictures(step) => return,
-            _ if self.by_owner.contains_key(&owner) => {}
-            Owner::Message(message) => self.show(message, "", record, out),
-            Owner::Step(step) => {
-                let mut item = Item::new(Kind::Text, &*record.run, step_id(step));
-                item.state = State::Done;
-                self.put(owner, item, record, out);
+            ImageOwner::Step(step) if !self.base.generates_images(step) => return,
+            _ if self.keys_by_owner.contains_key(&owner) => {}
+            ImageOwner::Message(message) => self.start_bubble(message, "", record, out),
+            ImageOwner::Step(step) => {
+                let mut item = Item::new(ItemKind::Text, &*record.run, step_item_id(step));
+                item.state = ItemState::Done;
+                let key = self.put_bubble(owner, item, record, out);
+                self.base.complete_item(key);
             }
         }
-        if let Some(Some(key)) = self.by_owner.get(&owner) {
-            out(Patch::Attach { key: *key, image: Shown::of(image) });
+        if let Some(Some(key)) = self.keys_by_owner.get(&owner) {
+            out(Patch::Attach { key: *key, image: ImageRef::from_image(image) });
         }
     }
 
-    fn key_of(&self, message: MessageId) -> Option<Key> {
-        *self.by_owner.get(&Owner::Message(message))?
+    /// Key of a message's bubble, unless it was withdrawn.
+    fn message_key(&self, message: MessageId) -> Option<ItemKey> {
+        *self.keys_by_owner.get(&ImageOwner::Message(message))?
     }
 }

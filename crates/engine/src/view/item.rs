@@ -1,131 +1,158 @@
-//! What stands on a page: one thing a person sees as one.
+//! Items of a page: what a view shows as one unit.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Citation, Millis, StepId, ToolOutcome};
+use crate::event::{Citation, Event, Millis, StepId, ToolOutcome};
 
-use super::blob::Shown;
+use super::image_ref::ImageRef;
 
-/// Place of an item on its page. Items are shown in the order of their keys.
+/// Key of an item; a page shows its items in key order.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
-pub struct Key(pub u32);
+pub struct ItemKey(pub u32);
 
+/// Kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// What the person wrote.
+pub enum ItemKind {
+    /// A prompt of the user.
     User,
-    /// What the agent says.
+    /// A message of the agent, or part of one.
     Text,
+    /// Thinking of the model.
     Reasoning,
-    /// A tool call, with what came of it.
+    /// A tool call and its result.
     Tool,
     /// Steps folded under one control.
     Steps,
     /// The result of a tool that ran between two rounds.
     Entry,
-    /// Something done to a computer, with its picture.
+    /// A computer action, with its screenshot.
     Action,
-    /// Something only a person can settle.
+    /// A question or approval request for the user.
     Ask,
-    /// A request to the model, what it cost and how it ended.
+    /// A request to the model, with its cost and outcome.
     Request,
+    /// A checkpoint of the workspace.
     Checkpoint,
     /// A retry, a compaction, a warning.
     Notice,
+    /// A failure of the run or its source.
     Error,
-    /// Names what was printed and no longer counts.
+    /// Lists settled items that were withdrawn.
     Withdrawal,
 }
 
+/// State of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum ItemState {
     /// More may come.
     #[default]
     Live,
+    /// Complete.
     Done,
-    /// A tool was called; what came of it is not known, or is told elsewhere.
+    /// The tool was called; its result is unknown or is a separate item.
     Called,
+    /// The tool failed.
     Failed,
-    /// Refused by a person or a policy.
+    /// Denied by the user or a policy.
     Denied,
-    /// The run ended before this was whole.
+    /// The run ended before this was complete.
     Incomplete,
-    /// Taken back by its source: not shown.
+    /// Withdrawn by its source; not shown.
     Withdrawn,
 }
 
-impl State {
-    /// How a text stands that has ended.
-    pub(crate) fn of_text(incomplete: bool) -> State {
-        if incomplete { State::Incomplete } else { State::Done }
+impl ItemState {
+    /// State of a text after the event that ended it.
+    pub(crate) fn after_text_end(event: &Event<'_>) -> ItemState {
+        let is_cut = matches!(
+            event,
+            Event::MessageEnded { incomplete: true, .. }
+                | Event::ReasoningEnded { incomplete: true, .. }
+        );
+        if is_cut { ItemState::Incomplete } else { ItemState::Done }
     }
 }
 
-impl From<ToolOutcome> for State {
-    fn from(outcome: ToolOutcome) -> State {
+impl From<ToolOutcome> for ItemState {
+    fn from(outcome: ToolOutcome) -> ItemState {
         match outcome {
-            ToolOutcome::Succeeded => State::Done,
-            ToolOutcome::Failed => State::Failed,
-            ToolOutcome::Denied => State::Denied,
-            ToolOutcome::NoResult => State::Called,
-            ToolOutcome::Cut => State::Incomplete,
+            ToolOutcome::Succeeded => ItemState::Done,
+            ToolOutcome::Failed => ItemState::Failed,
+            ToolOutcome::Denied => ItemState::Denied,
+            ToolOutcome::NoResult => ItemState::Called,
+            ToolOutcome::Cut => ItemState::Incomplete,
         }
     }
 }
 
-/// A field is missing where it says nothing.
+/// One item of a page. Fields without a value are omitted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Item<'a> {
-    pub kind: Kind,
+    /// Kind of the item.
+    pub kind: ItemKind,
+    /// Id of its run.
     pub run: Cow<'a, str>,
-    /// What the item is of: a message, a step, an ask. Unique among the items of its kind in a run.
+    /// Id of its message, step or ask; unique among the items of its kind in a run.
     pub id: Cow<'a, str>,
+    /// Round that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
-    /// Dense place among its like, where the view counts them.
+    /// Dense index among its kind, if the view counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<u32>,
-    /// When it began.
+    /// Start time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_ms: Option<Millis>,
-    pub state: State,
+    /// State of the item.
+    pub state: ItemState,
+    /// Text so far.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub text: Cow<'a, str>,
-    /// Of a tool or an action.
+    /// Name of a tool or an action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Cow<'a, str>>,
-    /// What sort of tool, ask or notice it is, in the event log's words.
+    /// Sort of tool, ask or notice, in the event log's terms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sort: Option<Cow<'a, str>>,
-    /// The source's id of a tool call.
+    /// The provider's id of a tool call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Cow<'a, str>>,
     /// JSON, as the model wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Cow<'a, str>>,
-    /// What a tool put out, where `text` is something else.
+    /// Output of a tool, or the answer to an ask.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Cow<'a, str>>,
+    /// Text for people, if the view makes one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<Cow<'a, str>>,
+    /// Run time of the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ran_for_ms: Option<Millis>,
+    /// Steps folded under this item.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Item<'a>>,
+    /// Images of the item.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub images: Vec<Shown<'a>>,
+    pub images: Vec<ImageRef<'a>>,
+    /// Sources that the item cites.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub citations: Vec<Citation<'a>>,
 }
 
 impl<'a> Item<'a> {
-    pub fn new(kind: Kind, run: impl Into<Cow<'a, str>>, id: impl Into<Cow<'a, str>>) -> Item<'a> {
+    /// Creates a live item without content.
+    pub fn new(
+        kind: ItemKind,
+        run: impl Into<Cow<'a, str>>,
+        id: impl Into<Cow<'a, str>>,
+    ) -> Item<'a> {
         Item {
             kind,
             run: run.into(),
@@ -133,7 +160,7 @@ impl<'a> Item<'a> {
             round: None,
             index: None,
             at_ms: None,
-            state: State::Live,
+            state: ItemState::Live,
             text: Cow::Borrowed(""),
             name: None,
             sort: None,
@@ -148,6 +175,7 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// Converts to owned texts.
     #[must_use]
     pub fn into_owned(self) -> Item<'static> {
         let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
@@ -168,13 +196,13 @@ impl<'a> Item<'a> {
             label: self.label.map(own),
             ran_for_ms: self.ran_for_ms,
             steps: self.steps.into_iter().map(Item::into_owned).collect(),
-            images: self.images.into_iter().map(Shown::into_owned).collect(),
+            images: self.images.into_iter().map(ImageRef::into_owned).collect(),
             citations: self.citations.into_iter().map(Citation::into_owned).collect(),
         }
     }
 }
 
-/// Name of a step in a page's words.
-pub(crate) fn step_id(step: StepId) -> String {
+/// Item id of a step.
+pub(crate) fn step_item_id(step: StepId) -> String {
     format!("s{}", step.0)
 }

@@ -1,214 +1,244 @@
 //! `latest`: one status line or one streaming reply, then only the final message.
 //!
-//! Thinking, tools and their results never show. Text that turns out not to be final stands until
-//! the next text takes its place.
+//! Thinking, tools and their results never show. Text that turns out not to be final stays until
+//! the next text replaces it. So the reply settles when its run has ended.
 
 use std::borrow::Cow;
 
-use crate::event::{Event, Image, MessageId, Owner, Record, StepId};
+use crate::event::{Event, Image, ImageOwner, MessageId, Record, StepId};
+use crate::event_family;
 
-use super::base::{Base, Rest, message_id, state_at_end};
-use super::blob::Shown;
-use super::doing::{Telling, ToolNames};
-use super::item::{Item, Key, Kind, step_id};
+use super::common::{CommonFold, ViewTask, item_state_at_run_end, message_item_id};
+use super::image_ref::ImageRef;
+use super::item::{Item, ItemKey, ItemKind, step_item_id};
 use super::patch::Patch;
-use super::{Options, Thinking};
+use super::status::{StatusDetail, ToolNames};
+use super::{Thinking, ViewOptions};
 
+/// Fold of one session into the `latest` view.
 #[derive(Clone, Debug)]
 pub struct Latest {
-    base: Base,
-    /// Where the run's text stands, once there has been some.
-    key: Option<Key>,
-    standing: Standing,
-    /// Made for the person in this run: they stand with the reply.
-    pictures: Vec<(StepId, Shown<'static>)>,
+    base: CommonFold,
+    /// Key of the run's item, once it has been allocated.
+    key: Option<ItemKey>,
+    displayed: Displayed,
+    /// Images generated in this run; they are shown with the reply.
+    images: Vec<(StepId, ImageRef<'static>)>,
 }
 
-/// What stands in the one place there is.
+/// Content of the run's one item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum Displayed {
     Nothing,
-    /// A message of the round that is open.
-    Message(MessageId),
-    /// One of an earlier round.
+    /// A message of the open round.
+    CurrentMessage(MessageId),
+    /// A message of an earlier round.
     OlderMessage(MessageId),
-    /// Pictures, before there is a message with them.
-    Pictures,
+    /// Generated images without a message so far.
+    Images,
 }
 
-impl Standing {
+impl Displayed {
+    /// The displayed message, if any.
     fn message(self) -> Option<MessageId> {
         match self {
-            Standing::Message(message) | Standing::OlderMessage(message) => Some(message),
-            Standing::Nothing | Standing::Pictures => None,
+            Displayed::CurrentMessage(message) | Displayed::OlderMessage(message) => Some(message),
+            Displayed::Nothing | Displayed::Images => None,
         }
     }
 }
 
 impl Latest {
-    pub fn new(options: Options) -> Latest {
-        // Its whole has no place here; the newest of it has.
+    /// Creates the view before any record.
+    pub fn new(options: ViewOptions) -> Latest {
+        // This view has no item for all of it, only the status.
         let thinking = match options.thinking {
-            Thinking::Show => Thinking::Latest,
-            other => other,
+            Thinking::Show | Thinking::Latest => Thinking::Latest,
+            Thinking::ViewDefault => Thinking::ViewDefault,
+            Thinking::Hide => Thinking::Hide,
         };
-        let telling = Telling { tools: ToolNames::Hidden, ..Telling::new(Options { thinking }) };
+        let telling = StatusDetail {
+            tools: ToolNames::Hidden,
+            ..StatusDetail::new(ViewOptions { thinking })
+        };
         Latest {
-            base: Base::new(telling),
+            base: CommonFold::new(telling),
             key: None,
-            standing: Standing::Nothing,
-            pictures: Vec::new(),
+            displayed: Displayed::Nothing,
+            images: Vec::new(),
         }
     }
 
+    /// Applies one record and emits the patches it causes.
     pub fn apply<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         match self.base.apply(record, out) {
-            Rest::Nothing | Rest::AnsweredLate => {}
-            Rest::Began => {
+            ViewTask::Skip | ViewTask::ResolveLateAsk => {}
+            ViewTask::ResetRun => {
                 self.key = None;
-                self.standing = Standing::Nothing;
-                self.pictures.clear();
+                self.displayed = Displayed::Nothing;
+                self.images.clear();
             }
-            Rest::View => self.event(record, out),
-            Rest::Ending => self.end(record, out),
+            ViewTask::ApplyEvent => self.apply_event(record, out),
+            ViewTask::EndRun => self.end_run(record, out),
         }
+        self.base.emit_settled(out);
     }
 
-    fn event<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
+    /// Applies an event of the active run.
+    fn apply_event<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         match &record.event {
             Event::RoundStarted { .. } => {
-                if let Some(message) = self.standing.message() {
-                    self.standing = Standing::OlderMessage(message);
+                if let Some(message) = self.displayed.message() {
+                    self.displayed = Displayed::OlderMessage(message);
                 }
             }
-            Event::TextAppended { message, text } => self.text(*message, text, record, out),
+            Event::TextAppended { message, text } => self.append_text(*message, text, record, out),
             Event::TextRewritten { message, kept_bytes, text } => {
-                if let Some(key) = self.key_of(*message) {
+                if let Some(key) = self.message_key(*message) {
                     let text = Cow::Borrowed(&**text);
                     out(Patch::Rewrite { key, kept_bytes: *kept_bytes, text });
                 }
             }
-            // One for an older message comes with it, should that turn out to be final.
-            Event::ImageReceived { owner: Owner::Message(message), image }
-                if self.standing.message() <= Some(*message) =>
+            // An image of an older message is shown with it if that turns out to be final.
+            Event::ImageReceived { owner: ImageOwner::Message(message), image }
+                if self.displayed.message() <= Some(*message) =>
             {
-                let key = self.show(*message, "", record, out);
-                out(Patch::Attach { key, image: Shown::of(image) });
+                let key = self.show_message(*message, "", record, out);
+                out(Patch::Attach { key, image: ImageRef::from_image(image) });
             }
-            Event::ImageReceived { owner: Owner::Step(step), image }
-                if self.base.makes_pictures(*step) =>
+            Event::ImageReceived { owner: ImageOwner::Step(step), image }
+                if self.base.generates_images(*step) =>
             {
-                self.pictures.push((*step, Shown::of(image).into_owned()));
-                self.show_picture(*step, image, record, out);
+                self.images.push((*step, ImageRef::from_image(image).into_owned()));
+                self.show_image(*step, image, record, out);
             }
             Event::SourceCited { message, citation } => {
-                if let Some(key) = self.key_of(*message) {
+                if let Some(key) = self.message_key(*message) {
                     out(Patch::Cite { key, citation: citation.clone() });
                 }
             }
             Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, out),
-            _ => {}
+            // Never shown, or only in the status, which the shared fold sets.
+            Event::RoundEnded { .. }
+            | Event::MessageStarted { .. }
+            | Event::MessageEnded { .. }
+            | Event::ImageReceived { .. }
+            | Event::FinalDeclared { .. }
+            | event_family!(Run)
+            | event_family!(Prompt)
+            | event_family!(Reasoning)
+            | event_family!(Tool)
+            | event_family!(Ask)
+            | event_family!(Request)
+            | event_family!(Notice)
+            | event_family!(Internal) => {}
         }
     }
 
-    fn key_of(&self, message: MessageId) -> Option<Key> {
-        self.key.filter(|_| self.standing.message() == Some(message))
+    /// Key of the item, if it displays this message.
+    fn message_key(&self, message: MessageId) -> Option<ItemKey> {
+        self.key.filter(|_| self.displayed.message() == Some(message))
     }
 
-    fn text<'r>(
+    /// Appends text to the message, displaying it first if needed.
+    fn append_text<'r>(
         &mut self,
         message: MessageId,
         text: &'r str,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        match self.key_of(message) {
+        match self.message_key(message) {
             Some(key) => out(Patch::Append { key, text: Cow::Borrowed(text) }),
             None => {
-                self.show(message, text, record, out);
+                self.show_message(message, text, record, out);
             }
         }
     }
 
-    /// Puts a message in the place of the one before it, unless it stands there already.
-    fn show<'r>(
+    /// Displays a message in place of the previous one, unless it is displayed already.
+    fn show_message<'r>(
         &mut self,
         message: MessageId,
         text: &'r str,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
-    ) -> Key {
-        if let Some(key) = self.key_of(message) {
+    ) -> ItemKey {
+        if let Some(key) = self.message_key(message) {
             return key;
         }
-        let key = *self.key.get_or_insert_with(|| self.base.key());
-        self.standing = Standing::Message(message);
-        let mut item = Item::new(Kind::Text, &*record.run, message_id(message));
+        let key = *self.key.get_or_insert_with(|| self.base.allocate_key());
+        self.displayed = Displayed::CurrentMessage(message);
+        let mut item = Item::new(ItemKind::Text, &*record.run, message_item_id(message));
         item.at_ms = record.at_ms;
         item.text = Cow::Borrowed(text);
         out(Patch::Put { key, item });
-        self.attach_pictures(key, out);
+        self.attach_images(key, out);
         key
     }
 
-    fn attach_pictures<'r>(&self, key: Key, out: &mut impl FnMut(Patch<'r>)) {
-        for (_, image) in &self.pictures {
+    /// Attaches the run's generated images to the item.
+    fn attach_images<'r>(&self, key: ItemKey, out: &mut impl FnMut(Patch<'r>)) {
+        for (_, image) in &self.images {
             out(Patch::Attach { key, image: image.clone() });
         }
     }
 
-    /// A picture stands with the message of its round, or takes the place of an older one.
-    fn show_picture<'r>(
+    /// Attaches a generated image to the current message, or displays it in place of an older one.
+    fn show_image<'r>(
         &mut self,
         step: StepId,
         image: &'r Image<'_>,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        let key = *self.key.get_or_insert_with(|| self.base.key());
-        if let Standing::Message(_) | Standing::Pictures = self.standing {
-            out(Patch::Attach { key, image: Shown::of(image) });
+        let key = *self.key.get_or_insert_with(|| self.base.allocate_key());
+        if let Displayed::CurrentMessage(_) | Displayed::Images = self.displayed {
+            out(Patch::Attach { key, image: ImageRef::from_image(image) });
             return;
         }
-        self.standing = Standing::Pictures;
-        let mut item = Item::new(Kind::Text, &*record.run, step_id(step));
+        self.displayed = Displayed::Images;
+        let mut item = Item::new(ItemKind::Text, &*record.run, step_item_id(step));
         item.at_ms = record.at_ms;
         out(Patch::Put { key, item });
-        self.attach_pictures(key, out);
+        self.attach_images(key, out);
     }
 
+    /// Withdraws the item if its message or its images were withdrawn.
     fn withdraw<'r>(
         &mut self,
         messages: &[MessageId],
         steps: &[StepId],
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        let before = self.pictures.len();
-        self.pictures.retain(|(step, _)| !steps.contains(step));
-        let lost_pictures = self.pictures.len() < before;
-        let is_gone = match self.standing {
-            Standing::Nothing => false,
-            Standing::Pictures => lost_pictures,
-            Standing::Message(message) | Standing::OlderMessage(message) => {
+        let before = self.images.len();
+        self.images.retain(|(step, _)| !steps.contains(step));
+        let lost_pictures = self.images.len() < before;
+        let is_gone = match self.displayed {
+            Displayed::Nothing => false,
+            Displayed::Images => lost_pictures,
+            Displayed::CurrentMessage(message) | Displayed::OlderMessage(message) => {
                 messages.contains(&message)
             }
         };
         if let Some(key) = self.key.filter(|_| is_gone) {
-            self.standing = Standing::Nothing;
+            self.displayed = Displayed::Nothing;
             out(Patch::Withdraw { keys: vec![key] });
         }
     }
 
-    fn end<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
-        let state = state_at_end(record);
-        let reply = self.base.reply(record);
+    /// Displays the final message with its images and citations, and ends the run.
+    fn end_run<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
+        let state = item_state_at_run_end(record);
+        let reply = self.base.final_message(record);
         match (reply, self.key) {
-            (Some(reply), Some(key)) if self.standing.message() == Some(reply.message) => {
+            (Some(reply), Some(key)) if self.displayed.message() == Some(reply.message) => {
                 out(Patch::Close { key, state });
             }
             (Some(reply), key) => {
-                let key = key.unwrap_or_else(|| self.base.key());
-                let mut item = Item::new(Kind::Text, &*record.run, message_id(reply.message));
+                let key = key.unwrap_or_else(|| self.base.allocate_key());
+                let mut item =
+                    Item::new(ItemKind::Text, &*record.run, message_item_id(reply.message));
                 item.at_ms = record.at_ms;
                 item.text = Cow::Owned(reply.text);
                 item.state = state;
@@ -219,32 +249,32 @@ impl Latest {
                 for citation in reply.citations {
                     out(Patch::Cite { key, citation });
                 }
-                self.attach_pictures(key, out);
+                self.attach_images(key, out);
             }
             (None, Some(key)) => self.end_without_reply(key, record, out),
             (None, None) => {}
         }
-        self.base.end(record, out);
+        self.base.settle_and_end_run(record, out);
     }
 
-    /// Text that is no reply goes; pictures stay.
+    /// Removes text that is no reply; keeps generated images.
     fn end_without_reply<'r>(
         &self,
-        key: Key,
+        key: ItemKey,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        match self.pictures.first() {
+        match self.images.first() {
             None => out(Patch::Remove { key }),
-            Some(_) if self.standing == Standing::Pictures => {
-                out(Patch::Close { key, state: state_at_end(record) });
+            Some(_) if self.displayed == Displayed::Images => {
+                out(Patch::Close { key, state: item_state_at_run_end(record) });
             }
             Some((step, _)) => {
-                let mut item = Item::new(Kind::Text, &*record.run, step_id(*step));
+                let mut item = Item::new(ItemKind::Text, &*record.run, step_item_id(*step));
                 item.at_ms = record.at_ms;
-                item.state = state_at_end(record);
+                item.state = item_state_at_run_end(record);
                 out(Patch::Put { key, item });
-                self.attach_pictures(key, out);
+                self.attach_images(key, out);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! One change to a page. Applying every patch in order yields what a person sees; a client decides
+//! Patches: single changes to a page. Applying every patch in order yields the page; clients decide
 //! nothing.
 
 use std::borrow::Cow;
@@ -6,156 +6,210 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{
-    AnsweredBy, AskKind, AskOption, Citation, FailureReason, Millis, Outcome, Reply, Stop,
+    AnsweredBy, AskKind, AskOption, Citation, FailureReason, Millis, Outcome, Reply, StopReason,
 };
 
-use super::blob::Shown;
-use super::item::{Item, Key, State};
+use super::image_ref::ImageRef;
+use super::item::{Item, ItemKey, ItemState};
 
+/// One change to a page.
+// Not `non_exhaustive`: a client that ignored a patch would show a wrong page.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "nearly all are appends, which need no box")]
 pub enum Patch<'a> {
     /// Puts an item, or replaces the one with this key.
     Put {
-        key: Key,
+        /// The item.
+        key: ItemKey,
+        /// Its new content.
         item: Item<'a>,
     },
-    /// The last item is done; this is the next of its kind and message, and begins with this text.
+    /// Closes the last item and starts the next one of its kind and message with this text.
     Next {
-        key: Key,
+        /// The new item.
+        key: ItemKey,
+        /// Start time.
         at_ms: Option<Millis>,
+        /// Its first text.
         text: Cow<'a, str>,
     },
-    /// More of the item's text.
+    /// Appends to the item's text.
     Append {
-        key: Key,
+        /// The item.
+        key: ItemKey,
+        /// The new text.
         text: Cow<'a, str>,
     },
-    /// The source changed its mind: this much of the item's text stays, then comes this.
+    /// Keeps the first `kept_bytes` of the item's text and appends `text`.
     Rewrite {
-        key: Key,
+        /// The item.
+        key: ItemKey,
+        /// Bytes of its text that stay.
         kept_bytes: usize,
+        /// The text after them.
         text: Cow<'a, str>,
     },
-    /// The item's text is whole, or as whole as it gets.
+    /// Sets the item's final state; its text is complete, or as complete as it gets.
     Close {
-        key: Key,
-        state: State,
+        /// The item.
+        key: ItemKey,
+        /// The state.
+        state: ItemState,
     },
+    /// Adds an image to the item.
     Attach {
-        key: Key,
-        image: Shown<'a>,
+        /// The item.
+        key: ItemKey,
+        /// The image.
+        image: ImageRef<'a>,
     },
+    /// Adds a citation to the item.
     Cite {
-        key: Key,
+        /// The item.
+        key: ItemKey,
+        /// The citation.
         citation: Citation<'a>,
     },
-    /// The item goes, because of what comes next.
+    /// Removes the item.
     Remove {
-        key: Key,
+        /// The item.
+        key: ItemKey,
     },
-    /// The source took these back. They keep their places, empty.
+    /// Empties these items, which their source withdrew; they keep their positions.
     Withdraw {
-        keys: Vec<Key>,
+        /// The items.
+        keys: Vec<ItemKey>,
     },
-    /// A round is all there is to it: its parts stand from here on. Changes nothing.
+    /// Marks a round as complete; its items start at `from`. Changes nothing.
     RoundClosed {
+        /// Number of the round.
         round: u32,
-        from: Key,
+        /// Its first item.
+        from: ItemKey,
     },
-    /// Nothing before this changes any more.
+    /// Marks everything before this point as final.
     Settle(Settled),
-    /// What stands over the page until the first text; nothing when it goes.
+    /// Shows an overlay above the page, or hides it.
     Overlay(Option<Overlay<'a>>),
+    /// Sets the status.
     Status(Status<'a>),
+    /// Opens an ask.
     Ask(Ask<'a>),
-    Resolve(Resolved<'a>),
-    Ended(Ended<'a>),
+    /// Closes an ask.
+    Resolve(ResolvedAsk<'a>),
+    /// Ends the run.
+    Ended(EndedRun<'a>),
 }
 
-/// So many items, and so many bytes of the text of the next one.
+/// Extent of the settled part: this many items, and this many bytes of the next item's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Settled {
+    /// Items that are final.
     pub count: u32,
+    /// Final bytes of the next item.
     pub bytes: usize,
 }
 
+/// Overlay above the page until a round's first text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overlay<'a> {
+    /// Round that is awaited.
     pub round: u32,
-    pub phase: Phase,
+    /// Kind of work.
+    pub phase: OverlayPhase,
+    /// Text for people.
     pub label: Cow<'a, str>,
 }
 
+/// Kind of work that an overlay reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Phase {
+pub enum OverlayPhase {
+    /// Waiting for the model.
     Waiting,
+    /// The model thinks.
     Reasoning,
+    /// A tool runs.
     Tool,
+    /// A web search runs.
     WebSearch,
+    /// Code runs at the provider.
     CodeInterpreter,
+    /// A model is loaded.
     Loading,
 }
 
-/// What the agent is doing, in a word.
+/// Current activity of the agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "doing", rename_all = "snake_case")]
 pub enum Status<'a> {
-    /// Nothing: no run is going.
+    /// No run is active.
     #[default]
     Idle,
+    /// The prompt waits for its turn.
     Queued,
+    /// A run started.
     Started,
-    /// A model call began.
+    /// A model call started.
     Streaming {
+        /// Number of the round.
         round: u32,
     },
+    /// The model thinks.
     Thinking {
-        /// The newest increment, where the reader asked for it.
+        /// The newest increment, if the reader asked for it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<Cow<'a, str>>,
     },
+    /// Tools run.
     Working {
-        /// Tools that are open.
+        /// Number of open tools.
         running: u32,
-        /// The one that is, where it is one and the view names tools.
+        /// The open tool, if there is exactly one and the view names tools.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         only: Option<Cow<'a, str>>,
-        /// The one that started or ended, where the view names tools.
+        /// The tool that started or ended, if the view names tools.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool: Option<ToolName<'a>>,
+        /// Start or end.
         phase: ToolPhase,
     },
+    /// The model writes text.
     Writing,
-    /// For a person.
+    /// Waiting for the user's answer.
     Waiting,
-    /// A person has settled what was waited for.
+    /// The user has answered.
     Resumed {
-        /// Tools that are open.
+        /// Number of open tools.
         running: u32,
-        /// The one that is, where it is one and the view names tools.
+        /// The open tool, if there is exactly one and the view names tools.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         only: Option<Cow<'a, str>>,
     },
 }
 
+/// Item id and name of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolName<'a> {
+    /// Id of the tool's item.
     pub id: Cow<'a, str>,
+    /// Name of the tool.
     pub name: Cow<'a, str>,
 }
 
+/// Event of a tool: its start or its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolPhase {
+    /// The tool started.
     Started,
+    /// The tool ended.
     Ended,
 }
 
 impl Status<'_> {
-    /// The words a person reads.
-    pub fn words(&self) -> Cow<'_, str> {
+    /// Text of the status for people.
+    pub fn label(&self) -> Cow<'_, str> {
         match self {
             Status::Idle => "".into(),
             Status::Queued => "In queue".into(),
@@ -181,84 +235,155 @@ impl Status<'_> {
     }
 }
 
-/// Something only a person can settle.
+/// A question or approval request for the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Ask<'a> {
+    /// Id of its run.
     pub run: Cow<'a, str>,
+    /// Id of the ask.
     pub id: Cow<'a, str>,
+    /// Subject of the ask.
     pub kind: AskKind,
+    /// The question.
     pub text: Cow<'a, str>,
+    /// The answers it offers; none for a free-form answer.
     pub options: Vec<AskOption<'a>>,
+    /// Digest of exactly what an approval would run.
     pub digest: Option<Cow<'a, str>>,
     /// Milliseconds since the epoch.
     pub expires_at: Option<Millis>,
 }
 
+/// The answer to an ask.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Resolved<'a> {
+pub struct ResolvedAsk<'a> {
+    /// Id of its run.
     pub run: Cow<'a, str>,
+    /// Id of the ask.
     pub id: Cow<'a, str>,
+    /// The answer.
     pub answer: Cow<'a, str>,
+    /// Party that answered.
     pub by: AnsweredBy,
 }
 
-/// How a run ended, as every view says it.
+/// Ending of a run; the same in every view.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ended<'a> {
+pub struct EndedRun<'a> {
+    /// Id of the run.
     pub run: Cow<'a, str>,
+    /// How it ended.
     pub outcome: Outcome,
+    /// Why the model stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Stop>,
+    pub stop: Option<StopReason>,
+    /// Kind of failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<FailureReason>,
+    /// Error message or reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<Cow<'a, str>>,
+    /// Form of the reply.
     pub reply: Reply,
+    /// True if the reply is not whole.
     pub incomplete: bool,
-    /// The final message as it stands; left out where the page has it as an item.
+    /// Text of the final message; omitted where the page has it as an item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Cow<'a, str>>,
 }
 
-impl Ended<'_> {
-    /// The words a person reads where a run did not simply end well.
-    pub fn words(&self) -> Option<Cow<'_, str>> {
-        let words = match (self.outcome, self.reason) {
-            (Outcome::Completed, _) if self.stop == Some(Stop::Length) => {
-                "Cut off by a length limit"
-            }
-            (Outcome::Completed, _) => return None,
-            (Outcome::Failed, Some(FailureReason::Refused)) => "Refused",
-            (Outcome::Failed, Some(FailureReason::Limit)) => "A limit was reached",
-            (Outcome::Failed, Some(FailureReason::Empty)) => "Nothing came",
-            (Outcome::Failed, Some(FailureReason::Unrecognised)) => "Not recognised",
-            (Outcome::Failed, Some(FailureReason::Storage)) => "The log could not be kept",
-            (Outcome::Failed, _) => "Failed",
-            (Outcome::Cancelled, _) => "Cancelled",
-            (Outcome::Truncated, _) => "Cut off before its end",
-            (Outcome::Stalled, _) => "Stalled",
-            (Outcome::Interrupted, _) => "Interrupted",
-        };
-        Some(match &self.detail {
-            Some(detail) => format!("{words}: {detail}").into(),
-            None => words.into(),
-        })
+impl EndedRun<'_> {
+    /// Text of the ending for people; `None` if the run completed normally.
+    pub fn label(&self) -> Option<Cow<'_, str>> {
+        ending_label(self.outcome, self.stop, self.reason, self.detail.as_deref())
     }
 }
 
-fn own(text: Cow<'_, str>) -> Cow<'static, str> {
+/// Text of an ending for people; `None` if the run completed normally.
+pub(super) fn ending_label(
+    outcome: Outcome,
+    stop: Option<StopReason>,
+    reason: Option<FailureReason>,
+    detail: Option<&str>,
+) -> Option<Cow<'static, str>> {
+    let words = match (outcome, reason) {
+        (Outcome::Completed, _) if stop == Some(StopReason::Length) => "Cut off by a length limit",
+        (Outcome::Completed, _) => return None,
+        (Outcome::Failed, Some(FailureReason::Refused)) => "Refused",
+        (Outcome::Failed, Some(FailureReason::Limit)) => "Limit reached",
+        (Outcome::Failed, Some(FailureReason::Empty)) => "Empty response",
+        (Outcome::Failed, Some(FailureReason::Unrecognised)) => "Unrecognised response",
+        (Outcome::Failed, Some(FailureReason::Storage)) => "Cannot write the log",
+        (Outcome::Failed, Some(FailureReason::Error) | None) => "Failed",
+        (Outcome::Cancelled, _) => "Cancelled",
+        (Outcome::Truncated, _) => "Cut off before its end",
+        (Outcome::Stalled, _) => "Stalled",
+        (Outcome::Interrupted, _) => "Interrupted",
+    };
+    Some(match detail {
+        Some(detail) => format!("{words}: {detail}").into(),
+        None => words.into(),
+    })
+}
+
+/// Converts a text to an owned one.
+fn into_owned_cow(text: Cow<'_, str>) -> Cow<'static, str> {
     Cow::Owned(text.into_owned())
 }
 
+impl Patch<'_> {
+    /// Converts to owned texts, so that the patch can be sent to another thread.
+    #[must_use]
+    pub fn into_owned(self) -> Patch<'static> {
+        match self {
+            Patch::Put { key, item } => Patch::Put { key, item: item.into_owned() },
+            Patch::Next { key, at_ms, text } => {
+                Patch::Next { key, at_ms, text: into_owned_cow(text) }
+            }
+            Patch::Append { key, text } => Patch::Append { key, text: into_owned_cow(text) },
+            Patch::Rewrite { key, kept_bytes, text } => {
+                Patch::Rewrite { key, kept_bytes, text: into_owned_cow(text) }
+            }
+            Patch::Close { key, state } => Patch::Close { key, state },
+            Patch::Attach { key, image } => Patch::Attach { key, image: image.into_owned() },
+            Patch::Cite { key, citation } => Patch::Cite { key, citation: citation.into_owned() },
+            Patch::Remove { key } => Patch::Remove { key },
+            Patch::Withdraw { keys } => Patch::Withdraw { keys },
+            Patch::RoundClosed { round, from } => Patch::RoundClosed { round, from },
+            Patch::Settle(settled) => Patch::Settle(settled),
+            Patch::Overlay(overlay) => Patch::Overlay(overlay.map(Overlay::into_owned)),
+            Patch::Status(status) => Patch::Status(status.into_owned()),
+            Patch::Ask(ask) => Patch::Ask(ask.into_owned()),
+            Patch::Resolve(resolved) => Patch::Resolve(resolved.into_owned()),
+            Patch::Ended(ended) => Patch::Ended(ended.into_owned()),
+        }
+    }
+}
+
+impl ResolvedAsk<'_> {
+    /// Converts to owned texts.
+    #[must_use]
+    pub fn into_owned(self) -> ResolvedAsk<'static> {
+        ResolvedAsk {
+            run: into_owned_cow(self.run),
+            id: into_owned_cow(self.id),
+            answer: into_owned_cow(self.answer),
+            by: self.by,
+        }
+    }
+}
+
 impl Overlay<'_> {
+    /// Converts to owned texts.
     #[must_use]
     pub fn into_owned(self) -> Overlay<'static> {
-        Overlay { round: self.round, phase: self.phase, label: own(self.label) }
+        Overlay { round: self.round, phase: self.phase, label: into_owned_cow(self.label) }
     }
 }
 
 impl Status<'_> {
+    /// Converts to owned texts.
     #[must_use]
     pub fn into_owned(self) -> Status<'static> {
         match self {
@@ -266,47 +391,54 @@ impl Status<'_> {
             Status::Queued => Status::Queued,
             Status::Started => Status::Started,
             Status::Streaming { round } => Status::Streaming { round },
-            Status::Thinking { text } => Status::Thinking { text: text.map(own) },
+            Status::Thinking { text } => Status::Thinking { text: text.map(into_owned_cow) },
             Status::Working { running, only, tool, phase } => Status::Working {
                 running,
-                only: only.map(own),
-                tool: tool.map(|tool| ToolName { id: own(tool.id), name: own(tool.name) }),
+                only: only.map(into_owned_cow),
+                tool: tool.map(|tool| ToolName {
+                    id: into_owned_cow(tool.id),
+                    name: into_owned_cow(tool.name),
+                }),
                 phase,
             },
             Status::Writing => Status::Writing,
             Status::Waiting => Status::Waiting,
-            Status::Resumed { running, only } => Status::Resumed { running, only: only.map(own) },
+            Status::Resumed { running, only } => {
+                Status::Resumed { running, only: only.map(into_owned_cow) }
+            }
         }
     }
 }
 
 impl Ask<'_> {
+    /// Converts to owned texts.
     #[must_use]
     pub fn into_owned(self) -> Ask<'static> {
         Ask {
-            run: own(self.run),
-            id: own(self.id),
+            run: into_owned_cow(self.run),
+            id: into_owned_cow(self.id),
             kind: self.kind,
-            text: own(self.text),
+            text: into_owned_cow(self.text),
             options: self.options.into_iter().map(AskOption::into_owned).collect(),
-            digest: self.digest.map(own),
+            digest: self.digest.map(into_owned_cow),
             expires_at: self.expires_at,
         }
     }
 }
 
-impl Ended<'_> {
+impl EndedRun<'_> {
+    /// Converts to owned texts.
     #[must_use]
-    pub fn into_owned(self) -> Ended<'static> {
-        Ended {
-            run: own(self.run),
+    pub fn into_owned(self) -> EndedRun<'static> {
+        EndedRun {
+            run: into_owned_cow(self.run),
             outcome: self.outcome,
             stop: self.stop,
             reason: self.reason,
-            detail: self.detail.map(own),
+            detail: self.detail.map(into_owned_cow),
             reply: self.reply,
             incomplete: self.incomplete,
-            content: self.content.map(own),
+            content: self.content.map(into_owned_cow),
         }
     }
 }

@@ -1,83 +1,98 @@
-//! Only the final message, known when the run has ended.
+//! `reply`: only the final message, known when the run has ended.
 
-use crate::event::{Citation, Ending, Event, MessageId, Owner, Phase};
+use crate::event::{Citation, Ending, Event, ImageOwner, MessageId, MessagePhase};
+use crate::event_family;
 
-use super::blob::Shown;
+use super::image_ref::ImageRef;
 
-/// Keeps the messages that may still turn out to be final: those of the round that is open, and
-/// those declared.
+/// Keeps the messages that may turn out to be final: those of the open round, and declared ones.
 #[derive(Clone, Debug, Default)]
 pub struct ReplyView {
-    messages: Vec<Candidate>,
+    candidates: Vec<Candidate>,
 }
 
+/// A message that may turn out to be final.
 #[derive(Clone, Debug)]
 struct Candidate {
     id: MessageId,
     declared: bool,
     text: String,
-    images: Vec<Shown<'static>>,
+    images: Vec<ImageRef<'static>>,
     citations: Vec<Citation<'static>>,
 }
 
-/// The final message, with all that came with it.
+/// The final message with its images and citations.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Final {
+pub(super) struct FinalMessage {
     pub(super) message: MessageId,
     pub(super) text: String,
-    pub(super) images: Vec<Shown<'static>>,
+    pub(super) images: Vec<ImageRef<'static>>,
     pub(super) citations: Vec<Citation<'static>>,
 }
 
 impl ReplyView {
+    /// Applies one event.
     pub fn apply(&mut self, event: &Event<'_>) {
         match event {
-            Event::RoundStarted { .. } => self.messages.retain(|message| message.declared),
-            Event::MessageStarted { message, phase, .. } => self.messages.push(Candidate {
+            Event::RoundStarted { .. } => self.candidates.retain(|message| message.declared),
+            Event::MessageStarted { message, phase, .. } => self.candidates.push(Candidate {
                 id: *message,
-                declared: *phase == Some(Phase::Final),
+                declared: *phase == Some(MessagePhase::Final),
                 text: String::new(),
                 images: Vec::new(),
                 citations: Vec::new(),
             }),
             Event::TextAppended { message, text } => {
-                if let Some(known) = self.find(*message) {
+                if let Some(known) = self.candidate_mut(*message) {
                     known.text.push_str(text);
                 }
             }
             Event::TextRewritten { message, kept_bytes, text } => {
-                if let Some(known) = self.find(*message) {
-                    super::rewrite(&mut known.text, *kept_bytes, text);
+                if let Some(known) = self.candidate_mut(*message) {
+                    super::rewrite_tail(&mut known.text, *kept_bytes, text);
                 }
             }
-            Event::ImageReceived { owner: Owner::Message(message), image } => {
-                if let Some(known) = self.find(*message) {
-                    known.images.push(Shown::of(image).into_owned());
+            Event::ImageReceived { owner: ImageOwner::Message(message), image } => {
+                if let Some(known) = self.candidate_mut(*message) {
+                    known.images.push(ImageRef::from_image(image).into_owned());
                 }
             }
             Event::SourceCited { message, citation } => {
-                if let Some(known) = self.find(*message) {
+                if let Some(known) = self.candidate_mut(*message) {
                     known.citations.push(citation.clone().into_owned());
                 }
             }
             Event::FinalDeclared { message } => {
-                if let Some(known) = self.find(*message) {
+                if let Some(known) = self.candidate_mut(*message) {
                     known.declared = true;
                 }
             }
-            _ => {}
+            // No part of a message, or not of one that is a candidate.
+            Event::RoundEnded { .. }
+            | Event::MessageEnded { .. }
+            | Event::ImageReceived { .. }
+            | Event::Withdrawn { .. }
+            | event_family!(Run)
+            | event_family!(Prompt)
+            | event_family!(Reasoning)
+            | event_family!(Tool)
+            | event_family!(Ask)
+            | event_family!(Request)
+            | event_family!(Notice)
+            | event_family!(Internal) => {}
         }
     }
 
-    fn find(&mut self, id: MessageId) -> Option<&mut Candidate> {
-        self.messages.iter_mut().rev().find(|message| message.id == id)
+    /// Returns the candidate with this id.
+    fn candidate_mut(&mut self, id: MessageId) -> Option<&mut Candidate> {
+        self.candidates.iter_mut().rev().find(|message| message.id == id)
     }
 
-    /// The message that the ending names, as it stands.
-    pub(super) fn whole(&self, ending: &Ending<'_>) -> Option<Final> {
+    /// Returns a copy of the message that the ending names.
+    pub(super) fn final_message(&self, ending: &Ending<'_>) -> Option<FinalMessage> {
         let id = ending.message?;
-        let known = self.messages.iter().rev().find(|message| message.id == id)?;
-        Some(Final {
+        let known = self.candidates.iter().rev().find(|message| message.id == id)?;
+        Some(FinalMessage {
             message: id,
             text: known.text.clone(),
             images: known.images.clone(),
@@ -85,19 +100,19 @@ impl ReplyView {
         })
     }
 
-    /// The text of the message that the ending names, when it is not needed here any more.
-    pub fn take(&mut self, ending: &Ending<'_>) -> Option<String> {
+    /// Takes the text of the message that the ending names.
+    pub fn take_final_text(&mut self, ending: &Ending<'_>) -> Option<String> {
         let id = ending.message?;
-        self.find(id).map(|known| std::mem::take(&mut known.text))
+        self.candidate_mut(id).map(|known| std::mem::take(&mut known.text))
     }
 
-    /// The text of the message that the ending names.
-    pub fn text(&self, ending: &Ending<'_>) -> Option<&str> {
-        self.text_of(ending.message?)
+    /// Text of the message that the ending names.
+    pub fn final_text(&self, ending: &Ending<'_>) -> Option<&str> {
+        self.message_text(ending.message?)
     }
 
-    /// The text of a message that may still turn out to be final.
-    pub fn text_of(&self, id: MessageId) -> Option<&str> {
-        self.messages.iter().rev().find(|message| message.id == id).map(|known| &*known.text)
+    /// Text of a candidate.
+    pub fn message_text(&self, id: MessageId) -> Option<&str> {
+        self.candidates.iter().rev().find(|message| message.id == id).map(|known| &*known.text)
     }
 }

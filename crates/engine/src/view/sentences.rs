@@ -1,248 +1,338 @@
-//! `sentences`: a bubble for each sentence, and a card for each action.
+//! `sentences`: one bubble per sentence, and one card per action.
 //!
-//! Text and actions never share a bubble. Where a sentence ends is decided by
-//! [`crate::sentence`]; what is not decided yet is not shown.
+//! Text and actions never share a bubble. [`crate::sentence`] decides where a sentence ends; text
+//! that it has not decided on is not shown. A bubble settles when it is complete: a rewrite of its
+//! message withdraws it. A card settles when its tool has ended.
 
 mod cards;
+mod piece_writer;
 
-use std::borrow::Cow;
+use crate::event::{Citation, Event, ImageOwner, MessageId, Record};
+use crate::event_family;
+use crate::sentence::SentenceSplitter;
 
-use crate::event::{Citation, Event, MessageId, Owner, Record};
-use crate::sentence::{Cut, Splitter};
-
-use super::Options;
-use super::base::{Base, Rest, state_at_end};
-use super::blob::Shown;
-use super::doing::Telling;
-use super::item::{Item, Key, Kind, State};
+use super::ViewOptions;
+use super::common::{CommonFold, ViewTask, item_state_at_run_end};
+use super::image_ref::ImageRef;
+use super::item::{Item, ItemKey, ItemKind, ItemState};
 use super::patch::Patch;
-use cards::Cards;
+use super::status::StatusDetail;
+use cards::ToolCards;
+use piece_writer::PieceWriter;
 
+/// Fold of one session into the `sentences` view.
 #[derive(Clone, Debug)]
 pub struct Sentences {
-    base: Base,
-    /// The message that is being written.
-    open: Option<Open>,
-    /// All pieces of the run's messages that stand.
+    base: CommonFold,
+    /// The message being written.
+    open_message: Option<OpenMessage>,
+    /// Pieces of the run's messages that are on the page.
     pieces: Vec<Piece>,
-    cards: Cards,
+    cards: ToolCards,
 }
 
+/// The message being written.
 #[derive(Clone, Debug)]
-struct Open {
+struct OpenMessage {
     message: MessageId,
-    splitter: Splitter,
-    /// Its text, because its source may change it.
-    said: String,
-    /// Bytes of it that are in pieces.
-    shown: usize,
+    splitter: SentenceSplitter,
+    /// Its text, kept because its source may rewrite it.
+    text: String,
+    /// Bytes of its text that are in pieces.
+    shown_bytes: usize,
     /// The piece that may still grow.
-    piece: Option<Key>,
-    /// Pieces it ever had: a number is not used twice.
-    count: u32,
-    /// What hangs on its pieces, because they may come anew.
-    hung: Vec<(Key, Hung)>,
-    /// What hung on pieces that were taken back, until there is one to hang it on.
-    loose: Vec<Hung>,
+    open_piece: Option<ItemKey>,
+    /// Number of pieces ever started; ids are not reused.
+    pieces_started: u32,
+    /// Attachments of its pieces, kept because a rewrite may replace those.
+    attachments: Vec<(ItemKey, Attachment)>,
+    /// Attachments of withdrawn pieces, until there is another piece.
+    detached: Vec<Attachment>,
 }
 
+/// An image or citation of a piece.
 #[derive(Clone, Debug)]
-enum Hung {
-    Image(Shown<'static>),
-    Source(Citation<'static>),
+enum Attachment {
+    Image(ImageRef<'static>),
+    Citation(Citation<'static>),
 }
 
-impl Hung {
-    fn patch(&self, key: Key) -> Patch<'_> {
+impl Attachment {
+    /// Patch that adds this to the item `key`.
+    fn to_patch(&self, key: ItemKey) -> Patch<'_> {
         match self {
-            Hung::Image(image) => Patch::Attach { key, image: image.clone() },
-            Hung::Source(citation) => Patch::Cite { key, citation: citation.clone() },
+            Attachment::Image(image) => Patch::Attach { key, image: image.clone() },
+            Attachment::Citation(citation) => Patch::Cite { key, citation: citation.clone() },
         }
     }
 }
 
+/// A bubble: one sentence of a message.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     message: MessageId,
-    key: Key,
-    /// Where it begins in its message; a picture has no place in its text.
-    start: Option<usize>,
+    key: ItemKey,
+    /// Start in its message's text; `None` for an image without text.
+    start_byte: Option<usize>,
 }
 
-impl Open {
-    fn new(message: MessageId) -> Open {
-        Open {
+impl OpenMessage {
+    /// Creates an empty message.
+    fn new(message: MessageId) -> OpenMessage {
+        OpenMessage {
             message,
-            splitter: Splitter::new(),
-            said: String::new(),
-            shown: 0,
-            piece: None,
-            count: 0,
-            hung: Vec::new(),
-            loose: Vec::new(),
+            splitter: SentenceSplitter::new(),
+            text: String::new(),
+            shown_bytes: 0,
+            open_piece: None,
+            pieces_started: 0,
+            attachments: Vec::new(),
+            detached: Vec::new(),
         }
     }
 }
 
 impl Sentences {
-    pub fn new(options: Options) -> Sentences {
-        let base = Base::new(Telling::new(options));
-        Sentences { base, open: None, pieces: Vec::new(), cards: Cards::default() }
+    /// Creates the view before any record.
+    pub fn new(options: ViewOptions) -> Sentences {
+        let base = CommonFold::new(StatusDetail::new(options));
+        Sentences { base, open_message: None, pieces: Vec::new(), cards: ToolCards::default() }
     }
 
+    /// Applies one record and emits the patches it causes.
     pub fn apply(&mut self, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
         match self.base.apply(record, out) {
-            Rest::Nothing | Rest::AnsweredLate => {}
-            Rest::Began => {
-                self.open = None;
+            ViewTask::Skip | ViewTask::ResolveLateAsk => {}
+            ViewTask::ResetRun => {
+                self.open_message = None;
                 self.pieces.clear();
-                self.cards = Cards::default();
+                self.cards = ToolCards::default();
             }
-            Rest::View => self.event(record, out),
-            Rest::Ending => {
-                self.end_message(state_at_end(record), record, out);
-                self.cards.end_all(out);
-                self.base.end(record, out);
+            ViewTask::ApplyEvent => self.apply_event(record, out),
+            ViewTask::EndRun => {
+                self.end_open_message(item_state_at_run_end(record), record, out);
+                self.cards.end_open_cards(out);
+                self.base.settle_and_end_run(record, out);
             }
         }
+        self.base.emit_settled(out);
     }
 
-    fn event(&mut self, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
+    /// Applies an event of the active run.
+    fn apply_event(&mut self, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
         match &record.event {
             Event::TextAppended { message, text } => {
-                self.begin(*message, record, out);
-                if let Some(open) = &mut self.open {
-                    open.said.push_str(text);
+                self.ensure_open_message(*message, record, out);
+                if let Some(open) = &mut self.open_message {
+                    open.text.push_str(text);
                 }
-                self.say(text, record, out);
+                self.append_text(text, record, out);
             }
             Event::TextRewritten { message, kept_bytes, text } => {
-                self.begin(*message, record, out);
-                self.rewrite(*kept_bytes, text, record, out);
+                self.ensure_open_message(*message, record, out);
+                self.rewrite_message(*kept_bytes, text, record, out);
             }
-            Event::MessageEnded { message, incomplete } => {
-                if self.open.as_ref().is_some_and(|open| open.message == *message) {
-                    self.end_message(State::of_text(*incomplete), record, out);
+            Event::MessageEnded { message, .. } => {
+                if self.open_message.as_ref().is_some_and(|open| open.message == *message) {
+                    self.end_open_message(ItemState::after_text_end(&record.event), record, out);
                 }
             }
-            Event::ImageReceived { owner: Owner::Message(message), image } => {
-                let key = self.piece_of(*message, record, out);
-                self.hang(*message, key, Hung::Image(Shown::of(image).into_owned()), out);
+            Event::ImageReceived { owner: ImageOwner::Message(message), image } => {
+                let key = self.last_piece_or_empty(*message, record, out);
+                self.attach(
+                    *message,
+                    key,
+                    Attachment::Image(ImageRef::from_image(image).into_owned()),
+                    out,
+                );
             }
             Event::SourceCited { message, citation } => {
                 let last = self.pieces.iter().rev().find(|piece| piece.message == *message);
                 if let Some(&Piece { key, .. }) = last {
-                    self.hang(*message, key, Hung::Source(citation.clone().into_owned()), out);
+                    self.attach(
+                        *message,
+                        key,
+                        Attachment::Citation(citation.clone().into_owned()),
+                        out,
+                    );
                 }
             }
             Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, out),
-            _ => self.cards.apply(record, &mut self.base, out),
+            // Cards ignore what is not of a tool.
+            Event::MessageStarted { .. }
+            | Event::ImageReceived { .. }
+            | Event::FinalDeclared { .. }
+            | event_family!(Run)
+            | event_family!(Prompt)
+            | event_family!(Round)
+            | event_family!(Reasoning)
+            | event_family!(Tool)
+            | event_family!(Ask)
+            | event_family!(Request)
+            | event_family!(Notice)
+            | event_family!(Internal) => self.cards.apply(record, &mut self.base, out),
         }
     }
 
-    /// Makes this the message that is being written.
-    fn begin(&mut self, message: MessageId, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
-        if self.open.as_ref().is_none_or(|open| open.message != message) {
-            self.end_message(State::Done, record, out);
-            self.open = Some(Open::new(message));
+    /// Makes `message` the open one, ending the previous one if it differs.
+    fn ensure_open_message(
+        &mut self,
+        message: MessageId,
+        record: &Record<'_>,
+        out: &mut impl FnMut(Patch<'_>),
+    ) {
+        if self.open_message.as_ref().is_none_or(|open| open.message != message) {
+            self.end_open_message(ItemState::Done, record, out);
+            self.open_message = Some(OpenMessage::new(message));
         }
     }
 
-    fn say(&mut self, text: &str, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
-        let Sentences { base, open: Some(open), pieces, .. } = self else { return };
-        let Open { splitter, message, shown, piece, count, .. } = open;
+    /// Pushes text through the splitter and shows the sentences it decides on.
+    fn append_text(&mut self, text: &str, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
+        let Sentences { base, open_message: Some(open), pieces, .. } = self else { return };
+        let OpenMessage {
+            splitter,
+            message,
+            shown_bytes: shown,
+            open_piece: piece,
+            pieces_started: count,
+            ..
+        } = open;
         let message = *message;
-        let mut place = Place { message, shown, piece, count, pieces, base, ended: None };
-        splitter.push(text, &mut |cut| place.put(cut, record, out));
-        place.close(State::Done, out);
-        self.hang_loose(out);
+        let mut place = PieceWriter {
+            message,
+            shown_bytes: shown,
+            open_piece: piece,
+            pieces_started: count,
+            pieces,
+            base,
+            ended_piece: None,
+        };
+        splitter.push(text, &mut |cut| place.apply_cut(cut, record, out));
+        place.close_ended_piece(ItemState::Done, out);
+        self.reattach_detached(out);
     }
 
-    fn hang(&mut self, message: MessageId, key: Key, hung: Hung, out: &mut impl FnMut(Patch<'_>)) {
-        out(hung.patch(key));
-        if let Some(open) = self.open.as_mut().filter(|open| open.message == message) {
-            open.hung.push((key, hung));
+    /// Adds an image or citation to a piece; remembers it while the message may be rewritten.
+    fn attach(
+        &mut self,
+        message: MessageId,
+        key: ItemKey,
+        hung: Attachment,
+        out: &mut impl FnMut(Patch<'_>),
+    ) {
+        out(hung.to_patch(key));
+        if let Some(open) = self.open_message.as_mut().filter(|open| open.message == message) {
+            open.attachments.push((key, hung));
         }
     }
 
-    /// Hangs what lost its piece on the last there is.
-    fn hang_loose(&mut self, out: &mut impl FnMut(Patch<'_>)) {
-        let Some(open) = self.open.as_mut().filter(|open| !open.loose.is_empty()) else { return };
+    /// Adds attachments whose piece was withdrawn to the message's last piece.
+    fn reattach_detached(&mut self, out: &mut impl FnMut(Patch<'_>)) {
+        let Some(open) = self.open_message.as_mut().filter(|open| !open.detached.is_empty()) else {
+            return;
+        };
         let last = self.pieces.iter().rev().find(|piece| piece.message == open.message);
         let Some(&Piece { key, .. }) = last else { return };
-        for hung in open.loose.drain(..) {
-            out(hung.patch(key));
-            open.hung.push((key, hung));
+        for hung in open.detached.drain(..) {
+            out(hung.to_patch(key));
+            open.attachments.push((key, hung));
         }
     }
 
-    fn end_message(&mut self, state: State, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
-        let Sentences { base, open: Some(open), pieces, .. } = self else { return };
-        let Open { splitter, message, shown, piece, count, .. } = open;
+    /// Shows the rest of the open message and closes it.
+    fn end_open_message(
+        &mut self,
+        state: ItemState,
+        record: &Record<'_>,
+        out: &mut impl FnMut(Patch<'_>),
+    ) {
+        let Sentences { base, open_message: Some(open), pieces, .. } = self else { return };
+        let OpenMessage {
+            splitter,
+            message,
+            shown_bytes: shown,
+            open_piece: piece,
+            pieces_started: count,
+            ..
+        } = open;
         let message = *message;
-        let mut place = Place { message, shown, piece, count, pieces, base, ended: None };
-        splitter.finish(&mut |cut| place.put(cut, record, out));
-        place.close(state, out);
-        self.hang_loose(out);
-        self.open = None;
+        let mut place = PieceWriter {
+            message,
+            shown_bytes: shown,
+            open_piece: piece,
+            pieces_started: count,
+            pieces,
+            base,
+            ended_piece: None,
+        };
+        splitter.finish(&mut |cut| place.apply_cut(cut, record, out));
+        place.close_ended_piece(state, out);
+        self.reattach_detached(out);
+        self.open_message = None;
     }
 
-    /// The source changed its mind. Pieces that it did not touch stay, the others come anew.
-    fn rewrite(
+    /// Rewrites the open message: keeps the pieces before the change and splits the rest again.
+    fn rewrite_message(
         &mut self,
         kept_bytes: usize,
         text: &str,
         record: &Record<'_>,
         out: &mut impl FnMut(Patch<'_>),
     ) {
-        let Some(open) = &mut self.open else { return };
-        super::rewrite(&mut open.said, kept_bytes, text);
-        let kept = open.said.len() - text.len();
+        let Some(open) = &mut self.open_message else { return };
+        super::rewrite_tail(&mut open.text, kept_bytes, text);
+        let kept = open.text.len() - text.len();
         let of_message = self.pieces.iter().filter(|piece| piece.message == open.message);
-        let starts = of_message.filter_map(|piece| piece.start);
-        let start = starts.filter(|start| *start <= kept).max().unwrap_or(0);
+        let starts = of_message.filter_map(|piece| piece.start_byte);
+        // A message that was left and opened again has pieces of another text.
+        let is_start = |start: &usize| *start <= kept && open.text.is_char_boundary(*start);
+        let start = starts.filter(is_start).max().unwrap_or(0);
         let mut changed = Vec::new();
         self.pieces.retain(|piece| {
             let of_it = piece.message == open.message;
-            let stays = !of_it || piece.start.is_none_or(|begins| begins < start);
+            let stays = !of_it || piece.start_byte.is_none_or(|begins| begins < start);
             if !stays {
                 changed.push(piece.key);
             }
             stays
         });
-        // Keys grow.
-        let fell = open.hung.extract_if(.., |(key, _)| changed.binary_search(key).is_ok());
-        open.loose.extend(fell.map(|(_, hung)| hung));
+        // Keys are ascending.
+        let fell = open.attachments.extract_if(.., |(key, _)| changed.binary_search(key).is_ok());
+        open.detached.extend(fell.map(|(_, hung)| hung));
+        self.base.complete_items(&changed);
         if !changed.is_empty() {
             out(Patch::Withdraw { keys: changed });
         }
-        open.splitter = Splitter::new();
-        open.splitter.push(&open.said[..start], &mut |_| {});
-        open.piece = None;
-        open.shown = start;
-        let rest = open.said[start..].to_owned();
-        self.say(&rest, record, out);
+        open.splitter = SentenceSplitter::new();
+        open.splitter.push(&open.text[..start], &mut |_| {});
+        open.open_piece = None;
+        open.shown_bytes = start;
+        let rest = open.text[start..].to_owned();
+        self.append_text(&rest, record, out);
     }
 
-    /// The last piece of a message; an empty one where it has none.
-    fn piece_of(
+    /// Returns the last piece of a message; puts an empty one if there is none.
+    fn last_piece_or_empty(
         &mut self,
         message: MessageId,
         record: &Record<'_>,
         out: &mut impl FnMut(Patch<'_>),
-    ) -> Key {
+    ) -> ItemKey {
         if let Some(piece) = self.pieces.iter().rev().find(|piece| piece.message == message) {
             return piece.key;
         }
-        let key = self.base.key();
-        let mut item = Item::new(Kind::Text, &*record.run, format!("m{}.image", message.0));
+        let key = self.base.allocate_key();
+        let mut item = Item::new(ItemKind::Text, &*record.run, format!("m{}.image", message.0));
         item.at_ms = record.at_ms;
-        item.state = State::Done;
+        item.state = ItemState::Done;
         out(Patch::Put { key, item });
-        self.pieces.push(Piece { message, key, start: None });
+        self.base.complete_item(key);
+        self.pieces.push(Piece { message, key, start_byte: None });
         key
     }
 
+    /// Withdraws the pieces of messages and the cards of steps.
     fn withdraw(
         &mut self,
         messages: &[MessageId],
@@ -257,63 +347,13 @@ impl Sentences {
             }
             !taken_back
         });
-        if self.open.as_ref().is_some_and(|open| messages.contains(&open.message)) {
-            self.open = None;
+        if self.open_message.as_ref().is_some_and(|open| messages.contains(&open.message)) {
+            self.open_message = None;
         }
         self.cards.withdraw(steps, &mut keys);
+        self.base.complete_items(&keys);
         if !keys.is_empty() {
             out(Patch::Withdraw { keys });
-        }
-    }
-}
-
-/// Where the next cut of a message goes.
-struct Place<'a> {
-    message: MessageId,
-    shown: &'a mut usize,
-    piece: &'a mut Option<Key>,
-    count: &'a mut u32,
-    pieces: &'a mut Vec<Piece>,
-    base: &'a mut Base,
-    /// A piece that has ended; if another follows at once, one patch says both.
-    ended: Option<Key>,
-}
-
-impl Place<'_> {
-    fn put(&mut self, cut: Cut<'_>, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
-        match (cut, *self.piece) {
-            (Cut::Text(text), Some(key)) => {
-                *self.shown += text.len();
-                out(Patch::Append { key, text: Cow::Borrowed(text) });
-            }
-            (Cut::Text(text), None) => self.begin(text, record, out),
-            (Cut::End, key) => {
-                self.close(State::Done, out);
-                *self.piece = None;
-                self.ended = key;
-            }
-        }
-    }
-
-    fn begin(&mut self, text: &str, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
-        let (key, number, at_ms) = (self.base.key(), *self.count, record.at_ms);
-        *self.count += 1;
-        *self.piece = Some(key);
-        self.pieces.push(Piece { message: self.message, key, start: Some(*self.shown) });
-        *self.shown += text.len();
-        let text = Cow::Borrowed(text);
-        if self.ended.take_if(|ended| ended.0 + 1 == key.0).is_some() {
-            return out(Patch::Next { key, at_ms, text });
-        }
-        self.close(State::Done, out);
-        let id = format!("m{}.{number}", self.message.0);
-        let item = Item { at_ms, text, ..Item::new(Kind::Text, &*record.run, id) };
-        out(Patch::Put { key, item });
-    }
-
-    fn close(&mut self, state: State, out: &mut impl FnMut(Patch<'_>)) {
-        if let Some(key) = self.ended.take() {
-            out(Patch::Close { key, state });
         }
     }
 }

@@ -1,44 +1,48 @@
-//! All visible messages as they come, a blank line between them, and nothing else.
+//! `text`: all visible messages as they arrive, separated by blank lines, and nothing else.
 
 use crate::event::{Event, MessageId};
+use crate::event_family;
 use crate::limits::FRAME_BYTES_MAX;
 
-/// What to do to an append-only page.
+/// One change to an append-only text page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patch<'a> {
+pub enum TextPatch<'a> {
+    /// Appends text.
     Append(&'a str),
-    /// What stands there can no longer be unprinted, but does not count.
+    /// Messages that are already printed were withdrawn by their source.
     Withdrawn {
+        /// Number of the messages.
         messages: usize,
     },
-    /// The text of the message changed before its end; it is appended anew.
+    /// The open message was rewritten; its whole text follows.
     Rewritten,
 }
 
+/// Fold of one session's messages into plain text.
 #[derive(Clone, Debug, Default)]
 pub struct TextView {
-    page: Page,
+    page_end: PageEnd,
     message: Option<MessageId>,
-    /// The text of the message being written: its source may change it.
-    kept: Kept,
+    message_text: MessageText,
 }
 
+/// Text of the message being written, kept because its source may rewrite it.
 #[derive(Clone, Debug)]
-enum Kept {
+enum MessageText {
     All(String),
-    /// It grew too long: of a change only what is new can be said.
+    /// Longer than the limit: after a rewrite only the new text is appended.
     TooLong,
 }
 
-impl Default for Kept {
-    fn default() -> Kept {
-        Kept::All(String::new())
+impl Default for MessageText {
+    fn default() -> MessageText {
+        MessageText::All(String::new())
     }
 }
 
-/// How the page ends, as far as the next message cares.
+/// End of the page, as far as the separator before the next message depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Page {
+enum PageEnd {
     #[default]
     Empty,
     MidLine,
@@ -47,61 +51,82 @@ enum Page {
 }
 
 impl TextView {
-    pub fn apply(&mut self, event: &Event<'_>, out: &mut impl FnMut(Patch<'_>)) {
+    /// Applies one event and emits the text it adds.
+    pub fn apply(&mut self, event: &Event<'_>, out: &mut impl FnMut(TextPatch<'_>)) {
         match event {
-            Event::TextAppended { message, text } => self.append(*message, text, out),
+            Event::TextAppended { message, text } => self.append_text(*message, text, out),
             Event::TextRewritten { message, kept_bytes, text } => {
-                out(Patch::Rewritten);
-                let mut whole = match std::mem::take(&mut self.kept) {
-                    Kept::All(said) => said,
-                    Kept::TooLong => String::new(),
+                out(TextPatch::Rewritten);
+                let mut whole = match std::mem::take(&mut self.message_text) {
+                    MessageText::All(said) => said,
+                    MessageText::TooLong => String::new(),
                 };
-                super::rewrite(&mut whole, *kept_bytes, text);
+                super::rewrite_tail(&mut whole, *kept_bytes, text);
                 self.message = None;
-                self.append(*message, &whole, out);
+                self.append_text(*message, &whole, out);
             }
             Event::Withdrawn { messages, .. } if !messages.is_empty() => {
-                out(Patch::Withdrawn { messages: messages.len() });
+                out(TextPatch::Withdrawn { messages: messages.len() });
             }
-            Event::RunEnded { .. } if self.page == Page::MidLine => {
-                out(Patch::Append("\n"));
-                self.page = Page::LineEnd;
+            Event::RunEnded { .. } if self.page_end == PageEnd::MidLine => {
+                out(TextPatch::Append("\n"));
+                self.page_end = PageEnd::LineEnd;
             }
-            _ => {}
+            // Not text.
+            Event::MessageStarted { .. }
+            | Event::MessageEnded { .. }
+            | Event::SourceCited { .. }
+            | Event::ImageReceived { .. }
+            | Event::FinalDeclared { .. }
+            | Event::Withdrawn { .. }
+            | event_family!(Run)
+            | event_family!(Prompt)
+            | event_family!(Round)
+            | event_family!(Reasoning)
+            | event_family!(Tool)
+            | event_family!(Ask)
+            | event_family!(Request)
+            | event_family!(Notice)
+            | event_family!(Internal) => {}
         }
     }
 
-    fn append(&mut self, message: MessageId, text: &str, out: &mut impl FnMut(Patch<'_>)) {
+    /// Appends text of a message, after a separator if the message is new.
+    fn append_text(&mut self, message: MessageId, text: &str, out: &mut impl FnMut(TextPatch<'_>)) {
         if self.message.replace(message) != Some(message) {
-            self.kept = Kept::default();
-            self.separate(text, out);
+            self.message_text = MessageText::default();
+            self.append_separator(text, out);
         }
-        match &mut self.kept {
-            Kept::All(said) if said.len() + text.len() <= FRAME_BYTES_MAX => said.push_str(text),
-            _ => self.kept = Kept::TooLong,
+        match &mut self.message_text {
+            MessageText::All(said) if said.len() + text.len() <= FRAME_BYTES_MAX => {
+                said.push_str(text);
+            }
+            MessageText::All(_) | MessageText::TooLong => self.message_text = MessageText::TooLong,
         }
-        out(Patch::Append(text));
+        out(TextPatch::Append(text));
         for byte in text.bytes() {
-            self.page = match (byte, self.page) {
+            self.page_end = match (byte, self.page_end) {
                 (b'\r', page) => page,
-                (b'\n', Page::Empty | Page::LineEnd | Page::BlankLine) => Page::BlankLine,
-                (b'\n', Page::MidLine) => Page::LineEnd,
-                _ => Page::MidLine,
+                (b'\n', PageEnd::Empty | PageEnd::LineEnd | PageEnd::BlankLine) => {
+                    PageEnd::BlankLine
+                }
+                (b'\n', PageEnd::MidLine) => PageEnd::LineEnd,
+                _ => PageEnd::MidLine,
             };
         }
     }
 
-    /// Makes a blank line before a new message, as far as its own first bytes do not.
-    fn separate(&mut self, text: &str, out: &mut impl FnMut(Patch<'_>)) {
-        let missing = match self.page {
-            Page::Empty | Page::BlankLine => 0,
-            Page::LineEnd => 1,
-            Page::MidLine => 2,
+    /// Appends the newlines that are missing for a blank line before `text`.
+    fn append_separator(&mut self, text: &str, out: &mut impl FnMut(TextPatch<'_>)) {
+        let missing = match self.page_end {
+            PageEnd::Empty | PageEnd::BlankLine => 0,
+            PageEnd::LineEnd => 1,
+            PageEnd::MidLine => 2,
         };
         let own = text.bytes().take_while(u8::is_ascii_whitespace).filter(|&byte| byte == b'\n');
         for _ in own.count()..missing {
-            out(Patch::Append("\n"));
-            self.page = Page::BlankLine;
+            out(TextPatch::Append("\n"));
+            self.page_end = PageEnd::BlankLine;
         }
     }
 }
@@ -111,15 +136,15 @@ mod tests {
     use super::*;
     use crate::event::{Ending, Outcome, Reply};
 
-    fn page(messages: &[&[&str]]) -> String {
+    fn rendered_text(messages: &[&[&str]]) -> String {
         let mut view = TextView::default();
         let mut page = String::new();
         for (id, texts) in (0..).zip(messages) {
             for text in *texts {
                 let event = Event::TextAppended { message: MessageId(id), text: (*text).into() };
                 view.apply(&event, &mut |patch| match patch {
-                    Patch::Append(text) => page.push_str(text),
-                    other => panic!("{other:?}"),
+                    TextPatch::Append(text) => page.push_str(text),
+                    TextPatch::Withdrawn { .. } | TextPatch::Rewritten => panic!("{patch:?}"),
                 });
             }
         }
@@ -128,11 +153,11 @@ mod tests {
 
     #[test]
     fn one_blank_line_stands_between_messages() {
-        assert_eq!(page(&[&["A"], &["B"]]), "A\n\nB");
-        assert_eq!(page(&[&["A\n"], &["B"]]), "A\n\nB");
-        assert_eq!(page(&[&["A\r\n\r\n"], &["B"]]), "A\r\n\r\nB");
-        assert_eq!(page(&[&["A"], &["\n\nB"]]), "A\n\nB");
-        assert_eq!(page(&[&["A", "a"], &["\n", "B", "b"], &["C"]]), "Aa\n\nBb\n\nC");
+        assert_eq!(rendered_text(&[&["A"], &["B"]]), "A\n\nB");
+        assert_eq!(rendered_text(&[&["A\n"], &["B"]]), "A\n\nB");
+        assert_eq!(rendered_text(&[&["A\r\n\r\n"], &["B"]]), "A\r\n\r\nB");
+        assert_eq!(rendered_text(&[&["A"], &["\n\nB"]]), "A\n\nB");
+        assert_eq!(rendered_text(&[&["A", "a"], &["\n", "B", "b"], &["C"]]), "Aa\n\nBb\n\nC");
     }
 
     #[test]
@@ -145,23 +170,23 @@ mod tests {
             Event::TextRewritten { message, kept_bytes: 4, text: "ash.".into() },
         ] {
             view.apply(&event, &mut |patch| match patch {
-                Patch::Append(text) => page.push_str(text),
-                Patch::Rewritten => page.push_str("<changed>"),
-                Patch::Withdrawn { .. } => panic!("{patch:?}"),
+                TextPatch::Append(text) => page.push_str(text),
+                TextPatch::Rewritten => page.push_str("<changed>"),
+                TextPatch::Withdrawn { .. } => panic!("{patch:?}"),
             });
         }
         assert_eq!(page, "The oak.<changed>\n\nThe ash.");
     }
 
-    fn patches(events: &[Event<'_>]) -> Vec<String> {
+    fn describe_patches(events: &[Event<'_>]) -> Vec<String> {
         let mut view = TextView::default();
         let mut patches = Vec::new();
         for event in events {
             view.apply(event, &mut |patch| {
                 patches.push(match patch {
-                    Patch::Append(text) => text.to_owned(),
-                    Patch::Rewritten => "<changed>".to_owned(),
-                    Patch::Withdrawn { messages } => format!("<{messages} withdrawn>"),
+                    TextPatch::Append(text) => text.to_owned(),
+                    TextPatch::Rewritten => "<changed>".to_owned(),
+                    TextPatch::Withdrawn { messages } => format!("<{messages} withdrawn>"),
                 });
             });
         }
@@ -183,12 +208,12 @@ mod tests {
                 incomplete: false,
             },
         };
-        assert_eq!(patches(&[said("a"), ended()]), ["a", "\n"]);
-        assert_eq!(patches(&[said("a\n"), ended()]), ["a\n"]);
-        assert_eq!(patches(&[ended()]), [""; 0]);
+        assert_eq!(describe_patches(&[said("a"), ended()]), ["a", "\n"]);
+        assert_eq!(describe_patches(&[said("a\n"), ended()]), ["a\n"]);
+        assert_eq!(describe_patches(&[ended()]), [""; 0]);
         let withdrawn = |messages| Event::Withdrawn { messages, steps: Vec::new() };
-        assert_eq!(patches(&[withdrawn(vec![MessageId(0)])]), ["<1 withdrawn>"]);
-        assert_eq!(patches(&[withdrawn(Vec::new())]), [""; 0]);
+        assert_eq!(describe_patches(&[withdrawn(vec![MessageId(0)])]), ["<1 withdrawn>"]);
+        assert_eq!(describe_patches(&[withdrawn(Vec::new())]), [""; 0]);
     }
 
     #[test]
@@ -201,10 +226,10 @@ mod tests {
                 .iter()
                 .map(|len| Event::TextAppended { message, text: "y".repeat(*len).into() });
             let events: Vec<Event<'_>> = said.chain([rewritten()]).collect();
-            let told = patches(&events);
+            let told = describe_patches(&events);
             assert_eq!(told.last().map(String::as_str), Some("z"), "{texts:?}");
         }
         let fits = Event::TextAppended { message, text: "y".repeat(FRAME_BYTES_MAX).into() };
-        assert_eq!(patches(&[fits, rewritten()]).last().map(String::as_str), Some("yyz"));
+        assert_eq!(describe_patches(&[fits, rewritten()]).last().map(String::as_str), Some("yyz"));
     }
 }

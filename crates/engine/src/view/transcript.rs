@@ -1,154 +1,161 @@
-//! `transcript`: everything that happened, item by item, in the order in which it began. What is
-//! settled never changes, so that a terminal or a log can print it once.
+//! `transcript`: everything that happened, item by item, in order of start. The settled part never
+//! changes, so a terminal or a log can print it once.
 //!
-//! Items have the keys 0, 1, 2, ...; none is ever removed. What an event costs does not depend on
-//! how many items there are.
+//! Items have the keys 0, 1, 2, ...; none is ever removed. The cost of an event does not depend on
+//! the number of items.
 
-mod notes;
+mod messages;
+mod notices;
 mod requests;
 mod settling;
-mod speech;
+mod sort_names;
 mod tools;
-mod words;
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::event::{Citation, Event, MessageId, Record, StepId, TextMode, Usage};
 
-use super::base::{Base, Rest, message_id};
-use super::blob::Shown;
-use super::doing::Telling;
-use super::item::{Item, Key, Kind, State, step_id};
+use super::common::{CommonFold, ViewTask, message_item_id};
+use super::image_ref::ImageRef;
+use super::item::{Item, ItemKey, ItemKind, ItemState, step_item_id};
 use super::patch::Patch;
-use super::{Options, Thinking};
+use super::status::StatusDetail;
+use super::{Thinking, ViewOptions};
 
-use notes::Checkpoints;
-use requests::Requests;
-use settling::{Growth, Settling};
-use tools::Tools;
+use notices::SeenCheckpoints;
+use requests::RequestItems;
+use settling::{SettlingTracker, TextGrowth};
+use tools::OpenTools;
 
-/// How a thing stands that the run left open.
-const LEFT_OPEN: State = State::Incomplete;
+/// State of items that were open when the run ended.
+const UNFINISHED_STATE: ItemState = ItemState::Incomplete;
 
+/// Fold of one session into the `transcript` view.
 #[derive(Clone, Debug)]
 pub struct Transcript {
-    base: Base,
+    base: CommonFold,
     thinking: Thinking,
-    settling: Settling,
-    checkpoints: Checkpoints,
-    going: Box<Going>,
+    settling: SettlingTracker,
+    seen_checkpoints: SeenCheckpoints,
+    active_run: Box<ActiveRun>,
 }
 
-/// What is known of the run that is going.
+/// State of the active run.
 #[derive(Clone, Debug)]
-struct Going {
-    growth: Growth,
-    /// Whose items they are, settled ones too: they may be taken back.
-    items: BTreeSet<(Of, Key)>,
-    withdrawn: BTreeSet<Of>,
-    /// The message that will be the final one, before it has text.
-    declared: Option<MessageId>,
-    tools: Tools,
-    asks: VecDeque<(Key, Item<'static>)>,
-    spoken: Spoken,
-    requests: Requests,
-    usage: Option<Usage>,
-    notices: u32,
+struct ActiveRun {
+    text_growth: TextGrowth,
+    /// Items by owner, settled ones too, because they may be withdrawn.
+    item_keys: BTreeSet<(ItemOwner, ItemKey)>,
+    withdrawn: BTreeSet<ItemOwner>,
+    /// The message declared final before it has text.
+    declared_final: Option<MessageId>,
+    tools: OpenTools,
+    open_asks: VecDeque<(ItemKey, Item<'static>)>,
+    last_actor: LastActor,
+    requests: RequestItems,
+    run_usage: Option<Usage>,
+    notice_count: u32,
 }
 
-impl Default for Going {
-    fn default() -> Going {
-        Going {
-            growth: Growth::MayChange,
-            items: BTreeSet::new(),
+impl Default for ActiveRun {
+    fn default() -> ActiveRun {
+        ActiveRun {
+            text_growth: TextGrowth::Mutable,
+            item_keys: BTreeSet::new(),
             withdrawn: BTreeSet::new(),
-            declared: None,
-            tools: Tools::default(),
-            asks: VecDeque::new(),
-            spoken: Spoken::Agent,
-            requests: Requests::default(),
-            usage: None,
-            notices: 0,
+            declared_final: None,
+            tools: OpenTools::default(),
+            open_asks: VecDeque::new(),
+            last_actor: LastActor::Agent,
+            requests: RequestItems::default(),
+            run_usage: None,
+            notice_count: 0,
         }
     }
 }
 
-/// What an item came of.
+/// Message or step that an item belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Of {
+enum ItemOwner {
     Message(MessageId),
-    Thought(StepId),
+    Reasoning(StepId),
     Step(StepId),
 }
 
-/// Who did something last: what the person writes after an answer goes with it.
+/// The last party to act; a prompt right after an answer is feedback to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Spoken {
+enum LastActor {
     Agent,
     PersonAnswered,
 }
 
-/// Something that comes with an item.
-enum Extra<'a> {
-    Image(Shown<'a>),
+/// An image or citation of an item.
+enum Attachment<'a> {
+    Image(ImageRef<'a>),
     Citation(Citation<'a>),
 }
 
 impl Transcript {
-    pub fn new(options: Options) -> Transcript {
+    /// Creates the view before any record.
+    pub fn new(options: ViewOptions) -> Transcript {
         Transcript {
-            base: Base::new(Telling::new(options)),
+            base: CommonFold::new(StatusDetail::new(options)),
             thinking: options.thinking,
-            settling: Settling::default(),
-            checkpoints: Checkpoints::default(),
-            going: Box::default(),
+            settling: SettlingTracker::default(),
+            seen_checkpoints: SeenCheckpoints::default(),
+            active_run: Box::default(),
         }
     }
 
+    /// Applies one record and emits the patches it causes.
     pub fn apply<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
-        let Transcript { base, settling, going, .. } = self;
+        let Transcript { base, settling, active_run: going, .. } = self;
         let rest = base.apply(record, &mut |mut patch| {
             if let Patch::Put { item, .. } = &mut patch {
-                // The base puts nothing but what the person wrote.
-                if std::mem::replace(&mut going.spoken, Spoken::Agent) == Spoken::PersonAnswered {
+                // The shared fold puts only prompts.
+                if std::mem::replace(&mut going.last_actor, LastActor::Agent)
+                    == LastActor::PersonAnswered
+                {
                     item.sort = Some("feedback".into());
                 }
-                settling.add(item.state, "", Growth::MayChange);
+                settling.add_item(item.state, "", TextGrowth::Mutable);
             }
             out(patch);
         });
         match rest {
-            Rest::Nothing => {}
-            Rest::Began => self.begin(record),
-            Rest::View => self.event(record, out),
-            Rest::AnsweredLate => self.ask(record, out),
-            Rest::Ending => self.close_all(record, out),
+            ViewTask::Skip => {}
+            ViewTask::ResetRun => self.start_run(record),
+            ViewTask::ApplyEvent => self.apply_event(record, out),
+            ViewTask::ResolveLateAsk => self.apply_ask_event(record, out),
+            ViewTask::EndRun => self.end_run(record, out),
         }
-        if let Some(settled) = self.settling.settle() {
+        if let Some(settled) = self.settling.advance_settled_end() {
             out(Patch::Settle(settled));
         }
-        if rest == Rest::Ending {
-            self.base.end(record, out);
+        if rest == ViewTask::EndRun {
+            self.base.end_run(record, out);
         }
     }
 
-    fn begin(&mut self, record: &Record<'_>) {
-        let asks = std::mem::take(&mut self.going.asks);
-        *self.going = Going { asks, ..Going::default() };
+    /// Resets the run state; open asks are kept.
+    fn start_run(&mut self, record: &Record<'_>) {
+        let asks = std::mem::take(&mut self.active_run.open_asks);
+        *self.active_run = ActiveRun { open_asks: asks, ..ActiveRun::default() };
         if let Event::RunStarted { mode: TextMode::Incremental, .. } = record.event {
-            self.going.growth = Growth::Grows;
+            self.active_run.text_growth = TextGrowth::AppendOnly;
         }
     }
 
-    fn event<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
+    /// Applies an event of the active run.
+    fn apply_event<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         if let Event::RoundStarted { .. }
         | Event::MessageStarted { .. }
         | Event::ToolStarted { .. }
         | Event::OutputAppended { .. }
         | Event::ToolEnded { .. } = record.event
         {
-            self.going.spoken = Spoken::Agent;
+            self.active_run.last_actor = LastActor::Agent;
         }
         match &record.event {
             Event::MessageStarted { .. }
@@ -156,30 +163,34 @@ impl Transcript {
             | Event::TextRewritten { .. }
             | Event::MessageEnded { .. }
             | Event::SourceCited { .. }
-            | Event::FinalDeclared { .. } => self.speech(record, out),
+            | Event::FinalDeclared { .. } => self.apply_message_event(record, out),
             Event::ReasoningStarted { .. }
             | Event::ReasoningAppended { .. }
-            | Event::ReasoningEnded { .. } => self.reasoning(record, out),
+            | Event::ReasoningEnded { .. } => self.apply_reasoning_event(record, out),
             Event::ToolStarted { .. }
             | Event::ArgumentsAppended { .. }
             | Event::ArgumentsReplaced { .. }
             | Event::ToolReady { .. }
             | Event::OutputAppended { .. }
-            | Event::ToolEnded { .. } => self.tool_event(record, out),
-            Event::ImageReceived { owner, image } => self.image(*owner, image, record, out),
-            Event::AskOpened { .. } | Event::AskResolved { .. } => self.ask(record, out),
+            | Event::ToolEnded { .. } => self.apply_tool_event(record, out),
+            Event::ImageReceived { owner, image } => self.attach_image(*owner, image, record, out),
+            Event::AskOpened { .. } | Event::AskResolved { .. } => {
+                self.apply_ask_event(record, out);
+            }
             Event::RoundStarted { .. }
             | Event::RoundEnded { .. }
             | Event::RequestStarted { .. }
             | Event::RequestEnded { .. }
-            | Event::UsageReported { .. } => self.request_event(record, out),
+            | Event::UsageReported { .. } => self.apply_request_event(record, out),
             Event::CheckpointSaved { .. }
             | Event::RetryScheduled { .. }
             | Event::HistoryCompacted { .. }
-            | Event::NoticeGiven { .. } => self.note(record, out),
-            Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, record, out),
-            Event::QuirkActed { .. } => self.going.growth = Growth::MayChange,
-            // Those that change the page beside these are the base's.
+            | Event::NoticeGiven { .. } => self.apply_notice_event(record, out),
+            Event::Withdrawn { messages, steps } => {
+                self.withdraw_items(messages, steps, record, out);
+            }
+            Event::QuirkActed { .. } => self.active_run.text_growth = TextGrowth::Mutable,
+            // The shared fold handles those of these that change the page.
             Event::RunStarted { .. }
             | Event::PromptReceived { .. }
             | Event::StepSealed { .. }
@@ -195,108 +206,119 @@ impl Transcript {
 
 /// Items.
 impl Transcript {
-    fn put<'r>(
+    /// Puts a new item and returns its key.
+    fn put_item<'r>(
         &mut self,
-        of: Option<Of>,
+        owner: Option<ItemOwner>,
         item: Item<'r>,
-        growth: Growth,
+        growth: TextGrowth,
         out: &mut impl FnMut(Patch<'r>),
-    ) -> Key {
-        let key = self.base.key();
-        if let Some(of) = of {
-            self.going.items.insert((of, key));
+    ) -> ItemKey {
+        let key = self.base.allocate_key();
+        if let Some(owner) = owner {
+            self.active_run.item_keys.insert((owner, key));
         }
-        self.settling.add(item.state, &item.text, growth);
+        self.settling.add_item(item.state, &item.text, growth);
         out(Patch::Put { key, item });
         key
     }
 
-    /// Puts an item anew, as it will stay.
-    fn replace<'r>(&mut self, key: Key, item: Item<'r>, out: &mut impl FnMut(Patch<'r>)) {
+    /// Replaces a live item with its final version.
+    fn replace_and_complete<'r>(
+        &mut self,
+        key: ItemKey,
+        item: Item<'r>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
         if self.settling.is_live(key) {
-            self.settling.complete(key);
+            self.settling.mark_complete(key);
             out(Patch::Put { key, item });
         }
     }
 
-    fn close<'r>(&mut self, key: Key, state: State, out: &mut impl FnMut(Patch<'r>)) {
+    /// Sets the final state of a live item.
+    fn close_item<'r>(&mut self, key: ItemKey, state: ItemState, out: &mut impl FnMut(Patch<'r>)) {
         if self.settling.is_live(key) {
-            self.settling.complete(key);
+            self.settling.mark_complete(key);
             out(Patch::Close { key, state });
         }
     }
 
-    /// The newest item of something.
-    fn newest(&self, of: Of) -> Option<Key> {
-        let keys = (of, Key(0))..=(of, Key(u32::MAX));
-        self.going.items.range(keys).next_back().map(|(_, key)| *key)
+    /// Key of the owner's newest item.
+    fn newest_key(&self, owner: ItemOwner) -> Option<ItemKey> {
+        let keys = (owner, ItemKey(0))..=(owner, ItemKey(u32::MAX));
+        self.active_run.item_keys.range(keys).next_back().map(|(_, key)| *key)
     }
 
-    /// Whether it has no item yet, and may have one.
-    fn is_unheard(&self, of: Of) -> bool {
-        self.newest(of).is_none() && !self.going.withdrawn.contains(&of)
+    /// Returns true if the owner has no item and is not withdrawn.
+    fn can_start_item(&self, owner: ItemOwner) -> bool {
+        self.newest_key(owner).is_none() && !self.active_run.withdrawn.contains(&owner)
     }
 
-    fn live(&mut self, of: Of) -> Option<Key> {
-        let key = self.newest(of)?;
+    /// Key of the owner's newest item, if it is live.
+    fn live_key(&mut self, owner: ItemOwner) -> Option<ItemKey> {
+        let key = self.newest_key(owner)?;
         self.settling.is_live(key).then_some(key)
     }
 
-    fn attach<'r>(
+    /// Adds an image or citation to the owner's newest item, or as a notice if that is settled.
+    fn attach_to_item<'r>(
         &mut self,
-        of: Of,
-        extra: Extra<'r>,
+        owner: ItemOwner,
+        extra: Attachment<'r>,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        if self.going.withdrawn.contains(&of) {
+        if self.active_run.withdrawn.contains(&owner) {
             return;
         }
-        if let Some(key) = self.newest(of).filter(|key| !self.settling.is_settled(*key)) {
+        if let Some(key) = self.newest_key(owner).filter(|key| !self.settling.is_settled(*key)) {
             out(match extra {
-                Extra::Image(image) => Patch::Attach { key, image },
-                Extra::Citation(citation) => Patch::Cite { key, citation },
+                Attachment::Image(image) => Patch::Attach { key, image },
+                Attachment::Citation(citation) => Patch::Cite { key, citation },
             });
             return;
         }
-        // What it belongs to has been printed: it comes after it, and says whose it is.
-        let mut item = self.new_notice(Kind::Notice, "attachment", record);
-        item.label = Some(match of {
-            Of::Message(message) => message_id(message).into(),
-            Of::Thought(step) | Of::Step(step) => step_id(step).into(),
+        // Its owner is settled: a later notice names the owner.
+        let mut item = self.build_notice(ItemKind::Notice, "attachment", record);
+        item.label = Some(match owner {
+            ItemOwner::Message(message) => message_item_id(message).into(),
+            ItemOwner::Reasoning(step) | ItemOwner::Step(step) => step_item_id(step).into(),
         });
         match extra {
-            Extra::Image(image) => item.images.push(image),
-            Extra::Citation(citation) => item.citations.push(citation),
+            Attachment::Image(image) => item.images.push(image),
+            Attachment::Citation(citation) => item.citations.push(citation),
         }
-        self.put(None, item, Growth::MayChange, out);
+        self.put_item(None, item, TextGrowth::Mutable, out);
     }
 
-    fn new_notice<'r>(
+    /// Builds a complete notice item with the next notice id.
+    fn build_notice<'r>(
         &mut self,
-        kind: Kind,
+        kind: ItemKind,
         sort: &'static str,
         record: &'r Record<'_>,
     ) -> Item<'r> {
-        let id = format!("n{}", self.going.notices);
-        self.going.notices += 1;
+        let id = format!("n{}", self.active_run.notice_count);
+        self.active_run.notice_count += 1;
         let mut item = Item::new(kind, &*record.run, id);
         item.at_ms = record.at_ms;
-        item.state = State::Done;
+        item.state = ItemState::Done;
         item.sort = Some(sort.into());
         item
     }
 
-    fn notice<'r>(
+    /// Puts a notice item with a text.
+    fn put_notice<'r>(
         &mut self,
-        kind: Kind,
+        kind: ItemKind,
         sort: &'static str,
         text: impl Into<Cow<'r, str>>,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        let mut item = self.new_notice(kind, sort, record);
+        let mut item = self.build_notice(kind, sort, record);
         item.text = text.into();
-        self.put(None, item, Growth::MayChange, out);
+        self.put_item(None, item, TextGrowth::Mutable, out);
     }
 }

@@ -1,83 +1,105 @@
-//! The frames of `bubbles`: `delta`, `tool-start`, `tool-end`, then `final`, `error` or `aborted`.
+//! Native frames of `bubbles`: `delta`, `tool-start`, `tool-end`, then `final`, `error` or
+//! `aborted`.
 
 use crate::event::Outcome;
-use crate::view::patch::{Ended, Status, ToolPhase};
-use crate::view::{Item, Kind as ItemKind, Patch, Picture, State};
+use crate::view::patch::{EndedRun, Status, ToolPhase};
+use crate::view::{Item, ItemKind, ItemState, Page, Patch};
 
-use super::encoder::Content;
-use super::json::{Object, write_number, write_text};
-use super::own::{About, Say, ending, item};
+use super::encoder::ContentMode;
+use super::json::{ObjectWriter, write_number, write_string};
+use super::native::{FrameEnvelope, FrameSink, ending_object, find_item};
 
-pub(super) fn spell(
+/// Writes the frames of a patch that is already applied to `page`.
+pub(super) fn write_frames(
     patch: &Patch<'_>,
-    picture: &Picture,
-    about: About<'_>,
+    page: &Page,
+    envelope: FrameEnvelope<'_>,
     data: &mut String,
-    say: &mut Say<'_>,
+    emit: &mut FrameSink<'_>,
 ) {
     match patch {
-        Patch::Put { item, .. } => delta(item, &item.text, Text::Whole, about, data, say),
+        Patch::Put { item, .. } => {
+            write_delta(item, &item.text, TextExtent::Whole, envelope, data, emit);
+        }
         Patch::Append { key, text } => {
-            let Some(item) = item(*key, picture) else { return };
-            match about.kind.content {
-                Content::Accumulated => delta(item, &item.text, Text::Whole, about, data, say),
-                Content::Delta => delta(item, text, Text::More, about, data, say),
+            let Some(item) = find_item(*key, page) else { return };
+            match envelope.kind.content {
+                ContentMode::Accumulated => {
+                    write_delta(item, &item.text, TextExtent::Whole, envelope, data, emit);
+                }
+                ContentMode::Delta => {
+                    write_delta(item, text, TextExtent::Appended, envelope, data, emit);
+                }
             }
         }
         Patch::Rewrite { key, .. } => {
-            let Some(item) = item(*key, picture) else { return };
-            delta(item, &item.text, Text::Whole, about, data, say);
+            let Some(item) = find_item(*key, page) else { return };
+            write_delta(item, &item.text, TextExtent::Whole, envelope, data, emit);
         }
         Patch::Status(Status::Working { tool: Some(tool), phase, .. }) => {
             let name = match phase {
                 ToolPhase::Started => "tool-start",
                 ToolPhase::Ended => "tool-end",
             };
-            say(name, head(data, about).value("tool", tool).end());
+            emit(name, begin_frame(data, envelope).value("tool", tool).finish());
         }
-        Patch::Ended(ended) => end(ended, picture, about, data, say),
-        _ => {}
+        Patch::Ended(ended) => write_ending(ended, page, envelope, data, emit),
+        // This view has no frames for them, or `native` writes them.
+        Patch::Next { .. }
+        | Patch::Close { .. }
+        | Patch::Attach { .. }
+        | Patch::Cite { .. }
+        | Patch::Remove { .. }
+        | Patch::Withdraw { .. }
+        | Patch::RoundClosed { .. }
+        | Patch::Settle(_)
+        | Patch::Overlay(_)
+        | Patch::Status(_)
+        | Patch::Ask(_)
+        | Patch::Resolve(_) => {}
     }
 }
 
-fn head<'d>(data: &'d mut String, about: About<'_>) -> Object<'d> {
-    Object::new(data)
-        .json("run", about.run)
-        .json("runId", about.run)
-        .json("sessionKey", about.session)
-        .number("seq", about.seq)
+/// Begins a payload with the members that all frames have.
+fn begin_frame<'d>(data: &'d mut String, envelope: FrameEnvelope<'_>) -> ObjectWriter<'d> {
+    ObjectWriter::begin_cleared(data)
+        .json("run", envelope.run)
+        .json("runId", envelope.run)
+        .json("sessionKey", envelope.session)
+        .number("seq", envelope.seq)
 }
 
-/// Whether a delta's text is all of the message so far, or goes on with it.
+/// Extent of a delta's text: the whole message so far, or an addition to it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Text {
+enum TextExtent {
     Whole,
-    More,
+    Appended,
 }
 
-fn delta(
+/// Writes a `delta` frame.
+fn write_delta(
     item: &Item<'_>,
     text: &str,
-    is: Text,
-    about: About<'_>,
+    is: TextExtent,
+    envelope: FrameEnvelope<'_>,
     data: &mut String,
-    say: &mut Say<'_>,
+    emit: &mut FrameSink<'_>,
 ) {
-    let mut frame = head(data, about)
+    let mut frame = begin_frame(data, envelope)
         .json("state", "\"delta\"")
         .number("messageIndex", item.index.unwrap_or_default().into())
         .text("id", &item.id);
-    if is == Text::More {
+    if is == TextExtent::Appended {
         frame = frame.json("append", "true");
     }
-    message(item, text, frame.member("message"));
-    say("delta", frame.end());
+    write_message(item, text, frame.begin_member("message"));
+    emit("delta", frame.finish());
 }
 
-/// A message in the shape its document gives it.
-fn message(item: &Item<'_>, text: &str, out: &mut String) {
+/// Appends a message object in the form of the view's specification.
+fn write_message(item: &Item<'_>, text: &str, out: &mut String) {
     out.push_str("{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":");
-    write_text(text, out);
+    write_string(text, out);
     out.push_str("}],\"timestamp\":");
     match item.at_ms {
         Some(at) => write_number(at, out),
@@ -86,12 +108,13 @@ fn message(item: &Item<'_>, text: &str, out: &mut String) {
     out.push('}');
 }
 
-fn end(
-    ended: &Ended<'_>,
-    picture: &Picture,
-    about: About<'_>,
+/// Writes the ending with all messages of the run.
+fn write_ending(
+    ended: &EndedRun<'_>,
+    page: &Page,
+    envelope: FrameEnvelope<'_>,
     data: &mut String,
-    say: &mut Say<'_>,
+    emit: &mut FrameSink<'_>,
 ) {
     let (name, state) = match ended.outcome {
         Outcome::Completed => ("final", "final"),
@@ -100,42 +123,48 @@ fn end(
             ("error", "error")
         }
     };
-    // The run's items are the last ones.
-    let of_run = picture.items.values().rev().take_while(|item| item.run == ended.run);
+    // The run's items are the last ones of the page.
+    let of_run = page.items.values().rev().take_while(|item| item.run == ended.run);
     let mut messages: Vec<_> = of_run.filter(|item| item.kind == ItemKind::Text).collect();
     messages.reverse();
-    let mut frame = ending(ended, data)
-        .json("runId", about.run)
-        .json("sessionKey", about.session)
-        .number("seq", about.seq)
+    let mut frame = ending_object(ended, data)
+        .json("runId", envelope.run)
+        .json("sessionKey", envelope.session)
+        .number("seq", envelope.seq)
         .text("state", state);
-    let list = frame.member("messages");
+    let list = frame.begin_member("messages");
     list.push('[');
     for (at, item) in messages.iter().enumerate() {
         if 0 < at {
             list.push(',');
         }
-        whole(item, list);
+        write_listed_message(item, list);
     }
     list.push(']');
-    let says = |item: &&&Item<'_>| item.state != State::Withdrawn && !item.text.is_empty();
+    let says = |item: &&&Item<'_>| item.state != ItemState::Withdrawn && !item.text.is_empty();
     if let Some(newest) = messages.iter().rev().find(says) {
-        message(newest, &newest.text, frame.member("message"));
+        write_message(newest, &newest.text, frame.begin_member("message"));
     }
-    say(name, frame.end());
+    emit(name, frame.finish());
 }
 
-/// A message of the list at the end.
-fn whole(item: &Item<'_>, out: &mut String) {
+/// Appends a message of the ending's list.
+fn write_listed_message(item: &Item<'_>, out: &mut String) {
     let mut shell = String::new();
-    message(item, &item.text, &mut shell);
-    let mut object = Object::inside(out).value("messageIndex", &item.index).text("id", &item.id);
-    object.push_members(&shell);
-    object = object.list("images", &item.images).list("citations", &item.citations);
+    write_message(item, &item.text, &mut shell);
+    let mut object =
+        ObjectWriter::begin_at_end(out).value("messageIndex", &item.index).text("id", &item.id);
+    object.append_members(&shell);
+    object =
+        object.nonempty_list("images", &item.images).nonempty_list("citations", &item.citations);
     object = match item.state {
-        State::Withdrawn => object.value("withdrawn", &true),
-        State::Incomplete => object.value("incomplete", &true),
-        _ => object,
+        ItemState::Withdrawn => object.value("withdrawn", &true),
+        ItemState::Incomplete => object.value("incomplete", &true),
+        ItemState::Live
+        | ItemState::Done
+        | ItemState::Called
+        | ItemState::Failed
+        | ItemState::Denied => object,
     };
-    object.end();
+    object.finish();
 }

@@ -1,44 +1,47 @@
-//! Where a reader stands, as an opaque word.
+//! Cursors: opaque resume tokens.
 //!
-//! The word is short because it is part of every frame: the kind of stream, then the event's number
-//! in base 62, then what is out of the ordinary.
+//! A cursor is short because it is part of every frame: the stream kind, then the event's number in
+//! base 62, then what differs from the usual case.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::encoder::Kind;
+use super::encoder::StreamKind;
 
-/// So many frames of the event `seq` have been sent, and all of those before it.
+/// Position after frame `frames_sent` of event `seq`; all earlier events were sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor {
     /// Frames are only comparable within streams of one kind.
-    pub kind: Kind,
+    pub kind: StreamKind,
     /// Changes when the log may have lost its end.
     pub epoch: u32,
+    /// Number of the event in the log.
     pub seq: u64,
-    pub sent: u32,
+    /// Number of that event's frames already sent.
+    pub frames_sent: u32,
 }
 
-/// A word that is no cursor of ours.
+/// Error of parsing a [`Cursor`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoCursor;
+pub struct InvalidCursor;
 
-impl fmt::Display for NoCursor {
+impl fmt::Display for InvalidCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a cursor: use one that came with a frame, or none")
+        f.write_str("invalid cursor: use the id of a received frame, or omit it")
     }
 }
 
-impl std::error::Error for NoCursor {}
+impl std::error::Error for InvalidCursor {}
 
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-fn write_number(mut number: u64, out: &mut String) {
+/// Appends a number in base 62.
+fn write_base62(mut number: u64, out: &mut String) {
     let mut digits = [0; 11];
     let mut at = digits.len();
     loop {
         at -= 1;
-        // The remainder of a division by 62 is a digit's place.
+        // The remainder is below 62.
         digits[at] = DIGITS[usize::try_from(number % 62).unwrap_or(0)];
         number /= 62;
         if number == 0 {
@@ -48,36 +51,38 @@ fn write_number(mut number: u64, out: &mut String) {
     out.push_str(str::from_utf8(&digits[at..]).unwrap_or_default());
 }
 
-fn read_number(text: &str) -> Result<u64, NoCursor> {
+/// Parses a base 62 number.
+fn parse_base62(text: &str) -> Result<u64, InvalidCursor> {
     if text.is_empty() {
-        return Err(NoCursor);
+        return Err(InvalidCursor);
     }
     text.bytes().try_fold(0_u64, |number, byte| {
         let digit = match byte {
             b'0'..=b'9' => byte - b'0',
             b'A'..=b'Z' => byte - b'A' + 10,
             b'a'..=b'z' => byte - b'a' + 36,
-            _ => return Err(NoCursor),
+            _ => return Err(InvalidCursor),
         };
         number
             .checked_mul(62)
             .and_then(|number| number.checked_add(u64::from(digit)))
-            .ok_or(NoCursor)
+            .ok_or(InvalidCursor)
     })
 }
 
 impl Cursor {
+    /// Appends the cursor's text.
     pub(super) fn write(&self, out: &mut String) {
-        self.kind.write(out);
-        write_number(self.seq, out);
-        // Nearly every event makes one frame.
-        if self.sent != 1 {
+        self.kind.write_prefix(out);
+        write_base62(self.seq, out);
+        // Nearly every event makes exactly one frame.
+        if self.frames_sent != 1 {
             out.push('.');
-            write_number(self.sent.into(), out);
+            write_base62(self.frames_sent.into(), out);
         }
         if self.epoch != 0 {
             out.push('~');
-            write_number(self.epoch.into(), out);
+            write_base62(self.epoch.into(), out);
         }
     }
 }
@@ -91,14 +96,20 @@ impl fmt::Display for Cursor {
 }
 
 impl FromStr for Cursor {
-    type Err = NoCursor;
+    type Err = InvalidCursor;
 
-    fn from_str(text: &str) -> Result<Cursor, NoCursor> {
-        let (kind, rest) = Kind::read(text).ok_or(NoCursor)?;
+    fn from_str(text: &str) -> Result<Cursor, InvalidCursor> {
+        let (kind, rest) = StreamKind::parse_prefix(text).ok_or(InvalidCursor)?;
         let (rest, epoch) = rest.split_once('~').unwrap_or((rest, "0"));
         let (seq, sent) = rest.split_once('.').unwrap_or((rest, "1"));
-        let small = |text| read_number(text).and_then(|n| u32::try_from(n).map_err(|_| NoCursor));
-        Ok(Cursor { kind, epoch: small(epoch)?, seq: read_number(seq)?, sent: small(sent)? })
+        let small =
+            |text| parse_base62(text).and_then(|n| u32::try_from(n).map_err(|_| InvalidCursor));
+        Ok(Cursor {
+            kind,
+            epoch: small(epoch)?,
+            seq: parse_base62(seq)?,
+            frames_sent: small(sent)?,
+        })
     }
 }
 
@@ -106,17 +117,17 @@ impl FromStr for Cursor {
 mod tests {
     use super::*;
     use crate::view::{Thinking, ViewName};
-    use crate::wire::{Content, Format};
+    use crate::wire::{ContentMode, FrameFormat};
 
-    fn kinds() -> Vec<Kind> {
+    fn all_kinds() -> Vec<StreamKind> {
         let mut kinds = Vec::new();
         for view in ViewName::ALL {
-            for format in [Format::Own, Format::Patch] {
-                for content in [Content::Accumulated, Content::Delta] {
+            for format in [FrameFormat::Native, FrameFormat::Patch] {
+                for content in [ContentMode::Accumulated, ContentMode::Delta] {
                     for thinking in
-                        [Thinking::AsUsual, Thinking::Hide, Thinking::Latest, Thinking::Show]
+                        [Thinking::ViewDefault, Thinking::Hide, Thinking::Latest, Thinking::Show]
                     {
-                        kinds.push(Kind { view, format, content, thinking });
+                        kinds.push(StreamKind { view, format, content, thinking });
                     }
                 }
             }
@@ -128,11 +139,11 @@ mod tests {
     fn every_cursor_is_a_word_of_its_own_and_reads_as_itself() {
         let numbers = [0, 1, 2, 9, 10, 35, 36, 61, 62, 3_843, 3_844, 1 << 40, u64::MAX];
         let mut words = std::collections::HashSet::new();
-        for kind in kinds() {
+        for kind in all_kinds() {
             for seq in numbers {
                 for (sent, epoch) in [(0, 0), (1, 0), (2, 0), (u32::MAX, 0), (1, 1), (0, u32::MAX)]
                 {
-                    let cursor = Cursor { kind, epoch, seq, sent };
+                    let cursor = Cursor { kind, epoch, seq, frames_sent: sent };
                     let word = cursor.to_string();
                     assert_eq!(word.parse(), Ok(cursor), "{word}");
                     assert!(words.insert(word.clone()), "{word} twice");
@@ -143,12 +154,13 @@ mod tests {
 
     #[test]
     fn the_usual_is_short() {
-        let kind = Kind::new(ViewName::Latest);
-        let word = |seq| Cursor { kind, epoch: 0, seq, sent: 1 }.to_string();
+        let kind = StreamKind::new(ViewName::Latest);
+        let word = |seq| Cursor { kind, epoch: 0, seq, frames_sent: 1 }.to_string();
         let words = [0, 9, 10, 35, 36, 61, 62, 124].map(word);
         assert_eq!(words, ["l0", "l9", "lA", "lZ", "la", "lz", "l10", "l20"]);
-        let unusual = Kind { format: Format::Patch, content: Content::Delta, ..kind };
-        let unusual = Cursor { kind: unusual, epoch: 3, seq: 5, sent: 0 };
+        let unusual =
+            StreamKind { format: FrameFormat::Patch, content: ContentMode::Delta, ..kind };
+        let unusual = Cursor { kind: unusual, epoch: 3, seq: 5, frames_sent: 0 };
         assert_eq!(unusual.to_string(), "L-d5.0~3");
     }
 
@@ -174,7 +186,7 @@ mod tests {
             "é1",
         ] {
             let no = word.parse::<Cursor>().unwrap_err();
-            assert!(no.to_string().contains("use one that came with a frame"), "{word}");
+            assert!(no.to_string().contains("use the id of a received frame"), "{word}");
         }
     }
 }

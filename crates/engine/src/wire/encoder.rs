@@ -1,84 +1,96 @@
-//! Events in, frames out, for one kind of stream.
+//! Encodes records as frames, for one kind of stream.
 //!
-//! Invariant: frames are a function of the log and the kind alone, so that one encoding serves all
-//! readers and a reader can resume at any frame.
+//! Invariant: frames depend only on the log and the stream kind, so one encoding serves all readers
+//! and a reader can resume at any frame.
 
 use std::borrow::Cow;
 
 use crate::event::{Millis, Record};
-use crate::view::{Key, Options, Patch, Picture, Status, Thinking, View, ViewName};
+use crate::view::{ItemKey, Page, Patch, Status, Thinking, View, ViewName, ViewOptions};
 
 use super::cursor::Cursor;
-use super::json::{Object, write_text};
-use super::own::{About, Own};
-use super::patch::PatchFrames;
+use super::json::write_string;
+use super::native::{FrameEnvelope, NativeFrames};
+use super::patch::PatchEncoder;
+use super::snapshot::{ProtocolVersion, write_snapshot};
 
 /// One message to a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<'a> {
+    /// Cursor to resume after this frame.
     pub id: Cursor,
-    /// Empty for patches, whose payload says what they are.
+    /// Name of the frame; empty for patch frames.
     pub event: &'a str,
-    /// A JSON object.
+    /// Payload: JSON on one line.
     pub data: &'a str,
 }
 
+/// Format of a stream's frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
-    /// The view's own frames.
+pub enum FrameFormat {
+    /// Frames as the view's specification defines them.
     #[default]
-    Own,
+    Native,
     /// Patches to a page, the same for all views.
     Patch,
 }
 
-/// What the view's own text frames carry.
+/// Content of native text frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Content {
+pub enum ContentMode {
     /// The message so far.
     #[default]
     Accumulated,
-    /// What is new.
+    /// Only new text.
     Delta,
 }
 
-/// Everything that makes two streams of one session differ.
+/// Everything in which two streams of one session can differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
+pub struct StreamKind {
+    /// The view.
     pub view: ViewName,
-    pub format: Format,
-    pub content: Content,
+    /// Format of the frames.
+    pub format: FrameFormat,
+    /// Content of native text frames.
+    pub content: ContentMode,
+    /// Visibility of the thinking.
     pub thinking: Thinking,
 }
 
-impl Kind {
-    pub fn new(view: ViewName) -> Kind {
-        Kind {
+impl StreamKind {
+    /// Native frames of a view, with default options.
+    pub fn new(view: ViewName) -> StreamKind {
+        StreamKind {
             view,
-            format: Format::default(),
-            content: Content::default(),
+            format: FrameFormat::default(),
+            content: ContentMode::default(),
             thinking: Thinking::default(),
         }
     }
 
-    /// One letter for the view and its format, two characters more for what is unusual.
-    pub(super) fn write(self, out: &mut String) {
-        let letter = LETTERS.iter().find(|(view, _)| *view == self.view).map_or('?', |of| of.1);
+    /// Appends the prefix of a cursor: a letter for view and format, and two more characters for
+    /// options that are not the default.
+    pub(super) fn write_prefix(self, out: &mut String) {
+        let letter =
+            VIEW_LETTERS.iter().find(|(view, _)| *view == self.view).map_or('?', |of| of.1);
         out.push(match self.format {
-            Format::Own => letter,
-            Format::Patch => letter.to_ascii_uppercase(),
+            FrameFormat::Native => letter,
+            FrameFormat::Patch => letter.to_ascii_uppercase(),
         });
-        let option = OPTIONS.iter().position(|of| *of == (self.content, self.thinking));
+        let option = OPTION_COMBINATIONS.iter().position(|of| *of == (self.content, self.thinking));
         if let Some(letter) = option.filter(|&at| 0 < at).and_then(|at| b"_abcdefg".get(at)) {
             out.push('-');
             out.push(char::from(*letter));
         }
     }
 
-    pub(super) fn read(text: &str) -> Option<(Kind, &str)> {
+    /// Parses the prefix of a cursor; returns the rest.
+    pub(super) fn parse_prefix(text: &str) -> Option<(StreamKind, &str)> {
         let letter = text.chars().next()?;
-        let (view, _) = LETTERS.iter().find(|of| of.1 == letter.to_ascii_lowercase())?;
-        let format = if letter.is_ascii_lowercase() { Format::Own } else { Format::Patch };
+        let (view, _) = VIEW_LETTERS.iter().find(|of| of.1 == letter.to_ascii_lowercase())?;
+        let format =
+            if letter.is_ascii_lowercase() { FrameFormat::Native } else { FrameFormat::Patch };
         let rest = &text[1..];
         let (at, rest) = match rest.strip_prefix('-') {
             None => (0, rest),
@@ -88,12 +100,13 @@ impl Kind {
                 (at, &rest[1..])
             }
         };
-        let (content, thinking) = OPTIONS[at];
-        Some((Kind { view: *view, format, content, thinking }, rest))
+        let (content, thinking) = OPTION_COMBINATIONS[at];
+        Some((StreamKind { view: *view, format, content, thinking }, rest))
     }
 }
 
-const LETTERS: [(ViewName, char); ViewName::ALL.len()] = [
+/// Letter of each view in cursors; upper case for patch frames.
+const VIEW_LETTERS: [(ViewName, char); ViewName::ALL.len()] = [
     (ViewName::Latest, 'l'),
     (ViewName::Steps, 's'),
     (ViewName::Bubbles, 'b'),
@@ -101,18 +114,19 @@ const LETTERS: [(ViewName, char); ViewName::ALL.len()] = [
     (ViewName::Sentences, 'f'),
 ];
 
-const OPTIONS: [(Content, Thinking); 8] = [
-    (Content::Accumulated, Thinking::AsUsual),
-    (Content::Accumulated, Thinking::Hide),
-    (Content::Accumulated, Thinking::Latest),
-    (Content::Accumulated, Thinking::Show),
-    (Content::Delta, Thinking::AsUsual),
-    (Content::Delta, Thinking::Hide),
-    (Content::Delta, Thinking::Latest),
-    (Content::Delta, Thinking::Show),
+/// Option combinations; their positions select a letter in cursors.
+const OPTION_COMBINATIONS: [(ContentMode, Thinking); 8] = [
+    (ContentMode::Accumulated, Thinking::ViewDefault),
+    (ContentMode::Accumulated, Thinking::Hide),
+    (ContentMode::Accumulated, Thinking::Latest),
+    (ContentMode::Accumulated, Thinking::Show),
+    (ContentMode::Delta, Thinking::ViewDefault),
+    (ContentMode::Delta, Thinking::Hide),
+    (ContentMode::Delta, Thinking::Latest),
+    (ContentMode::Delta, Thinking::Show),
 ];
 
-/// Whether appends in a row become one frame.
+/// Merging of consecutive appends into one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Merging {
     #[default]
@@ -120,159 +134,177 @@ enum Merging {
     UntilFlush,
 }
 
-/// The stream of one kind, as far as the log has been read.
+/// Encoder of one stream, after the records pushed so far.
 #[derive(Clone, Debug)]
 pub struct Encoder {
     view: View,
-    page: Page,
+    writer: FrameWriter,
     merging: Merging,
-    /// A frame that may still grow.
-    pending: Option<Pending>,
-    merged: u64,
+    /// An append that has not been sent.
+    pending: Option<PendingAppend>,
+    merged_count: u64,
 }
 
-/// The page, and how changes to it are spelt.
+/// The page, and the writer of its frames.
 #[derive(Clone, Debug)]
-struct Page {
-    kind: Kind,
+struct FrameWriter {
+    kind: StreamKind,
     epoch: u32,
-    /// As JSON strings, because most frames carry them.
+    /// JSON strings, because most frames contain them.
     session: String,
     run: String,
-    picture: Picture,
-    spelling: Spelling,
-    data: String,
+    page: Page,
+    encoding: FrameEncoding,
+    buffer: String,
 }
 
+/// State of the frame format in use.
 #[derive(Clone, Debug)]
-enum Spelling {
-    Own(Own),
-    Patch(PatchFrames),
+enum FrameEncoding {
+    Native(NativeFrames),
+    Patch(PatchEncoder),
 }
 
+/// An append that has not been sent and may still grow.
 #[derive(Clone, Debug)]
-struct Pending {
-    key: Key,
-    begins: Begins,
+struct PendingAppend {
+    key: ItemKey,
+    start: PendingStart,
     text: String,
     seq: u64,
     sent: u32,
 }
 
-/// What the text of a frame that grows is to its item.
+/// Item of a pending append: an existing one, or one that it starts.
 #[derive(Clone, Copy, Debug)]
-enum Begins {
-    Nothing,
-    Item { at_ms: Option<Millis> },
+enum PendingStart {
+    ExistingItem,
+    NewItem { at_ms: Option<Millis> },
 }
 
-/// Whether later text may be put to this patch before it is sent.
-fn may_grow(patch: &Patch<'_>, format: Format) -> bool {
+/// Returns true if later appends can be merged into this patch.
+fn can_merge(patch: &Patch<'_>, format: FrameFormat) -> bool {
     match patch {
         Patch::Append { .. } => true,
-        Patch::Next { .. } => format == Format::Patch,
-        _ => false,
+        Patch::Next { .. } => format == FrameFormat::Patch,
+        Patch::Put { .. }
+        | Patch::Rewrite { .. }
+        | Patch::Close { .. }
+        | Patch::Attach { .. }
+        | Patch::Cite { .. }
+        | Patch::Remove { .. }
+        | Patch::Withdraw { .. }
+        | Patch::RoundClosed { .. }
+        | Patch::Settle(_)
+        | Patch::Overlay(_)
+        | Patch::Status(_)
+        | Patch::Ask(_)
+        | Patch::Resolve(_)
+        | Patch::Ended(_) => false,
     }
 }
 
-impl Pending {
-    fn begin(patch: &Patch<'_>, seq: u64, sent: u32) -> Option<Pending> {
-        let (key, text, begins) = match patch {
-            Patch::Append { key, text } => (*key, text, Begins::Nothing),
-            Patch::Next { key, at_ms, text } => (*key, text, Begins::Item { at_ms: *at_ms }),
-            _ => return None,
+impl PendingAppend {
+    /// Creates a pending append; `None` for other patches.
+    fn from_patch(patch: &Patch<'_>, seq: u64, sent: u32) -> Option<PendingAppend> {
+        let (Patch::Append { key, text } | Patch::Next { key, text, .. }) = patch else {
+            return None;
         };
-        Some(Pending { key, begins, text: text.to_string(), seq, sent })
+        let start = if let Patch::Next { at_ms, .. } = patch {
+            PendingStart::NewItem { at_ms: *at_ms }
+        } else {
+            PendingStart::ExistingItem
+        };
+        Some(PendingAppend { key: *key, start, text: text.to_string(), seq, sent })
     }
 
-    /// Takes more text of the same item, if that is what this is.
-    fn grow(&mut self, patch: &Patch<'_>, seq: u64, sent: u32) -> bool {
-        match patch {
-            Patch::Append { key, text } if *key == self.key => {
-                self.text.push_str(text);
-                (self.seq, self.sent) = (seq, sent);
-                true
-            }
-            _ => false,
+    /// Merges an append to the same item; returns false for other patches.
+    fn try_merge(&mut self, patch: &Patch<'_>, seq: u64, sent: u32) -> bool {
+        let Patch::Append { key, text } = patch else { return false };
+        if *key != self.key {
+            return false;
         }
+        self.text.push_str(text);
+        (self.seq, self.sent) = (seq, sent);
+        true
     }
 }
 
 impl Encoder {
-    pub fn new(kind: Kind, session: &str, epoch: u32) -> Encoder {
+    /// Creates an encoder before any record.
+    pub fn new(kind: StreamKind, session: &str, epoch: u32) -> Encoder {
         let spelling = match kind.format {
-            Format::Own => Spelling::Own(Own::default()),
-            Format::Patch => Spelling::Patch(PatchFrames::default()),
+            FrameFormat::Native => FrameEncoding::Native(NativeFrames::default()),
+            FrameFormat::Patch => FrameEncoding::Patch(PatchEncoder::default()),
         };
         let mut quoted = String::new();
-        write_text(session, &mut quoted);
-        let page = Page {
+        write_string(session, &mut quoted);
+        let writer = FrameWriter {
             kind,
             epoch,
             session: quoted,
             run: String::new(),
-            picture: Picture::default(),
-            spelling,
-            data: String::new(),
+            page: Page::default(),
+            encoding: spelling,
+            buffer: String::new(),
         };
-        let view = View::new(kind.view, Options { thinking: kind.thinking });
-        Encoder { view, page, merging: Merging::Off, pending: None, merged: 0 }
+        let view = View::new(kind.view, ViewOptions { thinking: kind.thinking });
+        Encoder { view, writer, merging: Merging::Off, pending: None, merged_count: 0 }
     }
 
-    /// From here on, appends to one item become one frame until something else happens to the page
-    /// or [`Encoder::flush`] is called.
+    /// Merges appends to one item into one frame until another patch or [`Encoder::flush`].
     #[must_use]
-    pub fn merging(self) -> Encoder {
+    pub fn with_merging(self) -> Encoder {
         Encoder { merging: Merging::UntilFlush, ..self }
     }
 
-    /// Overlays that came too late to be shown; only the view `steps` has any.
+    /// Number of overlay changes that came too late to be shown; only the view `steps` has any.
     pub fn suppressed_overlays(&self) -> u64 {
         match &self.view {
             View::Steps(steps) => steps.suppressed_overlays(),
-            _ => 0,
+            View::Latest(_) | View::Bubbles(_) | View::Transcript(_) | View::Sentences(_) => 0,
         }
     }
 
-    /// Appends that went into the frame of another.
-    pub fn merged(&self) -> u64 {
-        self.merged
+    /// Number of appends merged into the frame of another.
+    pub fn merged_count(&self) -> u64 {
+        self.merged_count
     }
 
-    /// The page as it stands. Text that waits in an unsent frame is on it.
-    pub fn picture(&self) -> &Picture {
-        &self.page.picture
+    /// The current page, including text in an unsent frame.
+    pub fn page(&self) -> &Page {
+        &self.writer.page
     }
 
+    /// Applies a record and emits its frames.
     pub fn push(&mut self, record: &Record<'_>, out: &mut impl FnMut(Frame<'_>)) {
-        let Encoder { view, page, merging, pending, merged } = self;
+        let Encoder { view, writer: page, merging, pending, merged_count: merged } = self;
         let seq = record.seq;
         let mut sent = 0;
         view.apply(record, &mut |patch| {
-            if *merging == Merging::UntilFlush && may_grow(&patch, page.kind.format) {
+            if *merging == Merging::UntilFlush && can_merge(&patch, page.kind.format) {
                 sent += 1;
-                if pending.as_mut().is_some_and(|open| open.grow(&patch, seq, sent)) {
+                if pending.as_mut().is_some_and(|open| open.try_merge(&patch, seq, sent)) {
                     *merged += 1;
                 } else {
-                    page.send(pending, out);
-                    *pending = Pending::begin(&patch, seq, sent);
+                    page.write_pending(pending, out);
+                    *pending = PendingAppend::from_patch(&patch, seq, sent);
                 }
-                page.picture.apply(&patch);
+                page.page.apply(&patch);
                 return;
             }
-            // First, because a frame may carry all of the item as it stands.
-            page.send(pending, out);
-            page.picture.apply(&patch);
+            // First, because a frame may contain the whole item as it is now.
+            page.write_pending(pending, out);
+            page.page.apply(&patch);
             if let Patch::Status(Status::Queued) = patch {
                 page.run.clear();
-                write_text(&record.run, &mut page.run);
+                write_string(&record.run, &mut page.run);
             }
-            page.spell(&patch, seq, &mut sent, out);
+            page.write_patch(&patch, seq, &mut sent, out);
         });
     }
 
-    /// Reads a record of the past for a reader that stands at `cursor`: only frames that it has not
-    /// had are sent, each on its own.
+    /// Applies an old record for a reader at `cursor`: emits only later frames, without merging.
     pub fn catch_up(
         &mut self,
         record: &Record<'_>,
@@ -281,66 +313,77 @@ impl Encoder {
     ) {
         let merging = std::mem::take(&mut self.merging);
         self.push(record, &mut |frame| {
-            if (cursor.seq, cursor.sent) < (frame.id.seq, frame.id.sent) {
+            if (cursor.seq, cursor.frames_sent) < (frame.id.seq, frame.id.frames_sent) {
                 out(frame);
             }
         });
         self.merging = merging;
     }
 
-    /// Sends what has been merged so far.
+    /// Emits the pending append.
     pub fn flush(&mut self, out: &mut impl FnMut(Frame<'_>)) {
-        self.page.send(&mut self.pending, out);
+        self.writer.write_pending(&mut self.pending, out);
     }
 
-    /// The whole page in one frame, for a reader that has nothing yet. It stands before the event
-    /// `next`: all frames of those before it are on it.
-    pub fn snapshot(&self, next: u64, out: &mut impl FnMut(Frame<'_>)) {
-        let Page { kind, epoch, picture, run, .. } = &self.page;
+    /// Emits the whole page in one frame, for a reader without any. Its cursor is before the event
+    /// `next`.
+    pub fn snapshot(&self, next: u64, version: ProtocolVersion, out: &mut impl FnMut(Frame<'_>)) {
+        let FrameWriter { kind, epoch, page, run, .. } = &self.writer;
         let mut data = String::new();
-        let none_yet = picture.status == Status::Idle || run.is_empty();
-        let going = if none_yet { "null" } else { run };
-        Object::new(&mut data).json("run", going).value("picture", picture).end();
-        let id = Cursor { kind: *kind, epoch: *epoch, seq: next, sent: 0 };
+        write_snapshot(page, run, version, &mut data);
+        let id = Cursor { kind: *kind, epoch: *epoch, seq: next, frames_sent: 0 };
         out(Frame { id, event: "snapshot", data: &data });
     }
 }
 
-impl Page {
-    fn send(&mut self, pending: &mut Option<Pending>, out: &mut impl FnMut(Frame<'_>)) {
-        if let Some(Pending { key, begins, text, seq, mut sent }) = pending.take() {
+impl FrameWriter {
+    /// Writes the pending append as a frame.
+    fn write_pending(
+        &mut self,
+        pending: &mut Option<PendingAppend>,
+        out: &mut impl FnMut(Frame<'_>),
+    ) {
+        if let Some(PendingAppend { key, start: begins, text, seq, mut sent }) = pending.take() {
             let text = Cow::Owned(text);
             let patch = match begins {
-                Begins::Nothing => Patch::Append { key, text },
-                Begins::Item { at_ms } => Patch::Next { key, at_ms, text },
+                PendingStart::ExistingItem => Patch::Append { key, text },
+                PendingStart::NewItem { at_ms } => Patch::Next { key, at_ms, text },
             };
             sent -= 1;
-            self.spell(&patch, seq, &mut sent, out);
+            self.write_patch(&patch, seq, &mut sent, out);
         }
     }
 
-    /// Spells a patch that the page already has.
-    fn spell(
+    /// Writes the frames of a patch that is already applied to the page.
+    fn write_patch(
         &mut self,
         patch: &Patch<'_>,
         seq: u64,
         sent: &mut u32,
         out: &mut impl FnMut(Frame<'_>),
     ) {
-        let Page { kind, epoch, session, run, picture, spelling, data } = self;
-        let mut say = |event: &str, data: &str| {
+        let FrameWriter {
+            kind,
+            epoch,
+            session,
+            run,
+            page: picture,
+            encoding: spelling,
+            buffer: data,
+        } = self;
+        let mut emit = |event: &str, data: &str| {
             *sent += 1;
-            let id = Cursor { kind: *kind, epoch: *epoch, seq, sent: *sent };
+            let id = Cursor { kind: *kind, epoch: *epoch, seq, frames_sent: *sent };
             out(Frame { id, event, data });
         };
         match spelling {
-            Spelling::Own(own) => {
-                let about = About { kind: *kind, session, run, seq };
-                own.spell(patch, picture, about, data, &mut say);
+            FrameEncoding::Native(own) => {
+                let envelope = FrameEnvelope { kind: *kind, session, run, seq };
+                own.write_frames(patch, picture, envelope, data, &mut emit);
             }
-            Spelling::Patch(frames) => {
-                frames.spell(patch, data);
-                say("", data);
+            FrameEncoding::Patch(frames) => {
+                frames.encode(patch, data);
+                emit("", data);
             }
         }
     }

@@ -1,29 +1,29 @@
-//! Writing JSON objects straight into a text, without building them first.
+//! JSON objects written straight into a string buffer.
 
 use serde::Serialize;
 
-/// An object being written. [`Object::end`] closes it.
-pub(super) struct Object<'o> {
+/// Writer of one JSON object; `finish` closes it.
+pub(super) struct ObjectWriter<'o> {
     out: &'o mut String,
-    empty: bool,
+    is_empty: bool,
 }
 
-impl<'o> Object<'o> {
-    /// Begins one in place of what `out` held.
-    pub(super) fn new(out: &'o mut String) -> Object<'o> {
+impl<'o> ObjectWriter<'o> {
+    /// Clears `out` and begins an object.
+    pub(super) fn begin_cleared(out: &'o mut String) -> ObjectWriter<'o> {
         out.clear();
-        Object::inside(out)
+        ObjectWriter::begin_at_end(out)
     }
 
-    /// Begins one at the end of `out`.
-    pub(super) fn inside(out: &'o mut String) -> Object<'o> {
+    /// Begins an object at the end of `out`.
+    pub(super) fn begin_at_end(out: &'o mut String) -> ObjectWriter<'o> {
         out.push('{');
-        Object { out, empty: true }
+        ObjectWriter { out, is_empty: true }
     }
 
-    /// Where a member's value is to be written.
-    pub(super) fn member(&mut self, name: &'static str) -> &mut String {
-        if !std::mem::replace(&mut self.empty, false) {
+    /// Writes a member's name; returns the buffer for its value.
+    pub(super) fn begin_member(&mut self, name: &'static str) -> &mut String {
+        if !std::mem::replace(&mut self.is_empty, false) {
             self.out.push(',');
         }
         self.out.push('"');
@@ -32,74 +32,86 @@ impl<'o> Object<'o> {
         self.out
     }
 
-    pub(super) fn text(mut self, name: &'static str, text: &str) -> Object<'o> {
-        write_text(text, self.member(name));
+    /// Adds a string member.
+    pub(super) fn text(mut self, name: &'static str, text: &str) -> ObjectWriter<'o> {
+        write_string(text, self.begin_member(name));
         self
     }
 
-    /// A member whose value is JSON already.
-    pub(super) fn json(mut self, name: &'static str, json: &str) -> Object<'o> {
-        self.member(name).push_str(json);
+    /// Adds a member whose value is JSON text.
+    pub(super) fn json(mut self, name: &'static str, json: &str) -> ObjectWriter<'o> {
+        self.begin_member(name).push_str(json);
         self
     }
 
-    pub(super) fn number(mut self, name: &'static str, number: u64) -> Object<'o> {
-        write_number(number, self.member(name));
+    /// Adds a number member.
+    pub(super) fn number(mut self, name: &'static str, number: u64) -> ObjectWriter<'o> {
+        write_number(number, self.begin_member(name));
         self
     }
 
-    pub(super) fn value(mut self, name: &'static str, value: &impl Serialize) -> Object<'o> {
-        write_value(value, self.member(name));
+    /// Adds a serialized member.
+    pub(super) fn value(mut self, name: &'static str, value: &impl Serialize) -> ObjectWriter<'o> {
+        write_value(value, self.begin_member(name));
         self
     }
 
-    /// A member that is left out where there is nothing to say.
-    pub(super) fn some(self, name: &'static str, value: Option<&impl Serialize>) -> Object<'o> {
+    /// Adds a serialized member, unless it is `None`.
+    pub(super) fn optional(
+        self,
+        name: &'static str,
+        value: Option<&impl Serialize>,
+    ) -> ObjectWriter<'o> {
         match value {
             Some(value) => self.value(name, value),
             None => self,
         }
     }
 
-    /// A list that is left out where nothing is in it.
-    pub(super) fn list(self, name: &'static str, list: &[impl Serialize]) -> Object<'o> {
+    /// Adds a list member, unless it is empty.
+    pub(super) fn nonempty_list(
+        self,
+        name: &'static str,
+        list: &[impl Serialize],
+    ) -> ObjectWriter<'o> {
         if list.is_empty() { self } else { self.value(name, &list) }
     }
 
-    /// All members of a value that is an object.
-    pub(super) fn members(mut self, value: &impl Serialize) -> Object<'o> {
+    /// Adds all members of a value that serializes as an object.
+    pub(super) fn flatten(mut self, value: &impl Serialize) -> ObjectWriter<'o> {
         if let Ok(text) = serde_json::to_string(value) {
-            self.push_members(&text);
+            self.append_members(&text);
         }
         self
     }
 
-    /// All members of an object that is already written.
-    pub(super) fn push_members(&mut self, object: &str) {
+    /// Adds all members of an object given as JSON text.
+    pub(super) fn append_members(&mut self, object: &str) {
         let inner = object.strip_prefix('{').and_then(|inner| inner.strip_suffix('}'));
         if let Some(inner) = inner.filter(|inner| !inner.is_empty()) {
-            if !std::mem::replace(&mut self.empty, false) {
+            if !std::mem::replace(&mut self.is_empty, false) {
                 self.out.push(',');
             }
             self.out.push_str(inner);
         }
     }
 
-    pub(super) fn end(self) -> &'o str {
+    /// Closes the object; returns the whole buffer.
+    pub(super) fn finish(self) -> &'o str {
         self.out.push('}');
         self.out
     }
 }
 
-/// Our own types always have a JSON form.
+/// Appends a value as JSON. Serializing our types cannot fail.
 pub(super) fn write_value(value: &impl Serialize, out: &mut String) {
     if let Ok(text) = serde_json::to_string(value) {
         out.push_str(&text);
     }
 }
 
-/// A JSON string; what needs no escape is copied in one stretch.
-pub(super) fn write_text(text: &str, out: &mut String) {
+/// Appends a JSON string; stretches without escapes are copied at once.
+pub(super) fn write_string(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
     while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || matches!(byte, b'"' | b'\\')) {
@@ -123,18 +135,9 @@ pub(super) fn write_text(text: &str, out: &mut String) {
     out.push('"');
 }
 
-pub(super) fn write_number(mut number: u64, out: &mut String) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + u8::try_from(number % 10).unwrap_or(0);
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    out.extend(digits[at..].iter().map(|&digit| char::from(digit)));
+/// Appends a number in decimal, without allocating.
+pub(super) fn write_number(number: u64, out: &mut String) {
+    out.push_str(itoa::Buffer::new().format(number));
 }
 
 #[cfg(test)]
@@ -147,7 +150,7 @@ mod tests {
             (0..0x300).chain([0x2028, 0xfeff, 0x1_f600]).filter_map(char::from_u32).collect();
         for text in all.chars().map(String::from).chain([all.clone()]) {
             let mut json = String::new();
-            write_text(&text, &mut json);
+            write_string(&text, &mut json);
             assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text, "{json}");
         }
     }

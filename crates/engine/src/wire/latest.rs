@@ -1,106 +1,142 @@
-//! The frames of `latest`:
-//! `queued started (streaming (thinking | tool | final_message_start | assistant)*)+` and an ending.
+//! Native frames of `latest`: `queued started (streaming (thinking | tool | final_message_start |
+//! assistant)*)+` and an ending.
 
 use crate::view::patch::Status;
-use crate::view::{Item, Patch, Picture, State};
+use crate::view::{Item, ItemState, Page, Patch};
 
-use super::encoder::Content;
-use super::json::Object;
-use super::own::{About, Say, ending, item};
+use super::encoder::ContentMode;
+use super::json::ObjectWriter;
+use super::native::{FrameEnvelope, FrameSink, ending_object, find_item};
 
+/// Writer of `latest` frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Spelling {
-    /// A run says once that its text begins.
-    told: Told,
+pub(super) struct LatestFrames {
+    text_announced: TextAnnounced,
 }
 
+/// `Yes` once `final_message_start` has been sent in this run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Told {
+enum TextAnnounced {
     #[default]
-    Nothing,
-    TextBegan,
+    No,
+    Yes,
 }
 
-impl Spelling {
-    pub(super) fn spell(
+impl LatestFrames {
+    /// Writes the frames of a patch that is already applied to `page`.
+    pub(super) fn write_frames(
         &mut self,
         patch: &Patch<'_>,
-        picture: &Picture,
-        about: About<'_>,
+        page: &Page,
+        envelope: FrameEnvelope<'_>,
         data: &mut String,
-        say: &mut Say<'_>,
+        emit: &mut FrameSink<'_>,
     ) {
-        let run = about.run;
+        let run = envelope.run;
         match patch {
-            Patch::Status(status) => self.status(status, run, data, say),
-            // Before any text there is none to replace.
-            Patch::Put { item, .. } if item.text.is_empty() && self.told == Told::Nothing => {}
-            Patch::Put { item, .. } if item.state == State::Live => {
-                assistant(item, &item.text, Writing::Anew, about, data, say);
+            Patch::Status(status) => self.write_status(status, run, data, emit),
+            // Before any text there is nothing to replace.
+            Patch::Put { item, .. }
+                if item.text.is_empty() && self.text_announced == TextAnnounced::No => {}
+            Patch::Put { item, .. } if item.state == ItemState::Live => {
+                write_assistant(item, &item.text, TextUpdate::Replace, envelope, data, emit);
             }
             Patch::Append { key, text: delta } => {
-                let Some(item) = item(*key, picture) else { return };
-                match about.kind.content {
-                    Content::Accumulated => {
-                        assistant(item, &item.text, Writing::Anew, about, data, say);
+                let Some(item) = find_item(*key, page) else { return };
+                match envelope.kind.content {
+                    ContentMode::Accumulated => {
+                        write_assistant(
+                            item,
+                            &item.text,
+                            TextUpdate::Replace,
+                            envelope,
+                            data,
+                            emit,
+                        );
                     }
-                    Content::Delta => assistant(item, delta, Writing::On, about, data, say),
+                    ContentMode::Delta => {
+                        write_assistant(item, delta, TextUpdate::Append, envelope, data, emit);
+                    }
                 }
             }
             Patch::Rewrite { key, .. } => {
-                if let Some(item) = item(*key, picture) {
-                    assistant(item, &item.text, Writing::Anew, about, data, say);
+                if let Some(item) = find_item(*key, page) {
+                    write_assistant(item, &item.text, TextUpdate::Replace, envelope, data, emit);
                 }
             }
-            Patch::Ended(ended) => say(ended.outcome.as_str(), ending(ended, data).end()),
-            _ => {}
+            Patch::Ended(ended) => {
+                emit(ended.outcome.as_str(), ending_object(ended, data).finish());
+            }
+            // This view has no frames for them, or `native` writes them.
+            Patch::Put { .. }
+            | Patch::Next { .. }
+            | Patch::Close { .. }
+            | Patch::Attach { .. }
+            | Patch::Cite { .. }
+            | Patch::Remove { .. }
+            | Patch::Withdraw { .. }
+            | Patch::RoundClosed { .. }
+            | Patch::Settle(_)
+            | Patch::Overlay(_)
+            | Patch::Ask(_)
+            | Patch::Resolve(_) => {}
         }
     }
 
-    fn status(&mut self, status: &Status<'_>, run: &str, data: &mut String, say: &mut Say<'_>) {
-        let frame = Object::new(data).json("run", run);
+    /// Writes the frame of a status.
+    fn write_status(
+        &mut self,
+        status: &Status<'_>,
+        run: &str,
+        data: &mut String,
+        emit: &mut FrameSink<'_>,
+    ) {
+        let frame = ObjectWriter::begin_cleared(data).json("run", run);
         match status {
-            Status::Queued => say("queued", frame.end()),
+            Status::Queued => emit("queued", frame.finish()),
             Status::Started => {
-                self.told = Told::Nothing;
-                say("started", frame.end());
+                self.text_announced = TextAnnounced::No;
+                emit("started", frame.finish());
             }
-            Status::Streaming { round } => say("streaming", frame.value("round", round).end()),
-            Status::Thinking { .. } => say("thinking", frame.end()),
-            Status::Working { phase, .. } => say("tool", frame.value("phase", phase).end()),
-            Status::Writing if self.told == Told::Nothing => {
-                self.told = Told::TextBegan;
-                say("final_message_start", frame.end());
+            Status::Streaming { round } => emit("streaming", frame.value("round", round).finish()),
+            Status::Thinking { .. } => emit("thinking", frame.finish()),
+            Status::Working { phase, .. } => emit("tool", frame.value("phase", phase).finish()),
+            Status::Writing if self.text_announced == TextAnnounced::No => {
+                self.text_announced = TextAnnounced::Yes;
+                emit("final_message_start", frame.finish());
             }
             Status::Writing | Status::Waiting | Status::Resumed { .. } | Status::Idle => {}
         }
     }
 }
 
+/// Effect of an `assistant` frame: replaces the displayed text or appends to it.
 #[derive(Clone, Copy)]
-enum Writing {
-    /// In place of what stood there.
-    Anew,
-    /// After it.
-    On,
+enum TextUpdate {
+    Replace,
+    Append,
 }
 
-fn assistant(
+/// Writes an `assistant` frame.
+fn write_assistant(
     item: &Item<'_>,
     text: &str,
-    writing: Writing,
-    about: About<'_>,
+    writing: TextUpdate,
+    envelope: FrameEnvelope<'_>,
     data: &mut String,
-    say: &mut Say<'_>,
+    emit: &mut FrameSink<'_>,
 ) {
-    let name = match about.kind.content {
-        Content::Accumulated => "content",
-        Content::Delta => "delta",
+    let name = match envelope.kind.content {
+        ContentMode::Accumulated => "content",
+        ContentMode::Delta => "delta",
     };
     let replace = match writing {
-        Writing::Anew => "true",
-        Writing::On => "false",
+        TextUpdate::Replace => "true",
+        TextUpdate::Append => "false",
     };
-    let frame = Object::new(data).json("run", about.run).text("id", &item.id).text(name, text);
-    say("assistant", frame.json("replace", replace).end());
+    let frame = ObjectWriter::begin_cleared(data)
+        .json("run", envelope.run)
+        .text("id", &item.id)
+        .text(name, text);
+    emit("assistant", frame.json("replace", replace).finish());
 }

@@ -1,43 +1,49 @@
-//! Patches as frames: the same for every view, increments only.
+//! Patch frames: the same for every view, increments only.
 //!
-//! An append to the last item of the page, which nearly all are, is its text and nothing else.
-//! Everything else is an object that names its item by its key, `i`. `docs/PROTOCOL.md` lists them.
+//! An append to the last item of the page, by far the most common patch, is its text alone. Every
+//! other patch is an object that names its item by its key, `i`. `docs/PROTOCOL.md` lists them.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 
 use crate::event::{Citation, Millis};
-use crate::view::blob::Shown;
-use crate::view::patch::{Ask, Ended, Overlay, Resolved, Settled, Status};
-use crate::view::{Item, Key, Patch, Picture, State};
+use crate::view::image_ref::ImageRef;
+use crate::view::patch::{Ask, EndedRun, Overlay, ResolvedAsk, Settled, Status};
+use crate::view::{Item, ItemKey, ItemState, Page, Patch};
 
-use super::json::{Object, write_text};
+use super::json::{ObjectWriter, write_string};
 
-/// Spells patches, knowing which item is last.
+/// Encodes patches; tracks the last item's key.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PatchFrames {
-    last: Key,
+pub struct PatchEncoder {
+    last_key: ItemKey,
 }
 
-impl PatchFrames {
-    pub(super) fn spell(&mut self, patch: &Patch<'_>, out: &mut String) {
+impl PatchEncoder {
+    /// Creates an encoder of the patches that follow this page.
+    pub fn after_page(page: &Page) -> PatchEncoder {
+        PatchEncoder { last_key: page.items.last_key().unwrap_or_default() }
+    }
+
+    /// Encodes a patch as a frame payload, replacing the content of `out`.
+    pub fn encode(&mut self, patch: &Patch<'_>, out: &mut String) {
         if let Patch::Append { key, text } = patch
-            && *key == self.last
+            && *key == self.last_key
         {
             out.clear();
-            return write_text(text, out);
+            return write_string(text, out);
         }
-        let object = Object::new(out);
+        let object = ObjectWriter::begin_cleared(out);
         match patch {
             Patch::Append { key, text } => object.value("i", key).text("t", text),
             Patch::Put { key, item } => {
-                self.last = self.last.max(*key);
+                self.last_key = self.last_key.max(*key);
                 object.value("i", key).value("put", item)
             }
             Patch::Next { key, at_ms, text } => {
-                self.last = self.last.max(*key);
-                object.text("next", text).some("at_ms", at_ms.as_ref())
+                self.last_key = self.last_key.max(*key);
+                object.text("next", text).optional("at_ms", at_ms.as_ref())
             }
             Patch::Rewrite { key, kept_bytes, text } => {
                 object.value("i", key).value("keep", kept_bytes).text("t", text)
@@ -52,109 +58,173 @@ impl PatchFrames {
                 object.value("settled", &[settled.count as usize, settled.bytes])
             }
             Patch::Overlay(overlay) => object.value("overlay", overlay),
-            Patch::Status(status) => object.value("status", status).text("label", &status.words()),
+            Patch::Status(status) => object.value("status", status).text("label", &status.label()),
             Patch::Ask(ask) => object.value("ask", ask),
             Patch::Resolve(resolved) => object.value("resolved", resolved),
             // The page has the text as an item.
             Patch::Ended(ended) => object
-                .value("ended", &Ended { content: None, ..ended.clone() })
-                .some("label", ended.words().as_ref()),
+                .value("ended", &EndedRun { content: None, ..ended.clone() })
+                .optional("label", ended.label().as_ref()),
         }
-        .end();
+        .finish();
     }
 }
 
-/// What a patch frame may hold.
+/// All members that a patch frame may have.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Payload<'a> {
-    i: Option<Key>,
+struct PatchPayload<'a> {
+    i: Option<ItemKey>,
     t: Option<Cow<'a, str>>,
     next: Option<Cow<'a, str>>,
     at_ms: Option<Millis>,
     keep: Option<usize>,
     put: Option<Item<'a>>,
-    state: Option<State>,
-    image: Option<Shown<'a>>,
+    state: Option<ItemState>,
+    image: Option<ImageRef<'a>>,
     citation: Option<Citation<'a>>,
     remove: Option<bool>,
-    withdrawn: Option<Vec<Key>>,
+    withdrawn: Option<Vec<ItemKey>>,
     closed: Option<u32>,
     settled: Option<(u32, usize)>,
-    #[serde(deserialize_with = "change")]
+    #[serde(deserialize_with = "deserialize_change")]
     overlay: Change<Overlay<'a>>,
     status: Option<Status<'a>>,
-    /// Says the status or the ending in words; they follow from it.
+    /// Text of the status or the ending; derived from it, so ignored.
     #[serde(rename = "label")]
     _label: Option<Cow<'a, str>>,
     ask: Option<Ask<'a>>,
-    resolved: Option<Resolved<'a>>,
-    ended: Option<Ended<'a>>,
+    resolved: Option<ResolvedAsk<'a>>,
+    ended: Option<EndedRun<'a>>,
 }
 
-/// Tells `null` from nothing.
+/// An optional member that distinguishes `null` from missing.
 #[derive(Debug, Default)]
 enum Change<T> {
     #[default]
-    None,
-    To(T),
-    Gone,
+    Unchanged,
+    Set(T),
+    Cleared,
 }
 
-fn change<'de, D, T>(de: D) -> Result<Change<T>, D::Error>
+/// Deserializes a member whose `null` means [`Change::Cleared`].
+fn deserialize_change<'de, D, T>(de: D) -> Result<Change<T>, D::Error>
 where
     D: serde::Deserializer<'de>,
     T: Deserialize<'de>,
 {
-    Ok(Option::deserialize(de)?.map_or(Change::Gone, Change::To))
+    Ok(Option::deserialize(de)?.map_or(Change::Cleared, Change::Set))
 }
 
-/// A payload that is no patch.
+/// Error of decoding a patch frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoPatch {
+pub struct InvalidPatch {
+    /// Reason for people.
     pub problem: String,
 }
 
-/// Reads a patch frame's payload. `picture` is the page it is for.
-pub fn decode<'a>(data: &'a str, picture: &Picture) -> Result<Patch<'a>, NoPatch> {
-    let problem = |words: &str| NoPatch { problem: words.to_owned() };
-    let last = picture.items.last_key();
+impl std::fmt::Display for InvalidPatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "invalid patch: {}", self.problem)
+    }
+}
+
+impl std::error::Error for InvalidPatch {}
+
+/// Decodes the payload of a patch frame; `page` is the page it applies to.
+pub fn decode<'a>(data: &'a str, page: &Page) -> Result<Patch<'a>, InvalidPatch> {
+    decode_after(data, page.items.last_key())
+}
+
+/// Decoder of consecutive patch frames, for a reader that does not keep the page: it keeps only the
+/// keys of the page's items.
+#[derive(Clone, Debug, Default)]
+pub struct PatchDecoder {
+    /// Sorted.
+    keys: Vec<ItemKey>,
+}
+
+impl PatchDecoder {
+    /// Creates a decoder of the patches that follow this page.
+    pub fn after_page(page: &Page) -> PatchDecoder {
+        PatchDecoder { keys: page.items.iter().map(|(key, _)| key).collect() }
+    }
+
+    /// Decodes the payload of the next patch frame.
+    pub fn decode<'a>(&mut self, data: &'a str) -> Result<Patch<'a>, InvalidPatch> {
+        let patch = decode_after(data, self.keys.last().copied())?;
+        match &patch {
+            Patch::Put { key, .. } | Patch::Next { key, .. } => {
+                if let Err(at) = self.keys.binary_search(key) {
+                    self.keys.insert(at, *key);
+                }
+            }
+            Patch::Remove { key } => {
+                if let Ok(at) = self.keys.binary_search(key) {
+                    self.keys.remove(at);
+                }
+            }
+            Patch::Append { .. }
+            | Patch::Rewrite { .. }
+            | Patch::Close { .. }
+            | Patch::Attach { .. }
+            | Patch::Cite { .. }
+            | Patch::Withdraw { .. }
+            | Patch::RoundClosed { .. }
+            | Patch::Settle(_)
+            | Patch::Overlay(_)
+            | Patch::Status(_)
+            | Patch::Ask(_)
+            | Patch::Resolve(_)
+            | Patch::Ended(_) => {}
+        }
+        Ok(patch)
+    }
+}
+
+/// Decodes the payload of a patch frame for a page whose last item is `last`.
+fn decode_after(data: &str, last: Option<ItemKey>) -> Result<Patch<'_>, InvalidPatch> {
+    let problem = |words: &str| InvalidPatch { problem: words.to_owned() };
     if data.starts_with('"') {
-        let text: Cow<'a, str> =
+        let text: Cow<'_, str> =
             serde_json::from_str(data).map_err(|error| problem(&error.to_string()))?;
-        let key = last.ok_or_else(|| problem("there is no item to append to"))?;
+        let key = last.ok_or_else(|| problem("no item to append to"))?;
         return Ok(Patch::Append { key, text });
     }
-    let payload: Payload<'a> =
+    let payload: PatchPayload<'_> =
         serde_json::from_str(data).map_err(|error| problem(&error.to_string()))?;
     Ok(match payload {
-        Payload { put: Some(item), i: Some(key), .. } => Patch::Put { key, item },
-        Payload { next: Some(text), at_ms, .. } => {
-            let last = last.ok_or_else(|| problem("there is no item to go on from"))?;
-            let key = Key(last.0.saturating_add(1));
+        PatchPayload { put: Some(item), i: Some(key), .. } => Patch::Put { key, item },
+        PatchPayload { next: Some(text), at_ms, .. } => {
+            let last = last.ok_or_else(|| problem("no item to continue from"))?;
+            let key = ItemKey(last.0.saturating_add(1));
             Patch::Next { key, at_ms, text }
         }
-        Payload { closed: Some(round), i: Some(from), .. } => Patch::RoundClosed { round, from },
-        Payload { withdrawn: Some(keys), .. } => Patch::Withdraw { keys },
-        Payload { settled: Some((count, bytes)), .. } => Patch::Settle(Settled { count, bytes }),
-        Payload { overlay: Change::To(overlay), .. } => Patch::Overlay(Some(overlay)),
-        Payload { overlay: Change::Gone, .. } => Patch::Overlay(None),
-        Payload { status: Some(status), .. } => Patch::Status(status),
-        Payload { ask: Some(ask), .. } => Patch::Ask(ask),
-        Payload { resolved: Some(resolved), .. } => Patch::Resolve(resolved),
-        Payload { ended: Some(ended), .. } => Patch::Ended(ended),
+        PatchPayload { closed: Some(round), i: Some(from), .. } => {
+            Patch::RoundClosed { round, from }
+        }
+        PatchPayload { withdrawn: Some(keys), .. } => Patch::Withdraw { keys },
+        PatchPayload { settled: Some((count, bytes)), .. } => {
+            Patch::Settle(Settled { count, bytes })
+        }
+        PatchPayload { overlay: Change::Set(overlay), .. } => Patch::Overlay(Some(overlay)),
+        PatchPayload { overlay: Change::Cleared, .. } => Patch::Overlay(None),
+        PatchPayload { status: Some(status), .. } => Patch::Status(status),
+        PatchPayload { ask: Some(ask), .. } => Patch::Ask(ask),
+        PatchPayload { resolved: Some(resolved), .. } => Patch::Resolve(resolved),
+        PatchPayload { ended: Some(ended), .. } => Patch::Ended(ended),
         payload => {
-            let key = payload.i.ok_or_else(|| problem("it names no item"))?;
+            let key = payload.i.ok_or_else(|| problem("the patch names no item"))?;
             match payload {
-                Payload { t: Some(text), keep: Some(kept_bytes), .. } => {
+                PatchPayload { t: Some(text), keep: Some(kept_bytes), .. } => {
                     Patch::Rewrite { key, kept_bytes, text }
                 }
-                Payload { t: Some(text), .. } => Patch::Append { key, text },
-                Payload { state: Some(state), .. } => Patch::Close { key, state },
-                Payload { image: Some(image), .. } => Patch::Attach { key, image },
-                Payload { citation: Some(citation), .. } => Patch::Cite { key, citation },
-                Payload { remove: Some(true), .. } => Patch::Remove { key },
-                _ => return Err(problem("it changes nothing")),
+                PatchPayload { t: Some(text), .. } => Patch::Append { key, text },
+                PatchPayload { state: Some(state), .. } => Patch::Close { key, state },
+                PatchPayload { image: Some(image), .. } => Patch::Attach { key, image },
+                PatchPayload { citation: Some(citation), .. } => Patch::Cite { key, citation },
+                PatchPayload { remove: Some(true), .. } => Patch::Remove { key },
+                _ => return Err(problem("the patch changes nothing")),
             }
         }
     })

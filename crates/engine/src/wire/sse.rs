@@ -1,10 +1,11 @@
-//! Frames as server-sent events, and as JSON lines.
+//! Frames as server-sent events and as JSON lines.
 
 use super::encoder::Frame;
-use super::json::{Object, write_text};
+use super::json::{ObjectWriter, write_string};
 
-/// Appends a frame as an event. Payloads are JSON on one line, so none can break out of its field.
-pub fn write_event(frame: &Frame<'_>, out: &mut String) {
+/// Appends a frame as a server-sent event. Payloads are JSON on one line, so they cannot break the
+/// framing.
+pub fn write_sse_event(frame: &Frame<'_>, out: &mut String) {
     out.push_str("id:");
     frame.id.write(out);
     if !frame.event.is_empty() {
@@ -16,15 +17,15 @@ pub fn write_event(frame: &Frame<'_>, out: &mut String) {
     out.push_str("\n\n");
 }
 
-/// Appends a frame as a line `{"id", "event", "data"}`; a patch has no event.
-pub fn write_line(frame: &Frame<'_>, out: &mut String) {
-    let mut object = Object::inside(out);
-    write_text(&frame.id.to_string(), object.member("id"));
+/// Appends a frame as a line `{"id", "event", "data"}`; a patch frame has no `event`.
+pub fn write_json_line(frame: &Frame<'_>, out: &mut String) {
+    let mut object = ObjectWriter::begin_at_end(out);
+    write_string(&frame.id.to_string(), object.begin_member("id"));
     if !frame.event.is_empty() {
-        write_text(frame.event, object.member("event"));
+        write_string(frame.event, object.begin_member("event"));
     }
-    object.member("data").push_str(frame.data);
-    object.end();
+    object.begin_member("data").push_str(frame.data);
+    object.finish();
     out.push('\n');
 }
 
@@ -32,16 +33,17 @@ pub fn write_line(frame: &Frame<'_>, out: &mut String) {
 mod tests {
     use super::*;
     use crate::view::ViewName;
-    use crate::wire::{Cursor, Kind};
+    use crate::wire::{Cursor, StreamKind};
 
     #[test]
     fn frames_are_written_with_their_names_where_they_have_any() {
-        let id = Cursor { kind: Kind::new(ViewName::Steps), epoch: 0, seq: 7, sent: 1 };
+        let id =
+            Cursor { kind: StreamKind::new(ViewName::Steps), epoch: 0, seq: 7, frames_sent: 1 };
         let written = |event| {
             let frame = Frame { id, event, data: "{\"a\":1}" };
             let (mut one, mut line) = ("before\n".to_owned(), "before\n".to_owned());
-            write_event(&frame, &mut one);
-            write_line(&frame, &mut line);
+            write_sse_event(&frame, &mut one);
+            write_json_line(&frame, &mut line);
             (one, line)
         };
         let (event, line) = written("text");

@@ -1,163 +1,195 @@
-//! The frames of `steps`: `overlay`, `text`, `segment`, `entry`, once per round `finalized`, then an
-//! ending.
+//! Native frames of `steps`: `overlay`, `text`, `segment`, `entry`, once per round `finalized`,
+//! then an ending.
 //!
-//! An append is exactly one frame. `finalized` looks only at what stands on the page since its
-//! round began to show.
+//! An append is exactly one frame. `finalized` reads only the items since its round's first one.
 
 use serde::Serialize;
 
 use crate::event::{Citation, Millis};
-use crate::view::blob::Shown;
+use crate::view::image_ref::ImageRef;
 use crate::view::patch::Overlay;
-use crate::view::{Item, Key, Kind as ItemKind, Patch, Picture, State};
+use crate::view::{Item, ItemKey, ItemKind, ItemState, Page, Patch};
 
-use super::json::{Object, write_number, write_text, write_value};
-use super::own::{About, Say, ending, item};
+use super::json::{ObjectWriter, write_number, write_string, write_value};
+use super::native::{FrameEnvelope, FrameSink, ending_object, find_item};
 
+/// Writer of `steps` frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Spelling {
-    /// Of the overlay that is up, so that it can be said whose goes.
-    round: Option<u32>,
+pub(super) struct StepsFrames {
+    /// Round of the last overlay, for the frame that hides it.
+    overlay_round: Option<u32>,
 }
 
-impl Spelling {
-    pub(super) fn spell(
+impl StepsFrames {
+    /// Writes the frames of a patch that is already applied to `page`.
+    pub(super) fn write_frames(
         &mut self,
         patch: &Patch<'_>,
-        picture: &Picture,
-        about: About<'_>,
+        page: &Page,
+        envelope: FrameEnvelope<'_>,
         data: &mut String,
-        say: &mut Say<'_>,
+        emit: &mut FrameSink<'_>,
     ) {
-        let run = about.run;
+        let run = envelope.run;
         match patch {
-            Patch::Overlay(overlay) => self.overlay(overlay.as_ref(), run, data, say),
+            Patch::Overlay(overlay) => self.write_overlay(overlay.as_ref(), run, data, emit),
             Patch::Put { item, .. } => match item.kind {
                 ItemKind::Text => {
-                    text(item, &item.text, Writing::Begin, run, data, say);
+                    write_text_frame(item, &item.text, TextUpdate::Start, run, data, emit);
                 }
                 ItemKind::Reasoning | ItemKind::Tool => {
-                    let frame = Object::new(data).json("run", run).value("round", &item.round);
-                    say("segment", frame.members(&Part::of(item)).end());
+                    let frame = ObjectWriter::begin_cleared(data)
+                        .json("run", run)
+                        .value("round", &item.round);
+                    emit("segment", frame.flatten(&SegmentPayload::from_item(item)).finish());
                 }
                 ItemKind::Entry => {
-                    let frame = Object::new(data).json("run", run).value("round", &item.round);
-                    say("entry", frame.members(&Part::of(item)).end());
+                    let frame = ObjectWriter::begin_cleared(data)
+                        .json("run", run)
+                        .value("round", &item.round);
+                    emit("entry", frame.flatten(&SegmentPayload::from_item(item)).finish());
                 }
-                _ => {}
+                // `native` writes prompts and asks; folded steps are in `finalized`; this view has no others.
+                ItemKind::User
+                | ItemKind::Steps
+                | ItemKind::Action
+                | ItemKind::Ask
+                | ItemKind::Request
+                | ItemKind::Checkpoint
+                | ItemKind::Notice
+                | ItemKind::Error
+                | ItemKind::Withdrawal => {}
             },
             Patch::Append { key, text: delta } => {
-                if let Some(item) = item(*key, picture) {
-                    text(item, delta, Writing::On, run, data, say);
+                if let Some(item) = find_item(*key, page) {
+                    write_text_frame(item, delta, TextUpdate::Append, run, data, emit);
                 }
             }
             Patch::Rewrite { key, .. } => {
-                if let Some(item) = item(*key, picture) {
-                    text(item, &item.text, Writing::Anew, run, data, say);
+                if let Some(item) = find_item(*key, page) {
+                    write_text_frame(item, &item.text, TextUpdate::Replace, run, data, emit);
                 }
             }
-            Patch::RoundClosed { round, from } => finalized(*round, *from, picture, run, data, say),
-            Patch::Ended(ended) => say(ended.outcome.as_str(), ending(ended, data).end()),
-            _ => {}
+            Patch::RoundClosed { round, from } => {
+                write_finalized(*round, *from, page, run, data, emit);
+            }
+            Patch::Ended(ended) => {
+                emit(ended.outcome.as_str(), ending_object(ended, data).finish());
+            }
+            // This view has no frames for them, or `native` writes them.
+            Patch::Next { .. }
+            | Patch::Close { .. }
+            | Patch::Attach { .. }
+            | Patch::Cite { .. }
+            | Patch::Remove { .. }
+            | Patch::Withdraw { .. }
+            | Patch::Settle(_)
+            | Patch::Status(_)
+            | Patch::Ask(_)
+            | Patch::Resolve(_) => {}
         }
     }
 
-    fn overlay(
+    /// Writes an `overlay` frame.
+    fn write_overlay(
         &mut self,
         overlay: Option<&Overlay<'_>>,
         run: &str,
         data: &mut String,
-        say: &mut Say<'_>,
+        emit: &mut FrameSink<'_>,
     ) {
-        self.round = overlay.map(|overlay| overlay.round).or(self.round);
-        let frame = Object::new(data)
+        self.overlay_round = overlay.map(|overlay| overlay.round).or(self.overlay_round);
+        let frame = ObjectWriter::begin_cleared(data)
             .json("run", run)
-            .value("round", &self.round)
+            .value("round", &self.overlay_round)
             .value("phase", &overlay.map(|overlay| overlay.phase))
             .value("label", &overlay.map(|overlay| &overlay.label));
-        say("overlay", frame.end());
+        emit("overlay", frame.finish());
     }
 }
 
+/// Effect of a `text` frame on its part.
 #[derive(Clone, Copy)]
-enum Writing {
-    /// A new part, with the name its pictures and sources call it by.
-    Begin,
-    /// After what stands there.
-    On,
-    /// In place of it.
-    Anew,
+enum TextUpdate {
+    /// Starts a part, with the id that its images and citations refer to.
+    Start,
+    /// Appends to the part.
+    Append,
+    /// Replaces the part's text.
+    Replace,
 }
 
-fn text(
+/// Writes a `text` frame.
+fn write_text_frame(
     item: &Item<'_>,
     delta: &str,
-    writing: Writing,
+    writing: TextUpdate,
     run: &str,
     data: &mut String,
-    say: &mut Say<'_>,
+    emit: &mut FrameSink<'_>,
 ) {
-    let mut frame = Object::new(data).json("run", run);
+    let mut frame = ObjectWriter::begin_cleared(data).json("run", run);
     match item.round {
-        Some(round) => write_number(round.into(), frame.member("round")),
-        None => frame.member("round").push_str("null"),
+        Some(round) => write_number(round.into(), frame.begin_member("round")),
+        None => frame.begin_member("round").push_str("null"),
     }
-    write_number(item.index.unwrap_or_default().into(), frame.member("index"));
+    write_number(item.index.unwrap_or_default().into(), frame.begin_member("index"));
     match writing {
-        Writing::Begin => write_text(&item.id, frame.member("id")),
-        Writing::On => {}
-        Writing::Anew => frame.member("replace").push_str("true"),
+        TextUpdate::Start => write_string(&item.id, frame.begin_member("id")),
+        TextUpdate::Append => {}
+        TextUpdate::Replace => frame.begin_member("replace").push_str("true"),
     }
-    say("text", frame.text("delta", delta).end());
+    emit("text", frame.text("delta", delta).finish());
 }
 
-/// The round's whole picture.
-fn finalized(
+/// Writes a `finalized` frame: all parts of the round.
+fn write_finalized(
     round: u32,
-    from: Key,
-    picture: &Picture,
+    from: ItemKey,
+    page: &Page,
     run: &str,
     data: &mut String,
-    say: &mut Say<'_>,
+    emit: &mut FrameSink<'_>,
 ) {
-    let control = item(from, picture).filter(|item| item.kind == ItemKind::Steps);
-    let steps: Vec<Part<'_>> =
-        control.map(|item| item.steps.iter().map(Part::of).collect()).unwrap_or_default();
+    let control = find_item(from, page).filter(|item| item.kind == ItemKind::Steps);
+    let steps: Vec<SegmentPayload<'_>> = control
+        .map(|item| item.steps.iter().map(SegmentPayload::from_item).collect())
+        .unwrap_or_default();
     let of_round = |item: &&Item<'_>| {
         let shown = matches!(item.kind, ItemKind::Text | ItemKind::Reasoning | ItemKind::Tool);
-        shown && item.round == Some(round) && item.state != State::Withdrawn
+        shown && item.round == Some(round) && item.state != ItemState::Withdrawn
     };
-    let mut frame = Object::new(data)
+    let mut frame = ObjectWriter::begin_cleared(data)
         .json("run", run)
         .value("round", &round)
         .value("label", &control.and_then(|item| item.label.as_deref()))
         .value("ranForMs", &control.and_then(|item| item.ran_for_ms))
         .value("steps", &steps);
-    let list = frame.member("segments");
+    let list = frame.begin_member("segments");
     list.push('[');
-    for (at, (_, item)) in picture.items.from(from).filter(|(_, item)| of_round(item)).enumerate() {
+    for (at, (_, item)) in page.items.iter_from(from).filter(|(_, item)| of_round(item)).enumerate()
+    {
         if 0 < at {
             list.push(',');
         }
-        write_value(&Part::of(item), list);
+        write_value(&SegmentPayload::from_item(item), list);
     }
     list.push(']');
-    say("finalized", frame.end());
+    emit("finalized", frame.finish());
 }
 
-/// A part of a round, spelt as this view's document spells. A field is missing where it says
-/// nothing.
+/// A part of a round, in the form of the view's specification. Fields without a value are omitted.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Part<'a> {
+struct SegmentPayload<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<u32>,
     kind: ItemKind,
     id: &'a str,
-    state: State,
+    state: ItemState,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
-    /// What sort of tool.
+    /// Sort of tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     sort: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -168,22 +200,23 @@ struct Part<'a> {
     arguments: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<&'a str>,
-    /// The source's words on how it ended.
+    /// The provider's detail on how it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ran_for_ms: Option<Millis>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    steps: Vec<Part<'a>>,
+    steps: Vec<SegmentPayload<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    images: &'a [Shown<'a>],
+    images: &'a [ImageRef<'a>],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     citations: &'a [Citation<'a>],
 }
 
-impl<'a> Part<'a> {
-    fn of(item: &'a Item<'a>) -> Part<'a> {
-        Part {
+impl<'a> SegmentPayload<'a> {
+    /// Builds the payload of an item.
+    fn from_item(item: &'a Item<'a>) -> SegmentPayload<'a> {
+        SegmentPayload {
             index: item.index,
             kind: item.kind,
             id: &item.id,
@@ -196,7 +229,7 @@ impl<'a> Part<'a> {
             result: item.result.as_deref(),
             detail: item.label.as_deref(),
             ran_for_ms: item.ran_for_ms,
-            steps: item.steps.iter().map(Part::of).collect(),
+            steps: item.steps.iter().map(SegmentPayload::from_item).collect(),
             images: &item.images,
             citations: &item.citations,
         }

@@ -1,46 +1,47 @@
-//! The frames of `transcript`: `message` puts or replaces the item at its index, `append` grows it,
-//! `settled` says what will not change any more; then an ending. Items have the shape that the
-//! view's document gives them, and more fields.
+//! Native frames of `transcript`: `message` puts or replaces the item at its index, `append`
+//! extends its text, `settled` moves the settled point; then an ending. Items have the form of the
+//! view's specification, and additional fields.
 
-use crate::view::{Item, Key, Kind as ItemKind, Patch, Picture, State};
+use crate::view::{Item, ItemKey, ItemKind, ItemState, Page, Patch};
 
-use super::json::{Object, write_text};
-use super::own::{About, Say, ending, item};
+use super::json::{ObjectWriter, write_string};
+use super::native::{FrameEnvelope, FrameSink, ending_object, find_item};
 
-pub(super) fn spell(
+/// Writes the frames of a patch that is already applied to `page`.
+pub(super) fn write_frames(
     patch: &Patch<'_>,
-    picture: &Picture,
-    about: About<'_>,
+    page: &Page,
+    envelope: FrameEnvelope<'_>,
     data: &mut String,
-    say: &mut Say<'_>,
+    emit: &mut FrameSink<'_>,
 ) {
     match patch {
-        Patch::Put { key, item } => message(*key, item, data, say),
+        Patch::Put { key, item } => write_message(*key, item, data, emit),
         Patch::Append { key, text } => {
-            let frame = Object::new(data).json("run", about.run);
+            let frame = ObjectWriter::begin_cleared(data).json("run", envelope.run);
             let mut frame = frame.number("index", key.0.into());
-            write_text(text, frame.member("text"));
-            say("append", frame.end());
+            write_string(text, frame.begin_member("text"));
+            emit("append", frame.finish());
         }
         Patch::Rewrite { key, .. } | Patch::Close { key, .. } => {
-            if let Some(item) = item(*key, picture) {
-                message(*key, item, data, say);
+            if let Some(item) = find_item(*key, page) {
+                write_message(*key, item, data, emit);
             }
         }
         Patch::Withdraw { keys } => {
             for key in keys {
-                if let Some(item) = item(*key, picture) {
-                    message(*key, item, data, say);
+                if let Some(item) = find_item(*key, page) {
+                    write_message(*key, item, data, emit);
                 }
             }
         }
         Patch::Settle(settled) => {
-            say("settled", Object::new(data).json("run", about.run).members(settled).end());
+            emit("settled", ObjectWriter::begin_cleared(data).json("run", envelope.run).flatten(settled).finish());
         }
-        Patch::Ended(ended) => say(ended.outcome.as_str(), ending(ended, data).end()),
-        // Only sentences go on that way.
+        Patch::Ended(ended) => emit(ended.outcome.as_str(), ending_object(ended, data).finish()),
+        // Only `sentences` emits these.
         Patch::Next { .. }
-        // The frames `image` and `citation` tell these.
+        // Sent as `image` and `citation` frames.
         | Patch::Attach { .. }
         | Patch::Cite { .. }
         | Patch::Remove { .. }
@@ -52,64 +53,79 @@ pub(super) fn spell(
     }
 }
 
-fn message(key: Key, item: &Item<'_>, data: &mut String, say: &mut Say<'_>) {
-    // What is asked or requested is whole from the start: it waits for something else.
+/// Writes a `message` frame.
+fn write_message(key: ItemKey, item: &Item<'_>, data: &mut String, emit: &mut FrameSink<'_>) {
+    // Asks and requests are complete from the start; they wait for something else.
     let waits = matches!(item.kind, ItemKind::Ask | ItemKind::Request);
-    let partial = item.state == State::Live && !waits;
-    let frame = Object::new(data).text("run", &item.run).number("index", key.0.into());
+    let partial = item.state == ItemState::Live && !waits;
+    let frame =
+        ObjectWriter::begin_cleared(data).text("run", &item.run).number("index", key.0.into());
     let frame = frame.value("ts", &item.at_ms).text("id", &item.id);
-    let frame = match name(item) {
-        Name::User => frame.text("type", "user").text("content", &item.text),
-        Name::Say(name) => frame.text("type", "say").text("say", name).text("text", &item.text),
-        Name::Ask(name) => frame
+    let frame = match message_type(item) {
+        MessageType::User => frame.text("type", "user").text("content", &item.text),
+        MessageType::Say(name) => {
+            frame.text("type", "say").text("say", name).text("text", &item.text)
+        }
+        MessageType::Ask(name) => frame
             .text("type", "ask")
             .text("ask", name)
             .text("text", &item.text)
-            .value("isAnswered", &(item.state == State::Done)),
+            .value("isAnswered", &(item.state == ItemState::Done)),
     };
     let mut frame = frame.value("partial", &partial).value("state", &item.state);
-    if item.state != State::Withdrawn {
-        frame = more(item, frame);
+    if item.state != ItemState::Withdrawn {
+        frame = add_extra_fields(item, frame);
     }
-    say("message", frame.end());
+    emit("message", frame.finish());
 }
 
-/// What the document's shape has no place for.
-fn more<'d>(item: &Item<'_>, frame: Object<'d>) -> Object<'d> {
+/// Adds the fields that the specified form does not have.
+fn add_extra_fields<'d>(item: &Item<'_>, frame: ObjectWriter<'d>) -> ObjectWriter<'d> {
     let (server, of) = match item.kind {
         ItemKind::Tool | ItemKind::Action => (item.label.as_ref(), None),
-        _ => (None, item.label.as_ref()),
+        ItemKind::User
+        | ItemKind::Text
+        | ItemKind::Reasoning
+        | ItemKind::Steps
+        | ItemKind::Entry
+        | ItemKind::Ask
+        | ItemKind::Request
+        | ItemKind::Checkpoint
+        | ItemKind::Notice
+        | ItemKind::Error
+        | ItemKind::Withdrawal => (None, item.label.as_ref()),
     };
     let withdrawn = (item.kind == ItemKind::Withdrawal)
         .then(|| serde_json::from_str::<Vec<u32>>(&item.text).unwrap_or_default());
     frame
-        .some("tool", item.name.as_ref())
-        .some("server", server)
-        .some("of", of)
-        .some("callId", item.call.as_ref())
-        .some("arguments", item.arguments.as_ref())
-        .some("answer", item.result.as_ref())
-        .some("indexes", withdrawn.as_ref())
-        .list("images", &item.images)
-        .list("citations", &item.citations)
+        .optional("tool", item.name.as_ref())
+        .optional("server", server)
+        .optional("of", of)
+        .optional("callId", item.call.as_ref())
+        .optional("arguments", item.arguments.as_ref())
+        .optional("answer", item.result.as_ref())
+        .optional("indexes", withdrawn.as_ref())
+        .nonempty_list("images", &item.images)
+        .nonempty_list("citations", &item.citations)
 }
 
-/// What the document calls an item.
-enum Name {
+/// Type of a message in the view's specification.
+enum MessageType {
     User,
     Say(&'static str),
     Ask(&'static str),
 }
 
-fn name(item: &Item<'_>) -> Name {
-    if item.state == State::Withdrawn {
-        return Name::Say("withdrawn");
+/// Type of the message for an item.
+fn message_type(item: &Item<'_>) -> MessageType {
+    if item.state == ItemState::Withdrawn {
+        return MessageType::Say("withdrawn");
     }
     let sort = item.sort.as_deref().unwrap_or_default();
-    Name::Say(match (item.kind, sort) {
+    MessageType::Say(match (item.kind, sort) {
         (ItemKind::User, "feedback") => "user_feedback",
-        (ItemKind::User, _) => return Name::User,
-        (ItemKind::Ask, sort) => return Name::Ask(ask(sort)),
+        (ItemKind::User, _) => return MessageType::User,
+        (ItemKind::Ask, sort) => return MessageType::Ask(ask_name(sort)),
         (ItemKind::Text, "final") => "completion_result",
         (ItemKind::Text, _) => "text",
         (ItemKind::Reasoning, _) => "reasoning",
@@ -131,7 +147,8 @@ fn name(item: &Item<'_>) -> Name {
     })
 }
 
-fn ask(sort: &str) -> &'static str {
+/// Name of an ask in the view's specification.
+fn ask_name(sort: &str) -> &'static str {
     match sort {
         "tool" => "tool",
         "command" => "command",

@@ -1,19 +1,19 @@
-//! Agents that have a protocol of their own: what each is known to do, and what must come of it.
+//! Agents with their own protocol: known behaviour and the expected events.
 
-use engine::event::{AnsweredBy, AskKind, Event, Outcome, StepId, ToolOutcome};
+use millpond_engine::event::{AnsweredBy, AskKind, Event, Outcome, StepId, ToolOutcome};
 
-use crate::fixture::told;
-use crate::support::{Kept, ingest_whole};
+use crate::event_queries::ingest_fixture;
+use crate::support::{RecordedEvents, ingest_whole};
 
-/// Asks that a person has answered.
-fn answered_asks(kept: &Kept) -> usize {
-    kept.count(|event| matches!(event, Event::AskResolved { by: AnsweredBy::Person, .. }))
+/// Number of asks answered by a person.
+fn person_answered_count(kept: &RecordedEvents) -> usize {
+    kept.count_events(|event| matches!(event, Event::AskResolved { by: AnsweredBy::Person, .. }))
 }
 
 mod acp {
     use super::*;
 
-    fn message(kind: &str, id: &str, text: &str) -> String {
+    fn text_chunk_line(kind: &str, id: &str, text: &str) -> String {
         format!(
             r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{"sessionUpdate":"{kind}","messageId":"{id}","content":{{"type":"text","text":"{text}"}}}}}}}}"#
         ) + "\n"
@@ -23,77 +23,77 @@ mod acp {
     fn ids_too_long_to_keep_are_still_told_apart() {
         let long = "x".repeat(1000);
         let (a, b) = (format!("{long}a"), format!("{long}b"));
-        let stream = message("agent_message_chunk", &a, "Hel")
-            + &message("agent_message", &a, "Hello")
-            + &message("agent_message_chunk", &b, "World")
-            + &message("agent_message", &a, "Hello");
+        let stream = text_chunk_line("agent_message_chunk", &a, "Hel")
+            + &text_chunk_line("agent_message", &a, "Hello")
+            + &text_chunk_line("agent_message_chunk", &b, "World")
+            + &text_chunk_line("agent_message", &a, "Hello");
         let kept = ingest_whole(stream.as_bytes());
-        assert_eq!(kept.texts(), ["Hel", "lo", "World"]);
-        assert_eq!(kept.unrecognised(), 0);
+        assert_eq!(kept.text_deltas(), ["Hel", "lo", "World"]);
+        assert_eq!(kept.unrecognised_count(), 0);
     }
 
     #[test]
     fn an_error_alone_is_told_from_that_of_others() {
-        let kept = told("acp/error-alone.jsonl");
+        let kept = ingest_fixture("acp/error-alone.jsonl");
         assert_eq!(kept.ending().outcome, Outcome::Failed);
-        assert_eq!(kept.unrecognised(), 0);
+        assert_eq!(kept.unrecognised_count(), 0);
     }
 
     #[test]
     fn what_a_sub_agent_says_late_or_thinks_is_neither_reply_nor_output() {
-        let kept = told("acp/sub-agent-thinks-and-speaks-late.jsonl");
-        assert_eq!(kept.reply(), "Main");
-        assert_eq!(kept.output(StepId(0)), "in time");
-        assert_eq!(kept.unrecognised(), 1);
-        assert_eq!(kept.count(|event| matches!(event, Event::ImageReceived { .. })), 0);
+        let kept = ingest_fixture("acp/sub-agent-thinks-and-speaks-late.jsonl");
+        assert_eq!(kept.final_text(), "Main");
+        assert_eq!(kept.tool_output(StepId(0)), "in time");
+        assert_eq!(kept.unrecognised_count(), 1);
+        assert_eq!(kept.count_events(|event| matches!(event, Event::ImageReceived { .. })), 0);
     }
 
     #[test]
     fn a_message_that_another_came_between_is_said_again_whole() {
-        let kept = told("acp/messages-in-between.jsonl");
-        assert_eq!(kept.reply(), "Hello!");
-        assert_eq!(kept.unrecognised(), 0);
+        let kept = ingest_fixture("acp/messages-in-between.jsonl");
+        assert_eq!(kept.final_text(), "Hello!");
+        assert_eq!(kept.unrecognised_count(), 0);
     }
 
     #[test]
     fn a_whole_message_replaces_a_longer_one_and_null_clears_it() {
-        let kept = told("acp/version-2-shorter-and-cleared.jsonl");
-        assert_eq!(kept.reply(), "Right");
+        let kept = ingest_fixture("acp/version-2-shorter-and-cleared.jsonl");
+        assert_eq!(kept.final_text(), "Right");
         let rewritten = |event: &Event<'_>| matches!(event, Event::TextRewritten { .. });
-        assert_eq!(kept.count(rewritten), 2);
+        assert_eq!(kept.count_events(rewritten), 2);
     }
 
     #[test]
     fn words_before_the_last_tool_are_no_reply() {
-        let kept = told("acp/nothing-said-after-the-tool.jsonl");
+        let kept = ingest_fixture("acp/nothing-said-after-the-tool.jsonl");
         assert_eq!(kept.ending().outcome, Outcome::Completed);
-        assert_eq!(kept.reply(), "");
+        assert_eq!(kept.final_text(), "");
     }
 
     #[test]
     fn calls_may_be_numbered_sound_is_recorded_and_a_prompt_may_come_twice() {
-        let kept = told("acp/odd-content-and-ids.jsonl");
-        assert_eq!(kept.output(StepId(0)), "seven");
-        assert_eq!(kept.unrecognised(), 2);
+        let kept = ingest_fixture("acp/odd-content-and-ids.jsonl");
+        assert_eq!(kept.tool_output(StepId(0)), "seven");
+        assert_eq!(kept.unrecognised_count(), 2);
         let prompt = |event: &Event<'_>| matches!(event, Event::PromptReceived { .. });
-        assert_eq!(kept.count(prompt), 2);
+        assert_eq!(kept.count_events(prompt), 2);
     }
 
     #[test]
     fn a_transcript_of_both_sides_gives_prompt_steps_and_final_text() {
-        let kept = told("acp/both-sides.jsonl");
+        let kept = ingest_fixture("acp/both-sides.jsonl");
         assert_eq!(kept.ending().outcome, Outcome::Completed);
-        assert_eq!(kept.reply(), "There are **twelve** pears.");
-        assert_eq!(kept.output(StepId(1)), "12 pears");
-        assert_eq!(kept.rounds(), 2);
-        assert_eq!(kept.unrecognised(), 0);
+        assert_eq!(kept.final_text(), "There are **twelve** pears.");
+        assert_eq!(kept.tool_output(StepId(1)), "12 pears");
+        assert_eq!(kept.round_count(), 2);
+        assert_eq!(kept.unrecognised_count(), 0);
     }
 
     #[test]
     fn a_call_known_only_from_its_permission_request_is_one_step() {
-        let kept = told("acp/call-known-from-permission-only.jsonl");
-        assert_eq!(kept.outcomes(), [ToolOutcome::Succeeded]);
-        assert_eq!(kept.reply(), "Watered.");
+        let kept = ingest_fixture("acp/call-known-from-permission-only.jsonl");
+        assert_eq!(kept.tool_outcomes(), [ToolOutcome::Succeeded]);
+        assert_eq!(kept.final_text(), "Watered.");
         assert!(kept.events().any(|event| matches!(event,
             Event::AskOpened { kind: AskKind::Command, step: Some(StepId(0)), options, .. }
                 if options.len() == 2)));
@@ -103,8 +103,8 @@ mod acp {
 
     #[test]
     fn a_refused_call_is_denied_and_its_late_failure_starts_nothing() {
-        let kept = told("acp/permission-refused.jsonl");
-        assert_eq!(kept.outcomes(), [ToolOutcome::Denied]);
+        let kept = ingest_fixture("acp/permission-refused.jsonl");
+        assert_eq!(kept.tool_outcomes(), [ToolOutcome::Denied]);
         assert_eq!(kept.ending().outcome, Outcome::Completed);
     }
 
@@ -123,37 +123,40 @@ mod acp {
             "\n",
         ));
         let kept = ingest_whole(stream.as_bytes());
-        assert_eq!(kept.reply(), "Here.");
+        assert_eq!(kept.final_text(), "Here.");
         assert_eq!(kept.ending().outcome, Outcome::Completed);
-        assert_eq!(kept.unrecognised(), 0);
+        assert_eq!(kept.unrecognised_count(), 0);
     }
 
     #[test]
     fn a_message_sent_in_chunks_and_whole_is_shown_once() {
-        let kept = told("acp/version-2-upserts.jsonl");
-        assert_eq!(kept.visible(), "The ash.It is an ash.");
+        let kept = ingest_fixture("acp/version-2-upserts.jsonl");
+        assert_eq!(kept.visible_text(), "The ash.It is an ash.");
         assert_eq!(kept.ending().outcome, Outcome::Completed);
     }
 
     #[test]
     fn the_prompt_an_agent_echoes_is_told_once() {
-        let kept = told("acp/two-turns-limit-then-refusal.jsonl");
-        assert_eq!(kept.count(|event| matches!(event, Event::PromptReceived { .. })), 2);
+        let kept = ingest_fixture("acp/two-turns-limit-then-refusal.jsonl");
+        assert_eq!(kept.count_events(|event| matches!(event, Event::PromptReceived { .. })), 2);
         assert_eq!(kept.ending().outcome, Outcome::Failed);
-        assert_eq!(kept.reply(), "Not this.");
+        assert_eq!(kept.final_text(), "Not this.");
     }
 
     #[test]
     fn only_the_agents_error_fails_the_run() {
-        let kept = told("acp/error.jsonl");
+        let kept = ingest_fixture("acp/error.jsonl");
         assert!(matches!(kept.events().last(), Some(Event::RunEnded { ending })
             if ending.detail.as_deref() == Some("the spade broke")));
     }
 
     #[test]
     fn cancelled_and_cut_turns_say_so() {
-        assert_eq!(told("acp/agent-only-and-cancelled.jsonl").ending().outcome, Outcome::Cancelled);
-        assert_eq!(told("acp/cut.jsonl").ending().outcome, Outcome::Truncated);
+        assert_eq!(
+            ingest_fixture("acp/agent-only-and-cancelled.jsonl").ending().outcome,
+            Outcome::Cancelled
+        );
+        assert_eq!(ingest_fixture("acp/cut.jsonl").ending().outcome, Outcome::Truncated);
     }
 }
 
@@ -162,69 +165,72 @@ mod opencode {
 
     #[test]
     fn parts_without_ids_are_parts_of_their_own() {
-        let kept = told("opencode/run-parts-without-ids.jsonl");
-        assert_eq!(kept.texts(), ["Hello", "World", "Done"]);
-        assert_eq!([kept.output(StepId(0)), kept.output(StepId(1))], ["a", "b"]);
+        let kept = ingest_fixture("opencode/run-parts-without-ids.jsonl");
+        assert_eq!(kept.text_deltas(), ["Hello", "World", "Done"]);
+        assert_eq!([kept.tool_output(StepId(0)), kept.tool_output(StepId(1))], ["a", "b"]);
     }
 
     #[test]
     fn what_a_sub_agent_asks_is_asked() {
-        let kept = told("opencode/serve-sub-agent-asks.sse");
-        assert_eq!(answered_asks(&kept), 2);
-        assert_eq!(kept.unrecognised(), 1);
-        assert_eq!(kept.reply(), "Milk is here.");
+        let kept = ingest_fixture("opencode/serve-sub-agent-asks.sse");
+        assert_eq!(person_answered_count(&kept), 2);
+        assert_eq!(kept.unrecognised_count(), 1);
+        assert_eq!(kept.final_text(), "Milk is here.");
     }
 
     #[test]
     fn a_session_joined_late_ends_and_another_is_named_once() {
-        let kept = told("opencode/serve-joined-late-and-another-session.sse");
+        let kept = ingest_fixture("opencode/serve-joined-late-and-another-session.sse");
         assert_eq!(kept.ending().outcome, Outcome::Completed);
-        assert_eq!(kept.reply(), "Still here.");
-        assert_eq!(kept.count(|event| matches!(event, Event::NoticeGiven { .. })), 1);
+        assert_eq!(kept.final_text(), "Still here.");
+        assert_eq!(kept.count_events(|event| matches!(event, Event::NoticeGiven { .. })), 1);
     }
 
     #[test]
     fn the_reason_of_a_step_tells_a_round_from_the_end() {
-        let kept = told("opencode/run.jsonl");
-        assert_eq!(kept.rounds(), 2);
-        assert_eq!(kept.reply(), "Tea is **ready**.");
+        let kept = ingest_fixture("opencode/run.jsonl");
+        assert_eq!(kept.round_count(), 2);
+        assert_eq!(kept.final_text(), "Tea is **ready**.");
         assert_eq!(kept.ending().outcome, Outcome::Completed);
-        assert_eq!(kept.unrecognised(), 0);
+        assert_eq!(kept.unrecognised_count(), 0);
     }
 
     #[test]
     fn a_step_begun_again_after_a_cut_keeps_what_was_said_and_doubles_nothing() {
-        let kept = told("opencode/run-cut-and-begun-again.jsonl");
-        assert_eq!(kept.visible(), "Heating water.Tea is nearlyTea is ready.");
-        assert_eq!(kept.reply(), "Tea is ready.");
+        let kept = ingest_fixture("opencode/run-cut-and-begun-again.jsonl");
+        assert_eq!(kept.visible_text(), "Heating water.Tea is nearlyTea is ready.");
+        assert_eq!(kept.final_text(), "Tea is ready.");
         assert_eq!(kept.ending().outcome, Outcome::Truncated);
     }
 
     #[test]
     fn deltas_and_the_parts_that_repeat_them_are_shown_once() {
-        let kept = told("opencode/serve.sse");
-        assert_eq!(kept.visible(), "Let me look. It is cold.");
-        assert_eq!(kept.output(StepId(1)), "cold\nas ice\n");
-        assert_eq!(kept.outcomes(), [ToolOutcome::Succeeded]);
+        let kept = ingest_fixture("opencode/serve.sse");
+        assert_eq!(kept.visible_text(), "Let me look. It is cold.");
+        assert_eq!(kept.tool_output(StepId(1)), "cold\nas ice\n");
+        assert_eq!(kept.tool_outcomes(), [ToolOutcome::Succeeded]);
         assert_eq!(kept.ending().outcome, Outcome::Completed);
-        assert_eq!(kept.unrecognised(), 0);
+        assert_eq!(kept.unrecognised_count(), 0);
     }
 
     #[test]
     fn a_sub_agent_belongs_to_its_tool_and_a_strangers_session_to_nobody() {
-        let kept = told("opencode/serve-sub-agent-and-permission.sse");
-        assert_eq!(kept.visible(), "Milk it is.");
-        assert_eq!(kept.output(StepId(0)), "Milk found.");
-        assert_eq!(kept.outcomes(), [ToolOutcome::Denied, ToolOutcome::Succeeded]);
-        assert_eq!(kept.count(|event| matches!(event, Event::PromptReceived { .. })), 1);
+        let kept = ingest_fixture("opencode/serve-sub-agent-and-permission.sse");
+        assert_eq!(kept.visible_text(), "Milk it is.");
+        assert_eq!(kept.tool_output(StepId(0)), "Milk found.");
+        assert_eq!(kept.tool_outcomes(), [ToolOutcome::Denied, ToolOutcome::Succeeded]);
+        assert_eq!(kept.count_events(|event| matches!(event, Event::PromptReceived { .. })), 1);
     }
 
     #[test]
     fn errors_aborts_and_cuts_are_told_apart() {
-        assert_eq!(told("opencode/run-error.jsonl").ending().outcome, Outcome::Failed);
-        assert_eq!(told("opencode/serve-error.sse").ending().outcome, Outcome::Failed);
-        assert_eq!(told("opencode/serve-aborted.sse").ending().outcome, Outcome::Cancelled);
-        assert_eq!(told("opencode/serve-cut.sse").ending().outcome, Outcome::Truncated);
+        assert_eq!(ingest_fixture("opencode/run-error.jsonl").ending().outcome, Outcome::Failed);
+        assert_eq!(ingest_fixture("opencode/serve-error.sse").ending().outcome, Outcome::Failed);
+        assert_eq!(
+            ingest_fixture("opencode/serve-aborted.sse").ending().outcome,
+            Outcome::Cancelled
+        );
+        assert_eq!(ingest_fixture("opencode/serve-cut.sse").ending().outcome, Outcome::Truncated);
     }
 }
 
@@ -233,35 +239,35 @@ mod cline {
 
     #[test]
     fn a_second_run_of_one_stream_has_its_ending() {
-        let kept = told("cline/two-runs.jsonl");
+        let kept = ingest_fixture("cline/two-runs.jsonl");
         assert_eq!(kept.ending().outcome, Outcome::Completed);
-        assert_eq!(kept.reply(), "B");
+        assert_eq!(kept.final_text(), "B");
     }
 
     #[test]
     fn calls_without_ids_are_told_apart() {
-        let kept = told("cline/calls-without-ids.jsonl");
-        assert_eq!([kept.output(StepId(0)), kept.output(StepId(1))], ["1", "2"]);
-        assert_eq!(kept.unrecognised(), 1);
+        let kept = ingest_fixture("cline/calls-without-ids.jsonl");
+        assert_eq!([kept.tool_output(StepId(0)), kept.tool_output(StepId(1))], ["1", "2"]);
+        assert_eq!(kept.unrecognised_count(), 1);
     }
 
     #[test]
     fn the_final_message_comes_through_a_tool_without_the_tools_words() {
-        let kept = told("cline/final-through-a-tool.jsonl");
-        assert_eq!(kept.reply(), "The drawer holds **spoons**.");
-        assert_eq!(kept.visible(), "haha, looking.Wrapping up.The drawer holds **spoons**.");
-        assert_eq!(kept.unrecognised(), 0);
+        let kept = ingest_fixture("cline/final-through-a-tool.jsonl");
+        assert_eq!(kept.final_text(), "The drawer holds **spoons**.");
+        assert_eq!(kept.visible_text(), "haha, looking.Wrapping up.The drawer holds **spoons**.");
+        assert_eq!(kept.unrecognised_count(), 0);
     }
 
     #[test]
     fn a_final_text_that_was_shown_is_not_shown_again() {
-        assert_eq!(told("cline/final-as-text.jsonl").visible(), "Just this.");
+        assert_eq!(ingest_fixture("cline/final-as-text.jsonl").visible_text(), "Just this.");
     }
 
     #[test]
     fn a_run_without_its_done_is_truncated() {
-        assert_eq!(told("cline/cut.jsonl").ending().outcome, Outcome::Truncated);
-        assert_eq!(told("cline/error.jsonl").ending().outcome, Outcome::Failed);
+        assert_eq!(ingest_fixture("cline/cut.jsonl").ending().outcome, Outcome::Truncated);
+        assert_eq!(ingest_fixture("cline/error.jsonl").ending().outcome, Outcome::Failed);
     }
 }
 
@@ -270,59 +276,65 @@ mod kilo {
 
     #[test]
     fn what_follows_an_ask_shows_that_it_was_answered() {
-        let kept = told("kilo/answers-that-show.jsonl");
-        assert_eq!(answered_asks(&kept), 3);
+        let kept = ingest_fixture("kilo/answers-that-show.jsonl");
+        assert_eq!(person_answered_count(&kept), 3);
     }
 
     #[test]
     fn messages_without_a_time_are_messages_of_their_own() {
-        let kept = told("kilo/messages-without-ts.jsonl");
-        assert_eq!(kept.texts(), ["Hello", "World", "Greeted."]);
-        assert_eq!(kept.outcomes(), [ToolOutcome::Succeeded; 2]);
+        let kept = ingest_fixture("kilo/messages-without-ts.jsonl");
+        assert_eq!(kept.text_deltas(), ["Hello", "World", "Greeted."]);
+        assert_eq!(kept.tool_outcomes(), [ToolOutcome::Succeeded; 2]);
     }
 
     #[test]
     fn a_message_that_comes_again_extends_itself_and_never_shrinks() {
-        let kept = told("kilo/normal-flow.jsonl");
-        assert_eq!(kept.visible(), "On the wall, I think.The map is on the wall.");
-        assert_eq!(kept.reply(), "The map is on the wall.");
-        assert_eq!(kept.count(|event| matches!(event, Event::RequestEnded { .. })), 1);
+        let kept = ingest_fixture("kilo/normal-flow.jsonl");
+        assert_eq!(kept.visible_text(), "On the wall, I think.The map is on the wall.");
+        assert_eq!(kept.final_text(), "The map is on the wall.");
+        assert_eq!(kept.count_events(|event| matches!(event, Event::RequestEnded { .. })), 1);
         assert_eq!(kept.ending().outcome, Outcome::Completed);
     }
 
     #[test]
     fn an_approved_tool_and_its_result_are_one_step() {
-        let kept = told("kilo/tool-approval.jsonl");
-        assert_eq!(kept.outcomes(), [ToolOutcome::Succeeded, ToolOutcome::Succeeded]);
-        assert_eq!(kept.output(StepId(1)), "old\nnew");
+        let kept = ingest_fixture("kilo/tool-approval.jsonl");
+        assert_eq!(kept.tool_outcomes(), [ToolOutcome::Succeeded, ToolOutcome::Succeeded]);
+        assert_eq!(kept.tool_output(StepId(1)), "old\nnew");
     }
 
     #[test]
     fn a_run_that_waits_for_an_answer_has_not_ended() {
-        assert_eq!(told("kilo/waiting-for-an-answer.jsonl").ending().outcome, Outcome::Truncated);
-        assert_eq!(told("kilo/followup.jsonl").ending().outcome, Outcome::Completed);
+        assert_eq!(
+            ingest_fixture("kilo/waiting-for-an-answer.jsonl").ending().outcome,
+            Outcome::Truncated
+        );
+        assert_eq!(ingest_fixture("kilo/followup.jsonl").ending().outcome, Outcome::Completed);
     }
 
     #[test]
     fn an_unreadable_request_is_an_error_and_blocks_nothing() {
-        let kept = told("kilo/requests-failed-cancelled-unreadable.jsonl");
-        assert_eq!(kept.visible(), "Still here.");
+        let kept = ingest_fixture("kilo/requests-failed-cancelled-unreadable.jsonl");
+        assert_eq!(kept.visible_text(), "Still here.");
         assert_eq!(kept.ending().outcome, Outcome::Cancelled);
-        assert_eq!(told("kilo/request-failed-for-good.jsonl").ending().outcome, Outcome::Failed);
+        assert_eq!(
+            ingest_fixture("kilo/request-failed-for-good.jsonl").ending().outcome,
+            Outcome::Failed
+        );
     }
 
     #[test]
     fn a_whole_history_begins_with_what_the_person_asked() {
-        let kept = told("kilo/whole-history.json");
+        let kept = ingest_fixture("kilo/whole-history.json");
         assert!(kept.events().any(|event| matches!(event,
             Event::PromptReceived { text, .. } if text == "Find the map")));
-        assert_eq!(kept.visible(), "Looking.Page 4.");
-        assert_eq!(kept.unrecognised(), 1);
+        assert_eq!(kept.visible_text(), "Looking.Page 4.");
+        assert_eq!(kept.unrecognised_count(), 1);
     }
 
     #[test]
     fn a_changed_text_is_rewritten_and_clines_own_mark_is_not_text() {
-        let kept = told("kilo/rewritten.jsonl");
-        assert_eq!(kept.visible(), "The red map.Red.");
+        let kept = ingest_fixture("kilo/rewritten.jsonl");
+        assert_eq!(kept.visible_text(), "The red map.Red.");
     }
 }

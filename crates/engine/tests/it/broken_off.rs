@@ -1,13 +1,13 @@
-//! What the run machine says of replies that break off, and of runs that go on all the same.
+//! Events of the run machine for interrupted replies, and for runs that continue after one.
 
-use engine::event::{Event, FailureReason, ReasoningOrigin, Stop};
-use engine::run::{ToolStart, Writer};
+use millpond_engine::event::{Event, FailureReason, ReasoningOrigin, StopReason};
+use millpond_engine::run::{Interruption, ToolStart, Writer};
 
-use crate::support::Kept;
-use crate::told::told;
+use crate::run_writer::run_script;
+use crate::support::RecordedEvents;
 
-/// Which messages broke off.
-fn incomplete(kept: &Kept) -> Vec<u32> {
+/// Ids of the incomplete messages.
+fn incomplete_messages(kept: &RecordedEvents) -> Vec<u32> {
     let broken = kept.events().filter_map(|event| match event {
         Event::MessageEnded { message, incomplete: true } => Some(message.0),
         _ => None,
@@ -18,89 +18,89 @@ fn incomplete(kept: &Kept) -> Vec<u32> {
 #[test]
 fn x8_a_message_after_which_the_run_breaks_off_broke_off() {
     let breaks: [fn(&mut Writer<'_>); 4] = [
-        |out| out.complete(Stop::Length),
-        |out| out.fail(FailureReason::Error, "no more"),
-        |out| out.cancelled("enough"),
+        |out| out.report_completed(StopReason::Length),
+        |out| out.report_failed(FailureReason::Error, "no more"),
+        |out| out.report_cancelled("enough"),
         |_| {},
     ];
     for say in breaks {
-        let kept = told(|out| {
-            out.text("Whole.");
+        let kept = run_script(|out| {
+            out.append_text("Whole.");
             out.end_message();
-            out.text("Hal");
+            out.append_text("Hal");
             out.end_message();
             say(out);
         });
-        assert_eq!(incomplete(&kept), [1]);
+        assert_eq!(incomplete_messages(&kept), [1]);
     }
-    let kept = told(|out| {
-        out.text("Hal");
+    let kept = run_script(|out| {
+        out.append_text("Hal");
         out.end_message();
-        out.end_round(Some(Stop::Length));
-        out.complete(Stop::End);
+        out.end_round(Some(StopReason::Length));
+        out.report_completed(StopReason::End);
     });
-    assert_eq!(incomplete(&kept), [0], "its round says so first");
-    let kept = told(|out| {
-        out.text("All of it.");
+    assert_eq!(incomplete_messages(&kept), [0], "its round says so first");
+    let kept = run_script(|out| {
+        out.append_text("All of it.");
         out.end_message();
-        out.complete(Stop::End);
+        out.report_completed(StopReason::End);
     });
-    assert_eq!(incomplete(&kept), [0; 0]);
+    assert_eq!(incomplete_messages(&kept), [0; 0]);
 }
 
 #[test]
 fn x8_a_message_that_is_whole_or_was_followed_is_whole() {
-    let kept = told(|out| {
-        out.text("Whole.");
-        out.end_whole_message();
-        out.fail(FailureReason::Error, "no more");
+    let kept = run_script(|out| {
+        out.append_text("Whole.");
+        out.end_complete_message();
+        out.report_failed(FailureReason::Error, "no more");
     });
-    assert_eq!(incomplete(&kept), [0; 0], "its source said so");
-    let kept = told(|out| {
-        out.text("I look.");
+    assert_eq!(incomplete_messages(&kept), [0; 0], "its source said so");
+    let kept = run_script(|out| {
+        out.append_text("I look.");
         out.end_message();
-        out.tool(ToolStart::function("c", "look"));
-        out.fail(FailureReason::Error, "no more");
+        out.start_tool(ToolStart::client_function("c", "look"));
+        out.report_failed(FailureReason::Error, "no more");
     });
-    assert_eq!(incomplete(&kept), [0; 0], "it went on");
+    assert_eq!(incomplete_messages(&kept), [0; 0], "it went on");
 }
 
 #[test]
 fn b4_calls_of_the_client_are_over_when_the_model_is_asked_again() {
     let ended_before_the_round = |stop| {
-        let kept = told(|out| {
-            let step = out.tool(ToolStart::function("c", "look"));
-            out.ready(step);
+        let kept = run_script(|out| {
+            let step = out.start_tool(ToolStart::client_function("c", "look"));
+            out.mark_tool_ready(step);
             out.end_round(Some(stop));
-            out.round(None, None);
-            out.text("Seen.");
-            out.complete(Stop::End);
+            out.start_round(None, None);
+            out.append_text("Seen.");
+            out.report_completed(StopReason::End);
         });
         let at = |wanted: fn(&Event<'_>) -> bool| kept.events().position(wanted).unwrap();
         let ended = at(|event| matches!(event, Event::ToolEnded { .. }));
         ended < at(|event| matches!(event, Event::RoundStarted { round: 1, .. }))
     };
-    assert!(ended_before_the_round(Stop::Tools));
-    assert!(!ended_before_the_round(Stop::End), "nobody waits for it: its result may come");
+    assert!(ended_before_the_round(StopReason::Tools));
+    assert!(!ended_before_the_round(StopReason::End), "nobody waits for it: its result may come");
 }
 
 #[test]
 fn x7_a_failure_after_which_the_source_goes_on_is_told_once() {
     let notices = |retries: bool| {
-        let kept = told(|out| {
-            out.text("Hal");
-            out.fail(FailureReason::Error, "overloaded");
+        let kept = run_script(|out| {
+            out.append_text("Hal");
+            out.report_failed(FailureReason::Error, "overloaded");
             if retries {
-                out.note(Event::RetryScheduled {
+                out.append_event(Event::RetryScheduled {
                     attempt: None,
                     attempts_max: None,
                     delay_ms: None,
                     reason: "overloaded".into(),
                 });
             }
-            out.round(None, None);
-            out.text("Whole.");
-            out.complete(Stop::End);
+            out.start_round(None, None);
+            out.append_text("Whole.");
+            out.report_completed(StopReason::End);
         });
         let told = kept.events().filter_map(|event| match event {
             Event::NoticeGiven { text, .. } => Some(text.to_string()),
@@ -112,8 +112,8 @@ fn x7_a_failure_after_which_the_source_goes_on_is_told_once() {
     assert_eq!(notices(true), [""; 0]);
 }
 
-/// Which thoughts broke off.
-fn thoughts_cut(kept: &Kept) -> Vec<u32> {
+/// Ids of the incomplete reasoning steps.
+fn incomplete_reasoning_steps(kept: &RecordedEvents) -> Vec<u32> {
     let broken = kept.events().filter_map(|event| match event {
         Event::ReasoningEnded { step, incomplete: true } => Some(step.0),
         _ => None,
@@ -126,42 +126,50 @@ fn x8_thinking_after_which_the_run_breaks_off_broke_off() {
     for native in [true, false] {
         let think = |out: &mut Writer<'_>, text: &str| {
             if native {
-                out.reasoning(text, ReasoningOrigin::Native);
+                out.append_reasoning(text, ReasoningOrigin::Native);
             } else {
-                out.text(&format!("Well.<think>{text}"));
+                out.append_text(&format!("Well.<think>{text}"));
             }
         };
-        let kept = told(|out| think(out, "I weigh"));
-        assert_eq!(thoughts_cut(&kept), [0], "native {native}");
-        let kept = told(|out| {
+        let kept = run_script(|out| think(out, "I weigh"));
+        assert_eq!(incomplete_reasoning_steps(&kept), [0], "native {native}");
+        let kept = run_script(|out| {
             think(out, "I weigh");
-            out.complete(Stop::End);
+            out.report_completed(StopReason::End);
         });
-        assert_eq!(thoughts_cut(&kept), [0; 0], "native {native}");
+        assert_eq!(incomplete_reasoning_steps(&kept), [0; 0], "native {native}");
     }
-    let kept = told(|out| {
-        out.reasoning("I weigh.", ReasoningOrigin::Native);
-        out.text("Heavy");
+    let kept = run_script(|out| {
+        out.append_reasoning("I weigh.", ReasoningOrigin::Native);
+        out.append_text("Heavy");
     });
-    assert_eq!((thoughts_cut(&kept), incomplete(&kept)), (vec![], vec![0]), "it went on to speak");
-    let kept = told(|out| {
-        out.text("Well.<think>I weigh");
-        out.fail(FailureReason::Error, "no more");
+    assert_eq!(
+        (incomplete_reasoning_steps(&kept), incomplete_messages(&kept)),
+        (vec![], vec![0]),
+        "it went on to speak"
+    );
+    let kept = run_script(|out| {
+        out.append_text("Well.<think>I weigh");
+        out.report_failed(FailureReason::Error, "no more");
     });
-    assert_eq!((thoughts_cut(&kept), incomplete(&kept)), (vec![0], vec![0]), "both were open");
+    assert_eq!(
+        (incomplete_reasoning_steps(&kept), incomplete_messages(&kept)),
+        (vec![0], vec![0]),
+        "both were open"
+    );
 }
 
 #[test]
 fn x8_what_the_person_stopped_broke_off_though_the_run_goes_on() {
-    let kept = told(|out| {
-        out.reasoning("I weigh", ReasoningOrigin::Native);
-        out.broke_off();
-        out.text("Hea");
+    let kept = run_script(|out| {
+        out.append_reasoning("I weigh", ReasoningOrigin::Native);
+        out.interrupt(Interruption::ReplyStopped);
+        out.append_text("Hea");
         out.end_message();
-        out.broke_off();
-        out.text("Light.");
+        out.interrupt(Interruption::ReplyStopped);
+        out.append_text("Light.");
         out.end_message();
-        out.complete(Stop::End);
+        out.report_completed(StopReason::End);
     });
-    assert_eq!((thoughts_cut(&kept), incomplete(&kept)), (vec![0], vec![0]));
+    assert_eq!((incomplete_reasoning_steps(&kept), incomplete_messages(&kept)), (vec![0], vec![0]));
 }

@@ -1,21 +1,21 @@
-//! Streams that this project did not record: every one is read without loss, however it is cut.
+//! Streams recorded by other projects: each is read without loss, with every chunking.
 //!
-//! The corpus lies beside the project (`MILLPOND_CORPUS` overrides where); without it these tests
-//! say in one line that they are skipped.
+//! The corpus is a folder beside the project, or `MILLPOND_CORPUS`; without it these tests print one
+//! line that they are skipped.
 
 use std::path::{Path, PathBuf};
 
-use engine::event::Event;
-use engine::ingest::{Ingest, Options};
-use engine::run::Cut;
+use millpond_engine::event::Event;
+use millpond_engine::ingest::{Ingest, IngestOptions};
+use millpond_engine::run::InputEnd;
 
 use crate::cuts::check_cuts;
 use crate::extractor;
 use crate::rules::check_well_formed;
-use crate::support::{self, Kept, files_below, ingest_whole};
+use crate::support::{self, RecordedEvents, files_below, ingest_whole};
 
 /// The corpus, or a line that says it is not there.
-pub(crate) fn corpus(test: &str) -> Option<PathBuf> {
+pub(crate) fn find_corpus(test: &str) -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
     let place = std::env::var_os("MILLPOND_CORPUS").map_or(beside, PathBuf::from);
     if place.is_dir() {
@@ -25,7 +25,7 @@ pub(crate) fn corpus(test: &str) -> Option<PathBuf> {
     None
 }
 
-pub(crate) fn streams(corpus: &Path) -> Vec<PathBuf> {
+pub(crate) fn corpus_streams(corpus: &Path) -> Vec<PathBuf> {
     let mut files = files_below(&corpus.join("recordings"));
     files.extend(files_below(&corpus.join("cli")));
     files.retain(|path| path.file_name().is_some_and(|name| name != "README.txt"));
@@ -69,9 +69,9 @@ fn expected_dialect(path: &str) -> &'static str {
 
 #[test]
 fn every_stream_is_recognised_and_ends_once() {
-    let Some(corpus) = corpus("recognition of every stream") else { return };
+    let Some(corpus) = find_corpus("recognition of every stream") else { return };
     let mut wrong = Vec::new();
-    for path in streams(&corpus) {
+    for path in corpus_streams(&corpus) {
         let name = path.to_string_lossy().replace('\\', "/");
         let kept = ingest_whole(&std::fs::read(&path).unwrap());
         let chosen = match kept.events().next() {
@@ -81,7 +81,7 @@ fn every_stream_is_recognised_and_ends_once() {
         if chosen != expected_dialect(&name) {
             wrong.push(format!("{name}: {chosen}, not {}", expected_dialect(&name)));
         }
-        assert_eq!(kept.endings(), 1, "{name}");
+        assert_eq!(kept.ending_count(), 1, "{name}");
         check_well_formed(&kept, &name);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -104,9 +104,9 @@ const ENDINGS: &[(&str, &str)] = &[
 
 #[test]
 fn every_stream_has_a_right_ending() {
-    let Some(corpus) = corpus("the ending of every stream") else { return };
+    let Some(corpus) = find_corpus("the ending of every stream") else { return };
     let mut wrong = Vec::new();
-    for path in streams(&corpus) {
+    for path in corpus_streams(&corpus) {
         let name = path.to_string_lossy().replace('\\', "/");
         let kept = ingest_whole(&std::fs::read(&path).unwrap());
         let Some(Event::RunEnded { ending }) = kept.events().last() else {
@@ -131,12 +131,12 @@ const TRIMMED: &[(&str, &str)] = &[
 
 #[test]
 fn a_second_extractor_agrees_on_the_visible_text_of_every_stream() {
-    let Some(corpus) = corpus("the second extractor") else { return };
+    let Some(corpus) = find_corpus("the second extractor") else { return };
     let mut wrong = Vec::new();
-    for path in streams(&corpus) {
+    for path in corpus_streams(&corpus) {
         let name = path.to_string_lossy().replace('\\', "/");
         let bytes = std::fs::read(&path).unwrap();
-        let visible = ingest_whole(&bytes).visible();
+        let visible = ingest_whole(&bytes).visible_text();
         let expected = extractor::visible_text(expected_dialect(&name), &bytes);
         if TRIMMED.iter().any(|(file, _)| name.ends_with(file)) {
             continue;
@@ -150,17 +150,17 @@ fn a_second_extractor_agrees_on_the_visible_text_of_every_stream() {
 
 #[test]
 fn where_a_provider_sends_deltas_and_a_final_text_they_are_the_same() {
-    let Some(corpus) = corpus("final texts") else { return };
+    let Some(corpus) = find_corpus("final texts") else { return };
     let mut compared = 0;
     let mut wrong = Vec::new();
-    for path in streams(&corpus) {
+    for path in corpus_streams(&corpus) {
         let name = path.to_string_lossy().replace('\\', "/");
         let bytes = std::fs::read(&path).unwrap();
-        let Some(expected) = extractor::final_texts(expected_dialect(&name), &bytes) else {
+        let Some(expected) = extractor::whole_reply_texts(expected_dialect(&name), &bytes) else {
             continue;
         };
         compared += 1;
-        let visible = ingest_whole(&bytes).visible();
+        let visible = ingest_whole(&bytes).visible_text();
         if visible.trim() != expected.trim() {
             wrong.push(format!("{name}:\n  got      {visible:.300?}\n  expected {expected:.300?}"));
         }
@@ -171,9 +171,9 @@ fn where_a_provider_sends_deltas_and_a_final_text_they_are_the_same() {
 
 #[test]
 fn nothing_in_the_corpus_is_unrecognised() {
-    let Some(corpus) = corpus("what is unrecognised") else { return };
+    let Some(corpus) = find_corpus("what is unrecognised") else { return };
     let mut found = Vec::new();
-    for path in streams(&corpus) {
+    for path in corpus_streams(&corpus) {
         let kept = ingest_whole(&std::fs::read(&path).unwrap());
         for event in kept.events() {
             let broken = path.ends_with("parallel-tool-call-wrapper.1.chunks.txt");
@@ -193,24 +193,24 @@ const READ_WHOLE_BYTES_MAX: usize = 16 << 10;
 
 #[test]
 fn every_cut_of_every_stream_gives_the_same_events() {
-    let Some(corpus) = corpus("every cut of every stream") else { return };
-    for path in streams(&corpus) {
+    let Some(corpus) = find_corpus("every cut of every stream") else { return };
+    for path in corpus_streams(&corpus) {
         let name = path.to_string_lossy();
         let bytes = std::fs::read(&path).unwrap();
         let whole = ingest_whole(&bytes);
-        let mut line_by_line = Kept::default();
-        let mut ingest = Ingest::new(&Options::default());
+        let mut line_by_line = RecordedEvents::default();
+        let mut ingest = Ingest::new(&IngestOptions::default());
         for line in bytes.split_inclusive(|&byte| byte == b'\n') {
             ingest.push(line, None, &mut line_by_line);
         }
-        ingest.finish(Cut::EndOfInput, None, &mut line_by_line);
+        ingest.finish(InputEnd::EndOfInput, None, &mut line_by_line);
         assert!(line_by_line.0 == whole.0, "{name} line by line");
         if std::env::var_os("MILLPOND_EVERY_CUT").is_some() {
             check_cuts(&name, &bytes, |_| true);
             let read_whole = bytes.len() <= READ_WHOLE_BYTES_MAX;
             for cut in (0..=bytes.len()).filter(|_| read_whole) {
                 let (head, tail) = bytes.split_at(cut);
-                let cut_up = support::ingest(&Options::default(), [head, tail]);
+                let cut_up = support::ingest(&IngestOptions::default(), [head, tail]);
                 assert!(cut_up.0 == whole.0, "{name} cut at {cut}");
             }
             let way = if read_whole { "line by line and from the start" } else { "line by line" };
@@ -241,7 +241,7 @@ fn near_edges(bytes: &[u8]) -> Vec<bool> {
 }
 
 /// The end of input takes no text back, unless it completes a line in which the source does so.
-fn keeps_text(rest: &Kept) -> bool {
+fn takes_no_text_back(rest: &RecordedEvents) -> bool {
     let by_the_end = rest.events().skip_while(|event| !matches!(event, Event::RoundEnded { .. }));
     !by_the_end
         .into_iter()
@@ -250,17 +250,17 @@ fn keeps_text(rest: &Kept) -> bool {
 
 #[test]
 fn every_beginning_of_every_stream_ends_once_and_loses_nothing() {
-    let Some(corpus) = corpus("every beginning of every stream") else { return };
-    for path in streams(&corpus) {
+    let Some(corpus) = find_corpus("every beginning of every stream") else { return };
+    for path in corpus_streams(&corpus) {
         let bytes = std::fs::read(&path).unwrap();
         let stride = bytes.len() / (64 << 10) + 1;
-        let mut ingest = Ingest::new(&Options::default());
-        let mut before = Kept::default();
+        let mut ingest = Ingest::new(&IngestOptions::default());
+        let mut before = RecordedEvents::default();
         for (at, chunk) in bytes.chunks(stride).enumerate() {
-            let mut rest = Kept::default();
-            ingest.clone().finish(Cut::EndOfInput, None, &mut rest);
+            let mut rest = RecordedEvents::default();
+            ingest.clone().finish(InputEnd::EndOfInput, None, &mut rest);
             assert!(
-                rest.endings() == 1 && keeps_text(&rest),
+                rest.ending_count() == 1 && takes_no_text_back(&rest),
                 "{} ended after {} bytes: {:?}",
                 path.display(),
                 at * stride,
@@ -268,6 +268,6 @@ fn every_beginning_of_every_stream_ends_once_and_loses_nothing() {
             );
             ingest.push(chunk, None, &mut before);
         }
-        assert_eq!(before.endings(), 0, "{} ended before its end", path.display());
+        assert_eq!(before.ending_count(), 0, "{} ended before its end", path.display());
     }
 }

@@ -1,4 +1,4 @@
-//! A second opinion: the visible text of a stream, by the simplest code that could be right. It
+//! A second, independent reader: the visible text of a stream by the simplest possible code. It
 //! shares nothing with the dialects.
 
 use serde_json::Value;
@@ -16,7 +16,7 @@ fn payloads(bytes: &[u8]) -> Vec<Value> {
 }
 
 /// The whole texts that a provider sends after its deltas, if it sends any.
-pub(crate) fn final_texts(dialect: &str, bytes: &[u8]) -> Option<String> {
+pub(crate) fn whole_reply_texts(dialect: &str, bytes: &[u8]) -> Option<String> {
     let texts: Vec<String> = payloads(bytes)
         .iter()
         .filter_map(|payload| {
@@ -39,7 +39,7 @@ pub(crate) fn final_texts(dialect: &str, bytes: &[u8]) -> Option<String> {
                 }
                 _ => return None,
             };
-            Some(text(whole).to_owned())
+            Some(str_or_empty(whole).to_owned())
         })
         .collect();
     (!texts.is_empty()).then(|| without_tags(&texts.concat()))
@@ -48,73 +48,77 @@ pub(crate) fn final_texts(dialect: &str, bytes: &[u8]) -> Option<String> {
 pub(crate) fn visible_text(dialect: &str, bytes: &[u8]) -> String {
     let payloads = payloads(bytes);
     let said: String = match dialect {
-        "claude-code" | "qwen-code" => claude(&payloads),
-        "cursor-agent" => cursor(&payloads),
-        "codex" => codex(&payloads),
-        "cline" => cline(&payloads),
-        "opencode" => opencode(&payloads),
-        _ => payloads.iter().map(|payload| one(dialect, payload)).collect(),
+        "claude-code" | "qwen-code" => claude_code_text(&payloads),
+        "cursor-agent" => cursor_agent_text(&payloads),
+        "codex" => codex_text(&payloads),
+        "cline" => cline_text(&payloads),
+        "opencode" => opencode_text(&payloads),
+        _ => payloads.iter().map(|payload| payload_text(dialect, payload)).collect(),
     };
     without_tags(&said)
 }
 
-fn text(value: &Value) -> &str {
+fn str_or_empty(value: &Value) -> &str {
     value.as_str().unwrap_or("")
 }
 
-fn each(value: &Value) -> impl Iterator<Item = &Value> {
+fn array_elements(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-fn one(dialect: &str, payload: &Value) -> String {
-    let kind = text(&payload["type"]);
+fn payload_text(dialect: &str, payload: &Value) -> String {
+    let kind = str_or_empty(&payload["type"]);
     match dialect {
-        "openai-chat" => each(&payload["choices"])
+        "openai-chat" => array_elements(&payload["choices"])
             .filter(|choice| choice["index"].as_u64().unwrap_or(0) == 0)
             .map(|choice| match &choice["delta"]["content"] {
-                Value::Array(parts) => parts.iter().map(|part| text(&part["text"])).collect(),
-                content => text(content).to_owned(),
+                Value::Array(parts) => {
+                    parts.iter().map(|part| str_or_empty(&part["text"])).collect()
+                }
+                content => str_or_empty(content).to_owned(),
             })
             .collect(),
         "openai-responses" => match kind {
             "response.output_text.delta" | "response.refusal.delta" => {
-                text(&payload["delta"]).to_owned()
+                str_or_empty(&payload["delta"]).to_owned()
             }
             _ => String::new(),
         },
         "anthropic" => match kind {
-            "content_block_delta" => text(&payload["delta"]["text"]).to_owned(),
+            "content_block_delta" => str_or_empty(&payload["delta"]["text"]).to_owned(),
             "content_block_start" if payload["content_block"]["type"] == "text" => {
-                text(&payload["content_block"]["text"]).to_owned()
+                str_or_empty(&payload["content_block"]["text"]).to_owned()
             }
             _ => String::new(),
         },
         "gemini" if payload["event_type"] == "step.delta" => {
-            match text(&payload["delta"]["type"]) {
-                "text" => text(&payload["delta"]["text"]).to_owned(),
+            match str_or_empty(&payload["delta"]["type"]) {
+                "text" => str_or_empty(&payload["delta"]["text"]).to_owned(),
                 _ => String::new(),
             }
         }
-        "gemini" => each(&payload["candidates"][0]["content"]["parts"])
+        "gemini" => array_elements(&payload["candidates"][0]["content"]["parts"])
             .filter(|part| part["thought"] != true)
-            .map(|part| text(&part["text"]))
+            .map(|part| str_or_empty(&part["text"]))
             .collect(),
-        "bedrock" => text(&payload["contentBlockDelta"]["delta"]["text"]).to_owned(),
-        "cohere" => text(&payload["delta"]["message"]["content"]["text"]).to_owned(),
-        "gemini-cli" if payload["role"] == "assistant" => text(&payload["content"]).to_owned(),
+        "bedrock" => str_or_empty(&payload["contentBlockDelta"]["delta"]["text"]).to_owned(),
+        "cohere" => str_or_empty(&payload["delta"]["message"]["content"]["text"]).to_owned(),
+        "gemini-cli" if payload["role"] == "assistant" => {
+            str_or_empty(&payload["content"]).to_owned()
+        }
         "copilot" if kind == "assistant.message_delta" => {
-            text(&payload["data"]["deltaContent"]).to_owned()
+            str_or_empty(&payload["data"]["deltaContent"]).to_owned()
         }
         "codex-app-server" if payload["method"] == "item/agentMessage/delta" => {
-            text(&payload["params"]["delta"]).to_owned()
+            str_or_empty(&payload["params"]["delta"]).to_owned()
         }
         "pi" if payload["assistantMessageEvent"]["type"] == "text_delta" => {
-            text(&payload["assistantMessageEvent"]["delta"]).to_owned()
+            str_or_empty(&payload["assistantMessageEvent"]["delta"]).to_owned()
         }
         "acp" => {
             let update = &payload["params"]["update"];
-            match text(&update["sessionUpdate"]) {
-                "agent_message_chunk" => text(&update["content"]["text"]).to_owned(),
+            match str_or_empty(&update["sessionUpdate"]) {
+                "agent_message_chunk" => str_or_empty(&update["content"]["text"]).to_owned(),
                 _ => String::new(),
             }
         }
@@ -122,20 +126,20 @@ fn one(dialect: &str, payload: &Value) -> String {
     }
 }
 
-/// Whole `assistant` lines, which repeat all deltas that stood; errors are not the model's words.
-fn claude(payloads: &[Value]) -> String {
+/// Text of whole `assistant` lines, which repeat all deltas; errors are not model text.
+fn claude_code_text(payloads: &[Value]) -> String {
     payloads
         .iter()
         .filter(|payload| payload["type"] == "assistant" && payload["parent_tool_use_id"].is_null())
         .filter(|payload| payload["message"]["model"] != "<synthetic>")
-        .flat_map(|payload| each(&payload["message"]["content"]))
+        .flat_map(|payload| array_elements(&payload["message"]["content"]))
         .filter(|block| block["type"] == "text")
-        .map(|block| text(&block["text"]))
+        .map(|block| str_or_empty(&block["text"]))
         .collect()
 }
 
-/// With partial output, the lines that have a time but no model call; else all of them.
-fn cursor(payloads: &[Value]) -> String {
+/// Text of the lines with a time but no model call if output is partial; else of all lines.
+fn cursor_agent_text(payloads: &[Value]) -> String {
     let assistant = |payload: &&Value| payload["type"] == "assistant";
     let is_delta =
         |payload: &&Value| !payload["timestamp_ms"].is_null() && payload["model_call_id"].is_null();
@@ -144,50 +148,52 @@ fn cursor(payloads: &[Value]) -> String {
         .iter()
         .filter(assistant)
         .filter(|payload| !partial || is_delta(payload))
-        .map(|payload| text(&payload["message"]["content"][0]["text"]))
+        .map(|payload| str_or_empty(&payload["message"]["content"][0]["text"]))
         .collect()
 }
 
-fn codex(payloads: &[Value]) -> String {
+fn codex_text(payloads: &[Value]) -> String {
     payloads
         .iter()
         .filter(|payload| payload["type"] == "item.completed")
         .filter(|payload| payload["item"]["type"] == "agent_message")
-        .map(|payload| text(&payload["item"]["text"]))
+        .map(|payload| str_or_empty(&payload["item"]["text"]))
         .collect()
 }
 
-/// Text deltas, then the final message that came through a tool.
-fn cline(payloads: &[Value]) -> String {
+/// Text deltas, then the final message of a tool.
+fn cline_text(payloads: &[Value]) -> String {
     let events = payloads.iter().map(|payload| &payload["event"]);
     events
-        .map(|event| match text(&event["type"]) {
-            "content_start" if event["contentType"] == "text" => text(&event["text"]),
-            "done" => text(&event["text"]).trim_start_matches("Submission recorded (verified): "),
-            _ => "",
-        })
-        .collect()
-}
-
-/// Whole text parts of `run`; of `serve` the deltas of parts that are text.
-fn opencode(payloads: &[Value]) -> String {
-    let part_of = |payload: &Value| payload["properties"]["part"].clone();
-    let is_text = |id: &Value| {
-        payloads.iter().map(part_of).any(|part| part["id"] == *id && part["type"] == "text")
-    };
-    payloads
-        .iter()
-        .map(|payload| match text(&payload["type"]) {
-            "text" => text(&payload["part"]["text"]),
-            "message.part.delta" if is_text(&payload["properties"]["partID"]) => {
-                text(&payload["properties"]["delta"])
+        .map(|event| match str_or_empty(&event["type"]) {
+            "content_start" if event["contentType"] == "text" => str_or_empty(&event["text"]),
+            "done" => {
+                str_or_empty(&event["text"]).trim_start_matches("Submission recorded (verified): ")
             }
             _ => "",
         })
         .collect()
 }
 
-/// Takes out `<think>…</think>` and a tool tag that a small model left open.
+/// Whole text parts of `run`; for `serve`, the deltas of text parts.
+fn opencode_text(payloads: &[Value]) -> String {
+    let part_of = |payload: &Value| payload["properties"]["part"].clone();
+    let is_text = |id: &Value| {
+        payloads.iter().map(part_of).any(|part| part["id"] == *id && part["type"] == "text")
+    };
+    payloads
+        .iter()
+        .map(|payload| match str_or_empty(&payload["type"]) {
+            "text" => str_or_empty(&payload["part"]["text"]),
+            "message.part.delta" if is_text(&payload["properties"]["partID"]) => {
+                str_or_empty(&payload["properties"]["delta"])
+            }
+            _ => "",
+        })
+        .collect()
+}
+
+/// Removes `<think>…</think>` and a tool tag that a small model left open.
 fn without_tags(said: &str) -> String {
     let mut said = said.to_owned();
     for name in ["think", "tool_call", "tool_response"] {

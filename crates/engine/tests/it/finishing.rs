@@ -1,67 +1,67 @@
-//! A run that was asked to end by a control word (F5): what is still heard, and what takes the
-//! word back.
+//! A run that a control word asked to end (F5): which events still count, and what cancels the
+//! request.
 
-use engine::event::{
-    FailureReason, Image, MessageId, Outcome, ReasoningOrigin, Stop, TextMode, ToolOutcome,
+use millpond_engine::event::{
+    FailureReason, Image, MessageId, Outcome, ReasoningOrigin, StopReason, TextMode, ToolOutcome,
 };
-use engine::run::{Cut, Rounds, Run, ToolStart, Writer};
+use millpond_engine::run::{InputEnd, RoundBoundaries, Run, ToolStart, Writer};
 
-use crate::control_words::{check_ends, options, tools};
+use crate::control_words::{check_ends, options_with_control_words, tool_outcomes};
 use crate::rules::check_well_formed;
-use crate::support::Kept;
+use crate::support::RecordedEvents;
 
-/// What a run makes of what a dialect says.
+/// Runs the calls of `say` on a writer and returns the events.
 #[track_caller]
-fn told(say: impl Fn(&mut Writer<'_>)) -> Kept {
-    let mut kept = Kept::default();
-    let mut run = Run::new(&options().run);
+fn run_script(say: impl Fn(&mut Writer<'_>)) -> RecordedEvents {
+    let mut kept = RecordedEvents::default();
+    let mut run = Run::new(&options_with_control_words().run);
     let mut out = run.writer(None, &mut kept);
-    out.start("test", TextMode::Incremental);
+    out.start_run("test", TextMode::Incremental);
     say(&mut out);
-    out.finish(Cut::EndOfInput);
+    out.end_run(InputEnd::EndOfInput);
     check_well_formed(&kept, "told");
     kept
 }
 
 #[test]
 fn f5_after_its_message_only_tools_of_the_reply_are_heard() {
-    let kept = told(|out| {
-        out.text("Done. !isfinish");
-        let step = out.tool(ToolStart::function("a", "click"));
-        out.text("LATE");
-        out.text_so_far("LATE");
-        out.text_kept("LATE");
-        out.reasoning("LATE", ReasoningOrigin::Native);
-        out.redacted_reasoning();
-        out.image(Image::Url { url: "late".into() });
+    let kept = run_script(|out| {
+        out.append_text("Done. !isfinish");
+        let step = out.start_tool(ToolStart::client_function("a", "click"));
+        out.append_text("LATE");
+        out.append_cumulative_text("LATE");
+        out.append_remembered_text("LATE");
+        out.append_reasoning("LATE", ReasoningOrigin::Native);
+        out.append_redacted_reasoning();
+        out.append_image(Image::Url { url: "late".into() });
         out.end_tool(step, ToolOutcome::Succeeded, None);
-        out.fail(FailureReason::Error, "late");
-        out.cancelled("late");
-        out.round(None, None);
-        out.tool(ToolStart::function("b", "LATE"));
-        out.prompt("LATE");
+        out.report_failed(FailureReason::Error, "late");
+        out.report_cancelled("late");
+        out.start_round(None, None);
+        out.start_tool(ToolStart::client_function("b", "LATE"));
+        out.append_prompt("LATE");
     });
     check_ends(&kept, &["Done. "]);
-    assert!(!kept.lines().contains("LATE") && !kept.lines().contains("late"));
+    assert!(!kept.to_json_lines().contains("LATE") && !kept.to_json_lines().contains("late"));
 }
 
 #[test]
 fn f5_a_tool_after_one_that_ended_is_waited_for() {
-    let kept = told(|out| {
-        out.text("!isfinish");
-        let one = out.tool(ToolStart::function("a", "click"));
+    let kept = run_script(|out| {
+        out.append_text("!isfinish");
+        let one = out.start_tool(ToolStart::client_function("a", "click"));
         out.end_tool(one, ToolOutcome::Succeeded, None);
-        out.tool(ToolStart::function("b", "click"));
+        out.start_tool(ToolStart::client_function("b", "click"));
     });
     assert_eq!(kept.ending().outcome, Outcome::Truncated);
 }
 
 #[test]
 fn f5_the_result_of_an_earlier_reply_settles_nothing() {
-    let kept = told(|out| {
-        let old = out.tool(ToolStart::function("a", "click"));
-        out.round(None, None);
-        out.text("!isfinish");
+    let kept = run_script(|out| {
+        let old = out.start_tool(ToolStart::client_function("a", "click"));
+        out.start_round(None, None);
+        out.append_text("!isfinish");
         out.end_message();
         out.end_tool(old, ToolOutcome::Succeeded, None);
     });
@@ -70,73 +70,73 @@ fn f5_the_result_of_an_earlier_reply_settles_nothing() {
 
 #[test]
 fn f5_what_the_model_says_after_the_results_is_late() {
-    let kept = told(|out| {
-        out.rounds(Rounds::AfterResults);
-        out.text("Done!isfinish");
-        let step = out.tool(ToolStart::function("a", "click"));
+    let kept = run_script(|out| {
+        out.set_round_boundaries(RoundBoundaries::AfterToolResults);
+        out.append_text("Done!isfinish");
+        let step = out.start_tool(ToolStart::client_function("a", "click"));
         out.end_tool(step, ToolOutcome::Failed, None);
-        out.text("LATE");
-        out.text_so_far("LATE");
+        out.append_text("LATE");
+        out.append_cumulative_text("LATE");
     });
     check_ends(&kept, &["Done"]);
 }
 
 #[test]
 fn f5_the_next_prompt_ends_the_run() {
-    let kept = told(|out| {
-        out.text("Done!isfinish");
-        out.prompt("LATE");
+    let kept = run_script(|out| {
+        out.append_text("Done!isfinish");
+        out.append_prompt("LATE");
     });
     check_ends(&kept, &["Done"]);
-    assert!(!kept.lines().contains("LATE"));
+    assert!(!kept.to_json_lines().contains("LATE"));
 }
 
 #[test]
 fn f5_a_prompt_while_its_tools_run_ends_nothing_yet() {
-    let kept = told(|out| {
-        out.text("Done!isfinish");
-        let step = out.tool(ToolStart::function("a", "click"));
-        out.prompt("Hurry up");
+    let kept = run_script(|out| {
+        out.append_text("Done!isfinish");
+        let step = out.start_tool(ToolStart::client_function("a", "click"));
+        out.append_prompt("Hurry up");
         out.end_tool(step, ToolOutcome::Succeeded, None);
     });
     check_ends(&kept, &["Done"]);
-    assert_eq!(tools(&kept), [ToolOutcome::Succeeded]);
+    assert_eq!(tool_outcomes(&kept), [ToolOutcome::Succeeded]);
 }
 
 #[test]
 fn f5_a_word_that_was_taken_back_ends_nothing() {
-    let kept = told(|out| {
-        out.text("Done!isfinish");
+    let kept = run_script(|out| {
+        out.append_text("Done!isfinish");
         out.withdraw_round();
-        out.text("Other");
-        out.complete(Stop::End);
+        out.append_text("Other");
+        out.report_completed(StopReason::End);
     });
-    assert_eq!((kept.visible(), kept.reply()), ("Other".to_owned(), "Other".to_owned()));
-    let kept = told(|out| {
-        out.text("Done!isfinish");
+    assert_eq!((kept.visible_text(), kept.final_text()), ("Other".to_owned(), "Other".to_owned()));
+    let kept = run_script(|out| {
+        out.append_text("Done!isfinish");
         out.withdraw_unfinished(&[]);
-        out.text("Other");
+        out.append_text("Other");
         out.begin_message(None);
-        out.text("Gone!isfinish");
+        out.append_text("Gone!isfinish");
         out.end_message();
         out.withdraw_unfinished(&[MessageId(2)]);
-        out.text("More");
+        out.append_text("More");
     });
-    assert_eq!(kept.visible(), "OtherMore");
+    assert_eq!(kept.visible_text(), "OtherMore");
 }
 
 #[test]
 fn f5_a_reply_that_failed_asked_for_nothing() {
-    let kept = told(|out| {
-        out.text("Done!isfinish");
-        out.fail(FailureReason::Error, "overloaded");
-        out.round(None, None);
-        out.text("Once more");
+    let kept = run_script(|out| {
+        out.append_text("Done!isfinish");
+        out.report_failed(FailureReason::Error, "overloaded");
+        out.start_round(None, None);
+        out.append_text("Once more");
     });
-    assert_eq!(kept.messages(), ["Done", "Once more"]);
-    let kept = told(|out| {
-        out.text("Done!isfinish");
-        out.fail(FailureReason::Error, "overloaded");
+    assert_eq!(kept.message_texts(), ["Done", "Once more"]);
+    let kept = run_script(|out| {
+        out.append_text("Done!isfinish");
+        out.report_failed(FailureReason::Error, "overloaded");
     });
     assert_eq!(kept.ending().outcome, Outcome::Failed);
 }

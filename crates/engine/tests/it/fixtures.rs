@@ -1,17 +1,18 @@
-//! Every stream in `fixtures/`: its events are those of its `.events` file, however it is cut, and
-//! every beginning of it ends honestly.
+//! Every stream in `fixtures/`: its events are those of its `.events` file for every chunking, and
+//! every prefix of it ends exactly once.
 
 use std::path::{Path, PathBuf};
 
-use engine::event::Event;
-use engine::ingest::{Ingest, Options};
-use engine::run::Cut;
+use millpond_engine::event::Event;
+use millpond_engine::ingest::{Ingest, IngestOptions};
+use millpond_engine::run::InputEnd;
 
 use crate::cuts::check_cuts;
 use crate::rules::check_well_formed;
-use crate::support::{Kept, files_below, fixtures_dir, ingest, ingest_whole};
+use crate::support::{RecordedEvents, files_below, fixtures_dir, ingest, ingest_whole};
 
-pub(crate) fn streams() -> Vec<PathBuf> {
+/// All streams in `fixtures/`.
+pub(crate) fn fixture_streams() -> Vec<PathBuf> {
     let mut files = files_below(&fixtures_dir());
     files.retain(|path| {
         let extension = path.extension().and_then(|name| name.to_str()).unwrap_or("");
@@ -21,7 +22,8 @@ pub(crate) fn streams() -> Vec<PathBuf> {
     files
 }
 
-/// Compares with the file beside the stream that has this extension; `UPDATE=1` writes it instead.
+/// Compares `lines` with the file beside the stream that has this extension; `UPDATE=1` writes it
+/// instead.
 pub(crate) fn check_golden(stream: &Path, extension: &str, lines: &str) {
     let golden = stream.with_extension(extension);
     if std::env::var_os("UPDATE").is_some() {
@@ -37,6 +39,7 @@ pub(crate) fn check_golden(stream: &Path, extension: &str, lines: &str) {
     );
 }
 
+/// The first line that differs.
 fn first_difference(got: &str, expected: &str) -> String {
     let mut expected = expected.lines();
     for line in got.lines() {
@@ -50,10 +53,10 @@ fn first_difference(got: &str, expected: &str) -> String {
 
 #[test]
 fn every_fixture_gives_its_events_and_is_recognised_as_its_folder_says() {
-    for stream in streams() {
+    for stream in fixture_streams() {
         let bytes = std::fs::read(&stream).unwrap();
         let kept = ingest_whole(&bytes);
-        check_golden(&stream, "events", &kept.lines());
+        check_golden(&stream, "events", &kept.to_json_lines());
         check_well_formed(&kept, &stream.display().to_string());
         let folder = stream.parent().unwrap().file_name().unwrap().to_str().unwrap();
         let chosen = match kept.events().next() {
@@ -70,7 +73,7 @@ const READ_FOR_EVERY_CUT_BYTES_MAX: usize = 3 << 10;
 
 #[test]
 fn every_cut_of_every_fixture_gives_the_same_events() {
-    for stream in streams() {
+    for stream in fixture_streams() {
         let name = stream.display().to_string();
         let bytes = std::fs::read(&stream).unwrap();
         let whole = ingest_whole(&bytes);
@@ -78,33 +81,33 @@ fn every_cut_of_every_fixture_gives_the_same_events() {
         if bytes.len() <= READ_FOR_EVERY_CUT_BYTES_MAX {
             for cut in 0..=bytes.len() {
                 let (head, tail) = bytes.split_at(cut);
-                let cut_up = ingest(&Options::default(), [head, tail]);
+                let cut_up = ingest(&IngestOptions::default(), [head, tail]);
                 assert!(cut_up.0 == whole.0, "{name} cut at {cut}");
             }
         }
-        let byte_by_byte = ingest(&Options::default(), bytes.chunks(1));
+        let byte_by_byte = ingest(&IngestOptions::default(), bytes.chunks(1));
         assert!(byte_by_byte.0 == whole.0, "{name} byte by byte");
     }
 }
 
 #[test]
 fn every_beginning_of_every_fixture_ends_once_and_keeps_its_text() {
-    for stream in streams() {
+    for stream in fixture_streams() {
         let bytes = std::fs::read(&stream).unwrap();
-        let mut state = Ingest::new(&Options::default());
-        let mut so_far = Kept::default();
+        let mut state = Ingest::new(&IngestOptions::default());
+        let mut so_far = RecordedEvents::default();
         for (at, byte) in bytes.chunks(1).enumerate() {
             let mut cut_off = state.clone();
-            let mut rest = Kept::default();
-            cut_off.finish(Cut::EndOfInput, None, &mut rest);
+            let mut rest = RecordedEvents::default();
+            cut_off.finish(InputEnd::EndOfInput, None, &mut rest);
             // The last line may lack only its line break, and may take text back.
             let taken_back = rest.events().any(|event| {
                 matches!(event, Event::TextRewritten { .. } | Event::Withdrawn { .. })
             });
             let mut all = so_far.clone();
             all.0.append(&mut rest.0);
-            assert_eq!(all.endings(), 1, "{} ended after {at} bytes", stream.display());
-            let (before, after) = (so_far.visible(), all.visible());
+            assert_eq!(all.ending_count(), 1, "{} ended after {at} bytes", stream.display());
+            let (before, after) = (so_far.visible_text(), all.visible_text());
             assert!(
                 taken_back || after.starts_with(&before),
                 "{} ended after {at} bytes lost {before:?}, has {after:?}",

@@ -1,19 +1,19 @@
-//! Each rule of the log, broken once: the checker names it.
+//! Each rule of the log, violated once: the checker names it.
 
-use engine::event::{
+use millpond_engine::event::{
     AnsweredBy, AskKind, Ending, Event, Executor, MessageId, Outcome, ReasoningOrigin, Reply,
     StepId, TextMode, ToolKind, ToolOutcome,
 };
-use engine::run::grammar::{Broken, Grammar};
+use millpond_engine::run::grammar::{EventOrderChecker, EventOrderError};
 
 const MESSAGE: MessageId = MessageId(0);
 const STEP: StepId = StepId(0);
 
-fn started() -> Event<'static> {
+fn run_started() -> Event<'static> {
     Event::RunStarted { version: 1, dialect: "test".into(), mode: TextMode::Incremental }
 }
 
-fn round(round: u32) -> Event<'static> {
+fn round_started(round: u32) -> Event<'static> {
     Event::RoundStarted { round, model: None, response: None }
 }
 
@@ -21,15 +21,15 @@ fn round_ended(round: u32) -> Event<'static> {
     Event::RoundEnded { round, stop: None, incomplete: false }
 }
 
-fn message(message: u32, round: u32) -> Event<'static> {
+fn message_started(message: u32, round: u32) -> Event<'static> {
     Event::MessageStarted { message: MessageId(message), round, phase: None }
 }
 
-fn text(text: &'static str) -> Event<'static> {
+fn text_appended(text: &'static str) -> Event<'static> {
     Event::TextAppended { message: MESSAGE, text: text.into() }
 }
 
-fn rewritten() -> Event<'static> {
+fn text_rewritten() -> Event<'static> {
     Event::TextRewritten { message: MESSAGE, kept_bytes: 0, text: "x".into() }
 }
 
@@ -37,11 +37,11 @@ fn message_ended() -> Event<'static> {
     Event::MessageEnded { message: MESSAGE, incomplete: false }
 }
 
-fn reasoning(step: u32) -> Event<'static> {
+fn reasoning_started(step: u32) -> Event<'static> {
     Event::ReasoningStarted { step: StepId(step), round: 0, origin: ReasoningOrigin::Native }
 }
 
-fn tool() -> Event<'static> {
+fn tool_started() -> Event<'static> {
     Event::ToolStarted {
         step: STEP,
         round: 0,
@@ -54,7 +54,7 @@ fn tool() -> Event<'static> {
     }
 }
 
-fn ask() -> Event<'static> {
+fn ask_opened() -> Event<'static> {
     Event::AskOpened {
         ask: "a".into(),
         kind: AskKind::Tool,
@@ -66,11 +66,11 @@ fn ask() -> Event<'static> {
     }
 }
 
-fn answered() -> Event<'static> {
+fn ask_resolved() -> Event<'static> {
     Event::AskResolved { ask: "a".into(), answer: "yes".into(), by: AnsweredBy::Person }
 }
 
-fn request() -> Event<'static> {
+fn request_started() -> Event<'static> {
     Event::RequestStarted { request: "r".into() }
 }
 
@@ -79,7 +79,7 @@ fn request_ended() -> Event<'static> {
     Event::RequestEnded { request, cost_usd: None, failure: None, cancel_reason: None }
 }
 
-fn ended() -> Event<'static> {
+fn run_ended() -> Event<'static> {
     let ending = Ending {
         outcome: Outcome::Truncated,
         stop: None,
@@ -94,8 +94,8 @@ fn ended() -> Event<'static> {
 
 /// All but the last event keep the rules; the last breaks this one.
 #[track_caller]
-fn check(events: &[Event<'static>], broken: Broken) {
-    let mut grammar = Grammar::default();
+fn check_violation(events: &[Event<'static>], broken: EventOrderError) {
+    let mut grammar = EventOrderChecker::default();
     let last = events.len() - 1;
     for (at, event) in events.iter().enumerate() {
         let expected = if at == last { Err(broken) } else { Ok(()) };
@@ -105,44 +105,80 @@ fn check(events: &[Event<'static>], broken: Broken) {
 
 #[test]
 fn a_run_starts_once_and_first_and_ends_once_and_last() {
-    check(&[round(0)], Broken::RunNotStarted);
-    check(&[started(), started()], Broken::RunStartedTwice);
-    check(&[started(), ended(), ended()], Broken::AfterTheEnd);
-    check(&[started(), ended(), round(0)], Broken::AfterTheEnd);
-    check(&[started(), ended(), answered()], Broken::AfterTheEnd);
-    let mut grammar = Grammar::default();
-    assert_eq!(grammar.apply(&started()), Ok(()));
+    check_violation(&[round_started(0)], EventOrderError::RunNotStarted);
+    check_violation(&[run_started(), run_started()], EventOrderError::RunStartedTwice);
+    check_violation(&[run_started(), run_ended(), run_ended()], EventOrderError::EventAfterEnd);
+    check_violation(
+        &[run_started(), run_ended(), round_started(0)],
+        EventOrderError::EventAfterEnd,
+    );
+    check_violation(&[run_started(), run_ended(), ask_resolved()], EventOrderError::EventAfterEnd);
+    let mut grammar = EventOrderChecker::default();
+    assert_eq!(grammar.apply(&run_started()), Ok(()));
     assert!(!grammar.is_ended());
-    assert_eq!(grammar.apply(&ended()), Ok(()));
+    assert_eq!(grammar.apply(&run_ended()), Ok(()));
     assert!(grammar.is_ended());
 }
 
 #[test]
 fn rounds_and_messages_open_and_close_in_pairs() {
-    check(&[started(), round(0), round(1)], Broken::RoundInRound);
-    check(&[started(), round(0), round_ended(1)], Broken::NoSuchRound);
-    check(&[started(), round_ended(0)], Broken::NoSuchRound);
-    check(&[started(), message(0, 0)], Broken::NoSuchRound);
-    check(&[started(), round(0), message(0, 1)], Broken::NoSuchRound);
-    check(&[started(), round(0), message(1, 0)], Broken::NumberNotNext);
-    check(&[started(), round(0), message(0, 0), message(1, 0)], Broken::MessageInMessage);
-    check(&[started(), round(0), message(0, 0), round_ended(0)], Broken::LeftOpen);
-    check(&[started(), round(0), message_ended()], Broken::NoSuchMessage);
+    check_violation(
+        &[run_started(), round_started(0), round_started(1)],
+        EventOrderError::RoundAlreadyOpen,
+    );
+    check_violation(
+        &[run_started(), round_started(0), round_ended(1)],
+        EventOrderError::NoSuchRound,
+    );
+    check_violation(&[run_started(), round_ended(0)], EventOrderError::NoSuchRound);
+    check_violation(&[run_started(), message_started(0, 0)], EventOrderError::NoSuchRound);
+    check_violation(
+        &[run_started(), round_started(0), message_started(0, 1)],
+        EventOrderError::NoSuchRound,
+    );
+    check_violation(
+        &[run_started(), round_started(0), message_started(1, 0)],
+        EventOrderError::IdNotNext,
+    );
+    check_violation(
+        &[run_started(), round_started(0), message_started(0, 0), message_started(1, 0)],
+        EventOrderError::MessageAlreadyOpen,
+    );
+    check_violation(
+        &[run_started(), round_started(0), message_started(0, 0), round_ended(0)],
+        EventOrderError::LeftOpen,
+    );
+    check_violation(
+        &[run_started(), round_started(0), message_ended()],
+        EventOrderError::NoSuchMessage,
+    );
 }
 
 #[test]
 fn text_belongs_to_the_open_message_and_is_some() {
-    check(&[started(), round(0), text("x")], Broken::NoSuchMessage);
-    check(&[started(), round(0), rewritten()], Broken::NoSuchMessage);
-    check(&[started(), round(0), message(0, 0), text("")], Broken::EmptyText);
-    let open = vec![started(), round(0), message(0, 0), message_ended()];
-    check(&[open.clone(), vec![text("x")]].concat(), Broken::NoSuchMessage);
-    check(&[open, vec![rewritten()]].concat(), Broken::NoSuchMessage);
+    check_violation(
+        &[run_started(), round_started(0), text_appended("x")],
+        EventOrderError::NoSuchMessage,
+    );
+    check_violation(
+        &[run_started(), round_started(0), text_rewritten()],
+        EventOrderError::NoSuchMessage,
+    );
+    check_violation(
+        &[run_started(), round_started(0), message_started(0, 0), text_appended("")],
+        EventOrderError::EmptyText,
+    );
+    let open = vec![run_started(), round_started(0), message_started(0, 0), message_ended()];
+    check_violation(
+        &[open.clone(), vec![text_appended("x")]].concat(),
+        EventOrderError::NoSuchMessage,
+    );
+    check_violation(&[open, vec![text_rewritten()]].concat(), EventOrderError::NoSuchMessage);
 }
 
 #[test]
 fn what_is_said_of_a_step_is_said_while_it_is_open() {
-    check(&[started(), reasoning(1)], Broken::NumberNotNext);
+    check_violation(&[run_started(), reasoning_started(1)], EventOrderError::IdNotNext);
     let step = STEP;
     let said: [Event<'static>; 8] = [
         Event::ReasoningAppended { step, text: "x".into() },
@@ -155,26 +191,32 @@ fn what_is_said_of_a_step_is_said_while_it_is_open() {
         Event::ToolEnded { step, outcome: ToolOutcome::Succeeded, detail: None },
     ];
     for event in said {
-        check(&[started(), event.clone()], Broken::NoSuchStep);
+        check_violation(&[run_started(), event.clone()], EventOrderError::NoSuchStep);
         let over = Event::ToolEnded { step, outcome: ToolOutcome::Failed, detail: None };
-        check(&[started(), tool(), over, event], Broken::NoSuchStep);
+        check_violation(&[run_started(), tool_started(), over, event], EventOrderError::NoSuchStep);
     }
 }
 
 #[test]
 fn asks_and_requests_open_once_and_close_once() {
-    check(&[started(), ask(), ask()], Broken::AskOpenedTwice);
-    check(&[started(), answered()], Broken::NoSuchAsk);
-    check(&[started(), ask(), answered(), answered()], Broken::NoSuchAsk);
-    check(&[started(), request(), request()], Broken::RequestStartedTwice);
-    check(&[started(), request_ended()], Broken::NoSuchRequest);
+    check_violation(&[run_started(), ask_opened(), ask_opened()], EventOrderError::AskOpenedTwice);
+    check_violation(&[run_started(), ask_resolved()], EventOrderError::NoSuchAsk);
+    check_violation(
+        &[run_started(), ask_opened(), ask_resolved(), ask_resolved()],
+        EventOrderError::NoSuchAsk,
+    );
+    check_violation(
+        &[run_started(), request_started(), request_started()],
+        EventOrderError::RequestStartedTwice,
+    );
+    check_violation(&[run_started(), request_ended()], EventOrderError::NoSuchRequest);
 }
 
 #[test]
 fn nothing_is_open_when_a_run_ends() {
-    check(&[started(), round(0), ended()], Broken::LeftOpen);
-    check(&[started(), tool(), ended()], Broken::LeftOpen);
-    check(&[started(), reasoning(0), ended()], Broken::LeftOpen);
-    check(&[started(), request(), ended()], Broken::LeftOpen);
-    check(&[started(), ask(), ended()], Broken::LeftOpen);
+    check_violation(&[run_started(), round_started(0), run_ended()], EventOrderError::LeftOpen);
+    check_violation(&[run_started(), tool_started(), run_ended()], EventOrderError::LeftOpen);
+    check_violation(&[run_started(), reasoning_started(0), run_ended()], EventOrderError::LeftOpen);
+    check_violation(&[run_started(), request_started(), run_ended()], EventOrderError::LeftOpen);
+    check_violation(&[run_started(), ask_opened(), run_ended()], EventOrderError::LeftOpen);
 }

@@ -1,24 +1,24 @@
-//! What a view hides reaches none of its readers: table V, and rule X3 in the frames.
+//! Hidden content reaches no reader of a view: table V, and rule X3 in the frames.
 
-use engine::event::{Event, Level, Owner, StepId, ToolKind};
-use engine::ingest::Options;
-use engine::view::{Thinking, ViewName};
-use engine::wire::{Content, Format, Kind};
+use millpond_engine::event::{Event, ImageOwner, NoticeLevel, StepId, ToolKind};
+use millpond_engine::ingest::IngestOptions;
+use millpond_engine::view::{Thinking, ViewName};
+use millpond_engine::wire::{ContentMode, FrameFormat, StreamKind};
 use proptest::prelude::*;
 
 use crate::log::Log;
 use crate::support::ingest;
-use crate::views::{frames, records};
+use crate::views::{encode_records, to_records};
 
-/// Everything a reader of this kind receives.
-fn received(kind: Kind, log: &[engine::event::Record<'_>]) -> String {
-    frames(kind, log).0.into_iter().map(|frame| frame.data + "\n").collect()
+/// All frame data that a reader of this kind receives.
+fn all_frame_data(kind: StreamKind, log: &[millpond_engine::event::Record<'_>]) -> String {
+    encode_records(kind, log).0.into_iter().map(|frame| frame.data + "\n").collect()
 }
 
-fn all_formats(view: ViewName, thinking: Thinking) -> impl Iterator<Item = Kind> {
-    let formats = [Format::Own, Format::Patch].into_iter();
+fn all_formats(view: ViewName, thinking: Thinking) -> impl Iterator<Item = StreamKind> {
+    let formats = [FrameFormat::Native, FrameFormat::Patch].into_iter();
     formats.flat_map(move |format| {
-        [Content::Accumulated, Content::Delta].map(|content| Kind {
+        [ContentMode::Accumulated, ContentMode::Delta].map(|content| StreamKind {
             view,
             format,
             content,
@@ -27,13 +27,13 @@ fn all_formats(view: ViewName, thinking: Thinking) -> impl Iterator<Item = Kind>
     })
 }
 
-/// A run in which everything that may be hidden has a word of its own.
-fn run() -> Log {
+/// A run in which everything that may be hidden contains a distinct word.
+fn log_with_hidden_words() -> Log {
     let mut log = Log::new();
-    log.round().thinking(&["aThought"]).tool("aTool").result(1, "aResult");
-    log.push(Event::NoticeGiven { level: Level::Warning, text: "aNotice".into() });
-    log.tool_of("anAction", ToolKind::Action).image(Owner::Step(StepId(2)), "QUJD");
-    log.result(2, "anActionResult").message(&["The reply."]).end_round().done();
+    log.start_round().push_reasoning(&["aThought"]).start_tool("aTool").succeed_tool(1, "aResult");
+    log.push(Event::NoticeGiven { level: NoticeLevel::Warning, text: "aNotice".into() });
+    log.start_tool_of_kind("anAction", ToolKind::Action).image(ImageOwner::Step(StepId(2)), "QUJD");
+    log.succeed_tool(2, "anActionResult").push_message(&["The reply."]).end_round().complete_run();
     log
 }
 
@@ -48,10 +48,10 @@ fn v_each_view_shows_what_its_row_says_and_nothing_else() {
         (ViewName::Sentences, [false, true, true, false, false, true]),
     ];
     let words = ["aThought", "aTool", "secret", "aResult", "aNotice", "anAction"];
-    let log = run().records();
+    let log = log_with_hidden_words().records();
     for (view, shows) in table {
-        for kind in all_formats(view, Thinking::AsUsual) {
-            let received = received(kind, &log);
+        for kind in all_formats(view, Thinking::ViewDefault) {
+            let received = all_frame_data(kind, &log);
             for (word, shown) in words.into_iter().zip(shows) {
                 assert_eq!(received.contains(word), shown, "{word} in {kind:?}");
             }
@@ -64,39 +64,44 @@ fn v_each_view_shows_what_its_row_says_and_nothing_else() {
 #[test]
 fn v_arguments_of_a_tool_that_is_no_action_never_reach_sentences() {
     let mut log = Log::new();
-    log.round().tool("aTool").result(0, "aResult").message(&["Done."]).end_round().done();
-    for kind in all_formats(ViewName::Sentences, Thinking::AsUsual) {
-        assert!(!received(kind, &log.records()).contains("secret"));
+    log.start_round()
+        .start_tool("aTool")
+        .succeed_tool(0, "aResult")
+        .push_message(&["Done."])
+        .end_round()
+        .complete_run();
+    for kind in all_formats(ViewName::Sentences, Thinking::ViewDefault) {
+        assert!(!all_frame_data(kind, &log.records()).contains("secret"));
     }
 }
 
 #[test]
 fn v_thinking_hide_removes_it_everywhere() {
-    let log = run().records();
+    let log = log_with_hidden_words().records();
     for view in ViewName::ALL {
         for kind in all_formats(view, Thinking::Hide) {
-            assert!(!received(kind, &log).contains("aThought"), "{kind:?}");
+            assert!(!all_frame_data(kind, &log).contains("aThought"), "{kind:?}");
         }
     }
 }
 
 #[test]
 fn v_thinking_show_gives_the_whole_where_there_is_a_place() {
-    let log = run().records();
+    let log = log_with_hidden_words().records();
     for view in [ViewName::Steps, ViewName::Transcript] {
         for kind in all_formats(view, Thinking::Show) {
-            assert!(received(kind, &log).contains("aThought"), "{kind:?}");
+            assert!(all_frame_data(kind, &log).contains("aThought"), "{kind:?}");
         }
     }
     for view in [ViewName::Bubbles, ViewName::Sentences] {
         for kind in all_formats(view, Thinking::Show) {
-            assert!(!received(kind, &log).contains("aThought"), "{kind:?}");
+            assert!(!all_frame_data(kind, &log).contains("aThought"), "{kind:?}");
         }
     }
 }
 
-/// A stretch of a reply: its text, and what of it is hidden.
-fn stretch() -> impl Strategy<Value = (String, Option<String>)> {
+/// A stretch of a reply: its text, and its hidden part.
+fn reply_stretch() -> impl Strategy<Value = (String, Option<String>)> {
     let canary = "[A-Z]{6,9}".prop_map(|letters| format!("q{letters}q"));
     let tags = prop_oneof![
         Just(("<think>", "</think>")),
@@ -119,7 +124,7 @@ proptest! {
 
     #[test]
     fn x3_no_piece_of_a_hidden_part_reaches_a_frame(
-        stretches in proptest::collection::vec(stretch(), 1..10),
+        stretches in proptest::collection::vec(reply_stretch(), 1..10),
         cut in 1..7_usize,
     ) {
         let text: String = stretches.iter().map(|(text, _)| text.as_str()).collect();
@@ -131,10 +136,10 @@ proptest! {
             stream.extend(["data: ", &delta.to_string(), "\n\n"]);
         }
         stream.push_str("data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n");
-        let log = records(&ingest(&Options::default(), [stream.as_bytes()]));
+        let log = to_records(&ingest(&IngestOptions::default(), [stream.as_bytes()]));
         for view in [ViewName::Latest, ViewName::Bubbles, ViewName::Transcript, ViewName::Sentences] {
-            for kind in all_formats(view, Thinking::AsUsual) {
-                let received = received(kind, &log);
+            for kind in all_formats(view, Thinking::ViewDefault) {
+                let received = all_frame_data(kind, &log);
                 for canary in stretches.iter().filter_map(|(_, canary)| canary.as_deref()) {
                     for piece in canary.as_bytes().windows(4) {
                         let piece = std::str::from_utf8(piece).unwrap();

@@ -9,16 +9,16 @@ use crate::support::files_below;
 /// Families of rules, and how many each has.
 const RULES: [(&str, usize); 6] = [("X", 18), ("L", 9), ("S", 10), ("B", 6), ("T", 11), ("F", 7)];
 
-fn project() -> &'static Path {
+fn project_root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
 /// Names of all tests of the project.
-fn tests() -> BTreeSet<String> {
+fn test_names() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for crate_name in ["engine", "millpond"] {
         for part in ["src", "tests"] {
-            let files = files_below(&project().join("crates").join(crate_name).join(part));
+            let files = files_below(&project_root().join("crates").join(crate_name).join(part));
             for file in files.iter().filter(|path| path.extension().is_some_and(|end| end == "rs"))
             {
                 let source = std::fs::read_to_string(file).unwrap();
@@ -33,8 +33,8 @@ fn tests() -> BTreeSet<String> {
     names
 }
 
-/// First cell, and the tests in the last.
-fn rows(page: &str) -> Vec<(&str, Vec<&str>)> {
+/// First cell of each table row, and the tests in its last cell.
+fn table_rows(page: &str) -> Vec<(&str, Vec<&str>)> {
     let rows = page.lines().filter(|line| line.starts_with("| ") && line.contains('`'));
     let cells = rows.map(|row| row.trim_matches('|').split(" | ").map(str::trim).collect());
     cells
@@ -47,8 +47,8 @@ fn rows(page: &str) -> Vec<(&str, Vec<&str>)> {
 
 #[test]
 fn every_label_has_a_row_and_every_test_in_it_exists() {
-    let page = std::fs::read_to_string(project().join("docs/VIEWS.md")).unwrap();
-    let (rows, tests) = (rows(&page), tests());
+    let page = std::fs::read_to_string(project_root().join("docs/VIEWS.md")).unwrap();
+    let (rows, tests) = (table_rows(&page), test_names());
     let mut labels: Vec<String> = vec!["V".into(), "E".into()];
     for (family, count) in RULES {
         labels.extend((1..=count).map(|number| format!("{family}{number}")));

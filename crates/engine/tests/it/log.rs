@@ -1,13 +1,14 @@
-//! Logs written by hand, for tests of the views.
+//! Builder of logs, for tests of the views.
 
-use engine::event::{
-    AnsweredBy, AskKind, Ending, Event, Executor, FailureReason, Image, MessageId, Millis, Outcome,
-    Owner, Phase, ReasoningOrigin, Record, Reply, StepId, Stop, TextMode, ToolKind, ToolOutcome,
+use millpond_engine::event::{
+    AnsweredBy, AskKind, Ending, Event, Executor, FailureReason, Image, ImageOwner, MessageId,
+    MessagePhase, Millis, Outcome, ReasoningOrigin, Record, Reply, StepId, StopReason, TextMode,
+    ToolKind, ToolOutcome,
 };
 
-use crate::support::Kept;
+use crate::support::RecordedEvents;
 
-/// A log being written. Numbers of messages and steps are those of their order.
+/// The log of one run, built event by event.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
     events: Vec<(Option<Millis>, Event<'static>)>,
@@ -18,7 +19,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// A run that has begun.
+    /// A log with a started run.
     pub(crate) fn new() -> Log {
         let mut log = Log::default();
         log.push(Event::RunStarted {
@@ -29,13 +30,14 @@ impl Log {
         log
     }
 
+    /// Appends an event.
     pub(crate) fn push(&mut self, event: Event<'static>) -> &mut Log {
         self.events.push((self.at, event));
         self
     }
 
-    /// What follows happens at this time.
-    pub(crate) fn at(&mut self, ms: Millis) -> &mut Log {
+    /// Sets the time of the following events.
+    pub(crate) fn set_time(&mut self, ms: Millis) -> &mut Log {
         self.at = Some(ms);
         self
     }
@@ -44,7 +46,7 @@ impl Log {
         self.push(Event::PromptReceived { text: text.to_owned().into(), images: Vec::new() })
     }
 
-    pub(crate) fn round(&mut self) -> &mut Log {
+    pub(crate) fn start_round(&mut self) -> &mut Log {
         let round = self.round;
         self.round += 1;
         self.push(Event::RoundStarted { round, model: None, response: None })
@@ -52,35 +54,39 @@ impl Log {
 
     pub(crate) fn end_round(&mut self) -> &mut Log {
         let round = self.current_round();
-        self.push(Event::RoundEnded { round, stop: Some(Stop::End), incomplete: false })
+        self.push(Event::RoundEnded { round, stop: Some(StopReason::End), incomplete: false })
     }
 
     fn current_round(&self) -> u32 {
         self.round.saturating_sub(1)
     }
 
-    /// A whole message, in these pieces.
-    pub(crate) fn message(&mut self, pieces: &[&str]) -> &mut Log {
+    /// Appends a whole message in these pieces.
+    pub(crate) fn push_message(&mut self, pieces: &[&str]) -> &mut Log {
         self.open_message(pieces).end_message()
     }
 
-    /// A message that goes on.
+    /// Appends a message without its end.
     pub(crate) fn open_message(&mut self, pieces: &[&str]) -> &mut Log {
         self.open_message_in(None, pieces)
     }
 
-    pub(crate) fn open_message_in(&mut self, phase: Option<Phase>, pieces: &[&str]) -> &mut Log {
+    pub(crate) fn open_message_in(
+        &mut self,
+        phase: Option<MessagePhase>,
+        pieces: &[&str],
+    ) -> &mut Log {
         let (message, round) = (MessageId(self.messages), self.current_round());
         self.messages += 1;
         self.push(Event::MessageStarted { message, round, phase });
         for piece in pieces {
-            self.text(piece);
+            self.append_text(piece);
         }
         self
     }
 
-    /// More of the last message.
-    pub(crate) fn text(&mut self, text: &str) -> &mut Log {
+    /// Appends to the last message.
+    pub(crate) fn append_text(&mut self, text: &str) -> &mut Log {
         let message = MessageId(self.messages.saturating_sub(1));
         self.push(Event::TextAppended { message, text: text.to_owned().into() })
     }
@@ -95,7 +101,7 @@ impl Log {
         self.push(Event::MessageEnded { message, incomplete: false })
     }
 
-    pub(crate) fn thinking(&mut self, pieces: &[&str]) -> &mut Log {
+    pub(crate) fn push_reasoning(&mut self, pieces: &[&str]) -> &mut Log {
         let (step, round) = (StepId(self.steps), self.current_round());
         self.steps += 1;
         self.push(Event::ReasoningStarted { step, round, origin: ReasoningOrigin::Native });
@@ -105,12 +111,12 @@ impl Log {
         self.push(Event::ReasoningEnded { step, incomplete: false })
     }
 
-    pub(crate) fn tool(&mut self, name: &str) -> &mut Log {
-        self.tool_of(name, ToolKind::Function)
+    pub(crate) fn start_tool(&mut self, name: &str) -> &mut Log {
+        self.start_tool_of_kind(name, ToolKind::Function)
     }
 
-    /// A tool that starts, with its arguments.
-    pub(crate) fn tool_of(&mut self, name: &str, kind: ToolKind) -> &mut Log {
+    /// Starts a tool with its arguments.
+    pub(crate) fn start_tool_of_kind(&mut self, name: &str, kind: ToolKind) -> &mut Log {
         let (step, round) = (StepId(self.steps), self.current_round());
         self.steps += 1;
         self.push(Event::ToolStarted {
@@ -127,13 +133,14 @@ impl Log {
         self.push(Event::ToolReady { step })
     }
 
-    pub(crate) fn result(&mut self, step: u32, text: &str) -> &mut Log {
+    /// Appends output to a tool and ends it as succeeded.
+    pub(crate) fn succeed_tool(&mut self, step: u32, text: &str) -> &mut Log {
         let step = StepId(step);
         self.push(Event::OutputAppended { step, text: text.to_owned().into() });
         self.push(Event::ToolEnded { step, outcome: ToolOutcome::Succeeded, detail: None })
     }
 
-    pub(crate) fn ask(&mut self, id: &str, text: &str) -> &mut Log {
+    pub(crate) fn open_ask(&mut self, id: &str, text: &str) -> &mut Log {
         self.push(Event::AskOpened {
             ask: id.to_owned().into(),
             kind: AskKind::Tool,
@@ -145,7 +152,7 @@ impl Log {
         })
     }
 
-    pub(crate) fn answer(&mut self, id: &str, answer: &str) -> &mut Log {
+    pub(crate) fn answer_ask(&mut self, id: &str, answer: &str) -> &mut Log {
         self.push(Event::AskResolved {
             ask: id.to_owned().into(),
             answer: answer.to_owned().into(),
@@ -159,24 +166,24 @@ impl Log {
         self.push(Event::Withdrawn { messages, steps })
     }
 
-    pub(crate) fn image(&mut self, owner: Owner, base64: &str) -> &mut Log {
+    pub(crate) fn image(&mut self, owner: ImageOwner, base64: &str) -> &mut Log {
         let base64 = base64.to_owned().into();
         let image = Image::Inline { media_type: "image/png".into(), base64 };
         self.push(Event::ImageReceived { owner, image })
     }
 
-    /// Ends well, with the last message as the final one.
-    pub(crate) fn done(&mut self) -> &mut Log {
+    /// Completes the run, with the last message as the final one.
+    pub(crate) fn complete_run(&mut self) -> &mut Log {
         let message = self.messages.checked_sub(1).map(MessageId);
-        self.end(Outcome::Completed, message)
+        self.end_run(Outcome::Completed, message)
     }
 
-    pub(crate) fn end(&mut self, outcome: Outcome, message: Option<MessageId>) -> &mut Log {
+    pub(crate) fn end_run(&mut self, outcome: Outcome, message: Option<MessageId>) -> &mut Log {
         let failed = outcome == Outcome::Failed;
         self.push(Event::RunEnded {
             ending: Ending {
                 outcome,
-                stop: (outcome == Outcome::Completed).then_some(Stop::End),
+                stop: (outcome == Outcome::Completed).then_some(StopReason::End),
                 reason: failed.then_some(FailureReason::Error),
                 detail: failed.then(|| "it broke".into()),
                 reply: if message.is_some() { Reply::Message } else { Reply::None },
@@ -187,6 +194,6 @@ impl Log {
     }
 
     pub(crate) fn records(&self) -> Vec<Record<'static>> {
-        crate::views::records(&Kept(self.events.clone()))
+        crate::views::to_records(&RecordedEvents(self.events.clone()))
     }
 }

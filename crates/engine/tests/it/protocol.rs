@@ -1,22 +1,23 @@
-//! `docs/PROTOCOL.md` says what the code does.
+//! `docs/PROTOCOL.md` matches the code.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use engine::view::{Picture, ViewName};
-use engine::wire::{Cursor, Encoder};
+use millpond_engine::view::{Page, ViewName};
+use millpond_engine::wire::{Cursor, Encoder, ProtocolVersion};
 
-use crate::fixtures::streams;
-use crate::goldens::lines;
+use crate::fixtures::fixture_streams;
+use crate::goldens::golden_lines;
 use crate::support::{fixtures_dir, ingest_whole};
-use crate::views::{apply, encoder, frames, patches, records};
+use crate::views::{apply_patch_frame, encode_records, new_encoder, patch_stream_kind, to_records};
 
-fn page() -> String {
+/// Reads `docs/PROTOCOL.md`.
+fn read_protocol_doc() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/PROTOCOL.md");
     std::fs::read_to_string(path).unwrap()
 }
 
-/// The examples that a comment of this kind stands before: what it says, and the lines.
+/// The examples after comments of this kind: stream, view and lines.
 fn examples<'p>(page: &'p str, kind: &str) -> Vec<(&'p str, &'p str, Vec<&'p str>)> {
     let parts = page.split(kind).skip(1);
     let examples = parts.map(|part| {
@@ -29,40 +30,40 @@ fn examples<'p>(page: &'p str, kind: &str) -> Vec<(&'p str, &'p str, Vec<&'p str
     examples.collect()
 }
 
-/// Whether these lines stand together in the text.
-fn holds(text: &str, lines: &[&str]) -> bool {
+/// Returns true if these lines are consecutive in the text.
+fn contains_lines(text: &str, lines: &[&str]) -> bool {
     let all: Vec<&str> = text.lines().collect();
     all.windows(lines.len()).any(|window| window == lines)
 }
 
 #[test]
 fn every_example_of_frames_is_in_its_golden_file() {
-    let page = page();
+    let page = read_protocol_doc();
     let examples = examples(&page, "<!-- golden:");
     assert!(7 <= examples.len());
     for (stream, view, lines) in examples {
         let golden = fixtures_dir().join(format!("{stream}.{view}"));
         let text = std::fs::read_to_string(&golden).unwrap();
-        assert!(holds(&text, &lines), "{stream} {view} does not say {lines:#?}");
+        assert!(contains_lines(&text, &lines), "{stream} {view} does not say {lines:#?}");
     }
 }
 
 #[test]
 fn every_example_of_patches_is_what_the_code_sends() {
-    let page = page();
+    let page = read_protocol_doc();
     let examples = examples(&page, "<!-- patches:");
     assert!(!examples.is_empty());
     for (stream, view, lines) in examples {
         let bytes = std::fs::read(fixtures_dir().join(stream)).unwrap();
         let view: ViewName = view.parse().unwrap();
-        let (sent, _) = frames(patches(view), &records(&ingest_whole(&bytes)));
+        let (sent, _) = encode_records(patch_stream_kind(view), &to_records(&ingest_whole(&bytes)));
         let text: String = sent.into_iter().map(|frame| frame.data + "\n").collect();
-        assert!(holds(&text, &lines), "{stream} does not say {lines:#?} but\n{text}");
+        assert!(contains_lines(&text, &lines), "{stream} does not say {lines:#?} but\n{text}");
     }
 }
 
-/// Words in back-ticks in the first cells of the tables of a section.
-fn named(section: &str) -> BTreeSet<&str> {
+/// Words in back-ticks in the first cells of a section's tables.
+fn backticked_names(section: &str) -> BTreeSet<&str> {
     let rows = section.lines().filter(|line| line.starts_with("| `"));
     let cells = rows.filter_map(|row| row.trim_start_matches("| ").split(" | ").next());
     cells.flat_map(|cell| cell.split(", ")).map(|name| name.trim().trim_matches('`')).collect()
@@ -75,14 +76,14 @@ fn section<'p>(page: &'p str, heading: &str) -> &'p str {
 
 #[test]
 fn every_frame_there_is_has_a_row_and_every_row_a_frame() {
-    let page = page();
-    let common = named(section(&page, "Frames of every view"));
+    let page = read_protocol_doc();
+    let common = backticked_names(section(&page, "Frames of every view"));
     let endings = ["completed", "failed", "cancelled", "truncated", "stalled", "interrupted"];
     for view in ViewName::ALL {
-        let own = named(section(&page, &format!("`{}`", view.as_str())));
+        let own = backticked_names(section(&page, &format!("`{}`", view.as_str())));
         let mut seen = BTreeSet::new();
-        for stream in streams() {
-            let frames = lines(view, &std::fs::read(&stream).unwrap());
+        for stream in fixture_streams() {
+            let frames = golden_lines(view, &std::fs::read(&stream).unwrap());
             for line in frames.lines() {
                 let name = line.split(' ').next().unwrap();
                 let known = own.contains(name) || common.contains(name) || endings.contains(&name);
@@ -101,14 +102,14 @@ fn every_frame_there_is_has_a_row_and_every_row_a_frame() {
 #[test]
 fn x6_appends_in_a_row_are_one_frame_and_nothing_else_is() {
     let mut in_all = 0;
-    for stream in streams() {
-        let records = records(&ingest_whole(&std::fs::read(&stream).unwrap()));
+    for stream in fixture_streams() {
+        let records = to_records(&ingest_whole(&std::fs::read(&stream).unwrap()));
         for view in ViewName::ALL {
-            let (alone, page) = frames(patches(view), &records);
-            let mut encoder = encoder(patches(view)).merging();
+            let (alone, page) = encode_records(patch_stream_kind(view), &records);
+            let mut encoder = new_encoder(patch_stream_kind(view)).with_merging();
             let mut merged: Vec<String> = Vec::new();
             let mut ids = Vec::new();
-            let mut keep = |frame: engine::wire::Frame<'_>| {
+            let mut keep = |frame: millpond_engine::wire::Frame<'_>| {
                 merged.push(frame.data.to_owned());
                 ids.push(frame.id.to_string());
             };
@@ -117,8 +118,12 @@ fn x6_appends_in_a_row_are_one_frame_and_nothing_else_is() {
             }
             encoder.flush(&mut keep);
             let name = stream.display();
-            assert_eq!(encoder.merged(), (alone.len() - merged.len()) as u64, "{view:?} {name}");
-            in_all += encoder.merged();
+            assert_eq!(
+                encoder.merged_count(),
+                (alone.len() - merged.len()) as u64,
+                "{view:?} {name}"
+            );
+            in_all += encoder.merged_count();
             let mut left = alone.iter().map(|frame| &frame.id);
             assert!(ids.iter().all(|id| left.any(|of| of == id)), "{view:?} {name}");
             assert_eq!(left.next(), None, "{view:?} {name}: it ends where the last one does");
@@ -126,9 +131,9 @@ fn x6_appends_in_a_row_are_one_frame_and_nothing_else_is() {
                 let grows = two[0].starts_with('"') || two[0].starts_with("{\"next\"");
                 assert!(!(grows && two[1].starts_with('"')), "{view:?} {name}: {two:?}");
             }
-            let mut shown = Picture::default();
+            let mut shown = Page::default();
             for data in &merged {
-                apply(&mut shown, data);
+                apply_patch_frame(&mut shown, data);
             }
             assert!(shown == page, "{view:?} {name}");
         }
@@ -139,12 +144,13 @@ fn x6_appends_in_a_row_are_one_frame_and_nothing_else_is() {
 #[test]
 fn x6_a_reader_goes_on_after_any_frame_and_a_new_one_gets_the_page() {
     for stream in ["anthropic/two-messages.sse", "claude-code/partial-messages.jsonl"] {
-        let records = records(&ingest_whole(&std::fs::read(fixtures_dir().join(stream)).unwrap()));
+        let records =
+            to_records(&ingest_whole(&std::fs::read(fixtures_dir().join(stream)).unwrap()));
         for view in ViewName::ALL {
-            let (sent, page) = frames(patches(view), &records);
+            let (sent, page) = encode_records(patch_stream_kind(view), &records);
             for (at, frame) in sent.iter().enumerate() {
                 let cursor: Cursor = frame.id.parse().unwrap();
-                let mut encoder = encoder(patches(view)).merging();
+                let mut encoder = new_encoder(patch_stream_kind(view)).with_merging();
                 let mut rest = Vec::new();
                 for record in &records {
                     encoder.catch_up(record, &cursor, &mut |frame| rest.push(frame.id.to_string()));
@@ -152,11 +158,14 @@ fn x6_a_reader_goes_on_after_any_frame_and_a_new_one_gets_the_page() {
                 let after: Vec<&String> = sent[at + 1..].iter().map(|frame| &frame.id).collect();
                 assert_eq!(rest.iter().collect::<Vec<_>>(), after, "{view:?} {stream}");
             }
-            let mut encoder = encoder(patches(view));
+            let mut encoder = new_encoder(patch_stream_kind(view));
             let whole = |encoder: &Encoder, next| {
                 let mut told = Vec::new();
-                encoder.snapshot(next, &mut |frame| {
-                    assert_eq!((frame.event, frame.id.seq, frame.id.sent), ("snapshot", next, 0));
+                encoder.snapshot(next, ProtocolVersion::V2, &mut |frame| {
+                    assert_eq!(
+                        (frame.event, frame.id.seq, frame.id.frames_sent),
+                        ("snapshot", next, 0)
+                    );
                     told.push(serde_json::from_str::<serde_json::Value>(frame.data).unwrap());
                 });
                 assert_eq!(told.len(), 1);
@@ -173,7 +182,7 @@ fn x6_a_reader_goes_on_after_any_frame_and_a_new_one_gets_the_page() {
             }
             let told = whole(&encoder, 9);
             assert!(told["run"].is_null(), "it has ended");
-            assert_eq!(serde_json::from_value::<Picture>(told["picture"].clone()).unwrap(), page);
+            assert_eq!(serde_json::from_value::<Page>(told["page"].clone()).unwrap(), page);
         }
     }
 }
@@ -181,9 +190,9 @@ fn x6_a_reader_goes_on_after_any_frame_and_a_new_one_gets_the_page() {
 #[test]
 fn only_the_view_with_overlays_has_any_that_come_too_late() {
     let late = |view| -> u64 {
-        let each = streams().into_iter().map(|stream| {
-            let mut encoder = encoder(patches(view));
-            for record in &records(&ingest_whole(&std::fs::read(stream).unwrap())) {
+        let each = fixture_streams().into_iter().map(|stream| {
+            let mut encoder = new_encoder(patch_stream_kind(view));
+            for record in &to_records(&ingest_whole(&std::fs::read(stream).unwrap())) {
                 encoder.push(record, &mut |_| {});
             }
             encoder.suppressed_overlays()

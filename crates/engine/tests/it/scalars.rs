@@ -1,11 +1,11 @@
-//! Numbers and truth values of another JSON type than their dialect uses cost no frame.
+//! Numbers and booleans of an unexpected JSON type do not make a frame unreadable.
 
-use engine::event::{Event, UnrecognisedReason};
+use millpond_engine::event::{Event, UnrecognisedReason};
 
-use crate::fixtures::streams;
-use crate::support::{Kept, ingest_whole};
+use crate::fixtures::fixture_streams;
+use crate::support::{RecordedEvents, ingest_whole};
 
-/// Fields that a dialect reads as a number or a truth value.
+/// Fields that a dialect reads as a number or a boolean.
 const FIELDS: &[&str] = &[
     "attempt",
     "command_index",
@@ -44,8 +44,8 @@ const FIELDS: &[&str] = &[
     "willContinue",
 ];
 
-/// The stream with the values of [`FIELDS`] written another way, and how many there were.
-fn rewritten(stream: &str, write: impl Fn(&str) -> String) -> (String, usize) {
+/// The stream with the values of [`FIELDS`] replaced by `write`, and their number.
+fn rewrite_scalars(stream: &str, write: impl Fn(&str) -> String) -> (String, usize) {
     let (mut done, mut count) = (String::new(), 0);
     let mut rest = stream;
     while let Some(at) = rest.find("\":") {
@@ -66,18 +66,18 @@ fn rewritten(stream: &str, write: impl Fn(&str) -> String) -> (String, usize) {
     (done, count)
 }
 
-fn unreadable(kept: &Kept) -> usize {
-    kept.count(|event| {
+fn unreadable_count(kept: &RecordedEvents) -> usize {
+    kept.count_events(|event| {
         matches!(event, Event::Unrecognised { reason: UnrecognisedReason::Unreadable, .. })
     })
 }
 
-/// What was said and done; what nobody understood is kept as it was written.
-fn understood(kept: &Kept) -> Vec<&Event<'static>> {
+/// All events except the unrecognised ones.
+fn recognised_events(kept: &RecordedEvents) -> Vec<&Event<'static>> {
     kept.events().filter(|event| !matches!(event, Event::Unrecognised { .. })).collect()
 }
 
-fn in_quotes(value: &str) -> String {
+fn quote(value: &str) -> String {
     format!("\"{value}\"")
 }
 
@@ -93,13 +93,13 @@ fn as_fraction_or_number(value: &str) -> String {
 #[test]
 fn every_fixture_gives_the_same_events_whatever_the_type_of_its_scalars() {
     let mut count = 0;
-    for path in streams() {
+    for path in fixture_streams() {
         let stream = std::fs::read_to_string(&path).unwrap();
         let plain = ingest_whole(stream.as_bytes());
-        for write in [in_quotes, as_fraction_or_number] {
-            let (odd, values) = rewritten(&stream, write);
+        for write in [quote, as_fraction_or_number] {
+            let (odd, values) = rewrite_scalars(&stream, write);
             let kept = ingest_whole(odd.as_bytes());
-            let (got, expected) = (understood(&kept), understood(&plain));
+            let (got, expected) = (recognised_events(&kept), recognised_events(&plain));
             for (got, expected) in got.iter().zip(&expected) {
                 assert_eq!(got, expected, "{}", path.display());
             }
@@ -112,13 +112,18 @@ fn every_fixture_gives_the_same_events_whatever_the_type_of_its_scalars() {
 
 #[test]
 fn an_object_or_an_array_for_a_scalar_costs_no_frame() {
-    for path in streams() {
+    for path in fixture_streams() {
         let stream = std::fs::read_to_string(&path).unwrap();
         let plain = ingest_whole(stream.as_bytes());
         for value in [r#"{"a":[1]}"#, "[3,{}]", "\"\"", "-7", "1e30"] {
-            let (odd, _) = rewritten(&stream, |_| value.to_owned());
+            let (odd, _) = rewrite_scalars(&stream, |_| value.to_owned());
             let kept = ingest_whole(odd.as_bytes());
-            assert_eq!(unreadable(&kept), unreadable(&plain), "{} {value}", path.display());
+            assert_eq!(
+                unreadable_count(&kept),
+                unreadable_count(&plain),
+                "{} {value}",
+                path.display()
+            );
         }
     }
 }
@@ -175,7 +180,7 @@ fn the_text_beside_an_odd_value_is_shown() {
     ] {
         for value in ["\"0\"", "0.0", "\"x\"", "{\"a\":[0]}", "[0]", "-1"] {
             let kept = ingest_whole((line.replace('?', value) + "\n").as_bytes());
-            assert_eq!(kept.visible(), "Pond", "{dialect} with {value}");
+            assert_eq!(kept.visible_text(), "Pond", "{dialect} with {value}");
             let began = kept.events().next();
             assert!(
                 matches!(began, Some(Event::RunStarted { dialect: name, .. }) if name == dialect),

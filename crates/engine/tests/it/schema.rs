@@ -1,9 +1,9 @@
-//! The schema of the log that is committed is the one the types have.
+//! The committed schema of the log matches the types.
 #![cfg(feature = "schema")]
 
 use std::path::Path;
 
-use engine::event::Record;
+use millpond_engine::event::Record;
 
 #[test]
 fn the_committed_schema_is_the_generated_one() {

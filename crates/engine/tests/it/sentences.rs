@@ -1,23 +1,23 @@
-//! The sentence splitter against texts that this project did not write, and its cost.
+//! The sentence splitter on texts from other projects, and its cost.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
-use engine::limits::SENTENCE_HELD_BYTES_MAX;
-use engine::sentence::{Cut, Splitter};
+use millpond_engine::limits::SENTENCE_HELD_BYTES_MAX;
+use millpond_engine::sentence::{SentenceSplitter, SplitOutput};
 use serde_json::Value;
 
-use crate::corpus::corpus;
+use crate::corpus::find_corpus;
 use crate::support::files_below;
 
-fn split<'t>(chunks: impl IntoIterator<Item = &'t str>) -> Vec<String> {
+fn split_sentences<'t>(chunks: impl IntoIterator<Item = &'t str>) -> Vec<String> {
     let mut pieces = vec![String::new()];
-    let mut splitter = Splitter::new();
-    let mut out = |cut: Cut<'_>| match cut {
-        Cut::Text(text) => pieces.last_mut().unwrap().push_str(text),
-        Cut::End => pieces.push(String::new()),
+    let mut splitter = SentenceSplitter::new();
+    let mut out = |cut: SplitOutput<'_>| match cut {
+        SplitOutput::Text(text) => pieces.last_mut().unwrap().push_str(text),
+        SplitOutput::PieceEnd => pieces.push(String::new()),
     };
     for chunk in chunks {
         splitter.push(chunk, &mut out);
@@ -28,11 +28,11 @@ fn split<'t>(chunks: impl IntoIterator<Item = &'t str>) -> Vec<String> {
     pieces
 }
 
-fn by_char(text: &str) -> impl Iterator<Item = &str> {
+fn chars_as_chunks(text: &str) -> impl Iterator<Item = &str> {
     text.char_indices().map(|(at, c)| &text[at..at + c.len_utf8()])
 }
 
-/// Longest text that is cut everywhere, which costs its square.
+/// Longest text that is cut at every position, which costs the square of its length.
 const EVERY_CUT_BYTES_MAX: usize = 2 << 10;
 
 #[track_caller]
@@ -40,12 +40,16 @@ fn check_cuts(text: &str) {
     if text.is_empty() {
         return;
     }
-    let whole = split([text]);
+    let whole = split_sentences([text]);
     assert_eq!(whole.concat(), text, "a byte was lost or doubled");
-    assert_eq!(split(by_char(text)), whole, "character by character: {text:?}");
+    assert_eq!(split_sentences(chars_as_chunks(text)), whole, "character by character: {text:?}");
     if text.len() <= EVERY_CUT_BYTES_MAX {
         for (cut, _) in text.char_indices() {
-            assert_eq!(split([&text[..cut], &text[cut..]]), whole, "cut at {cut}: {text:?}");
+            assert_eq!(
+                split_sentences([&text[..cut], &text[cut..]]),
+                whole,
+                "cut at {cut}: {text:?}"
+            );
         }
     }
 }
@@ -79,22 +83,22 @@ const RULES: &[(&str, usize, usize)] = &[
     ("urdu", 1, 1),
 ];
 
-fn trimmed<'t>(pieces: impl IntoIterator<Item = &'t str>) -> Vec<&'t str> {
+fn trim_pieces<'t>(pieces: impl IntoIterator<Item = &'t str>) -> Vec<&'t str> {
     pieces.into_iter().map(str::trim).filter(|piece| !piece.is_empty()).collect()
 }
 
 #[test]
 fn f2_golden_rules_hold_in_every_language() {
-    let Some(corpus) = corpus("the golden rules of sentences") else { return };
+    let Some(corpus) = find_corpus("the golden rules of sentences") else { return };
     let file = std::fs::read_to_string(corpus.join("sentences/sentences.jsonl")).unwrap();
     let mut found: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for line in file.lines() {
         let rule: Value = serde_json::from_str(line).unwrap();
         let text = rule["text"].as_str().unwrap();
         let expected = rule["sentences"].as_array().unwrap();
-        let pieces = split([text]);
-        let right = trimmed(pieces.iter().map(String::as_str))
-            == trimmed(expected.iter().map(|piece| piece.as_str().unwrap()));
+        let pieces = split_sentences([text]);
+        let right = trim_pieces(pieces.iter().map(String::as_str))
+            == trim_pieces(expected.iter().map(|piece| piece.as_str().unwrap()));
         let (all, held) = found.entry(rule["lang"].as_str().unwrap().to_owned()).or_default();
         *all += 1;
         *held += usize::from(right);
@@ -110,7 +114,7 @@ fn f2_golden_rules_hold_in_every_language() {
 
 #[test]
 fn unicode_sentence_tests_are_cut_the_same_however_they_arrive() {
-    let Some(corpus) = corpus("Unicode's sentence tests") else { return };
+    let Some(corpus) = find_corpus("Unicode's sentence tests") else { return };
     let file = std::fs::read_to_string(corpus.join("sentences/SentenceBreakTest.txt")).unwrap();
     let mut count = 0;
     for line in file.lines().filter_map(|line| line.split('#').next()) {
@@ -122,20 +126,20 @@ fn unicode_sentence_tests_are_cut_the_same_however_they_arrive() {
     assert!(500 < count, "only {count} tests");
 }
 
-fn strings(value: &Value, found: &mut Vec<String>) {
+fn collect_strings(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) => found.push(text.clone()),
-        Value::Array(values) => values.iter().for_each(|value| strings(value, found)),
-        Value::Object(fields) => fields.values().for_each(|value| strings(value, found)),
+        Value::Array(values) => values.iter().for_each(|value| collect_strings(value, found)),
+        Value::Object(fields) => fields.values().for_each(|value| collect_strings(value, found)),
         _ => {}
     }
 }
 
-fn texts_of(path: &Path) -> Vec<String> {
+fn file_texts(path: &Path) -> Vec<String> {
     let Ok(file) = std::fs::read_to_string(path) else { return Vec::new() };
     let mut texts = Vec::new();
     match serde_json::from_str::<Value>(&file) {
-        Ok(value) => strings(&value, &mut texts),
+        Ok(value) => collect_strings(&value, &mut texts),
         Err(_) => texts.extend(file.lines().map(str::to_owned)),
     }
     texts.push(file);
@@ -144,21 +148,21 @@ fn texts_of(path: &Path) -> Vec<String> {
 
 #[test]
 fn markdown_and_hostile_texts_are_cut_the_same_however_they_arrive() {
-    let Some(corpus) = corpus("markdown and hostile texts") else { return };
+    let Some(corpus) = find_corpus("markdown and hostile texts") else { return };
     for folder in ["markdown", "naughty", "xss"] {
         for path in files_below(&corpus.join(folder)) {
-            for text in texts_of(&path) {
+            for text in file_texts(&path) {
                 check_cuts(&text);
             }
         }
     }
 }
 
-fn time_of(text: &str, chunk: usize) -> Duration {
+fn split_cpu_time(text: &str, chunk: usize) -> Duration {
     let run = || {
         let start = ThreadTime::now();
-        let mut splitter = Splitter::new();
-        let mut out = |cut: Cut<'_>| {
+        let mut splitter = SentenceSplitter::new();
+        let mut out = |cut: SplitOutput<'_>| {
             std::hint::black_box(&cut);
         };
         let mut rest = text;
@@ -185,8 +189,8 @@ fn a_message_that_is_meant_to_hurt_costs_its_length() {
     ] {
         for chunk in [usize::MAX, 1 << 10, 1] {
             let text = piece.repeat(BYTES / piece.len());
-            let small = time_of(&text, chunk).max(Duration::from_micros(200));
-            let large = time_of(&text.repeat(8), chunk);
+            let small = split_cpu_time(&text, chunk).max(Duration::from_micros(200));
+            let large = split_cpu_time(&text.repeat(8), chunk);
             assert!(large <= 24 * small, "{piece:?} by {chunk}: {small:?}, eight times: {large:?}");
         }
     }

@@ -1,23 +1,25 @@
-//! The 26 event-stream cases of the web platform's own tests, under every cut.
+//! The 26 event-stream cases of the Web Platform Tests, with every chunking.
 
-use engine::ingest::frame::{Cutting, SseDecoder};
+use millpond_engine::ingest::frame::{CutterOutput, SseDecoder};
 use serde_json::Value;
 
-use crate::corpus::corpus;
+use crate::corpus::find_corpus;
 
-fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<(String, String)> {
+fn decode_events<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<(String, String)> {
     let mut decoder = SseDecoder::default();
     let mut events = Vec::new();
     for chunk in chunks {
         decoder.push(chunk, &mut |cutting| match cutting {
-            Cutting::Frame(frame) => events.push((frame.name.to_owned(), frame.data.to_owned())),
+            CutterOutput::Frame(frame) => {
+                events.push((frame.name.to_owned(), frame.data.to_owned()));
+            }
             other => panic!("{other:?}"),
         });
     }
     events
 }
 
-fn from_base64(text: &str) -> Vec<u8> {
+fn decode_base64(text: &str) -> Vec<u8> {
     let value = |char: u8| match char {
         b'A'..=b'Z' => char - b'A',
         b'a'..=b'z' => char - b'a' + 26,
@@ -36,13 +38,13 @@ fn from_base64(text: &str) -> Vec<u8> {
 
 #[test]
 fn the_web_platforms_cases_hold_under_every_cut() {
-    let Some(corpus) = corpus("the event-stream cases") else { return };
+    let Some(corpus) = find_corpus("the event-stream cases") else { return };
     let text = std::fs::read_to_string(corpus.join("sse/sse-wpt.json")).unwrap();
     let cases: Value = serde_json::from_str(&text).unwrap();
     let cases = cases["stream_cases"].as_array().unwrap();
     assert!(26 <= cases.len(), "only {} cases", cases.len());
     for case in cases {
-        let bytes = from_base64(case["body_b64"].as_str().unwrap());
+        let bytes = decode_base64(case["body_b64"].as_str().unwrap());
         let expected: Vec<(String, String)> = case["events"]
             .as_array()
             .unwrap()
@@ -56,8 +58,8 @@ fn the_web_platforms_cases_hold_under_every_cut() {
         let name = &case["name"];
         for cut in 0..=bytes.len() {
             let (head, tail) = bytes.split_at(cut);
-            assert_eq!(decode([head, tail]), expected, "{name} cut at {cut}");
+            assert_eq!(decode_events([head, tail]), expected, "{name} cut at {cut}");
         }
-        assert_eq!(decode(bytes.chunks(1)), expected, "{name} byte by byte");
+        assert_eq!(decode_events(bytes.chunks(1)), expected, "{name} byte by byte");
     }
 }

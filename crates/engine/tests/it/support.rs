@@ -1,28 +1,29 @@
-//! Feeding streams and comparing what comes of them.
+//! Feeding streams to the engine, and recording the events.
 
 use std::path::{Path, PathBuf};
 
-use engine::event::{Event, Millis, Record, Sink};
-use engine::ingest::{Ingest, Options};
-use engine::run::Cut;
+use millpond_engine::event::{Event, Millis, Record, Sink};
+use millpond_engine::ingest::{Ingest, IngestOptions};
+use millpond_engine::run::InputEnd;
 
-/// Keeps every event.
+/// Sink that keeps every event with its time.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Kept(pub(crate) Vec<(Option<Millis>, Event<'static>)>);
+pub(crate) struct RecordedEvents(pub(crate) Vec<(Option<Millis>, Event<'static>)>);
 
-impl Sink for Kept {
-    fn event(&mut self, at: Option<Millis>, event: Event<'_>) {
+impl Sink for RecordedEvents {
+    fn on_event(&mut self, at: Option<Millis>, event: Event<'_>) {
         self.0.push((at, event.into_owned()));
     }
 }
 
-impl Kept {
+impl RecordedEvents {
+    /// All events in order.
     pub(crate) fn events(&self) -> impl Iterator<Item = &Event<'static>> {
         self.0.iter().map(|(_, event)| event)
     }
 
     /// One JSON record per line.
-    pub(crate) fn lines(&self) -> String {
+    pub(crate) fn to_json_lines(&self) -> String {
         let mut lines = String::new();
         for (seq, (at_ms, event)) in self.0.iter().enumerate() {
             let record =
@@ -33,9 +34,9 @@ impl Kept {
         lines
     }
 
-    /// The text of every message, joined.
-    pub(crate) fn visible(&self) -> String {
-        let mut texts: Vec<(engine::event::MessageId, String)> = Vec::new();
+    /// The text of all messages that were not withdrawn, joined.
+    pub(crate) fn visible_text(&self) -> String {
+        let mut texts: Vec<(millpond_engine::event::MessageId, String)> = Vec::new();
         for event in self.events() {
             match event {
                 Event::TextAppended { message, text } => match texts.last_mut() {
@@ -57,30 +58,37 @@ impl Kept {
         texts.into_iter().map(|(_, text)| text).collect()
     }
 
-    pub(crate) fn endings(&self) -> usize {
+    /// Number of `RunEnded` events.
+    pub(crate) fn ending_count(&self) -> usize {
         self.events().filter(|event| matches!(event, Event::RunEnded { .. })).count()
     }
 }
 
-pub(crate) fn ingest<'a>(options: &Options, chunks: impl IntoIterator<Item = &'a [u8]>) -> Kept {
+/// Ingests a stream in these chunks.
+pub(crate) fn ingest<'a>(
+    options: &IngestOptions,
+    chunks: impl IntoIterator<Item = &'a [u8]>,
+) -> RecordedEvents {
     let mut ingest = Ingest::new(options);
-    let mut kept = Kept::default();
+    let mut kept = RecordedEvents::default();
     for chunk in chunks {
         ingest.push(chunk, None, &mut kept);
     }
-    ingest.finish(Cut::EndOfInput, None, &mut kept);
+    ingest.finish(InputEnd::EndOfInput, None, &mut kept);
     kept
 }
 
-pub(crate) fn ingest_whole(bytes: &[u8]) -> Kept {
-    ingest(&Options::default(), [bytes])
+/// Ingests a stream in one chunk, with default options.
+pub(crate) fn ingest_whole(bytes: &[u8]) -> RecordedEvents {
+    ingest(&IngestOptions::default(), [bytes])
 }
 
+/// The folder `fixtures/`.
 pub(crate) fn fixtures_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
 }
 
-/// All files below `dir`, in order.
+/// All files below `dir`, sorted.
 pub(crate) fn files_below(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut pending = vec![dir.to_path_buf()];

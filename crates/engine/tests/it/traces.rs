@@ -1,39 +1,39 @@
-//! What `--stream-debug` tells of the way from bytes to events.
+//! Output of `--stream-debug` on the way from bytes to events.
 
-use engine::event::{Event, Millis, Sink, TextMode, Trace};
-use engine::run::{Cut, Quirk, Run, RunOptions, Writer};
+use millpond_engine::event::{Event, Millis, Sink, TextMode, Trace};
+use millpond_engine::run::{InputEnd, Quirk, Run, RunOptions, Writer};
 
-use crate::control_words::options;
+use crate::control_words::options_with_control_words;
 
 #[derive(Default)]
-struct Traced(Vec<String>);
+struct TraceRecorder(Vec<String>);
 
-impl Sink for Traced {
-    fn event(&mut self, _: Option<Millis>, _: Event<'_>) {}
+impl Sink for TraceRecorder {
+    fn on_event(&mut self, _: Option<Millis>, _: Event<'_>) {}
 
-    fn trace(&mut self, trace: Trace<'_>) {
+    fn on_trace(&mut self, trace: Trace<'_>) {
         self.0.push(serde_json::to_string(&trace).unwrap());
     }
 }
 
-fn traces(options: &RunOptions, say: impl Fn(&mut Writer<'_>)) -> Vec<String> {
-    let mut traced = Traced::default();
+fn collect_traces(options: &RunOptions, say: impl Fn(&mut Writer<'_>)) -> Vec<String> {
+    let mut traced = TraceRecorder::default();
     let mut run = Run::new(options);
     let mut out = run.writer(None, &mut traced);
-    out.start("test", TextMode::Incremental);
+    out.start_run("test", TextMode::Incremental);
     say(&mut out);
-    out.finish(Cut::EndOfInput);
+    out.end_run(InputEnd::EndOfInput);
     assert!(run.is_ended());
     traced.0
 }
 
 #[test]
 fn x17_the_first_token_of_each_round_is_told_once() {
-    let told = traces(&RunOptions::default(), |out| {
+    let told = collect_traces(&RunOptions::default(), |out| {
         for _ in 0..2 {
-            out.round(None, None);
-            out.text("one");
-            out.text("two");
+            out.start_round(None, None);
+            out.append_text("one");
+            out.append_text("two");
         }
     });
     let first = |round: u32| format!("{{\"debug\":\"first_token\",\"round\":{round}}}");
@@ -42,17 +42,17 @@ fn x17_the_first_token_of_each_round_is_told_once() {
 
 #[test]
 fn x17_what_is_held_is_told_with_its_length() {
-    let told = traces(&RunOptions::default(), |out| {
-        out.round(None, None);
-        out.text("a <thi");
-        out.text("s> b");
+    let told = collect_traces(&RunOptions::default(), |out| {
+        out.start_round(None, None);
+        out.append_text("a <thi");
+        out.append_text("s> b");
     });
     let held: Vec<&String> = told.iter().filter(|trace| trace.contains("held")).collect();
     assert_eq!(held, ["{\"debug\":\"held\",\"bytes\":4,\"reason\":\"markup\"}"]);
-    let told = traces(&RunOptions::default(), |out| {
-        out.round(None, None);
-        out.text(" ");
-        out.text("\n");
+    let told = collect_traces(&RunOptions::default(), |out| {
+        out.start_round(None, None);
+        out.append_text(" ");
+        out.append_text("\n");
     });
     let held: Vec<&String> = told.iter().filter(|trace| trace.contains("held")).collect();
     let blank =
@@ -62,11 +62,11 @@ fn x17_what_is_held_is_told_with_its_length() {
 
 #[test]
 fn x17_what_comes_after_the_word_that_ends_a_run_is_told_as_dropped() {
-    let told = traces(&options().run, |out| {
-        out.round(None, None);
-        out.text("Done. !isfinish");
-        out.tool(engine::run::ToolStart::function("a", "click"));
-        out.text("LATE");
+    let told = collect_traces(&options_with_control_words().run, |out| {
+        out.start_round(None, None);
+        out.append_text("Done. !isfinish");
+        out.start_tool(millpond_engine::run::ToolStart::client_function("a", "click"));
+        out.append_text("LATE");
     });
     let dropped: Vec<&String> = told.iter().filter(|trace| trace.contains("dropped")).collect();
     assert_eq!(dropped, ["{\"debug\":\"dropped\",\"bytes\":4,\"reason\":\"late\"}"]);

@@ -3,6 +3,6 @@
 mod frames;
 mod hostile;
 mod items;
-mod screen;
+pub(crate) mod print_client;
 mod seed;
 mod settling;

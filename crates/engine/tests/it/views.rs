@@ -1,30 +1,34 @@
-//! What must hold in every view, over every stream there is.
+//! Properties of every view, over every available stream.
 
 use std::path::Path;
 
-use engine::event::{Event, Record, Stop};
-use engine::view::{Item, Key, Kind as ItemKind, Picture, State, Thinking, ViewName};
-use engine::wire::{Content, Cursor, Encoder, Format, Kind, patch};
+use millpond_engine::event::{Event, Record, StopReason};
+use millpond_engine::view::{Item, ItemKey, ItemKind, ItemState, Page, Thinking, ViewName};
+use millpond_engine::wire::{
+    ContentMode, Cursor, Encoder, FrameFormat, ProtocolVersion, StreamKind, patch,
+};
 
-use crate::corpus::corpus;
-use crate::fixtures::streams;
-use crate::support::{Kept, ingest_whole};
+use crate::corpus::find_corpus;
+use crate::fixtures::fixture_streams;
+use crate::support::{RecordedEvents, ingest_whole};
 
-/// A frame that has been sent.
+/// A frame that was sent.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Sent {
+pub(crate) struct SentFrame {
     pub(crate) id: String,
     pub(crate) event: String,
     pub(crate) data: String,
 }
 
-impl Sent {
-    pub(crate) fn json(&self) -> serde_json::Value {
+impl SentFrame {
+    /// The parsed payload.
+    pub(crate) fn data_json(&self) -> serde_json::Value {
         serde_json::from_str(&self.data).unwrap()
     }
 }
 
-pub(crate) fn records(kept: &Kept) -> Vec<Record<'static>> {
+/// Numbers the events as records of one run.
+pub(crate) fn to_records(kept: &RecordedEvents) -> Vec<Record<'static>> {
     let numbered = kept.0.iter().enumerate();
     let records = numbered.map(|(seq, (at_ms, event))| Record {
         seq: seq as u64,
@@ -35,64 +39,70 @@ pub(crate) fn records(kept: &Kept) -> Vec<Record<'static>> {
     records.collect()
 }
 
-pub(crate) fn encoder(kind: Kind) -> Encoder {
+/// An encoder for a test session.
+pub(crate) fn new_encoder(kind: StreamKind) -> Encoder {
     Encoder::new(kind, "session", 0)
 }
 
-pub(crate) fn frames(kind: Kind, records: &[Record<'_>]) -> (Vec<Sent>, Picture) {
-    let mut encoder = encoder(kind);
+/// Encodes the records; returns the frames and the page.
+pub(crate) fn encode_records(kind: StreamKind, records: &[Record<'_>]) -> (Vec<SentFrame>, Page) {
+    let mut encoder = new_encoder(kind);
     let mut sent = Vec::new();
     for record in records {
         encoder.push(record, &mut |frame| {
-            sent.push(Sent {
+            sent.push(SentFrame {
                 id: frame.id.to_string(),
                 event: frame.event.to_owned(),
                 data: frame.data.to_owned(),
             });
         });
     }
-    (sent, encoder.picture().clone())
+    (sent, encoder.page().clone())
 }
 
-pub(crate) fn picture(view: ViewName, records: &[Record<'_>]) -> Picture {
-    frames(Kind::new(view), records).1
+/// The page after the records.
+pub(crate) fn final_page(view: ViewName, records: &[Record<'_>]) -> Page {
+    encode_records(StreamKind::new(view), records).1
 }
 
-pub(crate) fn patches(view: ViewName) -> Kind {
-    Kind { format: Format::Patch, ..Kind::new(view) }
+/// Stream kind of a view's patch frames.
+pub(crate) fn patch_stream_kind(view: ViewName) -> StreamKind {
+    StreamKind { format: FrameFormat::Patch, ..StreamKind::new(view) }
 }
 
-/// All kinds of stream of a view.
-fn kinds(view: ViewName) -> Vec<Kind> {
+/// All stream kinds of a view.
+fn all_kinds(view: ViewName) -> Vec<StreamKind> {
     let mut kinds = Vec::new();
-    for format in [Format::Own, Format::Patch] {
-        for content in [Content::Accumulated, Content::Delta] {
-            for thinking in [Thinking::AsUsual, Thinking::Hide, Thinking::Latest, Thinking::Show] {
-                kinds.push(Kind { view, format, content, thinking });
+    for format in [FrameFormat::Native, FrameFormat::Patch] {
+        for content in [ContentMode::Accumulated, ContentMode::Delta] {
+            for thinking in
+                [Thinking::ViewDefault, Thinking::Hide, Thinking::Latest, Thinking::Show]
+            {
+                kinds.push(StreamKind { view, format, content, thinking });
             }
         }
     }
     kinds
 }
 
-/// Every stream of the project, and the corpus where it is there.
-fn each_log(test: &str, check: impl Fn(&str, &[Record<'_>])) {
-    let mut files = streams();
-    if let Some(corpus) = corpus(test) {
-        files.extend(crate::corpus::streams(&corpus));
+/// Calls `check` with every stream of the project, and of the corpus if it is available.
+pub(crate) fn for_each_log(test: &str, check: impl Fn(&str, &[Record<'_>])) {
+    let mut files = fixture_streams();
+    if let Some(corpus) = find_corpus(test) {
+        files.extend(crate::corpus::corpus_streams(&corpus));
     }
     for file in files {
         let bytes = std::fs::read(&file).unwrap();
-        check(&name(&file), &records(&ingest_whole(&bytes)));
+        check(&display_name(&file), &to_records(&ingest_whole(&bytes)));
     }
 }
 
-fn name(path: &Path) -> String {
+fn display_name(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Positions at which a log of so many records is looked at: all of a short one.
-fn places(len: usize) -> impl Iterator<Item = usize> {
+/// Positions to check in a log of `len` records: all of a short one.
+pub(crate) fn sample_positions(len: usize) -> impl Iterator<Item = usize> {
     const LOOKED_AT_MAX: usize = 60;
     (0..len).step_by(len.div_ceil(LOOKED_AT_MAX).max(1))
 }
@@ -113,19 +123,19 @@ fn x7_every_run_has_exactly_one_ending_and_it_is_the_last_frame() {
         "error",
         "error",
     ];
-    each_log("x7_every_run_has_exactly_one_ending", |name, records| {
+    for_each_log("x7_every_run_has_exactly_one_ending", |name, records| {
         for view in ViewName::ALL {
-            let (sent, picture) = frames(Kind::new(view), records);
+            let (sent, picture) = encode_records(StreamKind::new(view), records);
             let endings = sent.iter().filter(|frame| NAMES.contains(&frame.event.as_str()));
             assert_eq!(endings.count(), 1, "{name} {view:?}");
             assert!(NAMES.contains(&sent.last().unwrap().event.as_str()), "{name} {view:?}");
             let ended = picture.ended.as_ref().unwrap();
-            let waits = ended.stop.is_some_and(Stop::leaves_asks_open);
+            let waits = ended.stop.is_some_and(StopReason::can_leave_asks_open);
             assert!(waits || picture.asks.is_empty(), "{name} {view:?}");
             assert!(picture.overlay.is_none(), "{name} {view:?}");
             let is_asked = |item: &Item<'_>| picture.asks.iter().any(|ask| ask.id == item.id);
             let mut items = picture.items.values();
-            let live = items.any(|item| item.state == State::Live && !is_asked(item));
+            let live = items.any(|item| item.state == ItemState::Live && !is_asked(item));
             assert!(!live, "{name} {view:?}: something is live after the end");
         }
     });
@@ -133,15 +143,15 @@ fn x7_every_run_has_exactly_one_ending_and_it_is_the_last_frame() {
 
 #[test]
 fn x9_resume_at_every_frame_equals_never_stopping() {
-    each_log("x9_resume_at_every_frame", |name, records| {
+    for_each_log("x9_resume_at_every_frame", |name, records| {
         for view in ViewName::ALL {
-            for kind in [Kind::new(view), patches(view)] {
-                let (sent, _) = frames(kind, records);
-                for at in places(sent.len()) {
+            for kind in [StreamKind::new(view), patch_stream_kind(view)] {
+                let (sent, _) = encode_records(kind, records);
+                for at in sample_positions(sent.len()) {
                     let cursor: Cursor = sent[at].id.parse().unwrap();
                     assert_eq!(cursor.to_string(), sent[at].id);
                     let mut resumed = Vec::new();
-                    let mut encoder = encoder(kind);
+                    let mut encoder = new_encoder(kind);
                     for record in records {
                         encoder.catch_up(record, &cursor, &mut |frame| {
                             resumed.push((frame.id.to_string(), frame.data.to_owned()));
@@ -159,29 +169,28 @@ fn x9_resume_at_every_frame_equals_never_stopping() {
 
 #[test]
 fn x9_a_snapshot_at_every_record_and_the_rest_make_the_whole_page() {
-    each_log("x9_a_snapshot_at_every_record", |name, records| {
+    for_each_log("x9_a_snapshot_at_every_record", |name, records| {
         for view in ViewName::ALL {
-            let (_, whole) = frames(patches(view), records);
-            let looked_at: Vec<usize> = places(records.len()).collect();
-            let mut encoder = encoder(patches(view));
+            let (_, whole) = encode_records(patch_stream_kind(view), records);
+            let looked_at: Vec<usize> = sample_positions(records.len()).collect();
+            let mut encoder = new_encoder(patch_stream_kind(view));
             for (at, record) in records.iter().enumerate() {
                 encoder.push(record, &mut |_| {});
                 if !looked_at.contains(&at) {
                     continue;
                 }
                 let mut page = None;
-                encoder.snapshot(record.seq + 1, &mut |frame| {
+                encoder.snapshot(record.seq + 1, ProtocolVersion::V2, &mut |frame| {
                     let data: serde_json::Value = serde_json::from_str(frame.data).unwrap();
-                    let is_going = encoder.picture().ended.is_none();
+                    let is_going = encoder.page().ended.is_none();
                     assert_eq!(data["run"], serde_json::json!(is_going.then_some("r1")));
-                    page =
-                        Some(serde_json::from_value::<Picture>(data["picture"].clone()).unwrap());
+                    page = Some(serde_json::from_value::<Page>(data["page"].clone()).unwrap());
                 });
                 let mut page = page.unwrap();
-                assert_eq!(page, *encoder.picture(), "{name} {view:?} at {at}");
+                assert_eq!(page, *encoder.page(), "{name} {view:?} at {at}");
                 let mut rest = encoder.clone();
                 for record in &records[at + 1..] {
-                    rest.push(record, &mut |frame| apply(&mut page, frame.data));
+                    rest.push(record, &mut |frame| apply_patch_frame(&mut page, frame.data));
                 }
                 assert!(page == whole, "{name} {view:?} from {at}");
             }
@@ -189,28 +198,36 @@ fn x9_a_snapshot_at_every_record_and_the_rest_make_the_whole_page() {
     });
 }
 
-/// What a client does with a patch frame.
-pub(crate) fn apply(page: &mut Picture, data: &str) {
+/// Decodes a patch frame and applies it, as a client does.
+pub(crate) fn apply_patch_frame(page: &mut Page, data: &str) {
     let patch = patch::decode(data, page).unwrap_or_else(|no| panic!("{data}: {}", no.problem));
     page.apply(&patch);
 }
 
 #[test]
 fn a_patch_read_back_is_the_patch_that_was_written() {
-    each_log("a_patch_read_back", |name, records| {
+    for_each_log("a_patch_read_back", |name, records| {
         for view in ViewName::ALL {
-            let (sent, whole) = frames(patches(view), records);
-            let mut page = Picture::default();
+            let (sent, whole) = encode_records(patch_stream_kind(view), records);
+            let mut page = Page::default();
+            let mut decoder = patch::PatchDecoder::after_page(&page);
+            let mut encoder = patch::PatchEncoder::after_page(&page);
             for frame in &sent {
-                apply(&mut page, &frame.data);
+                // The decoder that keeps no page agrees with the one that has it.
+                let patch = decoder.decode(&frame.data).unwrap();
+                assert_eq!(patch, patch::decode(&frame.data, &page).unwrap(), "{name} {view:?}");
+                let mut again = String::new();
+                encoder.encode(&patch.into_owned(), &mut again);
+                assert_eq!(again, frame.data, "{name} {view:?}");
+                apply_patch_frame(&mut page, &frame.data);
             }
             assert!(page == whole, "{name} {view:?}");
         }
     });
 }
 
-/// The same log with its texts cut into characters, or joined as far as they can be.
-fn recut(records: &[Record<'_>], cut: impl Fn(&str) -> Vec<String>) -> Vec<Record<'static>> {
+/// The same log with its texts split by `cut`.
+fn recut_texts(records: &[Record<'_>], cut: impl Fn(&str) -> Vec<String>) -> Vec<Record<'static>> {
     let mut events: Vec<(Option<u64>, Event<'static>)> = Vec::new();
     for record in records {
         match &record.event {
@@ -235,14 +252,15 @@ fn recut(records: &[Record<'_>], cut: impl Fn(&str) -> Vec<String>) -> Vec<Recor
             other => events.push((record.at_ms, other.clone().into_owned())),
         }
     }
-    records_of(events)
+    number_records(events)
 }
 
-fn records_of(events: Vec<(Option<u64>, Event<'static>)>) -> Vec<Record<'static>> {
-    records(&Kept(events))
+fn number_records(events: Vec<(Option<u64>, Event<'static>)>) -> Vec<Record<'static>> {
+    to_records(&RecordedEvents(events))
 }
 
-fn joined(records: &[Record<'_>]) -> Vec<Record<'static>> {
+/// The same log with consecutive texts joined.
+fn join_texts(records: &[Record<'_>]) -> Vec<Record<'static>> {
     let mut events: Vec<(Option<u64>, Event<'static>)> = Vec::new();
     for record in records {
         if let (
@@ -256,20 +274,20 @@ fn joined(records: &[Record<'_>]) -> Vec<Record<'static>> {
         }
         events.push((record.at_ms, record.event.clone().into_owned()));
     }
-    records_of(events)
+    number_records(events)
 }
 
 #[test]
 fn x1_how_the_text_was_cut_does_not_show_in_any_page() {
-    each_log("x1_how_the_text_was_cut", |name, records| {
-        let characters = recut(records, |text| text.chars().map(String::from).collect());
-        let whole = joined(records);
+    for_each_log("x1_how_the_text_was_cut", |name, records| {
+        let characters = recut_texts(records, |text| text.chars().map(String::from).collect());
+        let whole = join_texts(records);
         for view in ViewName::ALL {
-            for thinking in [Thinking::AsUsual, Thinking::Show] {
-                let kind = Kind { thinking, ..patches(view) };
-                let page = frames(kind, records).1;
-                assert!(frames(kind, &characters).1 == page, "{name} {view:?} cut small");
-                assert!(frames(kind, &whole).1 == page, "{name} {view:?} joined");
+            for thinking in [Thinking::ViewDefault, Thinking::Show] {
+                let kind = StreamKind { thinking, ..patch_stream_kind(view) };
+                let page = encode_records(kind, records).1;
+                assert!(encode_records(kind, &characters).1 == page, "{name} {view:?} cut small");
+                assert!(encode_records(kind, &whole).1 == page, "{name} {view:?} joined");
             }
         }
     });
@@ -277,13 +295,13 @@ fn x1_how_the_text_was_cut_does_not_show_in_any_page() {
 
 #[test]
 fn x6_merged_frames_say_the_same_and_end_where_the_last_of_them_did() {
-    each_log("x6_merged_frames", |name, records| {
+    for_each_log("x6_merged_frames", |name, records| {
         for view in ViewName::ALL {
-            for kind in kinds(view) {
-                let (sent, whole) = frames(kind, records);
-                let mut encoder = encoder(kind).merging();
+            for kind in all_kinds(view) {
+                let (sent, whole) = encode_records(kind, records);
+                let mut encoder = new_encoder(kind).with_merging();
                 let mut merged = Vec::new();
-                let mut keep = |frame: engine::wire::Frame<'_>| {
+                let mut keep = |frame: millpond_engine::wire::Frame<'_>| {
                     merged.push((frame.id.to_string(), frame.data.to_owned()));
                 };
                 for (at, record) in records.iter().enumerate() {
@@ -293,13 +311,13 @@ fn x6_merged_frames_say_the_same_and_end_where_the_last_of_them_did() {
                     }
                 }
                 encoder.flush(&mut keep);
-                assert!(*encoder.picture() == whole, "{name} {kind:?}");
+                assert!(*encoder.page() == whole, "{name} {kind:?}");
                 assert!(merged.len() <= sent.len());
                 assert_eq!(merged.last().unwrap().0, sent.last().unwrap().id, "{name} {kind:?}");
-                if kind.format == Format::Patch {
-                    let mut page = Picture::default();
+                if kind.format == FrameFormat::Patch {
+                    let mut page = Page::default();
                     for (_, data) in &merged {
-                        apply(&mut page, data);
+                        apply_patch_frame(&mut page, data);
                     }
                     assert!(page == whole, "{name} {kind:?}");
                 }
@@ -313,49 +331,50 @@ fn x6_merged_frames_say_the_same_and_end_where_the_last_of_them_did() {
 
 #[test]
 fn x7_what_comes_after_the_end_changes_nothing() {
-    each_log("x7_what_comes_after_the_end", |name, records| {
+    for_each_log("x7_what_comes_after_the_end", |name, records| {
         for view in ViewName::ALL {
-            let mut encoder = encoder(patches(view));
+            let mut encoder = new_encoder(patch_stream_kind(view));
             for record in records {
                 encoder.push(record, &mut |_| {});
             }
-            let page = encoder.picture().clone();
+            let page = encoder.page().clone();
             for record in
                 records.iter().filter(|one| !matches!(one.event, Event::RunStarted { .. }))
             {
                 encoder.push(record, &mut |frame| panic!("{name} {view:?}: {frame:?}"));
             }
-            assert!(*encoder.picture() == page);
+            assert!(*encoder.page() == page);
         }
     });
 }
 
 #[test]
 fn x4_every_visible_character_is_on_the_page_once() {
-    each_log("x4_every_visible_character", |name, records| {
-        let kept =
-            Kept(records.iter().map(|one| (one.at_ms, one.event.clone().into_owned())).collect());
+    for_each_log("x4_every_visible_character", |name, records| {
+        let kept = RecordedEvents(
+            records.iter().map(|one| (one.at_ms, one.event.clone().into_owned())).collect(),
+        );
         for view in [ViewName::Steps, ViewName::Bubbles, ViewName::Transcript, ViewName::Sentences]
         {
-            let page = picture(view, records);
+            let page = final_page(view, records);
             // What was printed for good stays, and is said not to count.
             let withdrawals = page.items.values().filter(|item| item.kind == ItemKind::Withdrawal);
-            let gone: Vec<Key> = withdrawals
-                .flat_map(|item| serde_json::from_str::<Vec<Key>>(&item.text).unwrap())
+            let gone: Vec<ItemKey> = withdrawals
+                .flat_map(|item| serde_json::from_str::<Vec<ItemKey>>(&item.text).unwrap())
                 .collect();
             let texts = page
                 .items
                 .iter()
                 .filter(|(key, item)| item.kind == ItemKind::Text && !gone.contains(key));
             let shown: String = texts.map(|(_, item)| &*item.text).collect();
-            assert_eq!(shown, kept.visible(), "{name} {view:?}");
+            assert_eq!(shown, kept.visible_text(), "{name} {view:?}");
         }
     });
 }
 
 #[test]
 fn l4_the_ending_of_every_view_carries_the_final_message() {
-    each_log("l4_the_ending_of_every_view", |name, records| {
+    for_each_log("l4_the_ending_of_every_view", |name, records| {
         let Some(Event::RunEnded { ending }) = records.last().map(|one| &one.event) else {
             panic!()
         };
@@ -375,8 +394,8 @@ fn l4_the_ending_of_every_view_carries_the_final_message() {
             }
         }
         for view in ViewName::ALL {
-            let (sent, _) = frames(Kind::new(view), records);
-            let last = sent.last().unwrap().json();
+            let (sent, _) = encode_records(StreamKind::new(view), records);
+            let last = sent.last().unwrap().data_json();
             assert_eq!(last["content"], *reply, "{name} {view:?}");
             assert_eq!(last["incomplete"], ending.incomplete, "{name} {view:?}");
             assert_eq!(last["run"], "r1");
@@ -387,10 +406,10 @@ fn l4_the_ending_of_every_view_carries_the_final_message() {
 
 #[test]
 fn every_own_frame_carries_its_run() {
-    each_log("every_own_frame_carries_its_run", |name, records| {
+    for_each_log("every_own_frame_carries_its_run", |name, records| {
         for view in ViewName::ALL {
-            for frame in frames(Kind::new(view), records).0 {
-                assert_eq!(frame.json()["run"], "r1", "{name} {view:?} {frame:?}");
+            for frame in encode_records(StreamKind::new(view), records).0 {
+                assert_eq!(frame.data_json()["run"], "r1", "{name} {view:?} {frame:?}");
             }
         }
     });

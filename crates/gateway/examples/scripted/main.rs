@@ -1,28 +1,28 @@
-//! A gateway on a port of its own whose agent plays recorded streams, for clients in other
-//! languages: real in everything but the model.
+//! A gateway whose agent plays recorded streams, for tests of clients in other languages. All but
+//! the model is real.
 //!
 //! `scripted FOLDER [PORT...]` prints `{"base", "token"}` on one line and serves until its standard
-//! input ends. Ports are those of proxies in front of it. What a message says is what is played;
-//! see `part.rs`.
+//! input ends. `PORT`s are those of proxies in front of it. The messages are described in
+//! `play_request.rs`.
 
 use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gateway::access::Allowed;
-use gateway::clock::{now_ms, random};
-use gateway::gateway::Gateway;
-use gateway::id::OwnerId;
-use gateway::serve::serve;
-use gateway::store::sqlite::{Durability, SqliteStore};
+use millpond_gateway::access::{OriginPolicy, Scheme};
+use millpond_gateway::gateway::Gateway;
+use millpond_gateway::serve::serve;
+use millpond_log::clock::{now_ms, random_bytes};
+use millpond_log::id::OwnerId;
+use millpond_log::store::sqlite::{Durability, SqliteStore};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 
-use stage::Stage;
+use playback_agent::PlaybackAgent;
 
-mod part;
-mod stage;
+mod play_request;
+mod playback_agent;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -33,16 +33,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let store = Arc::new(SqliteStore::open(folder.path(), Durability::Window)?);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
-    let stage = Arc::new(Stage { fixtures: PathBuf::from(fixtures) });
-    let allowed = Allowed::new(address.port(), false, &proxies, &[]);
-    let gateway = Arc::new(Gateway::open(store, allowed, false, Some(stage)).await?);
-    let owner = OwnerId::new(now_ms(), random()?);
-    let (_, secret) = gateway.issue(owner, "scripted").await?;
+    let stage = Arc::new(PlaybackAgent { fixtures: PathBuf::from(fixtures) });
+    let allowed = OriginPolicy::new(address.port(), Scheme::Http, &proxies, &[]);
+    let gateway = Arc::new(Gateway::open(store, allowed, Scheme::Http, Some(stage)).await?);
+    let owner = OwnerId::new(now_ms(), random_bytes()?);
+    let (_, secret) = gateway.issue_token(owner, "scripted").await?;
     let hello =
         serde_json::json!({ "base": format!("http://{address}"), "token": secret.reveal() });
     writeln!(std::io::stdout(), "{hello}")?;
     let stop = async {
-        // Whoever started it holds the other end, and is gone when it closes.
+        // Ends when the parent process closes its end.
         let mut rest = Vec::new();
         let _gone = tokio::io::stdin().read_to_end(&mut rest).await;
     };

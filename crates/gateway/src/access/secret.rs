@@ -1,14 +1,15 @@
-//! A secret that nobody sees by accident: it has no `Debug`, and only its digest is ever kept.
+//! A secret. Its `Debug` shows nothing, and only its digest is stored.
 
 use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::clock::random;
+use millpond_log::clock::random_bytes;
 
-/// What is kept of a secret. Secrets are 256 random bits, so a digest gives nothing away.
-pub type Digest = [u8; 32];
+/// Stored form of a secret. Secrets are 256 random bits, so the digest reveals nothing.
+pub type SecretDigest = [u8; 32];
 
+/// A token or one-time code as text.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -22,31 +23,31 @@ const PREFIX: &str = "mp_";
 const RANDOM_BYTES: usize = 32;
 
 impl Secret {
-    pub fn new() -> Result<Secret, getrandom::Error> {
+    /// Generates a random secret.
+    pub fn generate() -> Result<Secret, getrandom::Error> {
         use fmt::Write;
         let mut text = PREFIX.to_owned();
-        for byte in random::<RANDOM_BYTES>()? {
+        for byte in random_bytes::<RANDOM_BYTES>()? {
             // Writing to a string cannot fail.
             let _ = write!(text, "{byte:02x}");
         }
         Ok(Secret(text))
     }
 
-    /// One as somebody showed it; what cannot be one is refused without being looked up.
-    pub fn shown(text: &str) -> Option<Secret> {
+    /// Parses a presented secret. `None` if it has the wrong form, without a lookup.
+    pub fn parse(text: &str) -> Option<Secret> {
         let digits = text.strip_prefix(PREFIX)?;
-        let fits =
+        let is_valid =
             digits.len() == 2 * RANDOM_BYTES && digits.bytes().all(|b| b.is_ascii_hexdigit());
-        fits.then(|| Secret(text.to_owned()))
+        is_valid.then(|| Secret(text.to_owned()))
     }
 
-    /// Looked up instead of the secret itself, so that no comparison's time tells anything about
-    /// it.
-    pub fn digest(&self) -> Digest {
+    /// Digest to look up, so that no comparison depends on the secret itself.
+    pub fn digest(&self) -> SecretDigest {
         Sha256::digest(self.0.as_bytes()).into()
     }
 
-    /// For the one who is given it.
+    /// The secret itself, for its recipient.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -58,8 +59,8 @@ mod tests {
 
     #[test]
     fn a_secret_reads_back_and_never_shows_itself() {
-        let secret = Secret::new().unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(Secret::shown(secret.reveal()), Some(secret.clone()));
+        let secret = Secret::generate().unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(Secret::parse(secret.reveal()), Some(secret.clone()));
         assert!(!format!("{secret:?}").contains(secret.reveal()));
     }
 
@@ -68,7 +69,7 @@ mod tests {
         for text in
             ["", "mp_", "mp_zz", "Bearer x", &"a".repeat(67), &format!("mp_{}", "g".repeat(64))]
         {
-            assert_eq!(Secret::shown(text), None, "{text}");
+            assert_eq!(Secret::parse(text), None, "{text}");
         }
     }
 }

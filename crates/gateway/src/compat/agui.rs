@@ -1,228 +1,238 @@
 //! AG-UI 1.0: a run with steps (rounds), text messages, reasoning, tool calls and their results.
 //!
-//! Ids are the run's own with a suffix, because the client keeps messages of many runs in one list.
-//! Nothing but line feeds may end lines, and there is no `[DONE]`: that is the framing's business.
-//! What has no event of its own travels as `CUSTOM`, under names that begin with `millpond.`.
+//! Ids are the run's id with a suffix, because the client keeps messages of many runs in one list.
+//! Lines end with line feeds only and there is no `[DONE]`. What has no event of its own is sent as
+//! `CUSTOM`, under names that begin with `millpond.`.
 
 use std::collections::BTreeSet;
 
-use engine::event::{
-    Citation, Ending, Event, Image, Level, MessageId, Millis, Outcome, Owner, ReasoningOrigin,
-    StepId,
+use millpond_engine::event::{
+    Citation, Ending, Event, Image, ImageOwner, MessageId, Millis, NoticeLevel, Outcome,
+    ReasoningOrigin, StepId,
 };
 use serde_json::value::RawValue;
 
-use super::call::Calls;
-use super::ending::{code, words};
-use super::shown::{is_link, picture};
-use super::spent::Spent;
-use super::{Out, Protocol, RETOLD_MAX, Reasoning, json};
+use super::ending::{ending_code, ending_text};
+use super::run_usage::RunUsage;
+use super::tool_calls::ToolCalls;
+use super::urls::{image_link, is_web_url};
+use super::{PayloadSink, Protocol, RESENDS_MAX, Reasoning, json};
 
 use event::{Custom, Usage};
-use thread::Thread;
+use sent_thread::SentThread;
 
 mod event;
-mod thread;
+mod sent_thread;
 mod tools;
 
+/// Options of an AG-UI stream.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The client's thread.
+    /// The client's thread id.
     pub thread: String,
-    /// The client's name for the run, where it gave one.
+    /// The client's run id, if it sent one.
     pub run: Option<String>,
     pub reasoning: Reasoning,
-    /// What stands before a kept picture's digest in its address.
-    pub picture_prefix: String,
-    /// The client's messages, as it sent them.
+    /// URL prefix before the digest of a stored image.
+    pub image_prefix: String,
+    /// The client's messages, as sent.
     pub history: Vec<Box<RawValue>>,
 }
 
+/// Encodes one run as AG-UI events.
 #[derive(Clone, Debug, Default)]
 pub struct AgUi {
-    thread: String,
-    run: Option<String>,
+    client_thread: String,
+    client_run: Option<String>,
     reasoning: Reasoning,
-    picture_prefix: String,
-    /// What all ids begin with.
-    id: String,
+    image_prefix: String,
+    /// Prefix of all ids: the run's id.
+    id_prefix: String,
     model: Option<String>,
-    step: Option<String>,
-    text: Option<MessageId>,
-    thoughts: BTreeSet<StepId>,
-    calls: Calls,
+    open_round: Option<String>,
+    open_text: Option<MessageId>,
+    open_reasoning: BTreeSet<StepId>,
+    calls: ToolCalls,
     unanswered: Vec<(StepId, String)>,
-    told: Thread,
-    retold: u32,
-    /// The client has not been told what changed.
+    sent_thread: SentThread,
+    resend_count: u32,
+    /// True while the client has not been sent the latest change.
     is_stale: bool,
-    spent: Spent,
+    usage: RunUsage,
 }
 
 impl AgUi {
+    /// Encoder for a client's thread.
     pub fn new(options: Options) -> AgUi {
         AgUi {
-            thread: options.thread,
-            run: options.run,
+            client_thread: options.thread,
+            client_run: options.run,
             reasoning: options.reasoning,
-            picture_prefix: options.picture_prefix,
-            told: Thread::new(&options.history),
+            image_prefix: options.image_prefix,
+            sent_thread: SentThread::new(&options.history),
             ..AgUi::default()
         }
     }
 
     fn message_id(&self, message: MessageId) -> String {
-        format!("{}-m{}", self.id, message.0)
+        format!("{}-m{}", self.id_prefix, message.0)
     }
 
     fn step_id(&self, step: StepId) -> String {
-        format!("{}-s{}", self.id, step.0)
+        format!("{}-s{}", self.id_prefix, step.0)
     }
 
-    fn custom(custom: Custom<'_>, out: Out<'_>) {
-        json::say(&event::Event::Custom { custom }, out);
+    fn write_custom(custom: Custom<'_>, out: PayloadSink<'_>) {
+        json::write_payload(&event::Event::Custom { custom }, out);
     }
 
-    fn start_round(&mut self, round: u32, out: Out<'_>) {
+    fn start_round(&mut self, round: u32, out: PayloadSink<'_>) {
         self.end_round(out);
         let step_name = format!("round {round}");
-        json::say(&event::Event::StepStarted { step_name: &step_name }, out);
-        self.step = Some(step_name);
+        json::write_payload(&event::Event::StepStarted { step_name: &step_name }, out);
+        self.open_round = Some(step_name);
     }
 
-    fn end_round(&mut self, out: Out<'_>) {
+    fn end_round(&mut self, out: PayloadSink<'_>) {
         self.end_text(out);
-        if let Some(step_name) = self.step.take() {
-            json::say(&event::Event::StepFinished { step_name: &step_name }, out);
+        if let Some(step_name) = self.open_round.take() {
+            json::write_payload(&event::Event::StepFinished { step_name: &step_name }, out);
         }
     }
 
-    fn start_text(&mut self, message: MessageId, out: Out<'_>) {
+    fn start_text(&mut self, message: MessageId, out: PayloadSink<'_>) {
         self.end_text(out);
         let message_id = self.message_id(message);
         let role = "assistant";
-        json::say(&event::Event::TextMessageStart { message_id: &message_id, role }, out);
-        self.text = Some(message);
-        self.told.start_text(message, message_id);
+        json::write_payload(&event::Event::TextMessageStart { message_id: &message_id, role }, out);
+        self.open_text = Some(message);
+        self.sent_thread.push_text(message, message_id);
     }
 
-    fn append_text(&mut self, message: MessageId, delta: &str, out: Out<'_>) {
-        if self.text != Some(message) || delta.is_empty() {
+    fn append_text(&mut self, message: MessageId, delta: &str, out: PayloadSink<'_>) {
+        if self.open_text != Some(message) || delta.is_empty() {
             return;
         }
-        if let Some((text, message_id)) = self.told.text(message) {
+        if let Some((text, message_id)) = self.sent_thread.text_mut_and_id(message) {
             text.push_str(delta);
-            json::say(&event::Event::TextMessageContent { message_id, delta }, out);
+            json::write_payload(&event::Event::TextMessageContent { message_id, delta }, out);
         }
     }
 
-    fn rewrite_text(&mut self, message: MessageId, kept: usize, new: &str, out: Out<'_>) {
-        if self.text != Some(message) {
+    fn rewrite_text(
+        &mut self,
+        message: MessageId,
+        kept_bytes: usize,
+        new_text: &str,
+        out: PayloadSink<'_>,
+    ) {
+        if self.open_text != Some(message) {
             return;
         }
-        let Some((text, _)) = self.told.text(message) else { return };
-        if kept >= text.len() {
-            return self.append_text(message, new, out);
+        let Some((text, _)) = self.sent_thread.text_mut_and_id(message) else { return };
+        if kept_bytes >= text.len() {
+            return self.append_text(message, new_text, out);
         }
-        text.truncate(text.floor_char_boundary(kept));
-        text.push_str(new);
-        self.retell(out);
+        text.truncate(text.floor_char_boundary(kept_bytes));
+        text.push_str(new_text);
+        self.resend_thread(out);
     }
 
-    /// Tells the conversation anew.
-    fn retell(&mut self, out: Out<'_>) {
-        self.is_stale = self.retold >= RETOLD_MAX;
+    /// Sends a snapshot of the whole conversation, unless that was done too often.
+    fn resend_thread(&mut self, out: PayloadSink<'_>) {
+        self.is_stale = self.resend_count >= RESENDS_MAX;
         if !self.is_stale {
-            self.retold += 1;
-            json::say(&self.told.snapshot(), out);
+            self.resend_count += 1;
+            json::write_payload(&self.sent_thread.snapshot(), out);
         }
     }
 
-    fn end_text(&mut self, out: Out<'_>) {
-        if let Some(message) = self.text.take() {
+    fn end_text(&mut self, out: PayloadSink<'_>) {
+        if let Some(message) = self.open_text.take() {
             let message_id = self.message_id(message);
-            json::say(&event::Event::TextMessageEnd { message_id: &message_id }, out);
+            json::write_payload(&event::Event::TextMessageEnd { message_id: &message_id }, out);
         }
     }
 
-    fn start_thought(&mut self, step: StepId, out: Out<'_>) {
-        if self.reasoning == Reasoning::Show && self.thoughts.insert(step) {
+    fn start_reasoning(&mut self, step: StepId, out: PayloadSink<'_>) {
+        if self.reasoning == Reasoning::Show && self.open_reasoning.insert(step) {
             let message_id = &*self.step_id(step);
-            json::say(&event::Event::ReasoningStart { message_id }, out);
+            json::write_payload(&event::Event::ReasoningStart { message_id }, out);
             let role = "reasoning";
-            json::say(&event::Event::ReasoningMessageStart { message_id, role }, out);
+            json::write_payload(&event::Event::ReasoningMessageStart { message_id, role }, out);
         }
     }
 
-    fn think(&mut self, step: StepId, delta: &str, out: Out<'_>) {
-        self.start_thought(step, out);
+    fn append_reasoning(&mut self, step: StepId, delta: &str, out: PayloadSink<'_>) {
+        self.start_reasoning(step, out);
         if self.reasoning == Reasoning::Show && !delta.is_empty() {
             let message_id = &*self.step_id(step);
-            json::say(&event::Event::ReasoningMessageContent { message_id, delta }, out);
+            json::write_payload(&event::Event::ReasoningMessageContent { message_id, delta }, out);
         }
     }
 
-    fn end_thought(&mut self, step: StepId, out: Out<'_>) {
-        if self.thoughts.remove(&step) {
+    fn end_reasoning(&mut self, step: StepId, out: PayloadSink<'_>) {
+        if self.open_reasoning.remove(&step) {
             let message_id = &*self.step_id(step);
-            json::say(&event::Event::ReasoningMessageEnd { message_id }, out);
-            json::say(&event::Event::ReasoningEnd { message_id }, out);
+            json::write_payload(&event::Event::ReasoningMessageEnd { message_id }, out);
+            json::write_payload(&event::Event::ReasoningEnd { message_id }, out);
         }
     }
 
-    fn cite(&self, message: MessageId, citation: &Citation<'_>, out: Out<'_>) {
+    fn write_source(&self, message: MessageId, citation: &Citation<'_>, out: PayloadSink<'_>) {
         let custom = Custom::Source {
             message_id: &self.message_id(message),
-            url: citation.url.as_deref().filter(|url| is_link(url)),
+            url: citation.url.as_deref().filter(|url| is_web_url(url)),
             title: citation.title.as_deref(),
             quote: citation.quote.as_deref(),
         };
-        AgUi::custom(custom, out);
+        AgUi::write_custom(custom, out);
     }
 
-    fn show(&self, owner: Owner, image: &Image<'_>, out: Out<'_>) {
+    fn write_image(&self, owner: ImageOwner, image: &Image<'_>, out: PayloadSink<'_>) {
         let id = match owner {
-            Owner::Message(message) => self.message_id(message),
-            Owner::Step(step) => {
-                self.calls.id(step).map_or_else(|| self.step_id(step), str::to_owned)
+            ImageOwner::Message(message) => self.message_id(message),
+            ImageOwner::Step(step) => {
+                self.calls.call_id(step).map_or_else(|| self.step_id(step), str::to_owned)
             }
         };
-        if let Some(picture) = picture(image, &self.picture_prefix) {
-            let (url, media_type) = (&*picture.url, picture.media_type);
-            AgUi::custom(Custom::Image { id: &id, url, media_type }, out);
+        if let Some(link) = image_link(image, &self.image_prefix) {
+            let (url, media_type) = (&*link.url, link.media_type);
+            AgUi::write_custom(Custom::Image { id: &id, url, media_type }, out);
         }
     }
 
-    /// Closes what was taken back, says so, and tells the conversation anew without it.
-    fn withdraw(&mut self, messages: &[MessageId], steps: &[StepId], out: Out<'_>) {
-        if self.text.is_some_and(|open| messages.contains(&open)) {
+    /// Closes withdrawn parts, names them in a `CUSTOM` event, and resends the conversation without
+    /// them.
+    fn withdraw_parts(&mut self, messages: &[MessageId], steps: &[StepId], out: PayloadSink<'_>) {
+        if self.open_text.is_some_and(|open| messages.contains(&open)) {
             self.end_text(out);
         }
         for &step in steps {
-            self.end_thought(step, out);
+            self.end_reasoning(step, out);
             self.withdraw_call(step, out);
         }
-        let mut ids = self.told.withdraw(messages, steps);
-        let thoughts = steps.iter().filter(|&&step| self.calls.id(step).is_none());
-        ids.extend(thoughts.map(|&step| self.step_id(step)));
-        AgUi::custom(Custom::Withdrawn { ids: &ids }, out);
-        self.retell(out);
+        let mut ids = self.sent_thread.remove_withdrawn(messages, steps);
+        let reasoning_steps = steps.iter().filter(|&&step| self.calls.call_id(step).is_none());
+        ids.extend(reasoning_steps.map(|&step| self.step_id(step)));
+        AgUi::write_custom(Custom::Withdrawn { ids: &ids }, out);
+        self.resend_thread(out);
     }
 }
 
 impl Protocol for AgUi {
-    fn begin(&mut self, run: &str, _at: Option<Millis>, out: Out<'_>) {
-        run.clone_into(&mut self.id);
+    fn begin_run(&mut self, run: &str, _at: Option<Millis>, out: PayloadSink<'_>) {
+        run.clone_into(&mut self.id_prefix);
         let event = event::Event::RunStarted {
-            thread_id: &self.thread,
-            run_id: self.run.as_deref().unwrap_or(run),
+            thread_id: &self.client_thread,
+            run_id: self.client_run.as_deref().unwrap_or(run),
             protocol_version: "1.0",
         };
-        json::say(&event, out);
+        json::write_payload(&event, out);
     }
 
-    fn event(&mut self, event: &Event<'_>, out: Out<'_>) {
-        self.spent.apply(event);
+    fn apply_event(&mut self, event: &Event<'_>, out: PayloadSink<'_>) {
+        self.usage.apply(event);
         match event {
             Event::RoundStarted { round, model, .. } => {
                 if let Some(model) = model {
@@ -237,21 +247,24 @@ impl Protocol for AgUi {
                 self.rewrite_text(*message, *kept_bytes, text, out);
             }
             Event::MessageEnded { .. } => self.end_text(out),
-            Event::SourceCited { message, citation } => self.cite(*message, citation, out),
-            Event::ImageReceived { owner, image } => self.show(*owner, image, out),
+            Event::SourceCited { message, citation } => self.write_source(*message, citation, out),
+            Event::ImageReceived { owner, image } => self.write_image(*owner, image, out),
             Event::ReasoningStarted { step, origin, .. } => {
                 if *origin != ReasoningOrigin::Redacted {
-                    self.start_thought(*step, out);
+                    self.start_reasoning(*step, out);
                 }
             }
-            Event::ReasoningAppended { step, text } => self.think(*step, text, out),
-            Event::ReasoningEnded { step, .. } => self.end_thought(*step, out),
-            Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, out),
+            Event::ReasoningAppended { step, text } => self.append_reasoning(*step, text, out),
+            Event::ReasoningEnded { step, .. } => self.end_reasoning(*step, out),
+            Event::Withdrawn { messages, steps } => self.withdraw_parts(messages, steps, out),
             Event::NoticeGiven { level, text } => {
-                AgUi::custom(Custom::Notice { level: *level, text }, out);
+                AgUi::write_custom(Custom::Notice { level: *level, text }, out);
             }
             Event::RetryScheduled { reason, .. } => {
-                AgUi::custom(Custom::Notice { level: Level::Warning, text: reason }, out);
+                AgUi::write_custom(
+                    Custom::Notice { level: NoticeLevel::Warning, text: reason },
+                    out,
+                );
             }
             Event::ToolStarted { .. }
             | Event::ArgumentsAppended { .. }
@@ -261,7 +274,7 @@ impl Protocol for AgUi {
             | Event::OutputAppended { .. }
             | Event::ToolEnded { .. }
             | Event::AskOpened { .. }
-            | Event::AskResolved { .. } => self.tool(event, out),
+            | Event::AskResolved { .. } => self.apply_tool_or_ask_event(event, out),
             Event::RunStarted { .. }
             | Event::RunEnded { .. }
             | Event::PromptReceived { .. }
@@ -280,31 +293,31 @@ impl Protocol for AgUi {
         }
     }
 
-    fn end(&mut self, ending: &Ending<'_>, out: Out<'_>) {
+    fn end_run(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
         self.end_text(out);
-        for step in std::mem::take(&mut self.thoughts) {
-            self.thoughts.insert(step);
-            self.end_thought(step, out);
+        for step in std::mem::take(&mut self.open_reasoning) {
+            self.open_reasoning.insert(step);
+            self.end_reasoning(step, out);
         }
         let pending = self.end_calls(ending, out);
         self.end_round(out);
         if self.is_stale {
-            json::say(&self.told.snapshot(), out);
+            json::write_payload(&self.sent_thread.snapshot(), out);
         }
-        let usage = self.spent.total().map(|usage| [Usage::new(usage, self.model.as_deref())]);
+        let usage = self.usage.total().map(|usage| [Usage::new(usage, self.model.as_deref())]);
         let outcome = match ending.outcome {
             Outcome::Completed => event::Outcome::Success { pending_tool_call_ids: &pending },
             Outcome::Cancelled => event::Outcome::Cancelled,
             Outcome::Failed | Outcome::Truncated | Outcome::Stalled | Outcome::Interrupted => {
-                let (message, code) = (&*words(ending), code(ending));
-                return json::say(&event::Event::RunError { message, code, usage }, out);
+                let (message, code) = (&*ending_text(ending), ending_code(ending));
+                return json::write_payload(&event::Event::RunError { message, code, usage }, out);
             }
         };
         let reply = ending.message.map(|message| self.message_id(message));
         let event = event::Event::RunFinished {
-            thread_id: &self.thread,
-            run_id: self.run.as_deref().unwrap_or(&self.id),
-            result: event::Result {
+            thread_id: &self.client_thread,
+            run_id: self.client_run.as_deref().unwrap_or(&self.id_prefix),
+            result: event::RunResult {
                 message_id: reply.as_deref(),
                 stop: ending.stop,
                 incomplete: ending.incomplete,
@@ -312,6 +325,6 @@ impl Protocol for AgUi {
             outcome,
             usage,
         };
-        json::say(&event, out);
+        json::write_payload(&event, out);
     }
 }

@@ -1,220 +1,245 @@
-//! The AI SDK's UI message stream: one assistant message for a run, one step for a round, one part
-//! for a message, a reasoning step or a tool.
+//! The AI SDK's UI message stream: one assistant message per run, one step per round, one part per
+//! message, reasoning step or tool.
 //!
-//! Speaks what version 6 knows; version 7, where asked for, only adds taking parts back. Every tool
-//! is marked as run by the provider, because no browser is to run it or to answer for it.
-//! `[DONE]` is always last.
+//! Written for version 6; version 7, if requested, only adds resetting a step. Every tool is marked
+//! as executed by the provider, because the browser must not run it. `[DONE]` is always last.
 
-use engine::event::{
-    Citation, Ending, Event, Image, Level, MessageId, Millis, Outcome, ReasoningOrigin, StepId,
-    Stop,
+use millpond_engine::event::{
+    Citation, Ending, Event, Image, MessageId, Millis, NoticeLevel, Outcome, ReasoningOrigin,
+    StepId, StopReason,
 };
 
-use super::call::Calls;
-use super::ending::words;
-use super::shown::{is_link, picture};
-use super::spent::Spent;
-use super::{DONE, Out, Protocol, RETOLD_MAX, Reasoning, json};
+use super::ending::ending_text;
+use super::run_usage::RunUsage;
+use super::tool_calls::ToolCalls;
+use super::urls::{image_link, is_web_url};
+use super::{DONE, PayloadSink, Protocol, RESENDS_MAX, Reasoning, json};
 
-use journal::{Journal, Owner};
-use part::{Facts, Metadata, Notice, Part, Tagged};
-use text::Texts;
-use tools::Question;
+use part::{Metadata, Notice, Part, ProviderMetadata, RunMetadata};
+use step_journal::{PartOwner, StepJournal};
+use text::TextParts;
+use tools::OpenAsk;
 
-mod journal;
 mod part;
+mod step_journal;
 mod text;
 mod tools;
 
-/// Which client reads it.
+/// Version of the client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Version {
-    /// Also read by version 7.
+    /// Also understood by version 7.
     #[default]
     V6,
     V7,
 }
 
+/// Options of an AI SDK stream.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     pub version: Version,
     pub reasoning: Reasoning,
-    /// What stands before a kept picture's digest in its address.
-    pub picture_prefix: String,
+    /// URL prefix before the digest of a stored image.
+    pub image_prefix: String,
 }
 
+/// Encodes one run as a UI message stream.
 #[derive(Clone, Debug, Default)]
 pub struct AiSdk {
     options: Options,
-    journal: Journal,
-    texts: Texts,
-    thoughts: Vec<StepId>,
-    calls: Calls,
-    asks: Vec<Question>,
+    journal: StepJournal,
+    texts: TextParts,
+    open_reasoning: Vec<StepId>,
+    calls: ToolCalls,
+    open_asks: Vec<OpenAsk>,
     /// Calls that ended without a result.
     unanswered: Vec<(StepId, String)>,
-    withdrawn: Vec<String>,
-    retold: u32,
-    sources: u32,
-    in_step: bool,
-    spent: Spent,
+    withdrawn_ids: Vec<String>,
+    resend_count: u32,
+    source_count: u32,
+    is_in_step: bool,
+    usage: RunUsage,
 }
 
 impl AiSdk {
+    /// Encoder with these options.
     pub fn new(options: Options) -> AiSdk {
         AiSdk { options, ..AiSdk::default() }
     }
 
-    /// Sends a part, and remembers it where it may have to be sent again.
-    fn say(&mut self, owner: Option<Owner>, part: &Part<'_>, out: Out<'_>) {
+    /// Writes a part, and records it if it may have to be resent.
+    fn write_part(&mut self, owner: Option<PartOwner>, part: &Part<'_>, out: PayloadSink<'_>) {
         let Ok(text) = serde_json::to_string(part) else { return };
         out(&text);
         if self.options.version == Version::V7 {
-            self.journal.note(owner, text);
+            self.journal.record_part(owner, text);
         }
     }
 
-    /// Sends the first part of something.
-    fn begin_part(&mut self, owner: Owner, part: &Part<'_>, out: Out<'_>) {
+    /// Writes the first part of an owner.
+    fn write_first_part(&mut self, owner: PartOwner, part: &Part<'_>, out: PayloadSink<'_>) {
         if self.options.version == Version::V7 {
-            self.journal.begin(owner);
+            self.journal.record_owner(owner);
         }
-        self.say(Some(owner), part, out);
+        self.write_part(Some(owner), part, out);
     }
 
-    fn start_step(&mut self, out: Out<'_>) {
+    fn start_step(&mut self, out: PayloadSink<'_>) {
         self.finish_step(out);
-        self.settle_arguments(out);
-        self.in_step = true;
-        json::say(&Part::StartStep, out);
-        self.journal = Journal::default();
+        self.write_all_inputs_available(out);
+        self.is_in_step = true;
+        json::write_payload(&Part::StartStep, out);
+        self.journal = StepJournal::default();
     }
 
-    fn finish_step(&mut self, out: Out<'_>) {
+    fn finish_step(&mut self, out: PayloadSink<'_>) {
         self.end_text(out);
-        for step in std::mem::take(&mut self.thoughts) {
-            self.end_thought(step, out);
+        for step in std::mem::take(&mut self.open_reasoning) {
+            self.end_reasoning(step, out);
         }
-        if std::mem::take(&mut self.in_step) {
-            json::say(&Part::FinishStep, out);
+        if std::mem::take(&mut self.is_in_step) {
+            json::write_payload(&Part::FinishStep, out);
         }
     }
 
-    fn start_thought(&mut self, step: StepId, out: Out<'_>) {
-        if self.options.reasoning == Reasoning::Show && !self.thoughts.contains(&step) {
-            self.thoughts.push(step);
+    fn start_reasoning(&mut self, step: StepId, out: PayloadSink<'_>) {
+        if self.options.reasoning == Reasoning::Show && !self.open_reasoning.contains(&step) {
+            self.open_reasoning.push(step);
             let id = step_id(step);
-            let part = Part::ReasoningStart { id: &id, provider_metadata: Tagged::new(&id) };
-            self.begin_part(Owner::Step(step), &part, out);
+            let part =
+                Part::ReasoningStart { id: &id, provider_metadata: ProviderMetadata::new(&id) };
+            self.write_first_part(PartOwner::Step(step), &part, out);
         }
     }
 
-    fn think(&mut self, step: StepId, delta: &str, out: Out<'_>) {
-        self.start_thought(step, out);
+    fn append_reasoning(&mut self, step: StepId, delta: &str, out: PayloadSink<'_>) {
+        self.start_reasoning(step, out);
         if self.options.reasoning == Reasoning::Show {
             let id = step_id(step);
-            self.say(Some(Owner::Step(step)), &Part::ReasoningDelta { id: &id, delta }, out);
+            self.write_part(
+                Some(PartOwner::Step(step)),
+                &Part::ReasoningDelta { id: &id, delta },
+                out,
+            );
         }
     }
 
-    fn end_thought(&mut self, step: StepId, out: Out<'_>) {
-        self.say(Some(Owner::Step(step)), &Part::ReasoningEnd { id: &step_id(step) }, out);
+    fn end_reasoning(&mut self, step: StepId, out: PayloadSink<'_>) {
+        self.write_part(
+            Some(PartOwner::Step(step)),
+            &Part::ReasoningEnd { id: &step_id(step) },
+            out,
+        );
     }
 
-    fn cite(&mut self, message: MessageId, citation: &Citation<'_>, out: Out<'_>) {
-        let source_id = format!("c{}", self.sources);
-        self.sources += 1;
+    fn write_source(&mut self, message: MessageId, citation: &Citation<'_>, out: PayloadSink<'_>) {
+        let source_id = format!("c{}", self.source_count);
+        self.source_count += 1;
         let title = citation.title.as_deref();
         let part = match citation.url.as_deref() {
-            Some(url) if is_link(url) => Part::SourceUrl { source_id: &source_id, url, title },
+            Some(url) if is_web_url(url) => Part::SourceUrl { source_id: &source_id, url, title },
             url => {
                 let Some(title) = title.or(url).or(citation.quote.as_deref()) else { return };
                 let media_type = "application/octet-stream";
                 Part::SourceDocument { source_id: &source_id, media_type, title }
             }
         };
-        self.say(Some(Owner::Message(message)), &part, out);
+        self.write_part(Some(PartOwner::Message(message)), &part, out);
     }
 
-    fn show(&mut self, owner: engine::event::Owner, image: &Image<'_>, out: Out<'_>) {
-        let prefix = std::mem::take(&mut self.options.picture_prefix);
-        if let Some(picture) = picture(image, &prefix) {
-            let part = Part::File { url: &picture.url, media_type: picture.media_type };
-            self.say(Some(owner.into()), &part, out);
+    fn write_image(
+        &mut self,
+        owner: millpond_engine::event::ImageOwner,
+        image: &Image<'_>,
+        out: PayloadSink<'_>,
+    ) {
+        let prefix = std::mem::take(&mut self.options.image_prefix);
+        if let Some(link) = image_link(image, &prefix) {
+            let part = Part::File { url: &link.url, media_type: link.media_type };
+            self.write_part(Some(owner.into()), &part, out);
         }
-        self.options.picture_prefix = prefix;
+        self.options.image_prefix = prefix;
     }
 
-    /// Takes parts back where the client can; else says in the message's metadata that they no
-    /// longer count.
-    fn withdraw(&mut self, messages: &[MessageId], steps: &[StepId], out: Out<'_>) {
-        let owners = messages.iter().map(|&message| Owner::Message(message));
-        let owners: Vec<_> = owners.chain(steps.iter().map(|&step| Owner::Step(step))).collect();
-        self.close_withdrawn(messages, steps, out);
-        let (here, mut gone): (Vec<_>, Vec<_>) =
-            owners.into_iter().partition(|owner| self.journal.holds(*owner));
-        let may_retell = self.may_retell();
-        if !here.is_empty() && may_retell {
-            self.journal.take_back(&here, out);
+    /// Withdraws parts by resetting the step if the client can; else lists their ids in the
+    /// message's metadata.
+    fn withdraw_parts(&mut self, messages: &[MessageId], steps: &[StepId], out: PayloadSink<'_>) {
+        let owners = messages.iter().map(|&message| PartOwner::Message(message));
+        let owners: Vec<_> =
+            owners.chain(steps.iter().map(|&step| PartOwner::Step(step))).collect();
+        self.close_withdrawn_parts(messages, steps, out);
+        let (resendable, mut withdrawn): (Vec<_>, Vec<_>) =
+            owners.into_iter().partition(|owner| self.journal.has_owner(*owner));
+        let can_resend = self.try_count_resend();
+        if !resendable.is_empty() && can_resend {
+            self.journal.resend_without(&resendable, out);
         } else {
-            gone.extend(here);
+            withdrawn.extend(resendable);
         }
-        for owner in gone {
+        for owner in withdrawn {
             let id = match owner {
-                Owner::Message(message) => self.texts.id(message),
-                Owner::Step(step) => {
-                    self.calls.id(step).map_or_else(|| step_id(step), str::to_owned)
+                PartOwner::Message(message) => self.texts.part_id(message),
+                PartOwner::Step(step) => {
+                    self.calls.call_id(step).map_or_else(|| step_id(step), str::to_owned)
                 }
             };
-            self.withdrawn.push(id);
+            self.withdrawn_ids.push(id);
         }
-        if may_retell {
-            self.say_withdrawn(out);
+        if can_resend {
+            self.write_withdrawn_ids(out);
         }
     }
 
-    /// Whether a change is told at once; counts that it is.
-    fn may_retell(&mut self) -> bool {
-        let may = self.retold < RETOLD_MAX;
-        self.retold += u32::from(may);
-        may
+    /// Returns true, and counts it, if another resend is allowed.
+    fn try_count_resend(&mut self) -> bool {
+        let is_allowed = self.resend_count < RESENDS_MAX;
+        self.resend_count += u32::from(is_allowed);
+        is_allowed
     }
 
-    fn close_withdrawn(&mut self, messages: &[MessageId], steps: &[StepId], out: Out<'_>) {
+    fn close_withdrawn_parts(
+        &mut self,
+        messages: &[MessageId],
+        steps: &[StepId],
+        out: PayloadSink<'_>,
+    ) {
         if messages.iter().any(|&message| self.texts.is_open(message)) {
             self.end_text(out);
         }
         for &step in steps {
-            if let Some(at) = self.thoughts.iter().position(|&open| open == step) {
-                self.thoughts.swap_remove(at);
-                self.end_thought(step, out);
+            if let Some(at) = self.open_reasoning.iter().position(|&open| open == step) {
+                self.open_reasoning.swap_remove(at);
+                self.end_reasoning(step, out);
             }
             self.withdraw_call(step, out);
         }
     }
 
-    fn say_withdrawn(&self, out: Out<'_>) {
-        if !self.withdrawn.is_empty() {
-            let facts = Facts { withdrawn: &self.withdrawn, ..Facts::default() };
-            json::say(
-                &Part::MessageMetadata { message_metadata: Metadata { millpond: facts } },
+    fn write_withdrawn_ids(&self, out: PayloadSink<'_>) {
+        if !self.withdrawn_ids.is_empty() {
+            let metadata = RunMetadata { withdrawn: &self.withdrawn_ids, ..RunMetadata::default() };
+            json::write_payload(
+                &Part::MessageMetadata { message_metadata: Metadata { millpond: metadata } },
                 out,
             );
         }
     }
 
-    fn notice(level: Level, text: &str, out: Out<'_>) {
-        json::say(&Part::DataNotice { data: Notice { level, text }, transient: true }, out);
+    fn write_notice(level: NoticeLevel, text: &str, out: PayloadSink<'_>) {
+        json::write_payload(
+            &Part::DataNotice { data: Notice { level, text }, transient: true },
+            out,
+        );
     }
 }
 
 impl Protocol for AiSdk {
-    fn begin(&mut self, run: &str, _at: Option<Millis>, out: Out<'_>) {
-        json::say(&Part::Start { message_id: run }, out);
+    fn begin_run(&mut self, run: &str, _at: Option<Millis>, out: PayloadSink<'_>) {
+        json::write_payload(&Part::Start { message_id: run }, out);
     }
 
-    fn event(&mut self, event: &Event<'_>, out: Out<'_>) {
-        self.spent.apply(event);
+    fn apply_event(&mut self, event: &Event<'_>, out: PayloadSink<'_>) {
+        self.usage.apply(event);
         match event {
             Event::RoundStarted { .. } => self.start_step(out),
             Event::RoundEnded { .. } => self.finish_step(out),
@@ -224,23 +249,25 @@ impl Protocol for AiSdk {
                 self.rewrite_text(*message, *kept_bytes, text, out);
             }
             Event::MessageEnded { .. } => self.end_text(out),
-            Event::SourceCited { message, citation } => self.cite(*message, citation, out),
-            Event::ImageReceived { owner, image } => self.show(*owner, image, out),
+            Event::SourceCited { message, citation } => self.write_source(*message, citation, out),
+            Event::ImageReceived { owner, image } => self.write_image(*owner, image, out),
             Event::ReasoningStarted { step, origin, .. } => {
                 if *origin != ReasoningOrigin::Redacted {
-                    self.start_thought(*step, out);
+                    self.start_reasoning(*step, out);
                 }
             }
-            Event::ReasoningAppended { step, text } => self.think(*step, text, out),
+            Event::ReasoningAppended { step, text } => self.append_reasoning(*step, text, out),
             Event::ReasoningEnded { step, .. } => {
-                if let Some(at) = self.thoughts.iter().position(|open| open == step) {
-                    self.thoughts.remove(at);
-                    self.end_thought(*step, out);
+                if let Some(at) = self.open_reasoning.iter().position(|open| open == step) {
+                    self.open_reasoning.remove(at);
+                    self.end_reasoning(*step, out);
                 }
             }
-            Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, out),
-            Event::NoticeGiven { level, text } => AiSdk::notice(*level, text, out),
-            Event::RetryScheduled { reason, .. } => AiSdk::notice(Level::Warning, reason, out),
+            Event::Withdrawn { messages, steps } => self.withdraw_parts(messages, steps, out),
+            Event::NoticeGiven { level, text } => AiSdk::write_notice(*level, text, out),
+            Event::RetryScheduled { reason, .. } => {
+                AiSdk::write_notice(NoticeLevel::Warning, reason, out);
+            }
             Event::ToolStarted { .. }
             | Event::ArgumentsAppended { .. }
             | Event::ArgumentsReplaced { .. }
@@ -249,7 +276,7 @@ impl Protocol for AiSdk {
             | Event::OutputAppended { .. }
             | Event::ToolEnded { .. }
             | Event::AskOpened { .. }
-            | Event::AskResolved { .. } => self.tool(event, out),
+            | Event::AskResolved { .. } => self.apply_tool_or_ask_event(event, out),
             Event::RunStarted { .. }
             | Event::RunEnded { .. }
             | Event::PromptReceived { .. }
@@ -268,26 +295,29 @@ impl Protocol for AiSdk {
         }
     }
 
-    fn end(&mut self, ending: &Ending<'_>, out: Out<'_>) {
+    fn end_run(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
         self.end_calls(ending, out);
         self.finish_step(out);
-        let reply = ending.message.map(|message| self.texts.id(message));
-        let facts = Facts {
-            withdrawn: &self.withdrawn,
+        let reply = ending.message.map(|message| self.texts.part_id(message));
+        let metadata = RunMetadata {
+            withdrawn: &self.withdrawn_ids,
             reply: reply.as_deref(),
             incomplete: Some(ending.incomplete),
-            usage: self.spent.total(),
+            usage: self.usage.total(),
         };
-        json::say(&Part::MessageMetadata { message_metadata: Metadata { millpond: facts } }, out);
-        let words = words(ending);
+        json::write_payload(
+            &Part::MessageMetadata { message_metadata: Metadata { millpond: metadata } },
+            out,
+        );
+        let text = ending_text(ending);
         let part = match ending.outcome {
             Outcome::Completed => Part::Finish { finish_reason: finish_reason(ending.stop) },
-            Outcome::Cancelled => Part::Abort { reason: &words },
+            Outcome::Cancelled => Part::Abort { reason: &text },
             Outcome::Failed | Outcome::Truncated | Outcome::Stalled | Outcome::Interrupted => {
-                Part::Error { error_text: &words }
+                Part::Error { error_text: &text }
             }
         };
-        json::say(&part, out);
+        json::write_payload(&part, out);
         out(DONE);
     }
 }
@@ -296,11 +326,11 @@ fn step_id(step: StepId) -> String {
     format!("s{}", step.0)
 }
 
-fn finish_reason(stop: Option<Stop>) -> &'static str {
+fn finish_reason(stop: Option<StopReason>) -> &'static str {
     match stop {
-        None | Some(Stop::End) => "stop",
-        Some(Stop::Tools) => "tool-calls",
-        Some(Stop::Length) => "length",
-        Some(Stop::Paused | Stop::Other) => "other",
+        None | Some(StopReason::End) => "stop",
+        Some(StopReason::Tools) => "tool-calls",
+        Some(StopReason::Length) => "length",
+        Some(StopReason::Paused | StopReason::Other) => "other",
     }
 }

@@ -1,11 +1,11 @@
-//! Endings in words and codes, the same in every protocol.
+//! Texts and codes of endings, the same in every protocol.
 
 use std::borrow::Cow;
 
-use engine::event::{Ending, FailureReason, Outcome, Reply};
+use millpond_engine::event::{Ending, FailureReason, Outcome, Reply};
 
-/// How a run ends whose log goes no further.
-pub(super) fn interrupted() -> Ending<'static> {
+/// Ending of a run whose log stops.
+pub(super) fn interrupted_ending() -> Ending<'static> {
     Ending {
         outcome: Outcome::Interrupted,
         stop: None,
@@ -17,8 +17,8 @@ pub(super) fn interrupted() -> Ending<'static> {
     }
 }
 
-/// What a person may read about a run that did not complete.
-pub(super) fn words<'a>(ending: &'a Ending<'_>) -> Cow<'a, str> {
+/// Text for people about how a run ended.
+pub(super) fn ending_text<'a>(ending: &'a Ending<'_>) -> Cow<'a, str> {
     match ending.detail.as_deref() {
         Some(detail) if !detail.is_empty() => Cow::Borrowed(detail),
         _ => Cow::Borrowed(match ending.outcome {
@@ -26,14 +26,14 @@ pub(super) fn words<'a>(ending: &'a Ending<'_>) -> Cow<'a, str> {
             Outcome::Failed => "The run failed.",
             Outcome::Cancelled => "The run was cancelled.",
             Outcome::Truncated => "The stream was cut off before its end.",
-            Outcome::Stalled => "The stream stalled: nothing came for too long.",
+            Outcome::Stalled => "The stream stalled: no data before the timeout.",
             Outcome::Interrupted => "The run was interrupted.",
         }),
     }
 }
 
-/// What a program may ask about a run that did not complete.
-pub(super) fn code(ending: &Ending<'_>) -> &'static str {
+/// Code for programs about how a run ended.
+pub(super) fn ending_code(ending: &Ending<'_>) -> &'static str {
     match (ending.outcome, ending.reason) {
         (Outcome::Completed, _) => "completed",
         (Outcome::Failed, Some(FailureReason::Refused)) => "refused",

@@ -1,56 +1,57 @@
-//! Texts that may be JSON, and payloads.
+//! Payloads, and texts that may be JSON.
 
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::Out;
+use super::PayloadSink;
 
-/// One payload. Our own types always have a JSON form, and never a line break in it.
-pub(super) fn say(payload: &impl Serialize, out: Out<'_>) {
+/// Writes one payload. Our own types always serialise, without line breaks.
+pub(super) fn write_payload(payload: &impl Serialize, out: PayloadSink<'_>) {
     if let Ok(text) = serde_json::to_string(payload) {
         out(&text);
     }
 }
 
-/// A text as a JSON value: itself where it is an object or a list that any client may read, else a
-/// string. Nothing counts as an empty object.
-pub(super) fn value(text: &str) -> Box<RawValue> {
+/// Parses arguments: an object or array that every client can read stays as it is, empty text
+/// becomes `{}`, all else a string.
+pub(super) fn arguments_value(text: &str) -> Box<RawValue> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
         return RawValue::from_string("{}".to_owned()).unwrap_or_default();
     }
-    object(trimmed).or_else(|| to_raw_value(text).ok()).unwrap_or_default()
+    parse_safe_json(trimmed).or_else(|| to_raw_value(text).ok()).unwrap_or_default()
 }
 
-/// A text as a JSON value where empty stays an empty text.
-pub(super) fn output(text: &str) -> Box<RawValue> {
-    object(text.trim()).or_else(|| to_raw_value(text).ok()).unwrap_or_default()
+/// Parses output: an object or array that every client can read stays as it is, all else is a
+/// string.
+pub(super) fn output_value(text: &str) -> Box<RawValue> {
+    parse_safe_json(text.trim()).or_else(|| to_raw_value(text).ok()).unwrap_or_default()
 }
 
-fn object(text: &str) -> Option<Box<RawValue>> {
+fn parse_safe_json(text: &str) -> Option<Box<RawValue>> {
     if !text.starts_with(['{', '[']) {
         return None;
     }
     let value: Value = serde_json::from_str(text).ok()?;
-    if is_poisoned(&value) {
+    if has_unsafe_key(&value) {
         return None;
     }
     on_one_line(text)
 }
 
-/// A line break in JSON is never inside a string: a blank is as good, and keeps the frame whole.
+/// Replaces line breaks by spaces. In JSON they are never inside a string.
 pub(super) fn on_one_line(json: &str) -> Option<Box<RawValue>> {
     RawValue::from_string(json.replace(['\n', '\r'], " ")).ok()
 }
 
-/// Whether it has a key for which careful JavaScript clients refuse the whole stream.
-fn is_poisoned(value: &Value) -> bool {
+/// True if it has a key for which strict JavaScript clients reject the stream.
+fn has_unsafe_key(value: &Value) -> bool {
     match value {
         Value::Object(members) => members.iter().any(|(key, member)| {
-            matches!(key.as_str(), "__proto__" | "constructor") || is_poisoned(member)
+            matches!(key.as_str(), "__proto__" | "constructor") || has_unsafe_key(member)
         }),
-        Value::Array(items) => items.iter().any(is_poisoned),
-        _ => false,
+        Value::Array(items) => items.iter().any(has_unsafe_key),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }

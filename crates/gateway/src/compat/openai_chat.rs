@@ -1,32 +1,33 @@
-//! Chat completions as a server speaks them: `chat.completion.chunk` streams, and whole
-//! `chat.completion` bodies ([`body`]).
+//! Chat completions as a server: `chat.completion.chunk` streams, and whole `chat.completion`
+//! bodies ([`body`]).
 //!
-//! The run is the model. Tools that were run on the way are not the client's, and are not shown;
-//! calls that a completed run left without a result are, as `tool_calls`. Content only grows in this
-//! protocol: [`Content`] says what that means for a run that speaks more than once.
+//! The run is the model. Tools that were run on the way are not shown; calls that a completed run
+//! left without a result are, as `tool_calls`. Content can only grow in this protocol: [`Content`]
+//! selects what is sent of a run with several messages.
 
-use engine::event::{Ending, Event, MessageId, Millis, Outcome, StepId, Stop};
+use millpond_engine::event::{Ending, Event, MessageId, Millis, Outcome, StepId, StopReason};
+use millpond_engine::event_family;
 
-use super::call::Unanswered;
 use super::ending::is_refused;
-use super::spent::Spent;
-use super::{DONE, Out, Protocol, Reasoning, json};
+use super::run_usage::RunUsage;
+use super::tool_calls::UnansweredCalls;
+use super::{DONE, PayloadSink, Protocol, Reasoning, json};
 
-use chunk::{Call, Choice, Chunk, Delta, Failure, Spending, Truth, Usage};
-use said::Said;
+use chunk::{Call, Choice, Chunk, CorrectedContent, Delta, Failure, Spending, Usage};
+use message_texts::MessageTexts;
 
 pub mod body;
 
 mod chunk;
-mod said;
+mod message_texts;
 
-/// Which of a run's messages are the answer.
+/// Which messages of a run are the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Content {
-    /// All of them, as they are written, with a blank line between.
+    /// All of them, as they are written, separated by blank lines.
     #[default]
     All,
-    /// Only the final one, which is known when the run has ended: nothing is sent before.
+    /// Only the final one, sent when the run has ended.
     Final,
 }
 
@@ -38,44 +39,52 @@ pub enum IncludeUsage {
     No,
 }
 
+/// Options of a chat completion.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The model as the client asked for it.
+    /// The model as the client named it.
     pub model: String,
-    /// Seconds since the Unix epoch, for logs that tell no time.
+    /// Seconds since the Unix epoch, if the log has no times.
     pub created: u64,
     pub content: Content,
     pub reasoning: Reasoning,
     pub usage: IncludeUsage,
 }
 
+/// Encodes one run as chat completion chunks.
 #[derive(Clone, Debug, Default)]
 pub struct OpenAiChat {
     options: Options,
     id: String,
-    said: Said,
-    /// The message or reasoning step whose text was sent last.
-    wrote: Option<MessageId>,
-    thought: Option<StepId>,
-    unanswered: Unanswered,
-    spent: Spent,
+    messages: MessageTexts,
+    /// The message whose text was sent last.
+    last_message: Option<MessageId>,
+    last_reasoning: Option<StepId>,
+    unanswered: UnansweredCalls,
+    usage: RunUsage,
 }
 
 impl OpenAiChat {
+    /// Encoder with these options.
     pub fn new(options: Options) -> OpenAiChat {
         OpenAiChat { options, ..OpenAiChat::default() }
     }
 
-    fn chunk(&self, delta: Delta<'_>, finish_reason: Option<&'static str>, out: Out<'_>) {
+    fn write_chunk(
+        &self,
+        delta: Delta<'_>,
+        finish_reason: Option<&'static str>,
+        out: PayloadSink<'_>,
+    ) {
         let choice = Choice { index: 0, delta, finish_reason, logprobs: () };
-        json::say(&self.envelope(&[choice], None, None), out);
+        json::write_payload(&self.build_chunk(&[choice], None, None), out);
     }
 
-    fn envelope<'a>(
+    fn build_chunk<'a>(
         &'a self,
         choices: &'a [Choice<'a>],
         usage: Option<Usage>,
-        millpond: Option<Truth<'a>>,
+        millpond: Option<CorrectedContent<'a>>,
     ) -> Chunk<'a> {
         let usage = match (self.options.usage, usage) {
             (IncludeUsage::No, _) => Spending::Unasked,
@@ -93,90 +102,108 @@ impl OpenAiChat {
         }
     }
 
-    fn append(&mut self, message: MessageId, delta: &str, out: Out<'_>) {
-        if self.options.content == Content::All && self.said.is_live(message) {
-            let is_new = self.wrote != Some(message);
-            if is_new && self.wrote.is_some() {
-                self.chunk(Delta::content("\n\n"), None, out);
+    fn append_text(&mut self, message: MessageId, delta: &str, out: PayloadSink<'_>) {
+        if self.options.content == Content::All && self.messages.can_append(message) {
+            let is_new = self.last_message != Some(message);
+            if is_new && self.last_message.is_some() {
+                self.write_chunk(Delta::content("\n\n"), None, out);
             }
-            self.wrote = Some(message);
-            self.chunk(Delta::content(delta), None, out);
+            self.last_message = Some(message);
+            self.write_chunk(Delta::content(delta), None, out);
         }
     }
 
-    fn think(&mut self, step: StepId, delta: &str, out: Out<'_>) {
+    fn append_reasoning(&mut self, step: StepId, delta: &str, out: PayloadSink<'_>) {
         if self.options.reasoning == Reasoning::Hide {
             return;
         }
-        if self.thought.is_some_and(|thought| thought != step) {
-            self.chunk(Delta::reasoning("\n\n"), None, out);
+        if self.last_reasoning.is_some_and(|last_step| last_step != step) {
+            self.write_chunk(Delta::reasoning("\n\n"), None, out);
         }
-        self.thought = Some(step);
-        self.chunk(Delta::reasoning(delta), None, out);
+        self.last_reasoning = Some(step);
+        self.write_chunk(Delta::reasoning(delta), None, out);
     }
 
-    /// The calls left to the client.
-    fn pending(&mut self, ending: &Ending<'_>) -> Vec<Call> {
-        let calls = self.unanswered.take(ending).into_iter();
+    /// Calls left to the client.
+    fn take_client_calls(&mut self, ending: &Ending<'_>) -> Vec<Call> {
+        let calls = self.unanswered.take_for_client(ending).into_iter();
         calls.map(|(_, call)| Call::new(call.id, call.name, call.arguments)).collect()
     }
 
-    fn fail(ending: &Ending<'_>, out: Out<'_>) {
-        json::say(&Failure::of(ending), out);
+    fn write_failure(ending: &Ending<'_>, out: PayloadSink<'_>) {
+        json::write_payload(&Failure::from_ending(ending), out);
         out(DONE);
     }
 
-    fn usage(&self, out: Out<'_>) {
+    fn write_usage(&self, out: PayloadSink<'_>) {
         if self.options.usage == IncludeUsage::Yes {
-            let usage = Usage::new(self.spent.total().unwrap_or_default());
-            json::say(&self.envelope(&[], Some(usage), None), out);
+            let usage = Usage::new(self.usage.total().unwrap_or_default());
+            json::write_payload(&self.build_chunk(&[], Some(usage), None), out);
         }
     }
 }
 
 impl Protocol for OpenAiChat {
-    fn begin(&mut self, run: &str, at: Option<Millis>, out: Out<'_>) {
+    fn begin_run(&mut self, run: &str, at: Option<Millis>, out: PayloadSink<'_>) {
         self.id = format!("chatcmpl-{run}");
         self.options.created = at.map_or(self.options.created, |at| at / 1000);
-        self.chunk(Delta::opening(), None, out);
+        self.write_chunk(Delta::opening(), None, out);
     }
 
-    fn event(&mut self, event: &Event<'_>, out: Out<'_>) {
-        self.spent.apply(event);
-        self.said.apply(event);
+    fn apply_event(&mut self, event: &Event<'_>, out: PayloadSink<'_>) {
+        self.usage.apply(event);
+        self.messages.apply(event);
         self.unanswered.apply(event);
         match event {
-            Event::TextAppended { message, text } => self.append(*message, text, out),
+            Event::TextAppended { message, text } => self.append_text(*message, text, out),
             Event::TextRewritten { message, text, .. } if !text.is_empty() => {
-                self.append(*message, text, out);
+                self.append_text(*message, text, out);
             }
-            Event::ReasoningAppended { step, text } => self.think(*step, text, out),
-            _ => {}
+            Event::ReasoningAppended { step, text } => self.append_reasoning(*step, text, out),
+            // Without a form in this protocol.
+            Event::MessageStarted { .. }
+            | Event::TextRewritten { .. }
+            | Event::MessageEnded { .. }
+            | Event::SourceCited { .. }
+            | Event::ImageReceived { .. }
+            | Event::ReasoningStarted { .. }
+            | Event::ReasoningEnded { .. }
+            | Event::FinalDeclared { .. }
+            | Event::Withdrawn { .. }
+            | event_family!(Run)
+            | event_family!(Prompt)
+            | event_family!(Round)
+            | event_family!(Tool)
+            | event_family!(Ask)
+            | event_family!(Request)
+            | event_family!(Notice)
+            | event_family!(Internal) => {}
         }
     }
 
-    fn end(&mut self, ending: &Ending<'_>, out: Out<'_>) {
+    fn end_run(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
         let is_refused = is_refused(ending);
         if ending.outcome != Outcome::Completed && !is_refused {
-            return OpenAiChat::fail(ending, out);
+            return OpenAiChat::write_failure(ending, out);
         }
-        let content = self.said.content(self.options.content, ending);
+        let content = self.messages.final_content(self.options.content, ending);
         if self.options.content == Content::Final && !content.is_empty() {
-            self.chunk(Delta::content(&content), None, out);
+            self.write_chunk(Delta::content(&content), None, out);
         }
         if let Some(detail) = ending.detail.as_deref().filter(|_| is_refused) {
-            self.chunk(Delta::refusal(detail), None, out);
+            self.write_chunk(Delta::refusal(detail), None, out);
         }
-        let pending = self.pending(ending);
+        let pending = self.take_client_calls(ending);
         if !pending.is_empty() {
-            self.chunk(Delta::calls(&pending), None, out);
+            self.write_chunk(Delta::calls(&pending), None, out);
         }
         let finish_reason = Some(finish_reason(ending, !pending.is_empty()));
-        let is_untrue = self.options.content == Content::All && self.said.is_untrue();
-        let truth = is_untrue.then_some(Truth { content: &content });
+        let is_outdated =
+            self.options.content == Content::All && self.messages.has_changed_sent_text();
+        let correction = is_outdated.then_some(CorrectedContent { content: &content });
         let choice = Choice { index: 0, delta: Delta::default(), finish_reason, logprobs: () };
-        json::say(&self.envelope(&[choice], None, truth), out);
-        self.usage(out);
+        json::write_payload(&self.build_chunk(&[choice], None, correction), out);
+        self.write_usage(out);
         out(DONE);
     }
 }
@@ -184,8 +211,11 @@ impl Protocol for OpenAiChat {
 fn finish_reason(ending: &Ending<'_>, asks: bool) -> &'static str {
     match ending.stop {
         _ if is_refused(ending) => "content_filter",
-        Some(Stop::Length) => "length",
-        Some(Stop::Tools) if asks => "tool_calls",
-        None | Some(Stop::End | Stop::Tools | Stop::Paused | Stop::Other) => "stop",
+        Some(StopReason::Length) => "length",
+        Some(StopReason::Tools) if asks => "tool_calls",
+        None
+        | Some(StopReason::End | StopReason::Tools | StopReason::Paused | StopReason::Other) => {
+            "stop"
+        }
     }
 }

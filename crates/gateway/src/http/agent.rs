@@ -1,4 +1,4 @@
-//! Who answers here, and with what.
+//! `GET /v1/agent`: the agent, its model and tools.
 
 use std::time::Duration;
 
@@ -7,28 +7,29 @@ use axum::extract::State;
 use serde::Serialize;
 use tokio::time::timeout;
 
-use super::App;
-use super::gate::Owner;
-use crate::agent::About;
+use super::AppState;
+use super::access_middleware::OwnerOnly;
+use millpond_log::agent::AgentDescription;
 
-/// How long its tools may take to be counted.
-const ABOUT_WITHIN: Duration = Duration::from_secs(10);
+/// How long the agent may take to describe itself.
+const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Serialize)]
-pub(super) struct Told {
-    /// Nothing where nobody answers messages.
+pub(super) struct AgentResponse {
+    /// `None` without an agent.
     agent: Option<&'static str>,
     #[serde(flatten)]
-    about: About,
+    about: AgentDescription,
 }
 
-pub(super) async fn about(State(gateway): App, _: Owner) -> Json<Told> {
-    let Some(agent) = &gateway.agent else {
-        return Json(Told { agent: None, about: About::default() });
+pub(super) async fn get_agent(State(gateway): AppState, _: OwnerOnly) -> Json<AgentResponse> {
+    let Some(agent) = &gateway.scheduler.agent else {
+        return Json(AgentResponse { agent: None, about: AgentDescription::default() });
     };
-    let about = timeout(ABOUT_WITHIN, agent.0.about()).await.unwrap_or_else(|_| About {
-        missing: vec!["Its tools could not be counted in time.".to_owned()],
-        ..About::default()
-    });
-    Json(Told { agent: Some(agent.0.name()), about })
+    let description =
+        timeout(DESCRIBE_TIMEOUT, agent.0.describe()).await.unwrap_or_else(|_| AgentDescription {
+            missing: vec!["Tools could not be listed in time.".to_owned()],
+            ..AgentDescription::default()
+        });
+    Json(AgentResponse { agent: Some(agent.0.name()), about: description })
 }

@@ -1,7 +1,7 @@
-//! Files of a session: pictures that came in its streams, and what was uploaded to it.
+//! Blobs of a session: images of its streams, and uploads.
 //!
-//! Invariant: bytes that somebody sent are never a page. What may be shown in a browser is on a list;
-//! all else is a download, and neither may run anything.
+//! Invariant: uploaded bytes are never served as a page. Listed media types are shown inline, all
+//! others are downloads, and neither may run scripts.
 
 use axum::body::{Bytes, HttpBody};
 use axum::extract::rejection::BytesRejection;
@@ -10,123 +10,130 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-use crate::digest::Digest;
-use crate::limits::BLOB_BYTES_MAX;
+use millpond_log::digest::Digest;
+use millpond_log::limits::BLOB_BYTES_MAX;
 
-use super::App;
+use super::AppState;
+use super::access_middleware::{AnyCaller, OwnerOnly};
 use super::error::ApiError;
 use super::extract::{Json, Path};
-use super::gate::{Anyone, Owner};
-use super::sessions::{find, live};
+use super::sessions::{find_undeleted_session, find_visible_session};
 
-/// The path of uploads; a browser may send them with its cookie though they are no JSON.
-pub(super) const PATH: &str = "/v1/sessions/{session}/blobs";
+/// Path of uploads. A browser may send them with its cookie although they are not JSON.
+pub(super) const UPLOAD_PATH: &str = "/v1/sessions/{session}/blobs";
 
-/// Kinds that a browser may show. Not SVG: it is a document that can run scripts.
-const SHOWN: [&str; 6] =
+/// Media types shown inline. Not SVG: it can run scripts.
+const INLINE_MEDIA_TYPES: [&str; 6] =
     ["image/avif", "image/gif", "image/jpeg", "image/png", "image/webp", "text/plain"];
 
-const DOWNLOAD: &str = "application/octet-stream";
+const DOWNLOAD_MEDIA_TYPE: &str = "application/octet-stream";
 
 /// Characters of a media type.
-const KIND_CHARS_MAX: usize = 100;
+const MEDIA_TYPE_CHARS_MAX: usize = 100;
 
 #[derive(Serialize)]
-pub(super) struct Kept {
+pub(super) struct BlobResponse {
     digest: String,
     media_type: String,
     bytes: usize,
-    /// Where it can be read.
+    /// URL path to read it.
     path: String,
 }
 
-pub(super) async fn upload(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Path(word): Path<String>,
+pub(super) async fn upload_blob(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Path(raw_id): Path<String>,
     request: Request,
-) -> Result<(StatusCode, Json<Kept>), ApiError> {
-    let session = live(&gateway, owner, &word).await?.id;
-    let kind = media_type(request.headers())?;
-    // Not waited for if it says by itself that it is too large.
+) -> Result<(StatusCode, Json<BlobResponse>), ApiError> {
+    let session = find_undeleted_session(&gateway, owner, &raw_id).await?.id;
+    let kind = parse_media_type(request.headers())?;
+    // Rejected before the body is read if its declared length is too large.
     if request.body().size_hint().lower() > BLOB_BYTES_MAX as u64 {
-        return Err(too_large());
+        return Err(too_large_error());
     }
-    let body = Bytes::from_request(request, &()).await.map_err(|fault| unreadable(&fault))?;
+    let body = Bytes::from_request(request, &()).await.map_err(|error| body_error(&error))?;
     if body.is_empty() {
-        return Err(ApiError::bad_request("A file has at least one byte."));
+        return Err(ApiError::bad_request("The file is empty."));
     }
-    let (digest, bytes) = (Digest::of(&body), body.len());
-    let kept = kind.clone();
-    gateway.log.blocking(move |store| store.put_blob(session, digest.0, &kept, &body)).await?;
+    let (digest, bytes) = (Digest::sha256(&body), body.len());
+    let media_type = kind.clone();
+    gateway
+        .log
+        .call_store(move |store| store.put_blob(session, digest.0, &media_type, &body))
+        .await?;
     let path = format!("/v1/sessions/{session}/blobs/{digest}");
-    let kept = Kept { digest: digest.to_string(), media_type: kind, bytes, path };
-    Ok((StatusCode::CREATED, Json(kept)))
+    let response = BlobResponse { digest: digest.to_string(), media_type: kind, bytes, path };
+    Ok((StatusCode::CREATED, Json(response)))
 }
 
-fn unreadable(fault: &BytesRejection) -> ApiError {
-    if fault.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        return too_large();
+fn body_error(error: &BytesRejection) -> ApiError {
+    if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        return too_large_error();
     }
-    ApiError::bad_request("The body could not be read.")
+    ApiError::bad_request("Cannot read the body.")
 }
 
-fn too_large() -> ApiError {
-    let message = format!("A file is at most {BLOB_BYTES_MAX} bytes.");
+fn too_large_error() -> ApiError {
+    let message = format!("The file is larger than {BLOB_BYTES_MAX} bytes.");
     ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
 }
 
-/// What the caller says it is, without parameters.
-fn media_type(headers: &HeaderMap) -> Result<String, ApiError> {
-    let Some(kind) = headers.get(header::CONTENT_TYPE) else { return Ok(DOWNLOAD.to_owned()) };
-    let kind = kind.to_str().ok().and_then(|kind| kind.split(';').next()).map(str::trim);
-    let is_token = |word: &str| {
-        !word.is_empty()
-            && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte))
+/// The declared media type, without parameters.
+fn parse_media_type(headers: &HeaderMap) -> Result<String, ApiError> {
+    let Some(kind) = headers.get(header::CONTENT_TYPE) else {
+        return Ok(DOWNLOAD_MEDIA_TYPE.to_owned());
     };
-    let kind = kind.filter(|kind| kind.len() <= KIND_CHARS_MAX);
+    let kind = kind.to_str().ok().and_then(|kind| kind.split(';').next()).map(str::trim);
+    let is_token = |text: &str| {
+        !text.is_empty()
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte))
+    };
+    let kind = kind.filter(|kind| kind.len() <= MEDIA_TYPE_CHARS_MAX);
     let kind = kind.filter(|kind| {
-        kind.split_once('/').is_some_and(|(sort, name)| is_token(sort) && is_token(name))
+        kind.split_once('/').is_some_and(|(main_type, name)| is_token(main_type) && is_token(name))
     });
     kind.map(str::to_ascii_lowercase)
         .ok_or_else(|| ApiError::bad_request("Send a `content-type` such as `image/png`, or none."))
 }
 
-pub(super) async fn read(
-    State(gateway): App,
-    Anyone(caller): Anyone,
-    Path((word, digest)): Path<(String, String)>,
+pub(super) async fn get_blob(
+    State(gateway): AppState,
+    AnyCaller(caller): AnyCaller,
+    Path((raw_id, digest)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let session = find(&gateway, caller, &word).await?.id;
+    let session = find_visible_session(&gateway, caller, &raw_id).await?.id;
     let digest: Digest = digest.parse().map_err(|_| ApiError::not_found())?;
-    let found = gateway.log.blocking(move |store| store.blob(session, digest.0)).await?;
+    let found = gateway.log.call_store(move |store| store.blob(session, digest.0)).await?;
     let (kind, bytes) = found.ok_or_else(ApiError::not_found)?;
     let tag = HeaderValue::from_str(&format!("\"{digest}\"")).map_err(|_| ApiError::not_found())?;
-    let common = [
+    let cache_headers = [
         (header::ETAG, tag.clone()),
-        // It never changes, but whether the caller may see it can: it is asked for every time.
+        // The bytes never change, but access may: clients must revalidate.
         (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
     ];
-    let known = headers.get(header::IF_NONE_MATCH).and_then(|tags| tags.to_str().ok());
-    if known.is_some_and(|known| is_one_of(&tag, known)) {
-        return Ok((StatusCode::NOT_MODIFIED, common).into_response());
+    let if_none_match = headers.get(header::IF_NONE_MATCH).and_then(|tags| tags.to_str().ok());
+    if if_none_match.is_some_and(|tags| has_matching_etag(&tag, tags)) {
+        return Ok((StatusCode::NOT_MODIFIED, cache_headers).into_response());
     }
-    let shown = SHOWN.iter().find(|known| **known == kind);
-    let disposition = if shown.is_some() { "inline" } else { "attachment" };
-    let about = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(shown.copied().unwrap_or(DOWNLOAD))),
+    let inline_type = INLINE_MEDIA_TYPES.iter().find(|media_type| **media_type == kind);
+    let disposition = if inline_type.is_some() { "inline" } else { "attachment" };
+    let content_headers = [
+        (
+            header::CONTENT_TYPE,
+            HeaderValue::from_static(inline_type.copied().unwrap_or(DOWNLOAD_MEDIA_TYPE)),
+        ),
         (header::CONTENT_DISPOSITION, HeaderValue::from_static(disposition)),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; sandbox")),
     ];
-    Ok((common, about, bytes).into_response())
+    Ok((cache_headers, content_headers, bytes).into_response())
 }
 
-/// Whether a tag is on the list that a client has.
-fn is_one_of(tag: &HeaderValue, known: &str) -> bool {
+/// True if an `If-None-Match` list contains the tag.
+fn has_matching_etag(tag: &HeaderValue, if_none_match: &str) -> bool {
     let tag = tag.to_str().unwrap_or_default();
-    known
-        .split(',')
-        .map(str::trim)
-        .any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
+    if_none_match.split(',').map(str::trim).any(|candidate| {
+        candidate == "*" || candidate.strip_prefix("W/").unwrap_or(candidate) == tag
+    })
 }

@@ -1,4 +1,4 @@
-//! Coming in and being let in: login links, tokens, links to share a session.
+//! Login links, tokens and shared links.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -6,66 +6,73 @@ use std::time::Instant;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use engine::event::Millis;
+use millpond_engine::event::Millis;
 use serde::{Deserialize, Serialize};
 
-use crate::access::Secret;
-use crate::clock::{now_ms, random};
-use crate::gateway::{Gateway, no_chance};
-use crate::id::{ShareId, TokenId};
-use crate::store::Share;
+use crate::access::{Scheme, Secret};
+use crate::gateway::Gateway;
+use millpond_log::clock::{now_ms, random_bytes};
+use millpond_log::id::{ShareId, TokenId};
+use millpond_log::store::{Share, StoreError};
 
-use super::App;
+use super::AppState;
+use super::access_middleware::{COOKIE_NAME, OwnerOnly};
 use super::error::ApiError;
 use super::extract::{Json, Path, Query};
-use super::gate::{COOKIE, Owner};
-use super::sessions::own;
+use super::sessions::find_owned_session;
 
 #[derive(Deserialize)]
-pub(super) struct Code {
+pub(super) struct LoginQuery {
     code: String,
 }
 
-/// Uses a one-time link: the browser gets a credential that no script can read.
+/// Redeems a login link: the browser gets a token in a cookie that scripts cannot read.
 pub(super) async fn login(
-    State(gateway): App,
-    Query(Code { code }): Query<Code>,
+    State(gateway): AppState,
+    Query(LoginQuery { code }): Query<LoginQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let owner = Secret::shown(&code).and_then(|code| gateway.links.redeem(&code, Instant::now()));
+    let owner =
+        Secret::parse(&code).and_then(|code| gateway.login_links.redeem(&code, Instant::now()));
     let Some(owner) = owner else {
-        // A person is told on a page.
-        let navigates = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
-        if navigates && !gateway.site.is_empty() {
-            let to = (header::LOCATION, HeaderValue::from_static("/?link=used"));
-            return Ok((StatusCode::SEE_OTHER, [to]).into_response());
+        // A navigation gets a page instead of JSON.
+        let is_navigation = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
+        if is_navigation && !gateway.site.is_empty() {
+            let location = (header::LOCATION, HeaderValue::from_static("/?link=used"));
+            return Ok((StatusCode::SEE_OTHER, [location]).into_response());
         }
         return Err(ApiError::new(
             StatusCode::UNAUTHORIZED,
             "link_used",
-            "This link was used, is too old or is none. Ask for a new one with `millpond login`.",
+            "This login link is used, expired or invalid. Run `millpond login` for a new one.",
         ));
     };
-    let (_, secret) = gateway.issue(owner, "browser").await?;
-    let secure = if gateway.tls { "; Secure" } else { "" };
+    let (_, secret) = gateway.issue_token(owner, "browser").await?;
+    let secure = match gateway.scheme {
+        Scheme::Https => "; Secure",
+        Scheme::Http => "",
+    };
     let cookie = format!(
-        "{COOKIE}={}; HttpOnly; SameSite=Strict; Path=/; Max-Age=31536000{secure}",
+        "{COOKIE_NAME}={}; HttpOnly; SameSite=Strict; Path=/; Max-Age=31536000{secure}",
         secret.reveal()
     );
     let cookie = HeaderValue::from_str(&cookie).map_err(|_| ApiError::not_found())?;
-    let to = (header::LOCATION, HeaderValue::from_static("/"));
-    Ok((StatusCode::SEE_OTHER, [(header::SET_COOKIE, cookie), to]).into_response())
+    let location = (header::LOCATION, HeaderValue::from_static("/"));
+    Ok((StatusCode::SEE_OTHER, [(header::SET_COOKIE, cookie), location]).into_response())
 }
 
 #[derive(Serialize)]
-pub(super) struct Link {
-    /// Where to send a browser, below the address of the gateway.
+pub(super) struct LoginLinkResponse {
+    /// URL path for the browser.
     path: String,
 }
 
-pub(super) async fn link(State(gateway): App, Owner(owner): Owner) -> Result<Json<Link>, ApiError> {
-    let code = gateway.links.issue(owner, Instant::now()).map_err(no_chance)?;
-    Ok(Json(Link { path: format!("/login?code={}", code.reveal()) }))
+pub(super) async fn create_login_link(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+) -> Result<Json<LoginLinkResponse>, ApiError> {
+    let code = gateway.login_links.issue(owner, Instant::now()).map_err(StoreError::from)?;
+    Ok(Json(LoginLinkResponse { path: format!("/login?code={}", code.reveal()) }))
 }
 
 #[derive(Deserialize)]
@@ -75,103 +82,111 @@ pub(super) struct NewToken {
 }
 
 #[derive(Serialize)]
-pub(super) struct GivenToken {
+pub(super) struct CreatedToken {
     id: TokenId,
-    /// Shown this once.
+    /// Shown only once.
     token: String,
 }
 
 pub(super) async fn create_token(
-    State(gateway): App,
-    Owner(owner): Owner,
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
     Json(NewToken { label }): Json<NewToken>,
-) -> Result<(StatusCode, Json<GivenToken>), ApiError> {
-    let (id, secret) = gateway.issue(owner, &label).await?;
-    Ok((StatusCode::CREATED, Json(GivenToken { id, token: secret.reveal().to_owned() })))
+) -> Result<(StatusCode, Json<CreatedToken>), ApiError> {
+    let (id, secret) = gateway.issue_token(owner, &label).await?;
+    Ok((StatusCode::CREATED, Json(CreatedToken { id, token: secret.reveal().to_owned() })))
 }
 
 #[derive(Serialize)]
-pub(super) struct ShownToken {
+pub(super) struct ListedToken {
     id: TokenId,
     label: String,
     created_ms: Millis,
 }
 
-pub(super) async fn tokens(
-    State(gateway): App,
-    Owner(owner): Owner,
-) -> Result<Json<Vec<ShownToken>>, ApiError> {
-    let tokens = gateway.vault(move |vault| vault.tokens(owner)).await?;
-    let good = tokens.into_iter().filter(|token| token.revoked_ms.is_none());
-    let shown = good.map(|of| ShownToken { id: of.id, label: of.label, created_ms: of.created_ms });
-    Ok(Json(shown.collect()))
+pub(super) async fn list_tokens(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+) -> Result<Json<Vec<ListedToken>>, ApiError> {
+    let tokens = gateway.call_credential_store(move |store| store.owner_tokens(owner)).await?;
+    let active = tokens.into_iter().filter(|token| token.revoked_ms.is_none());
+    let listed = active.map(|token| ListedToken {
+        id: token.id,
+        label: token.label,
+        created_ms: token.created_ms,
+    });
+    Ok(Json(listed.collect()))
 }
 
-/// From now on the token opens nothing, and what it had opened closes.
+/// Revokes a token and closes its streams.
 pub(super) async fn revoke_token(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Path(word): Path<String>,
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Path(raw_id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    let id: TokenId = word.parse().map_err(|_| ApiError::not_found())?;
+    let id: TokenId = raw_id.parse().map_err(|_| ApiError::not_found())?;
     let now = now_ms();
-    let found = gateway.vault(move |vault| vault.revoke_token(owner, id, now)).await?;
-    closed(&gateway, found)
+    let is_revoked =
+        gateway.call_credential_store(move |store| store.revoke_token(owner, id, now)).await?;
+    recheck_if_revoked(&gateway, is_revoked)
 }
 
-fn closed(gateway: &Gateway, found: bool) -> Result<StatusCode, ApiError> {
-    if !found {
+/// Rechecks open streams after a revocation, or returns 404.
+fn recheck_if_revoked(gateway: &Gateway, is_revoked: bool) -> Result<StatusCode, ApiError> {
+    if !is_revoked {
         return Err(ApiError::not_found());
     }
-    gateway.doubt();
+    gateway.recheck_access();
     Ok(StatusCode::NO_CONTENT)
 }
 
 #[derive(Serialize)]
-pub(super) struct GivenShare {
+pub(super) struct CreatedShare {
     id: ShareId,
-    /// Whoever has it can read the session. Shown this once.
+    /// Grants read access to the session. Shown only once.
     token: String,
 }
 
 pub(super) async fn create_share(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Path(word): Path<String>,
-) -> Result<(StatusCode, Json<GivenShare>), ApiError> {
-    let session = own(&gateway, owner, &word).await?;
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Path(raw_id): Path<String>,
+) -> Result<(StatusCode, Json<CreatedShare>), ApiError> {
+    let session = find_owned_session(&gateway, owner, &raw_id).await?;
     let now = now_ms();
-    let secret = Secret::new().map_err(no_chance)?;
-    let id = ShareId::new(now, random().map_err(no_chance)?);
+    let secret = Secret::generate().map_err(StoreError::from)?;
+    let id = ShareId::new(now, random_bytes().map_err(StoreError::from)?);
     let share = Share { id, session: session.id, digest: secret.digest(), created_ms: now };
-    gateway.vault(move |vault| vault.put_share(&share)).await?;
-    Ok((StatusCode::CREATED, Json(GivenShare { id, token: secret.reveal().to_owned() })))
+    gateway.call_credential_store(move |store| store.put_share(&share)).await?;
+    Ok((StatusCode::CREATED, Json(CreatedShare { id, token: secret.reveal().to_owned() })))
 }
 
 #[derive(Serialize)]
-pub(super) struct ShownShare {
+pub(super) struct ListedShare {
     id: ShareId,
     created_ms: Millis,
 }
 
-pub(super) async fn shares(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Path(word): Path<String>,
-) -> Result<Json<Vec<ShownShare>>, ApiError> {
-    let session = own(&gateway, owner, &word).await?.id;
-    let shares = gateway.vault(move |vault| vault.shares(session)).await?;
-    let shown = shares.into_iter().map(|of| ShownShare { id: of.id, created_ms: of.created_ms });
-    Ok(Json(shown.collect()))
+pub(super) async fn list_shares(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Path(raw_id): Path<String>,
+) -> Result<Json<Vec<ListedShare>>, ApiError> {
+    let session = find_owned_session(&gateway, owner, &raw_id).await?.id;
+    let shares = gateway.call_credential_store(move |store| store.session_shares(session)).await?;
+    let listed =
+        shares.into_iter().map(|share| ListedShare { id: share.id, created_ms: share.created_ms });
+    Ok(Json(listed.collect()))
 }
 
 pub(super) async fn revoke_share(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Path((word, share)): Path<(String, String)>,
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Path((raw_id, share)): Path<(String, String)>,
 ) -> Result<StatusCode, ApiError> {
-    let session = own(&gateway, owner, &word).await?.id;
+    let session = find_owned_session(&gateway, owner, &raw_id).await?.id;
     let share: ShareId = share.parse().map_err(|_| ApiError::not_found())?;
-    let found = gateway.vault(move |vault| vault.revoke_share(session, share)).await?;
-    closed(&Arc::clone(&gateway), found)
+    let is_revoked =
+        gateway.call_credential_store(move |store| store.delete_share(session, share)).await?;
+    recheck_if_revoked(&Arc::clone(&gateway), is_revoked)
 }

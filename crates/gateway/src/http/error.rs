@@ -1,13 +1,13 @@
-//! What a caller is told when something does not work: a stable code and a sentence.
+//! Errors of the API: a status, a stable code and a sentence.
 
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-use crate::store::StoreError;
+use millpond_log::store::StoreError;
 
-/// Every way in which a request can fail. The code is part of the protocol.
+/// An error response. The code is part of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError {
     pub status: StatusCode,
@@ -15,41 +15,44 @@ pub struct ApiError {
     pub message: String,
 }
 
-/// Left in a response, so that refusals can be counted where all of them pass.
+/// Response extension with the error code, for metrics.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Refusal(pub(super) &'static str);
+pub(super) struct RefusalCode(pub(super) &'static str);
 
 #[derive(Serialize)]
-struct Body<'a> {
-    error: Error<'a>,
+struct ErrorBody<'a> {
+    error: ErrorDetail<'a>,
 }
 
 #[derive(Serialize)]
-struct Error<'a> {
+struct ErrorDetail<'a> {
     code: &'a str,
     message: &'a str,
 }
 
 impl ApiError {
+    /// An error with this status, code and message.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> ApiError {
         ApiError { status, code, message: message.into() }
     }
 
+    /// Status 400.
     pub fn bad_request(message: impl Into<String>) -> ApiError {
         ApiError::new(StatusCode::BAD_REQUEST, "bad_request", message)
     }
 
-    /// Also for what belongs to somebody else: whether it exists is not told.
+    /// Also for resources of other owners: whether they exist is not revealed.
     pub fn not_found() -> ApiError {
-        ApiError::new(StatusCode::NOT_FOUND, "not_found", "There is nothing here by that name.")
+        ApiError::new(StatusCode::NOT_FOUND, "not_found", "Not found.")
     }
 
-    /// Something here broke that is no caller's fault; the gateway's own log says what.
+    /// An internal error; details are in the gateway's log.
     pub fn internal() -> ApiError {
-        let message = "The gateway could not finish this; its own log says why.";
+        let message = "Internal error; see the gateway's log.";
         ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     }
 
+    /// Status 409.
     pub fn conflict(code: &'static str, message: impl Into<String>) -> ApiError {
         ApiError::new(StatusCode::CONFLICT, code, message)
     }
@@ -57,9 +60,9 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let error = Error { code: self.code, message: &self.message };
-        let mut response = (self.status, Json(Body { error })).into_response();
-        response.extensions_mut().insert(Refusal(self.code));
+        let error = ErrorDetail { code: self.code, message: &self.message };
+        let mut response = (self.status, Json(ErrorBody { error })).into_response();
+        response.extensions_mut().insert(RefusalCode(self.code));
         response
     }
 }
@@ -73,19 +76,19 @@ impl From<StoreError> for ApiError {
             StoreError::Full => ApiError::new(
                 StatusCode::INSUFFICIENT_STORAGE,
                 "storage_full",
-                "No room is left on the disk of the gateway. What was kept can still be read.",
+                "The gateway's disk is full. Stored sessions can still be read.",
             ),
             StoreError::Damaged { .. } => ApiError::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "damaged",
-                "The log of this session is damaged; `millpond doctor` says where.",
+                "The log of this session is damaged. Run `millpond doctor` to check it.",
             ),
-            StoreError::NotAtHead { .. } | StoreError::Failed(_) => {
-                tracing::error!(error = message, "the store failed");
+            StoreError::NotAtHead { .. } | StoreError::InUse { .. } | StoreError::Failed(_) => {
+                tracing::error!(error = message, "store error");
                 ApiError::new(
                     StatusCode::INTERNAL_SERVER_ERROR,
                     "storage",
-                    "The gateway could not reach its store; its own log says why.",
+                    "Store error; see the gateway's log.",
                 )
             }
         }

@@ -1,4 +1,4 @@
-//! Bodies, queries and paths whose faults are told like every other error.
+//! Extractors whose rejections are `ApiError`s.
 
 use std::sync::Arc;
 
@@ -20,18 +20,20 @@ impl<T: DeserializeOwned> FromRequest<Arc<Gateway>> for Json<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, gateway: &Arc<Gateway>) -> Result<Json<T>, ApiError> {
-        let read = axum::Json::from_request(request, gateway);
-        let read = tokio::time::timeout(gateway.bounds.body_within, read).await.map_err(|_| {
-            let message = "The body of the request did not come in time.";
-            ApiError::new(StatusCode::REQUEST_TIMEOUT, "too_slow", message)
-        })?;
-        read.map(|axum::Json(value)| Json(value)).map_err(|fault: JsonRejection| {
-            let code = match fault.status() {
+        let parsed = axum::Json::from_request(request, gateway);
+        let parsed = tokio::time::timeout(gateway.connection_limits.body_timeout, parsed)
+            .await
+            .map_err(|_| {
+                let message = "Timed out waiting for the request body.";
+                ApiError::new(StatusCode::REQUEST_TIMEOUT, "too_slow", message)
+            })?;
+        parsed.map(|axum::Json(value)| Json(value)).map_err(|rejection: JsonRejection| {
+            let code = match rejection.status() {
                 StatusCode::UNSUPPORTED_MEDIA_TYPE => "unsupported_media_type",
                 StatusCode::PAYLOAD_TOO_LARGE => "too_large",
                 _ => "bad_request",
             };
-            ApiError::new(fault.status(), code, fault.body_text())
+            ApiError::new(rejection.status(), code, rejection.body_text())
         })
     }
 }
@@ -48,9 +50,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Query<T>, ApiError> {
-        let read = axum::extract::Query::from_request_parts(parts, state).await;
-        read.map(|axum::extract::Query(value)| Query(value))
-            .map_err(|fault: QueryRejection| ApiError::bad_request(fault.body_text()))
+        let parsed = axum::extract::Query::from_request_parts(parts, state).await;
+        parsed
+            .map(|axum::extract::Query(value)| Query(value))
+            .map_err(|rejection: QueryRejection| ApiError::bad_request(rejection.body_text()))
     }
 }
 
@@ -60,17 +63,17 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T>
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Path<T>, ApiError> {
-        let read = axum::extract::Path::from_request_parts(parts, state).await;
-        // A path that cannot be read names nothing.
-        read.map(|axum::extract::Path(value)| Path(value)).map_err(|_| ApiError::not_found())
+        let parsed = axum::extract::Path::from_request_parts(parts, state).await;
+        // An unparsable path is answered with 404.
+        parsed.map(|axum::extract::Path(value)| Path(value)).map_err(|_| ApiError::not_found())
     }
 }
 
-/// A path that is there, but not for this method.
-pub(super) async fn wrong_method() -> ApiError {
+/// Response to a method that the path does not support.
+pub(super) async fn method_not_allowed() -> ApiError {
     ApiError::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "method_not_allowed",
-        "This path does not take that method; `docs/GATEWAY.md` lists what it does.",
+        "Method not allowed for this path; see `docs/GATEWAY.md`.",
     )
 }

@@ -1,178 +1,181 @@
-//! A provider's raw stream as a request body, live: a run that every reader sees as it comes.
+//! `POST /v1/ingest/{dialect}`: a provider's raw stream as request body, ingested live as one run.
 
 use axum::body::{Body, BodyDataStream};
 use axum::extract::State;
 use axum::http::StatusCode;
-use engine::event::Outcome;
-use engine::ingest::{DialectName, Options};
-use engine::run::Cut;
 use futures_util::StreamExt;
+use millpond_engine::event::Outcome;
+use millpond_engine::ingest::{DialectName, IngestOptions};
+use millpond_engine::run::InputEnd;
 use serde::{Deserialize, Serialize};
 
-use crate::clock::now_ms;
 use crate::gateway::Gateway;
-use crate::id::{OwnerId, RunId, SessionId};
-use crate::intake::Intake;
-use crate::limits::{INGEST_IDLE_MAX, LINGER_MAX};
-use crate::runs::Wish;
-use crate::store::StoreError;
+use crate::ingest_run::IngestRun;
+use crate::limits::{INGEST_IDLE_TIMEOUT, LINGER_TIMEOUT};
+use millpond_log::clock::now_ms;
+use millpond_log::id::{OwnerId, RunId, SessionId};
+use millpond_log::runs::RunControl;
+use millpond_log::store::StoreError;
 
-use super::App;
+use super::AppState;
+use super::access_middleware::OwnerOnly;
 use super::error::ApiError;
 use super::extract::{Json, Path, Query};
-use super::gate::Owner;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Into {
-    /// A new session if not given.
+pub(super) struct IngestQuery {
+    /// A new session if missing.
     session: Option<String>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Taken {
+pub(super) struct IngestResponse {
     session: SessionId,
     run: RunId,
     outcome: Outcome,
 }
 
-pub(super) async fn take(
-    State(gateway): App,
-    Owner(owner): Owner,
+/// Ingests the body and responds when the run has ended.
+pub(super) async fn post_ingest(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
     Path(dialect): Path<String>,
-    Query(into): Query<Into>,
+    Query(query): Query<IngestQuery>,
     body: Body,
-) -> Result<Json<Taken>, ApiError> {
+) -> Result<Json<IngestResponse>, ApiError> {
     let body = body.into_data_stream();
-    let intake = match begin(&gateway, owner, &dialect, into).await {
-        Ok(intake) => intake,
+    let ingest = match begin_ingest(&gateway, owner, &dialect, query).await {
+        Ok(ingest) => ingest,
         Err(error) => {
-            tokio::spawn(linger(body));
+            tokio::spawn(drain_rejected_body(body));
             return Err(error);
         }
     };
-    let (session, run) = (intake.session(), intake.run());
-    // On its own: a connection that breaks takes its handler along, and the run must end all the same.
-    let taking = tokio::spawn(take_all(intake, body, gateway.ingest_bytes_max));
-    let (cut, outcome) = taking.await.map_err(|_| ApiError::internal())??;
-    if cut == Cut::TooLong && outcome == Outcome::Failed {
-        return Err(too_long(&gateway, session, run));
+    let (session, run) = (ingest.session(), ingest.run_id());
+    // In its own task: a broken connection drops the handler, but the run must still end.
+    let ingest_task = tokio::spawn(ingest_body(ingest, body, gateway.ingest_bytes_max));
+    let (input_end, outcome) = ingest_task.await.map_err(|_| ApiError::internal())??;
+    if input_end == InputEnd::TooLong && outcome == Outcome::Failed {
+        return Err(too_long_error(&gateway, session, run));
     }
-    Ok(Json(Taken { session, run, outcome }))
+    Ok(Json(IngestResponse { session, run, outcome }))
 }
 
-async fn begin(
+/// Registers the run; fails if the session has an active one.
+async fn begin_ingest(
     gateway: &Gateway,
     owner: OwnerId,
     dialect: &str,
-    into: Into,
-) -> Result<Intake, ApiError> {
-    let from = parse_dialect(dialect)?;
-    let session = session_for(gateway, owner, into.session.as_deref()).await?;
-    let run = gateway.new_run()?;
-    let Some(ticket) = gateway.runs.begin(session, run) else {
+    query: IngestQuery,
+) -> Result<IngestRun, ApiError> {
+    let source_dialect = parse_dialect(dialect)?;
+    let session = find_or_create_session(gateway, owner, query.session.as_deref()).await?;
+    let run = gateway.new_run_id()?;
+    let Some(ticket) = gateway.scheduler.runs.try_begin(session, run) else {
         return Err(ApiError::conflict(
             "run_going",
-            "A run is going in this session. Wait for its end, or cancel it.",
+            "This session has an active run. Wait for it to end, or cancel it.",
         ));
     };
-    let options = Options { from, ..Options::default() };
-    Ok(Intake::new(&options, gateway.log.run(session, run), ticket))
+    let options = IngestOptions { dialect: source_dialect, ..IngestOptions::default() };
+    Ok(IngestRun::new(&options, gateway.log.run_appender(session, run), ticket))
 }
 
-async fn take_all(
-    mut intake: Intake,
+/// Ingests the whole body and finishes the run.
+async fn ingest_body(
+    mut ingest: IngestRun,
     mut body: BodyDataStream,
     bytes_max: usize,
-) -> Result<(Cut, Outcome), StoreError> {
-    let read = read(&mut intake, &mut body, bytes_max).await;
-    if !matches!(read, Ok(Cut::EndOfInput)) {
-        tokio::spawn(linger(body));
+) -> Result<(InputEnd, Outcome), StoreError> {
+    let body_result = read_body(&mut ingest, &mut body, bytes_max).await;
+    if !matches!(body_result, Ok(InputEnd::EndOfInput)) {
+        tokio::spawn(drain_rejected_body(body));
     }
-    match read {
-        Ok(cut) => Ok((cut, intake.finish(cut, now_ms()).await?)),
+    match body_result {
+        Ok(input_end) => Ok((input_end, ingest.finish(input_end, now_ms()).await?)),
         Err(error) => {
-            intake.give_up(error.clone());
+            ingest.end_as_storage_failure(error.clone());
             Err(error)
         }
     }
 }
 
-/// Lets a caller go on sending for a while, so that it comes to read why it was refused: a
-/// connection that is closed in the middle of what it sends tells it nothing.
-async fn linger(mut body: BodyDataStream) {
+/// Reads the rest of a rejected body for a while, so that the client gets to read the response;
+/// closing the connection in the middle would lose it.
+async fn drain_rejected_body(mut body: BodyDataStream) {
     let sent = async { while let Some(Ok(_)) = body.next().await {} };
-    let _sent = tokio::time::timeout(LINGER_MAX, sent).await;
+    let _sent = tokio::time::timeout(LINGER_TIMEOUT, sent).await;
 }
 
-fn too_long(gateway: &Gateway, session: SessionId, run: RunId) -> ApiError {
+fn too_long_error(gateway: &Gateway, session: SessionId, run: RunId) -> ApiError {
     let message = format!(
-        "One stream is at most {} bytes. Run {run} of session {session} ended as failed and has all \
-         that came before; send the rest as another stream to the same session.",
+        "The stream is larger than {} bytes. Run {run} of session {session} ended as failed, with \
+         all input before that. Send the rest as another stream to the same session.",
         gateway.ingest_bytes_max
     );
     ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
 }
 
-fn parse_dialect(word: &str) -> Result<Option<DialectName>, ApiError> {
-    if word == "auto" {
+fn parse_dialect(dialect_name: &str) -> Result<Option<DialectName>, ApiError> {
+    if dialect_name == "auto" {
         return Ok(None);
     }
-    word.parse().map(Some).map_err(|_| {
+    dialect_name.parse().map(Some).map_err(|_| {
         let known = DialectName::ALL.iter().map(|name| name.as_str()).collect::<Vec<_>>();
-        let message = format!("`{word}` is no dialect. Use auto, {}.", known.join(", "));
+        let message = format!("Unknown dialect `{dialect_name}`. Use auto, {}.", known.join(", "));
         ApiError::bad_request(message)
     })
 }
 
-async fn session_for(
+async fn find_or_create_session(
     gateway: &Gateway,
     owner: OwnerId,
-    word: Option<&str>,
+    raw_id: Option<&str>,
 ) -> Result<SessionId, ApiError> {
-    let Some(word) = word else {
-        return Ok(gateway.create(owner, "").await?.id);
+    let Some(raw_id) = raw_id else {
+        return Ok(gateway.create_session(owner, "").await?.id);
     };
-    let id: SessionId = word.parse().map_err(|_| ApiError::not_found())?;
-    let found = gateway.log.blocking(move |store| store.session(id)).await?;
-    let found = found.filter(|found| found.owner == owner && found.deleted_ms.is_none());
-    Ok(found.ok_or_else(ApiError::not_found)?.id)
+    let id: SessionId = raw_id.parse().map_err(|_| ApiError::not_found())?;
+    let found = gateway.log.call_store(move |store| store.session(id)).await?;
+    let session = found.filter(|session| session.owner == owner && session.deleted_ms.is_none());
+    Ok(session.ok_or_else(ApiError::not_found)?.id)
 }
 
-/// Reads the body to its end, or until the run is asked to stop. Says why it ended.
-async fn read(
-    intake: &mut Intake,
+/// Reads the body to its end, or until the run is asked to stop. Returns how the input ended.
+async fn read_body(
+    ingest: &mut IngestRun,
     body: &mut BodyDataStream,
     bytes_max: usize,
-) -> Result<Cut, StoreError> {
-    let mut left = bytes_max;
-    let mut wish = intake.wish().clone();
+) -> Result<InputEnd, StoreError> {
+    let mut remaining_bytes = bytes_max;
+    let mut control = ingest.control_receiver().clone();
     loop {
-        let next = async {
+        let next_chunk = async {
             tokio::select! {
                 biased;
-                asked = wish.wait_for(|wish| *wish != Wish::GoOn) => {
+                asked = control.wait_for(|wish| *wish != RunControl::Continue) => {
                     Err(match asked.map(|wish| *wish) {
-                        Ok(Wish::Interrupt) => Cut::Interrupted,
-                        _ => Cut::Cancelled,
+                        Ok(RunControl::Interrupt) => InputEnd::Interrupted,
+                        _ => InputEnd::Cancelled,
                     })
                 }
                 bytes = body.next() => match bytes {
                     Some(Ok(bytes)) => Ok(bytes),
-                    // A connection that breaks is a stream that ends without its end.
-                    Some(Err(_)) | None => Err(Cut::EndOfInput),
+                    // A broken connection is a truncated stream.
+                    Some(Err(_)) | None => Err(InputEnd::EndOfInput),
                 },
             }
         };
-        let bytes = match tokio::time::timeout(INGEST_IDLE_MAX, next).await {
+        let bytes = match tokio::time::timeout(INGEST_IDLE_TIMEOUT, next_chunk).await {
             Ok(Ok(bytes)) => bytes,
-            Ok(Err(cut)) => return Ok(cut),
-            Err(_) => return Ok(Cut::Stalled),
+            Ok(Err(input_end)) => return Ok(input_end),
+            Err(_) => return Ok(InputEnd::Stalled),
         };
-        if left < bytes.len() {
-            return Ok(Cut::TooLong);
+        if remaining_bytes < bytes.len() {
+            return Ok(InputEnd::TooLong);
         }
-        left -= bytes.len();
-        intake.push(&bytes, now_ms()).await?;
+        remaining_bytes -= bytes.len();
+        ingest.push(&bytes, now_ms()).await?;
     }
 }

@@ -1,158 +1,169 @@
-//! Messages to an agent, and those that wait.
+//! Endpoints for messages and the queue.
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use engine::event::Millis;
-use engine::view::blob::Shown;
+use millpond_engine::event::Millis;
+use millpond_engine::view::image_ref::ImageRef;
 use serde::{Deserialize, Serialize};
 
-use crate::agent::Prompt;
-use crate::clock::{now_ms, random};
-use crate::gateway::{Gateway, no_chance};
-use crate::id::{OwnerId, QueuedId, RunId, SessionId};
-use crate::messages::{Arrangement, Refused, Turn, accept, arrange};
-use crate::store::Queued;
+use crate::gateway::Gateway;
+use millpond_log::agent::Prompt;
+use millpond_log::clock::{now_ms, random_bytes};
+use millpond_log::id::{OwnerId, QueuedId, RunId, SessionId};
+use millpond_log::queue::{Delivery, QueueEdit, QueueError};
+use millpond_log::store::{QueuedMessage, StoreError};
 
-use super::App;
-use super::attachments::attached;
+use super::AppState;
+use super::access_middleware::OwnerOnly;
+use super::attachments::load_attachments;
 use super::error::ApiError;
 use super::extract::{Json, Path};
-use super::gate::Owner;
-use super::sessions::{live, own};
+use super::sessions::{find_owned_session, find_undeleted_session};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Message {
+pub(super) struct MessageRequest {
     #[serde(default)]
     text: String,
-    /// Digests of pictures that were uploaded to the session.
+    /// Digests of images uploaded to the session.
     #[serde(default)]
     attachments: Vec<String>,
-    /// Whether it joins the run that is going, where its agent next can.
+    /// True to join the current run, if possible.
     #[serde(default)]
     join: bool,
 }
 
 #[derive(Serialize)]
-pub(super) struct Accepted {
+pub(super) struct AcceptedMessage {
     id: QueuedId,
-    /// The run that the message is or will be.
+    /// The run of the message.
     run: RunId,
 }
 
-/// Accepts a message. The same idempotency key gets the same answer, and no second message.
-pub(super) async fn send(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Path(word): Path<String>,
+/// Accepts a message. The same idempotency key gets the same response and no second message.
+pub(super) async fn post_message(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Path(raw_id): Path<String>,
     headers: HeaderMap,
-    Json(message): Json<Message>,
-) -> Result<(StatusCode, Json<Accepted>), ApiError> {
-    let session = live(&gateway, owner, &word).await?;
-    let Message { text, attachments, join } = message;
-    let images = attached(&gateway, session.id, attachments).await?;
+    Json(message): Json<MessageRequest>,
+) -> Result<(StatusCode, Json<AcceptedMessage>), ApiError> {
+    let session = find_undeleted_session(&gateway, owner, &raw_id).await?;
+    let MessageRequest { text, attachments, join } = message;
+    let images = load_attachments(&gateway, session.id, attachments).await?;
     if text.trim().is_empty() && images.is_empty() {
-        return Err(ApiError::bad_request("A message has some text, or a picture."));
+        return Err(ApiError::bad_request("The message is empty: add text or an image."));
     }
-    let turn = if join { Turn::Join } else { Turn::Next };
-    put(&gateway, session.id, owner, &headers, Prompt { text, images }, turn).await
+    let turn = if join { Delivery::CurrentRun } else { Delivery::NextRun };
+    enqueue_message(&gateway, session.id, owner, &headers, Prompt { text, images }, turn).await
 }
 
-/// Puts a message into a session's queue.
-pub(super) async fn put(
+/// Adds a message to a session's queue.
+pub(super) async fn enqueue_message(
     gateway: &Arc<Gateway>,
     session: SessionId,
     owner: OwnerId,
     headers: &HeaderMap,
     prompt: Prompt,
-    turn: Turn,
-) -> Result<(StatusCode, Json<Accepted>), ApiError> {
+    turn: Delivery,
+) -> Result<(StatusCode, Json<AcceptedMessage>), ApiError> {
     let now = now_ms();
-    let id = match idempotency_key(headers)? {
-        Some(key) => QueuedId::of_key(&format!("{owner}/{session}/{key}")),
-        None => QueuedId::new(now, random().map_err(no_chance)?),
+    let id = match parse_idempotency_key(headers)? {
+        Some(key) => QueuedId::from_key(&format!("{owner}/{session}/{key}")),
+        None => QueuedId::new(now, random_bytes().map_err(StoreError::from)?),
     };
     let Prompt { text, images } = prompt;
-    accept(gateway, session, Queued { id, text, images, accepted_ms: now }, turn).await?;
-    Ok((StatusCode::ACCEPTED, Json(Accepted { id, run: RunId::from(id) })))
+    gateway
+        .scheduler
+        .accept_message(session, QueuedMessage { id, text, images, accepted_ms: now }, turn)
+        .await?;
+    Ok((StatusCode::ACCEPTED, Json(AcceptedMessage { id, run: RunId::from(id) })))
 }
 
 /// Characters of an idempotency key.
-const KEY_MAX: usize = 200;
+const IDEMPOTENCY_KEY_CHARS_MAX: usize = 200;
 
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
+fn parse_idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
     let Some(key) = headers.get("idempotency-key") else { return Ok(None) };
-    let key = key.to_str().ok().filter(|key| (1..=KEY_MAX).contains(&key.len()));
+    let key = key.to_str().ok().filter(|key| (1..=IDEMPOTENCY_KEY_CHARS_MAX).contains(&key.len()));
     key.map(Some).ok_or_else(|| {
-        ApiError::bad_request(format!("An idempotency key is 1 to {KEY_MAX} plain characters."))
+        ApiError::bad_request(format!(
+            "The idempotency key must be 1 to {IDEMPOTENCY_KEY_CHARS_MAX} ASCII characters."
+        ))
     })
 }
 
 #[derive(Serialize)]
-pub(super) struct Waiting {
+pub(super) struct QueuedItem {
     id: QueuedId,
     text: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    images: Vec<Shown<'static>>,
+    images: Vec<ImageRef<'static>>,
     accepted_ms: Millis,
 }
 
 #[derive(Serialize)]
-pub(super) struct Queue {
-    queue: Vec<Waiting>,
+pub(super) struct QueueResponse {
+    queue: Vec<QueuedItem>,
 }
 
-fn show(queue: Vec<Queued>) -> Json<Queue> {
+fn queue_response(queue: Vec<QueuedMessage>) -> Json<QueueResponse> {
     let queue = queue
         .into_iter()
-        .map(|Queued { id, text, images, accepted_ms }| {
-            let images = images.iter().map(|image| Shown::of(image).into_owned()).collect();
-            Waiting { id, text, images, accepted_ms }
+        .map(|QueuedMessage { id, text, images, accepted_ms }| {
+            let images =
+                images.iter().map(|image| ImageRef::from_image(image).into_owned()).collect();
+            QueuedItem { id, text, images, accepted_ms }
         })
         .collect();
-    Json(Queue { queue })
+    Json(QueueResponse { queue })
 }
 
-pub(super) async fn queue(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Path(word): Path<String>,
-) -> Result<Json<Queue>, ApiError> {
-    let id = own(&gateway, owner, &word).await?.id;
-    Ok(show(gateway.log.blocking(move |store| store.queue(id)).await?))
+pub(super) async fn get_queue(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Path(raw_id): Path<String>,
+) -> Result<Json<QueueResponse>, ApiError> {
+    let id = find_owned_session(&gateway, owner, &raw_id).await?.id;
+    Ok(queue_response(gateway.log.call_store(move |store| store.queue(id)).await?))
 }
 
-pub(super) async fn reorder(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Path(word): Path<String>,
-    Json(wanted): Json<Arrangement>,
-) -> Result<Json<Queue>, ApiError> {
-    let id = own(&gateway, owner, &word).await?.id;
-    Ok(show(arrange(&gateway, id, &wanted).await?))
+pub(super) async fn put_queue(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Path(raw_id): Path<String>,
+    Json(edit): Json<QueueEdit>,
+) -> Result<Json<QueueResponse>, ApiError> {
+    let id = find_owned_session(&gateway, owner, &raw_id).await?.id;
+    Ok(queue_response(gateway.scheduler.edit_queue(id, &edit).await?))
 }
 
-impl From<Refused> for ApiError {
-    fn from(refused: Refused) -> ApiError {
-        match refused {
-            Refused::NoAgent => ApiError::new(
+impl From<QueueError> for ApiError {
+    fn from(error: QueueError) -> ApiError {
+        match error {
+            QueueError::NoAgent => ApiError::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "no_agent",
-                "No agent works on this gateway yet. Runs come from POST /v1/ingest/auto.",
+                "This gateway has no agent. Send runs to POST /v1/ingest/auto.",
             ),
-            Refused::QueueFull => ApiError::new(
+            QueueError::QueueFull => ApiError::new(
                 StatusCode::TOO_MANY_REQUESTS,
                 "queue_full",
-                format!("{} messages wait already.", crate::limits::QUEUE_MAX),
+                format!(
+                    "The queue is full ({} messages).",
+                    millpond_log::limits::QUEUED_MESSAGES_MAX
+                ),
             ),
-            Refused::Blank => ApiError::bad_request("A message has some text, or a picture."),
-            Refused::Changed => ApiError::conflict(
+            QueueError::EmptyMessage => {
+                ApiError::bad_request("The message is empty: add text or an image.")
+            }
+            QueueError::Changed => ApiError::conflict(
                 "queue_changed",
-                "The queue has changed. Read it again, and name all that wait.",
+                "The queue has changed. Read it again, and name every queued message.",
             ),
-            Refused::Store(error) => error.into(),
+            QueueError::Store(error) => error.into(),
         }
     }
 }

@@ -1,53 +1,53 @@
-//! The same message once more, as a run of its own.
+//! `POST /v1/runs/{run}/retry`: sends a run's message again as a new run.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use engine::event::{Event, Image};
-use engine::ingest::DialectName;
+use millpond_engine::event::{Event, Image};
+use millpond_engine::ingest::DialectName;
 
-use crate::agent::Prompt;
 use crate::gateway::Gateway;
-use crate::messages::Turn;
-use crate::store::{RunRow, StoreError};
+use millpond_log::agent::Prompt;
+use millpond_log::queue::Delivery;
+use millpond_log::store::{RunRow, StoreError};
 
-use super::App;
+use super::AppState;
+use super::access_middleware::OwnerOnly;
 use super::error::ApiError;
 use super::extract::{Json, Path};
-use super::gate::Owner;
-use super::messages::{Accepted, put};
-use super::runs::find;
-use super::sessions::live;
+use super::messages::{AcceptedMessage, enqueue_message};
+use super::runs::find_run;
+use super::sessions::find_undeleted_session;
 
-pub(super) async fn retry(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Path(word): Path<String>,
+/// Sends the message of an ended run again.
+pub(super) async fn post_retry(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Path(raw_id): Path<String>,
     headers: HeaderMap,
-) -> Result<(StatusCode, Json<Accepted>), ApiError> {
-    let run = find(&gateway, owner, &word).await?;
-    live(&gateway, owner, &run.session.to_string()).await?;
+) -> Result<(StatusCode, Json<AcceptedMessage>), ApiError> {
+    let run = find_run(&gateway, owner, &raw_id).await?;
+    find_undeleted_session(&gateway, owner, &run.session.to_string()).await?;
     if run.ended.is_none() {
         return Err(ApiError::conflict(
             "run_going",
-            "This run is still going. Wait for its end, or cancel it.",
+            "This run is still active. Wait for it to end, or cancel it.",
         ));
     }
-    let prompt = message_of(&gateway, &run).await?.ok_or_else(|| {
+    let prompt = read_prompt_of_run(&gateway, &run).await?.ok_or_else(|| {
         ApiError::conflict(
             "not_a_message",
-            "This run came from a stream that was sent in, not from a message: there is nothing to \
-             send again.",
+            "This run was ingested, not started by a message, so it cannot be retried.",
         )
     })?;
-    put(&gateway, run.session, owner, &headers, prompt, Turn::Next).await
+    enqueue_message(&gateway, run.session, owner, &headers, prompt, Delivery::NextRun).await
 }
 
-/// The message that a run worked on; nothing if its stream was taken in from elsewhere.
-async fn message_of(gateway: &Gateway, run: &RunRow) -> Result<Option<Prompt>, StoreError> {
+/// Reads the message of a run; `None` for an ingested run.
+async fn read_prompt_of_run(gateway: &Gateway, run: &RunRow) -> Result<Option<Prompt>, StoreError> {
     let name = run.id.to_string();
     let chunks = gateway.log.read(run.session, run.first).await?;
     let records = chunks.iter().flat_map(|chunk| chunk.records(run.first));
-    // The gateway begins a message's run with these two, whatever its agent does then.
+    // The run of a message always begins with these two records.
     for record in records.flatten().filter(|record| record.run == name).take(2) {
         match record.event {
             Event::RunStarted { dialect, .. }

@@ -1,52 +1,58 @@
-//! Runs: how they stand, and stopping them.
+//! Endpoints for runs: status, cancellation, answers to asks.
 
 use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use engine::event::Outcome;
+use millpond_engine::event::Outcome;
 use serde::{Deserialize, Serialize};
 
 use crate::gateway::Gateway;
-use crate::id::{OwnerId, RunId, SessionId};
-use crate::runs::Heard;
-use crate::store::RunRow;
+use millpond_log::id::{OwnerId, RunId, SessionId};
+use millpond_log::runs::AnswerResult;
+use millpond_log::store::RunRow;
 
-use super::App;
+use super::AppState;
+use super::access_middleware::OwnerOnly;
 use super::error::ApiError;
 use super::extract::{Json, Path};
-use super::gate::Owner;
 
 #[derive(Serialize)]
-pub(super) struct Shown {
+pub(super) struct RunResponse {
     id: RunId,
     session: SessionId,
-    /// Number of its first record.
+    /// Sequence number of its first record.
     first: u64,
-    /// Number of its ending.
+    /// Sequence number of its ending.
     #[serde(skip_serializing_if = "Option::is_none")]
     last: Option<u64>,
-    /// Nothing while it is going.
+    /// `null` while it is active.
     outcome: Option<Outcome>,
 }
 
-impl From<RunRow> for Shown {
-    fn from(row: RunRow) -> Shown {
+impl From<RunRow> for RunResponse {
+    fn from(row: RunRow) -> RunResponse {
         let RunRow { id, session, first, ended, .. } = row;
-        Shown { id, session, first, last: ended.map(|of| of.0), outcome: ended.map(|of| of.1) }
+        RunResponse {
+            id,
+            session,
+            first,
+            last: ended.map(|end| end.0),
+            outcome: ended.map(|end| end.1),
+        }
     }
 }
 
-/// A run of a session of this owner.
-pub(super) async fn find(
+/// Finds a run in a session of this owner.
+pub(super) async fn find_run(
     gateway: &Gateway,
     owner: OwnerId,
-    word: &str,
+    raw_id: &str,
 ) -> Result<RunRow, ApiError> {
-    let id: RunId = word.parse().map_err(|_| ApiError::not_found())?;
+    let id: RunId = raw_id.parse().map_err(|_| ApiError::not_found())?;
     let found = gateway
         .log
-        .blocking(move |store| {
+        .call_store(move |store| {
             let Some(run) = store.run(id)? else { return Ok(None) };
             let session = store.session(run.session)?;
             Ok(session.filter(|session| session.owner == owner).map(|_| run))
@@ -55,75 +61,77 @@ pub(super) async fn find(
     found.ok_or_else(ApiError::not_found)
 }
 
-pub(super) async fn show(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Path(word): Path<String>,
-) -> Result<Json<Shown>, ApiError> {
-    Ok(Json(find(&gateway, owner, &word).await?.into()))
+pub(super) async fn get_run(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Path(raw_id): Path<String>,
+) -> Result<Json<RunResponse>, ApiError> {
+    Ok(Json(find_run(&gateway, owner, &raw_id).await?.into()))
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Said {
+pub(super) struct AnswerRequest {
     answer: String,
 }
 
-/// Answers something that only a person can settle. The first answer counts.
-pub(super) async fn answer(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Path((word, ask)): Path<(String, String)>,
-    Json(Said { answer }): Json<Said>,
+/// Answers an ask. The first answer counts.
+pub(super) async fn post_answer(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Path((raw_id, ask)): Path<(String, String)>,
+    Json(AnswerRequest { answer }): Json<AnswerRequest>,
 ) -> Result<StatusCode, ApiError> {
-    let run = find(&gateway, owner, &word).await?;
-    match gateway.runs.answer(run.id, ask, answer).await {
-        Some(Heard::Taken) => Ok(StatusCode::ACCEPTED),
-        Some(Heard::NotOpen) => Err(ApiError::conflict(
+    let run = find_run(&gateway, owner, &raw_id).await?;
+    match gateway.scheduler.runs.deliver_answer(run.id, ask, answer).await {
+        Some(AnswerResult::Accepted) => Ok(StatusCode::ACCEPTED),
+        Some(AnswerResult::NotOpen) => Err(ApiError::conflict(
             "answered_already",
-            "This has been answered, or has expired: the log says how.",
+            "This ask was already answered, or has expired.",
         )),
-        Some(Heard::NoOption) => Err(ApiError::bad_request("That is none of the options.")),
+        Some(AnswerResult::UnknownOption) => {
+            Err(ApiError::bad_request("The answer is not one of the options."))
+        }
         None => Err(ApiError::conflict(
             "nobody_waits",
-            "Nobody here waits for this answer: the run has ended, or its agent runs elsewhere.",
+            "The run takes no answers: it has ended, or its agent runs elsewhere.",
         )),
     }
 }
 
-/// A run that was asked to stop has so long to do so before the caller is told that it has not.
-const STOP_WITHIN: Duration = Duration::from_secs(2);
+/// How long to wait for a cancelled run to end.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Stops a run; answers when its ending is in the log. One that has ended is told as it is.
-pub(super) async fn cancel(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Path(word): Path<String>,
-) -> Result<Json<Shown>, ApiError> {
-    let run = find(&gateway, owner, &word).await?;
-    stop(&gateway, run.session, run.id).await.map(|run| Json(run.into()))
+/// Cancels a run and responds when its ending is in the log. An ended run is returned unchanged.
+pub(super) async fn post_cancel(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Path(raw_id): Path<String>,
+) -> Result<Json<RunResponse>, ApiError> {
+    let run = find_run(&gateway, owner, &raw_id).await?;
+    cancel_and_wait(&gateway, run.session, run.id).await.map(|run| Json(run.into()))
 }
 
-/// Asks a run to stop, also one that has yet to begin, and waits for its ending.
-pub(super) async fn stop(
+/// Cancels a run, also one that is yet to begin, and waits for its ending.
+pub(super) async fn cancel_and_wait(
     gateway: &Gateway,
     session: SessionId,
     run: RunId,
 ) -> Result<RunRow, ApiError> {
-    let mut end = gateway.log.follow(session).await?;
+    let mut log_end = gateway.log.follow(session).await?;
     let ended = async {
         loop {
-            let row = gateway.log.blocking(move |store| store.run(run)).await?;
+            let row = gateway.log.call_store(move |store| store.run(run)).await?;
             if let Some(row) = row.filter(|row| row.ended.is_some()) {
                 return Ok(row);
             }
-            gateway.runs.cancel(run);
-            if end.changed().await.is_err() {
+            gateway.scheduler.runs.request_cancel(run);
+            if log_end.changed().await.is_err() {
                 return Err(ApiError::not_found());
             }
         }
     };
-    tokio::time::timeout(STOP_WITHIN, ended).await.unwrap_or_else(|_| {
-        Err(ApiError::conflict("not_stopped_yet", "The run was asked to stop and has not yet."))
+    tokio::time::timeout(CANCEL_TIMEOUT, ended).await.unwrap_or_else(|_| {
+        Err(ApiError::conflict("not_stopped_yet", "The run is cancelled but has not ended yet."))
     })
 }

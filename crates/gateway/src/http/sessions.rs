@@ -1,56 +1,58 @@
-//! Sessions: making, finding, naming, branching and deleting them.
+//! Endpoints for sessions: create, list, update, branch, delete.
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use engine::event::Millis;
+use millpond_engine::event::Millis;
 use serde::{Deserialize, Serialize};
 
-use crate::clock::now_ms;
-use crate::gateway::new_session;
-use crate::id::{RunId, SessionId};
-use crate::limits::{LIST_MAX, TITLE_CHARS_MAX, UNDO_WINDOW};
-use crate::messages::work_off;
-use crate::runs::closing;
-use crate::store::{self, Change, Session};
+use crate::limits::TITLE_CHARS_MAX;
+use millpond_log::clock::now_ms;
+use millpond_log::id::{RunId, SessionId};
+use millpond_log::limits::{LISTED_SESSIONS_MAX, UNDO_WINDOW};
+use millpond_log::recovery::build_closing_chunk;
+use millpond_log::store::{self, Session, SessionUpdate};
 
-use super::App;
+use super::AppState;
+use super::access_middleware::{AnyCaller, OwnerOnly};
 use super::error::ApiError;
 use super::extract::{Json, Path, Query};
-use super::gate::{Anyone, Owner};
 
-/// A session as callers see it.
+/// A session in responses.
 #[derive(Serialize)]
-pub(super) struct Shown {
+pub(super) struct SessionResponse {
     id: SessionId,
     title: String,
     created_ms: Millis,
     changed_ms: Millis,
-    /// How many records its log has.
+    /// Number of records in its log.
     head: u64,
     pinned: bool,
     archived: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     deleted_ms: Option<Millis>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    parent: Option<Parent>,
-    /// The run that is going.
+    parent: Option<ParentResponse>,
+    /// The active run.
     run: Option<RunId>,
-    /// How many asks are open in it.
+    /// Open asks in the active run.
     asks: usize,
 }
 
 #[derive(Serialize)]
-struct Parent {
+struct ParentResponse {
     session: SessionId,
     head: u64,
 }
 
-pub(super) fn show_session(gateway: &crate::gateway::Gateway, session: Session) -> Shown {
-    Shown {
-        run: gateway.runs.of(session.id),
-        asks: gateway.runs.asks(session.id),
+pub(super) fn session_response(
+    gateway: &crate::gateway::Gateway,
+    session: Session,
+) -> SessionResponse {
+    SessionResponse {
+        run: gateway.scheduler.runs.run_in_session(session.id),
+        asks: gateway.scheduler.runs.open_ask_count(session.id),
         id: session.id,
         title: session.title,
         created_ms: session.created_ms,
@@ -59,246 +61,265 @@ pub(super) fn show_session(gateway: &crate::gateway::Gateway, session: Session) 
         pinned: session.pinned,
         archived: session.archived,
         deleted_ms: session.deleted_ms,
-        parent: session.parent.map(|(session, head)| Parent { session, head }),
+        parent: session.parent.map(|(session, head)| ParentResponse { session, head }),
     }
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct New {
+pub(super) struct NewSession {
     #[serde(default)]
     title: String,
 }
 
-fn check_title(title: &str) -> Result<(), ApiError> {
+fn validate_title(title: &str) -> Result<(), ApiError> {
     if TITLE_CHARS_MAX < title.chars().count() {
-        let message = format!("A title has at most {TITLE_CHARS_MAX} characters.");
+        let message = format!("The title is longer than {TITLE_CHARS_MAX} characters.");
         return Err(ApiError::bad_request(message));
     }
     Ok(())
 }
 
-pub(super) async fn create(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Json(new): Json<New>,
-) -> Result<(StatusCode, Json<Shown>), ApiError> {
-    check_title(&new.title)?;
-    let session = gateway.create(owner, &new.title).await?;
-    Ok((StatusCode::CREATED, Json(show_session(&gateway, session))))
+pub(super) async fn post_session(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Json(request): Json<NewSession>,
+) -> Result<(StatusCode, Json<SessionResponse>), ApiError> {
+    validate_title(&request.title)?;
+    let session = gateway.create_session(owner, &request.title).await?;
+    Ok((StatusCode::CREATED, Json(session_response(&gateway, session))))
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Listing {
+pub(super) struct ListQuery {
     query: Option<String>,
     #[serde(default)]
     archived: bool,
-    /// `changed_ms.id` of the last session of the page before.
+    /// `changed_ms.id` of the last session of the previous page.
     before: Option<String>,
     limit: Option<usize>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Page {
-    sessions: Vec<Shown>,
-    /// What to send as `before` for the next page.
+pub(super) struct SessionList {
+    sessions: Vec<SessionResponse>,
+    /// Value of `before` for the next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
 
-pub(super) async fn list(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Query(listing): Query<Listing>,
-) -> Result<Json<Page>, ApiError> {
-    let limit = listing.limit.unwrap_or(LIST_MAX).clamp(1, LIST_MAX);
-    let before = listing.before.as_deref().map(parse_before).transpose()?;
-    let query = store::Query { words: listing.query, archived: listing.archived, before, limit };
-    let found = gateway.log.blocking(move |store| store.sessions(owner, &query)).await?;
-    let next = (found.len() == limit)
+pub(super) async fn list_sessions(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Query(listing): Query<ListQuery>,
+) -> Result<Json<SessionList>, ApiError> {
+    let limit = listing.limit.unwrap_or(LISTED_SESSIONS_MAX).clamp(1, LISTED_SESSIONS_MAX);
+    let cursor = listing.before.as_deref().map(parse_list_cursor).transpose()?;
+    let query = store::SessionQuery {
+        words: listing.query,
+        archived: listing.archived,
+        before: cursor,
+        limit,
+    };
+    let found = gateway.log.call_store(move |store| store.list_sessions(owner, &query)).await?;
+    let next_cursor = (found.len() == limit)
         .then(|| found.last().map(|last| format!("{}.{}", last.changed_ms, last.id)))
         .flatten();
-    let sessions = found.into_iter().map(|session| show_session(&gateway, session)).collect();
-    Ok(Json(Page { sessions, next }))
+    let sessions = found.into_iter().map(|session| session_response(&gateway, session)).collect();
+    Ok(Json(SessionList { sessions, next: next_cursor }))
 }
 
-fn parse_before(text: &str) -> Result<(Millis, SessionId), ApiError> {
+fn parse_list_cursor(text: &str) -> Result<(Millis, SessionId), ApiError> {
     let parsed =
         text.split_once('.').and_then(|(ms, id)| Some((ms.parse().ok()?, id.parse().ok()?)));
-    parsed.ok_or_else(|| ApiError::bad_request("`before` is what a list gave as `next`."))
+    parsed.ok_or_else(|| ApiError::bad_request("`before` must be the `next` of a previous page."))
 }
 
-/// A session in the path; one that is no id, or of somebody else, is not there.
-pub(super) async fn find(
+/// Finds a session that the caller may see; else 404.
+pub(super) async fn find_visible_session(
     gateway: &crate::gateway::Gateway,
     caller: crate::access::Caller,
-    word: &str,
+    raw_id: &str,
 ) -> Result<Session, ApiError> {
-    let id: SessionId = word.parse().map_err(|_| ApiError::not_found())?;
-    gateway.session_of(caller, id).await?.ok_or_else(ApiError::not_found)
+    let id: SessionId = raw_id.parse().map_err(|_| ApiError::not_found())?;
+    gateway.visible_session(caller, id).await?.ok_or_else(ApiError::not_found)
 }
 
-/// A session that the caller owns.
-pub(super) async fn own(
+/// Finds a session of this owner, also a deleted one.
+pub(super) async fn find_owned_session(
     gateway: &crate::gateway::Gateway,
-    owner: crate::id::OwnerId,
-    word: &str,
+    owner: millpond_log::id::OwnerId,
+    raw_id: &str,
 ) -> Result<Session, ApiError> {
-    let id: SessionId = word.parse().map_err(|_| ApiError::not_found())?;
-    let found = gateway.log.blocking(move |store| store.session(id)).await?;
+    let id: SessionId = raw_id.parse().map_err(|_| ApiError::not_found())?;
+    let found = gateway.log.call_store(move |store| store.session(id)).await?;
     found.filter(|session| session.owner == owner).ok_or_else(ApiError::not_found)
 }
 
-/// A session that the caller owns and has not deleted: one that can be added to.
-pub(super) async fn live(
+/// Finds a session of this owner that is not deleted.
+pub(super) async fn find_undeleted_session(
     gateway: &crate::gateway::Gateway,
-    owner: crate::id::OwnerId,
-    word: &str,
+    owner: millpond_log::id::OwnerId,
+    raw_id: &str,
 ) -> Result<Session, ApiError> {
-    let session = own(gateway, owner, word).await?;
+    let session = find_owned_session(gateway, owner, raw_id).await?;
     if session.deleted_ms.is_some() { Err(ApiError::not_found()) } else { Ok(session) }
 }
 
-pub(super) async fn show(
-    State(gateway): App,
-    Anyone(caller): Anyone,
-    Path(word): Path<String>,
-) -> Result<Json<Shown>, ApiError> {
-    let session = find(&gateway, caller, &word).await?;
-    Ok(Json(show_session(&gateway, session)))
+pub(super) async fn get_session(
+    State(gateway): AppState,
+    AnyCaller(caller): AnyCaller,
+    Path(raw_id): Path<String>,
+) -> Result<Json<SessionResponse>, ApiError> {
+    let session = find_visible_session(&gateway, caller, &raw_id).await?;
+    Ok(Json(session_response(&gateway, session)))
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Changes {
+pub(super) struct UpdateRequest {
     title: Option<String>,
     pinned: Option<bool>,
     archived: Option<bool>,
 }
 
-pub(super) async fn change(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Path(word): Path<String>,
-    Json(changes): Json<Changes>,
-) -> Result<Json<Shown>, ApiError> {
-    let session = own(&gateway, owner, &word).await?;
-    changes.title.as_deref().map_or(Ok(()), check_title)?;
-    let change = Change {
+pub(super) async fn patch_session(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Path(raw_id): Path<String>,
+    Json(changes): Json<UpdateRequest>,
+) -> Result<Json<SessionResponse>, ApiError> {
+    let session = find_owned_session(&gateway, owner, &raw_id).await?;
+    changes.title.as_deref().map_or(Ok(()), validate_title)?;
+    let change = SessionUpdate {
         title: changes.title,
         pinned: changes.pinned,
         archived: changes.archived,
         deleted_ms: None,
     };
-    apply(&gateway, session.id, change).await?;
-    let session = own(&gateway, owner, &word).await?;
-    Ok(Json(show_session(&gateway, session)))
+    store_session_update(&gateway, session.id, change).await?;
+    let session = find_owned_session(&gateway, owner, &raw_id).await?;
+    Ok(Json(session_response(&gateway, session)))
 }
 
-async fn apply(
+async fn store_session_update(
     gateway: &crate::gateway::Gateway,
     session: SessionId,
-    change: Change,
+    change: SessionUpdate,
 ) -> Result<(), ApiError> {
     let now = now_ms();
-    gateway.log.blocking(move |store| store.change(session, &change, now)).await?;
-    gateway.log.news().tell(session);
+    gateway.log.call_store(move |store| store.update_session(session, &change, now)).await?;
+    gateway.log.session_changes().notify_changed(session);
     Ok(())
 }
 
 #[derive(Serialize)]
-pub(super) struct Deleted {
-    /// Until then it can be brought back.
+pub(super) struct DeleteResponse {
+    /// End of the undo window.
     undo_until_ms: Millis,
 }
 
-pub(super) async fn delete(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Path(word): Path<String>,
-) -> Result<Json<Deleted>, ApiError> {
-    let session = own(&gateway, owner, &word).await?;
+pub(super) async fn delete_session(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Path(raw_id): Path<String>,
+) -> Result<Json<DeleteResponse>, ApiError> {
+    let session = find_owned_session(&gateway, owner, &raw_id).await?;
     let now = session.deleted_ms.unwrap_or_else(now_ms);
-    apply(&gateway, session.id, Change { deleted_ms: Some(Some(now)), ..Change::default() })
-        .await?;
-    // Only now: no waiting message may begin in its place.
-    if let Some(run) = gateway.runs.of(session.id) {
-        gateway.runs.cancel(run);
+    store_session_update(
+        &gateway,
+        session.id,
+        SessionUpdate { deleted_ms: Some(Some(now)), ..SessionUpdate::default() },
+    )
+    .await?;
+    // After the deletion, so that no queued message starts instead.
+    if let Some(run) = gateway.scheduler.runs.run_in_session(session.id) {
+        gateway.scheduler.runs.request_cancel(run);
     }
-    gateway.doubt();
-    let window = u64::try_from(UNDO_WINDOW.as_millis()).unwrap_or(u64::MAX);
-    Ok(Json(Deleted { undo_until_ms: now.saturating_add(window) }))
+    gateway.recheck_access();
+    let undo_ms = u64::try_from(UNDO_WINDOW.as_millis()).unwrap_or(u64::MAX);
+    Ok(Json(DeleteResponse { undo_until_ms: now.saturating_add(undo_ms) }))
 }
 
-pub(super) async fn restore(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Path(word): Path<String>,
-) -> Result<Json<Shown>, ApiError> {
-    let session = own(&gateway, owner, &word).await?;
-    apply(&gateway, session.id, Change { deleted_ms: Some(None), ..Change::default() }).await?;
-    tokio::spawn(work_off(Arc::clone(&gateway), session.id));
-    let session = own(&gateway, owner, &word).await?;
-    Ok(Json(show_session(&gateway, session)))
+pub(super) async fn restore_session(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Path(raw_id): Path<String>,
+) -> Result<Json<SessionResponse>, ApiError> {
+    let session = find_owned_session(&gateway, owner, &raw_id).await?;
+    store_session_update(
+        &gateway,
+        session.id,
+        SessionUpdate { deleted_ms: Some(None), ..SessionUpdate::default() },
+    )
+    .await?;
+    tokio::spawn(Arc::clone(&gateway.scheduler).run_queue(session.id));
+    let session = find_owned_session(&gateway, owner, &raw_id).await?;
+    Ok(Json(session_response(&gateway, session)))
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Branch {
-    /// How many records the branch begins with; all of them if not given.
+pub(super) struct BranchRequest {
+    /// Number of records the branch starts with; all if missing.
     head: Option<u64>,
     title: Option<String>,
 }
 
-pub(super) async fn branch(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Path(word): Path<String>,
-    Json(wanted): Json<Branch>,
-) -> Result<(StatusCode, Json<Shown>), ApiError> {
-    let session = own(&gateway, owner, &word).await?;
-    let head = wanted.head.unwrap_or(session.head);
+pub(super) async fn branch_session(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Path(raw_id): Path<String>,
+    Json(request): Json<BranchRequest>,
+) -> Result<(StatusCode, Json<SessionResponse>), ApiError> {
+    let session = find_owned_session(&gateway, owner, &raw_id).await?;
+    let head = request.head.unwrap_or(session.head);
     if session.head < head {
-        let message = format!("The session has {} records; `head` is beyond them.", session.head);
+        let message = format!("`head` is beyond the session's {} records.", session.head);
         return Err(ApiError::bad_request(message));
     }
-    let title = wanted.title.unwrap_or_else(|| session.title.clone());
-    check_title(&title)?;
-    let mut branch = new_session(owner, &title, now_ms())?;
+    let title = request.title.unwrap_or_else(|| session.title.clone());
+    validate_title(&title)?;
+    let mut branch = Session::new(owner, &title, now_ms())?;
     branch.parent = Some((session.id, head));
-    let closing = closing(&gateway.log, session.id, head).await?;
-    let (from, kept) = (session.id, branch.clone());
-    gateway.log.blocking(move |store| store.branch(from, head, &kept, closing.as_ref())).await?;
-    gateway.log.news().tell(branch.id);
-    let branch = own(&gateway, owner, &branch.id.to_string()).await?;
-    Ok((StatusCode::CREATED, Json(show_session(&gateway, branch))))
+    let closing_chunk = build_closing_chunk(&gateway.log, session.id, head).await?;
+    let (parent, stored) = (session.id, branch.clone());
+    gateway
+        .log
+        .call_store(move |store| {
+            store.branch_session(parent, head, &stored, closing_chunk.as_ref())
+        })
+        .await?;
+    gateway.log.session_changes().notify_changed(branch.id);
+    let branch = find_owned_session(&gateway, owner, &branch.id.to_string()).await?;
+    Ok((StatusCode::CREATED, Json(session_response(&gateway, branch))))
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct UsageOf {
+pub(super) struct UsageQuery {
     session: Option<String>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Usage {
+pub(super) struct UsageResponse {
     tokens_in: u64,
     tokens_out: u64,
     cost_micro_usd: u64,
 }
 
-pub(super) async fn usage(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Query(of): Query<UsageOf>,
-) -> Result<Json<Usage>, ApiError> {
-    let session = match of.session {
-        Some(word) => Some(own(&gateway, owner, &word).await?.id),
+pub(super) async fn get_usage(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Query(query): Query<UsageQuery>,
+) -> Result<Json<UsageResponse>, ApiError> {
+    let session = match query.session {
+        Some(raw_id) => Some(find_owned_session(&gateway, owner, &raw_id).await?.id),
         None => None,
     };
-    let used = gateway.log.blocking(move |store| store.used(owner, session)).await?;
-    Ok(Json(Usage {
+    let used = gateway.log.call_store(move |store| store.total_usage(owner, session)).await?;
+    Ok(Json(UsageResponse {
         tokens_in: used.tokens_in,
         tokens_out: used.tokens_out,
         cost_micro_usd: used.cost_micro_usd,

@@ -1,176 +1,189 @@
-//! Reading a session: its stream in a view, its page at once, its log as it is.
+//! Endpoints that read a session: the stream of a view, its snapshot, and the raw log.
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use engine::view::{Thinking, ViewName};
-use engine::wire::{Content, Format, Kind};
+use millpond_engine::view::{Thinking, ViewName};
+use millpond_engine::wire::{ContentMode, FrameFormat, ProtocolVersion, StreamKind};
 use serde::Deserialize;
 
 use crate::access::Caller;
-use crate::fold::{Fold, Spelling, Topic};
+use crate::fold::{Fold, Framing, Topic};
 use crate::reader::Start;
 
-use super::App;
+use super::AppState;
+use super::access_middleware::{AnyCaller, CheckedCaller};
 use super::error::ApiError;
 use super::extract::{Path, Query};
-use super::gate::{Anyone, Checked};
-use super::live::Stream;
-use super::sessions::find;
+use super::live_stream::LiveStream;
+use super::sessions::find_visible_session;
 
-/// Which stream of a session.
+/// Query of a stream.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct StreamQuery {
     view: Option<String>,
     format: Option<String>,
     content: Option<String>,
     thinking: Option<String>,
+    /// Version of the protocol; missing in requests of old clients.
+    protocol: Option<String>,
     pub(super) cursor: Option<String>,
-    /// Where one without a cursor begins.
+    /// Start of a stream without a cursor.
     from: Option<String>,
-    /// Where the path does not name it.
+    /// For paths that do not name it.
     pub(super) session: Option<String>,
 }
 
-impl Wanted {
-    /// The kind of stream, in a view that is given if none is named.
-    pub(super) fn kind(&self, view: ViewName) -> Result<Kind, ApiError> {
+impl StreamQuery {
+    /// The kind of stream; `view` is the default view.
+    pub(super) fn stream_kind(&self, view: ViewName) -> Result<StreamKind, ApiError> {
         let view = match self.view.as_deref() {
             None => view,
-            Some(word) => word.parse().map_err(|_| {
-                let known = ViewName::ALL.iter().map(|view| view.as_str()).collect::<Vec<_>>();
-                let message = format!("`{word}` is no view. Use {}.", known.join(", "));
+            Some(name) => name.parse().map_err(|_| {
+                let names = ViewName::ALL.iter().map(|view| view.as_str()).collect::<Vec<_>>();
+                let message = format!("Unknown view `{name}`. Use {}.", names.join(", "));
                 ApiError::bad_request(message)
             })?,
         };
-        Ok(Kind {
+        Ok(StreamKind {
             view,
-            format: one_of(
+            format: parse_choice(
                 "format",
                 self.format.as_deref(),
-                &[("own", Format::Own), ("patch", Format::Patch)],
+                &[("own", FrameFormat::Native), ("patch", FrameFormat::Patch)],
             )?,
-            content: one_of(
+            content: parse_choice(
                 "content",
                 self.content.as_deref(),
-                &[("accumulated", Content::Accumulated), ("delta", Content::Delta)],
+                &[("accumulated", ContentMode::Accumulated), ("delta", ContentMode::Delta)],
             )?,
-            thinking: one_of(
+            thinking: parse_choice(
                 "thinking",
                 self.thinking.as_deref(),
                 &[("hide", Thinking::Hide), ("latest", Thinking::Latest), ("show", Thinking::Show)],
             )?,
         })
     }
+
+    /// The version of the protocol.
+    pub(super) fn protocol_version(&self) -> Result<ProtocolVersion, ApiError> {
+        parse_choice("protocol", self.protocol.as_deref(), &[("2", ProtocolVersion::V2)])
+    }
 }
 
-/// Where a reader without a cursor begins.
+/// Value of the query parameter `from`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Beginning {
-    /// With the page as it stands.
+enum StartWord {
+    /// With a snapshot of the page.
     #[default]
     Snapshot,
     /// With the first frame.
     Start,
 }
 
-impl Wanted {
-    pub(super) fn beginning(&self) -> Result<Start, ApiError> {
-        let known = [("start", Beginning::Start), ("snapshot", Beginning::Snapshot)];
-        Ok(match one_of("from", self.from.as_deref(), &known)? {
-            Beginning::Start => Start::Beginning,
-            Beginning::Snapshot => Start::Snapshot,
+impl StreamQuery {
+    pub(super) fn start_without_cursor(&self) -> Result<Start, ApiError> {
+        let choices = [("start", StartWord::Start), ("snapshot", StartWord::Snapshot)];
+        Ok(match parse_choice("from", self.from.as_deref(), &choices)? {
+            StartWord::Start => Start::Beginning,
+            StartWord::Snapshot => Start::Snapshot,
         })
     }
 }
 
-fn one_of<T: Copy + Default>(
+fn parse_choice<T: Copy + Default>(
     name: &str,
-    word: Option<&str>,
-    known: &[(&str, T)],
+    value: Option<&str>,
+    choices: &[(&str, T)],
 ) -> Result<T, ApiError> {
-    let Some(word) = word else { return Ok(T::default()) };
-    let found = known.iter().find(|(known, _)| *known == word);
+    let Some(value) = value else { return Ok(T::default()) };
+    let found = choices.iter().find(|(choice, _)| *choice == value);
     found.map(|(_, value)| *value).ok_or_else(|| {
-        let words = known.iter().map(|(word, _)| *word).collect::<Vec<_>>();
-        ApiError::bad_request(format!("`{name}` is one of {}.", words.join(", ")))
+        let names = choices.iter().map(|(choice, _)| *choice).collect::<Vec<_>>();
+        ApiError::bad_request(format!("`{name}` must be one of {}.", names.join(", ")))
     })
 }
 
-/// The stream of a view as server-sent events: history first, then what comes, without a seam.
-pub(super) async fn events(
-    State(gateway): App,
-    who: Checked,
-    Path(word): Path<String>,
-    Query(wanted): Query<Wanted>,
+/// Streams a view as server-sent events: history first, then live frames.
+pub(super) async fn stream_view(
+    State(gateway): AppState,
+    caller: CheckedCaller,
+    Path(raw_id): Path<String>,
+    Query(query): Query<StreamQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let last_id = headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    let stream = Stream::open(gateway, who, &word, &wanted, last_id, Spelling::Events).await?;
-    Ok(event_stream(Body::new(stream)))
+    let stream =
+        LiveStream::open(gateway, caller, &raw_id, &query, last_id, Framing::ServerSentEvents)
+            .await?;
+    Ok(sse_response(Body::new(stream)))
 }
 
-pub(super) fn event_stream(body: Body) -> Response {
+pub(super) fn sse_response(body: Body) -> Response {
     const HEADERS: [(HeaderName, HeaderValue); 3] = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform")),
-        // A proxy that collects what it passes on would hold it back.
+        // Keeps proxies from buffering.
         (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
     ];
     (HEADERS, body).into_response()
 }
 
-/// The page of a view as it stands.
-pub(super) async fn snapshot(
-    State(gateway): App,
-    Anyone(caller): Anyone,
-    Path(word): Path<String>,
-    Query(wanted): Query<Wanted>,
+/// Returns the page of a view.
+pub(super) async fn get_snapshot(
+    State(gateway): AppState,
+    AnyCaller(caller): AnyCaller,
+    Path(raw_id): Path<String>,
+    Query(query): Query<StreamQuery>,
 ) -> Result<Response, ApiError> {
-    let session = find(&gateway, caller, &word).await?;
-    let topic =
-        Topic { session: session.id, kind: wanted.kind(gateway.view)?, spelling: Spelling::Lines };
+    let session = find_visible_session(&gateway, caller, &raw_id).await?;
+    let topic = Topic {
+        session: session.id,
+        kind: query.stream_kind(gateway.default_view)?,
+        framing: Framing::JsonLines,
+    };
+    let version = query.protocol_version()?;
     let mut fold = Fold::new(topic, gateway.log.store().epoch());
-    let mut none = String::new();
-    while fold.read_on(&gateway.log, &mut none, |_| false).await? {}
+    let mut discarded = String::new();
+    while fold.read_and_encode(&gateway.log, &mut discarded, |_| false).await? {}
     let mut page = String::new();
-    fold.snapshot(&mut page);
+    fold.write_snapshot(version, &mut page);
     Ok(([(header::CONTENT_TYPE, "application/json")], page).into_response())
 }
 
-/// The log as it is: one JSON record per line.
-pub(super) async fn log(
-    State(gateway): App,
-    Anyone(caller): Anyone,
-    Path(word): Path<String>,
+/// Returns the log: one JSON record per line.
+pub(super) async fn get_log(
+    State(gateway): AppState,
+    AnyCaller(caller): AnyCaller,
+    Path(raw_id): Path<String>,
 ) -> Result<Response, ApiError> {
-    // Hidden text is in the log; a guest sees only what views show.
+    // The log includes hidden text; guests see only views.
     if let Caller::Guest { .. } = caller {
         return Err(ApiError::not_found());
     }
-    let session = find(&gateway, caller, &word).await?;
+    let session = find_visible_session(&gateway, caller, &raw_id).await?;
     let log = gateway.log.clone();
     let (id, head) = (session.id, session.head);
-    // Read before anything is answered, so that what cannot be read is told as an error.
+    // Read before responding, so that a failure becomes an error response.
     let first = log.read(id, 0).await?;
-    let chunks = futures_util::stream::unfold((0, Some(first)), move |(next, read)| {
+    let chunks = futures_util::stream::unfold((0, Some(first)), move |(next_seq, prefetched)| {
         let log = log.clone();
         async move {
-            if head <= next {
+            if head <= next_seq {
                 return None;
             }
-            let chunks = match read {
+            let chunks = match prefetched {
                 Some(chunks) => Ok(chunks),
-                None => log.read(id, next).await,
+                None => log.read(id, next_seq).await,
             };
             let chunks = match chunks {
                 Ok(chunks) => chunks,
                 Err(error) => return Some((Err(std::io::Error::other(error)), (u64::MAX, None))),
             };
-            let end = chunks.last().map_or(u64::MAX, crate::store::Chunk::end);
+            let end = chunks.last().map_or(u64::MAX, millpond_log::store::Chunk::end);
             let text: String = chunks.iter().map(|chunk| &*chunk.lines).collect();
             Some((Ok(Bytes::from(text)), (end, None)))
         }

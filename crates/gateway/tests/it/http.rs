@@ -1,22 +1,22 @@
 //! The gateway as its callers see it: over real connections, on a real store.
 
+mod access;
+mod access_matrix;
+mod all_views;
 mod blobs;
 mod commands;
 mod endings;
-mod giants;
-mod guard;
-mod matrix;
 mod metrics;
-mod news;
 mod openapi;
-mod patience;
+mod oversized_requests;
 mod queues;
-mod raw;
+mod raw_requests;
 mod resume;
 mod retry;
 mod schema;
+mod session_list_stream;
 mod site;
 mod socket;
-mod storage;
+mod store_failures;
 mod support;
-mod theatre;
+mod timeouts;

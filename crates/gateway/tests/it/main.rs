@@ -9,4 +9,5 @@
 
 mod compat;
 mod http;
-mod store;
+#[path = "../../../log/tests/it/support.rs"]
+mod log_support;

@@ -1,15 +1,15 @@
-//! What `millpond chat` takes.
+//! Arguments of `millpond chat`.
 
 use clap::ValueEnum;
-use engine::view::ViewName;
+use millpond_engine::view::ViewName;
 
 use super::{ConfigArgs, ViewArg};
 
-/// Talk to an agent in the terminal
+/// Chat with an agent in the terminal
 ///
-/// The agent is the one of the profile in force, or a demo that needs no key. The conversation is
-/// kept; while it goes on, other terminals and browsers can follow and join it. Where standard
-/// input is not a terminal it is one message, and the reply is printed. Examples:
+/// Uses the agent of the active profile, or a built-in demo that needs no API key. Conversations
+/// are saved; other terminals and browsers can follow and join a running one. If standard input is
+/// not a terminal, it is sent as one message and the reply is printed. Examples:
 ///
 ///   millpond
 ///
@@ -21,39 +21,39 @@ use super::{ConfigArgs, ViewArg};
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct ChatArgs {
-    /// Go on with the conversation that changed last
+    /// Continue the most recent conversation
     #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
-    pub(crate) continues: bool,
+    pub(crate) continue_latest: bool,
 
-    /// Go on with this conversation; without an id, choose one
+    /// Resume a conversation; without ID, choose one from a list
     #[arg(short, long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub(crate) resume: Option<String>,
 
-    /// How to show it; if none is given `transcript`, and for a message from a pipe `latest`
+    /// View to show (default: transcript; latest if standard input is a pipe)
     #[arg(long, value_enum)]
     view: Option<ViewArg>,
 
-    /// Take standard input for one message, and print this of the run that answers it
+    /// Send standard input as one message and print the reply in this format
     #[arg(short, long, value_enum)]
-    pub(crate) output: Option<Printed>,
+    pub(crate) output: Option<PipeOutput>,
 
-    /// Line by line: nothing that was written changes, and nothing moves by the clock
+    /// Print line by line for screen readers, without redrawing or animation
     #[arg(long)]
     pub(crate) screen_reader: bool,
 
-    /// How the terminal draws pictures, if it does not say so by its name; all are kept as files
-    #[arg(long, value_enum, default_value_t = PicturesArg::Auto)]
-    pub(crate) pictures: PicturesArg,
+    /// Protocol for drawing images; images are always saved as files too
+    #[arg(long, value_enum, default_value_t = ImagesArg::Auto)]
+    pub(crate) pictures: ImagesArg,
 
-    /// A gateway that is running elsewhere
+    /// Connect to a running gateway at this URL
     #[arg(long)]
     pub(crate) url: Option<String>,
 
-    /// What lets one in there; this user's own if not given
+    /// Access token (default: your own)
     #[arg(long, env = "MILLPOND_TOKEN", hide_env_values = true, requires = "url")]
     pub(crate) token: Option<String>,
 
-    /// Run every tool without asking anybody: only where nothing can be lost
+    /// Skip all approvals (dangerous)
     #[arg(long)]
     pub(crate) yolo: bool,
 
@@ -62,26 +62,32 @@ pub(crate) struct ChatArgs {
 }
 
 impl ChatArgs {
+    /// View given with `--view`.
     pub(crate) fn view(&self) -> Option<ViewName> {
-        self.view.map(ViewArg::name)
+        self.view.map(ViewArg::view_name)
     }
 }
 
+/// Values of `--pictures`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PicturesArg {
-    /// As the terminal's name tells
+pub(crate) enum ImagesArg {
+    /// Detect from the terminal's name
     Auto,
+    /// Kitty graphics protocol
     Kitty,
+    /// iTerm2 inline images
     Iterm2,
+    /// Sixel graphics
     Sixel,
-    /// Only their files are named
+    /// Print only the file names
     None,
 }
 
+/// Values of `chat --output`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Printed {
-    /// What the view settles, as plain text
+pub(crate) enum PipeOutput {
+    /// Plain text, printed as it settles
     Text,
-    /// The page and each change of it, one JSON object per line
+    /// A snapshot of the page, then each patch, one JSON object per line
     Frames,
 }

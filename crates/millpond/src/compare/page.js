@@ -1,30 +1,30 @@
 "use strict";
-// Draws the pictures. Whatever came from a stream gets onto the page as text, never as markup.
+// Draws the pages of all views. Text from the stream is inserted as text, never as markup.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const last = Math.max(data.events.length - 1, 0);
 
-const KIND_WORDS = {
+const KIND_LABELS = {
   user: "You", reasoning: "Thinking", tool: "Tool", entry: "Result", action: "Action",
   ask: "Question", request: "Request", checkpoint: "Checkpoint", notice: "Notice",
-  error: "Error", withdrawal: "Taken back",
+  error: "Error", withdrawal: "Withdrawn",
 };
-const STATE_WORDS = {
-  live: "running", done: "done", failed: "failed", denied: "denied", incomplete: "not finished",
+const STATE_LABELS = {
+  live: "running", done: "done", failed: "failed", denied: "denied", incomplete: "incomplete",
   called: "called",
 };
 const CARDS = new Set(["tool", "entry", "action"]);
 
-function make(tag, name, text) {
+function createNode(tag, name, text) {
   const element = document.createElement(tag);
   if (name) element.className = name;
   if (text !== undefined) element.textContent = text;
   return element;
 }
 
-/** Text of a stream, in the direction it is written in. */
-function makeText(tag, name, text) {
-  const element = make(tag, name, text);
+/** Creates an element with text from the stream, in its own writing direction. */
+function createTextElement(tag, name, text) {
+  const element = createNode(tag, name, text);
   element.dir = "auto";
   return element;
 }
@@ -34,62 +34,63 @@ const byId = (id) => document.getElementById(id);
 // Items
 
 function drawItem(item) {
-  const node = make("li", `item ${item.kind} ${item.state}`);
+  const node = createNode("li", `item ${item.kind} ${item.state}`);
   if (item.kind === "steps") {
     node.append(drawSteps(item));
   } else if (CARDS.has(item.kind)) {
     node.append(drawCard(item));
   } else {
-    drawWords(item, node);
+    drawText(item, node);
   }
   for (const image of item.images ?? []) node.append(drawImage(image));
   for (const citation of item.citations ?? []) node.append(drawCitation(citation));
   return node;
 }
 
-function drawWords(item, node) {
-  const word = KIND_WORDS[item.kind];
-  if (word) node.append(make("span", "kind", word));
-  // Blank lines that end a piece belong to it, but there is nothing to see in them.
-  if (item.text) node.append(makeText("div", "words", item.text.trimEnd()));
-  if (item.result) node.append(makeText("div", "words", `Answer: ${item.result}`));
+function drawText(item, node) {
+  const word = KIND_LABELS[item.kind];
+  if (word) node.append(createNode("span", "kind", word));
+  // Trailing blank lines belong to the text but are not visible.
+  if (item.text) node.append(createTextElement("div", "words", item.text.trimEnd()));
+  if (item.result) node.append(createTextElement("div", "words", `Answer: ${item.result}`));
   if (item.state !== "live" && item.state !== "done") {
-    node.append(make("span", "state", STATE_WORDS[item.state] ?? item.state));
+    node.append(createNode("span", "state", STATE_LABELS[item.state] ?? item.state));
   }
 }
 
-/** A line with name and state; what there is to say about it opens below. */
+/** A line with name and state; arguments, text and result unfold below it. */
 function drawCard(item) {
   const parts = [item.arguments, item.text, item.result].filter((part) => part?.trim());
-  const card = make(parts.length > 0 ? "details" : "div", "card");
-  const head = make(parts.length > 0 ? "summary" : "div", "line");
-  head.append(make("span", "kind", KIND_WORDS[item.kind]));
-  if (item.name) head.append(" ", makeText("span", "name", item.name));
-  head.append(" ", make("span", "state", STATE_WORDS[item.state] ?? item.state));
-  card.append(head, ...parts.map((part) => makeText("pre", "part", part)));
+  const card = createNode(parts.length > 0 ? "details" : "div", "card");
+  const head = createNode(parts.length > 0 ? "summary" : "div", "line");
+  head.append(createNode("span", "kind", KIND_LABELS[item.kind]));
+  if (item.name) head.append(" ", createTextElement("span", "name", item.name));
+  head.append(" ", createNode("span", "state", STATE_LABELS[item.state] ?? item.state));
+  card.append(head, ...parts.map((part) => createTextElement("pre", "part", part)));
   return card;
 }
 
 function drawSteps(item) {
-  const steps = make("details", "folded");
-  const list = make("ol", "page");
+  const steps = createNode("details", "folded");
+  const list = createNode("ol", "page");
   list.append(...(item.steps ?? []).map(drawItem));
-  steps.append(make("summary", "line", item.label ?? "Steps"), list);
+  steps.append(createNode("summary", "line", item.label ?? "Steps"), list);
   return steps;
 }
 
 function drawImage(image) {
   const source = Object.hasOwn(data.images, image.ref) ? data.images[image.ref] : undefined;
-  if (source === undefined) return makeText("div", "note", `Image: ${image.ref}`);
-  const picture = make("img");
-  picture.alt = `Image from the stream, ${image.mediaType ?? "of unknown type"}`;
-  picture.src = source;
-  return picture;
+  if (source === undefined) return createTextElement("div", "note", `Image: ${image.ref}`);
+  const element = createNode("img");
+  element.alt = `Image from the stream, ${image.mediaType ?? "of unknown type"}`;
+  element.src = source;
+  return element;
 }
 
 function drawCitation(citation) {
   const words = [citation.title, citation.url].filter(Boolean);
-  return makeText("div", "note", `Source: ${words.join(", ") || citation.quote || "unnamed"}`);
+  const source = words.join(", ") || citation.quote || "unnamed";
+  return createTextElement("div", "note", `Source: ${source}`);
 }
 
 // Columns
@@ -98,42 +99,42 @@ class Column {
   constructor(view) {
     this.timeline = new Timeline(view.frames);
     this.drawn = new Map();
-    this.list = make("ol", "page");
-    this.border = make("li", "border", "settled above, live below");
-    this.asks = make("div", "asks");
-    this.status = make("p", "status");
-    this.change = make("span", "change", "changed");
-    this.body = make("div", "body");
+    this.list = createNode("ol", "page");
+    this.border = createNode("li", "border", "settled above, live below");
+    this.asks = createNode("div", "asks");
+    this.status = createNode("p", "status");
+    this.change = createNode("span", "change", "changed");
+    this.body = createNode("div", "body");
     this.body.tabIndex = 0;
     this.body.setAttribute("role", "region");
     this.body.setAttribute("aria-label", `What ${view.name} shows`);
     this.body.append(this.list, this.asks);
-    this.element = make("section", "view");
-    const name = make("h2", "", view.name);
+    this.element = createNode("section", "view");
+    const name = createNode("h2", "", view.name);
     name.id = `view-${view.name}`;
     this.element.setAttribute("aria-labelledby", name.id);
-    const line = make("div", "title");
+    const line = createNode("div", "title");
     line.append(name, this.change);
-    const head = make("div", "head");
-    head.append(line, make("p", "purpose", view.purpose));
+    const head = createNode("div", "head");
+    head.append(line, createNode("p", "purpose", view.purpose));
     this.element.append(head, this.body, this.status);
   }
 
   show(seq) {
-    const picture = this.timeline.at(seq);
+    const page = this.timeline.at(seq);
     const room = this.body.scrollHeight - this.body.clientHeight;
     const isAtEnd = room - this.body.scrollTop < 8;
-    this.drawItems(picture);
-    this.drawAsks(picture);
-    this.drawStatus(picture);
+    this.drawItems(page);
+    this.drawAsks(page);
+    this.drawStatus(page);
     this.change.hidden = (this.timeline.frames[seq] ?? []).length === 0;
     if (isAtEnd) this.body.scrollTop = this.body.scrollHeight;
   }
 
-  /** Only what is not drawn yet is drawn: an item that did not change is the same object. */
-  drawItems(picture) {
+  /** Redraws only changed items: an unchanged item is the same object. */
+  drawItems(page) {
     for (const [key, { node }] of this.drawn) {
-      const item = picture.items[key];
+      const item = page.items[key];
       if (item === undefined || item.state === "withdrawn") {
         node.remove();
         this.drawn.delete(key);
@@ -141,13 +142,13 @@ class Column {
     }
     this.border.remove();
     let place = this.list.firstChild;
-    picture.items.forEach((item, key) => {
+    page.items.forEach((item, key) => {
       if (item.state === "withdrawn") return;
       const old = this.drawn.get(key);
       let node = old?.node;
       if (old?.item !== item) {
         node = drawItem(item);
-        keepOpen(old?.node, node);
+        keepDetailsOpen(old?.node, node);
         if (old && old.node === place) place = place.nextSibling;
         old?.node.remove();
         this.drawn.set(key, { item, node });
@@ -155,7 +156,7 @@ class Column {
       if (node === place) place = place.nextSibling;
       else this.list.insertBefore(node, place);
     });
-    this.drawBorder(picture);
+    this.drawBorder(page);
   }
 
   drawBorder({ items, settled }) {
@@ -164,30 +165,31 @@ class Column {
     if (0 < settled.count && firstLive?.previousSibling) firstLive.before(this.border);
   }
 
-  drawAsks(picture) {
+  drawAsks(page) {
     const isOnPage = (ask) =>
-      picture.items.some((item) => item?.kind === "ask" && item.id === ask.id);
-    const asks = picture.asks.filter((ask) => !isOnPage(ask)).map((ask) => {
-      const node = make("div", "item ask");
+      page.items.some((item) => item?.kind === "ask" && item.id === ask.id);
+    const asks = page.asks.filter((ask) => !isOnPage(ask)).map((ask) => {
+      const node = createNode("div", "item ask");
       const options = ask.options.map((option) => option.label).join(" / ");
-      node.append(make("span", "kind", "Question"), makeText("div", "words", ask.text));
-      if (options) node.append(makeText("div", "note", options));
+      node.append(createNode("span", "kind", "Question"));
+      node.append(createTextElement("div", "words", ask.text));
+      if (options) node.append(createTextElement("div", "note", options));
       return node;
     });
     this.asks.replaceChildren(...asks);
   }
 
-  drawStatus(picture) {
+  drawStatus(page) {
     const isEmpty = this.list.childElementCount === 0;
-    const overlay = picture.status.text === undefined ? picture.overlay?.label : "";
-    const words = overlay || picture.label || (picture.ended ? "Done" : "");
+    const overlay = page.status.text === undefined ? page.overlay?.label : "";
+    const words = overlay || page.label || (page.ended ? "Done" : "");
     this.status.textContent = words || (isEmpty ? "Nothing yet" : "");
-    this.status.classList.toggle("ended", picture.ended !== null);
+    this.status.classList.toggle("ended", page.ended !== null);
   }
 }
 
-/** What a person opened stays open when it is drawn anew. */
-function keepOpen(old, node) {
+/** Keeps opened details open across a redraw. */
+function keepDetailsOpen(old, node) {
   const before = old?.querySelectorAll("details") ?? [];
   node.querySelectorAll("details").forEach((details, at) => {
     if (before[at]?.open) details.open = true;
@@ -201,55 +203,55 @@ const slider = byId("slider");
 let now = 0;
 let timer = null;
 
-function show(seq) {
+function showEvent(seq) {
   now = Math.min(Math.max(seq, 0), last);
   for (const column of columns) column.show(now);
   const event = data.events[now] ?? { type: "nothing", text: "" };
   slider.value = String(now);
   slider.setAttribute("aria-valuetext", `Event ${now} of ${last}: ${event.type}`);
-  byId("place").textContent = `${now} of ${last}${timeWords(event)}`;
+  byId("place").textContent = `${now} of ${last}${formatElapsed(event)}`;
   byId("type").textContent = event.type;
   byId("gist").textContent = event.text;
   for (const id of ["first", "back"]) byId(id).setAttribute("aria-disabled", String(now === 0));
   for (const id of ["next", "last"]) byId(id).setAttribute("aria-disabled", String(now === last));
-  if (byId("near").open) drawNear();
+  if (byId("near").open) drawNearbyEvents();
 }
 
-function timeWords(event) {
+function formatElapsed(event) {
   const first = data.events.find((other) => other.at !== null);
   if (!first || event.at === null) return "";
   return `, +${((event.at - first.at) / 1000).toFixed(1)} s`;
 }
 
-/** A window on the events; all of them would be too many for a page. */
-function drawNear() {
+/** Lists the events around the current one; all of them would be too many. */
+function drawNearbyEvents() {
   const from = Math.max(0, Math.min(now - 4, last - 8));
   const rows = data.events.slice(from, from + 9).map((event, at) => {
     const seq = from + at;
-    const row = make("li");
-    const button = make("button", "", `${seq} ${event.type}`);
+    const row = createNode("li");
+    const button = createNode("button", "", `${seq} ${event.type}`);
     button.type = "button";
     if (seq === now) button.setAttribute("aria-current", "step");
     button.addEventListener("click", () => {
       pause();
-      show(seq);
+      showEvent(seq);
       byId("events").querySelector("[aria-current]")?.focus();
     });
-    row.append(button, " ", make("span", "gist", event.text));
+    row.append(button, " ", createNode("span", "gist", event.text));
     return row;
   });
   byId("events").replaceChildren(...rows);
 }
 
-/** A long stream is played in larger steps, so that it takes half a minute at most. */
+/** Plays the events; a long stream in larger steps, so that it takes at most 30 seconds. */
 function play() {
-  if (now === last) show(0);
+  if (now === last) showEvent(0);
   const step = Math.max(1, Math.ceil(last / 300));
-  // Nobody can listen that fast.
+  // Too fast for screen readers.
   byId("event").setAttribute("aria-live", "off");
   byId("play").textContent = "Pause";
   timer = setInterval(() => {
-    show(now + step);
+    showEvent(now + step);
     if (now === last) pause();
   }, 100);
 }
@@ -262,17 +264,17 @@ function pause() {
   byId("event").setAttribute("aria-live", "polite");
 }
 
-function goTo(place) {
+function pauseAndShow(place) {
   pause();
-  show(place());
+  showEvent(place());
 }
 
-const PLACES = {
+const TARGETS = {
   first: () => 0, back: () => now - 1, next: () => now + 1, last: () => last,
 };
 const KEYS = { Home: "first", ArrowLeft: "back", ArrowRight: "next", End: "last" };
 
-function onKey(event) {
+function handleKey(event) {
   if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
   const key = event.key;
   if (key === " " && !event.target.closest("button, summary")) {
@@ -280,7 +282,7 @@ function onKey(event) {
     if (timer === null) play(); else pause();
   } else if (KEYS[key] && event.target !== slider) {
     event.preventDefault();
-    goTo(PLACES[KEYS[key]]);
+    pauseAndShow(TARGETS[KEYS[key]]);
   }
 }
 
@@ -288,13 +290,13 @@ document.title = `${data.title}: five views of one stream`;
 byId("title").textContent = data.title;
 byId("views").append(...columns.map((column) => column.element));
 slider.max = String(last);
-slider.addEventListener("input", () => goTo(() => Number(slider.value)));
-for (const [id, place] of Object.entries(PLACES)) {
-  byId(id).addEventListener("click", () => goTo(place));
+slider.addEventListener("input", () => pauseAndShow(() => Number(slider.value)));
+for (const [id, place] of Object.entries(TARGETS)) {
+  byId(id).addEventListener("click", () => pauseAndShow(place));
 }
 byId("play").addEventListener("click", () => {
   if (timer === null) play(); else pause();
 });
-byId("near").addEventListener("toggle", drawNear);
-document.addEventListener("keydown", onKey);
-show(data.at);
+byId("near").addEventListener("toggle", drawNearbyEvents);
+document.addEventListener("keydown", handleKey);
+showEvent(data.at);

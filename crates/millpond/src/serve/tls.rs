@@ -1,4 +1,4 @@
-//! Certificate and key from PEM files.
+//! TLS setup from PEM files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,8 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 
-pub(crate) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, String> {
+/// Loads certificate chain and key, and builds an acceptor for HTTP/2 and HTTP/1.1.
+pub(crate) fn load_tls_acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, String> {
     let bad = |path: &Path, error: &dyn std::fmt::Display| {
         format!("cannot use {}: {error}", path.display())
     };

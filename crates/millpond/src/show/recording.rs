@@ -1,85 +1,90 @@
-//! Keeping a raw stream with its times, and playing it back.
+//! Records a raw stream with timestamps, and plays recordings back.
 //!
-//! A recording is JSON lines: a header, then one line for each stretch of bytes that came together,
-//! with the time of its arrival. Stretches end at line ends, so that no secret is cut in two before
-//! it is blacked out; only a line that is longer than any sane one is cut elsewhere.
+//! A recording is JSON lines: a header, then one line per chunk with its arrival time. Chunks end
+//! at line ends, so that no secret is split before it is redacted; only a line longer than
+//! `LINE_BYTES_MAX` is cut elsewhere.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use engine::event::Millis;
+use millpond_engine::event::Millis;
 use serde::{Deserialize, Serialize};
 
-use super::redact::redacted;
-use super::stop::Stop;
+use super::redact::redact_secrets;
+use super::stop_signal::StopFlag;
 
 const HEADER: &str = "{\"millpond_recording\":1}\n";
 
-/// Longest line kept back for its end; a longer one is written in parts, cut between words.
+/// Longest line buffered until its end; a longer one is written in parts, cut between words.
 const LINE_BYTES_MAX: usize = 4 << 20;
 
-/// Longest line of a recording: a stretch, escaped.
+/// Longest line of a recording: an escaped chunk.
 const RECORDED_LINE_BYTES_MAX: usize = 8 * LINE_BYTES_MAX;
 
-/// Longest pause that is played back.
+/// Longest pause during playback.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
+/// One line of a recording.
 #[derive(Serialize, Deserialize)]
-struct Stretch {
+struct RecordedChunk {
     at_ms: Millis,
     text: String,
 }
 
+/// Writes a recording, with secrets redacted.
 pub(super) struct Recorder {
     out: BufWriter<File>,
     pending: Vec<u8>,
 }
 
-fn now() -> Millis {
+fn now_ms() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
 }
 
 impl Recorder {
+    /// Creates the file, which must not exist, and writes the header.
     pub(super) fn create(path: &Path) -> std::io::Result<Recorder> {
         let mut out = BufWriter::new(File::create_new(path)?);
         out.write_all(HEADER.as_bytes())?;
         Ok(Recorder { out, pending: Vec::new() })
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+    /// Writes all complete lines; keeps the rest for the next call.
+    pub(super) fn write_complete_lines(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         let before = self.pending.len();
         self.pending.extend_from_slice(bytes);
         let end = match bytes.iter().rposition(|&byte| byte == b'\n') {
             Some(last) => before + last + 1,
-            None if LINE_BYTES_MAX < self.pending.len() => cut_of(&self.pending),
+            None if LINE_BYTES_MAX < self.pending.len() => find_cut_position(&self.pending),
             None => return Ok(()),
         };
         let rest = self.pending.split_off(end);
         let stretch = std::mem::replace(&mut self.pending, rest);
-        self.write(&stretch)
+        self.write_chunk(&stretch)
     }
 
+    /// Writes what is left and flushes.
     pub(super) fn finish(mut self) -> std::io::Result<()> {
         let stretch = std::mem::take(&mut self.pending);
         if !stretch.is_empty() {
-            self.write(&stretch)?;
+            self.write_chunk(&stretch)?;
         }
         self.out.flush()
     }
 
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        let text = redacted(&String::from_utf8_lossy(bytes));
-        serde_json::to_writer(&mut self.out, &Stretch { at_ms: now(), text })?;
+    fn write_chunk(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        let text = redact_secrets(&String::from_utf8_lossy(bytes));
+        serde_json::to_writer(&mut self.out, &RecordedChunk { at_ms: now_ms(), text })?;
         self.out.write_all(b"\n")?;
         self.out.flush()
     }
 }
 
-/// Where a line that is too long can be cut: between words, else between characters.
-fn cut_of(bytes: &[u8]) -> usize {
+/// Position at which to cut a line that is too long: after a word, else between characters.
+fn find_cut_position(bytes: &[u8]) -> usize {
     let between = bytes.iter().rposition(|byte| matches!(byte, b' ' | b'"' | b','));
     match (between, std::str::from_utf8(bytes)) {
         (Some(at), _) => at + 1,
@@ -88,47 +93,49 @@ fn cut_of(bytes: &[u8]) -> usize {
     }
 }
 
-/// Where played bytes go, with the time they first came.
-pub(super) type PlayTo<'a> = dyn FnMut(&[u8], Option<Millis>) + 'a;
+/// Receives the played bytes, with their recorded time.
+pub(super) type PlaybackSink<'a> = dyn FnMut(&[u8], Option<Millis>) + 'a;
 
-/// What is done about the time between two stretches.
-pub(super) enum Pause<'a> {
-    None,
-    /// Waited for, unless somebody asks to stop.
-    AsItCame(&'a Stop),
+/// Handling of the time between two recorded chunks.
+pub(super) enum PlaybackPacing<'a> {
+    Immediate,
+    /// Waits as long as it took, or until a stop is requested.
+    RealTime(&'a StopFlag),
 }
 
-impl Pause<'_> {
-    fn is_stopped_after(&self, pause: Duration) -> bool {
+impl PlaybackPacing<'_> {
+    /// Waits, if pacing is real; returns true if a stop was requested meanwhile.
+    fn is_stopped_while_waiting(&self, pause: Duration) -> bool {
         match self {
-            Pause::None => false,
-            Pause::AsItCame(stop) => stop.is_asked_within(pause),
+            PlaybackPacing::Immediate => false,
+            PlaybackPacing::RealTime(stop) => stop.wait_for_request(pause),
         }
     }
 }
 
-/// Passes a stream through, unless it is a recording: then it plays what was recorded.
+/// Plays a recording; passes any other input through unchanged.
 #[derive(Default)]
 pub(super) struct Player {
-    state: State,
+    state: PlayerState,
 }
 
 #[derive(Default)]
-enum State {
+enum PlayerState {
     #[default]
-    Unsure,
-    Waiting(Vec<u8>),
+    Undecided,
+    /// Input so far, which is a prefix of the header.
+    PartialHeader(Vec<u8>),
     PassingThrough,
     Playing {
         pending: Vec<u8>,
-        /// No line ends before this.
+        /// Bytes of `pending` known to contain no line end.
         searched: usize,
         last: Option<Millis>,
         line: usize,
     },
 }
 
-/// A line of a recording that cannot be played.
+/// Unreadable line of a recording.
 #[derive(Debug)]
 pub(super) struct BadRecording {
     line: usize,
@@ -137,76 +144,83 @@ pub(super) struct BadRecording {
 
 impl std::fmt::Display for BadRecording {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the recording is damaged at line {}: {}", self.line, self.problem)
+        write!(f, "recording damaged at line {}: {}", self.line, self.problem)
     }
 }
 
 impl Player {
+    /// Plays the complete recorded lines in `bytes`, or passes the bytes through.
     pub(super) fn push(
         &mut self,
         bytes: &[u8],
-        pause: &Pause<'_>,
-        out: &mut PlayTo<'_>,
+        pause: &PlaybackPacing<'_>,
+        out: &mut PlaybackSink<'_>,
     ) -> Result<(), BadRecording> {
         let bytes = match std::mem::take(&mut self.state) {
-            State::PassingThrough => {
-                self.state = State::PassingThrough;
+            PlayerState::PassingThrough => {
+                self.state = PlayerState::PassingThrough;
                 out(bytes, None);
                 return Ok(());
             }
-            playing @ State::Playing { .. } => {
+            playing @ PlayerState::Playing { .. } => {
                 self.state = playing;
                 bytes.to_vec()
             }
-            State::Unsure => bytes.to_vec(),
-            State::Waiting(mut seen) => {
+            PlayerState::Undecided => bytes.to_vec(),
+            PlayerState::PartialHeader(mut seen) => {
                 seen.extend_from_slice(bytes);
                 seen
             }
         };
-        if let State::Playing { pending, .. } = &mut self.state {
+        if let PlayerState::Playing { pending, .. } = &mut self.state {
             pending.extend_from_slice(&bytes);
-            return self.play(pause, out);
+            return self.play_complete_lines(pause, out);
         }
         let header = HEADER.as_bytes();
         if let Some(rest) = bytes.strip_prefix(header) {
             self.state =
-                State::Playing { pending: rest.to_vec(), searched: 0, last: None, line: 1 };
-            return self.play(pause, out);
+                PlayerState::Playing { pending: rest.to_vec(), searched: 0, last: None, line: 1 };
+            return self.play_complete_lines(pause, out);
         }
         if header.starts_with(&bytes) {
-            self.state = State::Waiting(bytes);
+            self.state = PlayerState::PartialHeader(bytes);
         } else {
-            self.state = State::PassingThrough;
+            self.state = PlayerState::PassingThrough;
             out(&bytes, None);
         }
         Ok(())
     }
 
+    /// Plays or passes through what is left at the end of the input.
     pub(super) fn finish(
         &mut self,
-        pause: &Pause<'_>,
-        out: &mut PlayTo<'_>,
+        pause: &PlaybackPacing<'_>,
+        out: &mut PlaybackSink<'_>,
     ) -> Result<(), BadRecording> {
         match &mut self.state {
-            State::Waiting(seen) => out(&std::mem::take(seen), None),
-            State::Playing { pending, .. } if !pending.is_empty() => {
+            PlayerState::PartialHeader(seen) => out(&std::mem::take(seen), None),
+            PlayerState::Playing { pending, .. } if !pending.is_empty() => {
                 pending.push(b'\n');
-                return self.play(pause, out);
+                return self.play_complete_lines(pause, out);
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn play(&mut self, pause: &Pause<'_>, out: &mut PlayTo<'_>) -> Result<(), BadRecording> {
-        let State::Playing { pending, searched, last, line } = &mut self.state else {
+    /// Plays the complete lines of the pending bytes.
+    fn play_complete_lines(
+        &mut self,
+        pause: &PlaybackPacing<'_>,
+        out: &mut PlaybackSink<'_>,
+    ) -> Result<(), BadRecording> {
+        let PlayerState::Playing { pending, searched, last, line } = &mut self.state else {
             return Ok(());
         };
         let Some(end) = pending[*searched..].iter().rposition(|&byte| byte == b'\n') else {
             *searched = pending.len();
             if RECORDED_LINE_BYTES_MAX < pending.len() {
-                let problem = "it is too long".to_owned();
+                let problem = "line too long".to_owned();
                 return Err(BadRecording { line: *line + 1, problem });
             }
             return Ok(());
@@ -220,10 +234,10 @@ impl Player {
                 continue;
             }
             *line += 1;
-            let stretch: Stretch = serde_json::from_slice(text)
+            let stretch: RecordedChunk = serde_json::from_slice(text)
                 .map_err(|error| BadRecording { line: *line, problem: error.to_string() })?;
             let since = stretch.at_ms.saturating_sub(last.unwrap_or(stretch.at_ms));
-            if pause.is_stopped_after(Duration::from_millis(since).min(PAUSE_MAX)) {
+            if pause.is_stopped_while_waiting(Duration::from_millis(since).min(PAUSE_MAX)) {
                 return Ok(());
             }
             *last = Some(stretch.at_ms);

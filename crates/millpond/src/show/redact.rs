@@ -1,4 +1,4 @@
-//! Blacking out secrets before anything is written down for others to read.
+//! Redacts secrets in recorded text.
 
 use std::sync::LazyLock;
 
@@ -6,8 +6,8 @@ use regex::Regex;
 
 const REDACTED: &str = "[redacted]";
 
-/// Whole secrets, known by their shape. Each begins at a word's beginning.
-const SHAPES: &[&str] = &[
+/// Patterns of whole secrets. Each starts at a word boundary.
+const SECRET_PATTERNS: &[&str] = &[
     r"\bsk-(?:[A-Za-z]+-)*[A-Za-z0-9_]{16,}[A-Za-z0-9_-]*",
     r"\bAIza[A-Za-z0-9_-]{30,}",
     r"\bgh[pousr]_[A-Za-z0-9]{20,}",
@@ -20,12 +20,12 @@ const SHAPES: &[&str] = &[
     r"\bgsk_[A-Za-z0-9]{20,}",
     r"\bxai-[A-Za-z0-9]{20,}",
     r"\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}",
-    // Base64, escaped line ends and spaces; never a quote or a bare line end, which end the frame.
+    // Base64, escaped line ends and spaces; never a quote or a raw line end, which end the frame.
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[A-Za-z0-9+/=: ,]|\\[nr])+",
 ];
 
-/// A name that says so, then a secret; only the secret goes.
-const NAMED: &[&str] = &[
+/// Patterns of a telling name followed by a secret; only the secret is redacted.
+const NAMED_SECRET_PATTERNS: &[&str] = &[
     r"(?i)(authorization\S{0,4}\s{0,4}(?:bearer|basic|token)\s+)[A-Za-z0-9._~+/=-]{4,}",
     r"(?i)(\bbearer\s+)[A-Za-z0-9._~+/-]*[0-9._~+/=][A-Za-z0-9._~+/=-]{8,}",
     r#"(?i)(\\?"(?:api[_-]?key|x-api-key|access[_-]?token|refresh[_-]?token|id[_-]?token|auth[_-]?token|client[_-]?secret|secret|password|passwd|authorization|private[_-]?key)\\?"\s*:\s*)(?:\\"(?:\\\\\\"|[^"\\]|\\[^"])*\\"|"(?:[^"\\]|\\.)*")"#,
@@ -34,20 +34,23 @@ const NAMED: &[&str] = &[
     r"(://[^/\s:@\x22]+:)[^/\s:@\x22]+@",
 ];
 
-static SHAPE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&SHAPES.join("|")).ok());
-static NAME: LazyLock<Vec<Regex>> =
-    LazyLock::new(|| NAMED.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
+static SECRET_REGEX: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(&SECRET_PATTERNS.join("|")).ok());
+static NAMED_SECRET_REGEXES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    NAMED_SECRET_PATTERNS.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect()
+});
 
-pub(super) fn redacted(text: &str) -> String {
-    let mut text = match &*SHAPE {
+/// Replaces every recognised secret with `[redacted]`.
+pub(super) fn redact_secrets(text: &str) -> String {
+    let mut text = match &*SECRET_REGEX {
         Some(shape) => shape.replace_all(text, REDACTED).into_owned(),
         None => text.to_owned(),
     };
-    for named in &*NAME {
+    for named in &*NAMED_SECRET_REGEXES {
         let replaced = named.replace_all(&text, |found: &regex::Captures<'_>| {
             let name = &found[1];
             let secret = &found[0][name.len()..];
-            // Quotes around a secret stay, so that what was JSON is still JSON.
+            // Keep the quotes around a secret, so that JSON stays valid.
             let quote = if secret.starts_with("\\\"") {
                 "\\\""
             } else if secret.starts_with('"') {
@@ -69,14 +72,14 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        assert_eq!(redacted(text), expected);
-        assert_eq!(redacted(expected), expected, "a second pass changes nothing");
+        assert_eq!(redact_secrets(text), expected);
+        assert_eq!(redact_secrets(expected), expected, "a second pass changes nothing");
     }
 
     #[test]
     fn every_pattern_is_valid() {
-        assert!(SHAPE.is_some());
-        assert_eq!(NAME.len(), NAMED.len());
+        assert!(SECRET_REGEX.is_some());
+        assert_eq!(NAMED_SECRET_REGEXES.len(), NAMED_SECRET_PATTERNS.len());
     }
 
     #[test]
@@ -95,7 +98,7 @@ mod tests {
             "A basic understanding of the bearer certificates and task-based-language-teaching.",
             "Look for -----BEGIN PRIVATE KEY-----\"}\n\ndata: {\"lines\":1}",
         ] {
-            let kept = redacted(prose);
+            let kept = redact_secrets(prose);
             assert!(kept == prose || kept.ends_with("\"}\n\ndata: {\"lines\":1}"), "{kept}");
         }
     }

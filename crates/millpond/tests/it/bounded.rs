@@ -1,16 +1,19 @@
-//! Hostile input costs little memory and gets a typed answer.
+//! Hostile input is handled in bounded memory and reported as typed events.
 
 use std::io::Write;
 use std::process::Stdio;
 
-use crate::support::{Ran, millpond};
+use crate::support::{ProgramOutput, millpond_command};
 
 const MEMORY_KIB_MAX: u64 = 64 << 10;
 
-/// Feeds what `feed` writes and returns how the program ended. Fails if it ever took more than
+/// Runs `millpond` with the input that `feed` writes. Panics if it ever uses more than
 /// [`MEMORY_KIB_MAX`].
-fn feed(args: &[&str], feed: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Ran {
-    let mut child = millpond(args)
+fn run_with_memory_limit(
+    args: &[&str],
+    feed: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> ProgramOutput {
+    let mut child = millpond_command(args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -28,8 +31,8 @@ fn feed(args: &[&str], feed: impl FnOnce(&mut dyn Write) -> std::io::Result<()>)
     ran
 }
 
-/// The most memory a program had resident, watched until it ends. The system's own account of
-/// children that have ended counts what their parent had before they began, so it is of no use.
+/// Peak resident memory of a process, polled until it ends. `getrusage` of children is useless
+/// here: it includes the memory of the parent before `exec`.
 fn peak_memory_kib(pid: u32) -> u64 {
     let mut peak = 0;
     while let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/status")) {
@@ -42,23 +45,23 @@ fn peak_memory_kib(pid: u32) -> u64 {
     peak
 }
 
-fn repeat(out: &mut dyn Write, piece: &[u8], times: usize) -> std::io::Result<()> {
+fn write_repeated(out: &mut dyn Write, piece: &[u8], times: usize) -> std::io::Result<()> {
     for _ in 0..times {
         out.write_all(piece)?;
     }
     Ok(())
 }
 
-const START: &[u8] =
+const FIRST_CHUNK: &[u8] =
     b"data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi.\"}}]}\n\n";
 const MEBIBYTE: usize = 1 << 20;
 
 #[test]
 fn an_endless_line_is_passed_over() {
-    let ran = feed(&["show", "-o", "events", "-q"], |out| {
-        out.write_all(START)?;
+    let ran = run_with_memory_limit(&["show", "-o", "events", "-q"], |out| {
+        out.write_all(FIRST_CHUNK)?;
         out.write_all(b"data: ")?;
-        repeat(out, &vec![b'x'; MEBIBYTE], 100)
+        write_repeated(out, &vec![b'x'; MEBIBYTE], 100)
     });
     assert!(ran.stdout.contains("\"reason\":\"too_long\""));
     assert!(ran.stdout.contains("\"outcome\":\"truncated\"") && ran.stdout.contains("Hi."));
@@ -67,11 +70,11 @@ fn an_endless_line_is_passed_over() {
 #[test]
 fn an_endless_event_is_passed_over() {
     let line = [b"data: ".to_vec(), vec![b'x'; MEBIBYTE], b"\n".to_vec()].concat();
-    let ran = feed(&["show", "-o", "events", "-q"], |out| {
-        out.write_all(START)?;
-        repeat(out, &line, 100)?;
+    let ran = run_with_memory_limit(&["show", "-o", "events", "-q"], |out| {
+        out.write_all(FIRST_CHUNK)?;
+        write_repeated(out, &line, 100)?;
         out.write_all(b"\n")?;
-        out.write_all(START)
+        out.write_all(FIRST_CHUNK)
     });
     assert!(ran.stdout.contains("\"reason\":\"too_long\""));
     assert_eq!(ran.stdout.matches("Hi.").count(), 2, "what comes after it is read");
@@ -79,9 +82,9 @@ fn an_endless_event_is_passed_over() {
 
 #[test]
 fn an_endless_line_of_json_is_passed_over() {
-    let ran = feed(&["show", "-q", "-o", "events"], |out| {
+    let ran = run_with_memory_limit(&["show", "-q", "-o", "events"], |out| {
         out.write_all(b"{\"choices\":\"")?;
-        repeat(out, &vec![b'x'; MEBIBYTE], 100)
+        write_repeated(out, &vec![b'x'; MEBIBYTE], 100)
     });
     assert_eq!(ran.status, 1);
     assert!(ran.stdout.contains("\"reason\":\"too_long\""));
@@ -89,34 +92,34 @@ fn an_endless_line_of_json_is_passed_over() {
 
 #[test]
 fn a_million_empty_data_lines_are_one_unreadable_event() {
-    let ran = feed(&["show", "-q", "-o", "events"], |out| {
-        out.write_all(START)?;
-        repeat(out, b"data:\n", 1_000_000)?;
+    let ran = run_with_memory_limit(&["show", "-q", "-o", "events"], |out| {
+        out.write_all(FIRST_CHUNK)?;
+        write_repeated(out, b"data:\n", 1_000_000)?;
         out.write_all(b"\n")?;
-        out.write_all(START)
+        out.write_all(FIRST_CHUNK)
     });
     assert_eq!(ran.stdout.matches("Hi.").count(), 2);
 }
 
 #[test]
 fn deeply_nested_json_is_kept_as_unreadable() {
-    let ran = feed(&["show", "-q", "-o", "events"], |out| {
-        out.write_all(START)?;
+    let ran = run_with_memory_limit(&["show", "-q", "-o", "events"], |out| {
+        out.write_all(FIRST_CHUNK)?;
         out.write_all(b"data: {\"choices\":")?;
-        repeat(out, b"[", MEBIBYTE)?;
+        write_repeated(out, b"[", MEBIBYTE)?;
         out.write_all(b"\n\n")?;
         out.write_all(b"data: {\"id\":\"c\",\"usage\":")?;
-        repeat(out, b"{\"a\":", 100_000)?;
+        write_repeated(out, b"{\"a\":", 100_000)?;
         out.write_all(b"1")?;
-        repeat(out, b"}", 100_000)?;
+        write_repeated(out, b"}", 100_000)?;
         out.write_all(b"}\n\n")?;
-        out.write_all(START)
+        out.write_all(FIRST_CHUNK)
     });
     assert!(ran.stdout.contains("\"reason\":\"unreadable\""));
     assert_eq!(ran.stdout.matches("\"text\":\"Hi.\"").count(), 2);
 }
 
-/// Ten megabytes of arguments, in one delta or in many: they are all in the log.
+/// Ten megabytes of arguments, in one delta or in many, are all in the log.
 #[test]
 fn ten_megabytes_of_tool_arguments_pass() {
     let chunk = |arguments: &str| {
@@ -127,10 +130,10 @@ fn ten_megabytes_of_tool_arguments_pass() {
     let whole = chunk(&"x\\n".repeat(10 * MEBIBYTE / 3));
     let many = chunk(&"x".repeat(1024));
     let args = ["show", "-q", "-o", "events"];
-    let ran = feed(&args, |out| out.write_all(whole.as_bytes()));
+    let ran = run_with_memory_limit(&args, |out| out.write_all(whole.as_bytes()));
     assert!(10 * MEBIBYTE - 3 <= ran.stdout.len(), "all of it is in the log");
     assert_eq!(ran.status, 3);
-    let ran = feed(&args, |out| repeat(out, many.as_bytes(), 10 * 1024));
+    let ran = run_with_memory_limit(&args, |out| write_repeated(out, many.as_bytes(), 10 * 1024));
     assert!(10 * MEBIBYTE <= ran.stdout.len(), "all of it is in the log");
     assert_eq!(ran.status, 3);
 }
@@ -140,15 +143,16 @@ fn a_long_reply_takes_no_more_memory_than_a_short_one() {
     let text = "word ".repeat(200);
     let chunk = format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
     let times = 100 * MEBIBYTE / text.len();
-    let ran = feed(&["show", "-q"], |out| repeat(out, chunk.as_bytes(), times));
+    let ran =
+        run_with_memory_limit(&["show", "-q"], |out| write_repeated(out, chunk.as_bytes(), times));
     assert_eq!(ran.stdout.len(), text.len() * times + 1);
 }
 
 #[test]
 fn an_endless_lead_of_blank_lines_is_forgotten() {
-    let ran = feed(&["show", "-q"], |out| {
-        repeat(out, &vec![b'\n'; MEBIBYTE], 100)?;
-        out.write_all(START)
+    let ran = run_with_memory_limit(&["show", "-q"], |out| {
+        write_repeated(out, &vec![b'\n'; MEBIBYTE], 100)?;
+        out.write_all(FIRST_CHUNK)
     });
     assert_eq!(ran.stdout, "Hi.\n");
 }

@@ -1,23 +1,23 @@
-//! The chat in a terminal: talked to through a pseudo-terminal, looked at through an emulator.
+//! The terminal chat, driven through a pseudo-terminal and read through an emulator.
 
 mod hostile;
+mod images;
 mod leaving;
 mod lines;
-mod pictures;
 mod resize;
-pub(crate) mod source;
+pub(crate) mod tee_source;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::pty::{PATIENCE, Terminal};
+use crate::pty::{TestTerminal, WAIT_MAX};
 
 const ENTER: &str = "\r";
 const DOWN: &str = "\x1b[B";
 const CONTROL_C: &str = "\x03";
 
-/// No clears, and the terminal is as it was found.
-fn check_given_back(raw: &str) {
+/// Asserts that the screen was never cleared and that all terminal modes were restored.
+fn assert_terminal_restored(raw: &str) {
     for clear in ["\x1b[2J", "\x1b[3J"] {
         assert!(!raw.contains(clear), "a clear");
     }
@@ -32,40 +32,41 @@ fn check_given_back(raw: &str) {
 fn a_message_is_answered_and_the_terminal_given_back() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("notes.md"), "a note\n").unwrap();
-    let terminal = Terminal::chat(folder.path(), "chat");
-    terminal.shows("the demo agent, which is no model, answers");
-    terminal.say("list");
-    let screen = terminal
-        .until(|screen| screen.contains("notes.md │     7") && screen.contains("Write a message"));
+    let terminal = TestTerminal::start_chat(folder.path(), "chat");
+    terminal.wait_for_text("using the built-in demo");
+    terminal.send_message("list");
+    let screen = terminal.wait_until(|screen| {
+        screen.contains("notes.md │     7") && screen.contains("Write a message")
+    });
     assert!(screen.contains("› list") && screen.contains("● list_files"), "{screen}");
     assert!(screen.contains("before"), "what was there stays: {screen}");
-    terminal.press(CONTROL_C);
-    terminal.shows("once more leaves");
-    terminal.press(CONTROL_C);
-    let (status, raw) = terminal.ended();
+    terminal.press_keys(CONTROL_C);
+    terminal.wait_for_text("Press Ctrl-C again to quit");
+    terminal.press_keys(CONTROL_C);
+    let (status, raw) = terminal.wait_for_exit();
     assert_eq!(status, 0, "{raw}");
-    assert!(raw.contains("goes on with this conversation"), "{raw}");
-    check_given_back(&raw);
+    assert!(raw.contains("to resume this conversation"), "{raw}");
+    assert_terminal_restored(&raw);
 }
 
-/// A chat that has had two conversations.
-fn list_then_think(folder: &Path) -> Terminal {
-    let terminal = Terminal::chat(folder, "chat");
-    terminal.shows("Write a message");
-    terminal.say("list");
-    terminal.until(|screen| screen.contains("no files") || screen.contains("bytes in all"));
-    terminal.shows("Write a message");
-    terminal.say("/new");
-    terminal.shows("a new conversation begins");
-    terminal.say("think");
-    terminal.shows("I have thought about it twice");
+/// Starts a chat and holds two conversations, `list` and `think`.
+fn chat_with_two_conversations(folder: &Path) -> TestTerminal {
+    let terminal = TestTerminal::start_chat(folder, "chat");
+    terminal.wait_for_text("Write a message");
+    terminal.send_message("list");
+    terminal.wait_until(|screen| screen.contains("no files") || screen.contains("bytes in total"));
+    terminal.wait_for_text("Write a message");
+    terminal.send_message("/new");
+    terminal.wait_for_text("new conversation: send a message");
+    terminal.send_message("think");
+    terminal.wait_for_text("I thought about it twice");
     terminal
 }
 
 #[test]
 fn what_is_written_after_new_goes_to_another_conversation() {
     let folder = tempfile::tempdir().unwrap();
-    list_then_think(folder.path());
+    chat_with_two_conversations(folder.path());
 }
 
 #[test]
@@ -79,104 +80,105 @@ fn one_chooses_who_answers() {
          [profiles.wrong]\nmodel = \"m\"\nwire = \"chat\"\nkey_variable = \"NO_SUCH\"\n"
     );
     std::fs::write(folder.path().join("millpond.toml"), profiles).unwrap();
-    let terminal = Terminal::chat(folder.path(), "chat --config-file millpond.toml");
-    terminal.shows("Write a message");
-    terminal.say("think");
-    terminal.shows("I have thought about it twice");
-    terminal.shows("Write a message");
-    terminal.say("/model wrong");
-    terminal.shows("NO_SUCH");
+    let terminal = TestTerminal::start_chat(folder.path(), "chat --config-file millpond.toml");
+    terminal.wait_for_text("Write a message");
+    terminal.send_message("think");
+    terminal.wait_for_text("I thought about it twice");
+    terminal.wait_for_text("Write a message");
+    terminal.send_message("/model wrong");
+    terminal.wait_for_text("NO_SUCH");
     for key in ["/", "model", " ", "o"] {
-        terminal.press(key);
+        terminal.press_keys(key);
     }
-    terminal.until(|screen| screen.contains("▸ one") && screen.contains("  other"));
-    terminal.press(DOWN);
-    terminal.shows("▸ other");
-    terminal.press(ENTER);
-    terminal.shows("other answers from now on");
-    terminal.say("and now");
-    terminal.shows("From the other.");
+    terminal.wait_until(|screen| screen.contains("▸ one") && screen.contains("  other"));
+    terminal.press_keys(DOWN);
+    terminal.wait_for_text("▸ other");
+    terminal.press_keys(ENTER);
+    terminal.wait_for_text("switched to profile other");
+    terminal.send_message("and now");
+    terminal.wait_for_text("From the other.");
 }
 
 #[test]
 fn one_chooses_where_to_go_on() {
     let folder = tempfile::tempdir().unwrap();
-    let terminal = list_then_think(folder.path());
-    terminal.shows("Write a message");
-    terminal.press("\x03\x03");
-    terminal.ended();
-    let terminal = Terminal::chat(folder.path(), "-r");
-    let screen = terminal.shows("▸ think");
+    let terminal = chat_with_two_conversations(folder.path());
+    terminal.wait_for_text("Write a message");
+    terminal.press_keys("\x03\x03");
+    terminal.wait_for_exit();
+    let terminal = TestTerminal::start_chat(folder.path(), "-r");
+    let screen = terminal.wait_for_text("▸ think");
     assert!(screen.contains("  list") && screen.contains("just now"), "{screen}");
-    terminal.press(DOWN);
-    terminal.shows("▸ list");
-    terminal.press("thi");
-    terminal.until(|screen| screen.contains("▸ think") && !screen.contains("  list "));
-    terminal.press(ENTER);
-    let screen = terminal.shows("I have thought about it twice");
+    terminal.press_keys(DOWN);
+    terminal.wait_for_text("▸ list");
+    terminal.press_keys("thi");
+    terminal.wait_until(|screen| screen.contains("▸ think") && !screen.contains("  list "));
+    terminal.press_keys(ENTER);
+    let screen = terminal.wait_for_text("I thought about it twice");
     assert!(screen.contains("— think —") && !screen.contains("› /resume"), "{screen}");
-    terminal.shows("Write a message");
+    terminal.wait_for_text("Write a message");
 }
 
 #[test]
 fn r16_keys_that_were_meant_for_the_message_answer_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let terminal = Terminal::chat(folder.path(), "chat");
-    terminal.shows("Write a message");
-    terminal.say("compute 6*7");
-    terminal.shows("This needs you");
-    // In the moment it appears, as by somebody who was typing.
-    terminal.press(ENTER);
-    terminal.press("n");
-    let screen = terminal.shows("› n");
-    assert!(screen.contains("This needs you"), "{screen}");
-    terminal.press("\x7f");
-    terminal.shows("Enter answer");
+    let terminal = TestTerminal::start_chat(folder.path(), "chat");
+    terminal.wait_for_text("Write a message");
+    terminal.send_message("compute 6*7");
+    terminal.wait_for_text("Approval needed");
+    // At the moment it appears, as if the user were still typing.
+    terminal.press_keys(ENTER);
+    terminal.press_keys("n");
+    let screen = terminal.wait_for_text("› n");
+    assert!(screen.contains("Approval needed"), "{screen}");
+    terminal.press_keys("\x7f");
+    terminal.wait_for_text("Enter to answer");
     std::thread::sleep(Duration::from_millis(400));
-    terminal.press(DOWN);
-    terminal.press(DOWN);
-    terminal.until(|screen| screen.contains("› Deny"));
-    terminal.press(ENTER);
-    let screen = terminal
-        .until(|screen| screen.contains("answered: deny") && screen.contains("Write a message"));
+    terminal.press_keys(DOWN);
+    terminal.press_keys(DOWN);
+    terminal.wait_until(|screen| screen.contains("› Deny"));
+    terminal.press_keys(ENTER);
+    let screen = terminal.wait_until(|screen| {
+        screen.contains("answered: deny") && screen.contains("Write a message")
+    });
     assert!(!screen.contains("6*7 = 42"), "{screen}");
 }
 
 #[test]
 fn r17_a_signal_gives_the_terminal_back() {
     let folder = tempfile::tempdir().unwrap();
-    let terminal = Terminal::chat(folder.path(), "chat");
-    terminal.shows("Write a message");
+    let terminal = TestTerminal::start_chat(folder.path(), "chat");
+    terminal.wait_for_text("Write a message");
     let pid = terminal.child.process_id().unwrap();
     let killed = std::process::Command::new("kill").args(["-TERM", &pid.to_string()]).status();
     assert!(killed.unwrap().success());
-    let (_, raw) = terminal.ended();
-    check_given_back(&raw);
+    let (_, raw) = terminal.wait_for_exit();
+    assert_terminal_restored(&raw);
 }
 
 #[test]
 fn a_second_terminal_joins_the_conversation_that_is_going_on() {
     let folder = tempfile::tempdir().unwrap();
-    let first = Terminal::chat(folder.path(), "chat");
-    first.shows("Write a message");
-    first.say("compute 1+1");
-    first.shows("This needs you");
-    let second = Terminal::chat(folder.path(), "-c");
-    let screen = second.shows("This needs you");
+    let first = TestTerminal::start_chat(folder.path(), "chat");
+    first.wait_for_text("Write a message");
+    first.send_message("compute 1+1");
+    first.wait_for_text("Approval needed");
+    let second = TestTerminal::start_chat(folder.path(), "-c");
+    let screen = second.wait_for_text("Approval needed");
     assert!(screen.contains("› compute 1+1") && screen.contains("connected to"), "{screen}");
     std::thread::sleep(Duration::from_millis(400));
-    second.press(ENTER);
-    second.shows("1+1 = 2");
-    first.shows("1+1 = 2");
+    second.press_keys(ENTER);
+    second.wait_for_text("1+1 = 2");
+    first.wait_for_text("1+1 = 2");
 }
 
 #[test]
 fn a_terminal_that_goes_away_takes_the_chat_with_it() {
     let folder = tempfile::tempdir().unwrap();
-    let mut terminal = Terminal::chat(folder.path(), "chat");
-    terminal.shows("Write a message");
+    let mut terminal = TestTerminal::start_chat(folder.path(), "chat");
+    terminal.wait_for_text("Write a message");
     terminal.hang_up();
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + WAIT_MAX;
     while terminal.child.try_wait().unwrap().is_none() {
         assert!(Instant::now() < end, "it lives on without a terminal");
         std::thread::sleep(Duration::from_millis(20));

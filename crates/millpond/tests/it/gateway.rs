@@ -1,11 +1,12 @@
-//! The gateway as an operator runs it: the real program, real connections, real signals.
+//! End-to-end tests of the gateway: the real program, real connections, real signals.
 
 mod agents;
 mod client;
 mod commands;
 mod kills;
 mod many;
-mod nets;
+mod model_network;
 pub(crate) mod process;
 mod stop;
 mod tls;
+mod upgrade;

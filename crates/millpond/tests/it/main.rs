@@ -1,10 +1,11 @@
-//! Tests of the binary as a person or a script uses it.
+//! End-to-end tests of the `millpond` binary.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
     reason = "a test may fail, and says what it skips"
 )]
 
+mod architecture;
 mod bounded;
 mod chat;
 mod compare;

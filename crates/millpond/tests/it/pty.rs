@@ -1,4 +1,4 @@
-//! A pseudo-terminal to run the program in, and an emulator to look at what it wrote.
+//! Runs the program in a pseudo-terminal and reads its screen through an emulator.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -9,11 +9,11 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 
 pub(crate) const SIZE: PtySize = PtySize { rows: 30, cols: 80, pixel_width: 0, pixel_height: 0 };
 
-/// Long enough for anything that happens at all.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// Longest wait for anything to happen.
+pub(crate) const WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// What another terminal may have left in the environment.
-const UNWANTED: [&str; 11] = [
+/// Environment variables of other terminals, unset for the program.
+const UNSET_VARIABLES: [&str; 11] = [
     "STREAM_DEBUG",
     "NO_COLOR",
     "TMUX",
@@ -27,49 +27,50 @@ const UNWANTED: [&str; 11] = [
     "DOMTERM",
 ];
 
-/// What came out, and what it looks like.
-struct Seen {
+/// Raw output and emulated screen.
+struct TerminalOutput {
     parser: vt100::Parser,
     raw: Vec<u8>,
-    /// Whether the next thing that is read is the last.
-    enough: bool,
+    /// True to stop reading after the next read.
+    stops_after_next_read: bool,
     closed: bool,
 }
 
-type Keys = Arc<Mutex<Option<Box<dyn Write + Send>>>>;
+type KeyWriter = Arc<Mutex<Option<Box<dyn Write + Send>>>>;
 
-pub(crate) struct Terminal {
-    seen: Arc<(Mutex<Seen>, Condvar)>,
-    keys: Keys,
+pub(crate) struct TestTerminal {
+    output: Arc<(Mutex<TerminalOutput>, Condvar)>,
+    keys: KeyWriter,
     pub(crate) child: Box<dyn Child + Send + Sync>,
     master: Option<Box<dyn MasterPty + Send>>,
 }
 
-impl Drop for Terminal {
+impl Drop for TestTerminal {
     fn drop(&mut self) {
         // One that has ended cannot be killed.
         let _ended = self.child.kill();
     }
 }
 
-impl Terminal {
-    /// A chat that keeps its data in the folder.
-    pub(crate) fn chat(folder: &Path, arguments: &str) -> Terminal {
+impl TestTerminal {
+    /// Starts `millpond` with its data in the folder.
+    pub(crate) fn start_chat(folder: &Path, arguments: &str) -> TestTerminal {
         let program = env!("CARGO_BIN_EXE_millpond");
         let data = folder.join("data");
-        Terminal::shell(
+        TestTerminal::start_shell(
             folder,
             &format!("echo before; exec '{program}' {arguments} --data '{}'", data.display()),
             SIZE,
         )
     }
 
-    pub(crate) fn shell(folder: &Path, line: &str, size: PtySize) -> Terminal {
+    /// Starts a shell command in a terminal of this size.
+    pub(crate) fn start_shell(folder: &Path, line: &str, size: PtySize) -> TestTerminal {
         let pair = native_pty_system().openpty(size).unwrap();
         let mut command = CommandBuilder::new("sh");
         command.args(["-c", line]);
         command.cwd(folder);
-        for unwanted in UNWANTED {
+        for unwanted in UNSET_VARIABLES {
             command.env_remove(unwanted);
         }
         command.env("TERM", "xterm-256color");
@@ -77,37 +78,39 @@ impl Terminal {
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let parser = vt100::Parser::new(size.rows, size.cols, 10_000);
-        let seen = Seen { parser, raw: Vec::new(), enough: false, closed: false };
-        let seen = Arc::new((Mutex::new(seen), Condvar::new()));
+        let seen =
+            TerminalOutput { parser, raw: Vec::new(), stops_after_next_read: false, closed: false };
+        let output = Arc::new((Mutex::new(seen), Condvar::new()));
         let keys = Arc::new(Mutex::new(Some(pair.master.take_writer().unwrap())));
         let reader = pair.master.try_clone_reader().unwrap();
-        let (told, answers) = (Arc::clone(&seen), Arc::clone(&keys));
+        let (shared, replies) = (Arc::clone(&output), Arc::clone(&keys));
         std::thread::spawn(move || {
-            listen(reader, &told, &answers);
-            told.0.lock().unwrap().closed = true;
-            told.1.notify_all();
+            read_output(reader, &shared, &replies);
+            shared.0.lock().unwrap().closed = true;
+            shared.1.notify_all();
         });
-        Terminal { seen, keys, child, master: Some(pair.master) }
+        TestTerminal { output, keys, child, master: Some(pair.master) }
     }
 
-    pub(crate) fn press(&self, keys: &str) {
+    /// Sends keys.
+    pub(crate) fn press_keys(&self, keys: &str) {
         let mut writer = self.keys.lock().unwrap();
         let writer = writer.as_mut().unwrap();
         writer.write_all(keys.as_bytes()).unwrap();
         writer.flush().unwrap();
     }
 
-    /// Writes a message as a paste, which no burst of keys is mistaken for, and sends it.
-    pub(crate) fn say(&self, text: &str) {
-        self.press(&format!("\x1b[200~{text}\x1b[201~"));
-        self.until(|screen| screen.contains(&format!("› {text}")));
-        self.press("\r");
+    /// Pastes a message, waits until it is shown, and presses Enter.
+    pub(crate) fn send_message(&self, text: &str) {
+        self.press_keys(&format!("\x1b[200~{text}\x1b[201~"));
+        self.wait_until(|screen| screen.contains(&format!("› {text}")));
+        self.press_keys("\r");
     }
 
-    /// Waits until this is true of what is on the screen.
-    pub(crate) fn until(&self, enough: impl Fn(&str) -> bool) -> String {
-        let (seen, changed) = &*self.seen;
-        let end = Instant::now() + PATIENCE;
+    /// Waits until the screen satisfies `enough`; returns its text.
+    pub(crate) fn wait_until(&self, enough: impl Fn(&str) -> bool) -> String {
+        let (seen, changed) = &*self.output;
+        let end = Instant::now() + WAIT_MAX;
         let mut now = seen.lock().unwrap();
         loop {
             let screen = now.parser.screen().contents();
@@ -120,37 +123,42 @@ impl Terminal {
         }
     }
 
-    pub(crate) fn shows(&self, words: &str) -> String {
-        self.until(|screen| screen.contains(words))
+    /// Waits until the screen contains the text.
+    pub(crate) fn wait_for_text(&self, words: &str) -> String {
+        self.wait_until(|screen| screen.contains(words))
     }
 
-    /// The window is closed.
+    /// Closes the terminal.
     pub(crate) fn hang_up(&mut self) {
-        let (seen, changed) = &*self.seen;
-        seen.lock().unwrap().enough = true;
-        self.press("x");
+        let (seen, changed) = &*self.output;
+        seen.lock().unwrap().stops_after_next_read = true;
+        self.press_keys("x");
         let mut now = seen.lock().unwrap();
         while !now.closed {
-            now = changed.wait_timeout(now, PATIENCE).unwrap().0;
+            now = changed.wait_timeout(now, WAIT_MAX).unwrap().0;
         }
         *self.keys.lock().unwrap() = None;
         self.master = None;
     }
 
-    /// Waits for the end; gives the exit status and all that was written.
-    pub(crate) fn ended(mut self) -> (u32, String) {
+    /// Waits for the program to exit; returns its exit status and all of its output.
+    pub(crate) fn wait_for_exit(mut self) -> (u32, String) {
         let status = self.child.wait().unwrap();
-        let (seen, changed) = &*self.seen;
+        let (seen, changed) = &*self.output;
         let mut now = seen.lock().unwrap();
         while !now.closed {
-            now = changed.wait_timeout(now, PATIENCE).unwrap().0;
+            now = changed.wait_timeout(now, WAIT_MAX).unwrap().0;
         }
         (status.exit_code(), String::from_utf8_lossy(&now.raw).into_owned())
     }
 }
 
-/// Reads to the end, and answers where the cursor is, as terminals do.
-fn listen(mut reader: Box<dyn Read + Send>, seen: &(Mutex<Seen>, Condvar), keys: &Keys) {
+/// Reads the output to its end and replies to cursor report requests.
+fn read_output(
+    mut reader: Box<dyn Read + Send>,
+    seen: &(Mutex<TerminalOutput>, Condvar),
+    keys: &KeyWriter,
+) {
     let mut bytes = [0; 4096];
     while let Ok(count @ 1..) = reader.read(&mut bytes) {
         let mut now = seen.0.lock().unwrap();
@@ -165,7 +173,7 @@ fn listen(mut reader: Box<dyn Read + Send>, seen: &(Mutex<Seen>, Condvar), keys:
                 let _gone = write!(keys, "\x1b[{};{}R", row + 1, col + 1);
             }
         }
-        if seen.0.lock().unwrap().enough {
+        if seen.0.lock().unwrap().stops_after_next_read {
             break;
         }
     }

@@ -1,18 +1,20 @@
-//! Recordings: what is kept, what is blacked out, and that playing one is like being there.
+//! Recordings: what is kept, what is redacted, and that playback equals the live stream.
 
 use std::io::Write;
 use std::process::Stdio;
 
-use crate::support::{chat, chat_without_end, millpond, run, run_with};
+use crate::support::{
+    chat_stream, millpond_command, run_millpond, run_with_input, unfinished_chat_stream,
+};
 
 #[test]
 fn a_recording_plays_back_as_the_stream_did() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("stream.rec");
     let path = path.to_str().unwrap();
-    let stream = chat(&["Hello ", "<think>x</think>", "world ół"]);
-    let live = run_with(&["show", "-o", "events", "-q", "--record", path], &stream);
-    let played = run(&["show", "-o", "events", "-q", path]);
+    let stream = chat_stream(&["Hello ", "<think>x</think>", "world ół"]);
+    let live = run_with_input(&["show", "-o", "events", "-q", "--record", path], &stream);
+    let played = run_millpond(&["show", "-o", "events", "-q", path]);
     let strip = |text: &str| -> Vec<serde_json::Value> {
         text.lines()
             .map(|line| {
@@ -26,7 +28,7 @@ fn a_recording_plays_back_as_the_stream_did() {
     let first: serde_json::Value =
         serde_json::from_str(played.stdout.lines().next().unwrap()).unwrap();
     assert!(first["at_ms"].is_u64(), "a recording knows its times");
-    let real = run(&["show", "-q", "--pace", "real", path]);
+    let real = run_millpond(&["show", "-q", "--pace", "real", path]);
     assert_eq!(real.stdout, "Hello world ół\n");
 }
 
@@ -34,8 +36,8 @@ fn a_recording_plays_back_as_the_stream_did() {
 fn secrets_are_blacked_out_in_a_recording() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("stream.rec");
-    let stream = chat(&["my key is sk-abcdefghijklmnop123456 ", "ok"]);
-    let ran = run_with(&["show", "-q", "--record", path.to_str().unwrap()], &stream);
+    let stream = chat_stream(&["my key is sk-abcdefghijklmnop123456 ", "ok"]);
+    let ran = run_with_input(&["show", "-q", "--record", path.to_str().unwrap()], &stream);
     assert!(ran.stdout.contains("sk-abcdefghijklmnop123456"), "the screen shows what was said");
     let kept = std::fs::read_to_string(&path).unwrap();
     assert!(!kept.contains("abcdefghijklmnop") && kept.contains("[redacted]"), "{kept}");
@@ -46,10 +48,10 @@ fn a_secret_with_an_escape_in_it_and_a_long_line_are_kept_right() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("stream.rec");
     let long = "é".repeat(3 << 20);
-    let stream = chat(&["{\"password\": \"hun\\\"ter2secret\"} ", &long]);
-    let live = run_with(&["show", "-q", "--record", path.to_str().unwrap()], &stream);
+    let stream = chat_stream(&["{\"password\": \"hun\\\"ter2secret\"} ", &long]);
+    let live = run_with_input(&["show", "-q", "--record", path.to_str().unwrap()], &stream);
     assert!(!std::fs::read_to_string(&path).unwrap().contains("ter2secret"));
-    let played = run(&["show", "-q", path.to_str().unwrap()]);
+    let played = run_millpond(&["show", "-q", path.to_str().unwrap()]);
     assert!(played.stdout.ends_with(&format!("{long}\n")), "no character is cut in two");
     assert_eq!(live.status, 0);
 }
@@ -58,14 +60,14 @@ fn a_secret_with_an_escape_in_it_and_a_long_line_are_kept_right() {
 fn a_recording_never_overwrites_and_a_wrong_input_makes_none() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("stream.sse");
-    std::fs::write(&path, chat(&["Keep me."])).unwrap();
+    std::fs::write(&path, chat_stream(&["Keep me."])).unwrap();
     let path = path.to_str().unwrap();
-    let ran = run(&["show", "--record", path, path]);
+    let ran = run_millpond(&["show", "--record", path, path]);
     assert_eq!(ran.status, 1);
     assert!(ran.stderr.contains(path), "{}", ran.stderr);
-    assert_eq!(std::fs::read(path).unwrap(), chat(&["Keep me."]));
+    assert_eq!(std::fs::read(path).unwrap(), chat_stream(&["Keep me."]));
     let other = folder.path().join("other.rec");
-    run(&["show", "--record", other.to_str().unwrap(), "no-such-file"]);
+    run_millpond(&["show", "--record", other.to_str().unwrap(), "no-such-file"]);
     assert!(!other.exists());
 }
 
@@ -74,22 +76,22 @@ fn a_recording_of_a_recording_plays_too() {
     let folder = tempfile::tempdir().unwrap();
     let names = ["one.rec", "two.rec"].map(|name| folder.path().join(name));
     let [one, two] = names.each_ref().map(|name| name.to_str().unwrap());
-    run_with(&["show", "-q", "--record", one], &chat(&["Twice."]));
-    run(&["show", "-q", "--record", two, one]);
-    assert_eq!(run(&["show", "-q", two]).stdout, "Twice.\n");
+    run_with_input(&["show", "-q", "--record", one], &chat_stream(&["Twice."]));
+    run_millpond(&["show", "-q", "--record", two, one]);
+    assert_eq!(run_millpond(&["show", "-q", two]).stdout, "Twice.\n");
 }
 
 #[test]
 fn a_recording_goes_on_to_its_end_when_nobody_reads_the_output_any_more() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("stream.rec");
-    let mut child = millpond(&["show", "-q", "--record", path.to_str().unwrap()])
+    let mut child = millpond_command(&["show", "-q", "--record", path.to_str().unwrap()])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    let stream = chat(&vec!["more text\n"; 10_000]);
+    let stream = chat_stream(&vec!["more text\n"; 10_000]);
     child.stdin.take().unwrap().write_all(&stream).unwrap();
     assert!(child.wait().unwrap().success());
     assert!(std::fs::read_to_string(&path).unwrap().contains("[DONE]"));
@@ -97,9 +99,9 @@ fn a_recording_goes_on_to_its_end_when_nobody_reads_the_output_any_more() {
 
 #[test]
 fn a_damaged_recording_is_named_with_its_line_and_the_run_still_ends() {
-    let stretch = serde_json::json!({"at_ms": 1, "text": String::from_utf8(chat_without_end(&["Hi"])).unwrap()});
+    let stretch = serde_json::json!({"at_ms": 1, "text": String::from_utf8(unfinished_chat_stream(&["Hi"])).unwrap()});
     let recording = format!("{{\"millpond_recording\":1}}\n{stretch}\n{{\"at_ms\":2,\"te");
-    let ran = run_with(&["show", "-q", "-o", "events"], recording.as_bytes());
+    let ran = run_with_input(&["show", "-q", "-o", "events"], recording.as_bytes());
     assert_eq!(ran.status, 3);
     assert!(ran.stderr.contains("damaged at line 3"), "{}", ran.stderr);
     assert!(ran.stdout.lines().last().unwrap().contains("truncated"), "{}", ran.stdout);

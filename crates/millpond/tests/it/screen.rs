@@ -1,26 +1,25 @@
-//! `millpond show` on a terminal: nothing flickers, nothing is left over, the end is right.
+//! `millpond show` on a terminal: no clears, no leftovers, the right final screen.
 
 use std::path::Path;
 
 use portable_pty::PtySize;
 
-use crate::pty::Terminal;
-use crate::support::fixture;
+use crate::pty::TestTerminal;
+use crate::support::fixture_path;
 
 const SIZE: PtySize = PtySize { rows: 12, cols: 60, pixel_width: 0, pixel_height: 0 };
 
-/// What the program wrote to a terminal of that size.
-fn on_terminal(args: &[&str]) -> Vec<u8> {
+/// Runs `millpond` on a pseudo-terminal and returns its raw output.
+fn run_on_terminal(args: &[&str]) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let args: Vec<String> = args.iter().map(|arg| format!("'{arg}'")).collect();
     let line = format!("exec '{}' {}", env!("CARGO_BIN_EXE_millpond"), args.join(" "));
-    let (_, written) = Terminal::shell(folder.path(), &line, SIZE).ended();
+    let (_, written) = TestTerminal::start_shell(folder.path(), &line, SIZE).wait_for_exit();
     written.into_bytes()
 }
 
-/// All lines that a person finds on the screen and by scrolling back, those the terminal broke
-/// joined again.
-fn lines(written: &[u8]) -> Vec<String> {
+/// All lines of the screen and its scrollback, with wrapped rows joined.
+fn screen_lines(written: &[u8]) -> Vec<String> {
     let mut parser = vt100::Parser::new(SIZE.rows, SIZE.cols, 10_000);
     parser.process(written);
     let screen = parser.screen_mut();
@@ -48,15 +47,16 @@ fn lines(written: &[u8]) -> Vec<String> {
     lines
 }
 
-fn never_clears(written: &[u8]) {
+/// Asserts that the output never clears the screen or switches to the alternate one.
+fn assert_never_clears(written: &[u8]) {
     let text = String::from_utf8_lossy(written);
     for forbidden in ["\x1b[2J", "\x1b[3J", "\x1b[H", "\x1b[?1049h", "\x1bc"] {
         assert!(!text.contains(forbidden), "{forbidden:?} was written: {text:?}");
     }
 }
 
-/// A recording in which a reply comes word by word.
-fn recording(folder: &Path, text: &str) -> String {
+/// Writes a recording of a reply, word by word; returns its path.
+fn write_recording(folder: &Path, text: &str) -> String {
     let mut lines = String::from("{\"millpond_recording\":1}\n");
     let words = text.split_inclusive(' ').map(|word| {
         let delta = serde_json::json!({ "choices": [{ "delta": { "content": word } }] });
@@ -77,11 +77,11 @@ fn a_reply_longer_than_the_screen_is_whole_at_the_end_and_once() {
     let folder = tempfile::tempdir().unwrap();
     let words: Vec<String> = (0..300).map(|number| format!("w{number}")).collect();
     let paragraphs: Vec<String> = words.chunks(30).map(|words| words.join(" ")).collect();
-    let file = recording(folder.path(), &paragraphs.join("\n\n"));
+    let file = write_recording(folder.path(), &paragraphs.join("\n\n"));
     for view in ["latest", "bubbles", "sentences", "transcript", "steps"] {
-        let written = on_terminal(&["show", "-q", "--pace", "real", "--view", view, &file]);
-        never_clears(&written);
-        let shown = lines(&written);
+        let written = run_on_terminal(&["show", "-q", "--pace", "real", "--view", view, &file]);
+        assert_never_clears(&written);
+        let shown = screen_lines(&written);
         let seen: Vec<&str> = shown
             .iter()
             .flat_map(|line| line.split_whitespace())
@@ -95,11 +95,11 @@ fn a_reply_longer_than_the_screen_is_whole_at_the_end_and_once() {
 
 #[test]
 fn no_status_is_left_over_when_it_is_done() {
-    let stream = fixture("anthropic/two-messages.sse");
+    let stream = fixture_path("anthropic/two-messages.sse");
     for view in ["latest", "bubbles", "sentences", "transcript", "steps"] {
-        let written = on_terminal(&["show", "-q", "--view", view, stream.to_str().unwrap()]);
-        never_clears(&written);
-        let shown = lines(&written).join("\n");
+        let written = run_on_terminal(&["show", "-q", "--view", view, stream.to_str().unwrap()]);
+        assert_never_clears(&written);
+        let shown = screen_lines(&written).join("\n");
         assert!(shown.contains("There is one file."), "{view}: {shown}");
         for word in ["...]", "Thinking", "Writing", "Working"] {
             assert!(!shown.contains(word), "{view} left {word}: {shown}");
@@ -109,18 +109,21 @@ fn no_status_is_left_over_when_it_is_done() {
 
 #[test]
 fn with_no_view_a_terminal_gets_the_latest() {
-    let stream = fixture("anthropic/two-messages.sse");
-    let written = on_terminal(&["show", "-q", stream.to_str().unwrap()]);
-    assert_eq!(lines(&written), ["There is one file."]);
+    let stream = fixture_path("anthropic/two-messages.sse");
+    let written = run_on_terminal(&["show", "-q", stream.to_str().unwrap()]);
+    assert_eq!(screen_lines(&written), ["There is one file."]);
 }
 
 #[test]
 fn control_characters_of_a_model_do_nothing_to_the_screen() {
     let folder = tempfile::tempdir().unwrap();
-    let file = recording(folder.path(), "before \u{1b}[2J\u{1b}]0;title\u{7} after");
+    let file = write_recording(folder.path(), "before \u{1b}[2J\u{1b}]0;title\u{7} after");
     for view in ["latest", "transcript"] {
-        let written = on_terminal(&["show", "-q", "--view", view, &file]);
-        never_clears(&written);
-        assert!(lines(&written).join("\n").contains("before ␛[2J␛]0;title␇ after"), "{view}");
+        let written = run_on_terminal(&["show", "-q", "--view", view, &file]);
+        assert_never_clears(&written);
+        assert!(
+            screen_lines(&written).join("\n").contains("before ␛[2J␛]0;title␇ after"),
+            "{view}"
+        );
     }
 }

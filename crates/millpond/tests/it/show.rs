@@ -1,14 +1,17 @@
-//! What `millpond show` prints and how it ends.
+//! Output and exit status of `millpond show`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
 
-use crate::support::{chat, chat_without_end, fixture, millpond, run, run_with};
+use crate::support::{
+    chat_stream, fixture_path, millpond_command, run_millpond, run_with_input,
+    unfinished_chat_stream,
+};
 
 #[test]
 fn text_is_all_visible_messages_with_a_blank_line_between_them_and_nothing_else() {
-    let stream = fixture("anthropic/two-messages.sse");
-    let ran = run(&["show", stream.to_str().unwrap()]);
+    let stream = fixture_path("anthropic/two-messages.sse");
+    let ran = run_millpond(&["show", stream.to_str().unwrap()]);
     assert_eq!(ran.stdout, "I look first.\n\nThere is one file.\n");
     assert_eq!(ran.status, 0);
     assert_eq!(ran.stderr, "millpond: reading anthropic\n");
@@ -16,23 +19,23 @@ fn text_is_all_visible_messages_with_a_blank_line_between_them_and_nothing_else(
 
 #[test]
 fn final_is_only_the_final_message() {
-    let stream = fixture("anthropic/two-messages.sse");
-    let ran = run(&["show", "-q", "--output", "final", stream.to_str().unwrap()]);
+    let stream = fixture_path("anthropic/two-messages.sse");
+    let ran = run_millpond(&["show", "-q", "--output", "final", stream.to_str().unwrap()]);
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("There is one file.\n", ""));
 }
 
 #[test]
 fn x13_what_a_run_went_away_waiting_for_stands_at_the_end_of_every_page() {
-    let stream = fixture("openai-responses/mcp-and-approval.sse");
+    let stream = fixture_path("openai-responses/mcp-and-approval.sse");
     for view in ["latest", "steps", "bubbles", "transcript", "sentences"] {
-        let ran = run(&["show", "-q", "--view", view, stream.to_str().unwrap()]);
+        let ran = run_millpond(&["show", "-q", "--view", view, stream.to_str().unwrap()]);
         assert_eq!(ran.stdout.matches("? drain on pondkeeper").count(), 1, "{}", ran.stdout);
     }
 }
 
 #[test]
 fn events_are_one_record_per_line() {
-    let ran = run_with(&["show", "-o", "events", "-q"], &chat(&["Hi"]));
+    let ran = run_with_input(&["show", "-o", "events", "-q"], &chat_stream(&["Hi"]));
     for (seq, line) in ran.stdout.lines().enumerate() {
         let record: serde_json::Value = serde_json::from_str(line).unwrap();
         assert_eq!(record["seq"], seq);
@@ -44,7 +47,7 @@ fn events_are_one_record_per_line() {
 
 #[test]
 fn text_comes_as_it_arrives() {
-    let mut child = millpond(&["show", "-q"])
+    let mut child = millpond_command(&["show", "-q"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -52,7 +55,7 @@ fn text_comes_as_it_arrives() {
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = child.stdout.take().unwrap();
-    stdin.write_all(&chat_without_end(&["one\n"])).unwrap();
+    stdin.write_all(&unfinished_chat_stream(&["one\n"])).unwrap();
     stdin.flush().unwrap();
     let mut line = [0; 4];
     stdout.read_exact(&mut line).unwrap();
@@ -68,19 +71,27 @@ fn the_exit_status_says_how_it_ended() {
     let refused = b"data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"content_filter\"}]}\n\n";
     let nothing = b"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
     for (input, status, words) in [
-        (chat(&["a"]), 0, ""),
-        (chat_without_end(&["a"]), 3, "cut off before its end"),
+        (chat_stream(&["a"]), 0, ""),
+        (unfinished_chat_stream(&["a"]), 3, "cut off before its end"),
         (length.to_vec(), 3, "length limit"),
         (refused.to_vec(), 1, "refused"),
         (nothing.to_vec(), 0, "nothing to show"),
         (b"{\"error\":{\"message\":\"no quota\"}}".to_vec(), 1, "failed: no quota"),
-        ([chat_without_end(&["a"]), b"data: {oops".to_vec()].concat(), 3, "before its end; 1 of"),
-        ([chat(&["a"]), b"data: {oops\n\n".to_vec()].concat(), 0, "completed; 1 of its lines"),
-        (b"".to_vec(), 1, "the input is empty"),
-        (b"hello\nworld\n".to_vec(), 1, "not recognised"),
-        (b"{\"some\":\"json\"}\n".to_vec(), 1, "not recognised"),
+        (
+            [unfinished_chat_stream(&["a"]), b"data: {oops".to_vec()].concat(),
+            3,
+            "before its end; unreadable",
+        ),
+        (
+            [chat_stream(&["a"]), b"data: {oops\n\n".to_vec()].concat(),
+            0,
+            "completed; unreadable lines",
+        ),
+        (b"".to_vec(), 1, "empty input"),
+        (b"hello\nworld\n".to_vec(), 1, "unrecognised input"),
+        (b"{\"some\":\"json\"}\n".to_vec(), 1, "unrecognised input"),
     ] {
-        let ran = run_with(&["show", "-q"], &input);
+        let ran = run_with_input(&["show", "-q"], &input);
         assert_eq!(ran.status, status, "{ran:?}");
         let lines = usize::from(!words.is_empty());
         assert!(ran.stderr.contains(words) && ran.stderr.lines().count() == lines, "{ran:?}");
@@ -89,27 +100,27 @@ fn the_exit_status_says_how_it_ended() {
 
 #[test]
 fn wrong_usage_is_2() {
-    assert_eq!(run(&["show", "--output", "nonsense"]).status, 2);
-    let ran = run(&["show", "--from", "nonsense"]);
+    assert_eq!(run_millpond(&["show", "--output", "nonsense"]).status, 2);
+    let ran = run_millpond(&["show", "--from", "nonsense"]);
     assert_eq!(ran.status, 2);
     assert!(ran.stderr.contains("openai-chat"), "it says what there is: {}", ran.stderr);
     let tags = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(tags.path(), "reasoning: ok\nnonsense").unwrap();
-    let ran = run(&["show", "--tags", tags.path().to_str().unwrap()]);
+    let ran = run_millpond(&["show", "--tags", tags.path().to_str().unwrap()]);
     assert_eq!(ran.status, 2);
     assert!(ran.stderr.contains("line 2"), "{}", ran.stderr);
 }
 
 #[test]
 fn a_file_that_is_not_there_is_named() {
-    let ran = run(&["show", "no-such-file"]);
+    let ran = run_millpond(&["show", "no-such-file"]);
     assert_eq!(ran.status, 1);
     assert!(ran.stderr.contains("no-such-file"), "{}", ran.stderr);
 }
 
 #[test]
 fn a_closed_output_ends_it_quietly() {
-    let mut child = millpond(&["show", "-q"])
+    let mut child = millpond_command(&["show", "-q"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -117,13 +128,13 @@ fn a_closed_output_ends_it_quietly() {
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
-    stdin.write_all(&chat_without_end(&["one\n"])).unwrap();
+    stdin.write_all(&unfinished_chat_stream(&["one\n"])).unwrap();
     let mut line = String::new();
     stdout.read_line(&mut line).unwrap();
     drop(stdout);
     let deltas = vec!["more text\n"; 10_000];
-    // The program may end before it has read all of this: then the pipe is closed here too.
-    let _ = stdin.write_all(&chat(&deltas));
+    // The program may exit before it has read all of this, which closes the pipe.
+    let _ = stdin.write_all(&chat_stream(&deltas));
     drop(stdin);
     let output = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
@@ -137,26 +148,26 @@ fn an_output_that_cannot_be_written_is_a_failure() {
         println!("skipped: there is no /dev/full here");
         return;
     };
-    let stream = fixture("anthropic/two-messages.sse");
+    let stream = fixture_path("anthropic/two-messages.sse");
     let args = ["show", "-q", stream.to_str().unwrap()];
-    let output = millpond(&args).stdout(full).stderr(Stdio::piped()).output().unwrap();
+    let output = millpond_command(&args).stdout(full).stderr(Stdio::piped()).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8(output.stderr).unwrap().contains("cannot write"));
 }
 
 #[test]
 fn two_replies_with_one_id_are_two_rounds() {
-    let both = [chat(&["First."]), chat(&["Second."])].concat();
-    assert_eq!(run_with(&["show", "-q"], &both).stdout, "First.\n\nSecond.\n");
-    assert_eq!(run_with(&["show", "-q", "-o", "final"], &both).stdout, "Second.\n");
+    let both = [chat_stream(&["First."]), chat_stream(&["Second."])].concat();
+    assert_eq!(run_with_input(&["show", "-q"], &both).stdout, "First.\n\nSecond.\n");
+    assert_eq!(run_with_input(&["show", "-q", "-o", "final"], &both).stdout, "Second.\n");
 }
 
 #[test]
 fn events_after_a_line_of_text_and_ids_of_odd_types_are_read() {
-    let stream = [b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), chat(&["Hi."])].concat();
-    assert_eq!(run_with(&["show", "-q"], &stream).stdout, "Hi.\n");
+    let stream = [b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), chat_stream(&["Hi."])].concat();
+    assert_eq!(run_with_input(&["show", "-q"], &stream).stdout, "Hi.\n");
     let odd = b"data: {\"id\":1,\"choices\":[{\"index\":\"0\",\"delta\":{\"content\":\"Hi.\"},\"message\":null,\"finish_reason\":\"stop\"}]}\n\n";
-    let ran = run_with(&["show", "-q"], odd);
+    let ran = run_with_input(&["show", "-q"], odd);
     assert_eq!((ran.stdout.as_str(), ran.status), ("Hi.\n", 0));
 }
 
@@ -168,42 +179,45 @@ fn a_message_sent_whole_beside_each_delta_is_not_doubled() {
         )
     };
     let stream = chunk("Hi", "Hi") + &chunk(" you", "Hi you");
-    assert_eq!(run_with(&["show", "-q"], stream.as_bytes()).stdout, "Hi you\n");
+    assert_eq!(run_with_input(&["show", "-q"], stream.as_bytes()).stdout, "Hi you\n");
 }
 
 #[test]
 fn indentation_after_thinking_stays() {
-    let stream = chat(&["<think>x</think>\n\n    let a = 1;\n    let b = 2;"]);
-    let ran = run_with(&["show", "-q"], &stream);
+    let stream = chat_stream(&["<think>x</think>\n\n    let a = 1;\n    let b = 2;"]);
+    let ran = run_with_input(&["show", "-q"], &stream);
     assert_eq!(ran.stdout, "    let a = 1;\n    let b = 2;\n");
 }
 
 #[test]
 fn thinking_can_be_declared_open_and_tags_can_be_added() {
-    let ran = run_with(&["show", "-q", "--starts-in-thinking"], &chat(&["hm</thi", "nk>Yes."]));
+    let ran = run_with_input(
+        &["show", "-q", "--starts-in-thinking"],
+        &chat_stream(&["hm</thi", "nk>Yes."]),
+    );
     assert_eq!(ran.stdout, "Yes.\n");
     let tags = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(tags.path(), "reasoning: ponder\n").unwrap();
     let args = ["show", "-q", "--tags", tags.path().to_str().unwrap()];
-    let ran = run_with(&args, &chat(&["<ponder>hm</ponder>", "Yes."]));
+    let ran = run_with_input(&args, &chat_stream(&["<ponder>hm</ponder>", "Yes."]));
     assert_eq!(ran.stdout, "Yes.\n");
 }
 
 #[test]
 fn x2_a_source_that_lies_is_mended_only_when_asked() {
-    let cumulative = chat(&["A", "AB", "ABC"]);
-    assert_eq!(run_with(&["show", "-q"], &cumulative).stdout, "AABABC\n");
+    let cumulative = chat_stream(&["A", "AB", "ABC"]);
+    assert_eq!(run_with_input(&["show", "-q"], &cumulative).stdout, "AABABC\n");
     let args = ["show", "-q", "--quirk", "cumulative-text"];
-    assert_eq!(run_with(&args, &cumulative).stdout, "ABC\n");
+    assert_eq!(run_with_input(&args, &cumulative).stdout, "ABC\n");
     let args = ["show", "-q", "-o", "events", "--quirk", "cumulative-text"];
-    assert!(run_with(&args, &cumulative).stdout.contains("\"type\":\"quirk_acted\""));
+    assert!(run_with_input(&args, &cumulative).stdout.contains("\"type\":\"quirk_acted\""));
 }
 
 #[test]
 fn x17_stream_debug_tells_what_was_held_and_hidden() {
-    let stream = chat(&["a <th", "ink>b</think>c"]);
-    for ran in [run_with(&["show", "-q", "--stream-debug"], &stream), {
-        let mut child = millpond(&["show", "-q"])
+    let stream = chat_stream(&["a <th", "ink>b</think>c"]);
+    for ran in [run_with_input(&["show", "-q", "--stream-debug"], &stream), {
+        let mut child = millpond_command(&["show", "-q"])
             .env("STREAM_DEBUG", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -225,9 +239,10 @@ fn x17_stream_debug_tells_what_was_held_and_hidden() {
 
 #[test]
 fn x17_stream_debug_tells_what_the_view_decided_and_which_overlays_came_too_late() {
-    let stream = fixture("anthropic/two-messages.sse");
+    let stream = fixture_path("anthropic/two-messages.sse");
     let stream = stream.to_str().unwrap();
-    let ran = run(&["show", "-q", "--view", "steps", "--stream-debug", "-o", "text", stream]);
+    let ran =
+        run_millpond(&["show", "-q", "--view", "steps", "--stream-debug", "-o", "text", stream]);
     let lines: Vec<serde_json::Value> =
         ran.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let decided = lines.iter().filter(|line| line["debug"] == "view");
@@ -239,26 +254,36 @@ fn x17_stream_debug_tells_what_the_view_decided_and_which_overlays_came_too_late
 
 #[test]
 fn frames_of_a_view_are_one_object_a_line_with_cursor_name_and_payload() {
-    let stream = fixture("anthropic/two-messages.sse");
+    let stream = fixture_path("anthropic/two-messages.sse");
     let stream = stream.to_str().unwrap();
-    let ran = run(&["show", "-q", "--view", "bubbles", "-o", "frames", stream]);
+    let ran = run_millpond(&["show", "-q", "--view", "bubbles", "-o", "frames", stream]);
     let lines: Vec<serde_json::Value> =
         ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(lines.iter().all(|frame| frame["id"].is_string() && frame["data"]["run"] == "r1"));
     assert_eq!(lines.last().unwrap()["event"], "final");
-    let deltas =
-        run(&["show", "-q", "--view", "bubbles", "-o", "frames", "--content", "delta", stream]);
+    let deltas = run_millpond(&[
+        "show",
+        "-q",
+        "--view",
+        "bubbles",
+        "-o",
+        "frames",
+        "--content",
+        "delta",
+        stream,
+    ]);
     assert!(deltas.stdout.contains("\"append\":true") && !ran.stdout.contains("\"append\""));
-    let patches =
-        run(&["show", "-q", "--view", "bubbles", "-o", "frames", "--format", "patch", stream]);
+    let patches = run_millpond(&[
+        "show", "-q", "--view", "bubbles", "-o", "frames", "--format", "patch", stream,
+    ]);
     assert!(patches.stdout.contains("\"data\":\" first.\""), "{}", patches.stdout);
 }
 
 #[test]
 fn text_of_a_view_is_its_page_when_it_is_done() {
-    let stream = fixture("anthropic/two-messages.sse");
+    let stream = fixture_path("anthropic/two-messages.sse");
     let page = |view: &str| {
-        run(&["show", "-q", "--view", view, "-o", "text", stream.to_str().unwrap()]).stdout
+        run_millpond(&["show", "-q", "--view", view, "-o", "text", stream.to_str().unwrap()]).stdout
     };
     assert_eq!(page("latest"), "There is one file.\n");
     assert_eq!(page("bubbles"), "I look first.\n\nThere is one file.\n");
@@ -268,11 +293,21 @@ fn text_of_a_view_is_its_page_when_it_is_done() {
 
 #[test]
 fn thinking_can_be_asked_for_and_hidden() {
-    let stream = fixture("anthropic/thinking-text-tool.sse");
+    let stream = fixture_path("anthropic/thinking-text-tool.sse");
     let stream = stream.to_str().unwrap();
     let frames = |thinking: &str| {
-        run(&["show", "-q", "--view", "latest", "-o", "frames", "--thinking", thinking, stream])
-            .stdout
+        run_millpond(&[
+            "show",
+            "-q",
+            "--view",
+            "latest",
+            "-o",
+            "frames",
+            "--thinking",
+            thinking,
+            stream,
+        ])
+        .stdout
     };
     assert!(
         frames("latest").contains("\"event\":\"thinking\",\"data\":{\"run\":\"r1\",\"content\"")
@@ -282,31 +317,32 @@ fn thinking_can_be_asked_for_and_hidden() {
 
 #[test]
 fn x16_withdrawn_text_cannot_be_unprinted_but_is_named() {
-    let stream = fixture("claude-code/abandoned-blocks.jsonl");
-    let ran = run(&["show", "-q", stream.to_str().unwrap()]);
-    assert!(ran.stderr.contains("took back"), "{ran:?}");
+    let stream = fixture_path("claude-code/abandoned-blocks.jsonl");
+    let ran = run_millpond(&["show", "-q", stream.to_str().unwrap()]);
+    assert!(ran.stderr.contains("withdrew"), "{ran:?}");
 }
 
 #[test]
 fn completions_and_the_manual_come_from_the_arguments() {
-    let ran = run(&["completions", "bash"]);
+    let ran = run_millpond(&["completions", "bash"]);
     assert!(ran.stdout.contains("--starts-in-thinking"));
-    let ran = run(&["man", "show"]);
+    let ran = run_millpond(&["man", "show"]);
     assert!(ran.stdout.contains("starts\\-in\\-thinking"), "{}", ran.stdout);
-    assert_eq!(run(&["man", "nonsense"]).status, 2);
+    assert_eq!(run_millpond(&["man", "nonsense"]).status, 2);
 }
 
 #[test]
 fn f5_the_finish_word_is_hidden_and_ends_the_run() {
-    let more = String::from_utf8(chat(&["MORE"]))
+    let more = String::from_utf8(chat_stream(&["MORE"]))
         .unwrap()
         .replace("\"choices\"", "\"id\":\"2\",\"choices\"");
-    let stream = [chat(&["Gotowe", "!isfin", "ISH"]), more.into_bytes()].concat();
-    let ran = run_with(&["show", "-q", "--finish-word", "!isfinish"], &stream);
+    let stream = [chat_stream(&["Gotowe", "!isfin", "ISH"]), more.into_bytes()].concat();
+    let ran = run_with_input(&["show", "-q", "--finish-word", "!isfinish"], &stream);
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.status), ("Gotowe\n", "", 0));
-    let ran = run_with(&["show", "-q"], &stream);
+    let ran = run_with_input(&["show", "-q"], &stream);
     assert_eq!(ran.stdout, "Gotowe!isfinISH\n\nMORE\n", "off unless asked for");
-    let ran = run_with(&["show", "-q", "--finish-word", "!isfinish"], &chat(&["!isfinish"]));
+    let ran =
+        run_with_input(&["show", "-q", "--finish-word", "!isfinish"], &chat_stream(&["!isfinish"]));
     assert!(ran.stdout.is_empty() && ran.status == 0 && ran.stderr.contains("nothing to show"));
 }
 
@@ -314,16 +350,16 @@ fn f5_the_finish_word_is_hidden_and_ends_the_run() {
 fn f5_a_finish_word_that_cannot_be_one_is_wrong_usage() {
     let long = "!".repeat(1000);
     for (word, words) in [
-        ("", "cannot be empty"),
-        ("is finish", "one word"),
-        ("`done`", "cannot hold ```"),
-        (&long, "at most 64 bytes"),
+        ("", "control word is empty"),
+        ("is finish", "white space"),
+        ("`done`", "contains ```"),
+        (&long, "longer than 64 bytes"),
     ] {
-        let ran = run_with(&["show", "--finish-word", word], &chat(&["a"]));
+        let ran = run_with_input(&["show", "--finish-word", word], &chat_stream(&["a"]));
         assert_eq!(ran.status, 2, "{ran:?}");
         assert!(ran.stderr.contains(words), "{}", ran.stderr);
     }
-    let ran = run_with(&["show", "--finish-word", "DONE"], &chat(&["a DONE"]));
+    let ran = run_with_input(&["show", "--finish-word", "DONE"], &chat_stream(&["a DONE"]));
     assert_eq!((ran.stdout.as_str(), ran.status), ("a \n", 0));
-    assert!(ran.stderr.contains("`!DONE` would be safer"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`!DONE` is safer"), "{}", ran.stderr);
 }

@@ -1,11 +1,11 @@
-//! Asked to stop, `show` says what came and how it ended.
+//! Stopped by a signal, `show` prints what it has read and an interrupted ending.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 
-use crate::support::{chat_without_end, millpond, spawn};
+use crate::support::{millpond_command, spawn_piped, unfinished_chat_stream};
 
-fn signal(child: &Child, name: &str) {
+fn send_signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
 }
@@ -13,12 +13,12 @@ fn signal(child: &Child, name: &str) {
 #[test]
 fn x7_a_signal_ends_the_log_as_interrupted_with_its_text() {
     for name in ["INT", "TERM", "HUP"] {
-        let mut child = spawn(&mut millpond(&["show", "-q", "-o", "events"]));
+        let mut child = spawn_piped(&mut millpond_command(&["show", "-q", "-o", "events"]));
         let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(&chat_without_end(&["half a "])).unwrap();
+        stdin.write_all(&unfinished_chat_stream(&["half a "])).unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         lines.by_ref().find(|line| line.as_ref().unwrap().contains("half a ")).unwrap().unwrap();
-        signal(&child, name);
+        send_signal(&child, name);
         let last = lines.last().unwrap().unwrap();
         assert!(last.contains("\"outcome\":\"interrupted\""), "{name}: {last}");
         assert_eq!(child.wait().unwrap().code(), Some(3), "{name}");
@@ -37,14 +37,15 @@ fn a_signal_is_heard_in_the_pauses_of_a_playback() {
     let lines =
         ["{\"millpond_recording\":1}\n", &stretch(0, "first\\n"), &stretch(29_000, "never")];
     std::fs::write(&recording, lines.concat()).unwrap();
-    let mut child = millpond(&["show", "-q", "--pace", "real", recording.to_str().unwrap()])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child =
+        millpond_command(&["show", "-q", "--pace", "real", recording.to_str().unwrap()])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert_eq!(lines.next().unwrap().unwrap(), "first");
-    signal(&child, "TERM");
+    send_signal(&child, "TERM");
     assert!(lines.next().is_none());
     assert_eq!(child.wait().unwrap().code(), Some(3));
 }

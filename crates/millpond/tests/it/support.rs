@@ -1,26 +1,27 @@
-//! Running the binary.
+//! Runs the `millpond` binary and builds input streams.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-pub(crate) fn millpond(args: &[&str]) -> Command {
+/// Command that runs `millpond` with an empty standard input.
+pub(crate) fn millpond_command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_millpond"));
     command.args(args).env_remove("STREAM_DEBUG").stdin(Stdio::null());
     command
 }
 
-/// What one run printed and how it ended.
+/// Output and exit status of a finished program.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct ProgramOutput {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) status: i32,
 }
 
-impl From<Output> for Ran {
-    fn from(output: Output) -> Ran {
-        Ran {
+impl From<Output> for ProgramOutput {
+    fn from(output: Output) -> ProgramOutput {
+        ProgramOutput {
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
             status: output.status.code().unwrap(),
@@ -28,26 +29,28 @@ impl From<Output> for Ran {
     }
 }
 
-pub(crate) fn run(args: &[&str]) -> Ran {
-    millpond(args).output().unwrap().into()
+/// Runs `millpond` to its end.
+pub(crate) fn run_millpond(args: &[&str]) -> ProgramOutput {
+    millpond_command(args).output().unwrap().into()
 }
 
-/// Runs with `input` on standard input.
-pub(crate) fn run_with(args: &[&str], input: &[u8]) -> Ran {
-    finish_with(&mut millpond(args), input)
+/// Runs `millpond` with `input` on standard input.
+pub(crate) fn run_with_input(args: &[&str], input: &[u8]) -> ProgramOutput {
+    run_command_with_input(&mut millpond_command(args), input)
 }
 
-pub(crate) fn spawn(command: &mut Command) -> Child {
+/// Starts a command with all standard streams piped.
+pub(crate) fn spawn_piped(command: &mut Command) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 /// Runs a command to its end, with `input` on standard input.
-pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Ran {
-    let mut child = spawn(command);
+pub(crate) fn run_command_with_input(command: &mut Command, input: &[u8]) -> ProgramOutput {
+    let mut child = spawn_piped(command);
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
     let writer = std::thread::spawn(move || {
-        // The program may have read enough before all is written.
+        // The program may close its input early.
         let _ = stdin.write_all(&input);
     });
     let ran = child.wait_with_output().unwrap().into();
@@ -55,20 +58,22 @@ pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Ran {
     ran
 }
 
-pub(crate) fn fixture(name: &str) -> PathBuf {
+/// Path of a file in `fixtures/`.
+pub(crate) fn fixture_path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name)
 }
 
-/// A chat stream of these text deltas, with its end.
-pub(crate) fn chat(deltas: &[&str]) -> Vec<u8> {
-    let mut stream = chat_without_end(deltas);
+/// OpenAI chat stream of these text deltas, with its end marker.
+pub(crate) fn chat_stream(deltas: &[&str]) -> Vec<u8> {
+    let mut stream = unfinished_chat_stream(deltas);
     stream.extend_from_slice(
         b"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
     );
     stream
 }
 
-pub(crate) fn chat_without_end(deltas: &[&str]) -> Vec<u8> {
+/// OpenAI chat stream of these text deltas, without an end marker.
+pub(crate) fn unfinished_chat_stream(deltas: &[&str]) -> Vec<u8> {
     let mut stream = Vec::new();
     for delta in deltas {
         let chunk = serde_json::json!({"object": "chat.completion.chunk",

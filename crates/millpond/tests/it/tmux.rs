@@ -1,4 +1,4 @@
-//! tmux as a referee from outside: a terminal that wraps again what was wrapped when its size changes.
+//! Runs a command in tmux, a terminal that rewraps its lines when it is resized.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -6,86 +6,88 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// Long enough for anything that happens at all.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Longest wait for anything to happen.
+const WAIT_MAX: Duration = Duration::from_mins(1);
 
-/// A server of our own with one pane.
+/// A separate tmux server with one pane.
 pub(crate) struct Tmux {
-    place: TempDir,
+    folder: TempDir,
 }
 
 impl Tmux {
-    /// Nothing where there is no tmux, which is said.
+    /// Starts the server; prints that the test is skipped and returns `None` without tmux.
     pub(crate) fn start(folder: &Path, line: &str, (cols, rows): (u16, u16)) -> Option<Tmux> {
         if Command::new("tmux").arg("-V").output().is_err() {
             println!("skipped: a chat in tmux needs tmux");
             return None;
         }
-        let tmux = Tmux { place: tempfile::tempdir().unwrap() };
-        let conf = tmux.place.path().join("conf");
+        let tmux = Tmux { folder: tempfile::tempdir().unwrap() };
+        let conf = tmux.folder.path().join("conf");
         std::fs::write(&conf, "set -g history-limit 50000\nset -g status off\n").unwrap();
         let (conf, folder) = (conf.to_str().unwrap(), folder.to_str().unwrap());
         let (cols, rows) = (cols.to_string(), rows.to_string());
         let size = ["new-session", "-d", "-x", &cols, "-y", &rows, "-c", folder, line];
-        tmux.ask(&[&["-u", "-f", conf][..], &size].concat());
+        tmux.run_command(&[&["-u", "-f", conf][..], &size].concat());
         Some(tmux)
     }
 
+    /// Resizes the window and waits until the pane has that size.
     pub(crate) fn resize(&self, (cols, rows): (u16, u16)) {
         let (x, y) = (cols.to_string(), rows.to_string());
-        self.ask(&["resize-window", "-x", &x, "-y", &y]);
-        let now = || self.ask(&["display-message", "-p", "#{pane_width} #{pane_height}"]);
-        self.until(|| now() == format!("{cols} {rows}\n"), "another size");
+        self.run_command(&["resize-window", "-x", &x, "-y", &y]);
+        let now = || self.run_command(&["display-message", "-p", "#{pane_width} #{pane_height}"]);
+        self.wait_until(|| now() == format!("{cols} {rows}\n"), "another size");
     }
 
-    pub(crate) fn keys(&self, keys: &[&str]) {
-        self.ask(&[&["send-keys"][..], keys].concat());
+    pub(crate) fn send_keys(&self, keys: &[&str]) {
+        self.run_command(&[&["send-keys"][..], keys].concat());
     }
 
-    /// Text that no burst of keys is mistaken for.
+    /// Pastes text with bracketed paste.
     pub(crate) fn paste(&self, text: &str) {
-        self.ask(&["set-buffer", "--", text]);
-        self.ask(&["paste-buffer", "-p"]);
+        self.run_command(&["set-buffer", "--", text]);
+        self.run_command(&["paste-buffer", "-p"]);
     }
 
-    /// Waits until this stands on the screen.
-    pub(crate) fn shows(&self, words: &str) {
-        self.until(|| self.screen().contains(words), words);
+    /// Waits until the screen contains the text.
+    pub(crate) fn wait_for_text(&self, words: &str) {
+        self.wait_until(|| self.screen_text().contains(words), words);
     }
 
-    /// What is on the screen, what the terminal wrapped as one line.
-    pub(crate) fn screen(&self) -> String {
-        self.ask(&["capture-pane", "-p", "-J"])
+    /// Text of the screen, with wrapped rows joined.
+    pub(crate) fn screen_text(&self) -> String {
+        self.run_command(&["capture-pane", "-p", "-J"])
     }
 
-    /// All there is, what the terminal wrapped as one line.
-    pub(crate) fn all(&self) -> String {
-        self.ask(&["capture-pane", "-p", "-J", "-S", "-"])
+    /// Text of scrollback and screen, with wrapped rows joined.
+    pub(crate) fn scrollback_text(&self) -> String {
+        self.run_command(&["capture-pane", "-p", "-J", "-S", "-"])
     }
 
-    pub(crate) fn ask(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
+    /// Runs a tmux command that must succeed; returns its output.
+    pub(crate) fn run_command(&self, arguments: &[&str]) -> String {
+        let output = self.spawn_tmux(arguments);
         assert!(output.status.success(), "{arguments:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
     }
 
-    fn until(&self, enough: impl Fn() -> bool, what: &str) {
-        let end = Instant::now() + PATIENCE;
+    fn wait_until(&self, enough: impl Fn() -> bool, what: &str) {
+        let end = Instant::now() + WAIT_MAX;
         while !enough() {
-            assert!(Instant::now() < end, "never {what:?}; the screen is:\n{}", self.screen());
+            assert!(Instant::now() < end, "never {what:?}; the screen is:\n{}", self.screen_text());
         }
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
+    fn spawn_tmux(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new("tmux");
         command.env_remove("TMUX").env("LC_ALL", "C.UTF-8");
-        command.arg("-S").arg(self.place.path().join("socket")).args(arguments);
+        command.arg("-S").arg(self.folder.path().join("socket")).args(arguments);
         command.output().unwrap()
     }
 }
 
 impl Drop for Tmux {
     fn drop(&mut self) {
-        let _gone = self.run(&["kill-server"]);
+        let _gone = self.spawn_tmux(&["kill-server"]);
     }
 }

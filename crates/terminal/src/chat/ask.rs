@@ -1,44 +1,45 @@
-//! Something only a person can settle, and the keys that settle it.
+//! Approval box: the open ask, its answers, and the keys that select one.
 //!
-//! Invariant: a key that comes within 350 ms of the ask, or of a key before it, answers nothing and
-//! goes to what is being written; nothing that can be typed ever answers.
+//! Invariant: a key within 350 ms of the ask's appearance, or of such a key, never answers; it goes
+//! to the message being typed. Printable keys never answer.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use engine::view::patch::Ask;
+use millpond_engine::view::patch::Ask;
 
-use crate::page::{Look, put};
+use crate::page::{RenderOptions, push_wrapped_text};
 use crate::row::Row;
 use crate::style::{Attributes, Colour, Style};
-use crate::text::{one_line, spelled_out};
+use crate::text::{escape_invisible, to_one_line};
 
-/// Whoever was typing when the ask came has stopped by then.
-const GRACE: Duration = Duration::from_millis(350);
+/// Time without keys after which keys count as meant for the ask.
+const GRACE_PERIOD: Duration = Duration::from_millis(350);
 
-/// The answer that forbids, alone and with what follows it.
-const DENY: &str = "deny";
-const DENY_BECAUSE: &str = "deny:";
+/// Answer that denies, alone and with a reason.
+const DENY_ANSWER: &str = "deny";
+const DENY_WITH_REASON_PREFIX: &str = "deny:";
 
+/// The open ask and the state of its selection.
 #[derive(Clone, Debug)]
 pub(super) struct AskBox {
     run: String,
     id: String,
-    /// Answers, by what is sent and what a person reads.
+    /// Pairs of the answer that is sent and its label.
     options: Vec<(String, String)>,
-    chosen: usize,
+    selected: usize,
     text: String,
     digest: Option<String>,
-    /// The person is writing why not.
+    /// The user is typing the reason of a denial.
     wants_reason: bool,
-    /// Rows of the text that are above what is shown.
-    scrolled: usize,
-    deaf_until: Instant,
+    /// Rows of the text that are scrolled out above.
+    scroll_offset: usize,
+    ignore_keys_until: Instant,
 }
 
-/// What a person has chosen.
+/// Answer to an ask, ready to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct AskAnswer {
     pub run: String,
     pub ask: String,
     pub answer: String,
@@ -48,136 +49,154 @@ impl AskBox {
     pub(super) fn new(ask: &Ask<'_>, now: Instant) -> AskBox {
         let options = ask.options.iter().map(|option| {
             let label = if option.label.is_empty() { &option.id } else { &option.label };
-            (option.id.to_string(), one_line(label))
+            (option.id.to_string(), to_one_line(label))
         });
         let mut options: Vec<(String, String)> = options.collect();
-        if options.iter().any(|(id, _)| id == DENY) {
-            options.push((DENY_BECAUSE.to_owned(), "Deny with a reason".to_owned()));
+        if options.iter().any(|(id, _)| id == DENY_ANSWER) {
+            options.push((DENY_WITH_REASON_PREFIX.to_owned(), "Deny with a reason".to_owned()));
         }
         AskBox {
             run: ask.run.to_string(),
             id: ask.id.to_string(),
             options,
-            chosen: 0,
-            text: spelled_out(&ask.text),
-            digest: ask.digest.as_deref().map(one_line),
+            selected: 0,
+            text: escape_invisible(&ask.text),
+            digest: ask.digest.as_deref().map(to_one_line),
             wants_reason: false,
-            scrolled: 0,
-            deaf_until: now + GRACE,
+            scroll_offset: 0,
+            ignore_keys_until: now + GRACE_PERIOD,
         }
     }
 
-    pub(super) fn is(&self, ask: &Ask<'_>) -> bool {
+    pub(super) fn is_for(&self, ask: &Ask<'_>) -> bool {
         self.run == ask.run && self.id == ask.id
     }
 
-    /// Whether keys are still meant for what was being written. Each one begins the wait anew.
-    pub(super) fn is_deaf(&mut self, now: Instant) -> bool {
-        let deaf = now < self.deaf_until;
+    /// Returns true if the key belongs to the message being typed. Such a key restarts the grace
+    /// period.
+    pub(super) fn should_ignore_key(&mut self, now: Instant) -> bool {
+        let deaf = now < self.ignore_keys_until;
         if deaf {
-            self.deaf_until = now + GRACE;
+            self.ignore_keys_until = now + GRACE_PERIOD;
         }
         deaf
     }
 
-    pub(super) fn choose(&mut self, step: isize) {
+    pub(super) fn move_selection(&mut self, step: isize) {
         let count = self.options.len();
         if 0 < count {
-            self.chosen = self.chosen.wrapping_add_signed(step).wrapping_add(count) % count;
+            self.selected = self.selected.wrapping_add_signed(step).wrapping_add(count) % count;
         }
     }
 
     pub(super) fn scroll(&mut self, rows: isize) {
-        self.scrolled = self.scrolled.saturating_add_signed(rows);
+        self.scroll_offset = self.scroll_offset.saturating_add_signed(rows);
     }
 
-    /// The answer that is chosen. One that needs words waits for them, and so do asks without
-    /// options.
-    pub(super) fn answer(&mut self) -> Option<Answer> {
-        let (answer, _) = self.options.get(self.chosen)?;
-        if answer == DENY_BECAUSE {
+    /// Returns the selected answer. `None` if it needs a reason, which is awaited from now on, or
+    /// if the ask has no options.
+    pub(super) fn confirm_selection(&mut self) -> Option<AskAnswer> {
+        let (answer, _) = self.options.get(self.selected)?;
+        if answer == DENY_WITH_REASON_PREFIX {
             self.wants_reason = true;
             return None;
         }
-        Some(self.answer_with(answer))
+        Some(self.build_answer(answer))
     }
 
-    pub(super) fn wants_reason(&self) -> bool {
+    pub(super) fn is_waiting_for_reason(&self) -> bool {
         self.wants_reason
     }
 
-    pub(super) fn drop_reason(&mut self) {
+    pub(super) fn cancel_reason(&mut self) {
         self.wants_reason = false;
     }
 
-    /// What is written as an answer: the reason, or the number of an option with one, or the words.
-    pub(super) fn answer_in_words(&self, words: &str) -> Result<Answer, String> {
+    /// Parses typed text: a reason, an option's number with an optional reason, or a free answer.
+    pub(super) fn parse_typed_answer(&self, words: &str) -> Result<AskAnswer, String> {
         if self.wants_reason {
-            return Ok(self.answer_with(&format!("{DENY_BECAUSE} {words}")));
+            return Ok(self.build_answer(&format!("{DENY_WITH_REASON_PREFIX} {words}")));
         }
         if self.options.is_empty() {
-            return Ok(self.answer_with(words));
+            return Ok(self.build_answer(words));
         }
         let (number, why) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
         let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let option = place.and_then(|place| self.options.get(place));
         match (option, why.trim()) {
-            (Some((id, _)), "") if id != DENY_BECAUSE => Ok(self.answer_with(id)),
-            (Some((id, _)), why) if id.starts_with(DENY) && !why.is_empty() => {
-                Ok(self.answer_with(&format!("{DENY_BECAUSE} {why}")))
+            (Some((id, _)), "") if id != DENY_WITH_REASON_PREFIX => Ok(self.build_answer(id)),
+            (Some((id, _)), why) if id.starts_with(DENY_ANSWER) && !why.is_empty() => {
+                Ok(self.build_answer(&format!("{DENY_WITH_REASON_PREFIX} {why}")))
             }
-            (Some((_, label)), _) => Err(format!("`{label}` needs a reason, and no other does")),
-            (None, _) => Err(format!("`{number}` is no number of an answer")),
+            (Some((id, label)), _) if id == DENY_WITH_REASON_PREFIX => {
+                Err(format!("`{label}` needs a reason: /answer {number} REASON"))
+            }
+            (Some((_, label)), _) => Err(format!("`{label}` takes no reason")),
+            (None, _) => Err(format!("no answer number `{number}`")),
         }
     }
 
-    /// All of it as text, with how to answer.
-    pub(super) fn in_words(&self) -> String {
-        let mut words = format!("This needs you:\n{}", self.text);
+    /// Returns the ask and its `/answer` commands as plain text, for line mode.
+    pub(super) fn to_plain_text(&self) -> String {
+        let mut words = format!("{}:\n{}", self.heading(), self.text);
         for (place, (_, label)) in self.options.iter().enumerate() {
             let _written = write!(words, "\n/answer {} {label}", place + 1);
         }
         if self.options.is_empty() {
-            words.push_str("\n/answer and your words");
+            words.push_str("\n/answer TEXT");
         }
         words
     }
 
-    fn answer_with(&self, answer: &str) -> Answer {
-        Answer { run: self.run.clone(), ask: self.id.clone(), answer: answer.to_owned() }
+    fn build_answer(&self, answer: &str) -> AskAnswer {
+        AskAnswer { run: self.run.clone(), ask: self.id.clone(), answer: answer.to_owned() }
     }
 
-    /// Whether it is answered by what is written.
-    pub(super) fn takes_words(&self) -> bool {
+    /// Returns true if typed text answers the ask.
+    pub(super) fn takes_typed_answer(&self) -> bool {
         self.wants_reason || self.options.is_empty()
     }
 
-    /// At most so many rows; what does not fit can be scrolled to.
-    pub(super) fn rows(&mut self, look: Look, most: usize) -> Vec<Row> {
-        let mut text = Vec::new();
-        put(&mut text, look, ("│ ", FRAME), &self.text, Style::PLAIN);
-        let room = most.saturating_sub(3 + self.options.len()).max(1);
-        self.scrolled = self.scrolled.min(text.len().saturating_sub(room));
-        let end = (self.scrolled + room).min(text.len());
-        let mut rows = vec![Row::line("? This needs you", FRAME.with(Attributes::BOLD))];
-        if room < text.len() {
-            let words =
-                format!("  rows {} to {end} of {}, PgUp and PgDn", self.scrolled + 1, text.len());
-            rows.push(Row::line(&words, Style::DIM));
+    /// Title of the box: an ask that can be denied is an approval.
+    fn heading(&self) -> &'static str {
+        if self.options.iter().any(|(id, _)| id == DENY_ANSWER) {
+            "Approval needed"
+        } else {
+            "Answer needed"
         }
-        rows.extend(text.drain(self.scrolled..end));
+    }
+
+    /// Renders at most `most` rows; longer text scrolls.
+    pub(super) fn render_rows(&mut self, render: RenderOptions, most: usize) -> Vec<Row> {
+        let mut text = Vec::new();
+        push_wrapped_text(&mut text, render, ("│ ", BORDER_STYLE), &self.text, Style::PLAIN);
+        let room = most.saturating_sub(3 + self.options.len()).max(1);
+        self.scroll_offset = self.scroll_offset.min(text.len().saturating_sub(room));
+        let end = (self.scroll_offset + room).min(text.len());
+        let heading = format!("? {}", self.heading());
+        let mut rows =
+            vec![Row::from_text(&heading, BORDER_STYLE.with_attributes(Attributes::BOLD))];
+        if room < text.len() {
+            let (first, count) = (self.scroll_offset + 1, text.len());
+            let words = format!("  rows {first}-{end} of {count}, PgUp/PgDn to scroll");
+            rows.push(Row::from_text(&words, Style::DIM));
+        }
+        rows.extend(text.drain(self.scroll_offset..end));
         for (place, (_, label)) in self.options.iter().enumerate() {
             let (sign, style) =
-                if place == self.chosen { ("› ", Style::BOLD) } else { ("  ", Style::PLAIN) };
-            rows.push(Row::line(&format!("{sign}{label}"), style).clipped(look.size.width()));
+                if place == self.selected { ("› ", Style::BOLD) } else { ("  ", Style::PLAIN) };
+            rows.push(
+                Row::from_text(&format!("{sign}{label}"), style).clip_to_width(render.size.width()),
+            );
         }
         if let Some(digest) = self.digest.as_deref().filter(|_| rows.len() < most) {
             rows.push(
-                Row::line(&format!("  digest {digest}"), Style::DIM).clipped(look.size.width()),
+                Row::from_text(&format!("  digest {digest}"), Style::DIM)
+                    .clip_to_width(render.size.width()),
             );
         }
         rows
     }
 }
 
-const FRAME: Style = Style::coloured(Colour::Yellow);
+const BORDER_STYLE: Style = Style::coloured(Colour::Yellow);

@@ -1,62 +1,152 @@
-//! What can be said with a slash.
+//! Slash commands: their list and their parser.
 
-use engine::view::ViewName;
+use millpond_engine::view::ViewName;
 
-/// A command and what it does, as its menu says.
+/// One of the slash commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Command {
+pub enum CommandKind {
+    Help,
+    View,
+    Model,
+    Tools,
+    New,
+    Sessions,
+    Resume,
+    Queue,
+    Answer,
+    Cancel,
+    Retry,
+    Copy,
+    Export,
+    Web,
+    Redraw,
+    PrintAll,
+    Quit,
+}
+
+/// Name, arguments and description of a slash command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommandSpec {
+    pub kind: CommandKind,
+    /// Without the slash.
     pub name: &'static str,
-    pub takes: &'static str,
+    /// Usage of the arguments; in brackets if optional.
+    pub arguments: &'static str,
+    /// One line for the menu and `/help`.
     pub about: &'static str,
 }
 
-pub const COMMANDS: [Command; 17] = [
-    Command { name: "help", takes: "", about: "keys and commands" },
-    Command {
+/// All slash commands, in the order of `/help`.
+pub const COMMANDS: [CommandSpec; 17] = [
+    CommandSpec {
+        kind: CommandKind::Help,
+        name: "help",
+        arguments: "",
+        about: "show keys and commands",
+    },
+    CommandSpec {
+        kind: CommandKind::View,
         name: "view",
-        takes: "NAME",
-        about: "latest, steps, bubbles, transcript or sentences",
+        arguments: "NAME",
+        about: "switch view: latest, steps, bubbles, transcript or sentences",
     },
-    Command { name: "model", takes: "[PROFILE]", about: "who answers, or let another do so" },
-    Command { name: "tools", takes: "", about: "what the agent can use, and what it asks about" },
-    Command { name: "new", takes: "", about: "begin another conversation" },
-    Command { name: "sessions", takes: "[WORDS]", about: "list conversations" },
-    Command {
+    CommandSpec {
+        kind: CommandKind::Model,
+        name: "model",
+        arguments: "[PROFILE]",
+        about: "show the model, or switch to a profile",
+    },
+    CommandSpec {
+        kind: CommandKind::Tools,
+        name: "tools",
+        arguments: "",
+        about: "list the agent's tools and their policies",
+    },
+    CommandSpec {
+        kind: CommandKind::New,
+        name: "new",
+        arguments: "",
+        about: "start a new conversation",
+    },
+    CommandSpec {
+        kind: CommandKind::Sessions,
+        name: "sessions",
+        arguments: "[WORDS]",
+        about: "list or search conversations",
+    },
+    CommandSpec {
+        kind: CommandKind::Resume,
         name: "resume",
-        takes: "NUMBER",
-        about: "go to a conversation of that list, or choose",
+        arguments: "NUMBER",
+        about: "open a conversation from that list, or choose one",
     },
-    Command { name: "queue", takes: "[drop NUMBER]", about: "messages that wait, or take one out" },
-    Command {
+    CommandSpec {
+        kind: CommandKind::Queue,
+        name: "queue",
+        arguments: "[drop NUMBER]",
+        about: "list queued messages, or drop one",
+    },
+    CommandSpec {
+        kind: CommandKind::Answer,
         name: "answer",
-        takes: "NUMBER [WHY]",
-        about: "answer what is asked, by the number of the answer or in words",
+        arguments: "NUMBER [WHY]",
+        about: "answer the open request by number, with an optional reason, or in words",
     },
-    Command { name: "cancel", takes: "", about: "stop the run" },
-    Command { name: "retry", takes: "", about: "send the last message again" },
-    Command { name: "copy", takes: "", about: "copy the last reply" },
-    Command { name: "export", takes: "FILE", about: "write the page to a file" },
-    Command { name: "web", takes: "", about: "the address of this conversation in the browser" },
-    Command { name: "redraw", takes: "", about: "draw the live part anew" },
-    Command { name: "all", takes: "", about: "print all of the conversation" },
-    Command { name: "quit", takes: "", about: "leave" },
+    CommandSpec { kind: CommandKind::Cancel, name: "cancel", arguments: "", about: "stop the run" },
+    CommandSpec {
+        kind: CommandKind::Retry,
+        name: "retry",
+        arguments: "",
+        about: "retry the last run",
+    },
+    CommandSpec {
+        kind: CommandKind::Copy,
+        name: "copy",
+        arguments: "",
+        about: "copy the last reply",
+    },
+    CommandSpec {
+        kind: CommandKind::Export,
+        name: "export",
+        arguments: "FILE",
+        about: "write the conversation to a new file",
+    },
+    CommandSpec {
+        kind: CommandKind::Web,
+        name: "web",
+        arguments: "",
+        about: "show this conversation's web address",
+    },
+    CommandSpec {
+        kind: CommandKind::Redraw,
+        name: "redraw",
+        arguments: "",
+        about: "redraw the live part of the screen",
+    },
+    CommandSpec {
+        kind: CommandKind::PrintAll,
+        name: "all",
+        arguments: "",
+        about: "print the whole conversation",
+    },
+    CommandSpec { kind: CommandKind::Quit, name: "quit", arguments: "", about: "quit" },
 ];
 
-/// What a line with a slash wants.
+/// A parsed slash command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum SlashCommand {
     Help,
     View(ViewName),
     Model,
-    /// Let this profile answer.
-    Profile(String),
+    /// Switch to this profile.
+    SwitchProfile(String),
     Tools,
     New,
     Sessions(String),
-    /// By its number in the list that was printed, or by its name.
+    /// By its number in the printed list, or by its id.
     Resume(String),
     Queue,
-    Drop(usize),
+    RemoveQueued(usize),
     Answer(String),
     Cancel,
     Retry,
@@ -64,44 +154,48 @@ pub enum Order {
     Export(String),
     Web,
     Redraw,
-    All,
+    PrintAll,
     Quit,
 }
 
-/// An order, or what is wrong with it; nothing if it is none of ours and goes to the agent.
-pub fn order(line: &str) -> Option<Result<Order, String>> {
+/// Parses a slash command; an error is its usage. `None` if the line is for the agent.
+pub fn parse_slash_command(line: &str) -> Option<Result<SlashCommand, String>> {
     let line = line.strip_prefix('/')?;
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     let known = COMMANDS.iter().find(|command| command.name == name)?;
-    let usage = || Err(format!("/{} {}: {}", known.name, known.takes, known.about));
-    Some(match name {
-        "help" => Ok(Order::Help),
-        "view" => match ViewName::ALL.iter().find(|view| view.as_str() == rest) {
-            Some(view) => Ok(Order::View(*view)),
+    let usage = || Err(format!("/{} {}: {}", known.name, known.arguments, known.about));
+    let needs_arguments =
+        matches!(known.kind, CommandKind::Answer | CommandKind::Export | CommandKind::Resume);
+    if needs_arguments && rest.is_empty() {
+        return Some(usage());
+    }
+    Some(match known.kind {
+        CommandKind::Help => Ok(SlashCommand::Help),
+        CommandKind::View => match ViewName::ALL.iter().find(|view| view.as_str() == rest) {
+            Some(view) => Ok(SlashCommand::View(*view)),
             None => usage(),
         },
-        "model" if rest.is_empty() => Ok(Order::Model),
-        "model" => Ok(Order::Profile(rest.to_owned())),
-        "tools" => Ok(Order::Tools),
-        "new" => Ok(Order::New),
-        "sessions" => Ok(Order::Sessions(rest.to_owned())),
-        "queue" if rest.is_empty() => Ok(Order::Queue),
-        "queue" => match rest.strip_prefix("drop").map(str::trim).map(str::parse) {
-            Some(Ok(number)) => Ok(Order::Drop(number)),
-            _ => usage(),
+        CommandKind::Model if rest.is_empty() => Ok(SlashCommand::Model),
+        CommandKind::Model => Ok(SlashCommand::SwitchProfile(rest.to_owned())),
+        CommandKind::Tools => Ok(SlashCommand::Tools),
+        CommandKind::New => Ok(SlashCommand::New),
+        CommandKind::Sessions => Ok(SlashCommand::Sessions(rest.to_owned())),
+        CommandKind::Queue if rest.is_empty() => Ok(SlashCommand::Queue),
+        CommandKind::Queue => match rest.strip_prefix("drop").map(str::trim).map(str::parse) {
+            Some(Ok(number)) => Ok(SlashCommand::RemoveQueued(number)),
+            Some(Err(_)) | None => usage(),
         },
-        "answer" | "export" | "resume" if rest.is_empty() => usage(),
-        "resume" => Ok(Order::Resume(rest.to_owned())),
-        "answer" => Ok(Order::Answer(rest.to_owned())),
-        "cancel" => Ok(Order::Cancel),
-        "retry" => Ok(Order::Retry),
-        "copy" => Ok(Order::Copy),
-        "export" => Ok(Order::Export(rest.to_owned())),
-        "web" => Ok(Order::Web),
-        "redraw" => Ok(Order::Redraw),
-        "all" => Ok(Order::All),
-        _ => Ok(Order::Quit),
+        CommandKind::Resume => Ok(SlashCommand::Resume(rest.to_owned())),
+        CommandKind::Answer => Ok(SlashCommand::Answer(rest.to_owned())),
+        CommandKind::Cancel => Ok(SlashCommand::Cancel),
+        CommandKind::Retry => Ok(SlashCommand::Retry),
+        CommandKind::Copy => Ok(SlashCommand::Copy),
+        CommandKind::Export => Ok(SlashCommand::Export(rest.to_owned())),
+        CommandKind::Web => Ok(SlashCommand::Web),
+        CommandKind::Redraw => Ok(SlashCommand::Redraw),
+        CommandKind::PrintAll => Ok(SlashCommand::PrintAll),
+        CommandKind::Quit => Ok(SlashCommand::Quit),
     })
 }
 
@@ -111,15 +205,20 @@ mod tests {
 
     #[test]
     fn orders_are_ours_and_the_rest_is_the_agents() {
-        assert_eq!(order("hello"), None);
-        assert_eq!(order("/compact now"), None);
-        assert_eq!(order("/view steps"), Some(Ok(Order::View(ViewName::Steps))));
-        assert_eq!(order("/queue drop 2"), Some(Ok(Order::Drop(2))));
-        assert!(matches!(order("/view sideways"), Some(Err(words)) if words.contains("bubbles")));
-        assert!(matches!(order("/resume"), Some(Err(_))));
+        assert_eq!(parse_slash_command("hello"), None);
+        assert_eq!(parse_slash_command("/compact now"), None);
+        assert_eq!(
+            parse_slash_command("/view steps"),
+            Some(Ok(SlashCommand::View(ViewName::Steps)))
+        );
+        assert_eq!(parse_slash_command("/queue drop 2"), Some(Ok(SlashCommand::RemoveQueued(2))));
+        assert!(
+            matches!(parse_slash_command("/view sideways"), Some(Err(words)) if words.contains("bubbles"))
+        );
+        assert!(matches!(parse_slash_command("/resume"), Some(Err(_))));
         for command in COMMANDS {
-            let told = order(&format!("/{}", command.name)).unwrap();
-            let needs = !command.takes.is_empty() && !command.takes.starts_with('[');
+            let told = parse_slash_command(&format!("/{}", command.name)).unwrap();
+            let needs = !command.arguments.is_empty() && !command.arguments.starts_with('[');
             assert_eq!(told.is_err(), needs, "{}", command.name);
         }
     }

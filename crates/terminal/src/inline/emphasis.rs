@@ -1,10 +1,10 @@
-//! The delimiter stack of `CommonMark`, run as each delimiter is read.
+//! Emphasis: the delimiter stack of `CommonMark`, run as each delimiter is read.
 
-use super::{Delimiter, Inline, Kind};
+use super::{DelimiterRun, InlineParser, NodeKind};
 use crate::style::Attributes;
 
-/// Whether a run may open and close, by the characters around it.
-pub(super) fn flanking(mark: char, before: char, after: char) -> (bool, bool) {
+/// Returns whether a delimiter run can open and can close emphasis, by its neighbours.
+pub(super) fn can_open_and_close(mark: char, before: char, after: char) -> (bool, bool) {
     let space = |char: char| char.is_whitespace();
     let punctuation = |char: char| char.is_ascii_punctuation() || is_unicode_punctuation(char);
     let left = !space(after) && (!punctuation(after) || space(before) || punctuation(before));
@@ -15,7 +15,7 @@ pub(super) fn flanking(mark: char, before: char, after: char) -> (bool, bool) {
     }
 }
 
-/// Not exact, but neither letters nor digits: quotes, dashes, CJK stops and the like.
+/// Returns true for common Unicode punctuation: quotes, dashes, CJK stops. Not exhaustive.
 fn is_unicode_punctuation(char: char) -> bool {
     matches!(u32::from(char),
         0xa1 | 0xa7 | 0xab | 0xb6 | 0xb7 | 0xbb | 0xbf | 0x2010..=0x2027 | 0x2030..=0x205e
@@ -23,7 +23,7 @@ fn is_unicode_punctuation(char: char) -> bool {
         | 0x3014..=0x301f | 0xff01..=0xff0f | 0xff1a..=0xff20 | 0xff3b..=0xff3d | 0xff5b..=0xff65)
 }
 
-pub(super) fn attributes(mark: char, len: usize) -> Attributes {
+pub(super) fn emphasis_attributes(mark: char, len: usize) -> Attributes {
     match (mark, len) {
         ('~', _) => Attributes::STRIKE,
         (_, 1) => Attributes::ITALIC,
@@ -32,64 +32,64 @@ pub(super) fn attributes(mark: char, len: usize) -> Attributes {
     }
 }
 
-impl Inline {
-    /// Uses up the closer at `index` with the openers after `bottom` that it closes.
-    pub(super) fn close(&mut self, index: usize, bottom: usize) {
-        while let Kind::Delimiter(closer) = self.held[index].kind
-            && closer.closes
-            && closer.len > 0
+impl InlineParser {
+    /// Matches the closer at `index` with openers from `bottom` on, and styles what is between.
+    pub(super) fn match_closer(&mut self, index: usize, bottom: usize) {
+        while let NodeKind::Delimiter(closer) = self.held[index].kind
+            && closer.can_close
+            && closer.unmatched_len > 0
         {
-            let Some((at, opener)) = self.opener_of(closer, index, bottom) else {
-                self.update(index, |delimiter| delimiter.closes = false);
+            let Some((at, opener)) = self.find_opener(closer, index, bottom) else {
+                self.update_delimiter(index, |delimiter| delimiter.can_close = false);
                 return;
             };
-            let used = if closer.len >= 2 && opener.len >= 2 { 2 } else { 1 };
-            let attributes = attributes(closer.mark, used);
+            let used = if closer.unmatched_len >= 2 && opener.unmatched_len >= 2 { 2 } else { 1 };
+            let attributes = emphasis_attributes(closer.mark, used);
             for inside in at + 1..index {
-                self.held[inside].style = self.held[inside].style.with(attributes);
-                self.update(inside, |delimiter| {
-                    delimiter.opens = false;
-                    delimiter.closes = false;
+                self.held[inside].style = self.held[inside].style.with_attributes(attributes);
+                self.update_delimiter(inside, |delimiter| {
+                    delimiter.can_open = false;
+                    delimiter.can_close = false;
                 });
             }
-            self.update(at, |delimiter| delimiter.len -= used);
-            self.update(index, |delimiter| delimiter.len -= used);
+            self.update_delimiter(at, |delimiter| delimiter.unmatched_len -= used);
+            self.update_delimiter(index, |delimiter| delimiter.unmatched_len -= used);
         }
     }
 
-    /// Lets every closer find its opener that stands in no bracket that may be a link.
-    pub(super) fn close_outside_brackets(&mut self) {
-        let bracket = self.held.iter().position(|node| matches!(node.kind, Kind::Bracket(_)));
+    /// Matches every closer before the first bracket that may be a link.
+    pub(super) fn match_closers_outside_brackets(&mut self) {
+        let bracket = self.held.iter().position(|node| matches!(node.kind, NodeKind::Bracket(_)));
         for index in 0..bracket.unwrap_or(self.held.len()) {
-            self.close(index, 0);
+            self.match_closer(index, 0);
         }
     }
 
-    /// Lets every closer after `bottom` find its opener.
-    pub(super) fn close_all(&mut self, bottom: usize) {
+    /// Matches every closer from `bottom` on.
+    pub(super) fn match_closers_from(&mut self, bottom: usize) {
         for index in bottom..self.held.len() {
-            self.close(index, bottom);
+            self.match_closer(index, bottom);
         }
     }
 
     pub(super) fn has_brackets(&self) -> bool {
-        self.held.iter().any(|node| matches!(node.kind, Kind::Bracket(_)))
+        self.held.iter().any(|node| matches!(node.kind, NodeKind::Bracket(_)))
     }
 
-    fn opener_of(
+    fn find_opener(
         &self,
-        closer: Delimiter,
+        closer: DelimiterRun,
         index: usize,
         bottom: usize,
-    ) -> Option<(usize, Delimiter)> {
-        let closer_at = self.held[index].at;
+    ) -> Option<(usize, DelimiterRun)> {
+        let closer_at = self.held[index].bytes_before;
         (bottom..index).rev().find_map(|at| match self.held[at].kind {
-            Kind::Delimiter(opener)
+            NodeKind::Delimiter(opener)
                 if opener.mark == closer.mark
-                    && opener.opens
-                    && opener.len > 0
-                    && closer_at - self.held[at].at <= self.limit
-                    && may_pair(opener, closer) =>
+                    && opener.can_open
+                    && opener.unmatched_len > 0
+                    && closer_at - self.held[at].bytes_before <= self.held_bytes_max
+                    && can_pair(opener, closer) =>
             {
                 Some((at, opener))
             }
@@ -97,18 +97,18 @@ impl Inline {
         })
     }
 
-    fn update(&mut self, index: usize, change: impl FnOnce(&mut Delimiter)) {
-        if let Kind::Delimiter(delimiter) = &mut self.held[index].kind {
+    fn update_delimiter(&mut self, index: usize, change: impl FnOnce(&mut DelimiterRun)) {
+        if let NodeKind::Delimiter(delimiter) = &mut self.held[index].kind {
             change(delimiter);
         }
     }
 }
 
-/// The rule of three: a run that both opens and closes pairs only where lengths say so.
-fn may_pair(opener: Delimiter, closer: Delimiter) -> bool {
-    let both = opener.both || closer.both;
-    let sum = opener.whole + closer.whole;
+/// The rule of three: runs that can both open and close pair only if their lengths allow it.
+fn can_pair(opener: DelimiterRun, closer: DelimiterRun) -> bool {
+    let both = opener.can_both || closer.can_both;
+    let sum = opener.original_len + closer.original_len;
     !both
         || !sum.is_multiple_of(3)
-        || (opener.whole.is_multiple_of(3) && closer.whole.is_multiple_of(3))
+        || (opener.original_len.is_multiple_of(3) && closer.original_len.is_multiple_of(3))
 }

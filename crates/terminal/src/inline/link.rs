@@ -1,134 +1,134 @@
 //! Links and images: `[text](address "title")`.
 
-use super::{Bracket, Ending, Inline, Kind, LINK, Node};
+use super::{BracketKind, Ending, HeldNode, InlineParser, LINK_ATTRIBUTES, NodeKind};
+use crate::hyperlinks::{Hyperlink, HyperlinkMode};
 use crate::limits::URL_BYTES_MAX;
-use crate::links::{Link, Links};
 use crate::style::Style;
 
-/// Which brackets are given up.
+/// Which brackets become text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Drop {
+pub(super) enum BracketsToDrop {
     OutOfReach,
     All,
 }
 
 /// More text may change the answer.
-struct NotYet;
+struct NeedsMoreText;
 
-/// What follows the `]` of a link.
-enum Target {
-    /// An address, and the bytes that say it.
-    Whole(String, usize),
-    /// It may become one.
+/// Result of reading what follows the `]` of a link.
+enum LinkTarget {
+    /// An address, and the bytes it takes.
+    Complete(String, usize),
+    /// More text may complete it.
     Partial,
-    None,
+    NotATarget,
 }
 
-impl Inline {
-    pub(super) fn closing_bracket(&mut self, rest: &str, ending: Ending) -> Option<usize> {
-        self.drop_brackets(Drop::OutOfReach);
-        let is_open = |node: &Node| matches!(node.kind, Kind::Bracket(_));
+impl InlineParser {
+    pub(super) fn read_closing_bracket(&mut self, rest: &str, ending: Ending) -> Option<usize> {
+        self.turn_brackets_into_text(BracketsToDrop::OutOfReach);
+        let is_open = |node: &HeldNode| matches!(node.kind, NodeKind::Bracket(_));
         let Some(index) = self.held.iter().rposition(is_open) else {
-            return Some(self.plain("]", "]"));
+            return Some(self.push_plain("]", "]"));
         };
-        if rest == "]" && ending == Ending::Open {
+        if rest == "]" && ending == Ending::MoreFollows {
             return None;
         }
-        match target(&rest[1..], URL_BYTES_MAX.min(self.limit)) {
-            Target::Whole(url, bytes) => {
-                self.make_link(index, &url);
+        match parse_target(&rest[1..], URL_BYTES_MAX.min(self.held_bytes_max)) {
+            LinkTarget::Complete(url, bytes) => {
+                self.turn_into_link(index, &url);
                 Some(1 + bytes)
             }
-            Target::Partial if ending == Ending::Open => None,
-            Target::Partial if ending == Ending::Shown => {
-                self.make_link(index, "");
+            LinkTarget::Partial if ending == Ending::MoreFollows => None,
+            LinkTarget::Partial if ending == Ending::Preview => {
+                self.turn_into_link(index, "");
                 Some(rest.len())
             }
-            Target::Partial | Target::None => {
-                self.held[index].kind = Kind::Text;
-                self.close_outside_brackets();
-                Some(self.plain("]", "]"))
+            LinkTarget::Partial | LinkTarget::NotATarget => {
+                self.held[index].kind = NodeKind::Text;
+                self.match_closers_outside_brackets();
+                Some(self.push_plain("]", "]"))
             }
         }
     }
 
-    fn make_link(&mut self, index: usize, url: &str) {
-        self.close_all(index + 1);
+    fn turn_into_link(&mut self, index: usize, url: &str) {
+        self.match_closers_from(index + 1);
         let bracket = match self.held[index].kind {
-            Kind::Bracket(bracket) => bracket,
-            _ => Bracket::Link,
+            NodeKind::Bracket(bracket) => bracket,
+            _ => BracketKind::Link,
         };
-        self.held[index].kind = Kind::Text;
+        self.held[index].kind = NodeKind::Text;
         self.held[index].text.clear();
-        if bracket == Bracket::Image {
+        if bracket == BracketKind::Image {
             let bare = self.held.len() == index + 1;
             self.held[index].text.push_str(if bare { "[image" } else { "[image: " });
-            self.text("]", Style::PLAIN, None);
+            self.push_text("]", Style::PLAIN, None);
         }
-        let link = Link::parse(url);
-        let behind = link.is_some() && self.links == Links::Behind;
+        let link = Hyperlink::parse(url);
+        let behind = link.is_some() && self.links == HyperlinkMode::Osc8;
         let mut said = String::new();
         for node in self.held.range_mut(index..) {
-            if let Kind::Delimiter(delimiter) = &mut node.kind {
-                delimiter.opens = false;
-                delimiter.closes = false;
+            if let NodeKind::Delimiter(delimiter) = &mut node.kind {
+                delimiter.can_open = false;
+                delimiter.can_close = false;
             }
-            node.style = node.style.with(LINK);
+            node.style = node.style.with_attributes(LINK_ATTRIBUTES);
             if behind && node.link.is_none() {
                 node.link.clone_from(&link);
             }
             said.push_str(&node.text);
         }
-        if bracket == Bracket::Link {
-            self.no_links_before(index);
+        if bracket == BracketKind::Link {
+            self.turn_link_brackets_into_text(index);
         }
         if !behind && !url.is_empty() && said != url && url != format!("mailto:{said}") {
-            self.text(&format!(" ({url})"), Style::DIM, None);
+            self.push_text(&format!(" ({url})"), Style::DIM, None);
         }
-        self.close_outside_brackets();
+        self.match_closers_outside_brackets();
     }
 
-    /// What can begin no link any more is text; emphasis around it is then decided.
-    pub(super) fn drop_brackets(&mut self, drop: Drop) {
+    /// Turns brackets that cannot start a link into text, and matches the emphasis around them.
+    pub(super) fn turn_brackets_into_text(&mut self, drop: BracketsToDrop) {
         let mut dropped = false;
         for index in 0..self.held.len() {
             let node = &self.held[index];
-            let keep = drop == Drop::OutOfReach && self.is_in_reach(node);
-            if matches!(node.kind, Kind::Bracket(_)) && !keep {
-                self.held[index].kind = Kind::Text;
+            let keep = drop == BracketsToDrop::OutOfReach && self.is_within_limit(node);
+            if matches!(node.kind, NodeKind::Bracket(_)) && !keep {
+                self.held[index].kind = NodeKind::Text;
                 dropped = true;
             }
         }
         if dropped {
-            self.close_outside_brackets();
+            self.match_closers_outside_brackets();
         }
     }
 
-    /// A link holds no link.
-    fn no_links_before(&mut self, index: usize) {
+    /// Turns link brackets before `index` into text: links do not nest.
+    fn turn_link_brackets_into_text(&mut self, index: usize) {
         for node in self.held.range_mut(..index) {
-            if matches!(node.kind, Kind::Bracket(Bracket::Link)) {
-                node.kind = Kind::Text;
+            if matches!(node.kind, NodeKind::Bracket(BracketKind::Link)) {
+                node.kind = NodeKind::Text;
             }
         }
     }
 }
 
-fn target(rest: &str, max: usize) -> Target {
+fn parse_target(rest: &str, max: usize) -> LinkTarget {
     if !rest.starts_with('(') {
-        return Target::None;
+        return LinkTarget::NotATarget;
     }
     let seen = (0..=max.min(rest.len())).rev().find(|&at| rest.is_char_boundary(at)).unwrap_or(0);
-    match whole_target(&rest[1..seen]) {
-        Ok(Some((url, bytes))) => Target::Whole(url, bytes + 1),
-        Ok(None) => Target::None,
-        Err(NotYet) if seen < rest.len() => Target::None,
-        Err(NotYet) => Target::Partial,
+    match parse_target_inside(&rest[1..seen]) {
+        Ok(Some((url, bytes))) => LinkTarget::Complete(url, bytes + 1),
+        Ok(None) => LinkTarget::NotATarget,
+        Err(NeedsMoreText) if seen < rest.len() => LinkTarget::NotATarget,
+        Err(NeedsMoreText) => LinkTarget::Partial,
     }
 }
 
 /// Reads `address "title")`.
-fn whole_target(rest: &str) -> Result<Option<(String, usize)>, NotYet> {
+fn parse_target_inside(rest: &str) -> Result<Option<(String, usize)>, NeedsMoreText> {
     let blank = [' ', '\n', '\t'];
     let start = rest.len() - rest.trim_start_matches(blank).len();
     let Some(len) = address_len(&rest[start..])? else { return Ok(None) };
@@ -143,21 +143,21 @@ fn whole_target(rest: &str) -> Result<Option<(String, usize)>, NotYet> {
         }
         let close = if quote == '(' { ')' } else { quote };
         let inner = &title[1..];
-        let inner_len = ends_at(inner, close).ok_or(NotYet)?;
+        let inner_len = find_unescaped(inner, close).ok_or(NeedsMoreText)?;
         let tail = &inner[inner_len + 1..];
         end = rest.len() - tail.trim_start_matches(blank).len();
     }
     match rest[end..].chars().next() {
-        Some(')') => Ok(Some((unescaped(url), end + 1))),
+        Some(')') => Ok(Some((unescape(url), end + 1))),
         Some(_) => Ok(None),
-        None => Err(NotYet),
+        None => Err(NeedsMoreText),
     }
 }
 
-/// Bytes of the address: up to white space or the parenthesis that was not opened in it.
-fn address_len(rest: &str) -> Result<Option<usize>, NotYet> {
+/// Returns the length of the address: up to white space or an unbalanced `)`.
+fn address_len(rest: &str) -> Result<Option<usize>, NeedsMoreText> {
     if let Some(inner) = rest.strip_prefix('<') {
-        let end = inner.find(['>', '\n', '<']).ok_or(NotYet)?;
+        let end = inner.find(['>', '\n', '<']).ok_or(NeedsMoreText)?;
         return Ok(inner[end..].starts_with('>').then_some(end + 2));
     }
     let mut depth = 0;
@@ -173,10 +173,10 @@ fn address_len(rest: &str) -> Result<Option<usize>, NotYet> {
             _ => {}
         }
     }
-    Err(NotYet)
+    Err(NeedsMoreText)
 }
 
-fn ends_at(text: &str, close: char) -> Option<usize> {
+fn find_unescaped(text: &str, close: char) -> Option<usize> {
     let mut escaped = false;
     for (at, char) in text.char_indices() {
         match char {
@@ -189,7 +189,7 @@ fn ends_at(text: &str, close: char) -> Option<usize> {
     None
 }
 
-fn unescaped(url: &str) -> String {
+fn unescape(url: &str) -> String {
     let mut out = String::with_capacity(url.len());
     let mut chars = url.chars().peekable();
     while let Some(char) = chars.next() {

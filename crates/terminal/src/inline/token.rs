@@ -1,201 +1,218 @@
-//! Reads one token at a time, or says that more text is needed.
+//! Tokens of inline Markdown, read one at a time.
 
-use super::emphasis::flanking;
-use super::link::Drop;
-use super::{Bracket, CODE, Delimiter, Ending, Inline, Kind, LINK};
+use super::emphasis::can_open_and_close;
+use super::link::BracketsToDrop;
+use super::{
+    BracketKind, CODE_STYLE, DelimiterRun, Ending, InlineParser, LINK_ATTRIBUTES, NodeKind,
+};
+use crate::hyperlinks::Hyperlink;
 use crate::limits::{ENTITY_BYTES_MAX, URL_BYTES_MAX};
-use crate::links::Link;
 use crate::style::Style;
-use crate::text::neutralised;
+use crate::text::neutralise;
 
-/// What does not stand for itself.
-const SPECIAL: [char; 11] = ['\\', '`', '*', '_', '~', '[', ']', '!', '<', '&', '\n'];
+/// Characters that start a token.
+const SPECIAL_CHARS: [char; 11] = ['\\', '`', '*', '_', '~', '[', ']', '!', '<', '&', '\n'];
 
-impl Inline {
-    /// Reads the token at the start of `rest`: the bytes it took, or nothing if it may go on.
-    pub(super) fn token(&mut self, rest: &str, ending: Ending) -> Option<usize> {
+impl InlineParser {
+    /// Reads the token at the start of `rest` and returns its length; `None` if it may continue.
+    pub(super) fn read_token(&mut self, rest: &str, ending: Ending) -> Option<usize> {
         match rest.chars().next()? {
-            ' ' => self.spaces(rest, ending),
-            '\n' => Some(self.plain("\n", " ")),
-            '\\' => self.escape(rest, ending),
-            '`' => self.code(rest, ending),
-            mark @ ('*' | '_' | '~') => self.delimiter(mark, rest, ending),
-            '[' => Some(self.bracket(Bracket::Link, "[")),
-            '!' if rest == "!" && ending == Ending::Open => None,
-            '!' if rest.starts_with("![") => Some(self.bracket(Bracket::Image, "![")),
-            ']' => self.closing_bracket(rest, ending),
-            '<' => self.autolink(rest, ending),
-            '&' => self.entity(rest, ending),
+            ' ' => self.read_spaces(rest, ending),
+            '\n' => Some(self.push_plain("\n", " ")),
+            '\\' => self.read_escape(rest, ending),
+            '`' => self.read_code_span(rest, ending),
+            mark @ ('*' | '_' | '~') => self.read_delimiter_run(mark, rest, ending),
+            '[' => Some(self.push_bracket(BracketKind::Link, "[")),
+            '!' if rest == "!" && ending == Ending::MoreFollows => None,
+            '!' if rest.starts_with("![") => Some(self.push_bracket(BracketKind::Image, "![")),
+            ']' => self.read_closing_bracket(rest, ending),
+            '<' => self.read_autolink(rest, ending),
+            '&' => self.read_entity(rest, ending),
             first => {
                 let from = first.len_utf8();
-                let end = rest[from..].find(SPECIAL).map_or(rest.len(), |at| from + at);
+                let end = rest[from..].find(SPECIAL_CHARS).map_or(rest.len(), |at| from + at);
                 let run = rest[..end].trim_end_matches(' ');
-                Some(self.plain(run, run))
+                Some(self.push_plain(run, run))
             }
         }
     }
 
-    /// Shows `text` for `source`.
-    pub(super) fn plain(&mut self, source: &str, text: &str) -> usize {
-        self.text(text, Style::PLAIN, None);
+    /// Pushes `text` in place of `source`; returns the length of `source`.
+    pub(super) fn push_plain(&mut self, source: &str, text: &str) -> usize {
+        self.push_text(text, Style::PLAIN, None);
         source.len()
     }
 
-    /// Two spaces before a line end break the line; others there are not shown.
-    fn spaces(&mut self, rest: &str, ending: Ending) -> Option<usize> {
+    /// Reads spaces. Two before a line end are a hard break; others there are dropped.
+    fn read_spaces(&mut self, rest: &str, ending: Ending) -> Option<usize> {
         let after = rest.trim_start_matches(' ');
-        let spaces = (rest.len() - after.len()).min(self.limit);
-        if after.is_empty() && spaces < self.limit {
-            return (ending != Ending::Open).then_some(spaces);
+        let spaces = (rest.len() - after.len()).min(self.held_bytes_max);
+        if after.is_empty() && spaces < self.held_bytes_max {
+            return (ending != Ending::MoreFollows).then_some(spaces);
         }
-        if !after.starts_with('\n') || spaces == self.limit {
-            return Some(self.plain(&rest[..spaces], &rest[..spaces]));
+        if !after.starts_with('\n') || spaces == self.held_bytes_max {
+            return Some(self.push_plain(&rest[..spaces], &rest[..spaces]));
         }
         if spaces >= 2 {
-            self.line_break();
+            self.push_line_break();
         } else {
-            self.text(" ", Style::PLAIN, None);
+            self.push_text(" ", Style::PLAIN, None);
         }
         Some(spaces + 1)
     }
 
-    fn line_break(&mut self) {
-        self.node(Kind::Break, "", Style::PLAIN, None);
-        self.read += self.cols;
+    fn push_line_break(&mut self) {
+        self.push_node(NodeKind::Break, "", Style::PLAIN, None);
+        self.bytes_read += self.cols;
     }
 
-    fn escape(&mut self, rest: &str, ending: Ending) -> Option<usize> {
+    fn read_escape(&mut self, rest: &str, ending: Ending) -> Option<usize> {
         match rest[1..].chars().next() {
-            None if ending == Ending::Open => None,
+            None if ending == Ending::MoreFollows => None,
             Some('\n') => {
-                self.line_break();
+                self.push_line_break();
                 Some(2)
             }
-            Some(next) if next.is_ascii_punctuation() => Some(self.plain(&rest[..2], &rest[1..2])),
-            Some(_) | None => Some(self.plain("\\", "\\")),
+            Some(next) if next.is_ascii_punctuation() => {
+                Some(self.push_plain(&rest[..2], &rest[1..2]))
+            }
+            Some(_) | None => Some(self.push_plain("\\", "\\")),
         }
     }
 
-    /// A code span is decided when its end is found, or cannot be near any more.
-    fn code(&mut self, rest: &str, ending: Ending) -> Option<usize> {
-        let ticks = run_len(rest, '`').min(self.limit);
-        match code_end(rest, ticks, self.limit, ending) {
-            Found::At(end) => {
+    /// Reads a code span. Decided when its end is found or is beyond the limit.
+    fn read_code_span(&mut self, rest: &str, ending: Ending) -> Option<usize> {
+        let ticks = count_leading(rest, '`').min(self.held_bytes_max);
+        match find_code_span_end(rest, ticks, self.held_bytes_max, ending) {
+            CodeSpanEnd::At(end) => {
                 let inner = rest[ticks..end].replace('\n', " ");
-                self.text(code_text(&inner), CODE, None);
+                self.push_text(trim_code_padding(&inner), CODE_STYLE, None);
                 Some(end + ticks)
             }
-            Found::Later if ending == Ending::Open => None,
-            Found::Later if ending == Ending::Shown => {
+            CodeSpanEnd::NotYet if ending == Ending::MoreFollows => None,
+            CodeSpanEnd::NotYet if ending == Ending::Preview => {
                 let inner = rest[ticks..].trim_end_matches('`').replace('\n', " ");
-                self.text(&inner, CODE, None);
+                self.push_text(&inner, CODE_STYLE, None);
                 Some(rest.len())
             }
-            Found::Later | Found::Never => Some(self.plain(&rest[..ticks], &rest[..ticks])),
+            CodeSpanEnd::NotYet | CodeSpanEnd::Never => {
+                Some(self.push_plain(&rest[..ticks], &rest[..ticks]))
+            }
         }
     }
 
-    fn delimiter(&mut self, mark: char, rest: &str, ending: Ending) -> Option<usize> {
-        let len = run_len(rest, mark).min(self.limit);
+    fn read_delimiter_run(&mut self, mark: char, rest: &str, ending: Ending) -> Option<usize> {
+        let len = count_leading(rest, mark).min(self.held_bytes_max);
         let after = match (rest[len..].chars().next(), ending) {
             (Some(char), _) => char,
-            (None, Ending::Open) if len < self.limit => return None,
-            // Nobody knows yet what it will be.
-            (None, Ending::Shown) => return Some(len),
-            (None, Ending::Open | Ending::Ended) => '\n',
+            (None, Ending::MoreFollows) if len < self.held_bytes_max => return None,
+            // Undecided: the preview omits it.
+            (None, Ending::Preview) => return Some(len),
+            (None, Ending::MoreFollows | Ending::Final) => '\n',
         };
         let run = &rest[..len];
-        let (opens, closes) = flanking(mark, self.before, after);
+        let (opens, closes) = can_open_and_close(mark, self.previous_char, after);
         if mark == '~' && len != 2 {
-            return Some(self.plain(run, run));
+            return Some(self.push_plain(run, run));
         }
-        let delimiter = Delimiter { mark, len, whole: len, opens, closes, both: opens && closes };
-        self.node(Kind::Delimiter(delimiter), run, Style::PLAIN, None);
-        self.drop_brackets(Drop::OutOfReach);
+        let delimiter = DelimiterRun {
+            mark,
+            unmatched_len: len,
+            original_len: len,
+            can_open: opens,
+            can_close: closes,
+            can_both: opens && closes,
+        };
+        self.push_node(NodeKind::Delimiter(delimiter), run, Style::PLAIN, None);
+        self.turn_brackets_into_text(BracketsToDrop::OutOfReach);
         if closes && !self.has_brackets() {
-            self.close(self.held.len() - 1, 0);
+            self.match_closer(self.held.len() - 1, 0);
         }
         Some(len)
     }
 
-    fn bracket(&mut self, bracket: Bracket, text: &str) -> usize {
-        self.node(Kind::Bracket(bracket), text, Style::PLAIN, None);
+    fn push_bracket(&mut self, bracket: BracketKind, text: &str) -> usize {
+        self.push_node(NodeKind::Bracket(bracket), text, Style::PLAIN, None);
         text.len()
     }
 
-    /// `<https://...>`. Anything else in angle brackets is text.
-    fn autolink(&mut self, rest: &str, ending: Ending) -> Option<usize> {
+    /// Reads `<https://...>`. Anything else in angle brackets is text.
+    fn read_autolink(&mut self, rest: &str, ending: Ending) -> Option<usize> {
         let inside = &rest[1..];
         let end = inside.find([' ', '\n', '<', '>']).unwrap_or(inside.len());
-        let max = URL_BYTES_MAX.min(self.limit);
-        let may_be = Link::is_begun(&inside[..end]);
-        if end == inside.len() && end <= max && may_be && ending == Ending::Open {
+        let max = URL_BYTES_MAX.min(self.held_bytes_max);
+        let may_be = Hyperlink::may_become_link(&inside[..end]);
+        if end == inside.len() && end <= max && may_be && ending == Ending::MoreFollows {
             return None;
         }
-        match inside[end..].starts_with('>').then(|| Link::parse(&inside[..end])).flatten() {
+        match inside[end..].starts_with('>').then(|| Hyperlink::parse(&inside[..end])).flatten() {
             Some(link) if end <= max => {
-                self.text(&inside[..end], Style::PLAIN.with(LINK), Some(link));
+                self.push_text(
+                    &inside[..end],
+                    Style::PLAIN.with_attributes(LINK_ATTRIBUTES),
+                    Some(link),
+                );
                 Some(end + 2)
             }
-            Some(_) | None => Some(self.plain("<", "<")),
+            Some(_) | None => Some(self.push_plain("<", "<")),
         }
     }
 
-    fn entity(&mut self, rest: &str, ending: Ending) -> Option<usize> {
+    fn read_entity(&mut self, rest: &str, ending: Ending) -> Option<usize> {
         let name = |char: char| char.is_ascii_alphanumeric() || char == '#';
         let end = rest[1..].find(|char| !name(char)).map_or(rest.len(), |at| at + 1);
-        if end == rest.len() && end <= ENTITY_BYTES_MAX && ending == Ending::Open {
+        if end == rest.len() && end <= ENTITY_BYTES_MAX && ending == Ending::MoreFollows {
             return None;
         }
         let named = rest[end..].starts_with(';') && end <= ENTITY_BYTES_MAX;
-        match named.then(|| entity(&rest[1..end])).flatten() {
-            Some(text) => Some(self.plain(&rest[..=end], &text)),
-            None => Some(self.plain("&", "&")),
+        match named.then(|| decode_entity(&rest[1..end])).flatten() {
+            Some(text) => Some(self.push_plain(&rest[..=end], &text)),
+            None => Some(self.push_plain("&", "&")),
         }
     }
 }
 
-enum Found {
+enum CodeSpanEnd {
     At(usize),
-    /// Not yet.
-    Later,
+    /// More text is needed.
+    NotYet,
     /// Not within the limit.
     Never,
 }
 
-/// Where the run of exactly `ticks` begins that ends the code span.
-fn code_end(rest: &str, ticks: usize, limit: usize, ending: Ending) -> Found {
+/// Finds the run of exactly `ticks` back-ticks that ends the code span.
+fn find_code_span_end(rest: &str, ticks: usize, limit: usize, ending: Ending) -> CodeSpanEnd {
     let mut at = ticks;
     while let Some(found) = rest[at..].find('`') {
         let start = at + found;
-        let len = run_len(&rest[start..], '`');
+        let len = count_leading(&rest[start..], '`');
         at = start + len;
         if at > limit {
-            return Found::Never;
+            return CodeSpanEnd::Never;
         }
-        if at == rest.len() && ending == Ending::Open {
-            return Found::Later;
+        if at == rest.len() && ending == Ending::MoreFollows {
+            return CodeSpanEnd::NotYet;
         }
         if len == ticks {
-            return Found::At(start);
+            return CodeSpanEnd::At(start);
         }
     }
-    if rest.len() > limit { Found::Never } else { Found::Later }
+    if rest.len() > limit { CodeSpanEnd::Never } else { CodeSpanEnd::NotYet }
 }
 
-/// One space on both sides belongs to the ticks.
-fn code_text(inner: &str) -> &str {
+/// Removes one space on both sides, as `CommonMark` does.
+fn trim_code_padding(inner: &str) -> &str {
     match inner.strip_prefix(' ').and_then(|rest| rest.strip_suffix(' ')) {
         Some(rest) if !rest.trim().is_empty() => rest,
         _ => inner,
     }
 }
 
-pub(super) fn run_len(text: &str, mark: char) -> usize {
+pub(super) fn count_leading(text: &str, mark: char) -> usize {
     text.len() - text.trim_start_matches(mark).len()
 }
 
-fn entity(name: &str) -> Option<String> {
+fn decode_entity(name: &str) -> Option<String> {
     let named = match name {
         "amp" => "&",
         "lt" => "<",
@@ -221,6 +238,6 @@ fn entity(name: &str) -> Option<String> {
         None => number.parse().ok()?,
     };
     let char = char::from_u32(code).filter(|&char| char != '\0').unwrap_or('\u{fffd}');
-    // A line end from an entity is no line end.
-    Some(neutralised(&char.to_string()).replace(['\n', '\t'], " "))
+    // A line end written as an entity breaks no line.
+    Some(neutralise(&char.to_string()).replace(['\n', '\t'], " "))
 }

@@ -1,25 +1,25 @@
-//! A text of several lines under a cursor.
+//! Multi-line text editor with undo, a kill buffer and collapsed pastes.
 //!
-//! Invariant: the cursor stands between two characters as a person counts them, never inside one.
+//! Invariant: the cursor is on a grapheme boundary.
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::layout::{Layout, Place};
+use super::layout::{EditorLayout, TextPosition};
 
-/// Characters that stand for a long paste until the text is sent; nothing else can put them there.
-const STANDINS: std::ops::RangeInclusive<char> = '\u{e000}'..='\u{e0ff}';
+/// Placeholder characters of long pastes; removed from all other input.
+const PASTE_PLACEHOLDERS: std::ops::RangeInclusive<char> = '\u{e000}'..='\u{e0ff}';
 
-/// A paste that is longer is shown as one character.
+/// A longer paste is collapsed into one placeholder.
 const PASTE_LINES_MAX: usize = 10;
 const PASTE_BYTES_MAX: usize = 1_000;
 
-/// How many changes can be taken back.
-const UNDO_MAX: usize = 200;
+/// Undo steps kept.
+const UNDO_STEPS_MAX: usize = 200;
 
-/// Bytes of a message that is being written.
+/// Longest message.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
-/// Where the cursor goes, or how far is deleted.
+/// Target of a cursor movement or deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Motion {
     Left,
@@ -32,32 +32,42 @@ pub enum Motion {
     End,
 }
 
+/// Text and cursor, as kept for undo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct State {
+struct EditorState {
     text: String,
     cursor: usize,
 }
 
+/// Kind of an edit, for undo.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum EditKind {
+    /// Typed a word character: undo removes a word at a time.
+    Typing,
+    #[default]
+    Other,
+}
+
+/// Editor of the message being written.
 #[derive(Clone, Debug, Default)]
 pub struct Editor {
-    now: State,
-    /// Long pastes, by the place of their stand-in among the stand-ins.
+    current: EditorState,
+    /// Long pastes, by the index of their placeholder.
     pastes: Vec<String>,
-    killed: String,
-    undo: Vec<State>,
-    redo: Vec<State>,
-    /// Whether the change before was typing, so that a word is taken back as one.
-    typing: bool,
-    /// The column that going up and down keeps to.
-    column: Option<usize>,
+    kill_buffer: String,
+    undo_stack: Vec<EditorState>,
+    redo_stack: Vec<EditorState>,
+    last_edit: EditKind,
+    /// Column that vertical movement keeps.
+    goal_column: Option<usize>,
 }
 
 impl Editor {
-    /// What is written, with long pastes in full.
+    /// Returns the text with long pastes expanded.
     pub fn text(&self) -> String {
-        let mut text = String::with_capacity(self.now.text.len());
-        for character in self.now.text.chars() {
-            match self.paste(character) {
+        let mut text = String::with_capacity(self.current.text.len());
+        for character in self.current.text.chars() {
+            match self.paste_for_placeholder(character) {
                 Some(paste) => text.push_str(paste),
                 None => text.push(character),
             }
@@ -66,143 +76,156 @@ impl Editor {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.now.text.is_empty()
+        self.current.text.is_empty()
     }
 
-    /// What stands before the cursor on its line, as far as it is shown as it is.
-    pub fn before_cursor(&self) -> &str {
-        let before = &self.now.text[..self.now.cursor];
+    /// Text between the start of the line and the cursor; pastes are placeholders.
+    pub fn line_before_cursor(&self) -> &str {
+        let before = &self.current.text[..self.current.cursor];
         before.rsplit('\n').next().unwrap_or(before)
     }
 
-    pub fn set(&mut self, text: &str) {
-        self.remember(false);
+    /// Replaces the text.
+    pub fn set_text(&mut self, text: &str) {
+        self.push_undo(EditKind::Other);
         self.pastes.clear();
-        self.now.text.clear();
-        self.now.cursor = 0;
-        self.put(text);
+        self.current.text.clear();
+        self.current.cursor = 0;
+        self.insert_printable(text);
     }
 
-    /// Takes what is written, and begins anew.
-    pub fn take(&mut self) -> String {
+    /// Returns the text and clears the editor, except for the kill buffer.
+    pub fn take_text(&mut self) -> String {
         let text = self.text();
-        *self = Editor { killed: std::mem::take(&mut self.killed), ..Editor::default() };
+        *self = Editor { kill_buffer: std::mem::take(&mut self.kill_buffer), ..Editor::default() };
         text
     }
 
+    /// Inserts typed text at the cursor.
     pub fn insert(&mut self, text: &str) {
         let is_word = text.chars().all(char::is_alphanumeric);
-        self.remember(is_word);
-        self.put(text);
+        self.push_undo(if is_word { EditKind::Typing } else { EditKind::Other });
+        self.insert_printable(text);
     }
 
-    fn paste(&self, standin: char) -> Option<&str> {
-        let place = u32::from(standin).checked_sub(u32::from(*STANDINS.start()))?;
+    /// Returns the paste that a placeholder stands for.
+    fn paste_for_placeholder(&self, placeholder: char) -> Option<&str> {
+        let place = u32::from(placeholder).checked_sub(u32::from(*PASTE_PLACEHOLDERS.start()))?;
         self.pastes.get(usize::try_from(place).ok()?).map(String::as_str)
     }
 
-    /// A long paste is shown as one character, and sent in full.
+    /// Inserts a paste; a long one is shown as a placeholder and sent in full.
     pub fn insert_paste(&mut self, text: &str) {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let is_long = PASTE_LINES_MAX < text.lines().count() || PASTE_BYTES_MAX < text.len();
-        let standin = STANDINS.clone().nth(self.pastes.len());
-        match standin.filter(|_| is_long && self.room() >= text.len()) {
-            Some(standin) => {
-                self.remember(false);
+        let placeholder = PASTE_PLACEHOLDERS.clone().nth(self.pastes.len());
+        match placeholder.filter(|_| is_long && self.bytes_left() >= text.len()) {
+            Some(placeholder) => {
+                self.push_undo(EditKind::Other);
                 self.pastes.push(text);
-                self.splice(standin.encode_utf8(&mut [0; 4]));
+                self.insert_at_cursor(placeholder.encode_utf8(&mut [0; 4]));
             }
             None => self.insert(&text),
         }
     }
 
-    pub fn go(&mut self, motion: Motion) {
-        self.typing = false;
-        self.column = None;
-        self.now.cursor = self.target(motion);
+    /// Moves the cursor.
+    pub fn move_cursor(&mut self, motion: Motion) {
+        self.last_edit = EditKind::Other;
+        self.goal_column = None;
+        self.current.cursor = self.motion_target(motion);
     }
 
-    /// One row up, as the text is shown so many columns wide; says whether there was one.
-    pub fn up(&mut self, columns: usize) -> bool {
-        self.go_to_row(columns, |row| row.checked_sub(1))
+    /// Moves the cursor one row up in text wrapped at `columns`; returns false on the first row.
+    pub fn move_up(&mut self, columns: usize) -> bool {
+        self.move_to_row(columns, |row| row.checked_sub(1))
     }
 
-    pub fn down(&mut self, columns: usize) -> bool {
-        self.go_to_row(columns, |row| row.checked_add(1))
+    /// Moves the cursor one row down; returns false on the last row.
+    pub fn move_down(&mut self, columns: usize) -> bool {
+        self.move_to_row(columns, |row| row.checked_add(1))
     }
 
+    /// Deletes from the cursor to the target.
     pub fn delete(&mut self, motion: Motion) {
-        let target = self.target(motion);
-        if target != self.now.cursor {
-            self.remember(false);
-            self.cut(target);
+        let target = self.motion_target(motion);
+        if target != self.current.cursor {
+            self.push_undo(EditKind::Other);
+            self.remove_to(target);
         }
     }
 
-    /// Deletes what can be put back with `yank`.
+    /// Deletes into the kill buffer.
     pub fn kill(&mut self, motion: Motion) {
         let target = match motion {
-            // The end of a line that is empty already is the beginning of the next.
-            Motion::LineEnd if self.now.text[self.now.cursor..].starts_with('\n') => {
-                self.now.cursor + 1
+            // At the end of a line, the line break itself is killed.
+            Motion::LineEnd if self.current.text[self.current.cursor..].starts_with('\n') => {
+                self.current.cursor + 1
             }
-            motion => self.target(motion),
+            motion => self.motion_target(motion),
         };
-        if target != self.now.cursor {
-            self.remember(false);
-            self.killed = self.cut(target);
+        if target != self.current.cursor {
+            self.push_undo(EditKind::Other);
+            self.kill_buffer = self.remove_to(target);
         }
     }
 
+    /// Inserts the kill buffer.
     pub fn yank(&mut self) {
-        let killed = self.killed.clone();
-        self.remember(false);
-        self.splice(&killed);
+        let killed = self.kill_buffer.clone();
+        self.push_undo(EditKind::Other);
+        self.insert_at_cursor(&killed);
     }
 
     pub fn undo(&mut self) {
-        if let Some(before) = self.undo.pop() {
-            self.redo.push(std::mem::replace(&mut self.now, before));
-            self.typing = false;
+        if let Some(before) = self.undo_stack.pop() {
+            self.redo_stack.push(std::mem::replace(&mut self.current, before));
+            self.last_edit = EditKind::Other;
         }
     }
 
     pub fn redo(&mut self) {
-        if let Some(after) = self.redo.pop() {
-            self.undo.push(std::mem::replace(&mut self.now, after));
-            self.typing = false;
+        if let Some(after) = self.redo_stack.pop() {
+            self.undo_stack.push(std::mem::replace(&mut self.current, after));
+            self.last_edit = EditKind::Other;
         }
     }
 
-    /// Puts another text in place of what stands before the cursor.
-    pub fn replace_before(&mut self, bytes: usize, text: &str) {
-        self.remember(false);
-        let from = self.now.text.floor_char_boundary(self.now.cursor.saturating_sub(bytes));
-        self.now.text.replace_range(from..self.now.cursor, "");
-        self.now.cursor = from;
-        self.put(text);
+    /// Replaces `bytes` before the cursor with `text`.
+    pub fn replace_before_cursor(&mut self, bytes: usize, text: &str) {
+        self.push_undo(EditKind::Other);
+        let from = self.current.text.floor_char_boundary(self.current.cursor.saturating_sub(bytes));
+        self.current.text.replace_range(from..self.current.cursor, "");
+        self.current.cursor = from;
+        self.insert_printable(text);
     }
 
-    /// The rows that the text takes, and where on them the cursor is.
-    pub fn rows(&self, columns: usize) -> (Vec<String>, Place) {
+    /// Returns the displayed rows, wrapped at `columns`, and the cursor's position.
+    pub fn wrapped_rows(&self, columns: usize) -> (Vec<String>, TextPosition) {
         let layout = self.layout(columns);
-        let rows = layout.rows().iter().map(|row| self.shown(&self.now.text[row.clone()]));
-        (rows.collect(), layout.place_of(&self.now.text, self.now.cursor, |text| self.width(text)))
+        let rows =
+            layout.rows().iter().map(|row| self.displayed_text(&self.current.text[row.clone()]));
+        (
+            rows.collect(),
+            layout.position_of(&self.current.text, self.current.cursor, |text| {
+                self.displayed_width(text)
+            }),
+        )
     }
 
-    fn layout(&self, columns: usize) -> Layout {
-        Layout::new(&self.now.text, columns, |text| self.width(text))
+    fn layout(&self, columns: usize) -> EditorLayout {
+        EditorLayout::new(&self.current.text, columns, |text| self.displayed_width(text))
     }
 
-    fn width(&self, text: &str) -> usize {
-        unicode_width::UnicodeWidthStr::width(self.shown(text).as_str())
+    fn displayed_width(&self, text: &str) -> usize {
+        unicode_width::UnicodeWidthStr::width(self.displayed_text(text).as_str())
     }
 
-    fn shown(&self, text: &str) -> String {
+    fn displayed_text(&self, text: &str) -> String {
         let mut shown = String::with_capacity(text.len());
         for character in text.chars() {
-            match self.paste(character) {
-                Some(paste) => shown.push_str(&standin_words(paste)),
+            match self.paste_for_placeholder(character) {
+                Some(paste) => shown.push_str(&paste_label(paste)),
                 None if character == '\t' => shown.push_str("    "),
                 None => shown.push(character),
             }
@@ -210,66 +233,69 @@ impl Editor {
         shown
     }
 
-    fn go_to_row(&mut self, columns: usize, row: impl Fn(usize) -> Option<usize>) -> bool {
-        self.typing = false;
+    fn move_to_row(&mut self, columns: usize, row: impl Fn(usize) -> Option<usize>) -> bool {
+        self.last_edit = EditKind::Other;
         let layout = self.layout(columns);
-        let width = |text: &str| self.width(text);
-        let place = layout.place_of(&self.now.text, self.now.cursor, width);
-        let column = self.column.unwrap_or(place.column);
+        let width = |text: &str| self.displayed_width(text);
+        let place = layout.position_of(&self.current.text, self.current.cursor, width);
+        let column = self.goal_column.unwrap_or(place.column);
         let Some(range) = row(place.row).and_then(|row| layout.rows().get(row)) else {
             return false;
         };
-        let cursor = layout.at_column(&self.now.text, range.clone(), column, width);
-        self.now.cursor = cursor;
-        self.column = Some(column);
+        let cursor = layout.offset_at_column(&self.current.text, range.clone(), column, width);
+        self.current.cursor = cursor;
+        self.goal_column = Some(column);
         true
     }
 
-    fn room(&self) -> usize {
+    fn bytes_left(&self) -> usize {
         let pasted: usize = self.pastes.iter().map(String::len).sum();
-        TEXT_BYTES_MAX.saturating_sub(self.now.text.len() + pasted)
+        TEXT_BYTES_MAX.saturating_sub(self.current.text.len() + pasted)
     }
 
-    /// Only what can be shown, and only as much as there is room for.
-    fn put(&mut self, text: &str) {
-        let room = text.floor_char_boundary(self.room());
+    /// Inserts text without control characters, up to the length limit.
+    fn insert_printable(&mut self, text: &str) {
+        let room = text.floor_char_boundary(self.bytes_left());
         let kept = text[..room].chars().filter(|character| {
             let is_control = character.is_control() && !matches!(character, '\n' | '\t');
-            !is_control && !STANDINS.contains(character)
+            !is_control && !PASTE_PLACEHOLDERS.contains(character)
         });
-        self.splice(&kept.collect::<String>());
+        self.insert_at_cursor(&kept.collect::<String>());
     }
 
-    fn splice(&mut self, text: &str) {
-        self.now.text.insert_str(self.now.cursor, text);
-        // What was put there may have become one character with what follows.
-        self.now.cursor = boundary_after(&self.now.text, self.now.cursor + text.len());
+    /// Inserts text as it is.
+    fn insert_at_cursor(&mut self, text: &str) {
+        self.current.text.insert_str(self.current.cursor, text);
+        // The inserted text may combine with what follows into one grapheme.
+        self.current.cursor =
+            next_grapheme_boundary(&self.current.text, self.current.cursor + text.len());
     }
 
-    fn cut(&mut self, target: usize) -> String {
-        let range = self.now.cursor.min(target)..self.now.cursor.max(target);
-        self.now.cursor = range.start;
-        let cut: String = self.now.text.drain(range).collect();
-        self.now.cursor = boundary_after(&self.now.text, self.now.cursor);
+    /// Removes and returns the text between the cursor and `target`.
+    fn remove_to(&mut self, target: usize) -> String {
+        let range = self.current.cursor.min(target)..self.current.cursor.max(target);
+        self.current.cursor = range.start;
+        let cut: String = self.current.text.drain(range).collect();
+        self.current.cursor = next_grapheme_boundary(&self.current.text, self.current.cursor);
         cut
     }
 
-    fn remember(&mut self, typing: bool) {
-        self.column = None;
-        let goes_on = typing && self.typing;
-        self.typing = typing;
-        if goes_on {
+    /// Saves the state for undo, unless typing continues a word.
+    fn push_undo(&mut self, edit: EditKind) {
+        self.goal_column = None;
+        let before = std::mem::replace(&mut self.last_edit, edit);
+        if (before, edit) == (EditKind::Typing, EditKind::Typing) {
             return;
         }
-        if self.undo.len() == UNDO_MAX {
-            self.undo.remove(0);
+        if self.undo_stack.len() == UNDO_STEPS_MAX {
+            self.undo_stack.remove(0);
         }
-        self.undo.push(self.now.clone());
-        self.redo.clear();
+        self.undo_stack.push(self.current.clone());
+        self.redo_stack.clear();
     }
 
-    fn target(&self, motion: Motion) -> usize {
-        let State { text, cursor } = &self.now;
+    fn motion_target(&self, motion: Motion) -> usize {
+        let EditorState { text, cursor } = &self.current;
         let (before, after) = text.split_at(*cursor);
         match motion {
             Motion::Left => before.grapheme_indices(true).next_back().map_or(0, |(at, _)| at),
@@ -292,17 +318,17 @@ impl Editor {
     }
 }
 
-/// What a long paste is shown as.
-fn standin_words(paste: &str) -> String {
+/// Returns the text displayed for a long paste.
+fn paste_label(paste: &str) -> String {
     match paste.lines().count() {
         0 | 1 => format!("[pasted {} characters]", paste.chars().count()),
         lines => format!("[pasted {lines} lines]"),
     }
 }
 
-/// The first place between two characters, at this one or after it.
-fn boundary_after(text: &str, at: usize) -> usize {
-    // No character goes over the end of a line.
+/// Returns the first grapheme boundary at or after `at`.
+fn next_grapheme_boundary(text: &str, at: usize) -> usize {
+    // No grapheme spans a line end.
     let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
     if at == line {
         return at;

@@ -1,24 +1,25 @@
-//! What was written before, newest last, and going back through it.
+//! Input history: sent messages, newest last, with browsing and search.
 
-/// How many are kept.
+/// Entries kept.
 const ENTRIES_MAX: usize = 1_000;
 
+/// Sent messages and the browsing position.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     entries: Vec<String>,
-    /// While one goes back: which entry is shown, and what was being written.
-    going_back: Option<(usize, String)>,
+    /// While browsing: the index of the shown entry, and the draft.
+    browsing: Option<(usize, String)>,
 }
 
 impl History {
     pub fn new(entries: &[String]) -> History {
         let first = entries.len().saturating_sub(ENTRIES_MAX);
-        History { entries: entries[first..].to_vec(), going_back: None }
+        History { entries: entries[first..].to_vec(), browsing: None }
     }
 
-    /// Says whether it is to be kept: what only repeats the one before is not.
+    /// Adds an entry; returns false if it is blank or repeats the last one.
     pub fn add(&mut self, text: &str) -> bool {
-        self.going_back = None;
+        self.browsing = None;
         if text.trim().is_empty() || self.entries.last().is_some_and(|last| last == text) {
             return false;
         }
@@ -29,30 +30,30 @@ impl History {
         true
     }
 
-    /// The one before; what is being written is kept for the way back.
-    pub fn back(&mut self, written: &str) -> Option<&str> {
-        let at = match &self.going_back {
+    /// Returns the next older entry, keeping the draft `written`.
+    pub fn recall_older(&mut self, written: &str) -> Option<&str> {
+        let at = match &self.browsing {
             Some((at, _)) => at.checked_sub(1)?,
             None => self.entries.len().checked_sub(1)?,
         };
-        let written = match self.going_back.take() {
+        let written = match self.browsing.take() {
             Some((_, written)) => written,
             None => written.to_owned(),
         };
-        self.going_back = Some((at, written));
+        self.browsing = Some((at, written));
         self.entries.get(at).map(String::as_str)
     }
 
-    /// The one after, and at last what was being written.
-    pub fn forth(&mut self) -> Option<String> {
-        let (at, written) = self.going_back.take()?;
+    /// Returns the next newer entry, and the draft after the newest.
+    pub fn recall_newer(&mut self) -> Option<String> {
+        let (at, written) = self.browsing.take()?;
         let Some(next) = self.entries.get(at + 1) else { return Some(written) };
         let next = next.clone();
-        self.going_back = Some((at + 1, written));
+        self.browsing = Some((at + 1, written));
         Some(next)
     }
 
-    /// The newest entry with these words that is older than the last one found.
+    /// Returns the newest entry containing `words` before index `before`, ignoring case.
     pub fn search(&self, words: &str, before: Option<usize>) -> Option<(usize, &str)> {
         let words = words.to_lowercase();
         let older =
@@ -64,13 +65,13 @@ impl History {
     }
 }
 
-/// One entry as a line of its file.
-pub fn to_line(text: &str) -> String {
+/// Encodes an entry as one line of the history file.
+pub fn encode_entry(text: &str) -> String {
     format!("{}\n", serde_json::Value::from(text))
 }
 
-/// Entries of a file; lines that are none, such as one that was cut off, are passed over.
-pub fn from_lines(lines: &str) -> Vec<String> {
+/// Decodes a history file, skipping invalid lines such as a truncated one.
+pub fn decode_entries(lines: &str) -> Vec<String> {
     lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
@@ -83,13 +84,13 @@ mod tests {
         let mut history = History::new(&["one".into(), "two".into()]);
         assert!(history.add("three") && !history.add("three") && !history.add(" "));
         for expected in ["three", "two", "one"] {
-            assert_eq!(history.back("draft"), Some(expected));
+            assert_eq!(history.recall_older("draft"), Some(expected));
         }
-        assert_eq!(history.back("draft"), None);
+        assert_eq!(history.recall_older("draft"), None);
         for expected in ["two", "three", "draft"] {
-            assert_eq!(history.forth().as_deref(), Some(expected));
+            assert_eq!(history.recall_newer().as_deref(), Some(expected));
         }
-        assert_eq!(history.forth(), None);
+        assert_eq!(history.recall_newer(), None);
     }
 
     #[test]
@@ -102,8 +103,8 @@ mod tests {
 
     #[test]
     fn a_file_that_was_cut_off_is_read_as_far_as_it_goes() {
-        let kept = to_line("a\n\"b\"\u{1b}");
+        let kept = encode_entry("a\n\"b\"\u{1b}");
         assert_eq!(kept.lines().count(), 1);
-        assert_eq!(from_lines(&format!("{kept}nonsense\n\"cut")), ["a\n\"b\"\u{1b}"]);
+        assert_eq!(decode_entries(&format!("{kept}nonsense\n\"cut")), ["a\n\"b\"\u{1b}"]);
     }
 }

@@ -1,13 +1,15 @@
 //! The block that is open and holds text.
 
-use crate::code::Code;
+use millpond_engine::markdown as scanned;
+
+use crate::code::CodeRenderer;
+use crate::hyperlinks::HyperlinkMode;
 use crate::inline::Ending;
-use crate::links::Links;
 use crate::row::Row;
 use crate::size::Size;
 use crate::style::Style;
 
-use super::line::{FenceMark, Start, Within};
+use super::line::{CanBecome, Start, Within};
 use super::paragraph::{Heading, Paragraph};
 use super::table::Table;
 
@@ -17,14 +19,13 @@ pub(super) enum Leaf {
     Paragraph(Paragraph),
     Heading(Heading),
     Fence(Fence),
-    Indented(Code),
+    Indented(CodeRenderer),
     Table(Table),
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Fence {
-    mark: FenceMark,
-    code: Code,
+    code: CodeRenderer,
     lead: Row,
     /// The line that is being read is shown.
     in_line: bool,
@@ -35,25 +36,25 @@ impl Leaf {
     pub(super) fn fence(
         size: Size,
         lead: Row,
-        mark: &FenceMark,
+        fence: scanned::Fence,
         info: &str,
         out: &mut Vec<Row>,
     ) -> Leaf {
         let info = info.trim_matches([' ', '\t']);
-        let marks = mark.mark.to_string().repeat(mark.len);
+        let marks = char::from(fence.mark).to_string().repeat(fence.len);
         let mut row = lead.clone();
         row.push(&format!("{marks}{}", info.replace('\t', " ")), Style::DIM);
-        let mut code = Code::plain(size, lead.clone(), Style::DIM);
-        code.lay_out(row, out);
-        code = Code::new(size, lead.clone(), info);
-        Leaf::Fence(Fence { mark: mark.clone(), code, lead, in_line: false })
+        let mut code = CodeRenderer::for_plain_text(size, lead.clone(), Style::DIM);
+        code.push_wrapped_row(row, out);
+        code = CodeRenderer::new(size, lead.clone(), info);
+        Leaf::Fence(Fence { code, lead, in_line: false })
     }
 
     pub(super) fn indented(size: Size, lead: Row) -> Leaf {
-        Leaf::Indented(Code::plain(size, lead, Style::PLAIN))
+        Leaf::Indented(CodeRenderer::for_plain_text(size, lead, Style::PLAIN))
     }
 
-    pub(super) fn text(size: Size, links: Links, leads: (Row, Row), start: &Start) -> Leaf {
+    pub(super) fn text(size: Size, links: HyperlinkMode, leads: (Row, Row), start: &Start) -> Leaf {
         let paragraph = Paragraph::new(size, links, Style::PLAIN, leads);
         match start {
             Start::Heading => Leaf::Heading(Heading::new(paragraph)),
@@ -63,7 +64,7 @@ impl Leaf {
 
     pub(super) fn table(
         size: Size,
-        links: Links,
+        links: HyperlinkMode,
         leads: (Row, Row),
         head: &str,
         delimiters: &str,
@@ -71,14 +72,15 @@ impl Leaf {
         Leaf::Table(Table::new(size, links, leads, head, delimiters))
     }
 
-    pub(super) fn within(&self) -> Within<'_> {
+    pub(super) fn within(&self) -> Within {
+        let can = |it| if it { CanBecome::Yes } else { CanBecome::No };
         match self {
-            Leaf::Paragraph(paragraph) => {
-                Within::Paragraph { short: paragraph.is_short(), cells: paragraph.head_cells() }
-            }
-            Leaf::Fence(fence) => Within::Fence(&fence.mark),
+            Leaf::Paragraph(paragraph) => Within::Paragraph {
+                heading: can(paragraph.is_short()),
+                table: can(paragraph.has_head()),
+            },
             Leaf::Table(_) => Within::Table,
-            Leaf::None | Leaf::Heading(_) | Leaf::Indented(_) => Within::Nothing,
+            Leaf::None | Leaf::Heading(_) | Leaf::Fence(_) | Leaf::Indented(_) => Within::Nothing,
         }
     }
 
@@ -103,7 +105,7 @@ impl Leaf {
             (Leaf::Paragraph(paragraph), Start::TableHead) => paragraph.hold_head(content, out),
             (Leaf::Paragraph(paragraph), Start::Underline) => {
                 paragraph.make_heading();
-                self.finish(Ending::Ended, out);
+                self.finish(Ending::Final, out);
                 *self = Leaf::None;
             }
             (Leaf::Paragraph(paragraph), _) => {
@@ -141,7 +143,7 @@ impl Leaf {
     pub(super) fn end_line(&mut self, out: &mut Vec<Row>) {
         match self {
             Leaf::Heading(heading) => {
-                heading.finish(Ending::Ended, out);
+                heading.finish(Ending::Final, out);
                 *self = Leaf::None;
             }
             Leaf::Fence(fence) => {
@@ -181,7 +183,7 @@ impl Leaf {
         match self {
             Leaf::Paragraph(paragraph) => paragraph.freeze(out),
             Leaf::Heading(heading) => heading.text_mut().freeze(out),
-            Leaf::Fence(fence) => fence.code.freeze(out),
+            Leaf::Fence(fence) => fence.code.settle_held_line(out),
             Leaf::Table(table) => table.freeze(out),
             Leaf::None | Leaf::Indented(_) => {}
         }
@@ -192,7 +194,7 @@ impl Leaf {
         match self {
             Leaf::Paragraph(paragraph) => paragraph.cut_row(out),
             Leaf::Heading(heading) => heading.text_mut().cut_row(out),
-            Leaf::Fence(Fence { code, .. }) | Leaf::Indented(code) => code.cut_row(out),
+            Leaf::Fence(Fence { code, .. }) | Leaf::Indented(code) => code.end_row_mid_line(out),
             Leaf::None | Leaf::Table(_) => {}
         }
     }

@@ -1,11 +1,16 @@
-//! What a line begins, as soon as its first characters say so.
+//! What a line begins on the screen, as soon as the scanner of Markdown and the rows allow it.
 //!
 //! Invariant: what is decided of the beginning of a line is what is decided of the whole line.
 
-use super::cursor::Cursor;
-use super::marker::{Answer, Marker, fence, heading, marker, rule, task};
-use super::table::{delimiters, is_delimiters};
-use crate::limits::NESTING_MAX;
+use millpond_engine::markdown::{self, BlockScanner, Fence, LineKind, Marker};
+
+use super::cursor::without_columns;
+
+/// Columns of white space that make a text code.
+const CODE_INDENT: usize = 4;
+
+/// Fewest marks of a rule.
+const RULE_MARKS_MIN: usize = 3;
 
 /// Whether the end of the line is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,40 +24,26 @@ pub(super) enum Seen {
 pub(super) enum Container {
     Quote,
     Item {
-        /// Columns that its further lines are indented by.
-        indent: usize,
         marker: String,
         /// The marker has not been shown.
         fresh: bool,
     },
 }
 
-/// The fence that opened a block of code.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct FenceMark {
-    pub(super) mark: char,
-    pub(super) len: usize,
-    pub(super) indent: usize,
-}
-
 /// The leaf that is open, as far as the next line cares.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Within<'a> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Within {
     Nothing,
-    Paragraph {
-        /// It may become a heading.
-        short: bool,
-        /// Cells of its last line, where that may be the head of a table.
-        cells: usize,
-    },
-    Fence(&'a FenceMark),
+    Paragraph { heading: CanBecome, table: CanBecome },
     Table,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Open<'a> {
-    pub(super) containers: &'a [Container],
-    pub(super) leaf: Within<'a>,
+/// Whether a paragraph can still be shown as something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CanBecome {
+    Yes,
+    /// Rows of it have settled.
+    No,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +51,7 @@ pub(super) enum Start {
     Blank,
     Text,
     Heading,
-    OpenFence(FenceMark),
+    OpenFence(Fence),
     CloseFence,
     FenceLine,
     Rule,
@@ -74,252 +65,125 @@ pub(super) enum Start {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Decision {
     /// Containers that go on.
-    pub(super) matched: usize,
+    pub(super) kept: usize,
     pub(super) opened: Vec<Container>,
     pub(super) start: Start,
-    /// Where its content begins, after so many more spaces.
-    pub(super) at: usize,
-    pub(super) spare: usize,
+    /// The first line of a paragraph: whatever was open is over.
+    pub(super) begins_paragraph: bool,
+    pub(super) content: String,
 }
 
 /// What the line begins, or nothing if more of it may change that.
-pub(super) fn decide(line: &str, seen: Seen, open: Open<'_>) -> Option<Decision> {
-    let mut cursor = Cursor::new(line);
-    let matched = match_containers(&mut cursor, seen, open.containers)?;
-    let all = matched == open.containers.len();
-    let (start, opened) = match open.leaf {
-        Within::Fence(mark) if all => (fence_line(&mut cursor, seen, mark)?, Vec::new()),
-        leaf => starts(&mut cursor, seen, open.containers.len(), all, leaf)?,
-    };
-    let lazy =
-        start == Start::Text && opened.is_empty() && matches!(open.leaf, Within::Paragraph { .. });
-    let matched = if lazy { open.containers.len() } else { matched };
-    Some(Decision { matched, opened, start, at: cursor.at(), spare: cursor.spare() })
-}
-
-/// For a line that has been undecided for too long: it is text.
-pub(super) fn text(line: &str, open: Open<'_>) -> Decision {
-    let mut cursor = Cursor::new(line);
-    let matched = match_containers(&mut cursor, Seen::Whole, open.containers).unwrap_or(0);
-    let all = matched == open.containers.len();
-    let start = match open.leaf {
-        Within::Fence(_) if all => Start::FenceLine,
-        _ => Start::Text,
-    };
-    if start == Start::Text {
-        cursor.skip(cursor.indent());
-    }
-    let lazy = matches!(open.leaf, Within::Paragraph { .. });
-    let matched = if lazy { open.containers.len() } else { matched };
-    Decision { matched, opened: Vec::new(), start, at: cursor.at(), spare: cursor.spare() }
-}
-
-fn match_containers(
-    cursor: &mut Cursor<'_>,
+pub(super) fn decide(
+    line: &str,
     seen: Seen,
-    containers: &[Container],
-) -> Option<usize> {
-    for (depth, container) in containers.iter().enumerate() {
-        let indent = cursor.indent();
-        let unsure = cursor.is_blank() && seen == Seen::Part;
-        match container {
-            Container::Quote => {
-                if unsure {
-                    return None;
-                }
-                if indent > 3 || !cursor.rest()[whitespace(cursor)..].starts_with('>') {
-                    return Some(depth);
-                }
-                cursor.skip(indent);
-                pass_quote(cursor, seen)?;
+    blocks: &BlockScanner,
+    leaf: Within,
+) -> Option<Decision> {
+    let kind = blocks.kind()?;
+    let kept = blocks.kept_containers();
+    let containers = blocks.containers();
+    let mut opened: Vec<Container> = containers[kept..].iter().map(container).collect();
+    let text = line.get(blocks.begins()..).unwrap_or_default().trim_start_matches([' ', '\t']);
+    let mut content = content(line, text, kind, blocks);
+    if kind == LineKind::Text
+        && let Some(Container::Item { marker, .. }) = opened.last_mut()
+    {
+        match task(&content, seen) {
+            Task::Unknown => return None,
+            Task::Shown(mark) => {
+                content.drain(..TASK_BYTES);
+                mark.clone_into(marker);
             }
-            Container::Item { indent: needed, .. } => {
-                if unsure && indent < *needed {
-                    return None;
-                }
-                if indent >= *needed {
-                    cursor.skip(*needed);
-                } else if !cursor.is_blank() {
-                    return Some(depth);
-                }
-            }
+            Task::None => {}
         }
     }
-    Some(containers.len())
+    let start = start(kind, &content, leaf);
+    let waits = matches!(start, Start::OpenFence(_) | Start::TableHead | Start::TableRow);
+    let begins_paragraph = kind == LineKind::Text;
+    (seen == Seen::Whole || !waits).then_some(Decision {
+        kept,
+        opened,
+        start,
+        begins_paragraph,
+        content,
+    })
 }
 
-fn whitespace(cursor: &Cursor<'_>) -> usize {
-    cursor.rest().len() - cursor.rest().trim_start_matches([' ', '\t']).len()
-}
-
-/// Passes `>` and the space that belongs to it.
-fn pass_quote(cursor: &mut Cursor<'_>, seen: Seen) -> Option<()> {
-    cursor.pass(1);
-    if cursor.rest().is_empty() && seen == Seen::Part {
-        return None;
-    }
-    cursor.skip(1);
-    Some(())
-}
-
-fn fence_line(cursor: &mut Cursor<'_>, seen: Seen, open: &FenceMark) -> Option<Start> {
-    let rest = cursor.rest().trim_start_matches([' ', '\t']);
-    let marks = rest.len() - rest.trim_start_matches(open.mark).len();
-    let may_close = cursor.indent() <= 3 && rest[marks..].trim_matches([' ', '\t']).is_empty();
-    if may_close && seen == Seen::Part {
-        return None;
-    }
-    if may_close && marks >= open.len {
-        return Some(Start::CloseFence);
-    }
-    cursor.skip(open.indent);
-    Some(Start::FenceLine)
-}
-
-/// Passes what opens containers, and says what follows them.
-fn starts(
-    cursor: &mut Cursor<'_>,
-    seen: Seen,
-    depth: usize,
-    all: bool,
-    leaf: Within<'_>,
-) -> Option<(Start, Vec<Container>)> {
-    let mut opened = Vec::new();
-    loop {
-        if cursor.is_blank() {
-            return (seen == Seen::Whole).then_some((Start::Blank, opened));
+fn content(line: &str, text: &str, kind: LineKind, blocks: &BlockScanner) -> String {
+    match kind {
+        LineKind::FenceLine(fence) => without_columns(line, blocks.content(), fence.indent),
+        LineKind::IndentedCode => without_columns(line, blocks.content(), CODE_INDENT),
+        LineKind::FenceOpen(fence) => text.get(fence.len..).unwrap_or_default().to_owned(),
+        LineKind::Heading(level) => {
+            text.get(level..).unwrap_or_default().trim_start_matches([' ', '\t']).to_owned()
         }
-        let leaf = if opened.is_empty() { leaf } else { Within::Nothing };
-        let paragraph = matches!(leaf, Within::Paragraph { .. });
-        let indent = cursor.indent();
-        if indent >= 4 && !paragraph {
-            cursor.skip(4);
-            return Some((Start::Indented, opened));
-        }
-        cursor.skip(indent);
-        if indent >= 4 || depth + opened.len() >= NESTING_MAX {
-            return Some((Start::Text, opened));
-        }
-        if cursor.rest().starts_with('>') {
-            pass_quote(cursor, seen)?;
-            opened.push(Container::Quote);
-            continue;
-        }
-        let leaf = if all { leaf } else { lazily(leaf) };
-        if let Some(start) = leaf_start(cursor, seen, indent, leaf).ok()? {
-            return Some((start, opened));
-        }
-        match item(cursor, seen, indent, all && paragraph).ok()? {
-            Some(item) => opened.push(item),
-            None => return Some((text_start(cursor, seen, all, leaf)?, opened)),
-        }
+        _ => text.to_owned(),
     }
 }
 
-/// A paragraph that a line may go on with only by being text.
-fn lazily(leaf: Within<'_>) -> Within<'_> {
-    match leaf {
-        Within::Paragraph { .. } => Within::Paragraph { short: false, cells: 0 },
-        _ => Within::Nothing,
-    }
-}
-
-/// More of the line may change the answer.
-struct NotYet;
-
-/// A leaf that says by its first characters what it is.
-fn leaf_start(
-    cursor: &mut Cursor<'_>,
-    seen: Seen,
-    indent: usize,
-    leaf: Within<'_>,
-) -> Result<Option<Start>, NotYet> {
-    let rest = cursor.rest();
-    if let Within::Paragraph { short, cells } = leaf {
-        if cells > 0 && is_delimiters(rest) {
-            if seen == Seen::Part {
-                return Err(NotYet);
-            }
-            if delimiters(rest).is_some_and(|found| found.len() == cells) {
-                return Ok(Some(Start::Delimiters));
-            }
-        }
-        let trimmed = rest.trim_end_matches([' ', '\t']);
-        let only = |mark| trimmed.chars().all(|char| char == mark);
-        if only('=') || only('-') {
-            if seen == Seen::Part {
-                return Err(NotYet);
-            }
-            if short {
-                return Ok(Some(Start::Underline));
-            }
-        }
-    }
-    match rule(rest, seen) {
-        Answer::Unknown => return Err(NotYet),
-        Answer::Yes => return Ok(Some(Start::Rule)),
-        Answer::No => {}
-    }
-    match heading(rest, seen) {
-        Answer::Unknown => return Err(NotYet),
-        Answer::Yes => {
-            cursor.pass(rest.len() - rest.trim_start_matches('#').len());
-            cursor.skip(cursor.indent());
-            return Ok(Some(Start::Heading));
-        }
-        Answer::No => {}
-    }
-    match fence(rest, seen) {
-        (Answer::Unknown, _) => Err(NotYet),
-        (Answer::Yes, len) => {
-            let mark = rest.chars().next().unwrap_or('`');
-            cursor.pass(len);
-            Ok(Some(Start::OpenFence(FenceMark { mark, len, indent })))
-        }
-        (Answer::No, _) => Ok(None),
-    }
-}
-
-/// A list item, unless it would interrupt a paragraph that it may not.
-fn item(
-    cursor: &mut Cursor<'_>,
-    seen: Seen,
-    indent: usize,
-    interrupts: bool,
-) -> Result<Option<Container>, NotYet> {
-    let Marker::Item { len, shown, first } = marker(cursor.rest(), seen).ok_or(NotYet)? else {
-        return Ok(None);
+/// What becomes of a line on the screen. Rows that have settled become neither heading nor table.
+fn start(kind: LineKind, content: &str, leaf: Within) -> Start {
+    let (heading, table) = match leaf {
+        Within::Paragraph { heading, table } => (heading, table),
+        Within::Nothing | Within::Table => (CanBecome::No, CanBecome::No),
     };
-    let blank = cursor.rest()[len..].trim_matches([' ', '\t']).is_empty();
-    if blank && seen == Seen::Part {
-        return Err(NotYet);
+    match kind {
+        LineKind::Blank => Start::Blank,
+        LineKind::Heading(_) => Start::Heading,
+        LineKind::Underline(_) if heading == CanBecome::Yes => Start::Underline,
+        LineKind::Underline(b'-') if RULE_MARKS_MIN <= content.trim_end().len() => Start::Rule,
+        LineKind::ThematicBreak => Start::Rule,
+        LineKind::FenceOpen(fence) => Start::OpenFence(fence),
+        LineKind::FenceLine(_) => Start::FenceLine,
+        LineKind::FenceClose => Start::CloseFence,
+        LineKind::IndentedCode => Start::Indented,
+        LineKind::TableDelimiters if table == CanBecome::Yes => Start::Delimiters,
+        LineKind::TableRow if leaf == Within::Table => Start::TableRow,
+        LineKind::Text | LineKind::Continuation if content.starts_with('|') => Start::TableHead,
+        LineKind::Text
+        | LineKind::Continuation
+        | LineKind::Underline(_)
+        | LineKind::TableDelimiters
+        | LineKind::TableRow => Start::Text,
     }
-    if interrupts && (blank || !first) {
-        return Ok(None);
-    }
-    let mut ahead = *cursor;
-    ahead.pass(len);
-    let spaces = ahead.indent();
-    let spaces = if blank || spaces > 4 { 1 } else { spaces };
-    ahead.skip(spaces);
-    let (answer, bytes, mark) = task(ahead.rest(), seen);
-    if answer == Answer::Unknown {
-        return Err(NotYet);
-    }
-    let mut marker = shown;
-    if answer == Answer::Yes {
-        ahead.pass(bytes);
-        mark.clone_into(&mut marker);
-    }
-    *cursor = ahead;
-    Ok(Some(Container::Item { indent: indent + len + spaces, marker, fresh: true }))
 }
 
-fn text_start(cursor: &Cursor<'_>, seen: Seen, all: bool, leaf: Within<'_>) -> Option<Start> {
-    let start = match leaf {
-        Within::Table if all => Start::TableRow,
-        _ if cursor.rest().starts_with('|') && all => Start::TableHead,
-        _ => return Some(Start::Text),
-    };
-    (seen == Seen::Whole).then_some(start)
+fn container(container: &markdown::Container) -> Container {
+    match *container {
+        markdown::Container::Quote => Container::Quote,
+        markdown::Container::Item { marker, .. } => {
+            let marker = match marker {
+                Marker::Bullet(_) => "•".to_owned(),
+                Marker::Number { value, digits, delimiter } => {
+                    let width = usize::from(digits);
+                    format!("{value:0width$}{}", char::from(delimiter))
+                }
+            };
+            Container::Item { marker, fresh: true }
+        }
+    }
+}
+
+const TASK_BYTES: usize = 4;
+
+enum Task {
+    None,
+    /// How its mark is shown.
+    Shown(&'static str),
+    /// More of the line may make it one.
+    Unknown,
+}
+
+/// `[ ] ` or `[x] ` at the start of an item.
+fn task(content: &str, seen: Seen) -> Task {
+    for (source, shown) in [("[ ] ", "☐"), ("[x] ", "☑"), ("[X] ", "☑")] {
+        if content.starts_with(source) {
+            return Task::Shown(shown);
+        }
+        if seen == Seen::Part && source.starts_with(content) {
+            return Task::Unknown;
+        }
+    }
+    Task::None
 }

@@ -1,18 +1,16 @@
 //! Text that is wrapped: paragraphs, and headings, which are paragraphs of one bold line.
 
-use crate::inline::{Ending, Inline, Piece};
-use crate::links::Links;
+use crate::hyperlinks::HyperlinkMode;
+use crate::inline::{Ending, InlineParser, InlinePiece};
 use crate::row::Row;
 use crate::size::Size;
 use crate::style::Style;
-use crate::wrap::Wrap;
-
-use super::table::split_cells;
+use crate::wrap::LineWrapper;
 
 #[derive(Clone, Debug)]
 pub(super) struct Paragraph {
-    inline: Inline,
-    wrap: Wrap,
+    inline: InlineParser,
+    wrap: LineWrapper,
     style: Style,
     lines: usize,
     /// The first line as it was written, as long as it may be the head of a table.
@@ -22,10 +20,15 @@ pub(super) struct Paragraph {
 }
 
 impl Paragraph {
-    pub(super) fn new(size: Size, links: Links, style: Style, leads: (Row, Row)) -> Paragraph {
+    pub(super) fn new(
+        size: Size,
+        links: HyperlinkMode,
+        style: Style,
+        leads: (Row, Row),
+    ) -> Paragraph {
         Paragraph {
-            inline: Inline::new(size, links),
-            wrap: Wrap::new(size.width(), leads.0, leads.1),
+            inline: InlineParser::new(size, links),
+            wrap: LineWrapper::new(size.width(), leads.0, leads.1),
             style,
             lines: 0,
             first: Some(String::new()),
@@ -49,7 +52,7 @@ impl Paragraph {
             first.push_str(text);
         }
         self.read(text, out);
-        if !self.wrap.fits_one_row() {
+        if !self.wrap.fits_in_one_row() {
             self.first = None;
         }
     }
@@ -61,10 +64,9 @@ impl Paragraph {
         self.head = Some(line.to_owned());
     }
 
-    /// Columns of the table whose head the last line may be.
-    pub(super) fn head_cells(&self) -> usize {
-        let first = self.first.as_ref().filter(|first| first.contains('|'));
-        self.head.as_ref().or(first).map_or(0, |line| split_cells(line).len())
+    /// Whether its last line can still be shown as the head of a table.
+    pub(super) fn has_head(&self) -> bool {
+        self.head.is_some() || self.first.as_ref().is_some_and(|first| first.contains('|'))
     }
 
     /// The head of the table that begins here; whether text stands before it.
@@ -77,11 +79,12 @@ impl Paragraph {
 
     /// What stands before its rows, none of which has been shown.
     pub(super) fn leads(&self) -> (Row, Row) {
-        self.wrap.leads()
+        self.wrap.prefixes()
     }
 
     pub(super) fn is_short(&self) -> bool {
-        self.lines == 1 && self.head.is_none() && self.wrap.fits_one_row()
+        let held = usize::from(self.head.is_some());
+        self.lines + held == 1 && self.wrap.fits_in_one_row()
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -90,7 +93,7 @@ impl Paragraph {
 
     pub(super) fn make_heading(&mut self) {
         self.style = Style::BOLD;
-        self.wrap.restyle(Style::BOLD);
+        self.wrap.apply_base_style(Style::BOLD);
     }
 
     pub(super) fn finish(&mut self, ending: Ending, out: &mut Vec<Row>) {
@@ -102,7 +105,7 @@ impl Paragraph {
     /// Settles what is held as it is shown now.
     pub(super) fn freeze(&mut self, out: &mut Vec<Row>) {
         self.release_head(out);
-        self.decide(Ending::Shown, out);
+        self.decide(Ending::Preview, out);
     }
 
     pub(super) fn set_size(&mut self, size: Size, out: &mut Vec<Row>) {
@@ -112,7 +115,7 @@ impl Paragraph {
 
     /// Ends the row that is being filled, in the middle of the text.
     pub(super) fn cut_row(&mut self, out: &mut Vec<Row>) {
-        self.wrap.cut(out);
+        self.wrap.end_row_mid_text(out);
     }
 
     fn release_head(&mut self, out: &mut Vec<Row>) {
@@ -136,10 +139,12 @@ impl Paragraph {
     }
 }
 
-fn place(piece: Piece<'_>, below: Style, wrap: &mut Wrap, out: &mut Vec<Row>) {
+fn place(piece: InlinePiece<'_>, below: Style, wrap: &mut LineWrapper, out: &mut Vec<Row>) {
     match piece {
-        Piece::Text(text, style, link) => wrap.push(text, style.over(below), link, out),
-        Piece::Break => wrap.break_line(out),
+        InlinePiece::Text(text, style, link) => {
+            wrap.push(text, style.layered_over(below), link, out);
+        }
+        InlinePiece::Break => wrap.break_line(out),
     }
 }
 

@@ -3,14 +3,14 @@
 //! Then the widths are frozen, and what follows is wrapped into them. A table with more columns
 //! than the screen can hold side by side is shown as records, one line per cell.
 
-use crate::inline::{Ending, Inline, Piece};
+use crate::hyperlinks::HyperlinkMode;
+use crate::inline::{Ending, InlineParser, InlinePiece};
 use crate::limits::{TABLE_COLUMNS_MAX, live_rows_max};
-use crate::links::Links;
 use crate::row::Row;
 use crate::size::Size;
 use crate::style::Style;
-use crate::text::width;
-use crate::wrap::Wrap;
+use crate::text::text_width;
+use crate::wrap::LineWrapper;
 
 const BETWEEN: &str = " │ ";
 const CROSSING: &str = "─┼─";
@@ -20,7 +20,7 @@ const CELL_COLS_MIN: usize = 4;
 const FROZEN_COLS_MIN: usize = 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Align {
+enum Align {
     Left,
     Centre,
     Right,
@@ -29,7 +29,7 @@ pub(super) enum Align {
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     size: Size,
-    links: Links,
+    links: HyperlinkMode,
     first: Row,
     lead: Row,
     aligns: Vec<Align>,
@@ -49,7 +49,7 @@ enum Layout {
 impl Table {
     pub(super) fn new(
         size: Size,
-        links: Links,
+        links: HyperlinkMode,
         leads: (Row, Row),
         head: &str,
         below: &str,
@@ -156,7 +156,7 @@ impl Table {
 
     /// Columns for all cells together.
     fn room(&self) -> usize {
-        let between = width(BETWEEN) * self.aligns.len().saturating_sub(1);
+        let between = text_width(BETWEEN) * self.aligns.len().saturating_sub(1);
         self.size.width().saturating_sub(self.lead.width() + between)
     }
 
@@ -174,9 +174,9 @@ impl Table {
         let mut columns = Vec::with_capacity(cells.len());
         for (cell, &width) in cells.iter().zip(widths) {
             let mut rows = Vec::new();
-            let mut wrap = Wrap::new(width, Row::default(), Row::default());
+            let mut wrap = LineWrapper::new(width, Row::default(), Row::default());
             for (text, own, link) in cell.spans() {
-                wrap.push(text, own.over(style), link, &mut rows);
+                wrap.push(text, own.layered_over(style), link, &mut rows);
             }
             wrap.finish(&mut rows);
             columns.push(rows);
@@ -207,9 +207,9 @@ impl Table {
         }
         for (head, cell) in self.head.iter().zip(row) {
             let first = std::mem::replace(&mut self.first, self.lead.clone());
-            let mut wrap = Wrap::new(self.size.width(), first, self.lead.clone());
+            let mut wrap = LineWrapper::new(self.size.width(), first, self.lead.clone());
             for (text, own, link) in head.spans() {
-                wrap.push(text, own.over(Style::BOLD), link, out);
+                wrap.push(text, own.layered_over(Style::BOLD), link, out);
             }
             wrap.push(": ", Style::DIM, None, out);
             for (text, own, link) in cell.spans() {
@@ -238,13 +238,8 @@ fn shared(wanted: &[usize], room: usize) -> Vec<usize> {
     wanted.iter().map(|&width| width.min(most)).collect()
 }
 
-/// Only what a line of delimiters may hold.
-pub(super) fn is_delimiters(line: &str) -> bool {
-    line.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
-}
-
 /// How the columns are aligned, if this is the line below a table's head.
-pub(super) fn delimiters(line: &str) -> Option<Vec<Align>> {
+fn delimiters(line: &str) -> Option<Vec<Align>> {
     let cells = split_cells(line);
     cells.iter().map(|cell| align(cell)).collect()
 }
@@ -263,7 +258,7 @@ fn align(cell: &str) -> Option<Align> {
 }
 
 /// The cells of a line, without the space around them.
-pub(super) fn split_cells(line: &str) -> Vec<String> {
+fn split_cells(line: &str) -> Vec<String> {
     let line = line.trim_matches([' ', '\t']);
     let line = line.strip_prefix('|').unwrap_or(line);
     let mut cells = vec![String::new()];
@@ -288,7 +283,7 @@ pub(super) fn split_cells(line: &str) -> Vec<String> {
 }
 
 /// Exactly `count` cells, read as inline Markdown.
-fn cells(source: &str, count: usize, size: Size, links: Links) -> Vec<Row> {
+fn cells(source: &str, count: usize, size: Size, links: HyperlinkMode) -> Vec<Row> {
     let mut sources = split_cells(source);
     // What has no column of its own is not lost.
     let extra = sources.split_off(count.min(sources.len()));
@@ -298,13 +293,13 @@ fn cells(source: &str, count: usize, size: Size, links: Links) -> Vec<Row> {
     sources.resize(count, String::new());
     let read = |source: &String| {
         let mut row = Row::default();
-        let mut inline = Inline::new(size, links);
-        let mut place = |piece: Piece<'_>| match piece {
-            Piece::Text(text, style, address) => row.push_linked(text, style, address),
-            Piece::Break => row.push(" ", Style::PLAIN),
+        let mut inline = InlineParser::new(size, links);
+        let mut place = |piece: InlinePiece<'_>| match piece {
+            InlinePiece::Text(text, style, address) => row.push_linked(text, style, address),
+            InlinePiece::Break => row.push(" ", Style::PLAIN),
         };
         inline.push(source, &mut place);
-        inline.finish(Ending::Ended, &mut place);
+        inline.finish(Ending::Final, &mut place);
         row
     };
     sources.iter().map(read).collect()

@@ -1,197 +1,238 @@
-//! One item of a page as rows. What is shown was decided by the view; this only says how it looks.
+//! Rows of one page item. The view decides what is shown; this module only decides how it looks.
 
-use engine::view::{Item, Kind, State};
+use millpond_engine::view::{Item, ItemKind, ItemState};
 
-use super::pictures::{Pictures, Stays};
-use super::spent::spent_words;
-use crate::links::Links;
+use super::cost::cost_text;
+use super::images::{PageImages, RowPhase};
+use crate::hyperlinks::HyperlinkMode;
 use crate::markdown::Markdown;
 use crate::row::Row;
 use crate::size::Size;
 use crate::style::{Attributes, Colour, Style};
-use crate::text::{neutralised, one_line};
-use crate::wrap::Wrap;
+use crate::text::{neutralise, to_one_line};
+use crate::wrap::LineWrapper;
 
-/// Lines of a tool's output that are shown; the log has all.
+/// Lines of a tool's output shown.
 const OUTPUT_LINES_MAX: usize = 8;
 
-/// Characters of a call's arguments that are shown.
+/// Characters of a tool's arguments shown.
 const ARGUMENTS_CHARS_MAX: usize = 400;
 
-const PERSON: Style = Style::coloured(Colour::Cyan).with_const(Attributes::BOLD);
-const PROBLEM: Style = Style::coloured(Colour::Red);
-const WARNING: Style = Style::coloured(Colour::Yellow);
+const USER_STYLE: Style = Style::coloured(Colour::Cyan).with_attributes_const(Attributes::BOLD);
+const ERROR_STYLE: Style = Style::coloured(Colour::Red);
+const WARNING_STYLE: Style = Style::coloured(Colour::Yellow);
 
-/// How wide rows are, and what becomes of links in them.
+/// How rows are rendered.
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
+pub struct RenderOptions {
+    /// Area to lay rows out for.
     pub size: Size,
-    pub links: Links,
+    /// How hyperlinks are shown.
+    pub hyperlinks: HyperlinkMode,
 }
 
-/// Rows that the status, a blank and the line in which one writes take.
-const REST_ROWS: u16 = 4;
+/// Rows reserved for the status, a blank row and the input line.
+const FOOTER_ROWS: u16 = 4;
 
-impl Look {
-    /// For what stands above the rows in which one writes: what is held back has room there.
-    pub(crate) fn above_the_rest(self) -> Look {
-        let rows = self.size.rows.saturating_sub(REST_ROWS).max(REST_ROWS);
-        Look { size: Size::new(self.size.cols, rows), ..self }
+impl RenderOptions {
+    /// Returns the options for the area above the status and input rows.
+    pub(crate) fn without_footer(self) -> RenderOptions {
+        let rows = self.size.rows.saturating_sub(FOOTER_ROWS).max(FOOTER_ROWS);
+        RenderOptions { size: Size::new(self.size.cols, rows), ..self }
     }
 }
 
-/// What an item looks like; nothing if there is nothing to see.
+/// Renders an item; empty if nothing of it is shown.
 pub(super) fn item_rows(
     item: &Item<'_>,
-    look: Look,
-    pictures: &Pictures,
-    stays: Stays,
+    options: RenderOptions,
+    images: &PageImages,
+    stays: RowPhase,
 ) -> Vec<Row> {
-    if item.state == State::Withdrawn {
+    if item.state == ItemState::Withdrawn {
         return Vec::new();
     }
     let mut rows = Vec::new();
     match item.kind {
-        Kind::User => put(&mut rows, look, ("› ", PERSON), &item.text, PERSON),
-        Kind::Text => {
-            let mut markdown = Markdown::new(look.size, look.links);
+        ItemKind::User => {
+            push_wrapped_text(&mut rows, options, ("› ", USER_STYLE), &item.text, USER_STYLE);
+        }
+        ItemKind::Text => {
+            let mut markdown = Markdown::new(options.size, options.hyperlinks);
             markdown.push(&item.text);
             markdown.finish();
             rows = markdown.take_settled();
         }
-        Kind::Reasoning => {
-            let style = Style::DIM.with(Attributes::ITALIC);
-            put(&mut rows, look, ("· ", Style::DIM), &item.text, style);
+        ItemKind::Reasoning => {
+            let style = Style::DIM.with_attributes(Attributes::ITALIC);
+            push_wrapped_text(&mut rows, options, ("· ", Style::DIM), &item.text, style);
         }
-        Kind::Tool | Kind::Entry | Kind::Action => tool(item, look, &mut rows),
-        Kind::Steps => steps(item, look, &mut rows),
-        Kind::Ask => ask(item, look, &mut rows),
-        Kind::Request => {
-            let words = format!("request{}", spent_words(&item.text));
-            put(&mut rows, look, ("· ", Style::DIM), &words, Style::DIM);
+        ItemKind::Tool | ItemKind::Entry | ItemKind::Action => {
+            push_tool_rows(item, options, &mut rows);
         }
-        Kind::Checkpoint => {
+        ItemKind::Steps => push_steps_row(item, options, &mut rows),
+        ItemKind::Ask => push_ask_rows(item, options, &mut rows),
+        ItemKind::Request => {
+            let words = format!("request{}", cost_text(&item.text));
+            push_wrapped_text(&mut rows, options, ("· ", Style::DIM), &words, Style::DIM);
+        }
+        ItemKind::Checkpoint => {
             let words = format!("checkpoint {}", item.text);
-            put(&mut rows, look, ("· ", Style::DIM), &words, Style::DIM);
+            push_wrapped_text(&mut rows, options, ("· ", Style::DIM), &words, Style::DIM);
         }
-        Kind::Notice => notice(item, look, &mut rows),
-        Kind::Error => put(&mut rows, look, ("✕ ", PROBLEM), &item.text, PROBLEM),
-        Kind::Withdrawal => {
-            let words = format!("taken back: {}", item.text);
-            put(&mut rows, look, ("· ", Style::DIM), &words, Style::DIM);
+        ItemKind::Notice => push_notice_rows(item, options, &mut rows),
+        ItemKind::Error => {
+            push_wrapped_text(&mut rows, options, ("✕ ", ERROR_STYLE), &item.text, ERROR_STYLE);
+        }
+        ItemKind::Withdrawal => {
+            let words = format!("withdrawn: {}", item.text);
+            push_wrapped_text(&mut rows, options, ("· ", Style::DIM), &words, Style::DIM);
         }
     }
-    rows.append(&mut tail_rows(item, look, pictures, stays));
+    rows.append(&mut rows_below_text(item, options, images, stays));
     rows
 }
 
-/// What stands below the text of an item.
-pub(super) fn tail_rows(
+/// Renders images, citations and the interruption mark below an item's text.
+pub(super) fn rows_below_text(
     item: &Item<'_>,
-    look: Look,
-    pictures: &Pictures,
-    stays: Stays,
+    options: RenderOptions,
+    images: &PageImages,
+    stays: RowPhase,
 ) -> Vec<Row> {
     let mut rows = Vec::new();
-    pictures.rows(item, look, stays, &mut rows);
-    sources(item, look, &mut rows);
-    if item.state == State::Incomplete && matches!(item.kind, Kind::Text | Kind::Reasoning) {
-        put(&mut rows, look, ("· ", Style::DIM), "it broke off here", Style::DIM);
+    images.push_image_rows(item, options, stays, &mut rows);
+    push_citation_rows(item, options, &mut rows);
+    if item.state == ItemState::Incomplete
+        && matches!(item.kind, ItemKind::Text | ItemKind::Reasoning)
+    {
+        push_wrapped_text(&mut rows, options, ("· ", Style::DIM), "[interrupted]", Style::DIM);
     }
     rows
 }
 
-/// Text on as many rows as it needs, behind a sign.
-pub(crate) fn put(rows: &mut Vec<Row>, look: Look, sign: (&str, Style), text: &str, style: Style) {
-    let (mut first, mut lead) = (Row::line(sign.0, sign.1), Row::default());
+/// Pushes wrapped text with `sign` before the first row and an indent before the others.
+pub(crate) fn push_wrapped_text(
+    rows: &mut Vec<Row>,
+    options: RenderOptions,
+    sign: (&str, Style),
+    text: &str,
+    style: Style,
+) {
+    let (mut first, mut lead) = (Row::from_text(sign.0, sign.1), Row::default());
     lead.push(&" ".repeat(first.width()), Style::PLAIN);
-    let text = neutralised(text.trim_end());
+    let text = neutralise(text.trim_end());
     for line in text.split('\n') {
-        let mut wrap = Wrap::new(look.size.width(), first, lead.clone());
+        let mut wrap = LineWrapper::new(options.size.width(), first, lead.clone());
         wrap.push(line, style, None, rows);
         wrap.finish(rows);
         first = lead.clone();
     }
 }
 
-fn tool(item: &Item<'_>, look: Look, rows: &mut Vec<Row>) {
+fn push_tool_rows(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) {
     let (sign, state, style) = match item.state {
-        State::Live => ("○ ", " …", Style::coloured(Colour::Yellow)),
-        State::Done | State::Called => ("● ", "", Style::coloured(Colour::Green)),
-        State::Failed => ("✕ ", " failed", PROBLEM),
-        State::Denied => ("✕ ", " denied", PROBLEM),
-        State::Incomplete => ("✕ ", " not finished", WARNING),
-        State::Withdrawn => return,
+        ItemState::Live => ("○ ", " …", Style::coloured(Colour::Yellow)),
+        ItemState::Done | ItemState::Called => ("● ", "", Style::coloured(Colour::Green)),
+        ItemState::Failed => ("✕ ", " failed", ERROR_STYLE),
+        ItemState::Denied => ("✕ ", " denied", ERROR_STYLE),
+        ItemState::Incomplete => ("✕ ", " interrupted", WARNING_STYLE),
+        ItemState::Withdrawn => return,
     };
-    let mut first = Row::line(sign, style);
-    first.push(&one_line(item.name.as_deref().unwrap_or("tool")), Style::BOLD);
+    let mut first = Row::from_text(sign, style);
+    first.push(&to_one_line(tool_name(item)), Style::BOLD);
     first.push(state, style);
-    let arguments = one_line(item.arguments.as_deref().unwrap_or_default());
+    let arguments = to_one_line(item.arguments.as_deref().unwrap_or_default());
     let shown: String = arguments.chars().take(ARGUMENTS_CHARS_MAX).collect();
     let cut = if shown.len() < arguments.len() { " …" } else { "" };
     let has_arguments = !shown.is_empty() && shown != "{}";
     if has_arguments {
         first.push(" ", Style::PLAIN);
     }
-    let mut wrap = Wrap::new(look.size.width(), first, Row::line("  ", Style::PLAIN));
+    let mut wrap =
+        LineWrapper::new(options.size.width(), first, Row::from_text("  ", Style::PLAIN));
     if has_arguments {
         wrap.push(&format!("{shown}{cut}"), Style::DIM, None, rows);
     }
     wrap.finish(rows);
     for text in [Some(&*item.text), item.result.as_deref()].into_iter().flatten() {
-        output(text, look, rows);
+        push_output_rows(text, options, rows);
     }
 }
 
-/// The beginning of what a tool put out, and how much more there is.
-fn output(text: &str, look: Look, rows: &mut Vec<Row>) {
+/// Pushes the first lines of a tool's output and the count of the rest.
+fn push_output_rows(text: &str, options: RenderOptions, rows: &mut Vec<Row>) {
     let text = text.trim_end();
     if text.is_empty() {
         return;
     }
     let lines: Vec<&str> = text.lines().collect();
     let shown = lines[..lines.len().min(OUTPUT_LINES_MAX)].join("\n");
-    put(rows, look, ("  ", Style::PLAIN), &shown, Style::DIM);
+    push_wrapped_text(rows, options, ("  ", Style::PLAIN), &shown, Style::DIM);
     let more = lines.len().saturating_sub(OUTPUT_LINES_MAX);
     if 0 < more {
         let words = if more == 1 { "1 more line".to_owned() } else { format!("{more} more lines") };
-        put(rows, look, ("  … ", Style::DIM), &words, Style::DIM);
+        push_wrapped_text(rows, options, ("  … ", Style::DIM), &words, Style::DIM);
     }
 }
 
-fn steps(item: &Item<'_>, look: Look, rows: &mut Vec<Row>) {
+fn push_steps_row(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) {
     let names: Vec<String> =
-        item.steps.iter().filter_map(|step| step.name.as_deref()).map(one_line).collect();
-    let label = item.label.as_deref().unwrap_or("Steps");
+        item.steps.iter().filter_map(|step| step.name.as_deref()).map(to_one_line).collect();
+    let label = steps_label(item);
     let words =
         if names.is_empty() { label.to_owned() } else { format!("{label}: {}", names.join(", ")) };
-    put(rows, look, ("▸ ", Style::DIM), &words, Style::DIM);
+    push_wrapped_text(rows, options, ("▸ ", Style::DIM), &words, Style::DIM);
 }
 
-fn ask(item: &Item<'_>, look: Look, rows: &mut Vec<Row>) {
-    put(rows, look, ("? ", WARNING), &item.text, Style::PLAIN);
-    if let Some(answer) = item.result.as_deref().filter(|answer| !answer.is_empty()) {
-        put(rows, look, ("  ", Style::PLAIN), &format!("answered: {answer}"), Style::DIM);
+fn push_ask_rows(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) {
+    push_wrapped_text(rows, options, ("? ", WARNING_STYLE), &item.text, Style::PLAIN);
+    if let Some(answer) = answer_text(item) {
+        push_wrapped_text(rows, options, ("  ", Style::PLAIN), &answer, Style::DIM);
     }
 }
 
-fn notice(item: &Item<'_>, look: Look, rows: &mut Vec<Row>) {
-    let (words, style) = match item.sort.as_deref() {
-        Some("usage") => (format!("in all{}", spent_words(&item.text)), Style::DIM),
+fn push_notice_rows(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) {
+    let style = match item.sort.as_deref() {
         Some("attachment") => return,
-        Some("retry") => (format!("retry: {}", item.text), WARNING),
-        Some("warning") => (format!("warning: {}", item.text), WARNING),
-        Some("compaction") => (format!("memory shortened: {}", item.text), Style::DIM),
-        _ => (item.text.to_string(), Style::DIM),
+        Some("retry" | "warning") => WARNING_STYLE,
+        Some(_) | None => Style::DIM,
     };
-    put(rows, look, ("· ", style), &words, style);
+    push_wrapped_text(rows, options, ("· ", style), &notice_text(item), style);
 }
 
-fn sources(item: &Item<'_>, look: Look, rows: &mut Vec<Row>) {
+/// Returns the text of a notice with its label.
+pub fn notice_text(item: &Item<'_>) -> String {
+    match item.sort.as_deref() {
+        Some("usage") => format!("total{}", cost_text(&item.text)),
+        Some("retry") => format!("retry: {}", item.text),
+        Some("warning") => format!("warning: {}", item.text),
+        Some("compaction") => format!("context compacted: {}", item.text),
+        Some(_) | None => item.text.to_string(),
+    }
+}
+
+/// Returns the name of an item with a tool call.
+pub fn tool_name<'a>(item: &'a Item<'_>) -> &'a str {
+    item.name.as_deref().unwrap_or("tool")
+}
+
+/// Returns the label of folded steps.
+pub fn steps_label<'a>(item: &'a Item<'_>) -> &'a str {
+    item.label.as_deref().unwrap_or("Steps")
+}
+
+/// Returns the answer to an ask with its label; `None` if there is none.
+pub fn answer_text(item: &Item<'_>) -> Option<String> {
+    let answer = item.result.as_deref().filter(|answer| !answer.is_empty())?;
+    Some(format!("answered: {answer}"))
+}
+
+fn push_citation_rows(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) {
     for citation in &item.citations {
         let url = citation.url.as_deref().unwrap_or_default();
         let title = citation.title.as_deref().unwrap_or(url);
         let words = if title == url { url.to_owned() } else { format!("{title} {url}") };
-        put(rows, look, ("  ↗ ", Style::DIM), &words, Style::DIM);
+        push_wrapped_text(rows, options, ("  ↗ ", Style::DIM), &words, Style::DIM);
     }
 }

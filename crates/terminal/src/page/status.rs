@@ -1,36 +1,40 @@
-//! What is going on, in words and as a row.
+//! Status of the active run, as text and as a row.
 
 use std::time::Duration;
 
-use engine::view::{Picture, Status};
+use millpond_engine::view::{Page, Status};
 
-use super::item::Look;
+use super::item::RenderOptions;
 use crate::row::Row;
 use crate::style::Style;
-use crate::text::one_line;
+use crate::text::to_one_line;
 
-/// Empty when nothing is going on.
-pub fn doing_words(picture: &Picture) -> String {
-    let thinks_aloud = matches!(picture.status, Status::Thinking { text: Some(_) });
-    match &picture.overlay {
-        _ if picture.ended.is_some() => String::new(),
-        Some(overlay) if picture.asks.is_empty() && !thinks_aloud => {
+/// Returns what the run is doing; empty if no run is active.
+pub fn status_text(page: &Page) -> String {
+    let thinks_aloud = matches!(page.status, Status::Thinking { text: Some(_) });
+    match &page.overlay {
+        _ if page.ended.is_some() => String::new(),
+        Some(overlay) if page.asks.is_empty() && !thinks_aloud => {
             overlay.label.clone().into_owned()
         }
-        _ => picture.status.words().into_owned(),
+        _ => page.status.label().into_owned(),
     }
 }
 
-/// Nothing while a reply is being written, for that can be seen.
-pub(crate) fn status_row(picture: &Picture, elapsed: Duration, look: Look) -> Option<Row> {
-    let words = doing_words(picture);
-    if words.is_empty() || matches!(picture.status, Status::Writing) {
+/// Renders the status with the elapsed time; `None` while the reply itself is being written.
+pub(crate) fn run_status_row(
+    page: &Page,
+    elapsed: Duration,
+    options: RenderOptions,
+) -> Option<Row> {
+    let words = status_text(page);
+    if words.is_empty() || matches!(page.status, Status::Writing) {
         return None;
     }
     let elapsed = match elapsed.as_secs() {
         0 => String::new(),
         seconds => format!(" · {seconds} s"),
     };
-    let row = Row::line(&format!("… {}{elapsed}", one_line(&words)), Style::DIM);
-    Some(row.clipped(look.size.width()))
+    let row = Row::from_text(&format!("… {}{elapsed}", to_one_line(&words)), Style::DIM);
+    Some(row.clip_to_width(options.size.width()))
 }

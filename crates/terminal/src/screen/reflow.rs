@@ -1,18 +1,18 @@
-//! What a terminal makes of the live rows when its width changes.
+//! Locates the live region after the terminal has reflowed it on a resize.
 
 use crate::row::Row;
+use crate::screen::escape_writer::CursorPosition;
 use crate::screen::features::Reflow;
-use crate::screen::pen::Place;
 
-/// Rows that this row takes on a screen of `cols` columns.
-fn height(row: &Row, cols: usize, reflow: Reflow) -> usize {
-    if reflow == Reflow::Cuts || cols == 0 {
+/// Returns how many screen rows a row takes at `cols` columns.
+fn wrapped_height(row: &Row, cols: usize, reflow: Reflow) -> usize {
+    if reflow == Reflow::Truncates || cols == 0 {
         return 1;
     }
     let trimmed = row.text().trim_end_matches(' ').len();
     let mut rows = 1;
     let mut used = 0;
-    for cell in row.cells().filter(|cell| cell.at < trimmed) {
+    for cell in row.cells().filter(|cell| cell.offset < trimmed) {
         if cols < used + cell.width {
             rows += 1;
             used = 0;
@@ -22,31 +22,32 @@ fn height(row: &Row, cols: usize, reflow: Reflow) -> usize {
     rows
 }
 
-/// How a live region looks after a resize.
+/// Live region after a resize.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
-    /// Where it begins now.
+pub(super) struct LiveRegionPosition {
+    /// First screen row.
     pub(super) top: usize,
-    /// Rows of it that have left the screen, wholly or in part.
-    pub(super) gone: usize,
+    /// Rows that have left the screen, wholly or in part.
+    pub(super) rows_gone: usize,
 }
 
-/// Finds the live region by where the cursor is reported, which stood in it at `cursor`.
-pub(super) fn find(
+/// Locates the live region by the reported cursor row; the cursor was at `cursor` in it.
+pub(super) fn locate_live_region(
     rows: &[Row],
-    cursor: Place,
+    cursor: CursorPosition,
     reported: usize,
     cols: usize,
     reflow: Reflow,
-) -> Found {
-    let above: usize = rows.iter().take(cursor.row).map(|row| height(row, cols, reflow)).sum();
+) -> LiveRegionPosition {
+    let above: usize =
+        rows.iter().take(cursor.row).map(|row| wrapped_height(row, cols, reflow)).sum();
     let within = match reflow {
         Reflow::Wraps => cursor.col / cols.max(1),
-        Reflow::Cuts => 0,
+        Reflow::Truncates => 0,
     };
     let above = above + within;
     if let Some(top) = reported.checked_sub(above) {
-        return Found { top, gone: 0 };
+        return LiveRegionPosition { top, rows_gone: 0 };
     }
     let mut off = above - reported;
     let mut gone = 0;
@@ -55,14 +56,14 @@ pub(super) fn find(
             break;
         }
         gone += 1;
-        let height = height(row, cols, reflow);
+        let height = wrapped_height(row, cols, reflow);
         if off < height {
-            // The rest of it stays where it is.
-            return Found { top: height - off, gone };
+            // The visible rest of the row stays.
+            return LiveRegionPosition { top: height - off, rows_gone: gone };
         }
         off -= height;
     }
-    Found { top: 0, gone }
+    LiveRegionPosition { top: 0, rows_gone: gone }
 }
 
 #[cfg(test)]
@@ -73,9 +74,10 @@ mod tests {
     /// Three live rows of 10, 25 and 5 columns, the cursor in the last.
     #[track_caller]
     fn check(reported: usize, cols: usize, reflow: Reflow, expected: (usize, usize)) {
-        let rows = [10, 25, 5].map(|width| Row::line(&"x".repeat(width), Style::PLAIN));
-        let found = find(&rows, Place { row: 2, col: 3 }, reported, cols, reflow);
-        assert_eq!((found.top, found.gone), expected);
+        let rows = [10, 25, 5].map(|width| Row::from_text(&"x".repeat(width), Style::PLAIN));
+        let found =
+            locate_live_region(&rows, CursorPosition { row: 2, col: 3 }, reported, cols, reflow);
+        assert_eq!((found.top, found.rows_gone), expected);
     }
 
     #[test]
@@ -87,7 +89,7 @@ mod tests {
 
     #[test]
     fn rows_that_are_cut_stay_where_they_are() {
-        check(20, 10, Reflow::Cuts, (18, 0));
+        check(20, 10, Reflow::Truncates, (18, 0));
     }
 
     #[test]

@@ -1,44 +1,44 @@
-//! Grapheme clusters and how many columns they take.
+//! Grapheme clusters and their widths in columns.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// Tabs stand at every eighth column, as in a terminal that nobody has set.
+/// Tab stops are at every eighth column, the default of terminals.
 pub(crate) const TAB_COLS: usize = 8;
 
-/// One grapheme cluster: never split, never measured in parts.
+/// One grapheme cluster; never split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cluster<'a> {
     pub text: &'a str,
     pub width: usize,
-    /// Terminals disagree how wide it is: whoever writes it says where to go on.
-    pub doubtful: bool,
+    /// Terminals disagree on its width: the writer must reposition the cursor after it.
+    pub width_uncertain: bool,
 }
 
-/// The clusters of a text without tabs and line ends.
+/// Iterates over the clusters of a text without tabs and line ends.
 pub fn clusters(text: &str) -> impl Iterator<Item = Cluster<'_>> {
-    // Printable ASCII is a cluster of its own unless something follows that combines with it.
-    text.graphemes(true).map(cluster)
+    // Not byte by byte for ASCII: a combining character may follow.
+    text.graphemes(true).map(measure_cluster)
 }
 
-/// Columns of a text without tabs and line ends.
-pub fn width(text: &str) -> usize {
+/// Returns the columns of a text without tabs and line ends.
+pub fn text_width(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();
     }
     clusters(text).map(|cluster| cluster.width).sum()
 }
 
-/// Some terminals add up the characters of a cluster, others draw it as one: the larger width is
-/// taken, so that what follows overwrites nothing in either.
-fn cluster(text: &str) -> Cluster<'_> {
+/// Measures a cluster. Some terminals add up its characters, others draw it as one: the larger
+/// width is used, so that the next text overlaps in neither.
+fn measure_cluster(text: &str) -> Cluster<'_> {
     if text.len() == 1 {
-        return Cluster { text, width: 1, doubtful: false };
+        return Cluster { text, width: 1, width_uncertain: false };
     }
     let summed: usize = text.chars().map(|char| char.width().unwrap_or(0)).sum();
     let whole = text.width();
     let doubtful = summed != whole || text.contains('\u{ad}') || summed == 0;
-    Cluster { text, width: summed.max(whole), doubtful }
+    Cluster { text, width: summed.max(whole), width_uncertain: doubtful }
 }
 
 #[cfg(test)]
@@ -47,9 +47,9 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[(usize, bool)]) {
-        let found: Vec<_> = clusters(text).map(|c| (c.width, c.doubtful)).collect();
+        let found: Vec<_> = clusters(text).map(|c| (c.width, c.width_uncertain)).collect();
         assert_eq!(found, expected, "{text:?}");
-        assert_eq!(width(text), expected.iter().map(|(width, _)| width).sum::<usize>());
+        assert_eq!(text_width(text), expected.iter().map(|(width, _)| width).sum::<usize>());
     }
 
     #[test]

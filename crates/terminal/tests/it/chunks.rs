@@ -1,16 +1,16 @@
-//! However a text is cut, its rows are the same, and what has settled stays.
+//! Chunk boundaries never change the rows, and settled rows stay.
 
+use millpond_terminal::limits::live_rows_max;
+use millpond_terminal::markdown::{HyperlinkMode, Markdown};
+use millpond_terminal::row::Row;
+use millpond_terminal::size::Size;
 use proptest::prelude::*;
-use terminal::limits::live_rows_max;
-use terminal::markdown::{Links, Markdown};
-use terminal::row::Row;
-use terminal::size::Size;
 
-use crate::corpus::{all_examples, corpus};
-use crate::generate::{cut, cuts, inline, markdown};
+use crate::corpus::{corpus_folder, read_all_examples};
+use crate::generators::{cut_lengths, cut_text, inline_text, markdown_text};
 
-fn rows(size: Size, parts: &[&str]) -> Vec<Row> {
-    let mut markdown = Markdown::new(size, Links::Behind);
+fn settled_rows(size: Size, parts: &[&str]) -> Vec<Row> {
+    let mut markdown = Markdown::new(size, HyperlinkMode::Osc8);
     let mut settled = Vec::new();
     for part in parts {
         markdown.push(part);
@@ -26,19 +26,19 @@ fn rows(size: Size, parts: &[&str]) -> Vec<Row> {
 /// Cut everywhere, by characters and by the given lengths.
 #[track_caller]
 fn check(size: Size, text: &str, lens: &[usize]) {
-    let whole = rows(size, &[text]);
-    // Where not even one character fits beside what stands before it, a row may be too wide.
+    let whole = settled_rows(size, &[text]);
+    // A row may be too wide if not even one character fits after its prefix.
     let fits = |row: &Row| size.cols < 12 || row.width() <= usize::from(size.cols);
     assert!(whole.iter().all(fits), "{size:?} {text:?}");
-    assert_eq!(rows(size, &cut(text, &[1])), whole, "{size:?} {text:?} by characters");
-    assert_eq!(rows(size, &cut(text, lens)), whole, "{size:?} {text:?} by {lens:?}");
+    assert_eq!(settled_rows(size, &cut_text(text, &[1])), whole, "{size:?} {text:?} by characters");
+    assert_eq!(settled_rows(size, &cut_text(text, lens)), whole, "{size:?} {text:?} by {lens:?}");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn r5_any_cut_gives_the_same_rows(text in markdown(), lens in cuts(), cols in 2..60_u16, rows in 1..30_u16) {
+    fn r5_any_cut_gives_the_same_rows(text in markdown_text(), lens in cut_lengths(), cols in 2..60_u16, rows in 1..30_u16) {
         check(Size::new(cols, rows), &text, &lens);
     }
 }
@@ -47,17 +47,16 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn r5_also_where_much_is_undecided(text in inline(), lens in cuts(), cols in 6..30_u16, rows in 1..12_u16) {
+    fn r5_also_where_much_is_undecided(text in inline_text(), lens in cut_lengths(), cols in 6..30_u16, rows in 1..12_u16) {
         check(Size::new(cols, rows), &text, &lens);
     }
 
-    /// What is held is about a screen, never more than one and a half: rows that words leave half
-    /// empty count as full where it is decided how much may be held.
+    /// At most one and a half screens are held: ragged rows count as full in the limit.
     #[test]
-    fn what_is_held_is_bounded_by_the_screen(text in markdown(), cols in 30..100_u16, rows in 12..40_u16) {
+    fn what_is_held_is_bounded_by_the_screen(text in markdown_text(), cols in 30..100_u16, rows in 12..40_u16) {
         let size = Size::new(cols, rows);
-        let mut markdown = Markdown::new(size, Links::Behind);
-        for part in cut(&text.repeat(5), &[7]) {
+        let mut markdown = Markdown::new(size, HyperlinkMode::Osc8);
+        for part in cut_text(&text.repeat(5), &[7]) {
             markdown.push(part);
             let live = markdown.live().len();
             prop_assert!(live <= live_rows_max(size) * 3 / 2, "{live} rows are live: {text:?}");
@@ -67,12 +66,16 @@ proptest! {
 
 #[test]
 fn r5_every_example_of_the_specifications_cut_everywhere() {
-    let Some(corpus) = corpus("any cut of the specifications' examples") else { return };
-    for text in all_examples(&corpus) {
+    let Some(corpus) = corpus_folder("any cut of the specifications' examples") else { return };
+    for text in read_all_examples(&corpus) {
         let size = Size::new(30, 12);
-        let whole = rows(size, &[&text]);
+        let whole = settled_rows(size, &[&text]);
         for at in (0..text.len()).filter(|&at| text.is_char_boundary(at)) {
-            assert_eq!(rows(size, &[&text[..at], &text[at..]]), whole, "{text:?} cut at {at}");
+            assert_eq!(
+                settled_rows(size, &[&text[..at], &text[at..]]),
+                whole,
+                "{text:?} cut at {at}"
+            );
         }
         check(size, &text, &[3]);
     }
@@ -80,7 +83,7 @@ fn r5_every_example_of_the_specifications_cut_everywhere() {
 
 #[test]
 fn r5_texts_that_break_programs_cut_by_characters() {
-    let Some(corpus) = corpus("any cut of naughty strings") else { return };
+    let Some(corpus) = corpus_folder("any cut of naughty strings") else { return };
     let text = std::fs::read_to_string(corpus.join("naughty/blns.txt")).unwrap();
     check(Size::new(40, 20), &text, &[7, 2, 31]);
 }
@@ -88,7 +91,7 @@ fn r5_texts_that_break_programs_cut_by_characters() {
 /// All examples one after the other are one long message.
 #[test]
 fn r5_one_long_message_of_everything() {
-    let Some(corpus) = corpus("all examples as one message") else { return };
-    let text = all_examples(&corpus).join("\n\n");
+    let Some(corpus) = corpus_folder("all examples as one message") else { return };
+    let text = read_all_examples(&corpus).join("\n\n");
     check(Size::new(80, 24), &text, &[5, 1, 9]);
 }

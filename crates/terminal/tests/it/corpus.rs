@@ -1,11 +1,11 @@
-//! Texts that this project did not write.
+//! Corpus of third-party texts.
 //!
-//! The corpus lies beside the project (`MILLPOND_CORPUS` overrides where); without it the tests
-//! that need it say in one line that they are skipped.
+//! The corpus is next to the project (`MILLPOND_CORPUS` overrides the path); without it the tests
+//! that need it print that they are skipped.
 
 use std::path::{Path, PathBuf};
 
-pub(crate) fn corpus(test: &str) -> Option<PathBuf> {
+pub(crate) fn corpus_folder(test: &str) -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
     let place = std::env::var_os("MILLPOND_CORPUS").map_or(beside, PathBuf::from);
     if place.is_dir() {
@@ -15,17 +15,17 @@ pub(crate) fn corpus(test: &str) -> Option<PathBuf> {
     None
 }
 
-/// The examples of a specification of Markdown.
-pub(crate) fn examples(corpus: &Path, file: &str) -> Vec<String> {
+/// Reads the examples of one Markdown specification.
+pub(crate) fn read_examples(corpus: &Path, file: &str) -> Vec<String> {
     let text = std::fs::read_to_string(corpus.join("markdown").join(file)).unwrap();
     let cases: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
     cases.iter().map(|case| case["markdown"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Every example of both specifications.
-pub(crate) fn all_examples(corpus: &Path) -> Vec<String> {
-    let mut all = examples(corpus, "commonmark-spec.json");
-    all.extend(examples(corpus, "gfm-spec.json"));
+/// Reads the examples of both specifications.
+pub(crate) fn read_all_examples(corpus: &Path) -> Vec<String> {
+    let mut all = read_examples(corpus, "commonmark-spec.json");
+    all.extend(read_examples(corpus, "gfm-spec.json"));
     assert!(all.len() > 1_000, "the corpus has {} examples", all.len());
     all
 }

@@ -1,4 +1,4 @@
-//! A real terminal emulator, and what a person could copy out of it.
+//! A terminal emulator whose screen and scrollback tests can read.
 
 use alacritty_terminal::Term;
 use alacritty_terminal::event::VoidListener;
@@ -7,9 +7,9 @@ use alacritty_terminal::index::{Column, Line};
 use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::term::{Config, TermMode};
 use alacritty_terminal::vte::ansi::Processor;
-use terminal::size::Size;
+use millpond_terminal::size::Size;
 
-const HISTORY: usize = 100_000;
+const SCROLLBACK_LINES: usize = 100_000;
 
 pub(crate) struct Emulator {
     term: Term<VoidListener>,
@@ -17,9 +17,9 @@ pub(crate) struct Emulator {
 }
 
 #[derive(Clone, Copy)]
-struct Window(Size);
+struct WindowSize(Size);
 
-impl Dimensions for Window {
+impl Dimensions for WindowSize {
     fn total_lines(&self) -> usize {
         self.screen_lines()
     }
@@ -33,9 +33,12 @@ impl Dimensions for Window {
 
 impl Emulator {
     pub(crate) fn new(size: Size) -> Emulator {
-        let config =
-            Config { scrolling_history: HISTORY, kitty_keyboard: true, ..Config::default() };
-        let term = Term::new(config, &Window(size), VoidListener);
+        let config = Config {
+            scrolling_history: SCROLLBACK_LINES,
+            kitty_keyboard: true,
+            ..Config::default()
+        };
+        let term = Term::new(config, &WindowSize(size), VoidListener);
         Emulator { term, parser: Processor::new() }
     }
 
@@ -44,7 +47,7 @@ impl Emulator {
     }
 
     pub(crate) fn resize(&mut self, size: Size) {
-        self.term.resize(Window(size));
+        self.term.resize(WindowSize(size));
     }
 
     pub(crate) fn cursor(&self) -> (u16, u16) {
@@ -60,33 +63,33 @@ impl Emulator {
         *self.term.mode()
     }
 
-    /// The character before the cursor has no style and no link.
+    /// Returns true if the character before the cursor has no style and no hyperlink.
     pub(crate) fn is_plain_before_cursor(&self) -> bool {
         let cursor = self.term.grid().cursor.point;
         let cell = &self.term.grid()[cursor.line][cursor.column - 1];
         cell.flags.is_empty() && cell.hyperlink().is_none() && cell.fg == Cell::default().fg
     }
 
-    /// Everything, as a person would copy it: wrapped rows are one line.
-    pub(crate) fn copied(&self) -> Vec<String> {
-        self.copied_to(self.term.bottommost_line())
+    /// Returns all lines as copied; wrapped rows are one line.
+    pub(crate) fn copied_lines(&self) -> Vec<String> {
+        self.copied_lines_to(self.term.bottommost_line())
     }
 
-    /// What has left the screen.
-    pub(crate) fn scrollback(&self) -> Vec<String> {
+    /// Returns the lines that have left the screen.
+    pub(crate) fn scrollback_lines(&self) -> Vec<String> {
         if self.term.history_size() == 0 {
             return Vec::new();
         }
-        self.copied_to(Line(-1))
+        self.copied_lines_to(Line(-1))
     }
 
-    /// Everything above a row of the screen.
-    pub(crate) fn copied_above(&self, row: usize) -> Vec<String> {
-        self.copied_to(Line(i32::try_from(row).unwrap() - 1))
+    /// Returns all lines above a screen row.
+    pub(crate) fn copied_lines_above(&self, row: usize) -> Vec<String> {
+        self.copied_lines_to(Line(i32::try_from(row).unwrap() - 1))
     }
 
-    /// The rows of the screen, one by one.
-    pub(crate) fn rows(&self) -> Vec<String> {
+    /// Returns the rows of the screen.
+    pub(crate) fn screen_rows(&self) -> Vec<String> {
         let row = |line| {
             let cells = &self.term.grid()[Line(line)];
             let text: String = (0..self.term.columns()).map(|col| cells[Column(col)].c).collect();
@@ -95,7 +98,7 @@ impl Emulator {
         (0..i32::try_from(self.term.screen_lines()).unwrap()).map(row).collect()
     }
 
-    fn copied_to(&self, last: Line) -> Vec<String> {
+    fn copied_lines_to(&self, last: Line) -> Vec<String> {
         let mut lines = Vec::new();
         let mut line = String::new();
         for row in self.term.topmost_line().0..=last.0 {
@@ -104,7 +107,7 @@ impl Emulator {
             let mut after_tab = false;
             for col in 0..self.term.columns() {
                 let cell = &cells[Column(col)];
-                // What a tab passed over belongs to it.
+                // Cells that a tab skipped belong to it.
                 after_tab &= col % 8 != 0 && cell.c == ' ';
                 let spacer = Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER;
                 if after_tab || cell.flags.intersects(spacer) {

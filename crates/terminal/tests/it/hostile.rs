@@ -1,23 +1,24 @@
-//! Text from outside reaches the terminal as printable text only, wherever it comes from.
+//! Untrusted text reaches the terminal only as printable text.
 
+use millpond_terminal::line_renderer::LineRenderer;
+use millpond_terminal::markdown::{HyperlinkMode, Markdown};
+use millpond_terminal::row::Row;
+use millpond_terminal::screen::{Frame, FrameCursor, Screen, TerminalFeatures};
+use millpond_terminal::size::Size;
+use millpond_terminal::style::Style;
+use millpond_terminal::text::{escape_invisible, to_one_line};
 use proptest::prelude::*;
-use terminal::lines::Lines;
-use terminal::markdown::{Links, Markdown};
-use terminal::row::Row;
-use terminal::screen::{Cursor, Features, Frame, Screen};
-use terminal::size::Size;
-use terminal::style::Style;
-use terminal::text::{one_line, spelled_out};
 
-use crate::corpus::corpus;
-use crate::generate::{cut, cuts};
-use crate::session::Wire;
+use crate::corpus::corpus_folder;
+use crate::generators::{cut_lengths, cut_text};
+use crate::mini_chat::SharedBuffer;
 
 const SIZE: Size = Size { cols: 40, rows: 12 };
 
-/// Everything our own writer may send: positions, erasing below and to the right, styles, links.
+/// Checks that bytes contain only our own sequences: positions, erasing below and right, styles,
+/// hyperlinks.
 #[track_caller]
-fn check_own(bytes: &[u8]) {
+fn check_only_own_sequences(bytes: &[u8]) {
     let text = std::str::from_utf8(bytes).expect("what is written is UTF-8");
     let mut rest = text;
     while let Some(at) = rest.find(|char: char| char.is_control()) {
@@ -27,8 +28,8 @@ fn check_own(bytes: &[u8]) {
                 assert!(rest.starts_with(['\r', '\n', '\t']), "{:?}", &rest[..1]);
                 &rest[1..]
             }
-            Some(after) if after.starts_with('[') => after_csi(&after[1..]),
-            Some(after) => after_link(after),
+            Some(after) if after.starts_with('[') => skip_csi(&after[1..]),
+            Some(after) => skip_hyperlink(after),
         };
     }
     let direction = |char: char| matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -36,7 +37,7 @@ fn check_own(bytes: &[u8]) {
 }
 
 #[track_caller]
-fn after_csi(rest: &str) -> &str {
+fn skip_csi(rest: &str) -> &str {
     let end = rest.find(|char: char| char.is_ascii_alphabetic()).expect("a sequence has an end");
     let (parameters, last) = (&rest[..end], &rest[end..=end]);
     let own = if let Some(mode) = parameters.strip_prefix('?') {
@@ -51,7 +52,7 @@ fn after_csi(rest: &str) -> &str {
 }
 
 #[track_caller]
-fn after_link(rest: &str) -> &str {
+fn skip_hyperlink(rest: &str) -> &str {
     let address = rest.strip_prefix("]8;;").expect("no other command than a link");
     let end = address.find("\x1b\\").expect("a link has an end");
     assert!(
@@ -62,25 +63,27 @@ fn after_link(rest: &str) -> &str {
     &address[end + 2..]
 }
 
-/// As model text, as a tool's output, as a title, as an error beside other things.
+/// Renders text as a model's reply, tool output, title and error, and checks the bytes.
 #[track_caller]
 fn check(text: &str, lens: &[usize]) {
-    let wire = Wire::default();
-    let mut screen = Screen::new(wire.clone(), SIZE, 0, Features::default());
-    let mut markdown = Markdown::new(SIZE, Links::Behind);
-    let mut lines = Lines::new(SIZE, Row::default(), Style::DIM);
-    for part in cut(text, lens) {
+    let wire = SharedBuffer::default();
+    let mut screen = Screen::new(wire.clone(), SIZE, 0, TerminalFeatures::default());
+    let mut markdown = Markdown::new(SIZE, HyperlinkMode::Osc8);
+    let mut lines = LineRenderer::new(SIZE, Row::default(), Style::DIM);
+    for part in cut_text(text, lens) {
         markdown.push(part);
         lines.push(part);
         let mut settled = markdown.take_settled();
         settled.extend(lines.take_settled());
         let mut live = markdown.live();
-        live.extend(lines.live());
-        live.push(Row::line(&one_line(text), Style::BOLD));
-        live.push(Row::line(&one_line(&spelled_out(text)), Style::PLAIN));
-        screen.draw(Frame { settled: &settled, live: &live, cursor: Cursor::Hidden }).unwrap();
+        live.extend(lines.live_rows());
+        live.push(Row::from_text(&to_one_line(text), Style::BOLD));
+        live.push(Row::from_text(&to_one_line(&escape_invisible(text)), Style::PLAIN));
+        screen
+            .draw_frame(Frame { settled: &settled, live: &live, cursor: FrameCursor::Hidden })
+            .unwrap();
     }
-    check_own(&wire.take());
+    check_only_own_sequences(&wire.take());
 }
 
 const HOSTILE: [&str; 24] = [
@@ -110,7 +113,7 @@ const HOSTILE: [&str; 24] = [
     "\0",
 ];
 
-fn hostile() -> impl Strategy<Value = String> {
+fn hostile_text() -> impl Strategy<Value = String> {
     let parts = HOSTILE.iter().chain(&[
         "text ",
         "\n",
@@ -129,19 +132,19 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn s12_no_command_from_outside_reaches_the_terminal(text in hostile(), lens in cuts()) {
+    fn s12_no_command_from_outside_reaches_the_terminal(text in hostile_text(), lens in cut_lengths()) {
         check(&text, &lens);
     }
 
     #[test]
-    fn s12_nor_any_characters(text in any::<String>(), lens in cuts()) {
+    fn s12_nor_any_characters(text in any::<String>(), lens in cut_lengths()) {
         check(&text, &lens);
     }
 }
 
 #[test]
 fn s12_texts_that_break_programs_are_printable() {
-    let Some(corpus) = corpus("naughty strings on a screen") else { return };
+    let Some(corpus) = corpus_folder("naughty strings on a screen") else { return };
     let text = std::fs::read_to_string(corpus.join("naughty/blns.json")).unwrap();
     let texts: Vec<String> = serde_json::from_str(&text).unwrap();
     assert!(texts.len() > 400);

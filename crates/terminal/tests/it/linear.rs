@@ -1,36 +1,38 @@
-//! What a message costs does not grow faster than the message.
+//! The cost of a message grows linearly with its length.
 
 use cpu_time::ThreadTime;
-use terminal::markdown::{Links, Markdown};
-use terminal::screen::{Cursor, Features, Frame, Screen};
-use terminal::size::Size;
+use millpond_terminal::markdown::{HyperlinkMode, Markdown};
+use millpond_terminal::screen::{Frame, FrameCursor, Screen, TerminalFeatures};
+use millpond_terminal::size::Size;
 
-use crate::session::Wire;
+use crate::mini_chat::SharedBuffer;
 
 const SIZE: Size = Size { cols: 100, rows: 30 };
-/// A message is measured in windows of so many bytes.
+/// Bytes of one measured window.
 const WINDOW_BYTES: usize = 3_000;
 const WINDOWS: usize = 16;
-/// At first nothing is held yet, which is cheaper.
+/// The first windows are cheaper because nothing is held yet.
 const WINDOWS_SKIPPED: usize = 2;
 const FRAME_BYTES: usize = 30;
-/// A late window may cost so many times an early one. Cost that grew with the message would give
-/// three or more.
+/// Allowed cost of a late window relative to an early one. Cost that grew with the message would
+/// be three times or more.
 const RATIO_MAX: f64 = 1.6;
 const ROUNDS_MAX: usize = 6;
 
-/// Processor time of each window of a message, a few bytes to the frame.
-fn costs(text: &str) -> Vec<f64> {
-    let wire = Wire::default();
-    let mut screen = Screen::new(wire.clone(), SIZE, 0, Features::default());
-    let mut markdown = Markdown::new(SIZE, Links::Behind);
+/// Measures the CPU time of each window of a message, drawn a few bytes per frame.
+fn window_costs(text: &str) -> Vec<f64> {
+    let wire = SharedBuffer::default();
+    let mut screen = Screen::new(wire.clone(), SIZE, 0, TerminalFeatures::default());
+    let mut markdown = Markdown::new(SIZE, HyperlinkMode::Osc8);
     let mut show = |window: &[u8]| {
         let before = ThreadTime::now();
         for part in window.chunks(FRAME_BYTES) {
             markdown.push(std::str::from_utf8(part).unwrap());
             let settled = markdown.take_settled();
             let live = markdown.live();
-            screen.draw(Frame { settled: &settled, live: &live, cursor: Cursor::Hidden }).unwrap();
+            screen
+                .draw_frame(Frame { settled: &settled, live: &live, cursor: FrameCursor::Hidden })
+                .unwrap();
             wire.take();
         }
         before.elapsed().as_secs_f64()
@@ -41,10 +43,10 @@ fn costs(text: &str) -> Vec<f64> {
 #[track_caller]
 fn check(name: &str, start: &str, part: &str) {
     let text = format!("{start}{}", part.repeat(WINDOW_BYTES * WINDOWS / part.len() + 1));
-    // Other programs can only add to the time: the least of a few is the truest.
+    // Other programs only add time: the minimum is the most accurate.
     let (mut early, mut late) = (f64::MAX, f64::MAX);
     for _ in 0..ROUNDS_MAX {
-        let costs = costs(&text);
+        let costs = window_costs(&text);
         early = costs[WINDOWS_SKIPPED..WINDOWS / 2].iter().copied().fold(early, f64::min);
         late = costs[WINDOWS / 2..].iter().copied().fold(late, f64::min);
         if late <= RATIO_MAX * early {

@@ -1,4 +1,4 @@
-//! Tests of the rows and the screen as a terminal sees them.
+//! Tests of rows and screen against a terminal emulator.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -8,16 +8,17 @@
     reason = "a test may fail, and says what it skips"
 )]
 
+mod agreement;
 mod chunks;
 mod corpus;
 mod emulator;
-mod generate;
+mod generators;
 mod hostile;
 mod linear;
-mod oracle;
+mod mini_chat;
+mod pulldown_oracle;
 mod resize;
 mod restore;
-mod session;
 mod streaming;
 mod tmux;
-mod whole;
+mod whole_chat;

@@ -1,15 +1,15 @@
-//! The window changes its size while text arrives: nothing is missing, nothing is there twice.
+//! Resizes while text arrives lose nothing and duplicate nothing.
 
+use millpond_terminal::screen::TerminalFeatures;
+use millpond_terminal::size::Size;
 use proptest::prelude::*;
-use terminal::screen::Features;
-use terminal::size::Size;
 
-use crate::generate::cut;
-use crate::session::{NEWLINES, SHELL, Session};
+use crate::generators::cut_text;
+use crate::mini_chat::{MiniChat, NEWLINE_INSERTION, SHELL_LINES};
 
-/// A message of one kind with `count` phrases that occur once.
+/// Kind of a generated message.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum MessageKind {
     Prose,
     Bold,
     Table,
@@ -18,29 +18,33 @@ enum Kind {
     Cjk,
 }
 
-fn message(kind: Kind, count: usize) -> String {
+fn message_with_phrases(kind: MessageKind, count: usize) -> String {
     let phrases = (0..count).map(|n| format!("p{n}q"));
     match kind {
-        Kind::Prose => phrases.map(|phrase| phrase + " ").collect(),
-        Kind::Bold => phrases.map(|phrase| format!("**{phrase} ") + &"x ".repeat(9)).collect(),
-        Kind::Table => {
+        MessageKind::Prose => phrases.map(|phrase| phrase + " ").collect(),
+        MessageKind::Bold => {
+            phrases.map(|phrase| format!("**{phrase} ") + &"x ".repeat(9)).collect()
+        }
+        MessageKind::Table => {
             let rows: String = phrases.map(|phrase| format!("| {phrase} | cell |\n")).collect();
             format!("| head | other |\n|---|---|\n{rows}\n")
         }
-        Kind::Code => {
+        MessageKind::Code => {
             let rows: String = phrases.map(|phrase| format!("    let {phrase} = 1;\n")).collect();
             format!("```rust\n{rows}```\n")
         }
-        Kind::List => phrases.map(|phrase| format!("- item {phrase} of the list\n")).collect(),
-        Kind::Cjk => phrases.map(|phrase| format!("{phrase}水火木金土")).collect(),
+        MessageKind::List => {
+            phrases.map(|phrase| format!("- item {phrase} of the list\n")).collect()
+        }
+        MessageKind::Cjk => phrases.map(|phrase| format!("{phrase}水火木金土")).collect(),
     }
 }
 
-/// Everything can be read back once: what the shell printed, and every phrase.
+/// Checks that the shell's lines and every phrase can be copied exactly once.
 #[track_caller]
-fn check(session: &Session, count: usize, story: &str) {
-    let copied = session.emulator.copied();
-    assert_eq!(copied[..SHELL.len()], SHELL, "the shell's lines: {story}");
+fn check(session: &MiniChat, count: usize, story: &str) {
+    let copied = session.emulator.copied_lines();
+    assert_eq!(copied[..SHELL_LINES.len()], SHELL_LINES, "the shell's lines: {story}");
     let joined: String = copied.concat().split_whitespace().collect();
     for n in 0..count {
         let found = joined.matches(&format!("p{n}q")).count();
@@ -49,61 +53,75 @@ fn check(session: &Session, count: usize, story: &str) {
     assert_eq!(joined.matches(">input").count(), 1, "{story}\n{copied:#?}");
 }
 
-/// What comes after a resize.
+/// Step after a resize.
 #[derive(Clone, Copy, Debug)]
-enum Then {
+enum AfterResize {
     Frame,
-    /// More of the message or another resize, before anything is drawn.
-    More,
+    /// More of the message or another resize, without a frame between.
+    NoFrame,
 }
 
-fn resize(session: &mut Session, (size, then): (Size, Then)) {
+fn apply_resize(session: &mut MiniChat, (size, then): (Size, AfterResize)) {
     match then {
-        Then::Frame => session.resize(size),
-        Then::More => session.resize_undrawn(size),
+        AfterResize::Frame => session.resize(size),
+        AfterResize::NoFrame => session.resize_without_frame(size),
     }
 }
 
-/// Streams with a resize after every so many chunks.
-fn run(
-    features: Features,
-    kind: Kind,
+/// Streams a message with resizes spread over it, and checks the result.
+fn stream_with_resizes(
+    features: TerminalFeatures,
+    kind: MessageKind,
     count: usize,
     first: Size,
     len: usize,
-    sizes: &[(Size, Then)],
+    sizes: &[(Size, AfterResize)],
 ) {
-    let text = message(kind, count);
-    let parts = cut(&text, &[len]);
+    let text = message_with_phrases(kind, count);
+    let parts = cut_text(&text, &[len]);
     let every = parts.len() / (sizes.len() + 1) + 1;
-    let mut session = Session::new(first, features);
+    let mut session = MiniChat::new(first, features);
     let mut next = sizes.iter();
     for (index, part) in parts.iter().enumerate() {
         session.push(part);
         if index % every == every - 1
             && let Some(&size) = next.next()
         {
-            resize(&mut session, size);
+            apply_resize(&mut session, size);
         }
     }
     session.finish();
     for &size in next {
-        resize(&mut session, size);
+        apply_resize(&mut session, size);
     }
-    session.frame();
+    session.draw_and_check();
     check(&session, count, &format!("{kind:?} {count} {first:?} {len} {sizes:?}"));
 }
 
-const KINDS: [Kind; 6] = [Kind::Prose, Kind::Bold, Kind::Table, Kind::Code, Kind::List, Kind::Cjk];
+const KINDS: [MessageKind; 6] = [
+    MessageKind::Prose,
+    MessageKind::Bold,
+    MessageKind::Table,
+    MessageKind::Code,
+    MessageKind::List,
+    MessageKind::Cjk,
+];
 
 #[test]
 fn r4_widen_narrow_shrink_and_grow_during_everything() {
     let sizes = [(120, 24), (60, 24), (60, 12), (100, 30), (40, 10), (80, 24)];
-    let sizes = sizes.map(|(cols, rows)| (Size::new(cols, rows), Then::Frame));
+    let sizes = sizes.map(|(cols, rows)| (Size::new(cols, rows), AfterResize::Frame));
     for kind in KINDS {
         for count in [5, 30, 200] {
-            run(Features::default(), kind, count, Size::new(80, 24), 5, &sizes);
-            run(NEWLINES, kind, count, Size::new(80, 24), 5, &sizes);
+            stream_with_resizes(
+                TerminalFeatures::default(),
+                kind,
+                count,
+                Size::new(80, 24),
+                5,
+                &sizes,
+            );
+            stream_with_resizes(NEWLINE_INSERTION, kind, count, Size::new(80, 24), 5, &sizes);
         }
     }
 }
@@ -118,10 +136,10 @@ proptest! {
         sizes in prop::collection::vec((20..90_u16, 6..30_u16, any::<bool>()), 1..6),
     ) {
         let sized = |&(cols, rows, drawn): &(u16, u16, bool)| {
-            (Size::new(cols, rows), if drawn { Then::Frame } else { Then::More })
+            (Size::new(cols, rows), if drawn { AfterResize::Frame } else { AfterResize::NoFrame })
         };
-        let sizes: Vec<(Size, Then)> = sizes.iter().map(sized).collect();
-        let features = if regions { Features::default() } else { NEWLINES };
-        run(features, kind, count, Size::new(first.0, first.1), len, &sizes);
+        let sizes: Vec<(Size, AfterResize)> = sizes.iter().map(sized).collect();
+        let features = if regions { TerminalFeatures::default() } else { NEWLINE_INSERTION };
+        stream_with_resizes(features, kind, count, Size::new(first.0, first.1), len, &sizes);
     }
 }

@@ -1,30 +1,32 @@
-//! Wherever the program ends, the terminal is as it was.
+//! The terminal is restored wherever the program ends.
 
 use alacritty_terminal::term::TermMode;
-use terminal::markdown::{Links, Markdown};
-use terminal::modes::{Keys, enter_sequence, leave_sequence};
-use terminal::row::Row;
-use terminal::screen::{Cursor, Features, Frame, Screen};
-use terminal::size::Size;
-use terminal::style::Style;
+use millpond_terminal::markdown::{HyperlinkMode, Markdown};
+use millpond_terminal::row::Row;
+use millpond_terminal::screen::{Frame, FrameCursor, Screen, TerminalFeatures};
+use millpond_terminal::size::Size;
+use millpond_terminal::style::Style;
+use millpond_terminal::terminal_modes::{KeyProtocol, enter_sequence, leave_sequence};
 
 use crate::emulator::Emulator;
-use crate::session::Wire;
+use crate::mini_chat::SharedBuffer;
 
 const SIZE: Size = Size { cols: 30, rows: 8 };
 
-/// Everything that a chat writes: modes, frames with links, colours, regions, a hidden cursor.
-fn written(keys: Keys) -> Vec<u8> {
-    let wire = Wire::default();
-    let mut screen = Screen::new(wire.clone(), SIZE, 0, Features::default());
-    let mut markdown = Markdown::new(SIZE, Links::Behind);
+/// Returns the bytes of a chat: modes, frames with hyperlinks, colours, regions, a hidden cursor.
+fn chat_bytes(keys: KeyProtocol) -> Vec<u8> {
+    let wire = SharedBuffer::default();
+    let mut screen = Screen::new(wire.clone(), SIZE, 0, TerminalFeatures::default());
+    let mut markdown = Markdown::new(SIZE, HyperlinkMode::Osc8);
     let text = "**bold** [link](https://x.y) and `code` in a text that is wrapped\n\n- 水\n- one\n- two\n- three\n- four\n- five\n- six\n- seven\n\n";
     for part in text.split_inclusive([' ', '\n']) {
         markdown.push(part);
         let settled = markdown.take_settled();
         let mut live = markdown.live();
-        live.push(Row::line("status", Style::DIM));
-        screen.draw(Frame { settled: &settled, live: &live, cursor: Cursor::Hidden }).unwrap();
+        live.push(Row::from_text("status", Style::DIM));
+        screen
+            .draw_frame(Frame { settled: &settled, live: &live, cursor: FrameCursor::Hidden })
+            .unwrap();
     }
     let mut bytes = enter_sequence(keys).into_bytes();
     bytes.extend(wire.take());
@@ -33,8 +35,8 @@ fn written(keys: Keys) -> Vec<u8> {
 
 #[test]
 fn r17_cut_off_at_any_byte_everything_is_given_back() {
-    for keys in [Keys::Legacy, Keys::Kitty] {
-        let bytes = written(keys);
+    for keys in [KeyProtocol::Legacy, KeyProtocol::Kitty] {
+        let bytes = chat_bytes(keys);
         let has = |sequence: &str| String::from_utf8_lossy(&bytes).contains(sequence);
         assert!(
             has("\x1b]8;;https") && has("\x1b[1;7r") && has("\x1b[?25l"),
@@ -51,7 +53,7 @@ fn r17_cut_off_at_any_byte_everything_is_given_back() {
             let lines: Vec<String> = (0..20).map(|line| format!("line {line}")).collect();
             emulator.feed(format!("\r\n{}", lines.join("\r\n")).as_bytes());
             assert_eq!(
-                emulator.rows(),
+                emulator.screen_rows(),
                 lines[12..],
                 "the whole screen scrolls after a cut at {cut}"
             );
@@ -62,7 +64,7 @@ fn r17_cut_off_at_any_byte_everything_is_given_back() {
 #[test]
 fn entering_asks_for_pastes_in_brackets_focus_and_keys() {
     let mut emulator = Emulator::new(SIZE);
-    emulator.feed(enter_sequence(Keys::Kitty).as_bytes());
+    emulator.feed(enter_sequence(KeyProtocol::Kitty).as_bytes());
     assert!(emulator.mode().contains(TermMode::BRACKETED_PASTE | TermMode::FOCUS_IN_OUT));
     assert!(emulator.mode().contains(TermMode::DISAMBIGUATE_ESC_CODES));
 }

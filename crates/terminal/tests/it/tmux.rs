@@ -1,25 +1,25 @@
-//! tmux as a referee from outside: another terminal, with another idea of wrapping and scrolling.
+//! The same checks in tmux, which wraps and scrolls differently from the emulator.
 
 use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use terminal::markdown::{Links, Markdown};
-use terminal::row::Row;
-use terminal::screen::{Cursor, Features, Frame, Screen};
-use terminal::size::Size;
-use terminal::style::Style;
+use millpond_terminal::markdown::{HyperlinkMode, Markdown};
+use millpond_terminal::row::Row;
+use millpond_terminal::screen::{Frame, FrameCursor, Screen, TerminalFeatures};
+use millpond_terminal::size::Size;
+use millpond_terminal::style::Style;
 
-use crate::generate::cut;
-use crate::session::{SHELL, Wire, for_message};
+use crate::generators::cut_text;
+use crate::mini_chat::{SHELL_LINES, SharedBuffer, message_area};
 
-/// Looks at the screen before a test gives up; each takes a few milliseconds.
-const LOOKS_MAX: usize = 5_000;
+/// Polls before a test gives up; each takes a few milliseconds.
+const POLLS_MAX: usize = 5_000;
 
-/// A tmux server of our own, with one pane that shows what is written to a pipe.
+/// A private tmux server with one pane that shows what is written to a pipe.
 struct Tmux {
-    place: PathBuf,
+    folder: PathBuf,
     pipe: File,
 }
 
@@ -50,86 +50,88 @@ impl Tmux {
             &rows,
             &show,
         ];
-        let output = run(&place, &start);
+        let output = run_tmux(&place, &start);
         assert!(output.status.success(), "{output:?}");
         let pipe = File::options().write(true).open(pipe).unwrap();
-        Some(Tmux { place, pipe })
+        Some(Tmux { folder: place, pipe })
     }
 
-    fn ask(&self, arguments: &[&str]) -> String {
-        let output = run(&self.place, arguments);
+    fn command_output(&self, arguments: &[&str]) -> String {
+        let output = run_tmux(&self.folder, arguments);
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Writes, and waits until the text `shown` has reached the screen.
+    /// Writes bytes and waits until `shown` appears on the screen.
     fn feed(&mut self, bytes: &[u8], shown: &str) {
         self.pipe.write_all(bytes).unwrap();
-        let arrived = || self.ask(&["capture-pane", "-p"]).contains(shown);
-        assert!((0..LOOKS_MAX).any(|_| arrived()), "{shown:?} never came");
+        let arrived = || self.command_output(&["capture-pane", "-p"]).contains(shown);
+        assert!((0..POLLS_MAX).any(|_| arrived()), "{shown:?} never came");
     }
 
     fn resize(&self, size: Size) {
         let (cols, rows) = (size.cols.to_string(), size.rows.to_string());
-        self.ask(&["resize-window", "-x", &cols, "-y", &rows]);
+        self.command_output(&["resize-window", "-x", &cols, "-y", &rows]);
         let wanted = format!("{cols} {rows}\n");
-        let now = || self.ask(&["display-message", "-p", "#{pane_width} #{pane_height}"]);
-        assert!((0..LOOKS_MAX).any(|_| now() == wanted), "never {wanted}");
+        let now =
+            || self.command_output(&["display-message", "-p", "#{pane_width} #{pane_height}"]);
+        assert!((0..POLLS_MAX).any(|_| now() == wanted), "never {wanted}");
     }
 
     fn cursor_row(&self) -> u16 {
-        self.ask(&["display-message", "-p", "#{cursor_y}"]).trim().parse().unwrap()
+        self.command_output(&["display-message", "-p", "#{cursor_y}"]).trim().parse().unwrap()
     }
 
-    /// Everything, wrapped rows as one line.
-    fn copied(&self) -> Vec<String> {
-        let text = self.ask(&["capture-pane", "-p", "-J", "-S", "-"]);
+    /// Returns all lines; wrapped rows are one line.
+    fn copied_lines(&self) -> Vec<String> {
+        let text = self.command_output(&["capture-pane", "-p", "-J", "-S", "-"]);
         text.lines().map(|line| line.trim_end().to_owned()).collect()
     }
 }
 
 impl Drop for Tmux {
     fn drop(&mut self) {
-        run(&self.place, &["kill-server"]);
-        let _ = std::fs::remove_dir_all(&self.place);
+        run_tmux(&self.folder, &["kill-server"]);
+        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
-fn run(place: &std::path::Path, arguments: &[&str]) -> Output {
+fn run_tmux(place: &std::path::Path, arguments: &[&str]) -> Output {
     let socket = place.join("socket");
     let mut command = Command::new("tmux");
     command.env_remove("TMUX").env("LC_ALL", "C.UTF-8").arg("-S").arg(socket);
     command.args(arguments).output().unwrap()
 }
 
-/// A chat inside tmux.
-struct Chat {
+/// A minimal chat inside tmux.
+struct TmuxChat {
     tmux: Tmux,
-    screen: Screen<Wire>,
-    wire: Wire,
+    screen: Screen<SharedBuffer>,
+    wire: SharedBuffer,
     markdown: Markdown,
     step: usize,
 }
 
-impl Chat {
-    fn start(name: &str, size: Size) -> Option<Chat> {
+impl TmuxChat {
+    fn start(name: &str, size: Size) -> Option<TmuxChat> {
         let mut tmux = Tmux::start(name, size)?;
-        tmux.feed(format!("{}\r\n", SHELL.join("\r\n")).as_bytes(), SHELL[2]);
-        let wire = Wire::default();
-        let screen = Screen::new(wire.clone(), size, tmux.cursor_row(), Features::default());
-        let markdown = Markdown::new(for_message(size), Links::Behind);
-        Some(Chat { tmux, screen, wire, markdown, step: 0 })
+        tmux.feed(format!("{}\r\n", SHELL_LINES.join("\r\n")).as_bytes(), SHELL_LINES[2]);
+        let wire = SharedBuffer::default();
+        let screen =
+            Screen::new(wire.clone(), size, tmux.cursor_row(), TerminalFeatures::default());
+        let markdown = Markdown::new(message_area(size), HyperlinkMode::Osc8);
+        Some(TmuxChat { tmux, screen, wire, markdown, step: 0 })
     }
 
-    fn frame(&mut self) {
+    fn draw_frame(&mut self) {
         self.step += 1;
         let status = format!("step {}.", self.step);
         let settled = self.markdown.take_settled();
         let mut live = self.markdown.live();
-        live.push(Row::line(&status, Style::DIM));
-        live.push(Row::line("> input", Style::PLAIN));
-        let cursor = Cursor::At { row: live.len() - 1, col: 7 };
-        self.screen.draw(Frame { settled: &settled, live: &live, cursor }).unwrap();
+        live.push(Row::from_text(&status, Style::DIM));
+        live.push(Row::from_text("> input", Style::PLAIN));
+        let cursor = FrameCursor::At { row: live.len() - 1, col: 7 };
+        self.screen.draw_frame(Frame { settled: &settled, live: &live, cursor }).unwrap();
         let bytes = self.wire.take();
         self.tmux.feed(&bytes, &status);
     }
@@ -141,32 +143,32 @@ impl Chat {
             let gone = resized.scrolled_away.min(self.markdown.live().len());
             self.markdown.scrolled_away(gone);
         }
-        self.markdown.set_size(for_message(size));
-        self.frame();
+        self.markdown.set_size(message_area(size));
+        self.draw_frame();
     }
 }
 
 #[test]
 fn r4_in_tmux_nothing_is_missing_and_nothing_is_there_twice_after_resizes() {
-    let Some(mut chat) = Chat::start("resize", Size::new(80, 24)) else { return };
+    let Some(mut chat) = TmuxChat::start("resize", Size::new(80, 24)) else { return };
     let prose: String = (0..150).map(|n| format!("p{n}q ")).collect();
     let table: String = (150..180).map(|n| format!("| p{n}q | cell |\n")).collect();
     let code: String = (180..240).map(|n| format!("    let p{n}q = 1;\n")).collect();
     let text = format!("{prose}\n\n| a | b |\n|---|---|\n{table}\n```rust\n{code}```\n");
     let sizes = [(120, 24), (60, 24), (60, 12), (100, 30), (45, 10), (80, 24), (30, 8), (90, 20)];
-    let parts = cut(&text, &[40]);
+    let parts = cut_text(&text, &[40]);
     for (index, part) in parts.iter().enumerate() {
         chat.markdown.push(part);
-        chat.frame();
+        chat.draw_frame();
         if index % 7 == 6 {
             let (cols, rows) = sizes[index / 7 % sizes.len()];
             chat.resize(Size::new(cols, rows));
         }
     }
     chat.markdown.finish();
-    chat.frame();
-    let copied = chat.tmux.copied();
-    assert_eq!(copied[..SHELL.len()], SHELL);
+    chat.draw_frame();
+    let copied = chat.tmux.copied_lines();
+    assert_eq!(copied[..SHELL_LINES.len()], SHELL_LINES);
     let joined: String = copied.concat().split_whitespace().collect();
     for n in 0..240 {
         assert_eq!(joined.matches(&format!("p{n}q")).count(), 1, "phrase {n} in {copied:#?}");
@@ -176,19 +178,19 @@ fn r4_in_tmux_nothing_is_missing_and_nothing_is_there_twice_after_resizes() {
 
 #[test]
 fn r13_in_tmux_code_is_copied_as_it_was_written() {
-    let Some(mut chat) = Chat::start("copy", Size::new(40, 10)) else { return };
+    let Some(mut chat) = TmuxChat::start("copy", Size::new(40, 10)) else { return };
     let long = "0123456789".repeat(20);
     let code = format!(
         "fn main() {{\n    let long = \"{long}\";\n\n        deep({});\n}}\n",
         "水火".repeat(30)
     );
     let text = format!("Here:\n\n```rust\n{code}```\n\nAfter.\n");
-    for part in cut(&text, &[23]) {
+    for part in cut_text(&text, &[23]) {
         chat.markdown.push(part);
-        chat.frame();
+        chat.draw_frame();
     }
     chat.markdown.finish();
-    chat.frame();
-    let copied = chat.tmux.copied().join("\n");
+    chat.draw_frame();
+    let copied = chat.tmux.copied_lines().join("\n");
     assert!(copied.contains(&format!("```rust\n{code}```\n")), "{copied}");
 }

@@ -1,131 +1,135 @@
-// Messages that were written and are not yet known to have been taken.
+// Durable outbox: messages not yet accepted by the gateway.
 //
-// Invariant: a message is in the outbox before it is sent and leaves it only when the gateway has
-// answered. It carries its key from the beginning, so that sending it twice is one message.
+// Invariant: a message is stored before it is sent and removed only after the gateway has responded.
+// Its idempotency key is fixed when it is stored, so sending it twice creates one message.
 
-import { Refused, type Gateway } from "./gateway.ts";
-import { realClock, type Clock } from "./line.ts";
+import { GatewayError, type GatewayClient } from "./gateway-client.ts";
+import { systemClock, type Clock } from "./stream-connection.ts";
 
-export interface Letter {
+/** A stored message. */
+export interface OutboxMessage {
+  /** Idempotency key. */
   key: string;
   session: string;
   text: string;
-  /** Digests of pictures that have been uploaded. */
+  /** Digests of uploaded images. */
   attachments?: string[];
   join?: boolean;
-  /** What a person may be told of one that is not away at once. */
-  late?: "slow" | "unreachable";
-  /** Why the gateway will not have it. */
+  /** Set while sending takes longer than usual, or fails. */
+  delay?: "slow" | "unreachable";
+  /** Why the gateway rejected it; it is not sent again. */
   refused?: { code: string; message: string };
 }
 
-/** Where letters are kept over reloads. */
-export interface Drawer {
-  read(): Letter[];
-  write(letters: Letter[]): void;
+/** Storage that survives reloads. */
+export interface OutboxStorage {
+  read(): OutboxMessage[];
+  write(messages: OutboxMessage[]): void;
 }
 
-export interface OutboxEnds {
-  changed(letters: readonly Letter[]): void;
-  taken(letter: Letter, run: string): void;
-  /** Nothing is sent any more until `flush`: whoever writes has to sign in first. */
-  signedOut?(why: Refused): void;
+/** Callbacks of the outbox. */
+export interface OutboxHandlers {
+  onChange(messages: readonly OutboxMessage[]): void;
+  onAccepted(message: OutboxMessage, run: string): void;
+  /** The user is signed out. Nothing is sent until the next `flush`. */
+  onSignedOut?(why: GatewayError): void;
 }
 
-const LETTERS_MAX = 100;
+const MESSAGES_MAX = 100;
 const RETRY_MS = 3_000;
-/** Sending takes a moment; what takes longer than this is told. */
+/** Sending for longer than this sets `delay`. */
 const SLOW_MS = 500;
-/** An answer that takes longer does not come. */
-const ANSWER_MS_MAX = 30_000;
+/** A request is aborted after this time. */
+const RESPONSE_MS_MAX = 30_000;
 
+/** Sends stored messages, in order per session, with retries. */
 export class Outbox {
-  /** Sessions whose letters are being sent: each in its order, none held up by another. */
-  private readonly busy = new Set<string>();
-  private readonly timers = new Map<string, unknown>();
+  /** Sessions being flushed. Messages keep their order within a session; sessions do not wait for each other. */
+  private readonly sendingSessions = new Set<string>();
+  private readonly retryTimers = new Map<string, unknown>();
 
   constructor(
-    private readonly gateway: Gateway,
-    private readonly drawer: Drawer,
-    private readonly ends: OutboxEnds,
-    private readonly clock: Clock = realClock,
+    private readonly gateway: GatewayClient,
+    private readonly storage: OutboxStorage,
+    private readonly handlers: OutboxHandlers,
+    private readonly clock: Clock = systemClock,
   ) {}
 
-  letters(): Letter[] {
-    return this.drawer.read();
+  messages(): OutboxMessage[] {
+    return this.storage.read();
   }
 
-  /** Says whether there was room. */
-  put(letter: Letter): boolean {
-    const letters = this.letters();
-    if (LETTERS_MAX <= letters.length) return false;
-    this.write([...letters, letter]);
-    // A drawer that keeps nothing has no room either.
-    if (!this.letters().some(({ key }) => key === letter.key)) return false;
-    void this.flushOf(letter.session);
+  /** Stores a message and starts sending. Returns false if the outbox is full or the storage kept nothing. */
+  enqueue(message: OutboxMessage): boolean {
+    const messages = this.messages();
+    if (MESSAGES_MAX <= messages.length) return false;
+    this.save([...messages, message]);
+    // The storage may have dropped it (quota).
+    if (!this.messages().some(({ key }) => key === message.key)) return false;
+    void this.flushSession(message.session);
     return true;
   }
 
-  drop(key: string): void {
-    this.write(this.letters().filter((letter) => letter.key !== key));
+  remove(key: string): void {
+    this.save(this.messages().filter((message) => message.key !== key));
   }
 
-  /** Sends what can be sent. */
+  /** Sends all messages that were not rejected. */
   async flush(): Promise<void> {
-    const sessions = new Set(this.letters().map(({ session }) => session));
-    await Promise.all([...sessions].map((session) => this.flushOf(session)));
+    const sessions = new Set(this.messages().map(({ session }) => session));
+    await Promise.all([...sessions].map((session) => this.flushSession(session)));
   }
 
-  /** In order; one that is refused does not hold up those after it. */
-  private async flushOf(session: string): Promise<void> {
-    if (this.busy.has(session)) return;
-    this.busy.add(session);
-    this.clock.forget(this.timers.get(session));
+  /** Sends one session's messages in order; a rejected one does not block those after it. */
+  private async flushSession(session: string): Promise<void> {
+    if (this.sendingSessions.has(session)) return;
+    this.sendingSessions.add(session);
+    this.clock.clearTimer(this.retryTimers.get(session));
     try {
-      for (let next = this.next(session); next; next = this.next(session)) await this.sendOne(next);
+      for (let next = this.nextUnsent(session); next; next = this.nextUnsent(session)) await this.sendMessage(next);
     } catch (error) {
-      if (error instanceof Refused && error.status === 401) this.ends.signedOut?.(error);
-      else this.timers.set(session, this.clock.later(() => void this.flushOf(session), RETRY_MS));
+      if (error instanceof GatewayError && error.status === 401) this.handlers.onSignedOut?.(error);
+      else this.retryTimers.set(session, this.clock.setTimer(() => void this.flushSession(session), RETRY_MS));
     } finally {
-      this.busy.delete(session);
+      this.sendingSessions.delete(session);
     }
   }
 
-  private next(session: string): Letter | undefined {
-    return this.letters().find((letter) => letter.session === session && letter.refused === undefined);
+  private nextUnsent(session: string): OutboxMessage | undefined {
+    return this.messages().find((message) => message.session === session && message.refused === undefined);
   }
 
-  private async sendOne(letter: Letter): Promise<void> {
-    const { key, session, text, attachments, join } = letter;
-    const given = new AbortController();
-    const slow = this.clock.later(() => this.change(key, { late: letter.late ?? "slow" }), SLOW_MS);
-    const limit = this.clock.later(() => given.abort(), ANSWER_MS_MAX);
+  private async sendMessage(message: OutboxMessage): Promise<void> {
+    const { key, session, text, attachments, join } = message;
+    const timeout = new AbortController();
+    const slowTimer = this.clock.setTimer(() => this.updateMessage(key, { delay: message.delay ?? "slow" }), SLOW_MS);
+    const abortTimer = this.clock.setTimer(() => timeout.abort(), RESPONSE_MS_MAX);
     try {
-      const { run } = await this.gateway.sendMessage(session, { text, ...(attachments && { attachments }), ...(join && { join }) }, key, given.signal);
-      this.drop(key);
-      this.ends.taken(letter, run);
+      const { run } = await this.gateway.sendMessage(session, { text, ...(attachments && { attachments }), ...(join && { join }) }, key, timeout.signal);
+      this.remove(key);
+      this.handlers.onAccepted(message, run);
     } catch (error) {
-      if (!(error instanceof Refused) || isPassing(error.status)) {
-        this.change(key, { late: "unreachable" });
+      if (!(error instanceof GatewayError) || isRetryable(error.status)) {
+        this.updateMessage(key, { delay: "unreachable" });
         throw error;
       }
-      this.change(key, { refused: { code: error.code, message: error.message } });
+      this.updateMessage(key, { refused: { code: error.code, message: error.message } });
     } finally {
-      this.clock.forget(slow);
-      this.clock.forget(limit);
+      this.clock.clearTimer(slowTimer);
+      this.clock.clearTimer(abortTimer);
     }
   }
 
-  private change(key: string, changed: Partial<Letter>): void {
-    this.write(this.letters().map((letter) => (letter.key === key ? { ...letter, ...changed } : letter)));
+  private updateMessage(key: string, changed: Partial<OutboxMessage>): void {
+    this.save(this.messages().map((message) => (message.key === key ? { ...message, ...changed } : message)));
   }
 
-  private write(letters: Letter[]): void {
-    this.drawer.write(letters);
-    this.ends.changed(letters);
+  private save(messages: OutboxMessage[]): void {
+    this.storage.write(messages);
+    this.handlers.onChange(messages);
   }
 }
 
-function isPassing(status: number): boolean {
+function isRetryable(status: number): boolean {
   return status === 401 || status === 408 || status === 429 || 500 <= status;
 }

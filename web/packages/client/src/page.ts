@@ -1,153 +1,185 @@
-// What a page is made of, in the words of docs/PROTOCOL.md.
+// A page and the patches applied to it. Makes no decisions: the view has decided what is shown.
+//
+// Invariant: after the same patches this page equals the engine's. The `.patches` files in `fixtures/`
+// check both.
 
-export const VIEWS = ["latest", "steps", "bubbles", "transcript", "sentences"] as const;
-export type View = (typeof VIEWS)[number];
-export type Thinking = "hide" | "latest" | "show";
+import type { Ask, RunEnding, Item, Overlay, Patch, PatchFields, AskResolution, Settled, Snapshot, Status } from "./protocol.ts";
+import { utf16LengthOfUtf8Prefix } from "./utf8.ts";
 
-export type Kind =
-  | "user"
-  | "text"
-  | "reasoning"
-  | "tool"
-  | "steps"
-  | "entry"
-  | "action"
-  | "ask"
-  | "request"
-  | "checkpoint"
-  | "notice"
-  | "error"
-  | "withdrawal";
+/** The effect of a patch, so that only the changed part is rendered again. */
+export type Change =
+  | { type: "appended"; key: number; delta: string }
+  | { type: "item"; key: number }
+  | { type: "items"; keys: number[] }
+  | { type: "removed"; key: number }
+  | { type: "page"; part: "status" | "overlay" | "settled" | "asks" }
+  | { type: "resolved"; resolved: AskResolution }
+  | { type: "ended"; ended: RunEnding }
+  | { type: "replaced" }
+  | { type: "none" };
 
-export type State = "live" | "done" | "called" | "failed" | "denied" | "incomplete" | "withdrawn";
+const NO_CHANGE: Change = { type: "none" };
 
-export interface Picture {
-  ref: string;
-  mediaType?: string;
+/** A patch that does not apply; the page is out of date. */
+export class PatchError extends Error {}
+
+/** What one view shows of one session. */
+export class Page {
+  readonly items = new Map<number, Item>();
+  /** Item keys in display order. */
+  readonly keys: number[] = [];
+  settled: Settled = { count: 0, bytes: 0 };
+  overlay: Overlay | undefined;
+  status: Status = { doing: "idle" };
+  label = "";
+  asks: Ask[] = [];
+  ended: RunEnding | undefined;
+
+  static fromSnapshot(snapshot: Snapshot): Page {
+    const page = new Page();
+    for (const [key, item] of Object.entries(snapshot.items)) page.putItem(Number(key), item);
+    page.settled = snapshot.settled ?? page.settled;
+    page.overlay = snapshot.overlay;
+    page.status = snapshot.status ?? page.status;
+    page.label = snapshot.label ?? "";
+    page.asks = snapshot.asks ?? [];
+    page.ended = snapshot.ended;
+    return page;
+  }
+
+  get lastKey(): number | undefined {
+    return this.keys[this.keys.length - 1];
+  }
+
+  apply(patch: Patch): Change {
+    if (typeof patch === "string") return this.appendText(this.requireLastKey(), patch);
+    return this.applyToItems(patch) ?? this.applyToPage(patch) ?? NO_CHANGE;
+  }
+
+  private applyToItems(patch: PatchFields): Change | undefined {
+    if (patch.next !== undefined) return this.startNextItem(patch.next, patch.at_ms);
+    if (patch.withdrawn) return this.withdrawItems(patch.withdrawn);
+    const key = patch.i;
+    if (key === undefined) return undefined;
+    if (patch.put) return this.putItem(key, patch.put);
+    if (patch.remove) return this.removeItem(key);
+    if (patch.keep !== undefined) return this.rewriteText(key, patch.keep, patch.t ?? "");
+    if (patch.t !== undefined) return this.appendText(key, patch.t);
+    const item = this.items.get(key);
+    if (!item) return NO_CHANGE;
+    if (patch.state) item.state = patch.state;
+    else if (patch.image) (item.images ??= []).push(patch.image);
+    else if (patch.citation) (item.citations ??= []).push(patch.citation);
+    else return NO_CHANGE;
+    return { type: "item", key };
+  }
+
+  private applyToPage(patch: PatchFields): Change | undefined {
+    if (patch.settled) {
+      this.settled = { count: patch.settled[0], bytes: patch.settled[1] };
+      return { type: "page", part: "settled" };
+    }
+    if (patch.overlay !== undefined) {
+      this.overlay = patch.overlay ?? undefined;
+      return { type: "page", part: "overlay" };
+    }
+    if (patch.status) {
+      this.ended = undefined;
+      this.status = patch.status;
+      this.label = patch.label ?? "";
+      return { type: "page", part: "status" };
+    }
+    if (patch.ask) {
+      this.asks = [...this.asks, patch.ask];
+      return { type: "page", part: "asks" };
+    }
+    if (patch.resolved) return this.resolveAsk(patch.resolved);
+    if (patch.ended) return this.endRun(patch.ended, patch.label ?? "");
+    return undefined;
+  }
+
+  private requireLastKey(): number {
+    if (this.lastKey === undefined) throw new PatchError("no item to append to");
+    return this.lastKey;
+  }
+
+  private putItem(key: number, item: Item): Change {
+    if (!this.items.has(key)) this.keys.splice(this.insertionIndex(key), 0, key);
+    this.items.set(key, item);
+    return { type: "item", key };
+  }
+
+  /** Index of `key` in sorted order; nearly always the end. */
+  private insertionIndex(key: number): number {
+    let index = this.keys.length;
+    while (0 < index && key < (this.keys[index - 1] ?? 0)) index -= 1;
+    return index;
+  }
+
+  private startNextItem(text: string, at_ms: number | undefined): Change {
+    const last = this.requireLastKey();
+    const before = this.items.get(last);
+    if (!before) throw new PatchError("no item to continue from");
+    before.state = "done";
+    const { kind, run } = before;
+    const item: Item = { kind, run, id: nextId(before.id), state: "live", text };
+    if (at_ms !== undefined) item.at_ms = at_ms;
+    this.putItem(last + 1, item);
+    return { type: "items", keys: [last, last + 1] };
+  }
+
+  private appendText(key: number, delta: string): Change {
+    const item = this.items.get(key);
+    if (!item) return NO_CHANGE;
+    item.text = (item.text ?? "") + delta;
+    return { type: "appended", key, delta };
+  }
+
+  private rewriteText(key: number, keptBytes: number, text: string): Change {
+    const item = this.items.get(key);
+    if (!item) return NO_CHANGE;
+    const old = item.text ?? "";
+    item.text = old.slice(0, utf16LengthOfUtf8Prefix(old, keptBytes)) + text;
+    return { type: "item", key };
+  }
+
+  private removeItem(key: number): Change {
+    if (!this.items.delete(key)) return NO_CHANGE;
+    this.keys.splice(this.keys.indexOf(key), 1);
+    return { type: "removed", key };
+  }
+
+  private withdrawItems(keys: number[]): Change {
+    for (const key of keys) {
+      const item = this.items.get(key);
+      if (item) this.items.set(key, withdrawnCopy(item));
+    }
+    return { type: "items", keys };
+  }
+
+  private resolveAsk(resolved: AskResolution): Change {
+    this.asks = this.asks.filter((ask) => ask.run !== resolved.run || ask.id !== resolved.id);
+    return { type: "resolved", resolved };
+  }
+
+  private endRun(ended: RunEnding, label: string): Change {
+    this.overlay = undefined;
+    this.status = { doing: "idle" };
+    this.label = label;
+    this.ended = ended;
+    return { type: "ended", ended };
+  }
 }
 
-export interface Citation {
-  url?: string;
-  title?: string;
-  quote?: string;
+/** Copy of a withdrawn item without its content; it keeps its place on the page. */
+function withdrawnCopy(item: Item): Item {
+  const { kind, run, id, round, index, at_ms, ran_for_ms, name, sort, call } = item;
+  const remaining = { kind, run, id, state: "withdrawn", round, index, at_ms, ran_for_ms, name, sort, call };
+  return Object.fromEntries(Object.entries(remaining).filter(([, value]) => value !== undefined)) as unknown as Item;
 }
 
-export interface Item {
-  kind: Kind;
-  run: string;
-  id: string;
-  state: State;
-  text?: string;
-  round?: number;
-  index?: number;
-  at_ms?: number;
-  ran_for_ms?: number;
-  name?: string;
-  sort?: string;
-  call?: string;
-  arguments?: string;
-  result?: string;
-  label?: string;
-  steps?: Item[];
-  images?: Picture[];
-  citations?: Citation[];
-}
-
-export interface Overlay {
-  round: number;
-  phase: "waiting" | "reasoning" | "tool" | "web_search" | "code_interpreter" | "loading";
-  label: string;
-}
-
-export interface Status {
-  doing:
-    | "idle"
-    | "queued"
-    | "started"
-    | "streaming"
-    | "thinking"
-    | "working"
-    | "writing"
-    | "waiting"
-    | "resumed";
-  /** The newest words of the thinking, where they were asked for. */
-  text?: string;
-  running?: number;
-  only?: string;
-}
-
-export interface Ask {
-  run: string;
-  id: string;
-  kind: "tool" | "command" | "mcp" | "browser" | "followup" | "other";
-  text: string;
-  options: { id: string; label: string }[];
-  digest: string | null;
-  expiresAt: number | null;
-}
-
-export interface Resolved {
-  run: string;
-  id: string;
-  answer: string;
-  by: "person" | "policy" | "nobody";
-}
-
-export type Outcome =
-  | "completed"
-  | "failed"
-  | "cancelled"
-  | "truncated"
-  | "stalled"
-  | "interrupted";
-
-export interface Ended {
-  run: string;
-  outcome: Outcome;
-  stop?: string;
-  reason?: string;
-  detail?: string;
-  reply: "message" | "none";
-  incomplete: boolean;
-}
-
-export interface Settled {
-  count: number;
-  bytes: number;
-}
-
-/** A page as the gateway spells it whole. */
-export interface Snapshot {
-  items: Record<string, Item>;
-  settled?: Settled;
-  overlay?: Overlay;
-  status?: Status;
-  label?: string;
-  asks?: Ask[];
-  ended?: Ended;
-}
-
-/** A patch, or a text that is appended to the last item. */
-export type Patch = string | PatchFields;
-
-export interface PatchFields {
-  i?: number;
-  t?: string;
-  next?: string;
-  at_ms?: number;
-  keep?: number;
-  put?: Item;
-  state?: State;
-  image?: Picture;
-  citation?: Citation;
-  remove?: boolean;
-  withdrawn?: number[];
-  closed?: number;
-  settled?: [number, number];
-  overlay?: Overlay | null;
-  status?: Status;
-  label?: string;
-  ask?: Ask;
-  resolved?: Resolved;
-  ended?: Ended;
+/** The id with its trailing number incremented. */
+function nextId(id: string): string {
+  const [digits = ""] = /[0-9]*$/.exec(id) ?? [];
+  return id.slice(0, id.length - digits.length) + String(Number(digits || "0") + 1);
 }

@@ -1,49 +1,56 @@
 //! Anthropic Messages: `message_start`, content blocks, `message_delta`, `message_stop`.
 //!
 //! Text is incremental. A reply ends at its `message_stop`, or at the `stop_reason` before it.
-//! Blocks of text that follow each other are one message, because the provider cuts text where its
-//! citations change. Whole replies are one object of type `message`.
+//! Consecutive text blocks form one message, because the provider splits text where its citations
+//! change. A whole reply is one object of type `message`.
 
 mod block;
 mod result;
 
 use std::borrow::Cow;
 
-use crate::event::{FailureReason, ReasoningOrigin, Stop, TextMode, UnrecognisedReason, Usage};
+use crate::event::{
+    FailureReason, ReasoningOrigin, StopReason, TextMode, UnrecognisedReason, Usage,
+};
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
-    RawValue, Shape, Text, elements, number, object, sealed, string, string_or_json,
+    RawValue, Text, array_elements, as_scalar, as_string, json_object_of_strings, object,
+    string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::{ToolStart, Writer};
 
-use super::openai_chat::error_text;
+use super::openai_chat::parse_error_message;
+use super::shared::bounded::OpenBlocks;
 use super::{Dialect, Unreadable};
-use block::{Block, BlockKind};
-use result::cite;
-pub(super) use result::{image_of, result_output};
+use block::BlockKind;
+use result::write_citation;
+pub(super) use result::{parse_image, write_result_output};
 
+/// State of one Anthropic stream: the current message id and its open blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Anthropic {
-    message: String,
-    blocks: Vec<Block>,
-    client_tool: Option<ClientTool>,
+    message_id: String,
+    open_blocks: OpenBlocks<BlockKind>,
+    client_tool: Option<ClientToolMapper>,
 }
 
-/// How an agent that has tools of its own tells what they are.
+/// Maps a client tool call to a [`ToolStart`]; set for agents that define their own tools.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ClientTool(pub(super) for<'a> fn(call: &'a str, name: &'a str) -> ToolStart<'a>);
+pub(super) struct ClientToolMapper(
+    pub(super) for<'a> fn(call: &'a str, name: &'a str) -> ToolStart<'a>,
+);
 
-impl PartialEq for ClientTool {
-    fn eq(&self, other: &ClientTool) -> bool {
+impl PartialEq for ClientToolMapper {
+    fn eq(&self, other: &ClientToolMapper) -> bool {
         std::ptr::fn_addr_eq(self.0, other.0)
     }
 }
 
-object! { Line {
+object! { FramePayload {
     kind: Text<'a> = "type",
     index: u64 = "index",
-    delta: DeltaOf<'a> = "delta",
+    delta: Delta<'a> = "delta",
     content_block: &'a RawValue = "content_block",
     message: &'a RawValue = "message",
     usage: &'a RawValue = "usage",
@@ -57,7 +64,7 @@ object! { Line {
         | "service_tier" | "diagnostics" | "abandoned_blocks" | "api_message_id"
 } }
 
-object! { DeltaOf {
+object! { Delta {
     kind: Text<'a> = "type",
     text: Text<'a> = "text",
     thinking: Text<'a> = "thinking",
@@ -70,16 +77,11 @@ object! { DeltaOf {
     ; skip "stop_sequence" | "container" | "estimated_tokens" | "encrypted_content"
 } }
 
-const USAGE: Shape<5> = Shape {
-    read: [
-        "input_tokens",
-        "output_tokens",
-        "cache_read_input_tokens",
-        "cache_creation_input_tokens",
-        "output_tokens_details",
-    ],
-    skip: &[],
-};
+object! { UsageFields {
+    input = "input_tokens", output = "output_tokens", cache_read = "cache_read_input_tokens",
+    cache_write = "cache_creation_input_tokens", details = "output_tokens_details",
+    ; skip _
+} }
 
 impl Dialect for Anthropic {
     const NAME: &'static str = "anthropic";
@@ -87,30 +89,33 @@ impl Dialect for Anthropic {
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
         match probe.kind() {
-            // Others say `message_start` too, of messages that have no type of their own.
+            // Other dialects also send `message_start`, but their messages have no `type`.
             "message_start" => Likeness::yes_if(
-                probe.inner_text("message", "type") == "message"
-                    || (probe.inner_text("message", "role") == "assistant"
-                        && !probe.inner_has("message", "timestamp")),
+                probe.nested_text("message", "type").as_deref() == Some("message")
+                    || (probe.nested_text("message", "role").as_deref() == Some("assistant")
+                        && !probe.has_nested("message", "timestamp")),
             ),
             "content_block_start" => Likeness::yes_if(probe.has("content_block")),
             "content_block_delta" => Likeness::yes_if(probe.has("delta")),
             "message" => Likeness::yes_if(probe.has_all(["content", "role", "model"])),
             "error" if probe.has("sequence_number") => Likeness::No,
-            "error" => Likeness::yes_if(probe.inner_text("error", "type").ends_with("_error")),
+            "error" => {
+                let kind = probe.nested_text("error", "type");
+                Likeness::yes_if(kind.is_some_and(|kind| kind.ends_with("_error")))
+            }
             "ping" => Likeness::Maybe,
             _ => Likeness::No,
         }
     }
 
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let mut line = Line::default();
+    fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+        let mut line = FramePayload::default();
         line.read(frame.data)?;
-        out.unknown_fields(&line.unknown);
+        out.append_unknown_fields(&line.unknown);
         match line.kind.as_deref().unwrap_or("") {
             "content_block_delta" => {
                 let delta = line.delta.unwrap_or_default();
-                self.delta(line.index.unwrap_or_default(), &delta, frame.data, out);
+                self.apply_delta(line.index.unwrap_or_default(), &delta, frame.data, out);
             }
             "content_block_start" => {
                 if let Some(block) = line.content_block {
@@ -125,145 +130,157 @@ impl Dialect for Anthropic {
             }
             "message_delta" => {
                 if let Some(usage) = line.usage {
-                    out.round_usage(usage_of(usage));
+                    out.update_round_usage(parse_usage(usage));
                 }
                 let delta = line.delta.unwrap_or_default();
-                out.unknown_fields(&delta.unknown);
+                out.append_unknown_fields(&delta.unknown);
                 if let Some(reason) = delta.stop_reason {
-                    stop(&reason, delta.stop_details, out);
+                    apply_stop_reason(&reason, delta.stop_details, out);
                 }
             }
             "message_stop" => self.stop_message(out),
-            "message" => self.whole_message(&line, out),
+            "message" => self.apply_whole_message(&line, out),
             "error" => {
-                let words = line.error.or(line.message).map(error_text);
-                out.fail(FailureReason::Error, words.as_deref().unwrap_or("unnamed error"));
+                let words = line.error.or(line.message).map(parse_error_message);
+                out.report_failed(
+                    FailureReason::Error,
+                    words.as_deref().unwrap_or("unknown error"),
+                );
             }
             "ping" | "keepalive" => {}
-            _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
         }
         Ok(())
     }
 }
 
 impl Anthropic {
-    /// The replies an agent with tools of its own passes on.
-    pub(super) fn of_agent(client_tool: ClientTool) -> Anthropic {
+    /// Creates a dialect for the replies of an agent whose client tools `client_tool` maps.
+    pub(super) fn with_client_tools(client_tool: ClientToolMapper) -> Anthropic {
         Anthropic { client_tool: Some(client_tool), ..Anthropic::default() }
     }
 
+    /// Starts a round for a message, unless its `message_start` is repeated.
     fn start_message(&mut self, raw: &RawValue, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let mut message = Line::default();
+        let mut message = FramePayload::default();
         message.read(raw.get())?;
         let id = message.id.as_deref().unwrap_or("");
-        // A proxy may send the same start twice, before anything else has come.
-        let again = out.in_round() && !id.is_empty() && id == self.message;
+        // A proxy may send the same start twice before any content.
+        let again = out.has_open_round() && !id.is_empty() && id == self.message_id;
         if !again {
-            self.blocks.clear();
-            id.clone_into(&mut self.message);
-            out.round(message.model.as_deref(), Some(id).filter(|id| !id.is_empty()));
+            self.open_blocks.clear();
+            id.clone_into(&mut self.message_id);
+            out.start_round(message.model.as_deref(), Some(id).filter(|id| !id.is_empty()));
         }
         if let Some(usage) = message.usage {
-            out.round_usage(usage_of(usage));
+            out.update_round_usage(parse_usage(usage));
         }
-        for block in message.content.map(elements).unwrap_or_default() {
-            self.whole_block(block, out);
+        for block in message.content.map(array_elements).unwrap_or_default() {
+            self.apply_whole_block(block, out);
         }
         Ok(())
     }
 
+    /// Clears the open blocks and completes the reply if no `stop_reason` has done so.
     fn stop_message(&mut self, out: &mut Writer<'_>) {
-        self.blocks.clear();
-        if out.in_round() && !out.is_settled() {
-            out.complete(Stop::End);
+        self.open_blocks.clear();
+        if out.has_open_round() && !out.has_reported_end() {
+            out.report_completed(StopReason::End);
         }
     }
 
-    fn whole_message(&mut self, line: &Line<'_>, out: &mut Writer<'_>) {
-        out.round(line.model.as_deref(), line.id.as_deref());
-        for block in line.content.map(elements).unwrap_or_default() {
-            self.whole_block(block, out);
+    /// Writes a reply that arrives as one object.
+    fn apply_whole_message(&mut self, line: &FramePayload<'_>, out: &mut Writer<'_>) {
+        out.start_round(line.model.as_deref(), line.id.as_deref());
+        for block in line.content.map(array_elements).unwrap_or_default() {
+            self.apply_whole_block(block, out);
         }
         if let Some(usage) = line.usage {
-            out.round_usage(usage_of(usage));
+            out.update_round_usage(parse_usage(usage));
         }
         match &line.stop_reason {
-            Some(reason) => stop(reason, line.stop_details, out),
-            None => out.complete(Stop::Other),
+            Some(reason) => apply_stop_reason(reason, line.stop_details, out),
+            None => out.report_completed(StopReason::Other),
         }
     }
 
-    fn delta(&mut self, index: u64, delta: &DeltaOf<'_>, raw: &str, out: &mut Writer<'_>) {
-        out.unknown_fields(&delta.unknown);
+    /// Applies a `content_block_delta` to the open block at `index`.
+    fn apply_delta(&mut self, index: u64, delta: &Delta<'_>, raw: &str, out: &mut Writer<'_>) {
+        out.append_unknown_fields(&delta.unknown);
         match delta.kind.as_deref().unwrap_or("") {
-            "text_delta" => out.text(delta.text.as_deref().unwrap_or("")),
+            "text_delta" => out.append_text(delta.text.as_deref().unwrap_or("")),
             "thinking_delta" => {
                 let text = delta.thinking.as_deref().unwrap_or("");
-                out.reasoning(text, ReasoningOrigin::Native);
+                out.append_reasoning(text, ReasoningOrigin::Native);
             }
             "input_json_delta" => {
-                if let Some(BlockKind::Tool { step }) = self.block(index) {
-                    out.arguments(*step, delta.partial_json.as_deref().unwrap_or(""));
+                if let Some(BlockKind::Tool { step }) = self.open_blocks.get_mut(index) {
+                    out.append_arguments(*step, delta.partial_json.as_deref().unwrap_or(""));
                 }
             }
             "citations_delta" => {
                 if let Some(citation) = delta.citation {
-                    cite(citation, out);
+                    write_citation(citation, out);
                 }
             }
             "compaction_delta" => {
-                if let Some(BlockKind::Compaction { summary }) = self.block(index) {
-                    summary.push_str(&delta.content.and_then(string).unwrap_or_default());
+                if let Some(BlockKind::Compaction { summary }) = self.open_blocks.get_mut(index) {
+                    summary.push_str(&delta.content.and_then(as_string).unwrap_or_default());
                 }
             }
             "signature_delta" => {
                 let signature = delta.signature.as_deref().unwrap_or("");
-                out.seal_reasoning(|| sealed(&[("signature", signature)]));
+                out.seal_reasoning(|| json_object_of_strings(&[("signature", signature)]));
             }
-            _ => out.unrecognised(UnrecognisedReason::Frame, raw),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }
     }
 }
 
-pub(super) fn stop(reason: &str, details: Option<&RawValue>, out: &mut Writer<'_>) {
-    match stop_of(reason) {
-        Some(stop) => out.complete(stop),
-        None => refuse(details, out),
+/// Ends the reply with what its `stop_reason` means.
+pub(super) fn apply_stop_reason(reason: &str, details: Option<&RawValue>, out: &mut Writer<'_>) {
+    match parse_stop_reason(reason) {
+        Some(stop) => out.report_completed(stop),
+        None => fail_refused(details, out),
     }
 }
 
-/// What a stop reason means; `None` for a refusal.
-pub(super) fn stop_of(reason: &str) -> Option<Stop> {
+/// Maps a `stop_reason` to a [`Stop`]; `None` for a refusal.
+pub(super) fn parse_stop_reason(reason: &str) -> Option<StopReason> {
     match reason {
-        "end_turn" | "stop_sequence" => Some(Stop::End),
-        "tool_use" => Some(Stop::Tools),
-        "max_tokens" | "model_context_window_exceeded" => Some(Stop::Length),
-        "pause_turn" => Some(Stop::Paused),
+        "end_turn" | "stop_sequence" => Some(StopReason::End),
+        "tool_use" => Some(StopReason::Tools),
+        "max_tokens" | "model_context_window_exceeded" => Some(StopReason::Length),
+        "pause_turn" => Some(StopReason::Paused),
         "refusal" => None,
-        _ => Some(Stop::Other),
+        _ => Some(StopReason::Other),
     }
 }
 
-pub(super) fn refuse(details: Option<&RawValue>, out: &mut Writer<'_>) {
-    const DETAILS: Shape<1> = Shape { read: ["explanation"], skip: &[] };
+/// Fails the run as refused, with the explanation from `details` if there is one.
+pub(super) fn fail_refused(details: Option<&RawValue>, out: &mut Writer<'_>) {
+    object! { Details { explanation; skip _ } }
     let words = details
-        .and_then(|raw| DETAILS.read(raw.get())?.read[0])
+        .and_then(|raw| Details::from_raw(raw)?.explanation)
         .map_or(Cow::Borrowed("the model refused"), string_or_json);
-    out.fail(FailureReason::Refused, &words);
+    out.report_failed(FailureReason::Refused, &words);
 }
 
-pub(super) fn usage_of(raw: &RawValue) -> Usage {
-    const DETAILS: Shape<1> = Shape { read: ["thinking_tokens"], skip: &[] };
-    let Some(usage) = USAGE.read(raw.get()) else {
+/// Reads a `usage` object; missing numbers stay `None`.
+pub(super) fn parse_usage(raw: &RawValue) -> Usage {
+    object! { Details { thinking_tokens; skip _ } }
+    let Some(usage) = UsageFields::from_raw(raw) else {
         return Usage::default();
     };
-    let [input, output, cache_read, cache_write, details] = usage.read;
+    let UsageFields { input, output, cache_read, cache_write, details } = usage;
     Usage {
-        input_tokens: input.and_then(number),
-        output_tokens: output.and_then(number),
-        reasoning_tokens: details.and_then(|raw| DETAILS.read(raw.get())?.read[0]).and_then(number),
-        cache_read_tokens: cache_read.and_then(number),
-        cache_write_tokens: cache_write.and_then(number),
+        input_tokens: input.and_then(as_scalar),
+        output_tokens: output.and_then(as_scalar),
+        reasoning_tokens: details
+            .and_then(|raw| Details::from_raw(raw)?.thinking_tokens)
+            .and_then(as_scalar),
+        cache_read_tokens: cache_read.and_then(as_scalar),
+        cache_write_tokens: cache_write.and_then(as_scalar),
         cost_usd: None,
     }
 }

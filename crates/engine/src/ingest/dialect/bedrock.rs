@@ -1,47 +1,45 @@
-//! Amazon Bedrock Converse: the payloads of its event stream, each an object of one member that
+//! Amazon Bedrock Converse: the payloads of its event stream, each an object with one member that
 //! names the event.
 //!
 //! Text is incremental. A reply ends at its `messageStop`; `metadata` with the usage comes before
-//! or after. `messageStart` may be missing, and so may the start of a block of text. Exceptions are
-//! events too. Whole replies have `output` and `stopReason`.
+//! or after it. `messageStart` and the start of a text block may be missing. Exceptions are events
+//! too. Whole replies have `output` and `stopReason`.
 
-mod pieces;
+mod content;
 
 use crate::event::{
     FailureReason, ReasoningOrigin, StepId, TextMode, ToolOutcome, UnrecognisedReason,
 };
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{RawValue, Shape, Text, elements, object, string, string_or_json};
+use crate::ingest::json::{RawValue, Text, array_elements, as_string, object, string_or_json};
 use crate::ingest::probe::{Likeness, Probe};
-use crate::limits::OPEN_TOOLS_MAX;
 use crate::run::{ToolStart, Writer};
 
+use super::shared::bounded::OpenBlocks;
 use super::{Dialect, Unreadable};
-use pieces::{
-    cite, cited_content, end, exception_words, image_of, metadata_usage, server_tool, usage_of,
+use content::{
+    USAGE, apply_stop_reason, exception_message, parse_image, parse_metadata_usage,
+    server_tool_kind, write_citation, write_cited_content,
 };
 
+/// State of one Bedrock stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Bedrock {
-    state: State,
-    blocks: Vec<Block>,
+    reply_state: ReplyState,
+    /// Open blocks that are not plain text.
+    open_blocks: OpenBlocks<BlockKind>,
 }
 
+/// Progress of the current reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
-    /// The next content begins a reply.
+enum ReplyState {
+    /// The next content starts a reply.
     #[default]
     Waiting,
     Replying,
 }
 
-/// A block that is open and more than text.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Block {
-    index: u64,
-    kind: BlockKind,
-}
-
+/// Kind of an open block, with the state it needs until its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum BlockKind {
     Call {
@@ -51,15 +49,15 @@ enum BlockKind {
         step: StepId,
         outcome: ToolOutcome,
     },
-    /// Reasoning of which there is no text, said once.
+    /// Redacted reasoning, already written.
     Redacted,
 }
 
-object! { Line {
+object! { FramePayload {
     message_start: &'a RawValue = "messageStart",
-    block_start: BlockEvent<'a> = "contentBlockStart",
-    block_delta: BlockEvent<'a> = "contentBlockDelta",
-    block_stop: BlockEvent<'a> = "contentBlockStop",
+    block_start: BlockPayload<'a> = "contentBlockStart",
+    block_delta: BlockPayload<'a> = "contentBlockDelta",
+    block_stop: BlockPayload<'a> = "contentBlockStop",
     message_stop: &'a RawValue = "messageStop",
     metadata: &'a RawValue = "metadata",
     output: &'a RawValue = "output",
@@ -70,26 +68,21 @@ object! { Line {
         | "serviceTier" | "__type" | "p" | "$metadata" | "ResponseMetadata"
 } }
 
-object! { BlockEvent {
+object! { BlockPayload {
     index: u64 = "contentBlockIndex",
     start: &'a RawValue = "start",
     delta: &'a RawValue = "delta",
     ; skip "p"
 } }
 
-/// What a block holds: at its start, in a delta, or whole.
-const CONTENT: Shape<7> = Shape {
-    read: [
-        "text",
-        "reasoningContent",
-        "toolUse",
-        "toolResult",
-        "citation",
-        "citationsContent",
-        "image",
-    ],
-    skip: &["cachePoint", "guardContent"],
-};
+object! {
+    /// Content of a block: at its start, in a delta, or whole.
+    ContentFields {
+        text, reasoning = "reasoningContent", tool_use = "toolUse", tool_result = "toolResult",
+        citation, cited = "citationsContent", image,
+        ; skip "cachePoint" | "guardContent"
+    }
+}
 
 impl Dialect for Bedrock {
     const NAME: &'static str = "bedrock";
@@ -105,263 +98,259 @@ impl Dialect for Bedrock {
             "serviceUnavailableException",
             "modelTimeoutException",
         ];
-        let sure = blocks.iter().any(|key| probe.inner_has(key, "contentBlockIndex"))
+        let sure = blocks.iter().any(|key| probe.has_nested(key, "contentBlockIndex"))
             || exceptions.iter().any(|key| probe.has(key))
-            || probe.inner_has("messageStart", "role")
-            || probe.inner_has("messageStop", "stopReason")
-            || (probe.inner_has("output", "message") && probe.has("stopReason"))
+            || probe.has_nested("messageStart", "role")
+            || probe.has_nested("messageStop", "stopReason")
+            || (probe.has_nested("output", "message") && probe.has("stopReason"))
             || probe.has_all(["__type", "message"]);
         if sure {
             return Likeness::Yes;
         }
-        let quiet = probe.kind().is_empty() && probe.text("message").is_some();
-        Likeness::maybe_if(probe.inner_has("metadata", "usage") || quiet)
+        let quiet = probe.kind().is_empty() && probe.text_member("message").is_some();
+        Likeness::maybe_if(probe.has_nested("metadata", "usage") || quiet)
     }
 
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let line: Line<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+    fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+        let line: FramePayload<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
         let exception = line.unknown.iter().find(|(name, _)| name.ends_with("Exception"));
         if let Some((_, exception)) = exception {
-            self.exception(exception, out);
+            self.apply_exception(exception, out);
             return Ok(());
         }
         if let Some(event) = line.block_delta.or(line.block_start) {
-            self.block_content(&event, out)?;
+            self.apply_block_event(&event, out)?;
         } else if let Some(event) = line.block_stop {
             self.stop_block(event.index.unwrap_or(0), out);
         } else if line.message_start.is_some() {
-            self.state = State::Waiting;
-            self.begin(out);
+            self.reply_state = ReplyState::Waiting;
+            self.ensure_round(out);
         } else if let Some(stop) = line.message_stop {
             self.stop_message(stop, out);
         } else if let Some(metadata) = line.metadata {
-            out.round_usage(metadata_usage(metadata));
+            out.update_round_usage(parse_metadata_usage(metadata));
         } else if let Some(output) = line.output {
-            self.whole(output, line.usage, out)?;
-            end(line.stop_reason.as_deref().unwrap_or(""), out);
+            self.apply_whole_reply(output, line.usage, out)?;
+            apply_stop_reason(line.stop_reason.as_deref().unwrap_or(""), out);
         } else if let Some(words) = line.message {
-            out.fail(FailureReason::Error, &words);
+            out.report_failed(FailureReason::Error, &words);
         } else {
-            out.unrecognised(UnrecognisedReason::Frame, frame.data);
+            out.append_unrecognised(UnrecognisedReason::Frame, frame.data);
             return Ok(());
         }
-        out.unknown_fields(&line.unknown);
+        out.append_unknown_fields(&line.unknown);
         Ok(())
     }
 }
 
 impl Bedrock {
-    fn begin(&mut self, out: &mut Writer<'_>) {
-        if self.state == State::Waiting {
-            self.state = State::Replying;
-            self.blocks.clear();
-            out.round(None, None);
+    /// Starts a round if none is open for the current reply.
+    fn ensure_round(&mut self, out: &mut Writer<'_>) {
+        if self.reply_state == ReplyState::Waiting {
+            self.reply_state = ReplyState::Replying;
+            self.open_blocks.clear();
+            out.start_round(None, None);
         }
     }
 
-    fn exception(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        out.fail(FailureReason::Error, &exception_words(raw));
-        self.state = State::Waiting;
+    /// Fails the run with the message of an exception event.
+    fn apply_exception(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
+        out.report_failed(FailureReason::Error, &exception_message(raw));
+        self.reply_state = ReplyState::Waiting;
     }
 
+    /// Ends the reply with the `stopReason` of a `messageStop`.
     fn stop_message(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        const STOP: Shape<1> =
-            Shape { read: ["stopReason"], skip: &["additionalModelResponseFields", "p"] };
-        self.begin(out);
-        self.state = State::Waiting;
-        let Some(stop) = STOP.read(raw.get()) else {
+        object! { Stop { stop_reason = "stopReason"; skip "additionalModelResponseFields" | "p" } }
+        self.ensure_round(out);
+        self.reply_state = ReplyState::Waiting;
+        let Some(stop) = Stop::from_raw(raw) else {
             return;
         };
-        out.unknown_fields(&stop.unknown);
-        end(&stop.read[0].and_then(string).unwrap_or_default(), out);
+        out.append_unknown_fields(&stop.unknown);
+        apply_stop_reason(&stop.stop_reason.and_then(as_string).unwrap_or_default(), out);
     }
 
-    fn whole(
+    /// Writes a reply that arrives as one object; the caller applies its stop reason.
+    fn apply_whole_reply(
         &mut self,
         output: &RawValue,
         usage: Option<&RawValue>,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
-        const OUTPUT: Shape<1> = Shape { read: ["message"], skip: &[] };
-        const MESSAGE: Shape<1> = Shape { read: ["content"], skip: &["role"] };
+        object! { Output { message; skip _ } }
+        object! { MessageFields { content; skip "role" } }
         const WHOLE: u64 = u64::MAX;
-        let message = OUTPUT.read(output.get()).and_then(|output| output.read[0]);
-        let message = message.and_then(|message| MESSAGE.read(message.get())).ok_or(Unreadable)?;
-        out.unknown_fields(&message.unknown);
-        self.state = State::Waiting;
-        self.begin(out);
-        for block in message.read[0].map(elements).unwrap_or_default() {
-            self.content(WHOLE, block, out)?;
+        let message = Output::from_raw(output).and_then(|output| output.message);
+        let message = message.and_then(MessageFields::from_raw).ok_or(Unreadable)?;
+        out.append_unknown_fields(&message.unknown);
+        self.reply_state = ReplyState::Waiting;
+        self.ensure_round(out);
+        for block in message.content.map(array_elements).unwrap_or_default() {
+            self.apply_content(WHOLE, block, out)?;
             self.stop_block(WHOLE, out);
         }
         if let Some(usage) = usage {
-            out.round_usage(usage_of(usage));
+            out.update_round_usage(USAGE.parse(usage));
         }
-        self.state = State::Waiting;
+        self.reply_state = ReplyState::Waiting;
         Ok(())
     }
 
-    /// What a block starts with, or goes on with; either may come without the other.
-    fn block_content(
+    /// Applies a block's start or delta; either may come without the other.
+    fn apply_block_event(
         &mut self,
-        event: &BlockEvent<'_>,
+        event: &BlockPayload<'_>,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
-        out.unknown_fields(&event.unknown);
-        self.begin(out);
+        out.append_unknown_fields(&event.unknown);
+        self.ensure_round(out);
         let index = event.index.unwrap_or(0);
         if event.start.is_some() {
-            self.blocks.retain(|block| block.index != index);
+            self.open_blocks.remove(index);
         }
         match event.start.or(event.delta) {
-            Some(content) => self.content(index, content, out),
+            Some(content) => self.apply_content(index, content, out),
             None => Ok(()),
         }
     }
 
-    fn content(
+    /// Writes the text, reasoning, tool calls, results, citations and images in `raw`.
+    fn apply_content(
         &mut self,
         index: u64,
         raw: &RawValue,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
-        let content = CONTENT.read(raw.get()).ok_or(Unreadable)?;
+        let content = ContentFields::from_raw(raw).ok_or(Unreadable)?;
         if !content.unknown.is_empty() {
-            // A kind of block, not a field: what it holds is part of the reply.
-            out.unrecognised(UnrecognisedReason::Frame, raw.get());
+            // An unknown member is a block kind, not a field: its content is part of the reply.
+            out.append_unrecognised(UnrecognisedReason::Frame, raw.get());
         }
-        let [text, reasoning, tool_use, tool_result, citation, cited, image] = content.read;
-        if let Some(text) = text.and_then(string) {
-            out.text(&text);
+        let ContentFields {
+            text, reasoning, tool_use, tool_result, citation, cited, image, ..
+        } = content;
+        if let Some(text) = text.and_then(as_string) {
+            out.append_text(&text);
         }
         if let Some(reasoning) = reasoning {
-            self.reasoning(index, reasoning, out)?;
+            self.apply_reasoning(index, reasoning, out)?;
         }
         if let Some(tool_use) = tool_use {
-            self.tool_use(index, tool_use, out)?;
+            self.apply_tool_use(index, tool_use, out)?;
         }
         if let Some(result) = tool_result {
-            self.tool_result(index, result, out);
+            self.apply_tool_result(index, result, out);
         }
         if let Some(citation) = citation {
-            cite(citation, out);
+            write_citation(citation, out);
         }
         if let Some(cited) = cited {
-            cited_content(cited, out);
+            write_cited_content(cited, out);
         }
         if let Some(image) = image {
-            match image_of(image) {
-                Some(image) => out.image(image),
-                None => out.unrecognised(UnrecognisedReason::Frame, image.get()),
+            match parse_image(image) {
+                Some(image) => out.append_image(image),
+                None => out.append_unrecognised(UnrecognisedReason::Frame, image.get()),
             }
         }
         Ok(())
     }
 
-    fn reasoning(
+    /// Writes reasoning text, or one redacted step per block.
+    fn apply_reasoning(
         &mut self,
         index: u64,
         raw: &RawValue,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
-        const REASONING: Shape<3> =
-            Shape { read: ["text", "redactedContent", "reasoningText"], skip: &["signature"] };
-        let reasoning = REASONING.read(raw.get()).ok_or(Unreadable)?;
-        out.unknown_fields(&reasoning.unknown);
-        let [text, redacted, whole] = reasoning.read;
-        if let Some(text) = text.and_then(string) {
-            out.reasoning(&text, ReasoningOrigin::Native);
+        object! { Reasoning {
+            text, redacted = "redactedContent", whole = "reasoningText",
+            ; skip "signature"
+        } }
+        let reasoning = Reasoning::from_raw(raw).ok_or(Unreadable)?;
+        out.append_unknown_fields(&reasoning.unknown);
+        let Reasoning { text, redacted, whole, .. } = reasoning;
+        if let Some(text) = text.and_then(as_string) {
+            out.append_reasoning(&text, ReasoningOrigin::Native);
         }
         if let Some(whole) = whole {
-            self.reasoning(index, whole, out)?;
+            self.apply_reasoning(index, whole, out)?;
         }
-        if redacted.is_some() && !self.blocks.iter().any(|block| block.index == index) {
-            out.redacted_reasoning();
-            self.open_block(index, BlockKind::Redacted);
+        if redacted.is_some() && self.open_blocks.get(index).is_none() {
+            out.append_redacted_reasoning();
+            self.open_blocks.insert(index, BlockKind::Redacted);
         }
         Ok(())
     }
 
-    /// The start of a call, a piece of its input, or both.
-    fn tool_use(
+    /// Starts a tool call, appends to its input, or both.
+    fn apply_tool_use(
         &mut self,
         index: u64,
         raw: &RawValue,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
-        const TOOL_USE: Shape<4> =
-            Shape { read: ["toolUseId", "name", "input", "type"], skip: &["signature"] };
-        let tool_use = TOOL_USE.read(raw.get()).ok_or(Unreadable)?;
-        out.unknown_fields(&tool_use.unknown);
-        let [id, name, input, kind] = tool_use.read;
-        if let (Some(id), Some(name)) = (id.and_then(string), name.and_then(string)) {
-            let tool = match kind.and_then(string).as_deref() {
-                Some("server_tool_use") => ToolStart::provider(&id, &name, server_tool(&name)),
-                _ => ToolStart::function(&id, &name),
+        object! { ToolUse { id = "toolUseId", name, input, kind = "type"; skip "signature" } }
+        let tool_use = ToolUse::from_raw(raw).ok_or(Unreadable)?;
+        out.append_unknown_fields(&tool_use.unknown);
+        let ToolUse { id, name, input, kind, .. } = tool_use;
+        if let (Some(id), Some(name)) = (id.and_then(as_string), name.and_then(as_string)) {
+            let tool = match kind.and_then(as_string).as_deref() {
+                Some("server_tool_use") => {
+                    ToolStart::provider_tool(&id, &name, server_tool_kind(&name))
+                }
+                _ => ToolStart::client_function(&id, &name),
             };
-            let step = out.tool(tool);
-            self.open_block(index, BlockKind::Call { step });
+            let step = out.start_tool(tool);
+            self.open_blocks.insert(index, BlockKind::Call { step });
         }
-        match (self.block(index), input) {
-            (Some(&mut BlockKind::Call { step }), Some(input)) => {
-                out.arguments(step, &string_or_json(input));
+        match (self.open_blocks.get(index), input) {
+            (Some(&BlockKind::Call { step }), Some(input)) => {
+                out.append_arguments(step, &string_or_json(input));
             }
             (Some(BlockKind::Call { .. }), None) => {}
-            _ => out.unrecognised(UnrecognisedReason::Late, raw.get()),
+            _ => out.append_unrecognised(UnrecognisedReason::Late, raw.get()),
         }
         Ok(())
     }
 
-    /// The start of a result, or an array with more of it.
-    fn tool_result(&mut self, index: u64, raw: &RawValue, out: &mut Writer<'_>) {
-        const RESULT: Shape<3> =
-            Shape { read: ["toolUseId", "status", "content"], skip: &["type"] };
-        const PIECE: Shape<2> = Shape { read: ["text", "json"], skip: &[] };
+    /// Starts a tool result, or appends an array of pieces to it.
+    fn apply_tool_result(&mut self, index: u64, raw: &RawValue, out: &mut Writer<'_>) {
+        object! { ResultFields { id = "toolUseId", status, content; skip "type" } }
+        object! { Piece { text, json; skip _ } }
         let mut pieces = Vec::new();
-        if let Some(result) = RESULT.read(raw.get()) {
-            out.unknown_fields(&result.unknown);
-            let [id, status, content] = result.read;
-            let Some(step) = id.and_then(string).and_then(|id| out.step_of(&id)) else {
-                out.unrecognised(UnrecognisedReason::Late, raw.get());
+        if let Some(result) = ResultFields::from_raw(raw) {
+            out.append_unknown_fields(&result.unknown);
+            let ResultFields { id, status, content, .. } = result;
+            let Some(step) = id.and_then(as_string).and_then(|id| out.find_open_tool(&id)) else {
+                out.append_unrecognised(UnrecognisedReason::Late, raw.get());
                 return;
             };
-            let outcome = match status.and_then(string).as_deref() {
+            let outcome = match status.and_then(as_string).as_deref() {
                 Some("error") => ToolOutcome::Failed,
                 _ => ToolOutcome::Succeeded,
             };
-            self.open_block(index, BlockKind::Result { step, outcome });
-            pieces.extend(content.map(elements).unwrap_or_default());
+            self.open_blocks.insert(index, BlockKind::Result { step, outcome });
+            pieces.extend(content.map(array_elements).unwrap_or_default());
         } else {
-            pieces.extend(elements(raw));
+            pieces.extend(array_elements(raw));
         }
-        let Some(&mut BlockKind::Result { step, .. }) = self.block(index) else {
-            return out.unrecognised(UnrecognisedReason::Late, raw.get());
+        let Some(&BlockKind::Result { step, .. }) = self.open_blocks.get(index) else {
+            return out.append_unrecognised(UnrecognisedReason::Late, raw.get());
         };
         for piece in pieces {
-            let [text, json] = PIECE.read(piece.get()).map(|piece| piece.read).unwrap_or_default();
-            out.output(step, &string_or_json(text.or(json).unwrap_or(piece)));
+            let Piece { text, json } = Piece::from_raw(piece).unwrap_or_default();
+            out.append_output(step, &string_or_json(text.or(json).unwrap_or(piece)));
         }
     }
 
-    fn open_block(&mut self, index: u64, kind: BlockKind) {
-        if OPEN_TOOLS_MAX <= self.blocks.len() {
-            self.blocks.remove(0);
-        }
-        self.blocks.push(Block { index, kind });
-    }
-
-    fn block(&mut self, index: u64) -> Option<&mut BlockKind> {
-        let block = self.blocks.iter_mut().find(|block| block.index == index)?;
-        Some(&mut block.kind)
-    }
-
+    /// Closes the block at `index` and ends its tool call or result.
     fn stop_block(&mut self, index: u64, out: &mut Writer<'_>) {
         out.end_reasoning();
-        let Some(at) = self.blocks.iter().position(|block| block.index == index) else {
-            return;
-        };
-        match self.blocks.remove(at).kind {
-            BlockKind::Call { step } => out.ready(step),
+        let Some(block) = self.open_blocks.remove(index) else { return };
+        match block {
+            BlockKind::Call { step } => out.mark_tool_ready(step),
             BlockKind::Result { step, outcome } => out.end_tool(step, outcome, None),
             BlockKind::Redacted => {}
         }

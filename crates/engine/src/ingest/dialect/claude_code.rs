@@ -1,27 +1,29 @@
-//! Claude Code: `claude -p --output-format stream-json --verbose [--include-partial-messages]`.
+//! Dialect of Claude Code:
+//! `claude -p --output-format stream-json --verbose [--include-partial-messages]`.
 //!
 //! Text is incremental with partial messages, whole without. The run ends at its `result` line,
-//! whose text is the final message; without one it was cut. A `result` alone is what
-//! `--output-format json` prints.
+//! whose text is the final message; without one it was cut. `--output-format json` prints only a
+//! `result`.
 
 use crate::event::{TextMode, ToolKind};
 use crate::ingest::frame::Frame;
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::{ToolStart, Writer};
 
-use super::anthropic::ClientTool;
-use super::stream_json::{Habits, Repeats, StreamJson, inner_text};
+use super::anthropic::ClientToolMapper;
+use super::shared::stream_json::{RepeatMatching, StreamJson, StreamJsonVariant};
 use super::{Dialect, Unreadable};
 
+/// Parser state of the `claude-code` dialect.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ClaudeCode {
     stream: StreamJson,
 }
 
-static HABITS: Habits = Habits {
-    repeats: Repeats::ById,
-    tool: ClientTool(tool),
-    fields: &[
+static VARIANT: StreamJsonVariant = StreamJsonVariant {
+    repeat_matching: RepeatMatching::ById,
+    tool_start: ClientToolMapper(tool_start),
+    ignored_fields: &[
         "additional_directories",
         "analytics_disabled",
         "apiKeySource",
@@ -95,12 +97,12 @@ static HABITS: Habits = Habits {
         "view_mode",
         "isAuthenticating",
     ],
-    events: &[],
+    ignored_events: &[],
 };
 
 impl Default for ClaudeCode {
     fn default() -> ClaudeCode {
-        ClaudeCode { stream: StreamJson::new(&HABITS) }
+        ClaudeCode { stream: StreamJson::new(&VARIANT) }
     }
 }
 
@@ -113,7 +115,7 @@ impl Dialect for ClaudeCode {
             "system" => {
                 probe.has("claude_code_version")
                     || (probe.has_all(["tools", "mcp_servers"]) && !probe.has("qwen_code_version"))
-                    || match probe.text("subtype").as_deref() {
+                    || match probe.text_member("subtype").as_deref() {
                         Some("thinking_tokens") => true,
                         Some("api_retry") => probe.has("retry_delay_ms"),
                         _ => false,
@@ -121,19 +123,19 @@ impl Dialect for ClaudeCode {
             }
             "stream_event" => probe.has("api_message_id") || probe.has("ttft_ms"),
             "assistant" => {
-                let id = inner_text(probe, "message", "id");
-                id.is_some() && probe.has("uuid") && id != probe.text("uuid")
+                let id = probe.nested_text("message", "id");
+                id.is_some() && probe.has("uuid") && id != probe.text_member("uuid")
             }
             "user" => probe.has("tool_use_result") || probe.has("tool_result_meta"),
             "result" => probe.has_all(["subtype", "total_cost_usd"]),
-            "control_request" => probe.inner_has("request", "subtype"),
+            "control_request" => probe.has_nested("request", "subtype"),
             _ => return Likeness::No,
         };
-        if of_claude { Likeness::Yes } else { Likeness::maybe_if(may_be(probe)) }
+        if of_claude { Likeness::Yes } else { Likeness::maybe_if(is_stream_json_frame(probe)) }
     }
 
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        self.stream.frame(frame, out)
+    fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+        self.stream.push_frame(frame, out)
     }
 
     fn finish(&mut self, out: &mut Writer<'_>) {
@@ -141,16 +143,18 @@ impl Dialect for ClaudeCode {
     }
 }
 
-fn may_be(probe: &Probe<'_>) -> bool {
+/// True if the frame has the shape of a `stream-json` line, which other agents print too.
+fn is_stream_json_frame(probe: &Probe<'_>) -> bool {
     match probe.kind() {
         "stream_event" => probe.has("event"),
-        "assistant" | "user" => probe.inner_has("message", "content"),
+        "assistant" | "user" => probe.has_nested("message", "content"),
         "system" | "result" => probe.has("subtype"),
         _ => false,
     }
 }
 
-fn tool<'a>(call: &'a str, name: &'a str) -> ToolStart<'a> {
+/// Tool start of a call, with the kind by the tool's name.
+fn tool_start<'a>(call: &'a str, name: &'a str) -> ToolStart<'a> {
     let kind = match name {
         "Bash" | "BashOutput" | "KillShell" | "PowerShell" | "Monitor" => ToolKind::Command,
         "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => ToolKind::Edit,
@@ -159,12 +163,13 @@ fn tool<'a>(call: &'a str, name: &'a str) -> ToolStart<'a> {
         "WebSearch" => ToolKind::WebSearch,
         _ => ToolKind::Builtin,
     };
-    mcp_tool(call, name).unwrap_or(ToolStart { kind, ..ToolStart::function(call, name) })
+    mcp_tool_start(call, name)
+        .unwrap_or(ToolStart { kind, ..ToolStart::client_function(call, name) })
 }
 
-/// A tool of an MCP server, which is named in the tool's name: `mcp__server__tool`.
-pub(super) fn mcp_tool<'a>(call: &'a str, name: &'a str) -> Option<ToolStart<'a>> {
+/// Tool start of an MCP call; `None` unless the name is `mcp__server__tool`.
+pub(super) fn mcp_tool_start<'a>(call: &'a str, name: &'a str) -> Option<ToolStart<'a>> {
     let (server, _) = name.strip_prefix("mcp__")?.split_once("__")?;
-    let tool = ToolStart::function(call, name);
+    let tool = ToolStart::client_function(call, name);
     Some(ToolStart { kind: ToolKind::Mcp, server: Some(server), ..tool })
 }

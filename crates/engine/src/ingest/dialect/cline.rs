@@ -1,43 +1,43 @@
-//! Cline: the events of `cline --json`, and the say and ask messages that it keeps.
+//! Dialect of Cline: the events of `cline --json`, and its stored say and ask messages.
 //!
-//! Text is incremental: every delta is a `content_start`, with all so far beside it, and a
+//! Text is incremental: every delta is a `content_start`, which also has the text so far, and a
 //! `content_end` repeats the whole. An iteration is a round. The run ends with `done` or
-//! `run_result`; the final message goes through a tool, and comes back in their text behind a
-//! few words of the tool's own.
+//! `run_result`; their text is the final message, behind a prefix of the tool that submitted it.
 
 use std::borrow::Cow;
 
 use crate::event::{
-    FailureReason, Level, ReasoningOrigin, StepId, Stop, TextMode, ToolKind, ToolOutcome,
-    UnrecognisedReason, Usage,
+    FailureReason, NoticeLevel, ReasoningOrigin, StepId, StopReason, TextMode, ToolKind,
+    ToolOutcome, UnrecognisedReason, Usage,
 };
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
-    RawValue, Shape, Text, elements, number, object, string, string_or_json,
+    RawValue, Text, array_elements, as_scalar, as_string, object, string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
-use crate::ingest::time::iso_millis;
-use crate::limits::ID_BYTES_MAX;
+use crate::ingest::time::parse_iso_millis;
+use crate::limits::FOREIGN_ID_BYTES_MAX;
 use crate::run::{ToolStart, Writer};
 
-use super::openai_chat::error_text;
-use super::say_ask::SayAsk;
+use super::openai_chat::parse_error_message;
+use super::shared::cline_messages::ClineMessages;
 use super::{Dialect, Unreadable};
 
+/// Parser state of the `cline` dialect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cline {
-    text: Streamed,
-    reasoning: Streamed,
-    /// The iteration that is over asked for tools.
-    tools: bool,
-    finished: bool,
-    totals: Option<Usage>,
-    /// Open calls that have no id, by their tool's name.
-    nameless: Vec<(String, StepId)>,
-    messages: SayAsk,
+    text_streamed: Streamed,
+    reasoning_streamed: Streamed,
+    /// The last iteration called tools.
+    round_had_tools: bool,
+    has_ended: bool,
+    total_usage: Option<Usage>,
+    /// Open calls without an id, by tool name.
+    calls_without_id: Vec<(String, StepId)>,
+    messages: ClineMessages,
 }
 
-/// Whether the whole that will come has come in pieces.
+/// Records if deltas arrived before the whole text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Streamed {
     #[default]
@@ -45,7 +45,7 @@ enum Streamed {
     Yes,
 }
 
-object! { Line {
+object! { EventLine {
     ts: &'a RawValue = "ts",
     kind: Text<'a> = "type",
     event: &'a RawValue = "event",
@@ -88,111 +88,124 @@ impl Dialect for Cline {
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
         Likeness::yes_if(match probe.kind() {
-            "agent_event" => probe.inner_has("event", "type"),
+            "agent_event" => probe.has_nested("event", "type"),
             "run_result" => probe.has_all(["finishReason", "iterations"]),
             _ => false,
         })
     }
 
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        const KIND: Shape<1> = Shape { read: ["type"], skip: &[] };
-        let kind = KIND.read(frame.data).ok_or(Unreadable)?.read[0].and_then(string);
+    fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+        object! { Kind { kind = "type"; skip _ } }
+        let kind = Kind::parse(frame.data).ok_or(Unreadable)?.kind.and_then(as_string);
         if !matches!(kind.as_deref(), Some("agent_event" | "run_result" | "error")) {
-            return self.messages.frame(frame, out);
+            return self.messages.push_frame(frame, out);
         }
-        let line: Line<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-        out.unknown_fields(&line.unknown);
-        if let Some(at) = line.ts.and_then(string).and_then(|ts| iso_millis(&ts)) {
-            out.at(at);
+        let line: EventLine<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+        out.append_unknown_fields(&line.unknown);
+        if let Some(at) = line.ts.and_then(as_string).and_then(|ts| parse_iso_millis(&ts)) {
+            out.set_timestamp(at);
         }
         if let Some(raw) = line.event {
             let event: AgentEvent<'_> = serde_json::from_str(raw.get()).map_err(|_| Unreadable)?;
-            self.event(&event, raw, out);
+            self.apply_event(&event, raw, out);
             return Ok(());
         }
         if let Some(usage) = line.totals.or(line.usage) {
-            self.totals.get_or_insert_default().update(usage_of(usage));
+            self.total_usage.get_or_insert_default().update(parse_usage(usage));
         }
         if let Some(reason) = &line.finish_reason {
-            self.end(reason, line.text.as_deref().unwrap_or(""), out);
-            self.tell_totals(out);
+            self.end_run(reason, line.text.as_deref().unwrap_or(""), out);
+            self.write_total_usage(out);
         } else {
-            let words = line.error.or(line.message).map(error_text);
-            out.fail(FailureReason::Error, words.as_deref().unwrap_or("unnamed error"));
+            let words = line.error.or(line.message).map(parse_error_message);
+            out.report_failed(FailureReason::Error, words.as_deref().unwrap_or("unnamed error"));
         }
         Ok(())
     }
 
     fn finish(&mut self, out: &mut Writer<'_>) {
-        self.tell_totals(out);
+        self.write_total_usage(out);
         self.messages.finish(out);
     }
 }
 
 impl Cline {
-    fn event(&mut self, event: &AgentEvent<'_>, raw: &RawValue, out: &mut Writer<'_>) {
-        out.unknown_fields(&event.unknown);
+    /// Applies one agent event.
+    fn apply_event(&mut self, event: &AgentEvent<'_>, raw: &RawValue, out: &mut Writer<'_>) {
+        out.append_unknown_fields(&event.unknown);
         let content = event.content.as_deref().unwrap_or("");
         match (event.kind.as_deref().unwrap_or(""), content) {
             ("iteration_start", _) => {
-                // One stream may hold several runs.
-                self.finished &= !out.is_settled();
-                out.end_round(std::mem::take(&mut self.tools).then_some(Stop::Tools));
-                out.round(None, None);
-                (self.text, self.reasoning) = (Streamed::No, Streamed::No);
+                // One stream may contain several runs.
+                self.has_ended &= !out.has_reported_end();
+                out.end_round(
+                    std::mem::take(&mut self.round_had_tools).then_some(StopReason::Tools),
+                );
+                out.start_round(None, None);
+                (self.text_streamed, self.reasoning_streamed) = (Streamed::No, Streamed::No);
             }
-            ("iteration_end", _) => self.tools = event.had_tools == Some(true),
+            ("iteration_end", _) => self.round_had_tools = event.had_tools == Some(true),
             (step @ ("content_start" | "content_update" | "content_end"), "text" | "reasoning") => {
-                self.said(step, content, event, out);
+                self.apply_content(step, content, event, out);
             }
-            (step, "tool") => self.tool(step, event, out),
-            ("usage", _) => out.round_usage(usage_of(raw)),
+            (step, "tool") => self.apply_tool_event(step, event, out),
+            ("usage", _) => out.update_round_usage(parse_usage(raw)),
             ("done", _) => {
                 if let Some(usage) = event.usage {
-                    self.totals.get_or_insert_default().update(usage_of(usage));
+                    self.total_usage.get_or_insert_default().update(parse_usage(usage));
                 }
                 let reason = event.reason.as_deref().unwrap_or("");
-                self.end(reason, event.text.as_deref().unwrap_or(""), out);
+                self.end_run(reason, event.text.as_deref().unwrap_or(""), out);
             }
             ("error", _) => {
-                let words = event.error.or(event.message).map(error_text).unwrap_or_default();
+                let words =
+                    event.error.or(event.message).map(parse_error_message).unwrap_or_default();
                 match event.recoverable {
-                    Some(true) => out.notice(Level::Warning, &words),
-                    _ => out.fail(FailureReason::Error, &words),
+                    Some(true) => out.append_notice(NoticeLevel::Warning, &words),
+                    _ => out.report_failed(FailureReason::Error, &words),
                 }
             }
             ("notice", _) => {
                 let words = event.message.map(string_or_json).unwrap_or_default();
-                out.notice(Level::Info, &words);
+                out.append_notice(NoticeLevel::Info, &words);
             }
-            _ => out.unrecognised(UnrecognisedReason::Frame, raw.get()),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, raw.get()),
         }
     }
 
-    fn said(&mut self, step: &str, content: &str, event: &AgentEvent<'_>, out: &mut Writer<'_>) {
+    /// Applies a text or reasoning event; writes a whole only if no delta arrived.
+    fn apply_content(
+        &mut self,
+        step: &str,
+        content: &str,
+        event: &AgentEvent<'_>,
+        out: &mut Writer<'_>,
+    ) {
         match (step, content) {
             ("content_start" | "content_update", "text") => {
-                self.text = Streamed::Yes;
-                out.text(event.text.as_deref().unwrap_or(""));
+                self.text_streamed = Streamed::Yes;
+                out.append_text(event.text.as_deref().unwrap_or(""));
             }
             ("content_start" | "content_update", "reasoning") => {
-                self.reasoning = Streamed::Yes;
+                self.reasoning_streamed = Streamed::Yes;
                 match event.reasoning.as_deref() {
-                    Some(text) if !text.is_empty() => out.reasoning(text, ReasoningOrigin::Native),
-                    _ if event.redacted == Some(true) => out.redacted_reasoning(),
+                    Some(text) if !text.is_empty() => {
+                        out.append_reasoning(text, ReasoningOrigin::Native);
+                    }
+                    _ if event.redacted == Some(true) => out.append_redacted_reasoning(),
                     _ => {}
                 }
             }
             ("content_end", "text") => {
-                if std::mem::take(&mut self.text) == Streamed::No {
-                    out.text(event.text.as_deref().unwrap_or(""));
+                if std::mem::take(&mut self.text_streamed) == Streamed::No {
+                    out.append_text(event.text.as_deref().unwrap_or(""));
                 }
                 out.end_message();
             }
             ("content_end", "reasoning") => {
-                if std::mem::take(&mut self.reasoning) == Streamed::No {
+                if std::mem::take(&mut self.reasoning_streamed) == Streamed::No {
                     let text = event.reasoning.as_deref().unwrap_or("");
-                    out.reasoning(text, ReasoningOrigin::Native);
+                    out.append_reasoning(text, ReasoningOrigin::Native);
                 }
                 out.end_reasoning();
             }
@@ -200,95 +213,104 @@ impl Cline {
         }
     }
 
-    /// The run is over; `run_result` repeats what `done` has said.
-    fn end(&mut self, reason: &str, text: &str, out: &mut Writer<'_>) {
+    /// Ends the run once; `run_result` repeats `done`.
+    fn end_run(&mut self, reason: &str, text: &str, out: &mut Writer<'_>) {
         const RECORDED: &str = "Submission recorded (verified): ";
-        if std::mem::replace(&mut self.finished, true) {
+        if std::mem::replace(&mut self.has_ended, true) {
             return;
         }
         if reason == "completed" {
-            out.declare_final(text.strip_prefix(RECORDED).unwrap_or(text));
+            out.declare_final_text(text.strip_prefix(RECORDED).unwrap_or(text));
         }
         match reason {
-            "completed" => out.complete(Stop::End),
-            "aborted" | "cancelled" => out.cancelled(text),
-            "max_iterations" => out.fail(FailureReason::Limit, "too many turns"),
-            "mistake_limit" => out.fail(FailureReason::Limit, "too many mistakes"),
-            "error" | "failed" => out.fail(FailureReason::Error, text),
-            _ => out.complete(Stop::Other),
+            "completed" => out.report_completed(StopReason::End),
+            "aborted" | "cancelled" => out.report_cancelled(text),
+            "max_iterations" => out.report_failed(FailureReason::Limit, "too many turns"),
+            "mistake_limit" => out.report_failed(FailureReason::Limit, "too many mistakes"),
+            "error" | "failed" => out.report_failed(FailureReason::Error, text),
+            _ => out.report_completed(StopReason::Other),
         }
     }
 
-    fn tool(&mut self, step: &str, event: &AgentEvent<'_>, out: &mut Writer<'_>) {
+    /// Finds or starts the step of a tool event and applies the event to it.
+    fn apply_tool_event(&mut self, step: &str, event: &AgentEvent<'_>, out: &mut Writer<'_>) {
         let call = event.call.as_deref().unwrap_or("");
         let name = event.tool.as_deref().unwrap_or("");
         let known = match (call, step) {
             ("", "content_start") => None,
-            // Which of several it is nobody says: the first to begin is the first to go on.
-            ("", _) => self.nameless.iter().find(|(tool, _)| tool == name).map(|&(_, id)| id),
-            _ => out.step_of(call),
+            // Without an id the oldest open call of the tool is assumed.
+            ("", _) => {
+                self.calls_without_id.iter().find(|(tool, _)| tool == name).map(|&(_, id)| id)
+            }
+            _ => out.find_open_tool(call),
         };
         let id = known.unwrap_or_else(|| {
-            out.tool(ToolStart { kind: kind_of(name), ..ToolStart::function(call, name) })
+            out.start_tool(ToolStart {
+                kind: tool_kind(name),
+                ..ToolStart::client_function(call, name)
+            })
         });
-        tell(id, step, event, out);
+        write_tool_event(id, step, event, out);
         if step == "content_end" {
-            self.nameless.retain(|&(_, open)| open != id);
-        } else if call.is_empty() && known.is_none() && name.len() <= ID_BYTES_MAX {
-            self.nameless.retain(|&(_, open)| out.is_open(open));
-            self.nameless.push((name.to_owned(), id));
+            self.calls_without_id.retain(|&(_, open)| open != id);
+        } else if call.is_empty() && known.is_none() && name.len() <= FOREIGN_ID_BYTES_MAX {
+            self.calls_without_id.retain(|&(_, open)| out.is_tool_open(open));
+            self.calls_without_id.push((name.to_owned(), id));
         }
     }
 
-    fn tell_totals(&mut self, out: &mut Writer<'_>) {
-        if let Some(usage) = self.totals.take() {
-            out.run_usage(usage);
+    /// Writes the total usage of the run.
+    fn write_total_usage(&mut self, out: &mut Writer<'_>) {
+        if let Some(usage) = self.total_usage.take() {
+            out.emit_run_usage(usage);
         }
     }
 }
 
-fn tell(id: StepId, step: &str, event: &AgentEvent<'_>, out: &mut Writer<'_>) {
+/// Writes the input, update and result of a tool event.
+fn write_tool_event(id: StepId, step: &str, event: &AgentEvent<'_>, out: &mut Writer<'_>) {
     if let Some(input) = event.input {
-        out.whole_arguments(id, &string_or_json(input));
-        out.ready(id);
+        out.set_arguments(id, &string_or_json(input));
+        out.mark_tool_ready(id);
     }
     if let Some(update) = event.update {
-        const UPDATE: Shape<1> = Shape { read: ["chunk"], skip: &[] };
-        match UPDATE.read(update.get()).and_then(|update| update.read[0]).and_then(string) {
-            Some(chunk) => out.output(id, &chunk),
-            None => out.progress(id, &string_or_json(update)),
+        object! { Update { chunk; skip _ } }
+        match Update::from_raw(update).and_then(|update| update.chunk).and_then(as_string) {
+            Some(chunk) => out.append_output(id, &chunk),
+            None => out.append_tool_progress(id, &string_or_json(update)),
         }
     }
     if step == "content_end" {
-        let (output, succeeded) = event.output.map(result).unwrap_or_default();
-        out.whole_output(id, &output);
-        let error = event.error.map(error_text);
+        let (output, succeeded) = event.output.map(parse_tool_result).unwrap_or_default();
+        out.append_output_if_none(id, &output);
+        let error = event.error.map(parse_error_message);
         let failed = error.is_some() || succeeded == Some(false);
         let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
         out.end_tool(id, outcome, error.as_deref());
     }
 }
 
-/// What a tool put out, and whether it says that it succeeded. Some tools do several things.
-fn result(raw: &RawValue) -> (Cow<'_, str>, Option<bool>) {
-    const RESULT: Shape<3> = Shape { read: ["result", "success", "error"], skip: &[] };
+/// Parses a tool's output and success flag; a list of results is joined.
+fn parse_tool_result(raw: &RawValue) -> (Cow<'_, str>, Option<bool>) {
+    object! { ResultFields { result, success, error; skip _ } }
     let mut text = String::new();
     let mut succeeded = true;
-    for part in elements(raw) {
-        let Some(part) = RESULT.read(part.get()) else {
+    for part in array_elements(raw) {
+        let Some(part) = ResultFields::from_raw(part) else {
             return (raw.get().into(), None);
         };
-        let [result, success, error] = part.read;
+        let ResultFields { result, success, error } = part;
         let Some(words) = result.or(error) else {
             return (raw.get().into(), None);
         };
         text += &string_or_json(words);
-        succeeded &= success.and_then(number) != Some(false);
+        succeeded &= success.and_then(as_scalar) != Some(false);
     }
     if text.is_empty() { (string_or_json(raw), None) } else { (text.into(), Some(succeeded)) }
 }
 
-fn kind_of(name: &str) -> ToolKind {
+/// Kind of a tool by its name.
+fn tool_kind(name: &str) -> ToolKind {
     match name {
         "run_commands" | "execute_command" => ToolKind::Command,
         "editor" | "write_to_file" | "replace_in_file" | "apply_patch" => ToolKind::Edit,
@@ -300,29 +322,24 @@ fn kind_of(name: &str) -> ToolKind {
     }
 }
 
-fn usage_of(raw: &RawValue) -> Usage {
-    const USAGE: Shape<7> = Shape {
-        read: [
-            "inputTokens",
-            "outputTokens",
-            "cacheReadTokens",
-            "cacheWriteTokens",
-            "cost",
-            "totalCost",
-            "totalInputTokens",
-        ],
-        skip: &[],
-    };
-    let read = USAGE.read(raw.get()).map(|usage| usage.read).unwrap_or_default();
-    let [input, output, cache_read, cache_write, cost, total, total_input] = read;
-    // Beside the tokens of one call stand the totals so far: its own cost is then not told.
+/// Parses token counts and cost.
+fn parse_usage(raw: &RawValue) -> Usage {
+    object! { UsageFields {
+        input = "inputTokens", output = "outputTokens", cache_read = "cacheReadTokens",
+        cache_write = "cacheWriteTokens", cost, total = "totalCost",
+        total_input = "totalInputTokens",
+        ; skip _
+    } }
+    let read = UsageFields::from_raw(raw).unwrap_or_default();
+    let UsageFields { input, output, cache_read, cache_write, cost, total, total_input } = read;
+    // With totals present, `totalCost` is not the cost of this call.
     let total = total.filter(|_| total_input.is_none());
     Usage {
-        input_tokens: input.and_then(number),
-        output_tokens: output.and_then(number),
+        input_tokens: input.and_then(as_scalar),
+        output_tokens: output.and_then(as_scalar),
         reasoning_tokens: None,
-        cache_read_tokens: cache_read.and_then(number),
-        cache_write_tokens: cache_write.and_then(number),
-        cost_usd: cost.or(total).and_then(number),
+        cache_read_tokens: cache_read.and_then(as_scalar),
+        cache_write_tokens: cache_write.and_then(as_scalar),
+        cost_usd: cost.or(total).and_then(as_scalar),
     }
 }

@@ -1,55 +1,56 @@
-//! `codex exec --json`: a thread of turns, each a list of items that start, change and complete.
+//! Dialect of `codex exec --json`: a thread of turns, each a list of items that start, change and
+//! complete.
 //!
-//! Items come whole, and again whole when they change: text is cumulative. A run ends at
-//! `turn.completed` or `turn.failed`; another turn is another round. A line of type `error` is not
-//! the end: only if no turn ends after it has the run failed. An *item* of type `error` is a warning.
-//! Model calls are not marked: what the model says after a tool's result is a new round.
-
-pub(super) mod calls;
-pub(super) mod results;
-pub(super) mod shown;
+//! Text is cumulative: items are sent whole, and again when they change. A run ends at
+//! `turn.completed` or `turn.failed`; another turn is another round. A line of type `error` fails
+//! the run only if no turn ends after it. An *item* of type `error` is a warning. Model calls are
+//! not marked: model output after a tool result is a new round.
 
 use crate::event::{
-    FailureReason, Level, ReasoningOrigin, StepId, Stop, TextMode, ToolKind, ToolOutcome,
-    UnrecognisedReason, Usage,
+    FailureReason, NoticeLevel, ReasoningOrigin, StepId, StopReason, TextMode, ToolKind,
+    ToolOutcome, UnrecognisedReason,
 };
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{RawValue, Shape, Text, number, object, object_text, string_or_json};
+use crate::ingest::json::{RawValue, Text, json_object_of_members, object, string_or_json};
 use crate::ingest::probe::{Likeness, Probe};
-use crate::run::{Fingerprint, Rounds, ToolStart, Writer};
+use crate::run::{Fingerprint, RoundBoundaries, ToolStart, Writer};
 
-use super::agents::{LastError, Voice, agent_tool};
-use super::draft::{Drafts, Whole};
-use super::openai_chat::error_text;
+use super::openai_chat::parse_error_message;
+use super::shared::cli_agent::{LastModelOutput, PendingError, client_tool_start};
+use super::shared::codex_results::{
+    RetryNotice, end_command_step, end_mcp_step, tool_outcome, write_agent_messages,
+};
+use super::shared::message_drafts::{MessageDrafts, WholeTextEffect};
+use super::shared::shown_items::{ShownDiff, ShownItemKey, ShownItems};
+use super::shared::unnamed_calls::CallMatcher;
+use super::shared::usage::UsageNames;
 use super::{Dialect, Unreadable};
 
-use calls::Calls;
-use results::{Retry, agents_words, end_command, end_mcp, outcome_of};
-use shown::{Key, News, Shown};
-
+/// Parser state of the `codex` dialect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Codex {
-    /// The reasoning that is being written.
-    thinking: Option<Key>,
-    drafts: Drafts<Key>,
-    texts: Shown,
-    thoughts: Shown,
-    calls: Calls,
-    /// The to-do list as last seen.
-    todo: String,
-    /// The last error that did not say whether the run goes on.
-    error: LastError,
-    voice: Voice,
+    /// Key of the open reasoning item.
+    open_reasoning: Option<ShownItemKey>,
+    drafts: MessageDrafts<ShownItemKey>,
+    texts: ShownItems,
+    thoughts: ShownItems,
+    calls: CallMatcher,
+    /// Last version of the to-do list.
+    last_todo_list: String,
+    /// Last error; the run may continue after it.
+    pending_error: PendingError,
+    last_output: LastModelOutput,
 }
 
+/// Life-cycle stage that an item line reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum ItemStage {
     Started,
     Updated,
     Completed,
 }
 
-object! { Line {
+object! { EventLine {
     kind: Text<'a> = "type",
     item: Item<'a> = "item",
     usage: &'a RawValue = "usage",
@@ -81,15 +82,12 @@ object! { Item {
     ; skip "sender_thread_id" | "receiver_thread_ids"
 } }
 
-const USAGE: Shape<5> = Shape {
-    read: [
-        "input_tokens",
-        "output_tokens",
-        "reasoning_output_tokens",
-        "cached_input_tokens",
-        "cache_write_input_tokens",
-    ],
-    skip: &[],
+const USAGE: UsageNames = UsageNames {
+    input: "input_tokens",
+    output: "output_tokens",
+    reasoning: "reasoning_output_tokens",
+    cache_read: "cached_input_tokens",
+    cache_write: "cache_write_input_tokens",
 };
 
 impl Dialect for Codex {
@@ -101,257 +99,264 @@ impl Dialect for Codex {
             "thread.started" => Likeness::yes_if(probe.has("thread_id")),
             "turn.started" | "turn.completed" | "turn.failed" => Likeness::Yes,
             "item.started" | "item.updated" | "item.completed" => {
-                Likeness::yes_if(probe.inner_has("item", "type"))
+                Likeness::yes_if(probe.has_nested("item", "type"))
             }
-            "error" => Likeness::maybe_if(probe.text("message").is_some()),
+            "error" => Likeness::maybe_if(probe.text_member("message").is_some()),
             _ => Likeness::No,
         }
     }
 
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let line: Line<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-        out.rounds(Rounds::AfterResults);
-        out.unknown_fields(&line.unknown);
+    fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+        let line: EventLine<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+        out.set_round_boundaries(RoundBoundaries::AfterToolResults);
+        out.append_unknown_fields(&line.unknown);
         let item = line.item.unwrap_or_default();
         if !matches!(line.kind.as_deref(), Some("error" | "turn.failed")) {
-            self.error.tell(out);
+            self.pending_error.report_held(out);
         }
         match line.kind.as_deref().unwrap_or("") {
             "thread.started" => {}
             "turn.started" => {
                 *self = Codex::default();
-                out.round(None, None);
+                out.start_round(None, None);
             }
-            "item.started" => self.item(Stage::Started, &item, frame.data, out),
-            "item.updated" => self.item(Stage::Updated, &item, frame.data, out),
-            "item.completed" => self.item(Stage::Completed, &item, frame.data, out),
+            "item.started" => self.apply_item(ItemStage::Started, &item, frame.data, out),
+            "item.updated" => self.apply_item(ItemStage::Updated, &item, frame.data, out),
+            "item.completed" => self.apply_item(ItemStage::Completed, &item, frame.data, out),
             "turn.completed" => {
                 if let Some(usage) = line.usage {
-                    out.run_usage(usage_of(usage));
+                    out.emit_run_usage(USAGE.parse(usage));
                 }
                 self.drafts.finish_all(out);
-                self.voice.complete(Stop::End, out);
+                self.last_output.complete_run(StopReason::End, out);
             }
             "turn.failed" => {
-                let words = line.error.map(error_text);
+                let words = line.error.map(parse_error_message);
                 let words = words.as_deref().unwrap_or("the turn failed");
-                self.error.ends(words, out);
-                out.fail(FailureReason::Error, words);
+                self.pending_error.report_unless_same(words, out);
+                out.report_failed(FailureReason::Error, words);
             }
-            "error" => self.error(&line.message.map(string_or_json).unwrap_or_default(), out),
-            _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
+            "error" => self.apply_error(&line.message.map(string_or_json).unwrap_or_default(), out),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
         }
         Ok(())
     }
 
     fn finish(&mut self, out: &mut Writer<'_>) {
         self.drafts.finish_all(out);
-        self.error.finish(out);
+        self.pending_error.finish(out);
     }
 }
 
 impl Codex {
-    fn error(&mut self, words: &str, out: &mut Writer<'_>) {
-        if let Some(retry) = Retry::of(words) {
-            retry.note(words, out);
+    /// Writes a retry notice, or holds the error.
+    fn apply_error(&mut self, words: &str, out: &mut Writer<'_>) {
+        if let Some(retry) = RetryNotice::parse(words) {
+            retry.write_retry(words, out);
         } else {
-            self.error.hold(words, out);
+            self.pending_error.hold_error(words, out);
         }
     }
 
-    fn item(&mut self, stage: Stage, item: &Item<'_>, raw: &str, out: &mut Writer<'_>) {
-        out.unknown_fields(&item.unknown);
+    /// Applies one item by its type.
+    fn apply_item(&mut self, stage: ItemStage, item: &Item<'_>, raw: &str, out: &mut Writer<'_>) {
+        out.append_unknown_fields(&item.unknown);
         match item.kind.as_deref().unwrap_or("") {
-            "agent_message" | "plan" => self.message(stage, item, out),
-            "reasoning" => self.reasoning(stage, item, out),
-            // Tools: a line that comes twice is one end.
-            _ if stage == Stage::Completed && self.calls.is_repeat(id_of(item), raw) => {}
-            "command_execution" => self.command(stage, item, out),
-            "file_change" => self.file_change(stage, item, out),
-            "mcp_tool_call" => self.mcp(stage, item, out),
-            "collab_tool_call" => self.collab(stage, item, out),
-            "web_search" => self.web_search(stage, item, out),
-            "todo_list" => self.todo_list(stage, item, out),
-            "error" => out.notice(Level::Warning, item.message.as_deref().unwrap_or("")),
-            _ => out.unrecognised(UnrecognisedReason::Frame, raw),
+            "agent_message" | "plan" => self.apply_message(stage, item, out),
+            "reasoning" => self.apply_reasoning(stage, item, out),
+            // Tools: a repeated line is one end.
+            _ if stage == ItemStage::Completed
+                && self.calls.check_repeated_end(item_id(item), raw) => {}
+            "command_execution" => self.apply_command(stage, item, out),
+            "file_change" => self.apply_file_change(stage, item, out),
+            "mcp_tool_call" => self.apply_mcp_call(stage, item, out),
+            "collab_tool_call" => self.apply_collab_call(stage, item, out),
+            "web_search" => self.apply_web_search(stage, item, out),
+            "todo_list" => self.apply_todo_list(stage, item, out),
+            "error" => {
+                out.append_notice(NoticeLevel::Warning, item.message.as_deref().unwrap_or(""));
+            }
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }
     }
 
-    fn message(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
-        let key = Fingerprint::of(id_of(item));
+    /// Applies a message item.
+    fn apply_message(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
+        let key = Fingerprint::from_text(item_id(item));
         let text = item.text.as_deref().unwrap_or("");
         if key.is_empty() && !self.drafts.is_current(key) {
-            self.texts.forget(key);
+            self.texts.remove(key);
         }
-        if stage != Stage::Completed && self.texts.is_over(key) {
+        if stage != ItemStage::Completed && self.texts.is_finished(key) {
             return;
         }
         if !text.is_empty() {
-            self.whole_text(key, text, out);
+            self.apply_whole_text(key, text, out);
         }
-        if stage == Stage::Completed {
-            self.drafts.finish(key, out);
-            self.texts.finish(key);
+        if stage == ItemStage::Completed {
+            self.drafts.finish_message(key, out);
+            self.texts.finish_item(key);
         }
     }
 
-    /// All that a message says so far.
-    fn whole_text(&mut self, key: Key, text: &str, out: &mut Writer<'_>) {
-        let forgotten = self.texts.has_shown(key) && self.drafts.said(key).is_none();
-        if forgotten && self.texts.news(key, text) == News::Nothing {
+    /// Writes the new part of a message's text so far.
+    fn apply_whole_text(&mut self, key: ShownItemKey, text: &str, out: &mut Writer<'_>) {
+        let forgotten = self.texts.has_text(key) && self.drafts.text(key).is_none();
+        if forgotten && self.texts.diff_whole_text(key, text) == ShownDiff::Unchanged {
             return;
         }
-        self.texts.say_whole(key, text);
-        if self.drafts.whole(key, None, text, out) != Whole::Repeat {
-            self.voice = Voice::Heard;
+        self.texts.set_text(key, text);
+        if self.drafts.apply_whole_text(key, None, text, out) != WholeTextEffect::Unchanged {
+            self.last_output = LastModelOutput::Text;
         }
     }
 
-    fn reasoning(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
-        let key = Fingerprint::of(id_of(item));
+    /// Writes the new part of a reasoning item.
+    fn apply_reasoning(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
+        let key = Fingerprint::from_text(item_id(item));
         let text = item.text.as_deref().unwrap_or("");
-        let thinking = self.thinking == Some(key);
+        let thinking = self.open_reasoning == Some(key);
         if key.is_empty() && !thinking {
-            self.thoughts.forget(key);
+            self.thoughts.remove(key);
         }
-        if stage != Stage::Completed && self.thoughts.is_over(key) {
+        if stage != ItemStage::Completed && self.thoughts.is_finished(key) {
             return;
         }
-        let (fresh, goes_on) = match self.thoughts.news(key, text) {
-            News::Nothing => ("", true),
-            News::Rest(rest) => (rest, thinking),
-            // Reasoning is never rewritten: what it has become is a step of its own.
-            News::First | News::Changed => (text, false),
+        let (fresh, goes_on) = match self.thoughts.diff_whole_text(key, text) {
+            ShownDiff::Unchanged => ("", true),
+            ShownDiff::Appended(rest) => (rest, thinking),
+            // Reasoning is never rewritten: the new text is a new reasoning step.
+            ShownDiff::New | ShownDiff::Changed => (text, false),
         };
         if !goes_on {
             out.end_reasoning();
-            self.thinking = Some(key);
+            self.open_reasoning = Some(key);
         }
-        out.reasoning(fresh, ReasoningOrigin::Summary);
-        self.thoughts.say_whole(key, text);
-        if stage == Stage::Completed {
-            if self.thinking == Some(key) {
+        out.append_reasoning(fresh, ReasoningOrigin::Summary);
+        self.thoughts.set_text(key, text);
+        if stage == ItemStage::Completed {
+            if self.open_reasoning == Some(key) {
                 out.end_reasoning();
-                self.thinking = None;
+                self.open_reasoning = None;
             }
-            self.thoughts.finish(key);
+            self.thoughts.finish_item(key);
         }
     }
 
-    /// The item's step, which begins when the item is first seen.
-    fn step(
+    /// Finds the item's step, or starts it, and sets its arguments.
+    fn find_or_start_step(
         &mut self,
-        stage: Stage,
+        stage: ItemStage,
         item: &Item<'_>,
         tool: ToolStart<'_>,
         arguments: &str,
         out: &mut Writer<'_>,
     ) -> StepId {
-        let tool = ToolStart { call: id_of(item), ..tool };
+        let tool = ToolStart { call: item_id(item), ..tool };
         let known = match stage {
-            Stage::Started => Calls::started(tool, out),
-            Stage::Updated | Stage::Completed => self.calls.step_of(tool, arguments, out),
+            ItemStage::Started => CallMatcher::open_step_of_started(tool, out),
+            ItemStage::Updated | ItemStage::Completed => {
+                self.calls.open_step_of(tool, arguments, out)
+            }
         };
         let step = known.unwrap_or_else(|| {
-            self.thinking = None;
-            self.voice = Voice::CalledTool;
-            let step = out.tool(tool);
-            self.calls.add(tool, arguments, step);
+            self.open_reasoning = None;
+            self.last_output = LastModelOutput::ToolCall;
+            let step = out.start_tool(tool);
+            self.calls.record_call(tool, arguments, step);
             step
         });
-        out.whole_arguments(step, arguments);
+        out.set_arguments(step, arguments);
         step
     }
 
-    fn command(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
-        let tool = agent_tool("command_execution", ToolKind::Command);
-        let arguments = object_text(&[("command", item.command)]);
-        let step = self.step(stage, item, tool, &arguments, out);
-        out.ready(step);
+    /// Applies a command item.
+    fn apply_command(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
+        let tool = client_tool_start("command_execution", ToolKind::Command);
+        let arguments = json_object_of_members(&[("command", item.command)]);
+        let step = self.find_or_start_step(stage, item, tool, &arguments, out);
+        out.mark_tool_ready(step);
         let output = item.aggregated_output.as_deref().unwrap_or("");
-        if stage == Stage::Completed {
-            out.settled_output(step, output);
-            end_command(step, item.status.as_deref(), item.exit_code, out);
+        if stage == ItemStage::Completed {
+            out.append_final_output(step, output);
+            end_command_step(step, item.status.as_deref(), item.exit_code, out);
         } else {
-            out.output_so_far(step, output);
+            out.append_cumulative_output(step, output);
         }
     }
 
-    fn file_change(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
-        let tool = agent_tool("file_change", ToolKind::Edit);
-        let arguments = object_text(&[("changes", item.changes)]);
-        let step = self.step(stage, item, tool, &arguments, out);
-        out.ready(step);
-        if stage == Stage::Completed {
-            out.end_tool(step, outcome_of(item.status.as_deref()), None);
+    /// Applies a file change item.
+    fn apply_file_change(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
+        let tool = client_tool_start("file_change", ToolKind::Edit);
+        let arguments = json_object_of_members(&[("changes", item.changes)]);
+        let step = self.find_or_start_step(stage, item, tool, &arguments, out);
+        out.mark_tool_ready(step);
+        if stage == ItemStage::Completed {
+            out.end_tool(step, tool_outcome(item.status.as_deref()), None);
         }
     }
 
-    fn mcp(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
+    /// Applies an MCP call item.
+    fn apply_mcp_call(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
         let name = item.tool.as_deref().unwrap_or("");
-        let tool = ToolStart { server: item.server.as_deref(), ..agent_tool(name, ToolKind::Mcp) };
+        let tool =
+            ToolStart { server: item.server.as_deref(), ..client_tool_start(name, ToolKind::Mcp) };
         let arguments = item.arguments.map_or("", RawValue::get);
-        let step = self.step(stage, item, tool, arguments, out);
-        out.ready(step);
-        if stage == Stage::Completed {
-            end_mcp(step, item.status.as_deref(), item.result, item.error, out);
+        let step = self.find_or_start_step(stage, item, tool, arguments, out);
+        out.mark_tool_ready(step);
+        if stage == ItemStage::Completed {
+            end_mcp_step(step, item.status.as_deref(), item.result, item.error, out);
         }
     }
 
-    fn collab(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
+    /// Applies a sub-agent call item.
+    fn apply_collab_call(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
         let name = item.tool.as_deref().unwrap_or("collab");
-        let arguments = object_text(&[("prompt", item.prompt)]);
-        let step = self.step(stage, item, agent_tool(name, ToolKind::Agent), &arguments, out);
-        out.ready(step);
-        if stage == Stage::Completed {
+        let arguments = json_object_of_members(&[("prompt", item.prompt)]);
+        let step = self.find_or_start_step(
+            stage,
+            item,
+            client_tool_start(name, ToolKind::Agent),
+            &arguments,
+            out,
+        );
+        out.mark_tool_ready(step);
+        if stage == ItemStage::Completed {
             if let Some(states) = item.agents_states {
-                agents_words(step, states, out);
+                write_agent_messages(step, states, out);
             }
-            out.end_tool(step, outcome_of(item.status.as_deref()), None);
+            out.end_tool(step, tool_outcome(item.status.as_deref()), None);
         }
     }
 
-    fn web_search(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
-        let tool = ToolStart::provider("", "web_search", ToolKind::WebSearch);
-        let arguments = object_text(&[("query", item.query), ("action", item.action)]);
-        let step = self.step(stage, item, tool, &arguments, out);
-        if stage == Stage::Completed {
+    /// Applies a web search item.
+    fn apply_web_search(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
+        let tool = ToolStart::provider_tool("", "web_search", ToolKind::WebSearch);
+        let arguments = json_object_of_members(&[("query", item.query), ("action", item.action)]);
+        let step = self.find_or_start_step(stage, item, tool, &arguments, out);
+        if stage == ItemStage::Completed {
             out.end_tool(step, ToolOutcome::Succeeded, None);
         }
     }
 
-    /// The list stays open until the turn ends, but each version of it is a call that is over.
-    fn todo_list(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
-        let items = object_text(&[("items", item.items)]);
-        let told = stage == Stage::Completed && !self.todo.is_empty();
-        if told || items == self.todo {
+    /// Writes each new version of the to-do list as one finished call.
+    fn apply_todo_list(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
+        let items = json_object_of_members(&[("items", item.items)]);
+        let is_repeat = stage == ItemStage::Completed && !self.last_todo_list.is_empty();
+        if is_repeat || items == self.last_todo_list {
             return;
         }
-        // A list has no result that the model would have to answer.
-        let voice = self.voice;
-        let tool = agent_tool("todo_list", ToolKind::Builtin);
-        let step = self.step(stage, item, tool, &items, out);
-        self.voice = voice;
+        // A list has no result for the model to answer, so the last output stays.
+        let voice = self.last_output;
+        let tool = client_tool_start("todo_list", ToolKind::Builtin);
+        let step = self.find_or_start_step(stage, item, tool, &items, out);
+        self.last_output = voice;
         out.end_tool(step, ToolOutcome::Succeeded, None);
-        self.todo = items;
+        self.last_todo_list = items;
     }
 }
 
-fn id_of<'a>(item: &'a Item<'_>) -> &'a str {
+/// Id of an item, or empty.
+fn item_id<'a>(item: &'a Item<'_>) -> &'a str {
     item.id.as_deref().unwrap_or("")
-}
-
-fn usage_of(raw: &RawValue) -> Usage {
-    let Some(usage) = USAGE.read(raw.get()) else {
-        return Usage::default();
-    };
-    let [input, output, reasoning, cache_read, cache_write] = usage.read;
-    Usage {
-        input_tokens: input.and_then(number),
-        output_tokens: output.and_then(number),
-        reasoning_tokens: reasoning.and_then(number),
-        cache_read_tokens: cache_read.and_then(number),
-        cache_write_tokens: cache_write.and_then(number),
-        cost_usd: None,
-    }
 }

@@ -1,78 +1,78 @@
-//! `codex app-server`: JSON-RPC lines, of one side or of both.
+//! Dialect of `codex app-server`: JSON-RPC lines of one or both sides.
 //!
-//! Text is incremental; a completed item repeats it and is not shown again. A message says from its
-//! start whether it is commentary or the final answer. Every notification carries its time. A run
-//! ends at `turn/completed`; another turn is another round. Model calls are not marked: what the
-//! model says after a tool's result is a new round. Other threads than the first are sub-agents,
-//! whose words belong to the tool that started them.
+//! Text is incremental; a completed item repeats it. A message is commentary or final answer from
+//! its start. Every notification has a time. A run ends at `turn/completed`; another turn is
+//! another round. Model calls are not marked: model output after a tool result is a new round.
+//! Threads other than the first are sub-agents; their text is output of the tool that started them.
 
 mod asks;
 mod items;
-mod speech;
+mod thread_texts;
 mod turns;
 
-use crate::event::{Event, Level, ReasoningOrigin, StepId, TextMode, UnrecognisedReason, Usage};
-use crate::ingest::frame::{Direction, Frame};
-use crate::ingest::json::{RawValue, Shape, Text, object, object_text, string, string_or_json};
-use crate::ingest::probe::{Likeness, Probe};
-use crate::run::{Fingerprint, Rounds, Writer};
+use std::collections::VecDeque;
 
-use super::agents::{LastError, Voice};
-use super::codex::calls::Calls;
-use super::codex::shown::Key;
-use super::openai_chat::error_text;
+use crate::event::{
+    Event, NoticeLevel, ReasoningOrigin, StepId, TextMode, UnrecognisedReason, Usage,
+};
+use crate::ingest::frame::{Frame, FrameOrigin};
+use crate::ingest::json::{
+    RawValue, Text, as_string, json_object_of_members, object, string_or_json,
+};
+use crate::ingest::probe::{Likeness, Probe};
+use crate::run::{Fingerprint, RoundBoundaries, Writer};
+
+use super::openai_chat::parse_error_message;
+use super::shared::cli_agent::{LastModelOutput, PendingError};
+use super::shared::shown_items::ShownItemKey;
+use super::shared::unnamed_calls::CallMatcher;
 use super::{Dialect, Unreadable};
 
 use asks::OpenAsk;
-use speech::Speech;
+use thread_texts::ThreadTexts;
 
+/// Parser state of the `codex-app-server` dialect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CodexAppServer {
     model: Option<String>,
-    /// The thread whose words are the reply; empty until one is known.
-    thread: String,
-    turn: Turn,
-    speech: Speech,
-    asks: Vec<OpenAsk>,
-    /// Threads of sub-agents, with the step that last dealt with each.
-    agents: Vec<(Key, StepId)>,
-    /// What the whole thread has used so far.
-    total: Option<Usage>,
-    error: LastError,
-    compaction: Compaction,
-    plan: String,
-    calls: Calls,
-    voice: Voice,
-    /// What the client has just sent, until the server tells of it.
-    sent: Option<Fingerprint>,
+    /// Id of the thread whose text is the reply; empty until it is known.
+    main_thread: String,
+    turn: TurnState,
+    thread_texts: ThreadTexts,
+    asks: VecDeque<OpenAsk>,
+    /// Threads of sub-agents, each with the step that last addressed it.
+    sub_agents: VecDeque<(ShownItemKey, StepId)>,
+    /// Usage of the whole thread so far.
+    total_usage: Option<Usage>,
+    pending_error: PendingError,
+    compaction_source: CompactionSource,
+    last_plan: String,
+    calls: CallMatcher,
+    last_output: LastModelOutput,
+    /// Prompt that the client sent, until the server repeats it.
+    sent_prompt: Option<Fingerprint>,
 }
 
+/// State of the main thread's turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Turn {
+enum TurnState {
     #[default]
     Idle,
     Running,
 }
 
-/// How this server tells of a shortened history; some say it twice.
+/// Message by which this server reports compaction; some send both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Compaction {
+enum CompactionSource {
     #[default]
     Notification,
     Item,
 }
 
-/// Items, asks and sub-agents remembered at once; the oldest is forgotten.
+/// Asks and sub-agents remembered at once; the oldest is dropped.
 const REMEMBERED_MAX: usize = 1 << 10;
 
-fn remember<T>(list: &mut Vec<T>, entry: T) {
-    if REMEMBERED_MAX <= list.len() {
-        list.remove(0);
-    }
-    list.push(entry);
-}
-
-object! { Message {
+object! { RpcMessage {
     method: Text<'a> = "method",
     params: Params<'a> = "params",
     id: &'a RawValue = "id",
@@ -125,107 +125,116 @@ object! { Params {
         | "clientUserMessageId" | "collaborationMode" | "runtimeWorkspaceRoots" | "responsesapiClientMetadata"
 } }
 
-const THREAD: Shape<2> = Shape { read: ["id", "model"], skip: &[] };
+object! { Thread { id, model; skip _ } }
 
 impl Dialect for CodexAppServer {
     const NAME: &'static str = "codex-app-server";
     const MODE: TextMode = TextMode::Incremental;
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
-        let method = probe.text("method").unwrap_or_default();
+        let method = probe.text_member("method").unwrap_or_default();
         let ours = ["thread/", "turn/", "item/"].iter().any(|start| method.starts_with(start));
         if ours && probe.has("params") {
             return Likeness::Yes;
         }
         let named = probe.has("emittedAtMs") && !method.is_empty();
-        Likeness::maybe_if(named || probe.inner_has("result", "codexHome"))
+        Likeness::maybe_if(named || probe.has_nested("result", "codexHome"))
     }
 
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let message: Message<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+    fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+        let message: RpcMessage<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
         if let Some(at) = message.at {
-            out.at(at);
+            out.set_timestamp(at);
         }
-        out.rounds(Rounds::AfterResults);
-        out.unknown_fields(&message.unknown);
+        out.set_round_boundaries(RoundBoundaries::AfterToolResults);
+        out.append_unknown_fields(&message.unknown);
         let Some(method) = &message.method else {
-            self.response(&message, frame, out);
+            self.apply_response(&message, frame, out);
             return Ok(());
         };
         let params = message.params.unwrap_or_default();
         if matches!(&**method, "turn/start" | "turn/steer") {
-            self.sent(&params, out);
+            self.write_sent_prompt(&params, out);
             return Ok(());
         }
-        if frame.from == Direction::Client {
+        if frame.origin == FrameOrigin::Client {
             return Ok(());
         }
         if method.starts_with("item/") {
-            self.error.tell(out);
+            self.pending_error.report_held(out);
         }
         match message.id {
             Some(id) if let Some(at) = params.started_at => {
-                // Requests carry no other time than this.
-                out.at(message.at.unwrap_or(at));
-                self.request(method, &string_or_json(id), &params, frame.data, out);
+                // Requests have no other time.
+                out.set_timestamp(message.at.unwrap_or(at));
+                self.apply_request(method, &string_or_json(id), &params, frame.data, out);
             }
-            Some(id) => self.request(method, &string_or_json(id), &params, frame.data, out),
-            None => self.notification(method, &params, frame.data, out),
+            Some(id) => self.apply_request(method, &string_or_json(id), &params, frame.data, out),
+            None => self.apply_notification(method, &params, frame.data, out),
         }
         Ok(())
     }
 
     fn finish(&mut self, out: &mut Writer<'_>) {
-        self.speech.finish(out);
-        self.error.finish(out);
+        self.thread_texts.finish_messages(out);
+        self.pending_error.finish(out);
     }
 }
 
 impl CodexAppServer {
-    /// An answer: the person's to an ask, or the server's to a request that only matters if it
-    /// was refused.
-    fn response(&mut self, message: &Message<'_>, frame: Frame<'_>, out: &mut Writer<'_>) {
+    /// Applies a response: the user's to an ask, or an error of the server.
+    fn apply_response(&mut self, message: &RpcMessage<'_>, frame: Frame<'_>, out: &mut Writer<'_>) {
         let id = message.id.map(string_or_json).unwrap_or_default();
         match (message.result, message.error) {
-            (Some(result), _) => self.answer(&id, result, frame.from, out),
-            (None, Some(error)) if frame.from == Direction::Agent => {
-                self.error.hold(&error_text(error), out);
+            (Some(result), _) => self.apply_answer(&id, result, frame.origin, out),
+            (None, Some(error)) if frame.origin == FrameOrigin::Agent => {
+                self.pending_error.hold_error(&parse_error_message(error), out);
             }
             (None, Some(_)) => {}
-            (None, None) => out.unrecognised(UnrecognisedReason::Frame, frame.data),
+            (None, None) => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
         }
     }
 
-    fn notification(&mut self, method: &str, params: &Params<'_>, raw: &str, out: &mut Writer<'_>) {
-        if !params.unknown.is_empty() && !is_boring(method) {
-            out.unknown_fields(&params.unknown);
+    /// Applies a notification of the server.
+    fn apply_notification(
+        &mut self,
+        method: &str,
+        params: &Params<'_>,
+        raw: &str,
+        out: &mut Writer<'_>,
+    ) {
+        if !params.unknown.is_empty() && !is_ignored_notification(method) {
+            out.append_unknown_fields(&params.unknown);
         }
         let delta = params.delta.as_deref().unwrap_or("");
         match method {
-            "item/agentMessage/delta" | "item/plan/delta" => self.text(params, delta, raw, out),
+            "item/agentMessage/delta" | "item/plan/delta" => {
+                self.apply_text_delta(params, delta, raw, out);
+            }
             "item/reasoning/summaryTextDelta" => {
-                self.reasoning(params, delta, ReasoningOrigin::Summary, out);
+                self.apply_reasoning_delta(params, delta, ReasoningOrigin::Summary, out);
             }
             "item/reasoning/textDelta" => {
-                self.reasoning(params, delta, ReasoningOrigin::Native, out);
+                self.apply_reasoning_delta(params, delta, ReasoningOrigin::Native, out);
             }
             "item/reasoning/summaryPartAdded" => {
                 // The first part needs no gap before it.
                 if params.summary_index.is_some_and(|index| 0 < index) {
-                    self.reasoning(params, "\n\n", ReasoningOrigin::Summary, out);
+                    self.apply_reasoning_delta(params, "\n\n", ReasoningOrigin::Summary, out);
                 }
             }
             "item/commandExecution/outputDelta"
             | "item/fileChange/outputDelta"
             | "item/fileChange/patchUpdated"
-            | "item/mcpToolCall/progress" => running(method, params, raw, out),
-            "item/started" => self.item(items::Stage::Started, params, raw, out),
-            "item/completed" => self.item(items::Stage::Completed, params, raw, out),
-            _ => self.turn_or_thread(method, params, raw, out),
+            | "item/mcpToolCall/progress" => write_tool_update(method, params, raw, out),
+            "item/started" => self.apply_item(items::ItemStage::Started, params, raw, out),
+            "item/completed" => self.apply_item(items::ItemStage::Completed, params, raw, out),
+            _ => self.apply_turn_or_thread_notification(method, params, raw, out),
         }
     }
 
-    fn turn_or_thread(
+    /// Applies a notification about a turn or thread, a warning or an error.
+    fn apply_turn_or_thread_notification(
         &mut self,
         method: &str,
         params: &Params<'_>,
@@ -234,69 +243,71 @@ impl CodexAppServer {
     ) {
         match method {
             "thread/started" => {
-                let thread = params.thread.and_then(|raw| THREAD.read(raw.get()));
-                let model = thread.and_then(|thread| thread.read[1]).and_then(string);
+                let thread = params.thread.and_then(Thread::from_raw);
+                let model = thread.and_then(|thread| thread.model).and_then(as_string);
                 self.model = model.map(std::borrow::Cow::into_owned).or(self.model.take());
             }
-            "turn/started" => self.turn_started(params, out),
-            "turn/completed" => self.turn_completed(params, out),
-            "turn/plan/updated" => self.plan(params, out),
-            "thread/tokenUsage/updated" => self.token_usage(params, out),
+            "turn/started" => self.apply_turn_started(params, out),
+            "turn/completed" => self.apply_turn_completed(params, out),
+            "turn/plan/updated" => self.apply_plan(params, out),
+            "thread/tokenUsage/updated" => self.apply_token_usage(params, out),
             "thread/compacted" => {
-                if self.compaction == Compaction::Notification {
-                    out.note(Event::HistoryCompacted { summary: None });
+                if self.compaction_source == CompactionSource::Notification {
+                    out.append_event(Event::HistoryCompacted { summary: None });
                 }
             }
-            "error" => self.error(params, out),
+            "error" => self.apply_error(params, out),
             "warning" | "configWarning" | "guardianWarning" | "deprecationNotice" => {
-                out.notice(Level::Warning, &words_of(params));
+                out.append_notice(NoticeLevel::Warning, &message_text(params));
             }
             "model/rerouted" => {
                 let name = |raw: Option<&RawValue>| {
                     raw.map(string_or_json).unwrap_or_default().into_owned()
                 };
                 let (from, to) = (name(params.from_model), name(params.to_model));
-                out.notice(Level::Info, &format!("the provider went from {from} to {to}"));
+                out.append_notice(NoticeLevel::Info, &format!("model changed from {from} to {to}"));
             }
-            _ if is_boring(method) => {}
-            _ => out.unrecognised(UnrecognisedReason::Frame, raw),
+            _ if is_ignored_notification(method) => {}
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }
     }
 
-    /// Whether this is about the thread whose words are the reply.
-    fn is_main(&self, params: &Params<'_>) -> bool {
+    /// True if the message is about the main thread, or names no thread.
+    fn is_main_thread(&self, params: &Params<'_>) -> bool {
         let thread = params.thread_id.as_deref().unwrap_or("");
-        thread.is_empty() || self.thread.is_empty() || thread == self.thread
+        thread.is_empty() || self.main_thread.is_empty() || thread == self.main_thread
     }
 
-    fn is_agent(&self, thread: &str) -> bool {
-        let thread = Fingerprint::of(thread);
-        self.agents.iter().any(|(agent, _)| *agent == thread)
+    /// True if the thread belongs to a sub-agent.
+    fn is_sub_agent_thread(&self, thread: &str) -> bool {
+        let thread = Fingerprint::from_text(thread);
+        self.sub_agents.iter().any(|(agent, _)| *agent == thread)
     }
 }
 
-/// News of a tool that runs.
-fn running(method: &str, params: &Params<'_>, raw: &str, out: &mut Writer<'_>) {
+/// Writes output, progress or changes of a running tool.
+fn write_tool_update(method: &str, params: &Params<'_>, raw: &str, out: &mut Writer<'_>) {
     let item = params.item_id.as_deref().unwrap_or("");
-    let Some(step) = out.step_of(item) else {
-        out.unrecognised(UnrecognisedReason::Late, raw);
+    let Some(step) = out.find_open_tool(item) else {
+        out.append_unrecognised(UnrecognisedReason::Late, raw);
         return;
     };
     match method {
         "item/fileChange/patchUpdated" => {
-            out.whole_arguments(step, &object_text(&[("changes", params.changes)]));
+            out.set_arguments(step, &json_object_of_members(&[("changes", params.changes)]));
         }
-        "item/mcpToolCall/progress" => out.progress(step, &words_of(params)),
-        _ => out.output(step, params.delta.as_deref().unwrap_or("")),
+        "item/mcpToolCall/progress" => out.append_tool_progress(step, &message_text(params)),
+        _ => out.append_output(step, params.delta.as_deref().unwrap_or("")),
     }
 }
 
-fn words_of<'a>(params: &Params<'a>) -> std::borrow::Cow<'a, str> {
+/// Message or summary text of a notification.
+fn message_text<'a>(params: &Params<'a>) -> std::borrow::Cow<'a, str> {
     params.message.or(params.summary).map(string_or_json).unwrap_or_default()
 }
 
-/// Notifications that are known and say nothing about the run.
-fn is_boring(method: &str) -> bool {
+/// True for known notifications that do not affect the run.
+fn is_ignored_notification(method: &str) -> bool {
     const GROUPS: [&str; 13] = [
         "account/",
         "app/",

@@ -1,34 +1,29 @@
 //! Cohere v2 chat: `message-start`, content, tool plan and calls, citations, `message-end`.
 //!
-//! Text is incremental. A reply ends at its `message-end`. The plan it makes before calling tools
-//! is reasoning. Whole replies have a `message` and a `finish_reason`; an error is only a `message`.
+//! Text is incremental. A reply ends at its `message-end`. Its `tool_plan` is reasoning. Whole
+//! replies have a `message` and a `finish_reason`; an error is only a `message`.
 
 use crate::event::{
-    Citation, FailureReason, ReasoningOrigin, StepId, Stop, TextMode, UnrecognisedReason, Usage,
+    Citation, FailureReason, ReasoningOrigin, StepId, StopReason, TextMode, UnrecognisedReason,
+    Usage,
 };
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
-    RawValue, Shape, Text, elements, number, object, string, string_or_json,
+    RawValue, Text, array_elements, as_scalar, as_string, object, string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
-use crate::limits::OPEN_TOOLS_MAX;
 use crate::run::{ToolStart, Writer};
 
+use super::shared::bounded::OpenBlocks;
 use super::{Dialect, Unreadable};
 
+/// State of one Cohere stream: the open tool calls.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cohere {
-    calls: Vec<Call>,
+    open_calls: OpenBlocks<StepId>,
 }
 
-/// A tool call that is open.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Call {
-    index: u64,
-    step: StepId,
-}
-
-object! { Line {
+object! { FramePayload {
     kind: Text<'a> = "type",
     id: Text<'a> = "id",
     index: u64 = "index",
@@ -55,7 +50,7 @@ object! { Message {
     ; skip "role" | "id"
 } }
 
-object! { Piece {
+object! { ContentPiece {
     text: Text<'a> = "text",
     thinking: Text<'a> = "thinking",
     ; skip "type"
@@ -81,19 +76,19 @@ impl Dialect for Cohere {
         match probe.kind() {
             "message-start" | "content-start" | "content-delta" | "tool-plan-delta"
             | "tool-call-start" | "tool-call-delta" | "citation-start" => {
-                Likeness::yes_if(probe.inner_has("delta", "message"))
+                Likeness::yes_if(probe.has_nested("delta", "message"))
             }
-            "message-end" => Likeness::yes_if(probe.inner_has("delta", "finish_reason")),
+            "message-end" => Likeness::yes_if(probe.has_nested("delta", "finish_reason")),
             "" if probe.has_all(["id", "message", "finish_reason"]) => Likeness::yes_if(
-                probe.inner_has("message", "content") || probe.inner_has("message", "tool_calls"),
+                probe.has_nested("message", "content") || probe.has_nested("message", "tool_calls"),
             ),
-            "" => Likeness::maybe_if(probe.text("message").is_some()),
+            "" => Likeness::maybe_if(probe.text_member("message").is_some()),
             _ => Likeness::No,
         }
     }
 
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let line: Line<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+    fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+        let line: FramePayload<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
         let index = line.index.unwrap_or(0);
         let delta = line.delta.unwrap_or_default();
         let message = delta.message.unwrap_or_default();
@@ -102,207 +97,211 @@ impl Dialect for Cohere {
             kind,
             "content-start" | "content-delta" | "tool-plan-delta" | "tool-call-start"
         );
-        if speaks && out.is_settled() {
-            // Whoever goes on after the end of a reply has begun another.
-            out.round(None, None);
+        if speaks && out.has_reported_end() {
+            // Content after the end of a reply starts another one.
+            out.start_round(None, None);
         }
         match kind {
-            "content-delta" | "content-start" => content(message.content, out)?,
+            "content-delta" | "content-start" => write_content(message.content, out)?,
             "content-end" => out.end_reasoning(),
             "tool-plan-delta" => {
-                out.reasoning(message.tool_plan.as_deref().unwrap_or(""), ReasoningOrigin::Native);
+                out.append_reasoning(
+                    message.tool_plan.as_deref().unwrap_or(""),
+                    ReasoningOrigin::Native,
+                );
             }
-            "tool-call-start" => self.start_call(index, message.tool_calls, out)?,
+            "tool-call-start" => self.open_call(index, message.tool_calls, out)?,
             "tool-call-delta" => {
-                if !self.continue_call(index, message.tool_calls, out)? {
-                    out.unrecognised(UnrecognisedReason::Late, frame.data);
+                if !self.append_call_arguments(index, message.tool_calls, out)? {
+                    out.append_unrecognised(UnrecognisedReason::Late, frame.data);
                 }
             }
             "tool-call-end" => {
-                if let Some(at) = self.calls.iter().position(|call| call.index == index) {
-                    out.ready(self.calls.remove(at).step);
+                if let Some(step) = self.open_calls.remove(index) {
+                    out.mark_tool_ready(step);
                 }
             }
-            "citation-start" => cite(message.citations, out),
+            "citation-start" => write_citations(message.citations, out),
             "citation-end" | "debug" => {}
             "message-start" => {
-                self.calls.clear();
-                out.round(None, line.id.as_deref());
+                self.open_calls.clear();
+                out.start_round(None, line.id.as_deref());
             }
             "message-end" => {
-                self.calls.clear();
+                self.open_calls.clear();
                 if let Some(usage) = delta.usage {
-                    out.round_usage(usage_of(usage));
+                    out.update_round_usage(parse_usage(usage));
                 }
-                end(delta.finish_reason.as_deref().unwrap_or(""), delta.error, out);
+                apply_finish_reason(delta.finish_reason.as_deref().unwrap_or(""), delta.error, out);
             }
             "" if let Some(message) = line.message => {
                 let reason = line.finish_reason.as_deref();
-                whole(message, line.id.as_deref(), reason, line.usage, out)?;
+                write_whole_reply(message, line.id.as_deref(), reason, line.usage, out)?;
             }
             _ => {
-                out.unrecognised(UnrecognisedReason::Frame, frame.data);
+                out.append_unrecognised(UnrecognisedReason::Frame, frame.data);
                 return Ok(());
             }
         }
         for unknown in [&line.unknown, &delta.unknown, &message.unknown] {
-            out.unknown_fields(unknown);
+            out.append_unknown_fields(unknown);
         }
         Ok(())
     }
 }
 
 impl Cohere {
-    fn start_call(
+    /// Opens the tool call at `index`.
+    fn open_call(
         &mut self,
         index: u64,
         call: Option<&RawValue>,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
-        let step = start_call(call.ok_or(Unreadable)?, out)?;
-        self.calls.retain(|call| call.index != index);
-        if OPEN_TOOLS_MAX <= self.calls.len() {
-            self.calls.remove(0);
-        }
-        self.calls.push(Call { index, step });
+        let step = write_tool_call(call.ok_or(Unreadable)?, out)?;
+        self.open_calls.insert(index, step);
         Ok(())
     }
 
-    /// Whether there is a call that is open to take it.
-    fn continue_call(
+    /// Appends arguments to the call at `index`; returns false if no such call is open.
+    fn append_call_arguments(
         &self,
         index: u64,
         delta: Option<&RawValue>,
         out: &mut Writer<'_>,
     ) -> Result<bool, Unreadable> {
-        let delta: ToolCall<'_> = read(delta.ok_or(Unreadable)?)?;
+        let delta: ToolCall<'_> = parse_json(delta.ok_or(Unreadable)?)?;
         let arguments = delta.function.unwrap_or_default().arguments;
-        let call = self.calls.iter().find(|call| call.index == index);
-        if let Some(call) = call {
-            out.arguments(call.step, arguments.as_deref().unwrap_or(""));
+        let call = self.open_calls.get(index);
+        if let Some(&step) = call {
+            out.append_arguments(step, arguments.as_deref().unwrap_or(""));
         }
         Ok(call.is_some())
     }
 }
 
-fn read<'a, T: serde::Deserialize<'a>>(raw: &'a RawValue) -> Result<T, Unreadable> {
+/// Deserializes a JSON value.
+fn parse_json<'a, T: serde::Deserialize<'a>>(raw: &'a RawValue) -> Result<T, Unreadable> {
     serde_json::from_str(raw.get()).map_err(|_| Unreadable)
 }
 
-/// A reply that comes in one piece, or the words of an error.
-fn whole(
+/// Writes a reply that arrives as one object, or fails with its error message.
+fn write_whole_reply(
     message: &RawValue,
     id: Option<&str>,
     reason: Option<&str>,
     usage: Option<&RawValue>,
     out: &mut Writer<'_>,
 ) -> Result<(), Unreadable> {
-    if let Some(words) = string(message) {
-        out.fail(FailureReason::Error, &words);
+    if let Some(words) = as_string(message) {
+        out.report_failed(FailureReason::Error, &words);
         return Ok(());
     }
-    let message: Message<'_> = read(message)?;
-    out.unknown_fields(&message.unknown);
-    out.round(None, id);
-    out.reasoning(message.tool_plan.as_deref().unwrap_or(""), ReasoningOrigin::Native);
-    match message.content.map(|raw| (raw, string(raw))) {
-        Some((_, Some(text))) => out.text(&text),
+    let message: Message<'_> = parse_json(message)?;
+    out.append_unknown_fields(&message.unknown);
+    out.start_round(None, id);
+    out.append_reasoning(message.tool_plan.as_deref().unwrap_or(""), ReasoningOrigin::Native);
+    match message.content.map(|raw| (raw, as_string(raw))) {
+        Some((_, Some(text))) => out.append_text(&text),
         Some((raw, None)) => {
-            for piece in elements(raw) {
-                content(Some(piece), out)?;
+            for piece in array_elements(raw) {
+                write_content(Some(piece), out)?;
             }
         }
         None => {}
     }
-    cite(message.citations, out);
-    for call in message.tool_calls.map(elements).unwrap_or_default() {
-        let step = start_call(call, out)?;
-        out.ready(step);
+    write_citations(message.citations, out);
+    for call in message.tool_calls.map(array_elements).unwrap_or_default() {
+        let step = write_tool_call(call, out)?;
+        out.mark_tool_ready(step);
     }
     if let Some(usage) = usage {
-        out.round_usage(usage_of(usage));
+        out.update_round_usage(parse_usage(usage));
     }
-    end(reason.unwrap_or(""), None, out);
+    apply_finish_reason(reason.unwrap_or(""), None, out);
     Ok(())
 }
 
-fn content(raw: Option<&RawValue>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+/// Writes the text and thinking of one content piece.
+fn write_content(raw: Option<&RawValue>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
     let Some(raw) = raw else { return Ok(()) };
-    let piece: Piece<'_> = read(raw)?;
-    out.unknown_fields(&piece.unknown);
+    let piece: ContentPiece<'_> = parse_json(raw)?;
+    out.append_unknown_fields(&piece.unknown);
     if let Some(thinking) = piece.thinking {
-        out.reasoning(&thinking, ReasoningOrigin::Native);
+        out.append_reasoning(&thinking, ReasoningOrigin::Native);
     }
     if let Some(text) = piece.text {
-        out.text(&text);
+        out.append_text(&text);
     }
     Ok(())
 }
 
-fn start_call(raw: &RawValue, out: &mut Writer<'_>) -> Result<StepId, Unreadable> {
-    let call: ToolCall<'_> = read(raw)?;
-    out.unknown_fields(&call.unknown);
+/// Starts a tool step with the arguments that the call has so far.
+fn write_tool_call(raw: &RawValue, out: &mut Writer<'_>) -> Result<StepId, Unreadable> {
+    let call: ToolCall<'_> = parse_json(raw)?;
+    out.append_unknown_fields(&call.unknown);
     let function = call.function.unwrap_or_default();
-    out.unknown_fields(&function.unknown);
+    out.append_unknown_fields(&function.unknown);
     let (id, name) = (call.id.unwrap_or_default(), function.name.unwrap_or_default());
-    let step = out.tool(ToolStart::function(&id, &name));
-    out.arguments(step, function.arguments.as_deref().unwrap_or(""));
+    let step = out.start_tool(ToolStart::client_function(&id, &name));
+    out.append_arguments(step, function.arguments.as_deref().unwrap_or(""));
     Ok(step)
 }
 
-/// One citation, or an array of them. Each of its sources is one of ours.
-fn cite(raw: Option<&RawValue>, out: &mut Writer<'_>) {
-    const CITATION: Shape<1> = Shape { read: ["sources"], skip: &[] };
-    const SOURCE: Shape<3> = Shape { read: ["id", "document", "tool_output"], skip: &[] };
-    const DOCUMENT: Shape<4> = Shape { read: ["url", "title", "snippet", "text"], skip: &[] };
+/// Cites every source of one citation or an array of citations.
+fn write_citations(raw: Option<&RawValue>, out: &mut Writer<'_>) {
+    object! { CitationFields { sources; skip _ } }
+    object! { SourceFields { id, document, tool_output; skip _ } }
+    object! { Document { url, title, snippet, text; skip _ } }
     let Some(raw) = raw else { return };
-    let citations = if raw.get().starts_with('[') { elements(raw) } else { vec![raw] };
+    let citations = if raw.get().starts_with('[') { array_elements(raw) } else { vec![raw] };
     for raw in citations {
-        let sources = CITATION.read(raw.get()).and_then(|citation| citation.read[0]);
-        for source in sources.map(elements).unwrap_or_default() {
-            let Some([id, document, output]) = SOURCE.read(source.get()).map(|source| source.read)
+        let sources = CitationFields::from_raw(raw).and_then(|citation| citation.sources);
+        for source in sources.map(array_elements).unwrap_or_default() {
+            let Some(SourceFields { id, document, tool_output }) = SourceFields::from_raw(source)
             else {
                 continue;
             };
-            let known = document.or(output).and_then(|known| DOCUMENT.read(known.get()));
-            let [url, title, snippet, text] = known
-                .map(|known| known.read.map(|member| member.and_then(string)))
-                .unwrap_or_default();
-            let title = title.or_else(|| id.and_then(string));
-            out.cite(Citation { url, title, quote: snippet.or(text) });
+            let known = document.or(tool_output).and_then(Document::from_raw);
+            let Document { url, title, snippet, text } = known.unwrap_or_default();
+            let [url, title, snippet, text] =
+                [url, title, snippet, text].map(|member| member.and_then(as_string));
+            let title = title.or_else(|| id.and_then(as_string));
+            out.append_citation(Citation { url, title, quote: snippet.or(text) });
         }
     }
 }
 
-fn end(reason: &str, error: Option<&RawValue>, out: &mut Writer<'_>) {
+/// Completes or fails the reply according to its `finish_reason`.
+fn apply_finish_reason(reason: &str, error: Option<&RawValue>, out: &mut Writer<'_>) {
     match reason {
-        "COMPLETE" | "STOP_SEQUENCE" => out.complete(Stop::End),
-        "MAX_TOKENS" | "ERROR_LIMIT" => out.complete(Stop::Length),
-        "TOOL_CALL" => out.complete(Stop::Tools),
-        "ERROR_TOXIC" => out.fail(FailureReason::Refused, "the reply was stopped (ERROR_TOXIC)"),
-        "USER_CANCEL" => out.cancelled("the reply was cancelled"),
+        "COMPLETE" | "STOP_SEQUENCE" => out.report_completed(StopReason::End),
+        "MAX_TOKENS" | "ERROR_LIMIT" => out.report_completed(StopReason::Length),
+        "TOOL_CALL" => out.report_completed(StopReason::Tools),
+        "ERROR_TOXIC" => out.report_failed(FailureReason::Refused, "reply blocked (ERROR_TOXIC)"),
+        "USER_CANCEL" => out.report_cancelled("reply cancelled"),
         "ERROR" | "TIMEOUT" => {
             let words = error.map(string_or_json);
-            out.fail(FailureReason::Error, words.as_deref().unwrap_or(reason));
+            out.report_failed(FailureReason::Error, words.as_deref().unwrap_or(reason));
         }
-        _ => out.complete(Stop::Other),
+        _ => out.report_completed(StopReason::Other),
     }
 }
 
-/// What the model read and wrote; what is billed may be less.
-fn usage_of(raw: &RawValue) -> Usage {
-    const USAGE: Shape<3> = Shape { read: ["tokens", "billed_units", "cached_tokens"], skip: &[] };
-    const TOKENS: Shape<2> = Shape { read: ["input_tokens", "output_tokens"], skip: &[] };
-    let Some([tokens, billed, cached]) = USAGE.read(raw.get()).map(|usage| usage.read) else {
+/// Reads a `usage` object: tokens processed, or billed units where only those are given.
+fn parse_usage(raw: &RawValue) -> Usage {
+    object! { UsageFields { tokens, billed = "billed_units", cached = "cached_tokens"; skip _ } }
+    object! { Tokens { input = "input_tokens", output = "output_tokens"; skip _ } }
+    let Some(UsageFields { tokens, billed, cached }) = UsageFields::from_raw(raw) else {
         return Usage::default();
     };
-    let tokens = tokens.or(billed).and_then(|tokens| TOKENS.read(tokens.get()));
-    let [input, output] =
-        tokens.map(|tokens| tokens.read.map(|member| member.and_then(number))).unwrap_or_default();
+    let tokens = tokens.or(billed).and_then(Tokens::from_raw);
+    let Tokens { input, output } = tokens.unwrap_or_default();
+    let [input, output] = [input, output].map(|member| member.and_then(as_scalar));
     Usage {
         input_tokens: input,
         output_tokens: output,
-        cache_read_tokens: cached.and_then(number),
+        cache_read_tokens: cached.and_then(as_scalar),
         ..Usage::default()
     }
 }

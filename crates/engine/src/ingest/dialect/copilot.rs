@@ -1,72 +1,74 @@
-//! `copilot --output-format json`: events in envelopes, each with its time.
+//! Dialect of `copilot --output-format json`: events in envelopes, each with its time.
 //!
-//! Text is incremental; `assistant.message` repeats it, and comes before the `assistant.reasoning`
-//! that repeats the reasoning: neither is shown again. Output of a tool comes as increments
-//! (`tool.shell_output`), again as all of it so far (`tool.execution_partial_result`), and whole.
-//! A turn is one model call; a run ends at its `result` line. Events of another `agentId` are a
-//! sub-agent's, whose words belong to the tool that started it.
+//! Text is incremental; `assistant.message` repeats it, before the `assistant.reasoning` that
+//! repeats the reasoning. Tool output is sent as increments (`tool.shell_output`), as the output so
+//! far (`tool.execution_partial_result`), and whole. A turn is one model call; a run ends at its
+//! `result` line. Events with an `agentId` are a sub-agent's; its text is output of the tool that
+//! started it.
 
 mod asks;
 mod tools;
 
+use std::collections::VecDeque;
+
 use crate::event::{
-    Event, FailureReason, Level, ReasoningOrigin, StepId, Stop, TextMode, UnrecognisedReason, Usage,
+    Event, FailureReason, NoticeLevel, ReasoningOrigin, StepId, StopReason, TextMode,
+    UnrecognisedReason, Usage,
 };
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{RawValue, Shape, Text, is_true, number, object, string, string_or_json};
+use crate::ingest::json::{RawValue, Text, as_scalar, as_string, is_true, object, string_or_json};
 use crate::ingest::probe::{Likeness, Probe};
-use crate::ingest::time::iso_millis;
+use crate::ingest::time::parse_iso_millis;
 use crate::run::{Fingerprint, Writer};
 
-use super::agents::LastError;
-use super::draft::Drafts;
+use super::shared::bounded::push_bounded;
+use super::shared::cli_agent::PendingError;
+use super::shared::message_drafts::MessageDrafts;
 use super::{Dialect, Unreadable};
 
+/// Parser state of the `copilot` dialect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Copilot {
-    turn: Turn,
-    /// Sub-agents and the step each belongs to.
-    agents: Vec<(Fingerprint, StepId)>,
-    error: LastError,
+    turn: TurnState,
+    /// Sub-agents and their steps.
+    sub_agents: VecDeque<(Fingerprint, StepId)>,
+    pending_error: PendingError,
 }
 
-/// What the turn has shown so far.
+/// State of the current turn.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Turn {
-    call: ModelCall,
-    /// Messages and tool calls of which deltas have come.
-    streamed: Vec<Fingerprint>,
-    /// Messages that have come whole.
-    whole: Vec<Fingerprint>,
-    reasoned: bool,
-    stop: Option<Stop>,
-    drafts: Drafts<Fingerprint>,
+struct TurnState {
+    model_call: ModelCallState,
+    /// Messages and tool calls that had deltas.
+    streamed_ids: VecDeque<Fingerprint>,
+    /// Messages that arrived whole.
+    whole_message_ids: VecDeque<Fingerprint>,
+    has_reasoning: bool,
+    stop: Option<StopReason>,
+    drafts: MessageDrafts<Fingerprint>,
 }
 
-/// A turn begins before its model call is named.
+/// State of a turn's model call, which is announced after the turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum ModelCall {
+enum ModelCallState {
     #[default]
     Awaited,
-    Begun,
+    Started,
 }
 
-/// Items and sub-agents remembered at once; the oldest is forgotten.
+/// Items and sub-agents remembered at once; the oldest is dropped.
 const REMEMBERED_MAX: usize = 1 << 10;
 
-/// Says whether the entry is new.
-fn remember<T: PartialEq>(list: &mut Vec<T>, entry: T) -> bool {
-    if list.contains(&entry) {
-        return false;
+/// Inserts an entry and drops the oldest past the limit; returns true if it is new.
+fn insert_bounded<T: PartialEq>(list: &mut VecDeque<T>, entry: T) -> bool {
+    let is_new = !list.contains(&entry);
+    if is_new {
+        push_bounded(list, entry, REMEMBERED_MAX);
     }
-    if REMEMBERED_MAX <= list.len() {
-        list.remove(0);
-    }
-    list.push(entry);
-    true
+    is_new
 }
 
-object! { Envelope {
+object! { EventEnvelope {
     kind: Text<'a> = "type",
     timestamp: Text<'a> = "timestamp",
     data: &'a RawValue = "data",
@@ -75,7 +77,7 @@ object! { Envelope {
     ; skip "id" | "parentId" | "ephemeral" | "sessionId" | "usage"
 } }
 
-object! { Data {
+object! { EventBody {
     content: Text<'a> = "content",
     delta: Text<'a> = "deltaContent",
     message_id: Text<'a> = "messageId",
@@ -129,217 +131,236 @@ impl Dialect for Copilot {
         Likeness::yes_if(end || (ours && probe.has_all(["data", "id", "timestamp"])))
     }
 
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let envelope: Envelope<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-        if let Some(at) = envelope.timestamp.as_deref().and_then(iso_millis) {
-            out.at(at);
+    fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+        let envelope: EventEnvelope<'_> =
+            serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+        if let Some(at) = envelope.timestamp.as_deref().and_then(parse_iso_millis) {
+            out.set_timestamp(at);
         }
-        out.unknown_fields(&envelope.unknown);
+        out.append_unknown_fields(&envelope.unknown);
         let kind = envelope.kind.as_deref().unwrap_or("");
-        if is_boring(kind) {
+        if is_ignored_event(kind) {
             return Ok(());
         }
         if !matches!(kind, "result" | "session.error" | "session.shutdown" | "assistant.usage") {
-            self.error.tell(out);
+            self.pending_error.report_held(out);
         }
         if kind == "result" {
-            self.result(envelope.exit_code.unwrap_or(0), out);
+            self.apply_result(envelope.exit_code.unwrap_or(0), out);
             return Ok(());
         }
         if kind == "assistant.usage" {
-            self.usage(envelope.data, envelope.agent.as_deref(), out);
+            self.apply_usage(envelope.data, envelope.agent.as_deref(), out);
             return Ok(());
         }
-        let data: Data<'_> = match envelope.data {
+        let data: EventBody<'_> = match envelope.data {
             Some(data) => serde_json::from_str(data.get()).map_err(|_| Unreadable)?,
-            None => Data::default(),
+            None => EventBody::default(),
         };
         match (envelope.agent.as_deref(), data.parent_call.as_deref()) {
-            (None, None) => self.main(kind, &data, frame.data, out),
-            (agent, call) => self.sub_agent(agent, call, kind, &data, frame.data, out),
+            (None, None) => self.apply_main_event(kind, &data, frame.data, out),
+            (agent, call) => self.apply_sub_agent_event(agent, call, kind, &data, frame.data, out),
         }
         Ok(())
     }
 
     fn finish(&mut self, out: &mut Writer<'_>) {
-        self.error.finish(out);
+        self.pending_error.finish(out);
     }
 }
 
-impl Data<'_> {
-    fn message_print(&self) -> Fingerprint {
-        Fingerprint::of(self.message_id.as_deref().unwrap_or(""))
+impl EventBody<'_> {
+    /// Fingerprint of the message id.
+    fn message_fingerprint(&self) -> Fingerprint {
+        Fingerprint::from_text(self.message_id.as_deref().unwrap_or(""))
     }
 }
 
-impl Turn {
-    /// Whether this whole message has not come before; one without an id never has.
-    fn is_new(&mut self, data: &Data<'_>) -> bool {
-        let message = data.message_print();
-        message.is_empty() || remember(&mut self.whole, message)
+impl TurnState {
+    /// Records a whole message; returns true if it is new. One without an id always is.
+    fn record_whole_message(&mut self, data: &EventBody<'_>) -> bool {
+        let message = data.message_fingerprint();
+        message.is_empty() || insert_bounded(&mut self.whole_message_ids, message)
     }
 }
 
 impl Copilot {
-    fn main(&mut self, kind: &str, data: &Data<'_>, raw: &str, out: &mut Writer<'_>) {
+    /// Applies an event of the main agent.
+    fn apply_main_event(
+        &mut self,
+        kind: &str,
+        data: &EventBody<'_>,
+        raw: &str,
+        out: &mut Writer<'_>,
+    ) {
         match kind {
-            "user.message" => out.prompt(data.content.as_deref().unwrap_or("")),
+            "user.message" => out.append_prompt(data.content.as_deref().unwrap_or("")),
             "assistant.turn_start" => {
                 out.end_round(None);
-                self.turn = Turn::default();
+                self.turn = TurnState::default();
             }
             "model.call_start" => {
-                self.turn.call = ModelCall::Begun;
-                out.round(data.model.as_deref(), None);
+                self.turn.model_call = ModelCallState::Started;
+                out.start_round(data.model.as_deref(), None);
             }
             "assistant.turn_end" => {
                 self.turn.drafts.finish_all(out);
                 out.end_round(self.turn.stop);
             }
             "assistant.message_start" => {
-                self.begin(out);
+                self.ensure_round(out);
                 out.begin_message(None);
             }
             "assistant.message_delta" => {
-                self.begin(out);
-                remember(&mut self.turn.streamed, data.message_print());
+                self.ensure_round(out);
+                insert_bounded(&mut self.turn.streamed_ids, data.message_fingerprint());
                 let text = data.delta.as_deref().unwrap_or("");
-                self.turn.drafts.say(data.message_print(), None, text, out);
+                self.turn.drafts.append_text(data.message_fingerprint(), None, text, out);
             }
             "assistant.reasoning_delta" => {
-                self.begin(out);
-                self.turn.reasoned = true;
+                self.ensure_round(out);
+                self.turn.has_reasoning = true;
                 let text = data.delta.as_deref().unwrap_or("");
-                out.reasoning(text, ReasoningOrigin::Native);
+                out.append_reasoning(text, ReasoningOrigin::Native);
             }
-            "assistant.reasoning" => self.whole_reasoning(data.content.as_deref(), out),
-            "assistant.message" => self.whole_message(data, out),
+            "assistant.reasoning" => self.apply_whole_reasoning(data.content.as_deref(), out),
+            "assistant.message" => self.apply_whole_message(data, out),
             _ if kind.starts_with("tool.") || kind == "assistant.tool_call_delta" => {
-                self.begin(out);
-                self.tool(kind, data, None, raw, out);
+                self.ensure_round(out);
+                self.apply_tool_event(kind, data, None, raw, out);
             }
-            _ => self.session(kind, data, raw, out),
+            _ => self.apply_session_event(kind, data, raw, out),
         }
-        out.unknown_fields(&data.unknown);
+        out.append_unknown_fields(&data.unknown);
     }
 
-    fn session(&mut self, kind: &str, data: &Data<'_>, raw: &str, out: &mut Writer<'_>) {
+    /// Applies a session event or an ask.
+    fn apply_session_event(
+        &mut self,
+        kind: &str,
+        data: &EventBody<'_>,
+        raw: &str,
+        out: &mut Writer<'_>,
+    ) {
         let words = data.message.map(string_or_json).unwrap_or_default();
         match kind {
             "session.error" => {
-                self.error.hold(&words, out);
+                self.pending_error.hold_error(&words, out);
             }
-            "session.warning" => out.notice(Level::Warning, &words),
-            "session.info" => out.notice(Level::Info, &words),
+            "session.warning" => out.append_notice(NoticeLevel::Warning, &words),
+            "session.info" => out.append_notice(NoticeLevel::Info, &words),
             "session.compaction_complete" => {
                 if data.success.is_none_or(is_true) {
                     let summary = data.summary.as_deref().map(Into::into);
-                    out.note(Event::HistoryCompacted { summary });
+                    out.append_event(Event::HistoryCompacted { summary });
                 }
             }
             "session.shutdown" => match data.shutdown.as_deref() {
                 Some("error") => {
                     let words = data.error_reason.as_deref().unwrap_or("the session crashed");
-                    self.error.ends(words, out);
-                    out.fail(FailureReason::Error, words);
+                    self.pending_error.report_unless_same(words, out);
+                    out.report_failed(FailureReason::Error, words);
                 }
-                _ if !out.is_settled() => out.complete(self.turn.stop.unwrap_or(Stop::End)),
+                _ if !out.has_reported_end() => {
+                    out.report_completed(self.turn.stop.unwrap_or(StopReason::End));
+                }
                 _ => {}
             },
-            "abort" => out.cancelled(&data.reason.map(string_or_json).unwrap_or_default()),
-            _ if asks::handle(kind, data, out) => {}
-            _ => out.unrecognised(UnrecognisedReason::Frame, raw),
+            "abort" => out.report_cancelled(&data.reason.map(string_or_json).unwrap_or_default()),
+            _ if asks::apply_ask_event(kind, data, out) => {}
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }
     }
 
-    /// The round of a turn whose model call was not announced.
-    fn begin(&mut self, out: &mut Writer<'_>) {
-        if self.turn.call == ModelCall::Awaited {
-            self.turn.call = ModelCall::Begun;
-            out.round(None, None);
+    /// Starts the round of a turn whose model call was not announced.
+    fn ensure_round(&mut self, out: &mut Writer<'_>) {
+        if self.turn.model_call == ModelCallState::Awaited {
+            self.turn.model_call = ModelCallState::Started;
+            out.start_round(None, None);
         }
     }
 
-    fn whole_reasoning(&mut self, text: Option<&str>, out: &mut Writer<'_>) {
-        let Some(text) = text.filter(|text| !text.is_empty() && !self.turn.reasoned) else {
+    /// Writes whole reasoning unless the turn has reasoning.
+    fn apply_whole_reasoning(&mut self, text: Option<&str>, out: &mut Writer<'_>) {
+        let Some(text) = text.filter(|text| !text.is_empty() && !self.turn.has_reasoning) else {
             return;
         };
-        self.turn.reasoned = true;
-        self.begin(out);
-        out.reasoning(text, ReasoningOrigin::Native);
+        self.turn.has_reasoning = true;
+        self.ensure_round(out);
+        out.append_reasoning(text, ReasoningOrigin::Native);
         out.end_reasoning();
     }
 
-    fn whole_message(&mut self, data: &Data<'_>, out: &mut Writer<'_>) {
-        self.begin(out);
-        if !self.turn.is_new(data) {
+    /// Applies a whole message: new text, reasoning and tool requests.
+    fn apply_whole_message(&mut self, data: &EventBody<'_>, out: &mut Writer<'_>) {
+        self.ensure_round(out);
+        if !self.turn.record_whole_message(data) {
             return;
         }
-        let streamed = self.turn.streamed.contains(&data.message_print());
+        let streamed = self.turn.streamed_ids.contains(&data.message_fingerprint());
         let text = data.content.as_deref().unwrap_or("");
-        let key = data.message_print();
-        let known = key.is_empty() || self.turn.drafts.said(key).is_some();
+        let key = data.message_fingerprint();
+        let known = key.is_empty() || self.turn.drafts.text(key).is_some();
         if streamed && known && !text.is_empty() {
-            self.turn.drafts.whole(key, None, text, out).warn(text, out);
-            self.turn.drafts.finish(key, out);
+            self.turn.drafts.apply_whole_text(key, None, text, out).warn_if_replaced(text, out);
+            self.turn.drafts.finish_message(key, out);
         }
-        self.whole_reasoning(data.reasoning_text.as_deref(), out);
+        self.apply_whole_reasoning(data.reasoning_text.as_deref(), out);
         if !streamed && !text.is_empty() {
             out.begin_message(None);
-            out.text(text);
+            out.append_text(text);
         }
         out.end_message();
         if let Some(requests) = data.tool_requests {
-            self.requested_tools(requests, None, out);
+            self.apply_tool_requests(requests, None, out);
         }
         if self.turn.stop.is_none() {
-            self.turn.stop = Some(Stop::End);
+            self.turn.stop = Some(StopReason::End);
         }
     }
 
-    /// The end of the process, and so of the run.
-    fn result(&mut self, exit_code: i64, out: &mut Writer<'_>) {
+    /// Ends the run by the exit code of the process.
+    fn apply_result(&mut self, exit_code: i64, out: &mut Writer<'_>) {
         if exit_code == 0 {
-            self.error.tell(out);
-            out.complete(self.turn.stop.unwrap_or(Stop::End));
-        } else if !out.is_settled() {
-            let words = self.error.take().unwrap_or_else(|| format!("exit code {exit_code}"));
-            out.fail(FailureReason::Error, &words);
+            self.pending_error.report_held(out);
+            out.report_completed(self.turn.stop.unwrap_or(StopReason::End));
+        } else if !out.has_reported_end() {
+            let words = self
+                .pending_error
+                .take_message()
+                .unwrap_or_else(|| format!("exit code {exit_code}"));
+            out.report_failed(FailureReason::Error, &words);
         }
     }
 
-    fn usage(&mut self, data: Option<&RawValue>, agent: Option<&str>, out: &mut Writer<'_>) {
-        const USAGE: Shape<6> = Shape {
-            read: [
-                "inputTokens",
-                "outputTokens",
-                "reasoningTokens",
-                "cacheReadTokens",
-                "cacheWriteTokens",
-                "finishReason",
-            ],
-            skip: &[],
-        };
-        let usage = data.and_then(|raw| USAGE.read(raw.get())).filter(|_| agent.is_none());
+    /// Writes the usage of a model call of the main agent.
+    fn apply_usage(&mut self, data: Option<&RawValue>, agent: Option<&str>, out: &mut Writer<'_>) {
+        object! { UsageFields {
+            input = "inputTokens", output = "outputTokens", reasoning = "reasoningTokens",
+            cache_read = "cacheReadTokens", cache_write = "cacheWriteTokens",
+            finish = "finishReason",
+            ; skip _
+        } }
+        let usage = data.and_then(UsageFields::from_raw).filter(|_| agent.is_none());
         let Some(usage) = usage else { return };
-        let [input, output, reasoning, cache_read, cache_write, finish] = usage.read;
-        self.turn.stop = match finish.and_then(string).as_deref() {
-            Some("length") => Some(Stop::Length),
+        let UsageFields { input, output, reasoning, cache_read, cache_write, finish } = usage;
+        self.turn.stop = match finish.and_then(as_string).as_deref() {
+            Some("length") => Some(StopReason::Length),
             _ => self.turn.stop,
         };
-        out.round_usage(Usage {
-            input_tokens: input.and_then(number),
-            output_tokens: output.and_then(number),
-            reasoning_tokens: reasoning.and_then(number),
-            cache_read_tokens: cache_read.and_then(number),
-            cache_write_tokens: cache_write.and_then(number),
+        out.update_round_usage(Usage {
+            input_tokens: input.and_then(as_scalar),
+            output_tokens: output.and_then(as_scalar),
+            reasoning_tokens: reasoning.and_then(as_scalar),
+            cache_read_tokens: cache_read.and_then(as_scalar),
+            cache_write_tokens: cache_write.and_then(as_scalar),
             cost_usd: None,
         });
     }
 }
 
-/// Events that are known and say nothing about the run.
-fn is_boring(kind: &str) -> bool {
+/// True for known events that do not affect the run.
+fn is_ignored_event(kind: &str) -> bool {
     const KINDS: [&str; 32] = [
         "assistant.idle",
         "assistant.intent",

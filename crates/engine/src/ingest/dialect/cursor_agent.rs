@@ -1,75 +1,78 @@
-//! Cursor: `cursor-agent -p --output-format stream-json [--stream-partial-output]`.
+//! Dialect of Cursor: `cursor-agent -p --output-format stream-json [--stream-partial-output]`.
 //!
-//! Text is incremental with partial output, else whole messages. Which of the two it is, a line
-//! tells that has a time and no model call: only deltas do. With partial output every other
-//! `assistant` line repeats deltas. A round ends with its tools' results, unless the next call is of
-//! the same model call. The run ends at its `result` line, whose text is all messages run together
-//! and so not the final one; without that line it was cut.
+//! Text is incremental with partial output, else whole messages. A line with a time and no model
+//! call is a delta and implies partial output; every other `assistant` line then repeats deltas. A
+//! round ends with its tool results, unless the next tool has the same model call. The run ends at
+//! its `result` line, whose text is all messages joined and so not the final one; without that
+//! line it was cut.
 
 mod call;
 
 use std::borrow::Cow;
 
 use crate::event::{
-    FailureReason, ReasoningOrigin, StepId, Stop, TextMode, UnrecognisedReason, Usage,
+    FailureReason, ReasoningOrigin, StepId, StopReason, TextMode, UnrecognisedReason, Usage,
 };
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
-    RawValue, Shape, Text, elements, is_true, number, object, string, string_or_json,
+    RawValue, Text, array_elements, as_scalar, as_string, is_true, object, string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::{Fingerprint, Writer};
 
-use super::draft::Drafts;
+use super::shared::message_drafts::MessageDrafts;
 use super::{Dialect, Unreadable};
 
-use call::{Call, end_call};
+use call::{ToolCall, end_tool_step};
 
+/// Parser state of the `cursor-agent` dialect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CursorAgent {
-    output: Output,
-    said: Said,
-    /// What deltas have said since the last line that repeats them.
-    draft: Drafts<()>,
-    /// How many stretches of text those were, with something else between them.
-    stretches: usize,
-    /// The model call that the last tool was of.
+    output_mode: OutputMode,
+    text_seen: TextSeen,
+    /// Text of the deltas since the last line that repeated them.
+    draft: MessageDrafts<()>,
+    /// Number of separate stretches of those deltas.
+    stretch_count: usize,
+    /// Model call of the last tool.
     model_call: Fingerprint,
-    tools: Tools,
-    /// Open calls that have no id: known by what they call.
-    nameless: Vec<(StepId, Fingerprint)>,
-    /// The last `result` line: one that is sent again is no run of its own.
-    result: Fingerprint,
+    round_tools: RoundTools,
+    /// Open calls without an id, with the fingerprint of name and arguments.
+    calls_without_id: Vec<(StepId, Fingerprint)>,
+    /// Last `result` line; a repeated one is not another run.
+    last_result: Fingerprint,
 }
 
 /// Open calls without an id remembered at once.
-const NAMELESS_MAX: usize = 256;
+const CALLS_WITHOUT_ID_MAX: usize = 256;
 
+/// Output mode, detected from the lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Output {
-    /// Whole messages, as long as no delta has come.
+enum OutputMode {
+    /// Whole messages: no delta has arrived.
     #[default]
     Whole,
     Partial,
 }
 
+/// Records if the run has any assistant text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Said {
+enum TextSeen {
     #[default]
     Nothing,
     Something,
 }
 
-/// The tools of the round.
+/// State of the round's tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Tools {
+enum RoundTools {
     #[default]
     Pending,
-    /// One has been answered: what the model says next is a new round.
+    /// One has a result: the next model output is a new round.
     Answered,
 }
 
-object! { Line {
+object! { StreamLine {
     kind: Text<'a> = "type",
     subtype: Text<'a> = "subtype",
     message: &'a RawValue = "message",
@@ -86,12 +89,13 @@ object! { Line {
         | "duration_api_ms" | "request_id"
 } }
 
-const MESSAGE: Shape<1> = Shape { read: ["content"], skip: &["role"] };
-const PART: Shape<2> = Shape { read: ["type", "text"], skip: &[] };
-const USAGE: Shape<4> = Shape {
-    read: ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"],
-    skip: &[],
-};
+object! { MessageFields { content; skip "role" } }
+object! { PartFields { kind = "type", text; skip _ } }
+object! { UsageFields {
+    input = "inputTokens", output = "outputTokens", cache_read = "cacheReadTokens",
+    cache_write = "cacheWriteTokens",
+    ; keep
+} }
 
 impl Dialect for CursorAgent {
     const NAME: &'static str = "cursor-agent";
@@ -114,180 +118,198 @@ impl Dialect for CursorAgent {
         Likeness::yes_if(of_cursor)
     }
 
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let mut line = Line::default();
+    fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+        let mut line = StreamLine::default();
         line.read(frame.data)?;
-        out.unknown_fields(&line.unknown);
+        out.append_unknown_fields(&line.unknown);
         if let Some(at) = line.at {
-            out.at(at);
+            out.set_timestamp(at);
         }
         let subtype = line.subtype.as_deref().unwrap_or("");
         match (line.kind.as_deref().unwrap_or(""), subtype) {
             ("system", "init") => {}
             ("user", _) => {
-                let text = message_text(&line, out)?;
-                out.prompt(&text);
+                let text = parse_message_text(&line, out)?;
+                out.append_prompt(&text);
             }
             ("thinking", "completed") => out.end_reasoning(),
             ("thinking", _) => {
-                self.begin_round(out);
+                self.end_answered_round(out);
                 let text = line.text.as_deref().unwrap_or("");
-                out.reasoning(text, ReasoningOrigin::Native);
+                out.append_reasoning(text, ReasoningOrigin::Native);
             }
-            ("assistant", _) => self.assistant(&line, out)?,
-            ("tool_call", "started" | "completed") => self.tool_call(&line, frame, out)?,
-            ("result", _) => self.result(&line, frame, out),
-            _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
+            ("assistant", _) => self.apply_assistant_line(&line, out)?,
+            ("tool_call", "started" | "completed") => {
+                self.apply_tool_call_line(&line, frame, out)?;
+            }
+            ("result", _) => self.apply_result_line(&line, frame, out),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
         }
         Ok(())
     }
 }
 
 impl CursorAgent {
-    /// The open call without an id that this is the end of.
-    fn take_nameless(&mut self, call: &Call<'_>) -> Option<StepId> {
-        let print = call.print();
-        let same = self.nameless.iter().position(|(_, open)| *open == print);
-        let at = same.or((!self.nameless.is_empty()).then_some(0))?;
-        Some(self.nameless.remove(at).0)
+    /// Removes the open call without an id that this call ends.
+    fn take_call_without_id(&mut self, call: &ToolCall<'_>) -> Option<StepId> {
+        let print = call.fingerprint();
+        let same = self.calls_without_id.iter().position(|(_, open)| *open == print);
+        let at = same.or((!self.calls_without_id.is_empty()).then_some(0))?;
+        Some(self.calls_without_id.remove(at).0)
     }
 
-    /// The model speaks: after a tool's result that is a new round.
-    fn begin_round(&mut self, out: &mut Writer<'_>) {
-        if self.tools == Tools::Answered {
-            self.tools = Tools::Pending;
-            out.end_round(Some(Stop::Tools));
+    /// Ends the round if a tool has a result: the next model output is a new round.
+    fn end_answered_round(&mut self, out: &mut Writer<'_>) {
+        if self.round_tools == RoundTools::Answered {
+            self.round_tools = RoundTools::Pending;
+            out.end_round(Some(StopReason::Tools));
         }
     }
 
-    fn assistant(&mut self, line: &Line<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let text = message_text(line, out)?;
+    /// Applies an `assistant` line: a delta, a repeat of deltas, or a whole message.
+    fn apply_assistant_line(
+        &mut self,
+        line: &StreamLine<'_>,
+        out: &mut Writer<'_>,
+    ) -> Result<(), Unreadable> {
+        let text = parse_message_text(line, out)?;
         if line.at.is_some() && line.model_call.is_none() {
-            self.output = Output::Partial;
-            self.begin_round(out);
+            self.output_mode = OutputMode::Partial;
+            self.end_answered_round(out);
             if !self.draft.is_open((), out) && !text.is_empty() {
-                self.draft = Drafts::default();
-                self.stretches += 1;
+                self.draft = MessageDrafts::default();
+                self.stretch_count += 1;
             }
-            self.draft.say((), None, &text, out);
+            self.draft.append_text((), None, &text, out);
         } else {
-            // Either a message, or what its deltas said; both end the one that is open.
-            self.put_right(&text, out);
+            // A whole message or a repeat of deltas; both end the open message.
+            self.apply_repeated_text(&text, out);
             out.end_message();
-            if self.output == Output::Whole {
-                self.begin_round(out);
-                out.text(&text);
+            if self.output_mode == OutputMode::Whole {
+                self.end_answered_round(out);
+                out.append_text(&text);
                 out.end_message();
             }
         }
         if !text.is_empty() {
-            self.said = Said::Something;
+            self.text_seen = TextSeen::Something;
         }
         Ok(())
     }
 
-    /// What the deltas since the last such line said, as a whole.
-    fn put_right(&mut self, whole: &str, out: &mut Writer<'_>) {
-        // Of several stretches of text it cannot be told which one is to be put right.
-        if self.stretches == 1 && self.draft.is_open((), out) && !whole.is_empty() {
-            self.draft.whole((), None, whole, out).warn(whole, out);
+    /// Applies the whole text of the deltas since the last repeat.
+    fn apply_repeated_text(&mut self, whole: &str, out: &mut Writer<'_>) {
+        // With several stretches it is unknown which one to correct.
+        if self.stretch_count == 1 && self.draft.is_open((), out) && !whole.is_empty() {
+            self.draft.apply_whole_text((), None, whole, out).warn_if_replaced(whole, out);
         }
-        self.draft = Drafts::default();
-        self.stretches = 0;
+        self.draft = MessageDrafts::default();
+        self.stretch_count = 0;
     }
 
-    fn result(&mut self, line: &Line<'_>, frame: Frame<'_>, out: &mut Writer<'_>) {
-        let print = Fingerprint::of(frame.data);
-        if self.said == Said::Nothing && self.result.same_text(&print) {
+    /// Applies the `result` line: usage and the end of the run.
+    fn apply_result_line(&mut self, line: &StreamLine<'_>, frame: Frame<'_>, out: &mut Writer<'_>) {
+        let print = Fingerprint::from_text(frame.data);
+        if self.text_seen == TextSeen::Nothing && self.last_result.is_same_text(&print) {
             return;
         }
-        self.result = print;
+        self.last_result = print;
         if let Some(usage) = line.usage {
-            let usage = usage_of(usage, out);
-            out.run_usage(usage);
+            let usage = parse_usage(usage, out);
+            out.emit_run_usage(usage);
         }
         let text = line.result.map(string_or_json).unwrap_or_default();
         let subtype = line.subtype.as_deref().unwrap_or("");
         if line.is_error.is_some_and(is_true) || subtype.starts_with("error") {
             let words = line.error.map_or(text, string_or_json);
-            out.fail(FailureReason::Error, if words.is_empty() { subtype } else { &words });
+            out.report_failed(
+                FailureReason::Error,
+                if words.is_empty() { subtype } else { &words },
+            );
         } else {
-            if self.tools == Tools::Answered {
-                // The last model call had nothing to say: what was said before is not its reply.
-                self.begin_round(out);
+            if self.round_tools == RoundTools::Answered {
+                // The last model call wrote no text: earlier text is not its reply.
+                self.end_answered_round(out);
                 out.ensure_round();
             }
-            if self.said == Said::Nothing {
-                // `--output-format json` prints nothing but this line.
-                out.text(&text);
+            if self.text_seen == TextSeen::Nothing {
+                // `--output-format json` prints only this line.
+                out.append_text(&text);
             }
-            out.complete(Stop::End);
+            out.report_completed(StopReason::End);
         }
         out.end_round(None);
-        self.tools = Tools::Pending;
-        self.said = Said::Nothing;
-        self.nameless.clear();
+        self.round_tools = RoundTools::Pending;
+        self.text_seen = TextSeen::Nothing;
+        self.calls_without_id.clear();
     }
 
-    fn tool_call(
+    /// Applies a `tool_call` line: starts or ends a step.
+    fn apply_tool_call_line(
         &mut self,
-        line: &Line<'_>,
+        line: &StreamLine<'_>,
         frame: Frame<'_>,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
         let id = line.call.as_deref().unwrap_or("");
-        let Some(call) = Call::read(line.tool_call.ok_or(Unreadable)?) else {
-            out.unrecognised(UnrecognisedReason::Frame, frame.data);
+        let Some(call) = ToolCall::parse(line.tool_call.ok_or(Unreadable)?) else {
+            out.append_unrecognised(UnrecognisedReason::Frame, frame.data);
             return Ok(());
         };
         let completed = line.subtype.as_deref() == Some("completed");
         let known = match (id, completed) {
-            ("", true) => self.take_nameless(&call),
+            ("", true) => self.take_call_without_id(&call),
             ("", false) => None,
-            _ => out.step_of(id),
+            _ => out.find_open_tool(id),
         };
         let step = known.unwrap_or_else(|| {
-            let model_call = Fingerprint::of(line.model_call.as_deref().unwrap_or(""));
+            let model_call = Fingerprint::from_text(line.model_call.as_deref().unwrap_or(""));
             if model_call.is_empty() || model_call != self.model_call {
-                self.begin_round(out);
+                self.end_answered_round(out);
             }
             self.model_call = model_call;
-            call.start(id, out)
+            call.start_step(id, out)
         });
-        if id.is_empty() && !completed && self.nameless.len() < NAMELESS_MAX {
-            self.nameless.push((step, call.print()));
+        if id.is_empty() && !completed && self.calls_without_id.len() < CALLS_WITHOUT_ID_MAX {
+            self.calls_without_id.push((step, call.fingerprint()));
         }
         if completed {
-            self.tools = Tools::Answered;
-            end_call(step, call.result, out);
+            self.round_tools = RoundTools::Answered;
+            end_tool_step(step, call.result, out);
         }
         Ok(())
     }
 }
 
-/// The text of a message, its parts joined.
-fn message_text<'a>(line: &Line<'a>, out: &mut Writer<'_>) -> Result<Cow<'a, str>, Unreadable> {
-    let message = MESSAGE.read(line.message.ok_or(Unreadable)?.get()).ok_or(Unreadable)?;
-    out.unknown_fields(&message.unknown);
-    let Some(content) = message.read[0] else { return Ok(Cow::Borrowed("")) };
-    if let Some(text) = string(content) {
+/// Text of a message, its parts joined; writes other parts as unrecognised.
+fn parse_message_text<'a>(
+    line: &StreamLine<'a>,
+    out: &mut Writer<'_>,
+) -> Result<Cow<'a, str>, Unreadable> {
+    let message = MessageFields::parse(line.message.ok_or(Unreadable)?.get()).ok_or(Unreadable)?;
+    out.append_unknown_fields(&message.unknown);
+    let Some(content) = message.content else { return Ok(Cow::Borrowed("")) };
+    if let Some(text) = as_string(content) {
         return Ok(text);
     }
     let mut joined = Cow::Borrowed("");
-    for raw in elements(content) {
-        let [kind, text] = PART.read(raw.get()).map_or([None; 2], |part| part.read);
-        match (kind.and_then(string).as_deref(), text.and_then(string)) {
+    for raw in array_elements(content) {
+        let PartFields { kind, text } = PartFields::from_raw(raw).unwrap_or_default();
+        match (kind.and_then(as_string).as_deref(), text.and_then(as_string)) {
             (Some("text"), Some(text)) => joined += text,
-            _ => out.unrecognised(UnrecognisedReason::Frame, raw.get()),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, raw.get()),
         }
     }
     Ok(joined)
 }
 
-fn usage_of(raw: &RawValue, out: &mut Writer<'_>) -> Usage {
-    let Some(usage) = USAGE.read(raw.get()) else { return Usage::default() };
-    out.unknown_fields(&usage.unknown);
-    let [input, output, cache_read, cache_write] = usage.read.map(|member| member.and_then(number));
+/// Parses token counts.
+fn parse_usage(raw: &RawValue, out: &mut Writer<'_>) -> Usage {
+    let Some(usage) = UsageFields::from_raw(raw) else { return Usage::default() };
+    out.append_unknown_fields(&usage.unknown);
+    let [input, output, cache_read, cache_write] =
+        [usage.input, usage.output, usage.cache_read, usage.cache_write]
+            .map(|member| member.and_then(as_scalar));
     Usage {
         input_tokens: input,
         output_tokens: output,

@@ -1,32 +1,33 @@
-//! Google's Gemini, on its own API and on Vertex: `streamGenerateContent` and the Interactions API.
+//! Google Gemini, on the Gemini API and on Vertex: `streamGenerateContent` and the Interactions
+//! API.
 //!
 //! Text is incremental. A generated reply ends at its `finishReason`, an interaction at its
-//! `interaction.completed`. There is no `[DONE]` that counts, and events have no names.
+//! `interaction.completed`. `[DONE]` is ignored, and events have no names.
 
-mod content;
+mod finish_reason;
 mod generate;
+mod interaction_content;
 mod interactions;
 mod partial_args;
-mod reasons;
 mod sources;
 mod usage;
 
 use crate::event::{FailureReason, TextMode};
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{RawValue, Shape, elements, string, string_or_json};
+use crate::ingest::json::{RawValue, array_elements, as_string, object, string_or_json};
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::Writer;
 
 use super::{Dialect, Unreadable};
-use generate::Generate;
+use generate::GenerateContent;
 use interactions::Interactions;
 
-/// Which of the two APIs speaks; its first frame tells.
+/// State of one Gemini stream, for the API that its first frame identifies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Gemini {
     #[default]
-    Silent,
-    Generate(Generate),
+    Undetected,
+    Generate(GenerateContent),
     Interactions(Interactions),
 }
 
@@ -35,9 +36,9 @@ impl Dialect for Gemini {
     const MODE: TextMode = TextMode::Incremental;
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
-        let event = probe.text("event_type").unwrap_or_default();
+        let event = probe.text_member("event_type").unwrap_or_default();
         if event.starts_with("interaction.")
-            || probe.text("object").as_deref() == Some("interaction")
+            || probe.text_member("object").as_deref() == Some("interaction")
         {
             return Likeness::Yes;
         }
@@ -48,25 +49,25 @@ impl Dialect for Gemini {
             return Likeness::Yes;
         }
         if let Some(candidates) = probe.get("candidates") {
-            const CANDIDATE: Shape<2> = Shape { read: ["content", "finishReason"], skip: &[] };
-            let known = elements(candidates).iter().any(|raw| {
-                let candidate = CANDIDATE.read(raw.get());
-                candidate.is_some_and(|it| it.read.iter().any(Option::is_some))
+            object! { Candidate { content, finish_reason = "finishReason"; skip _ } }
+            let known = array_elements(candidates).iter().any(|raw| {
+                let candidate = Candidate::from_raw(raw);
+                candidate.is_some_and(|it| it.content.or(it.finish_reason).is_some())
             });
             return Likeness::yes_if(known);
         }
         let error = ["code", "message", "status"];
-        Likeness::yes_if(error.iter().all(|key| probe.inner_has("error", key)))
+        Likeness::yes_if(error.iter().all(|key| probe.has_nested("error", key)))
     }
 
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        if matches!(self, Gemini::Silent) {
-            *self = Gemini::speaking(frame.data);
+    fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+        if matches!(self, Gemini::Undetected) {
+            *self = Gemini::detect_api(frame.data);
         }
         match self {
-            Gemini::Silent => Err(Unreadable),
-            Gemini::Generate(generate) => generate.frame(frame, out),
-            Gemini::Interactions(interactions) => interactions.frame(frame, out),
+            Gemini::Undetected => Err(Unreadable),
+            Gemini::Generate(generate) => generate.push_frame(frame, out),
+            Gemini::Interactions(interactions) => interactions.push_frame(frame, out),
         }
     }
 
@@ -78,23 +79,26 @@ impl Dialect for Gemini {
 }
 
 impl Gemini {
-    fn speaking(json: &str) -> Gemini {
-        const FIRST: Shape<2> = Shape { read: ["event_type", "object"], skip: &[] };
-        match FIRST.read(json) {
-            None => Gemini::Silent,
-            Some(first) if first.read.iter().all(Option::is_none) => {
-                Gemini::Generate(Generate::default())
+    /// Detects the API from the members of the first frame.
+    fn detect_api(json: &str) -> Gemini {
+        object! { First { event_type, object; skip _ } }
+        match First::parse(json) {
+            None => Gemini::Undetected,
+            Some(First { event_type: None, object: None }) => {
+                Gemini::Generate(GenerateContent::default())
             }
             Some(_) => Gemini::Interactions(Interactions::default()),
         }
     }
 }
 
-fn fail_with(error: &RawValue, out: &mut Writer<'_>) {
-    const ERROR: Shape<2> = Shape { read: ["message", "status"], skip: &[] };
-    let words = ERROR.read(error.get()).and_then(|error| {
-        let [message, status] = error.read.map(|member| member.and_then(string));
+/// Fails the run with the message of an error object.
+fn write_failure(error: &RawValue, out: &mut Writer<'_>) {
+    object! { ErrorFields { message, status; skip _ } }
+    let words = ErrorFields::from_raw(error).and_then(|error| {
+        let [message, status] =
+            [error.message, error.status].map(|member| member.and_then(as_string));
         message.filter(|message| !message.is_empty()).or(status)
     });
-    out.fail(FailureReason::Error, &words.unwrap_or_else(|| string_or_json(error)));
+    out.report_failed(FailureReason::Error, &words.unwrap_or_else(|| string_or_json(error)));
 }

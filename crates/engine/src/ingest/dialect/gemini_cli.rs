@@ -1,31 +1,33 @@
-//! `gemini --output-format stream-json`: `init`, messages, tools, `result`.
+//! Dialect of `gemini --output-format stream-json`: `init`, messages, tools, `result`.
 //!
-//! Text is incremental and every line carries its time. A run ends at its `result`, which has no
-//! text: the reply is what came after the last tool. Thoughts are not sent. A line of type `error`
-//! is a notice, never the end. Model calls are not marked: what the model says after a tool's
-//! result is a new round.
+//! Text is incremental and every line has a time. A run ends at its `result`, which has no text:
+//! the reply is the text after the last tool. Reasoning is not sent. A line of type `error` is a
+//! notice, never the end. Model calls are not marked: model output after a tool result is a new
+//! round.
 
 use crate::event::{
-    FailureReason, Level, Stop, TextMode, ToolKind, ToolOutcome, UnrecognisedReason, Usage,
+    FailureReason, NoticeLevel, StopReason, TextMode, ToolKind, ToolOutcome, UnrecognisedReason,
 };
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{RawValue, Shape, Text, is_true, number, object, string, string_or_json};
+use crate::ingest::json::{RawValue, Text, as_string, is_true, object, string_or_json};
 use crate::ingest::probe::{Likeness, Probe};
-use crate::ingest::time::iso_millis;
-use crate::run::{Rounds, ToolStart, Writer};
+use crate::ingest::time::parse_iso_millis;
+use crate::run::{RoundBoundaries, ToolStart, Writer};
 
-use super::agents::{Voice, agent_tool};
-use super::openai_chat::error_text;
+use super::openai_chat::parse_error_message;
+use super::shared::cli_agent::{LastModelOutput, client_tool_start};
+use super::shared::usage::UsageNames;
 use super::{Dialect, Unreadable};
 
+/// Parser state of the `gemini-cli` dialect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct GeminiCli {
-    /// Named at the start, until the first round has taken it.
-    model: Option<String>,
-    voice: Voice,
+    /// Model named by `init`, until the first round starts.
+    pending_model: Option<String>,
+    last_output: LastModelOutput,
 }
 
-object! { Line {
+object! { StreamLine {
     kind: Text<'a> = "type",
     timestamp: Text<'a> = "timestamp",
     model: Text<'a> = "model",
@@ -61,118 +63,125 @@ impl Dialect for GeminiCli {
         Likeness::yes_if(known && probe.has("timestamp"))
     }
 
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let line: Line<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-        if let Some(at) = line.timestamp.as_deref().and_then(iso_millis) {
-            out.at(at);
+    fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+        let line: StreamLine<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+        if let Some(at) = line.timestamp.as_deref().and_then(parse_iso_millis) {
+            out.set_timestamp(at);
         }
-        out.rounds(Rounds::AfterResults);
-        out.unknown_fields(&line.unknown);
+        out.set_round_boundaries(RoundBoundaries::AfterToolResults);
+        out.append_unknown_fields(&line.unknown);
         match line.kind.as_deref().unwrap_or("") {
-            "init" => self.model = line.model.map(|model| model.0.into_owned()),
-            "message" => self.message(&line, frame.data, out),
-            "tool_use" => self.tool_use(&line, out),
-            "tool_result" => tool_result(&line, frame.data, out),
+            "init" => self.pending_model = line.model.map(|model| model.0.into_owned()),
+            "message" => self.apply_message(&line, frame.data, out),
+            "tool_use" => self.apply_tool_use(&line, out),
+            "tool_result" => write_tool_result(&line, frame.data, out),
             "error" => {
                 let level = match line.severity.as_deref() {
-                    Some("error") => Level::Error,
-                    _ => Level::Warning,
+                    Some("error") => NoticeLevel::Error,
+                    _ => NoticeLevel::Warning,
                 };
-                out.notice(level, &line.message.map(string_or_json).unwrap_or_default());
+                out.append_notice(level, &line.message.map(string_or_json).unwrap_or_default());
             }
-            "result" => self.result(&line, out),
-            _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
+            "result" => self.apply_result(&line, out),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
         }
         Ok(())
     }
 }
 
 impl GeminiCli {
-    fn message(&mut self, line: &Line<'_>, raw: &str, out: &mut Writer<'_>) {
+    /// Writes a prompt or assistant text.
+    fn apply_message(&mut self, line: &StreamLine<'_>, raw: &str, out: &mut Writer<'_>) {
         let text = line.content.map(string_or_json).unwrap_or_default();
         match line.role.as_deref() {
             Some("user") => {
-                let again = out.is_settled();
-                out.prompt(&text);
+                let again = out.has_reported_end();
+                out.append_prompt(&text);
                 if again {
-                    out.round(None, None);
+                    out.start_round(None, None);
                 }
             }
             Some("assistant") => {
-                self.voice = Voice::Heard;
-                self.begin(out);
+                self.last_output = LastModelOutput::Text;
+                self.start_first_round(out);
                 if line.delta.is_some_and(is_true) {
-                    out.text(&text);
+                    out.append_text(&text);
                 } else {
                     out.begin_message(None);
-                    out.text(&text);
+                    out.append_text(&text);
                     out.end_message();
                 }
             }
-            _ => out.unrecognised(UnrecognisedReason::Frame, raw),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }
     }
 
-    fn begin(&mut self, out: &mut Writer<'_>) {
-        if let Some(model) = self.model.take() {
-            out.round(Some(&model), None);
+    /// Starts the first round with the model named by `init`.
+    fn start_first_round(&mut self, out: &mut Writer<'_>) {
+        if let Some(model) = self.pending_model.take() {
+            out.start_round(Some(&model), None);
         }
     }
 
-    fn tool_use(&mut self, line: &Line<'_>, out: &mut Writer<'_>) {
-        self.begin(out);
-        self.voice = Voice::CalledTool;
+    /// Starts a tool step.
+    fn apply_tool_use(&mut self, line: &StreamLine<'_>, out: &mut Writer<'_>) {
+        self.start_first_round(out);
+        self.last_output = LastModelOutput::ToolCall;
         let name = line.tool_name.as_deref().unwrap_or("");
         let call = line.tool_id.as_deref().unwrap_or("");
-        let step = out.tool(ToolStart { call, ..agent_tool(name, kind_of(name)) });
+        let step = out.start_tool(ToolStart { call, ..client_tool_start(name, tool_kind(name)) });
         if let Some(parameters) = line.parameters {
-            out.whole_arguments(step, parameters.get());
+            out.set_arguments(step, parameters.get());
         }
-        out.ready(step);
+        out.mark_tool_ready(step);
     }
 
-    fn result(&mut self, line: &Line<'_>, out: &mut Writer<'_>) {
+    /// Writes the usage and ends the run.
+    fn apply_result(&mut self, line: &StreamLine<'_>, out: &mut Writer<'_>) {
         if let Some(stats) = line.stats {
-            out.run_usage(usage_of(stats));
+            out.emit_run_usage(USAGE.parse(stats));
         }
         if line.status.as_deref() == Some("success") {
-            self.voice.complete(Stop::End, out);
+            self.last_output.complete_run(StopReason::End, out);
             return;
         }
-        let words = line.error.map(error_text);
+        let words = line.error.map(parse_error_message);
         let words = words.as_deref().unwrap_or("the agent reported an error");
-        match line.error.and_then(error_type).as_deref() {
-            Some("FatalCancellationError") => out.cancelled(words),
-            Some("FatalTurnLimitedError") => out.fail(FailureReason::Limit, words),
-            _ => out.fail(FailureReason::Error, words),
+        match line.error.and_then(parse_error_type).as_deref() {
+            Some("FatalCancellationError") => out.report_cancelled(words),
+            Some("FatalTurnLimitedError") => out.report_failed(FailureReason::Limit, words),
+            _ => out.report_failed(FailureReason::Error, words),
         }
     }
 }
 
-fn tool_result(line: &Line<'_>, raw: &str, out: &mut Writer<'_>) {
-    let Some(step) = line.tool_id.as_deref().and_then(|id| out.step_of(id)) else {
-        out.unrecognised(UnrecognisedReason::Late, raw);
+/// Writes the output of a tool and ends its step.
+fn write_tool_result(line: &StreamLine<'_>, raw: &str, out: &mut Writer<'_>) {
+    let Some(step) = line.tool_id.as_deref().and_then(|id| out.find_open_tool(id)) else {
+        out.append_unrecognised(UnrecognisedReason::Late, raw);
         return;
     };
     if let Some(output) = line.output {
-        out.whole_output(step, &string_or_json(output));
+        out.append_output_if_none(step, &string_or_json(output));
     }
-    let outcome = match line.error.and_then(error_type).as_deref() {
+    let outcome = match line.error.and_then(parse_error_type).as_deref() {
         Some("policy_violation") => ToolOutcome::Denied,
         Some(_) => ToolOutcome::Failed,
         None if line.status.as_deref() == Some("error") => ToolOutcome::Failed,
         None => ToolOutcome::Succeeded,
     };
-    out.end_tool(step, outcome, line.error.map(error_text).as_deref());
+    out.end_tool(step, outcome, line.error.map(parse_error_message).as_deref());
 }
 
-fn error_type(raw: &RawValue) -> Option<String> {
-    const ERROR: Shape<1> = Shape { read: ["type"], skip: &[] };
-    let kind = ERROR.read(raw.get())?.read[0];
-    Some(kind.and_then(string).unwrap_or_default().into_owned())
+/// Type of an error object; empty if it has none.
+fn parse_error_type(raw: &RawValue) -> Option<String> {
+    object! { ErrorFields { kind = "type"; skip _ } }
+    let kind = ErrorFields::from_raw(raw)?.kind;
+    Some(kind.and_then(as_string).unwrap_or_default().into_owned())
 }
 
-fn kind_of(tool: &str) -> ToolKind {
+/// Kind of a tool by its name.
+fn tool_kind(tool: &str) -> ToolKind {
     match tool {
         "run_shell_command" => ToolKind::Command,
         "replace" | "write_file" | "edit" => ToolKind::Edit,
@@ -183,13 +192,10 @@ fn kind_of(tool: &str) -> ToolKind {
     }
 }
 
-fn usage_of(raw: &RawValue) -> Usage {
-    const STATS: Shape<3> = Shape { read: ["input_tokens", "output_tokens", "cached"], skip: &[] };
-    let [input, output, cached] = STATS.read(raw.get()).map(|stats| stats.read).unwrap_or_default();
-    Usage {
-        input_tokens: input.and_then(number),
-        output_tokens: output.and_then(number),
-        cache_read_tokens: cached.and_then(number),
-        ..Usage::default()
-    }
-}
+const USAGE: UsageNames = UsageNames {
+    input: "input_tokens",
+    output: "output_tokens",
+    reasoning: "",
+    cache_read: "cached",
+    cache_write: "",
+};

@@ -1,21 +1,21 @@
-//! Kilo, Roo and Cline as their own screens see them: say and ask messages, one per line or all in
+//! Dialect of the UI messages of Kilo, Roo and Cline: say and ask messages, one per line or all in
 //! one array (`ui_messages.json`).
 //!
-//! Text is cumulative: a message that comes again, with the same `ts`, has all it says so far. A
-//! request to the model is a round. The end is a completion result; a run that waits for an answer
-//! has not ended.
+//! Text is cumulative: a repeated message, with the same `ts`, has its whole text so far. A model
+//! request is a round. A completion result ends the run; a run with an open ask has not ended.
 
 use crate::event::TextMode;
 use crate::ingest::frame::Frame;
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::Writer;
 
-use super::say_ask::SayAsk;
+use super::shared::cline_messages::ClineMessages;
 use super::{Dialect, Unreadable};
 
+/// Parser state of the `kilo` dialect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Kilo {
-    messages: SayAsk,
+    messages: ClineMessages,
 }
 
 impl Dialect for Kilo {
@@ -33,8 +33,8 @@ impl Dialect for Kilo {
         }
     }
 
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        self.messages.frame(frame, out)
+    fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+        self.messages.push_frame(frame, out)
     }
 
     fn finish(&mut self, out: &mut Writer<'_>) {

@@ -1,35 +1,41 @@
-//! Ollama's own API: `/api/chat` and `/api/generate`, one object per line.
+//! Ollama's native API: `/api/chat` and `/api/generate`, one object per line.
 //!
 //! Text is incremental. A reply ends at its object with `done: true`; a reply that is not streamed
-//! is that object alone. Every object has its own time. Tool calls come whole, often without ids.
+//! is that object alone. Every object carries a timestamp. Tool calls arrive complete, often
+//! without ids.
 
-use crate::event::{FailureReason, Image, ReasoningOrigin, Stop, TextMode, Usage};
+use crate::event::{FailureReason, Image, ReasoningOrigin, StopReason, TextMode, Usage};
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{Few, RawValue, Text, elements, object, string, string_or_json};
+use crate::ingest::json::{
+    InlineFirstVec, RawValue, Text, array_elements, as_string, object, string_or_json,
+};
 use crate::ingest::probe::{Likeness, Probe};
-use crate::ingest::time::iso_millis;
+use crate::ingest::time::parse_iso_millis;
 use crate::run::{ToolStart, Writer};
 
+use super::shared::call_ids::CallIds;
 use super::{Dialect, Unreadable};
 
+/// State of one Ollama stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Ollama {
-    state: State,
-    /// Calls that came without an id, in the whole run.
-    unnamed: u32,
+    reply_state: ReplyState,
+    /// Calls without an id so far, in the whole run.
+    call_ids: CallIds,
 }
 
+/// Progress of the current reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
-    /// The next object begins a reply.
+enum ReplyState {
+    /// The next object starts a reply.
     #[default]
     Waiting,
     Replying {
-        asks_for_tools: bool,
+        has_tool_calls: bool,
     },
 }
 
-object! { Line {
+object! { FramePayload {
     model: Text<'a> = "model",
     created_at: Text<'a> = "created_at",
     message: Message<'a> = "message",
@@ -47,7 +53,7 @@ object! { Line {
 object! { Message {
     content: Text<'a> = "content",
     thinking: Text<'a> = "thinking",
-    tool_calls: Few<ToolCall<'a>> = "tool_calls",
+    tool_calls: InlineFirstVec<ToolCall<'a>> = "tool_calls",
     images: &'a RawValue = "images",
     ; skip "role" | "tool_name"
 } }
@@ -69,34 +75,34 @@ impl Dialect for Ollama {
     const MODE: TextMode = TextMode::Incremental;
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
-        let reply = probe.inner_has("message", "role") || probe.text("response").is_some();
+        let reply = probe.has_nested("message", "role") || probe.text_member("response").is_some();
         if probe.has_all(["model", "created_at", "done"]) && reply {
             return Likeness::Yes;
         }
-        Likeness::maybe_if(probe.text("error").is_some())
+        Likeness::maybe_if(probe.text_member("error").is_some())
     }
 
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let line: Line<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-        if let Some(at) = line.created_at.as_deref().and_then(iso_millis) {
-            out.at(at);
+    fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+        let line: FramePayload<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+        if let Some(at) = line.created_at.as_deref().and_then(parse_iso_millis) {
+            out.set_timestamp(at);
         }
-        out.unknown_fields(&line.unknown);
+        out.append_unknown_fields(&line.unknown);
         if let Some(error) = line.error {
-            out.fail(FailureReason::Error, &string_or_json(error));
-            self.state = State::Waiting;
+            out.report_failed(FailureReason::Error, &string_or_json(error));
+            self.reply_state = ReplyState::Waiting;
             return Ok(());
         }
-        if self.state == State::Waiting {
-            out.round(line.model.as_deref(), None);
-            self.state = State::Replying { asks_for_tools: false };
+        if self.reply_state == ReplyState::Waiting {
+            out.start_round(line.model.as_deref(), None);
+            self.reply_state = ReplyState::Replying { has_tool_calls: false };
         }
         if let Some(thinking) = line.thinking {
-            out.reasoning(&thinking, ReasoningOrigin::Native);
+            out.append_reasoning(&thinking, ReasoningOrigin::Native);
         }
-        out.text(line.response.as_deref().unwrap_or(""));
+        out.append_text(line.response.as_deref().unwrap_or(""));
         if let Some(message) = line.message {
-            self.message(message, out);
+            self.apply_message(message, out);
         }
         if line.done == Some(true) {
             let usage = Usage {
@@ -105,59 +111,60 @@ impl Dialect for Ollama {
                 ..Usage::default()
             };
             if usage != Usage::default() {
-                out.round_usage(usage);
+                out.update_round_usage(usage);
             }
-            self.end(line.done_reason.as_deref().unwrap_or("stop"), out);
+            self.end_reply(line.done_reason.as_deref().unwrap_or("stop"), out);
         }
         Ok(())
     }
 }
 
 impl Ollama {
-    fn message(&mut self, message: Message<'_>, out: &mut Writer<'_>) {
-        out.unknown_fields(&message.unknown);
+    /// Writes the thinking, text, images and tool calls of a chat message.
+    fn apply_message(&mut self, message: Message<'_>, out: &mut Writer<'_>) {
+        out.append_unknown_fields(&message.unknown);
         if let Some(thinking) = message.thinking {
-            out.reasoning(&thinking, ReasoningOrigin::Native);
+            out.append_reasoning(&thinking, ReasoningOrigin::Native);
         }
-        out.text(message.content.as_deref().unwrap_or(""));
-        for image in message.images.map(elements).unwrap_or_default() {
-            if let Some(base64) = string(image) {
-                // It does not say of what kind its pictures are; it makes PNG.
-                out.image(Image::Inline { media_type: "image/png".into(), base64 });
+        out.append_text(message.content.as_deref().unwrap_or(""));
+        for image in message.images.map(array_elements).unwrap_or_default() {
+            if let Some(base64) = as_string(image) {
+                // Ollama gives no media type; its images are PNG.
+                out.append_image(Image::Inline { media_type: "image/png".into(), base64 });
             }
         }
         for call in message.tool_calls.unwrap_or_default() {
-            self.tool_call(call, out);
+            self.apply_tool_call(call, out);
         }
     }
 
-    fn tool_call(&mut self, call: ToolCall<'_>, out: &mut Writer<'_>) {
-        out.unknown_fields(&call.unknown);
+    /// Writes a complete tool call, generating an id where it has none.
+    fn apply_tool_call(&mut self, call: ToolCall<'_>, out: &mut Writer<'_>) {
+        out.append_unknown_fields(&call.unknown);
         let function = call.function.unwrap_or_default();
-        out.unknown_fields(&function.unknown);
-        let id = call.id.map(|id| id.0).filter(|id| !id.is_empty()).unwrap_or_else(|| {
-            self.unnamed += 1;
-            format!("call_{}", self.unnamed).into()
-        });
-        let step = out.tool(ToolStart::function(&id, function.name.as_deref().unwrap_or("")));
+        out.append_unknown_fields(&function.unknown);
+        let id = self.call_ids.id_or_generated(call.id.map(|id| id.0));
+        let step =
+            out.start_tool(ToolStart::client_function(&id, function.name.as_deref().unwrap_or("")));
         if let Some(arguments) = function.arguments {
-            out.whole_arguments(step, &string_or_json(arguments));
+            out.set_arguments(step, &string_or_json(arguments));
         }
-        out.ready(step);
-        self.state = State::Replying { asks_for_tools: true };
+        out.mark_tool_ready(step);
+        self.reply_state = ReplyState::Replying { has_tool_calls: true };
     }
 
-    fn end(&mut self, reason: &str, out: &mut Writer<'_>) {
-        let stop = match (reason, self.state) {
-            ("stop", State::Replying { asks_for_tools: true }) => Stop::Tools,
-            ("stop", _) => Stop::End,
-            ("length", _) => Stop::Length,
-            // `load` and `unload`: the model came or went and said nothing.
-            _ => Stop::Other,
+    /// Ends the reply and its round with what `done_reason` means.
+    fn end_reply(&mut self, reason: &str, out: &mut Writer<'_>) {
+        let stop = match (reason, self.reply_state) {
+            ("stop", ReplyState::Replying { has_tool_calls: true }) => StopReason::Tools,
+            ("stop", _) => StopReason::End,
+            ("length", _) => StopReason::Length,
+            // `load` and `unload`: the model was loaded or unloaded without a reply.
+            _ => StopReason::Other,
         };
-        out.complete(stop);
-        // Nothing follows, so the round ends at the time of its last object.
+        out.report_completed(stop);
+        // Nothing follows, so the round ends at its last object's time.
         out.end_round(Some(stop));
-        self.state = State::Waiting;
+        self.reply_state = ReplyState::Waiting;
     }
 }

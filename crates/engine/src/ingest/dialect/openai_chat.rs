@@ -1,5 +1,5 @@
-//! `OpenAI` chat completions, and everybody who speaks like them: `DeepSeek`, Groq, Mistral, Qwen,
-//! xAI, Moonshot, Perplexity, Cerebras, `OpenRouter`, Azure, llama.cpp, vLLM, LM Studio.
+//! `OpenAI` chat completions and compatible servers: `DeepSeek`, Groq, Mistral, Qwen, xAI,
+//! Moonshot, Perplexity, Cerebras, `OpenRouter`, Azure, llama.cpp, vLLM, LM Studio.
 //!
 //! Text is incremental. A reply ends at its `finish_reason`; usage may follow, then `[DONE]`.
 //! Reasoning comes in `reasoning_content` or `reasoning`, or as `thinking` parts of the content.
@@ -10,42 +10,46 @@ mod calls;
 use std::borrow::Cow;
 
 use crate::event::{
-    Citation, FailureReason, Image, ReasoningOrigin, Stop, TextMode, UnrecognisedReason, Usage,
+    Citation, FailureReason, Image, ReasoningOrigin, StopReason, TextMode, UnrecognisedReason,
+    Usage,
 };
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
-    Few, RawValue, Shape, Text, TextOrParts, elements, number, object, string, string_or_json,
+    InlineFirstVec, RawValue, Text, TextOrParts, array_elements, as_scalar, as_string, object,
+    string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::Writer;
 
 use super::{Dialect, Unreadable};
-use calls::{Calls, Named};
+use calls::{CallRef, RoundCalls};
 
+/// State of one chat completion stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct OpenAiChat {
-    response: String,
-    state: State,
-    calls: Calls,
-    cited: usize,
-    refused: bool,
+    response_id: String,
+    reply_state: ReplyState,
+    calls: RoundCalls,
+    cited_count: usize,
+    is_refused: bool,
 }
 
+/// Progress of the current response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum ReplyState {
     #[default]
     Waiting,
     Replying,
-    /// A `finish_reason` has come; usage may follow.
+    /// The `finish_reason` was received; usage may follow.
     Finished,
-    /// The stream said that it is done: whatever comes is another response.
+    /// `[DONE]` was received; anything that follows is another response.
     Done,
 }
 
 object! { Chunk {
     id: Text<'a> = "id",
     model: Text<'a> = "model",
-    choices: Few<Choice<'a>> = "choices",
+    choices: InlineFirstVec<Choice<'a>> = "choices",
     usage: &'a RawValue = "usage",
     error: &'a RawValue = "error",
     x_groq: &'a RawValue = "x_groq",
@@ -98,38 +102,32 @@ object! { Function {
     ; skip "parsed_arguments"
 } }
 
-const USAGE: Shape<6> = Shape {
-    read: [
-        "prompt_tokens",
-        "completion_tokens",
-        "completion_tokens_details",
-        "prompt_tokens_details",
-        "cost",
-        "prompt_cache_hit_tokens",
-    ],
-    skip: &[],
-};
-const USAGE_DETAILS: Shape<3> =
-    Shape { read: ["reasoning_tokens", "cached_tokens", "cache_write_tokens"], skip: &[] };
-const PART: Shape<5> =
-    Shape { read: ["type", "text", "thinking", "image_url", "reference_ids"], skip: &["closed"] };
-const IMAGE_PART: Shape<2> = Shape { read: ["image_url", "url"], skip: &[] };
-const ANNOTATION: Shape<4> = Shape { read: ["url_citation", "url", "title", "content"], skip: &[] };
-const ERROR: Shape<3> = Shape { read: ["message", "type", "code"], skip: &[] };
+object! { UsageFields {
+    input = "prompt_tokens", output = "completion_tokens",
+    output_details = "completion_tokens_details", input_details = "prompt_tokens_details", cost,
+    cache_hit = "prompt_cache_hit_tokens",
+    ; skip _
+} }
+object! { UsageDetails { reasoning_tokens, cached_tokens, cache_write_tokens; skip _ } }
+object! { PartFields { kind = "type", text, thinking, image = "image_url"; skip _ } }
+object! { ImagePart { image_url, url; skip _ } }
+object! { AnnotationFields { url_citation, url, title, quote = "content"; skip _ } }
+object! { ErrorFields { message, kind = "type", code; skip _ } }
 
 impl Dialect for OpenAiChat {
     const NAME: &'static str = "openai-chat";
     const MODE: TextMode = TextMode::Incremental;
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
-        let object = probe.text("object").unwrap_or_default();
+        let object = probe.text_member("object").unwrap_or_default();
         if object.starts_with("chat.completion") {
             return Likeness::Yes;
         }
-        let choices = probe.get("choices").map(elements).unwrap_or_default();
+        let choices = probe.get("choices").map(array_elements).unwrap_or_default();
         let known = choices.iter().any(|choice| {
-            const CHOICE: Shape<3> = Shape { read: ["delta", "message", "index"], skip: &[] };
-            CHOICE.read(choice.get()).is_some_and(|choice| choice.read.iter().any(Option::is_some))
+            object! { Choice { delta, message, index; skip _ } }
+            Choice::from_raw(choice)
+                .is_some_and(|choice| choice.delta.or(choice.message).or(choice.index).is_some())
         });
         if known || (probe.has("choices") && probe.has("id")) {
             return Likeness::Yes;
@@ -137,198 +135,207 @@ impl Dialect for OpenAiChat {
         Likeness::maybe_if(probe.has("error") || object == "error" || probe.has("detail"))
     }
 
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+    fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
         let mut chunk = Chunk::default();
         chunk.read(frame.data)?;
-        out.unknown_fields(&chunk.unknown);
-        let mut error = self.error_of(&chunk);
+        out.append_unknown_fields(&chunk.unknown);
+        let mut error = self.find_error(&chunk);
         let mut finish_reason = None;
         let id = chunk.id.as_deref().unwrap_or("");
         let model = chunk.model.as_deref();
         for choice in chunk.choices.unwrap_or_default() {
             if choice.index.unwrap_or_default() == 0 {
-                self.begin(id, model, out);
-                out.unknown_fields(&choice.unknown);
-                // Some send the message so far beside each delta: the delta is what is new.
+                self.ensure_round(id, model, out);
+                out.append_unknown_fields(&choice.unknown);
+                // Some servers repeat the message so far beside each delta; only the delta is new.
                 if let Some(delta) = choice.delta.or_else(|| choice.message.map(|whole| *whole)) {
-                    self.delta(delta, out);
+                    self.apply_delta(delta, out);
                 }
                 error = error.or(choice.error);
                 finish_reason = choice.finish_reason;
             } else {
-                out.unrecognised(UnrecognisedReason::OtherChoice, frame.data);
+                out.append_unrecognised(UnrecognisedReason::OtherChoice, frame.data);
             }
         }
         if let Some(raw) = error {
-            out.fail(FailureReason::Error, &error_text(raw));
-            self.state = State::Finished;
+            out.report_failed(FailureReason::Error, &parse_error_message(raw));
+            self.reply_state = ReplyState::Finished;
         }
         if let Some(reason) = finish_reason {
-            self.finish_reason(&reason, out);
+            self.apply_finish_reason(&reason, out);
         }
         if let Some(citations) = chunk.citations {
-            self.cite(citations, out);
+            self.write_new_citations(citations, out);
         }
-        if let Some(usage) = chunk.usage.or_else(|| chunk.x_groq.and_then(groq_usage)) {
-            out.round_usage(usage_of(usage));
+        if let Some(usage) = chunk.usage.or_else(|| chunk.x_groq.and_then(find_groq_usage)) {
+            out.update_round_usage(parse_usage(usage));
         }
         Ok(())
     }
 
-    fn done(&mut self, _out: &mut Writer<'_>) {
-        if self.state != State::Waiting {
-            self.state = State::Done;
+    fn push_done_marker(&mut self, _out: &mut Writer<'_>) {
+        if self.reply_state != ReplyState::Waiting {
+            self.reply_state = ReplyState::Done;
         }
     }
 }
 
 impl OpenAiChat {
-    fn error_of<'a>(&self, chunk: &Chunk<'a>) -> Option<&'a RawValue> {
+    /// Returns the error of a chunk: its `error` member, or a flat error before any reply.
+    fn find_error<'a>(&self, chunk: &Chunk<'a>) -> Option<&'a RawValue> {
         let says_something = |error: &&RawValue| !matches!(error.get(), "false" | "\"\"" | "{}");
         chunk.error.filter(says_something).or_else(|| {
             let flat = chunk.object.as_deref() == Some("error") || chunk.choices.is_none();
             let words = chunk.message.or(chunk.detail);
-            words.filter(|_| flat && self.state == State::Waiting)
+            words.filter(|_| flat && self.reply_state == ReplyState::Waiting)
         })
     }
 
-    /// Opens the round; a response after a finished one is a new round.
-    fn begin(&mut self, id: &str, model: Option<&str>, out: &mut Writer<'_>) {
-        let other_id = !id.is_empty() && id != self.response;
-        let begins = match self.state {
-            State::Waiting | State::Done => true,
-            State::Finished => other_id,
-            State::Replying => false,
+    /// Starts a round unless one is open; another response id after a finished reply starts a new
+    /// one.
+    fn ensure_round(&mut self, id: &str, model: Option<&str>, out: &mut Writer<'_>) {
+        let other_id = !id.is_empty() && id != self.response_id;
+        let begins = match self.reply_state {
+            ReplyState::Waiting | ReplyState::Done => true,
+            ReplyState::Finished => other_id,
+            ReplyState::Replying => false,
         };
         if begins {
-            *self = OpenAiChat { response: id.to_owned(), ..OpenAiChat::default() };
-            self.state = State::Replying;
+            *self = OpenAiChat { response_id: id.to_owned(), ..OpenAiChat::default() };
+            self.reply_state = ReplyState::Replying;
             let filled = |text: &&str| !text.is_empty();
-            out.round(model.filter(filled), Some(id).filter(filled));
+            out.start_round(model.filter(filled), Some(id).filter(filled));
         }
     }
 
-    fn finish_reason(&mut self, reason: &str, out: &mut Writer<'_>) {
-        self.state = State::Finished;
+    /// Completes or fails the reply according to its `finish_reason`.
+    fn apply_finish_reason(&mut self, reason: &str, out: &mut Writer<'_>) {
+        self.reply_state = ReplyState::Finished;
         match reason {
-            "content_filter" => out.fail(FailureReason::Refused, "stopped by a content filter"),
-            "error" => out.fail(FailureReason::Error, "the provider reported an error"),
-            _ if self.refused => out.fail(FailureReason::Refused, "the model refused"),
-            "stop" => out.complete(Stop::End),
-            "length" | "model_length" => out.complete(Stop::Length),
-            "tool_calls" | "function_call" => out.complete(Stop::Tools),
-            _ => out.complete(Stop::Other),
+            "content_filter" => {
+                out.report_failed(FailureReason::Refused, "stopped by a content filter");
+            }
+            "error" => out.report_failed(FailureReason::Error, "the provider reported an error"),
+            _ if self.is_refused => out.report_failed(FailureReason::Refused, "the model refused"),
+            "stop" => out.report_completed(StopReason::End),
+            "length" | "model_length" => out.report_completed(StopReason::Length),
+            "tool_calls" | "function_call" => out.report_completed(StopReason::Tools),
+            _ => out.report_completed(StopReason::Other),
         }
     }
 
-    fn delta(&mut self, delta: Delta<'_>, out: &mut Writer<'_>) {
-        out.unknown_fields(&delta.unknown);
+    /// Writes the reasoning, text, images, annotations and tool calls of a delta.
+    fn apply_delta(&mut self, delta: Delta<'_>, out: &mut Writer<'_>) {
+        out.append_unknown_fields(&delta.unknown);
         let filled = |text: &Text<'_>| !text.is_empty();
         if let Some(text) = delta.reasoning_content.filter(filled).or(delta.reasoning) {
-            out.reasoning(&text, ReasoningOrigin::Native);
+            out.append_reasoning(&text, ReasoningOrigin::Native);
         }
         match delta.content {
-            Some(TextOrParts::Text(text)) => out.text(&text),
+            Some(TextOrParts::Text(text)) => out.append_text(&text),
             Some(TextOrParts::Parts(parts)) => {
                 for raw in parts {
-                    part(raw, out);
+                    write_part(raw, out);
                 }
             }
             None => {}
         }
         if let Some(refusal) = delta.refusal.filter(|text| !text.is_empty()) {
-            self.refused = true;
-            out.text(&refusal);
+            self.is_refused = true;
+            out.append_text(&refusal);
         }
-        for image in delta.images.map(elements).unwrap_or_default() {
-            part_image(image, out);
+        for image in delta.images.map(array_elements).unwrap_or_default() {
+            write_image_part(image, out);
         }
-        for annotation in delta.annotations.map(elements).unwrap_or_default() {
-            cite_annotation(annotation, out);
+        for annotation in delta.annotations.map(array_elements).unwrap_or_default() {
+            write_annotation(annotation, out);
         }
         if let Some(function) = delta.function_call {
             let call = ToolCall { function: Some(*function), ..ToolCall::default() };
-            self.tool_call(call, out);
+            self.apply_tool_call(call, out);
         }
         for call in delta.tool_calls.unwrap_or_default() {
-            self.tool_call(call, out);
+            self.apply_tool_call(call, out);
         }
     }
 
-    fn tool_call(&mut self, call: ToolCall<'_>, out: &mut Writer<'_>) {
-        out.unknown_fields(&call.unknown);
+    /// Starts a tool call or appends to its arguments.
+    fn apply_tool_call(&mut self, call: ToolCall<'_>, out: &mut Writer<'_>) {
+        out.append_unknown_fields(&call.unknown);
         let function = call.function.or(call.custom).unwrap_or_default();
-        out.unknown_fields(&function.unknown);
-        let named = Named {
+        out.append_unknown_fields(&function.unknown);
+        let named = CallRef {
             id: call.id.as_deref().unwrap_or(""),
             name: function.name.as_deref().unwrap_or(""),
             index: call.index,
         };
         let arguments = function.arguments.or(function.input).map(string_or_json);
-        self.calls.delta(named, arguments.as_deref().unwrap_or(""), out);
+        self.calls.append_arguments(named, arguments.as_deref().unwrap_or(""), out);
     }
 
-    /// Perplexity repeats all its sources in every chunk.
-    fn cite(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        let urls = elements(raw);
-        for url in urls.iter().skip(self.cited) {
-            out.cite(Citation { url: string(url), ..Citation::default() });
+    /// Cites the sources that are new: Perplexity repeats all of them in every chunk.
+    fn write_new_citations(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
+        let urls = array_elements(raw);
+        for url in urls.iter().skip(self.cited_count) {
+            out.append_citation(Citation { url: as_string(url), ..Citation::default() });
         }
-        self.cited = self.cited.max(urls.len());
+        self.cited_count = self.cited_count.max(urls.len());
     }
 }
 
-/// A part of a content array, as Mistral sends it.
-fn part(raw: &RawValue, out: &mut Writer<'_>) {
-    let Some(part) = PART.read(raw.get()) else {
+/// Writes one part of a content array, as Mistral sends it.
+fn write_part(raw: &RawValue, out: &mut Writer<'_>) {
+    let Some(part) = PartFields::from_raw(raw) else {
         return;
     };
-    let [kind, text, thinking, image, _] = part.read;
-    match kind.and_then(string).as_deref() {
+    let PartFields { kind, text, thinking, image } = part;
+    match kind.and_then(as_string).as_deref() {
         Some("text" | "output_text") => {
-            if let Some(text) = text.and_then(string) {
-                out.text(&text);
+            if let Some(text) = text.and_then(as_string) {
+                out.append_text(&text);
             }
         }
         Some("thinking") => {
-            for piece in thinking.map(elements).unwrap_or_default() {
-                if let Some(text) = PART.read(piece.get()).and_then(|piece| piece.read[1]) {
-                    out.reasoning(&string_or_json(text), ReasoningOrigin::Native);
+            for piece in thinking.map(array_elements).unwrap_or_default() {
+                if let Some(text) = PartFields::from_raw(piece).and_then(|piece| piece.text) {
+                    out.append_reasoning(&string_or_json(text), ReasoningOrigin::Native);
                 }
             }
-            if let Some(text) = thinking.and_then(string) {
-                out.reasoning(&text, ReasoningOrigin::Native);
+            if let Some(text) = thinking.and_then(as_string) {
+                out.append_reasoning(&text, ReasoningOrigin::Native);
             }
         }
-        Some("image_url") if image.is_some() => part_image(raw, out),
+        Some("image_url") if image.is_some() => write_image_part(raw, out),
         Some("reference") => {}
-        _ => out.unrecognised(UnrecognisedReason::Frame, raw.get()),
+        _ => out.append_unrecognised(UnrecognisedReason::Frame, raw.get()),
     }
 }
 
-fn cite_annotation(raw: &RawValue, out: &mut Writer<'_>) {
-    let Some(annotation) = ANNOTATION.read(raw.get()) else {
+/// Cites the source of one annotation.
+fn write_annotation(raw: &RawValue, out: &mut Writer<'_>) {
+    let Some(annotation) = AnnotationFields::from_raw(raw) else {
         return;
     };
-    let inner = annotation.read[0].and_then(|inner| ANNOTATION.read(inner.get()));
-    let [_, url, title, quote] = inner.map_or(annotation.read, |inner| inner.read);
-    let text = |raw: Option<_>| raw.and_then(string);
-    out.cite(Citation { url: text(url), title: text(title), quote: text(quote) });
+    let inner = annotation.url_citation.and_then(AnnotationFields::from_raw);
+    let AnnotationFields { url, title, quote, .. } = inner.unwrap_or(annotation);
+    let text = |raw: Option<_>| raw.and_then(as_string);
+    out.append_citation(Citation { url: text(url), title: text(title), quote: text(quote) });
 }
 
-fn part_image(raw: &RawValue, out: &mut Writer<'_>) {
-    let outer = IMAGE_PART.read(raw.get());
-    let url = outer.and_then(|outer| outer.read[0]).and_then(|image| {
-        let inner = IMAGE_PART.read(image.get()).and_then(|inner| inner.read[1]);
-        string(inner.unwrap_or(image))
+/// Writes the image of an `image_url` part.
+fn write_image_part(raw: &RawValue, out: &mut Writer<'_>) {
+    let outer = ImagePart::from_raw(raw);
+    let url = outer.and_then(|outer| outer.image_url).and_then(|image| {
+        let inner = ImagePart::from_raw(image).and_then(|inner| inner.url);
+        as_string(inner.unwrap_or(image))
     });
     if let Some(url) = url {
-        out.image(image_of_url(url));
+        out.append_image(image_from_url(url));
     }
 }
 
-/// A picture at an address, or in it.
-pub(super) fn image_of_url(url: Cow<'_, str>) -> Image<'_> {
+/// Converts a URL to an image; a `data:` URL becomes an inline one.
+pub(super) fn image_from_url(url: Cow<'_, str>) -> Image<'_> {
     let inline = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
     match inline {
         Some((media_type, base64)) => Image::Inline {
@@ -339,12 +346,13 @@ pub(super) fn image_of_url(url: Cow<'_, str>) -> Image<'_> {
     }
 }
 
-/// The words of an error that is an object, a string or anything else.
-pub(super) fn error_text(raw: &RawValue) -> String {
-    let Some(error) = ERROR.read(raw.get()) else {
+/// Returns the message of an error that is an object, a string or any other JSON.
+pub(super) fn parse_error_message(raw: &RawValue) -> String {
+    let Some(error) = ErrorFields::from_raw(raw) else {
         return string_or_json(raw).into_owned();
     };
-    let [message, kind, code] = error.read.map(|member| member.map(string_or_json));
+    let [message, kind, code] =
+        [error.message, error.kind, error.code].map(|member| member.map(string_or_json));
     match (message, kind.or(code)) {
         (Some(message), _) if !message.is_empty() => message.into_owned(),
         (_, Some(kind)) => kind.into_owned(),
@@ -352,25 +360,29 @@ pub(super) fn error_text(raw: &RawValue) -> String {
     }
 }
 
-fn groq_usage(raw: &RawValue) -> Option<&RawValue> {
-    const X_GROQ: Shape<1> = Shape { read: ["usage"], skip: &[] };
-    X_GROQ.read(raw.get())?.read[0]
+/// Returns the usage inside Groq's `x_groq` member.
+fn find_groq_usage(raw: &RawValue) -> Option<&RawValue> {
+    object! { XGroq { usage; skip _ } }
+    XGroq::from_raw(raw)?.usage
 }
 
-fn usage_of(raw: &RawValue) -> Usage {
-    let Some(usage) = USAGE.read(raw.get()) else {
+/// Reads a `usage` object; missing numbers stay `None`.
+fn parse_usage(raw: &RawValue) -> Usage {
+    let Some(usage) = UsageFields::from_raw(raw) else {
         return Usage::default();
     };
-    let [input, output, output_details, input_details, cost, cache_hit] = usage.read;
-    let details = |raw: Option<&RawValue>, at: usize| {
-        raw.and_then(|raw| USAGE_DETAILS.read(raw.get())?.read[at].and_then(number))
-    };
+    let UsageFields { input, output, output_details, input_details, cost, cache_hit } = usage;
+    let of_output = output_details.and_then(UsageDetails::from_raw).unwrap_or_default();
+    let of_input = input_details.and_then(UsageDetails::from_raw).unwrap_or_default();
     Usage {
-        input_tokens: input.and_then(number),
-        output_tokens: output.and_then(number),
-        reasoning_tokens: details(output_details, 0),
-        cache_read_tokens: details(input_details, 1).or(cache_hit.and_then(number)),
-        cache_write_tokens: details(input_details, 2),
-        cost_usd: cost.and_then(number),
+        input_tokens: input.and_then(as_scalar),
+        output_tokens: output.and_then(as_scalar),
+        reasoning_tokens: of_output.reasoning_tokens.and_then(as_scalar),
+        cache_read_tokens: of_input
+            .cached_tokens
+            .and_then(as_scalar)
+            .or_else(|| cache_hit.and_then(as_scalar)),
+        cache_write_tokens: of_input.cache_write_tokens.and_then(as_scalar),
+        cost_usd: cost.and_then(as_scalar),
     }
 }

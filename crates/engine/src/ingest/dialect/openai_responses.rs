@@ -1,19 +1,19 @@
-//! `OpenAI` Responses, and everybody who speaks like them: Azure, xAI, LM Studio, `DeepSeek`,
-//! `OpenRouter`, llama.cpp, GitHub Copilot.
+//! `OpenAI` Responses and compatible servers: Azure, xAI, LM Studio, `DeepSeek`, `OpenRouter`,
+//! llama.cpp, GitHub Copilot.
 //!
 //! Text is incremental. A reply ends at `response.completed`, `response.incomplete` or
-//! `response.failed`. What deltas have said comes again in up to four `done` events and counts only
+//! `response.failed`. Streamed content is repeated in up to four `done` events, which count only
 //! where no delta came. Whole replies are one object named `response`.
 //!
-//! Items are known by their `output_index`: some servers give them a new id in every event, others
-//! have no index and keep the id.
+//! Items are identified by their `output_index`: some servers give them a new id in every event,
+//! others have no index and keep the id.
 
 mod delta;
 mod item;
 mod output;
 mod reasoning;
 mod response;
-mod seen;
+mod seen_items;
 mod sequence;
 mod text;
 mod tool;
@@ -24,43 +24,45 @@ use crate::ingest::json::{RawValue, Text, object};
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::Writer;
 
-use super::draft::Drafts;
+use super::shared::message_drafts::MessageDrafts;
 use super::{Dialect, Unreadable};
-use delta::DeltaOf;
-use item::{Item, Key, MESSAGE, REASONING};
-use response::fail;
+use delta::DeltaValue;
+use item::{ItemKey, MESSAGE_TYPE, REASONING_TYPE, ResponseItem};
+use response::write_failure;
 use sequence::Sequence;
-use text::Of;
+use text::ItemRef;
 
+/// State of one Responses stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct OpenAiResponses {
-    stage: Stage,
-    /// The id of the response that is open, or was last.
-    response: String,
-    items: Vec<Item>,
-    items_begun: u32,
-    /// Messages that are not over, by the numbers of their items.
-    drafts: Drafts<u32>,
+    stage: ResponseStage,
+    /// Id of the open response, or of the last one.
+    response_id: String,
+    items: Vec<ResponseItem>,
+    items_started: u32,
+    /// Open messages, by item number.
+    drafts: MessageDrafts<u32>,
     sequence: Sequence,
-    /// A tool search that waits for its output, which does not name it.
-    tool_search: Option<StepId>,
-    left_open: LeftOpen,
+    /// A tool search without output; its output item does not name it.
+    open_tool_search: Option<StepId>,
+    pending_action: PendingAction,
 }
 
+/// Progress of the current response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
+enum ResponseStage {
     #[default]
     Waiting,
-    /// All items have been seen from the first on.
+    /// All items were seen from the first one on.
     Replying,
-    /// The stream was joined in its middle: items may be missing, and are to stay so.
-    Joined,
+    /// The stream was joined midway: missing items are not read from the final list.
+    JoinedMidway,
     Finished,
 }
 
-/// What a response leaves to others; the strongest decides how it ends.
+/// Follow-up that a response requires; the greatest value decides its stop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum LeftOpen {
+enum PendingAction {
     #[default]
     Nothing,
     Approval,
@@ -68,14 +70,14 @@ enum LeftOpen {
     Refusal,
 }
 
-object! { Line {
+object! { FramePayload {
     kind: Text<'a> = "type",
     output_index: u64 = "output_index",
     item_id: Text<'a> = "item_id",
     content_index: u64 = "content_index",
     summary_index: u64 = "summary_index",
     command_index: u64 = "command_index",
-    delta: DeltaOf<'a> = "delta",
+    delta: DeltaValue<'a> = "delta",
     text: &'a RawValue = "text",
     refusal: &'a RawValue = "refusal",
     arguments: &'a RawValue = "arguments",
@@ -94,7 +96,7 @@ object! { Line {
         | "quality" | "background" | "output_format" | "response_id" | "copilot_usage" | "timings"
 } }
 
-object! { Response {
+object! { ResponseBody {
     id: Text<'a> = "id",
     model: Text<'a> = "model",
     status: Text<'a> = "status",
@@ -112,7 +114,7 @@ object! { Response {
         | "copilot_usage"
 } }
 
-object! { Body {
+object! { ItemBody {
     kind: Text<'a> = "type",
     id: Text<'a> = "id",
     call_id: Text<'a> = "call_id",
@@ -156,20 +158,22 @@ object! { ShellDelta {
     ; skip "outcome"
 } }
 
-impl Line<'_> {
-    /// Where the item stands in the response.
-    fn place(&self) -> Option<u64> {
+impl FramePayload<'_> {
+    /// Index of the event's item in the response.
+    fn item_index(&self) -> Option<u64> {
         self.output_index
     }
 
-    fn key(&self) -> Key<'_> {
-        Key::new(self.place(), self.item_id.as_deref())
+    /// Key of the event's item: its index and id.
+    fn item_key(&self) -> ItemKey<'_> {
+        ItemKey::new(self.item_index(), self.item_id.as_deref())
     }
 
-    fn delta(&self) -> &str {
+    /// Text of the delta; empty for shell output.
+    fn delta_text(&self) -> &str {
         match &self.delta {
-            Some(DeltaOf::Text(text)) => text,
-            Some(DeltaOf::Shell(_)) | None => "",
+            Some(DeltaValue::Text(text)) => text,
+            Some(DeltaValue::Shell(_)) | None => "",
         }
     }
 }
@@ -184,34 +188,35 @@ impl Dialect for OpenAiResponses {
             "error" if probe.has("sequence_number") => Likeness::Yes,
             "error" => Likeness::maybe_if(probe.has("message")),
             "keepalive" => Likeness::Maybe,
-            _ => Likeness::yes_if(probe.text("object").as_deref() == Some("response")),
+            _ => Likeness::yes_if(probe.text_member("object").as_deref() == Some("response")),
         }
     }
 
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let mut line = Line::default();
+    fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+        let mut line = FramePayload::default();
         line.read(frame.data)?;
         if line.object.as_deref() == Some("response") {
-            let whole: Response<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+            let whole: ResponseBody<'_> =
+                serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
             self.end_response(&whole, "", out);
             return Ok(());
         }
-        out.unknown_fields(&line.unknown);
+        out.append_unknown_fields(&line.unknown);
         let kind = line.kind.as_deref().unwrap_or(frame.name);
         let event = kind.strip_prefix("response.").unwrap_or("");
-        // Nearly all are deltas.
+        // Fast path: nearly all events are deltas.
         let delta = event.strip_suffix(".delta").map(|subject| (subject, "delta"));
         match delta.or_else(|| event.rsplit_once('.')) {
-            Some((subject, verb)) => self.item_event(subject, verb, &line, frame.data, out),
+            Some((subject, verb)) => self.apply_item_event(subject, verb, &line, frame.data, out),
             None if !event.is_empty() => {
-                self.response_event(event, &line, frame.data, out)?;
-                self.sequence.is_repeat(line.sequence);
+                self.apply_response_event(event, &line, frame.data, out)?;
+                self.sequence.record_is_repeat(line.sequence);
             }
             None => match kind {
-                "error" => fail(line.error.or(line.message).or(line.code), out),
+                "error" => write_failure(line.error.or(line.message).or(line.code), out),
                 "keepalive" | "ping" => {}
-                _ if line.error.is_some() => fail(line.error, out),
-                _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
+                _ if line.error.is_some() => write_failure(line.error, out),
+                _ => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
             },
         }
         Ok(())
@@ -219,64 +224,76 @@ impl Dialect for OpenAiResponses {
 }
 
 impl OpenAiResponses {
-    fn item_event(
+    /// Applies an event about an item; late and repeated ones are written as unrecognised.
+    fn apply_item_event(
         &mut self,
         subject: &str,
         verb: &str,
-        line: &Line<'_>,
+        line: &FramePayload<'_>,
         raw: &str,
         out: &mut Writer<'_>,
     ) {
         match self.stage {
-            Stage::Replying | Stage::Joined => {}
-            Stage::Waiting => {
-                self.stage = Stage::Joined;
-                out.round(None, None);
+            ResponseStage::Replying | ResponseStage::JoinedMidway => {}
+            ResponseStage::Waiting => {
+                self.stage = ResponseStage::JoinedMidway;
+                out.start_round(None, None);
             }
-            Stage::Finished => return out.unrecognised(UnrecognisedReason::Late, raw),
+            ResponseStage::Finished => {
+                return out.append_unrecognised(UnrecognisedReason::Late, raw);
+            }
         }
-        if self.sequence.is_repeat(line.sequence) {
+        if self.sequence.record_is_repeat(line.sequence) {
             let begins = (subject, verb) == ("output_item", "added");
-            if !begins || self.position(line.key()).is_some() {
-                return out.unrecognised(UnrecognisedReason::Late, raw);
+            if !begins || self.item_position(line.item_key()).is_some() {
+                return out.append_unrecognised(UnrecognisedReason::Late, raw);
             }
             self.sequence = Sequence::Meaningless;
         }
         match verb {
-            "delta" => self.delta(subject, line, raw, out),
-            "done" => self.done_event(subject, line, raw, out),
-            _ => self.other_event(subject, verb, line, raw, out),
+            "delta" => self.apply_delta(subject, line, raw, out),
+            "done" => self.apply_done(subject, line, raw, out),
+            _ => self.apply_other_event(subject, verb, line, raw, out),
         }
     }
 
-    fn delta(&mut self, subject: &str, line: &Line<'_>, raw: &str, out: &mut Writer<'_>) {
+    /// Applies a `.delta` event; `subject` is its name without that suffix.
+    fn apply_delta(
+        &mut self,
+        subject: &str,
+        line: &FramePayload<'_>,
+        raw: &str,
+        out: &mut Writer<'_>,
+    ) {
         let part = line.content_index.unwrap_or_default();
-        if subject == "output_text" && self.goes_on(line.place(), part, line.delta(), out) {
+        if subject == "output_text"
+            && self.try_append_to_current(line.item_index(), part, line.delta_text(), out)
+        {
             return;
         }
-        let late = |of_type| self.is_late(line.key(), of_type);
+        let late = |of_type| self.is_late_for_item(line.item_key(), of_type);
         match subject {
-            "output_text" | "audio.transcript" | "refusal" if late(MESSAGE) => {
-                out.unrecognised(UnrecognisedReason::Late, raw);
+            "output_text" | "audio.transcript" | "refusal" if late(MESSAGE_TYPE) => {
+                out.append_unrecognised(UnrecognisedReason::Late, raw);
             }
-            "reasoning_text" | "reasoning_summary_text" if late(REASONING) => {
-                out.unrecognised(UnrecognisedReason::Late, raw);
+            "reasoning_text" | "reasoning_summary_text" if late(REASONING_TYPE) => {
+                out.append_unrecognised(UnrecognisedReason::Late, raw);
             }
             "output_text" | "audio.transcript" => {
-                self.text_delta(line.key(), part, line.delta(), out);
+                self.apply_text_delta(line.item_key(), part, line.delta_text(), out);
             }
             "refusal" => {
-                self.left_open = LeftOpen::Refusal;
-                self.text_delta(line.key(), part, line.delta(), out);
+                self.pending_action = PendingAction::Refusal;
+                self.apply_text_delta(line.item_key(), part, line.delta_text(), out);
             }
             "reasoning_text" => {
                 let origin = ReasoningOrigin::Native;
-                self.reasoning_delta(line.key(), origin, part, line.delta(), out);
+                self.apply_reasoning_delta(line.item_key(), origin, part, line.delta_text(), out);
             }
             "reasoning_summary_text" => {
                 let (origin, part) =
                     (ReasoningOrigin::Summary, line.summary_index.unwrap_or_default());
-                self.reasoning_delta(line.key(), origin, part, line.delta(), out);
+                self.apply_reasoning_delta(line.item_key(), origin, part, line.delta_text(), out);
             }
             "function_call_arguments"
             | "custom_tool_call_input"
@@ -287,82 +304,101 @@ impl OpenAiResponses {
             | "apply_patch_call_operation_diff"
             | "shell_call_command" => {
                 let element = line.command_index.unwrap_or_default();
-                if !self.arguments_delta(line.key(), element, line.delta(), out) {
-                    out.unrecognised(UnrecognisedReason::Late, raw);
+                if !self.append_arguments(line.item_key(), element, line.delta_text(), out) {
+                    out.append_unrecognised(UnrecognisedReason::Late, raw);
                 }
             }
             "shell_call_output_content" => {
-                if let Some(DeltaOf::Shell(piece)) = &line.delta {
-                    out.unknown_fields(&piece.unknown);
-                    self.output_delta(line.key(), piece, out);
+                if let Some(DeltaValue::Shell(piece)) = &line.delta {
+                    out.append_unknown_fields(&piece.unknown);
+                    self.append_output(line.item_key(), piece, out);
                 }
             }
             "audio" => {}
-            _ => out.unrecognised(UnrecognisedReason::Frame, raw),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }
     }
 
-    /// A part of an item is complete, and comes again as a whole.
-    fn done_event(&mut self, subject: &str, line: &Line<'_>, raw: &str, out: &mut Writer<'_>) {
+    /// Applies a `.done` event: a part of an item is complete and is repeated as a whole.
+    fn apply_done(
+        &mut self,
+        subject: &str,
+        line: &FramePayload<'_>,
+        raw: &str,
+        out: &mut Writer<'_>,
+    ) {
         let content = line.content_index.unwrap_or_default();
         let summary = line.summary_index.unwrap_or_default();
-        let (key, of) = (line.key(), Of::Named(line.key()));
+        let (key, item_ref) = (line.item_key(), ItemRef::ByKey(line.item_key()));
         match subject {
             "output_item" => {
                 if let Some(item) = line.item {
-                    self.item_done(line.place(), item, out);
+                    self.complete_item(line.item_index(), item, out);
                 }
             }
-            "output_text" => self.whole_text(of, content, line.text, out),
+            "output_text" => self.apply_whole_text(item_ref, content, line.text, out),
             "refusal" => {
-                self.left_open = LeftOpen::Refusal;
-                self.whole_text(of, content, line.refusal, out);
+                self.pending_action = PendingAction::Refusal;
+                self.apply_whole_text(item_ref, content, line.refusal, out);
             }
             "reasoning_text" => {
-                self.whole_reasoning(of, ReasoningOrigin::Native, content, line.text, out);
+                self.apply_whole_reasoning(
+                    item_ref,
+                    ReasoningOrigin::Native,
+                    content,
+                    line.text,
+                    out,
+                );
             }
             "reasoning_summary_text" => {
-                self.whole_reasoning(of, ReasoningOrigin::Summary, summary, line.text, out);
+                self.apply_whole_reasoning(
+                    item_ref,
+                    ReasoningOrigin::Summary,
+                    summary,
+                    line.text,
+                    out,
+                );
             }
-            "content_part" => self.whole_part(of, content, line.part, out),
-            "reasoning_summary_part" => self.whole_part(of, summary, line.part, out),
+            "content_part" => self.apply_whole_part(item_ref, content, line.part, out),
+            "reasoning_summary_part" => self.apply_whole_part(item_ref, summary, line.part, out),
             "function_call_arguments"
             | "custom_tool_call_input"
             | "mcp_call_arguments"
             | "mcp_call.arguments" => {
-                if !self.whole_arguments(key, line.arguments.or(line.input), out) {
-                    out.unrecognised(UnrecognisedReason::Late, raw);
+                if !self.complete_arguments(key, line.arguments.or(line.input), out) {
+                    out.append_unrecognised(UnrecognisedReason::Late, raw);
                 }
             }
             "code_interpreter_call_code"
             | "code_interpreter_call.code"
             | "apply_patch_call_operation_diff" => {
-                self.whole_arguments(key, None, out);
+                self.complete_arguments(key, None, out);
             }
-            // The item's own `done` says the same.
+            // The item's `done` event repeats these.
             "shell_call_command" | "shell_call_output_content" | "audio" | "audio.transcript" => {}
-            _ => out.unrecognised(UnrecognisedReason::Frame, raw),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }
     }
 
-    fn other_event(
+    /// Applies the other item events: `added`, annotations and progress.
+    fn apply_other_event(
         &mut self,
         subject: &str,
         verb: &str,
-        line: &Line<'_>,
+        line: &FramePayload<'_>,
         raw: &str,
         out: &mut Writer<'_>,
     ) {
         match (subject, verb) {
             ("output_item", "added") => {
                 if let Some(item) = line.item {
-                    self.item_added(line.place(), item, out);
+                    self.add_item(line.item_index(), item, out);
                 }
             }
             ("output_text.annotation", "added") => {
                 if let Some(annotation) = line.annotation {
-                    self.annotation(
-                        line.key(),
+                    self.apply_annotation(
+                        line.item_key(),
                         line.content_index.unwrap_or_default(),
                         annotation,
                         out,
@@ -373,9 +409,9 @@ impl OpenAiResponses {
             | ("compaction", "compacting")
             | (_, "in_progress" | "completed" | "failed") => {}
             (_, "searching" | "interpreting" | "generating" | "partial_image") => {
-                self.progress(line.key(), &verb.replace('_', " "), out);
+                self.write_progress(line.item_key(), &verb.replace('_', " "), out);
             }
-            _ => out.unrecognised(UnrecognisedReason::Frame, raw),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }
     }
 }

@@ -1,46 +1,48 @@
-//! opencode: the lines of `opencode run --format json`, and the events of `opencode serve`.
+//! Dialect of opencode: the lines of `opencode run --format json` and the events of
+//! `opencode serve`.
 //!
-//! `run` sends whole parts; its end is a `step_finish` for any reason but `tool-calls`. `serve`
-//! sends deltas and, around them, the part so far; its end is the session going idle. A step that
-//! begins with a new message is a new round. After a cut opencode begins the step again and says
-//! nothing: what was said stays, and a part that comes again goes on where it was.
+//! `run` sends whole parts and ends with a `step_finish` for any reason except `tool-calls`.
+//! `serve` sends deltas and the part so far, and ends when the session is idle. A step with a new
+//! message is a new round. After a connection loss opencode restarts the step without a marker:
+//! written text stays, and a repeated part continues it.
 
 mod part;
 mod serve;
 
-use crate::event::{Event, FailureReason, Stop, TextMode, UnrecognisedReason, Usage};
+use crate::event::{Event, FailureReason, StopReason, TextMode, UnrecognisedReason, Usage};
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{RawValue, Shape, Text, number, object, string, string_or_json};
+use crate::ingest::json::{RawValue, Text, as_scalar, as_string, object, string_or_json};
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::Writer;
 
-use super::repeated::{Outputs, Recent, Repeated};
+use super::shared::dedup::{OutputDedup, RecentIds, TextDedup};
 use super::{Dialect, Unreadable};
 
+/// Parser state of the `opencode` dialect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Opencode {
-    /// Messages of the model that have had their round.
-    rounds: Recent,
-    texts: Repeated,
-    thoughts: Repeated,
-    calls_over: Recent,
-    outputs: Outputs,
-    serve: serve::Serve,
-    /// The latest time the source has told.
-    clock: u64,
-    /// When the part at hand was told.
-    told: Option<u64>,
+    /// Messages whose round was started.
+    started_rounds: RecentIds,
+    texts: TextDedup,
+    thoughts: TextDedup,
+    ended_calls: RecentIds,
+    outputs: OutputDedup,
+    sessions: serve::ServerSessions,
+    /// Latest time of the source.
+    latest_time: u64,
+    /// Time of the current part.
+    part_time: Option<u64>,
 }
 
-/// How far the end of a step is the end of the run.
+/// Scope that the end of a step ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ends {
+enum StepEndScope {
     Run,
-    /// The session says itself when it is at rest.
+    /// The run ends when the session is idle.
     Round,
 }
 
-object! { Line {
+object! { EventLine {
     kind: Text<'a> = "type",
     timestamp: u64 = "timestamp",
     part: &'a RawValue = "part",
@@ -76,12 +78,12 @@ impl Dialect for Opencode {
     const MODE: TextMode = TextMode::Incremental;
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
-        if probe.has("directory") && probe.inner_has("payload", "properties") {
+        if probe.has("directory") && probe.has_nested("payload", "properties") {
             return Likeness::Yes;
         }
         match probe.kind() {
             "step_start" | "reasoning" | "text" | "tool_use" | "step_finish" => {
-                Likeness::yes_if(probe.has("sessionID") && probe.inner_has("part", "messageID"))
+                Likeness::yes_if(probe.has("sessionID") && probe.has_nested("part", "messageID"))
             }
             "error" => Likeness::yes_if(probe.has_all(["sessionID", "error"])),
             kind if probe.has("properties") => {
@@ -93,153 +95,164 @@ impl Dialect for Opencode {
         }
     }
 
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let mut line: Line<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-        out.unknown_fields(&line.unknown);
+    fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+        let mut line: EventLine<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+        out.append_unknown_fields(&line.unknown);
         if let Some(payload) = line.payload {
             line = serde_json::from_str(payload.get()).map_err(|_| Unreadable)?;
         }
         let kind = line.kind.as_deref().unwrap_or("");
         if let Some(properties) = line.properties {
-            return self.event(kind, properties, frame, out);
+            return self.apply_server_event(kind, properties, frame, out);
         }
         match (kind, line.part, line.error) {
             ("error", _, Some(error)) => {
-                self.at(line.timestamp, out);
-                fail(error, out);
+                self.advance_time(line.timestamp, out);
+                write_failure(error, out);
             }
             (_, Some(raw), _) => {
                 let part: Part<'_> = serde_json::from_str(raw.get()).map_err(|_| Unreadable)?;
-                self.told = line.timestamp;
-                self.part(&part, raw, Ends::Run, out);
+                self.part_time = line.timestamp;
+                self.apply_part(&part, raw, StepEndScope::Run, out);
             }
-            _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
         }
         Ok(())
     }
 }
 
 impl Opencode {
-    fn begin_round(&mut self, message: &str, model: Option<&str>, out: &mut Writer<'_>) {
-        if !message.is_empty() && self.rounds.add(message) {
-            out.round(model, Some(message));
+    /// Starts the round of a message, once.
+    fn begin_round_once(&mut self, message: &str, model: Option<&str>, out: &mut Writer<'_>) {
+        if !message.is_empty() && self.started_rounds.insert(message) {
+            out.start_round(model, Some(message));
         }
     }
 
-    /// Parts tell when they began and ended, some of it before what others have told already.
-    fn at(&mut self, at: Option<u64>, out: &mut Writer<'_>) {
+    /// Sets the time of the next events; a time before the latest one is ignored.
+    fn advance_time(&mut self, at: Option<u64>, out: &mut Writer<'_>) {
         if let Some(at) = at {
-            self.clock = self.clock.max(at);
-            out.at(self.clock);
+            self.latest_time = self.latest_time.max(at);
+            out.set_timestamp(self.latest_time);
         }
     }
 
-    /// A part of what the model says.
-    fn part(&mut self, part: &Part<'_>, raw: &RawValue, ends: Ends, out: &mut Writer<'_>) {
-        out.unknown_fields(&part.unknown);
+    /// Applies a part of a model message.
+    fn apply_part(
+        &mut self,
+        part: &Part<'_>,
+        raw: &RawValue,
+        ends: StepEndScope,
+        out: &mut Writer<'_>,
+    ) {
+        out.append_unknown_fields(&part.unknown);
         let id = part.id.as_deref().unwrap_or("");
         let message = part.message.as_deref().unwrap_or("");
         let text = part.text.as_deref().unwrap_or("");
         if !matches!(part.kind.as_deref(), Some("reasoning" | "tool")) {
-            self.at(self.told, out);
+            self.advance_time(self.part_time, out);
         }
-        self.begin_round(message, None, out);
+        self.begin_round_once(message, None, out);
         match part.kind.as_deref().unwrap_or("") {
-            "text" => self.texts.text(id, text, out),
+            "text" => self.texts.push_whole_text(id, text, out),
             "reasoning" => {
-                let (start, end) = part::times(part.time);
-                self.at(start.or(self.told), out);
-                self.thoughts.thought(id, text, out);
+                let (start, end) = part::parse_times(part.time);
+                self.advance_time(start.or(self.part_time), out);
+                self.thoughts.push_whole_thought(id, text, out);
                 if end.is_some() {
-                    self.at(end, out);
+                    self.advance_time(end, out);
                     out.end_reasoning();
                 }
             }
-            "tool" => self.tool(part, None, out),
+            "tool" => self.apply_tool_part(part, raw, None, out),
             "step-finish" => {
                 if let Some(tokens) = part.tokens {
-                    out.round_usage(usage_of(tokens, part.cost));
+                    out.update_round_usage(parse_usage(tokens, part.cost));
                 }
-                self.finish_step(part.reason.as_deref().unwrap_or(""), ends, out);
+                self.apply_step_finish(part.reason.as_deref().unwrap_or(""), ends, out);
             }
-            "retry" => retry(raw, out),
+            "retry" => write_retry(raw, out),
             "file" => {
                 if let Some(image) = part.image() {
-                    out.image(image);
+                    out.append_image(image);
                 }
             }
-            "compaction" => out.note(Event::HistoryCompacted { summary: None }),
+            "compaction" => out.append_event(Event::HistoryCompacted { summary: None }),
             "step-start" | "snapshot" | "patch" | "agent" | "subtask" => {}
-            _ => out.unrecognised(UnrecognisedReason::Frame, raw.get()),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, raw.get()),
         }
     }
 
-    fn finish_step(&mut self, reason: &str, ends: Ends, out: &mut Writer<'_>) {
+    /// Ends the round, or the run, by the reason of a step's end.
+    fn apply_step_finish(&mut self, reason: &str, ends: StepEndScope, out: &mut Writer<'_>) {
         let stop = match reason {
-            "tool-calls" => return out.end_round(Some(Stop::Tools)),
+            "tool-calls" => return out.end_round(Some(StopReason::Tools)),
             "content-filter" => {
-                return out.fail(FailureReason::Refused, "stopped by a content filter");
+                return out.report_failed(FailureReason::Refused, "stopped by a content filter");
             }
-            "error" => return out.fail(FailureReason::Error, "the step ended with an error"),
-            "stop" => Stop::End,
-            "length" => Stop::Length,
-            _ => Stop::Other,
+            "error" => {
+                return out.report_failed(FailureReason::Error, "the step ended with an error");
+            }
+            "stop" => StopReason::End,
+            "length" => StopReason::Length,
+            _ => StopReason::Other,
         };
         match ends {
-            Ends::Run => out.complete(stop),
-            Ends::Round => {
-                self.serve.stop = Some(stop);
+            StepEndScope::Run => out.report_completed(stop),
+            StepEndScope::Round => {
+                self.sessions.last_stop = Some(stop);
                 out.end_round(Some(stop));
             }
         }
     }
 }
 
-/// An error by name, with its words in `data`.
-fn fail(raw: &RawValue, out: &mut Writer<'_>) {
-    const ERROR: Shape<3> = Shape { read: ["name", "data", "message"], skip: &[] };
-    const DATA: Shape<1> = Shape { read: ["message"], skip: &[] };
-    let [name, data, message] = ERROR.read(raw.get()).map(|error| error.read).unwrap_or_default();
-    let inner = data.and_then(|data| DATA.read(data.get())).and_then(|data| data.read[0]);
-    let name = name.and_then(string).unwrap_or_default();
-    let words = inner.or(message).and_then(string).filter(|words| !words.is_empty());
+/// Ends the run by the name of an error; its text is in `data`.
+fn write_failure(raw: &RawValue, out: &mut Writer<'_>) {
+    object! { ErrorFields { name, data, message; skip _ } }
+    object! { Data { message; skip _ } }
+    let ErrorFields { name, data, message } = ErrorFields::from_raw(raw).unwrap_or_default();
+    let inner = data.and_then(Data::from_raw).and_then(|data| data.message);
+    let name = name.and_then(as_string).unwrap_or_default();
+    let words = inner.or(message).and_then(as_string).filter(|words| !words.is_empty());
     let unnamed = || {
         if name.is_empty() { string_or_json(raw) } else { name.clone() }
     };
     let words = words.unwrap_or_else(unnamed);
     match name.as_ref() {
-        "MessageAbortedError" => out.cancelled(&words),
-        "MessageOutputLengthError" => out.complete(Stop::Length),
-        "ContentFilterError" => out.fail(FailureReason::Refused, &words),
-        _ => out.fail(FailureReason::Error, &words),
+        "MessageAbortedError" => out.report_cancelled(&words),
+        "MessageOutputLengthError" => out.report_completed(StopReason::Length),
+        "ContentFilterError" => out.report_failed(FailureReason::Refused, &words),
+        _ => out.report_failed(FailureReason::Error, &words),
     }
 }
 
-fn retry(raw: &RawValue, out: &mut Writer<'_>) {
-    const RETRY: Shape<3> = Shape { read: ["attempt", "message", "error"], skip: &[] };
-    let [attempt, message, error] =
-        RETRY.read(raw.get()).map(|retry| retry.read).unwrap_or_default();
-    out.note(Event::RetryScheduled {
-        attempt: attempt.and_then(number),
+/// Writes a scheduled retry.
+fn write_retry(raw: &RawValue, out: &mut Writer<'_>) {
+    object! { Retry { attempt, message, error; skip _ } }
+    let Retry { attempt, message, error } = Retry::from_raw(raw).unwrap_or_default();
+    out.append_event(Event::RetryScheduled {
+        attempt: attempt.and_then(as_scalar),
         attempts_max: None,
         delay_ms: None,
         reason: message.or(error).map(string_or_json).unwrap_or_default(),
     });
 }
 
-fn usage_of(tokens: &RawValue, cost: Option<f64>) -> Usage {
-    const TOKENS: Shape<4> = Shape { read: ["input", "output", "reasoning", "cache"], skip: &[] };
-    const CACHE: Shape<2> = Shape { read: ["read", "write"], skip: &[] };
-    let read = TOKENS.read(tokens.get()).map(|tokens| tokens.read);
-    let [input, output, reasoning, cache] = read.unwrap_or_default();
-    let cache = cache.and_then(|cache| CACHE.read(cache.get())).map(|cache| cache.read);
-    let [cache_read, cache_write] = cache.unwrap_or_default();
+/// Parses token counts.
+fn parse_usage(tokens: &RawValue, cost: Option<f64>) -> Usage {
+    object! { Tokens { input, output, reasoning, cache; skip _ } }
+    object! { Cache { cache_read = "read", cache_write = "write"; skip _ } }
+    let read = Tokens::from_raw(tokens);
+    let Tokens { input, output, reasoning, cache } = read.unwrap_or_default();
+    let cache = cache.and_then(Cache::from_raw);
+    let Cache { cache_read, cache_write } = cache.unwrap_or_default();
     Usage {
-        input_tokens: input.and_then(number),
-        output_tokens: output.and_then(number),
-        reasoning_tokens: reasoning.and_then(number),
-        cache_read_tokens: cache_read.and_then(number),
-        cache_write_tokens: cache_write.and_then(number),
+        input_tokens: input.and_then(as_scalar),
+        output_tokens: output.and_then(as_scalar),
+        reasoning_tokens: reasoning.and_then(as_scalar),
+        cache_read_tokens: cache_read.and_then(as_scalar),
+        cache_write_tokens: cache_write.and_then(as_scalar),
         cost_usd: cost,
     }
 }

@@ -1,60 +1,63 @@
-//! `pi --mode json`: an agent of turns, each one assistant message and the tools it asked for.
+//! Dialect of `pi --mode json`: turns of one assistant message and its tools.
 //!
-//! Text is incremental: `delta` counts, `partial` runs ahead of it and is not read. Whole messages
-//! repeat what deltas have said and are shown only where there were none. A run ends at
-//! `agent_end`; shortening the history after it does not open the run again. An attempt that is
-//! made anew takes back what the failed one had said.
+//! Text is incremental: `delta` is read; `partial` is ahead of it and is not. Whole messages repeat
+//! the deltas and are written only if there were none. A run ends at `agent_end`; a later
+//! compaction does not reopen it. A retry withdraws the text of the failed attempt.
 
 mod tools;
 
 use crate::event::{
-    Event, FailureReason, Level, ReasoningOrigin, StepId, Stop, TextMode, UnrecognisedReason, Usage,
+    Event, FailureReason, NoticeLevel, ReasoningOrigin, StepId, StopReason, TextMode,
+    UnrecognisedReason, Usage,
 };
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
-    RawValue, Shape, Text, elements, is_true, number, object, string, string_or_json,
+    RawValue, Text, array_elements, as_scalar, as_string, is_true, object, string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::{Fingerprint, Writer};
 
 use super::{Dialect, Unreadable};
 
-use tools::{content_of, text_of, tool_result, tool_start};
+use tools::{content_member, content_text, tool_start, write_tool_result};
 
+/// Parser state of the `pi` dialect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Pi {
-    /// Parts of the assistant's message of which something has come.
-    parts: Vec<Part>,
-    ending: Ending,
-    /// What the person wrote, if its end is still to come.
-    prompt: Option<Fingerprint>,
+    /// Started parts of the assistant message.
+    parts: Vec<PartState>,
+    last_ending: MessageEnding,
+    /// Prompt whose `message_end` has not arrived.
+    open_prompt: Option<Fingerprint>,
 }
 
+/// State of one content part.
 #[derive(Clone, Debug, PartialEq)]
-struct Part {
+struct PartState {
     index: u64,
-    /// The tool it calls, once it is named.
+    /// Step of its tool call, once the tool is named.
     step: Option<StepId>,
+    /// Its content was written.
     streamed: bool,
 }
 
-/// How the last assistant message ended, and so the run if it was the last.
+/// Ending of the last assistant message, which decides the ending of the run.
 #[derive(Clone, Debug, Default, PartialEq)]
-enum Ending {
-    /// There was none.
+enum MessageEnding {
+    /// There was no message.
     #[default]
     None,
-    /// It has not ended.
+    /// The message has not ended.
     Open,
-    Stopped(Stop),
+    Stopped(StopReason),
     Failed(String),
     Aborted(String),
 }
 
-object! { Line {
+object! { EventLine {
     kind: Text<'a> = "type",
     message: &'a RawValue = "message",
-    event: Update<'a> = "assistantMessageEvent",
+    event: AssistantEvent<'a> = "assistantMessageEvent",
     call: Text<'a> = "toolCallId",
     tool: Text<'a> = "toolName",
     args: &'a RawValue = "args",
@@ -72,12 +75,12 @@ object! { Line {
         | "level" | "extensionPath" | "event" | "entry"
 } }
 
-object! { Update {
+object! { AssistantEvent {
     kind: Text<'a> = "type",
     index: u64 = "contentIndex",
     delta: Text<'a> = "delta",
     content: Text<'a> = "content",
-    call: ToolCall<'a> = "toolCall",
+    call: ContentPart<'a> = "toolCall",
     partial: &'a RawValue = "partial",
     ; skip "reason" | "message" | "error" | "contentSignature"
 } }
@@ -95,7 +98,7 @@ object! { Message {
         | "attachments" | "customType" | "display" | "diagnostics"
 } }
 
-object! { ToolCall {
+object! { ContentPart {
     kind: Text<'a> = "type",
     id: Text<'a> = "id",
     name: Text<'a> = "name",
@@ -117,7 +120,7 @@ impl Dialect for Pi {
             "agent_end" => Likeness::yes_if(probe.has("messages")),
             "message_update" => Likeness::yes_if(probe.has("assistantMessageEvent")),
             "message_start" | "message_end" => Likeness::yes_if(
-                probe.inner_has("message", "role") && !probe.inner_has("message", "type"),
+                probe.has_nested("message", "role") && !probe.has_nested("message", "type"),
             ),
             "turn_start" => Likeness::Maybe,
             "tool_execution_start" => Likeness::yes_if(probe.has("toolCallId")),
@@ -125,32 +128,34 @@ impl Dialect for Pi {
         }
     }
 
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let line: Line<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-        out.unknown_fields(&line.unknown);
+    fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+        let line: EventLine<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+        out.append_unknown_fields(&line.unknown);
         match line.kind.as_deref().unwrap_or("") {
-            "message_update" => self.update(line.event.unwrap_or_default(), frame.data, out),
-            "message_start" => self.message_start(&message_of(&line)?, frame.data, out),
-            "message_end" => self.message_end(&message_of(&line)?, out),
-            "tool_execution_start" => execution_start(&line, out),
+            "message_update" => {
+                self.apply_assistant_event(line.event.unwrap_or_default(), frame.data, out);
+            }
+            "message_start" => self.apply_message_start(&parse_message(&line)?, frame.data, out),
+            "message_end" => self.apply_message_end(&parse_message(&line)?, out),
+            "tool_execution_start" => write_execution_start(&line, out),
             "tool_execution_update" => {
-                if let Some(step) = line.call.as_deref().and_then(|call| out.step_of(call)) {
-                    let content = content_of(line.partial_result);
-                    out.output_so_far(step, &text_of(content));
+                if let Some(step) = line.call.as_deref().and_then(|call| out.find_open_tool(call)) {
+                    let content = content_member(line.partial_result);
+                    out.append_cumulative_output(step, &content_text(content));
                 }
             }
             "tool_execution_end" => {
                 let call = line.call.as_deref().unwrap_or("");
-                if out.step_of(call).is_none() {
-                    out.unrecognised(UnrecognisedReason::Late, frame.data);
+                if out.find_open_tool(call).is_none() {
+                    out.append_unrecognised(UnrecognisedReason::Late, frame.data);
                 }
-                tool_result(call, content_of(line.result), line.is_error, out);
+                write_tool_result(call, content_member(line.result), line.is_error, out);
             }
-            "agent_end" => self.agent_end(out),
-            "compaction_end" | "auto_compaction_end" => compacted(&line, out),
+            "agent_end" => self.end_run(out),
+            "compaction_end" | "auto_compaction_end" => write_compaction(&line, out),
             "auto_retry_start" => {
                 out.withdraw_round();
-                out.note(Event::RetryScheduled {
+                out.append_event(Event::RetryScheduled {
                     attempt: line.attempt,
                     attempts_max: line.attempts_max,
                     delay_ms: line.delay_ms,
@@ -158,7 +163,10 @@ impl Dialect for Pi {
                 });
             }
             "extension_error" => {
-                out.notice(Level::Warning, &line.error.map(string_or_json).unwrap_or_default());
+                out.append_notice(
+                    NoticeLevel::Warning,
+                    &line.error.map(string_or_json).unwrap_or_default(),
+                );
             }
             "session"
             | "agent_start"
@@ -171,172 +179,186 @@ impl Dialect for Pi {
             | "session_info_changed"
             | "thinking_level_changed"
             | "entry_appended" => {}
-            _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
         }
         Ok(())
     }
 }
 
 impl Pi {
-    fn message_start(&mut self, message: &Message<'_>, raw: &str, out: &mut Writer<'_>) {
-        out.unknown_fields(&message.unknown);
+    /// Starts a round or writes a prompt.
+    fn apply_message_start(&mut self, message: &Message<'_>, raw: &str, out: &mut Writer<'_>) {
+        out.append_unknown_fields(&message.unknown);
         match message.role.as_deref().unwrap_or("") {
             "assistant" => {
                 self.parts.clear();
-                self.ending = Ending::Open;
-                out.round(message.model.as_deref(), None);
+                self.last_ending = MessageEnding::Open;
+                out.start_round(message.model.as_deref(), None);
             }
             "user" => {
-                let text = text_of(message.content);
-                self.prompt = Some(Fingerprint::of(&text));
-                out.prompt(&text);
+                let text = content_text(message.content);
+                self.open_prompt = Some(Fingerprint::from_text(&text));
+                out.append_prompt(&text);
             }
             "toolResult" => {}
-            _ => out.unrecognised(UnrecognisedReason::Frame, raw),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }
     }
 
-    fn update(&mut self, event: Update<'_>, raw: &str, out: &mut Writer<'_>) {
-        out.unknown_fields(&event.unknown);
-        if self.ending == Ending::None {
-            self.ending = Ending::Open;
+    /// Applies a streaming event of the assistant message.
+    fn apply_assistant_event(
+        &mut self,
+        event: AssistantEvent<'_>,
+        raw: &str,
+        out: &mut Writer<'_>,
+    ) {
+        out.append_unknown_fields(&event.unknown);
+        if self.last_ending == MessageEnding::None {
+            self.last_ending = MessageEnding::Open;
         }
         let index = event.index.unwrap_or(0);
         let delta = event.delta.as_deref().unwrap_or("");
         match event.kind.as_deref().unwrap_or("") {
             "text_delta" => {
-                self.part(index).streamed = true;
-                out.text(delta);
+                self.part_state(index).streamed = true;
+                out.append_text(delta);
             }
             "thinking_delta" => {
-                self.part(index).streamed = true;
-                out.reasoning(delta, ReasoningOrigin::Native);
+                self.part_state(index).streamed = true;
+                out.append_reasoning(delta, ReasoningOrigin::Native);
             }
             "toolcall_start" => {
-                let part = event.partial.and_then(|partial| part_of(partial, index));
-                self.start_call(index, &part.unwrap_or_default(), out);
+                let part = event.partial.and_then(|partial| parse_part_at(partial, index));
+                self.start_tool_call(index, &part.unwrap_or_default(), out);
             }
             "toolcall_delta" => {
-                if let Part { step: Some(step), streamed, .. } = self.part(index) {
+                if let PartState { step: Some(step), streamed, .. } = self.part_state(index) {
                     *streamed |= !delta.is_empty();
-                    out.arguments(*step, delta);
+                    out.append_arguments(*step, delta);
                 }
             }
-            // All ends come together, after the last delta: only what had no delta is news.
-            "text_end" => self.whole_text(index, event.content.as_deref(), out),
-            "thinking_end" => self.whole_thinking(index, event.content.as_deref(), out),
-            "toolcall_end" => self.whole_call(index, &event.call.unwrap_or_default(), out),
+            // An end repeats its deltas: it is written only if there were none.
+            "text_end" => self.write_whole_text(index, event.content.as_deref(), out),
+            "thinking_end" => self.write_whole_thinking(index, event.content.as_deref(), out),
+            "toolcall_end" => self.write_whole_call(index, &event.call.unwrap_or_default(), out),
             "start" | "text_start" | "thinking_start" | "done" | "error" => {}
-            _ => out.unrecognised(UnrecognisedReason::Frame, raw),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }
     }
 
-    fn part(&mut self, index: u64) -> &mut Part {
+    /// State of a part; adds it if it is new.
+    fn part_state(&mut self, index: u64) -> &mut PartState {
         let known = self.parts.iter().position(|part| part.index == index);
         let at = known.unwrap_or_else(|| {
             if PARTS_MAX <= self.parts.len() {
                 self.parts.remove(0);
             }
-            self.parts.push(Part { index, step: None, streamed: false });
+            self.parts.push(PartState { index, step: None, streamed: false });
             self.parts.len() - 1
         });
         &mut self.parts[at]
     }
 
-    fn whole_text(&mut self, index: u64, text: Option<&str>, out: &mut Writer<'_>) {
-        if !std::mem::replace(&mut self.part(index).streamed, true) {
-            out.text(text.unwrap_or(""));
+    /// Writes whole text unless deltas were written.
+    fn write_whole_text(&mut self, index: u64, text: Option<&str>, out: &mut Writer<'_>) {
+        if !std::mem::replace(&mut self.part_state(index).streamed, true) {
+            out.append_text(text.unwrap_or(""));
         }
     }
 
-    fn whole_thinking(&mut self, index: u64, text: Option<&str>, out: &mut Writer<'_>) {
-        if !std::mem::replace(&mut self.part(index).streamed, true) {
-            out.reasoning(text.unwrap_or(""), ReasoningOrigin::Native);
+    /// Writes whole reasoning unless deltas were written.
+    fn write_whole_thinking(&mut self, index: u64, text: Option<&str>, out: &mut Writer<'_>) {
+        if !std::mem::replace(&mut self.part_state(index).streamed, true) {
+            out.append_reasoning(text.unwrap_or(""), ReasoningOrigin::Native);
             out.end_reasoning();
         }
     }
 
-    /// A call whose name is not known yet starts when it is whole.
-    fn start_call(&mut self, index: u64, call: &ToolCall<'_>, out: &mut Writer<'_>) {
+    /// Starts a tool call, if its id and name are known.
+    fn start_tool_call(&mut self, index: u64, call: &ContentPart<'_>, out: &mut Writer<'_>) {
         let (id, name) = (call.id.as_deref().unwrap_or(""), call.name.as_deref().unwrap_or(""));
-        let part = self.part(index);
+        let part = self.part_state(index);
         if part.step.is_none() && !id.is_empty() && !name.is_empty() {
-            part.step = Some(out.tool(tool_start(id, name)));
+            part.step = Some(out.start_tool(tool_start(id, name)));
         }
     }
 
-    fn whole_call(&mut self, index: u64, call: &ToolCall<'_>, out: &mut Writer<'_>) {
-        self.start_call(index, call, out);
-        let Part { step: Some(step), streamed, .. } = self.part(index) else {
+    /// Writes a whole call: its start and arguments, unless written.
+    fn write_whole_call(&mut self, index: u64, call: &ContentPart<'_>, out: &mut Writer<'_>) {
+        self.start_tool_call(index, call, out);
+        let PartState { step: Some(step), streamed, .. } = self.part_state(index) else {
             return;
         };
         if let Some(arguments) = call.arguments.filter(|_| !*streamed) {
-            out.whole_arguments(*step, arguments.get());
+            out.set_arguments(*step, arguments.get());
         }
         *streamed = true;
-        out.ready(*step);
+        out.mark_tool_ready(*step);
     }
 
-    fn message_end(&mut self, message: &Message<'_>, out: &mut Writer<'_>) {
-        out.unknown_fields(&message.unknown);
+    /// Applies the end of an assistant, user or tool message.
+    fn apply_message_end(&mut self, message: &Message<'_>, out: &mut Writer<'_>) {
+        out.append_unknown_fields(&message.unknown);
         match message.role.as_deref().unwrap_or("") {
-            "assistant" => self.assistant_end(message, out),
+            "assistant" => self.apply_assistant_end(message, out),
             "user" => {
-                // Its beginning may have been missed.
-                let text = text_of(message.content);
-                let print = Fingerprint::of(&text);
-                if self.prompt.take().is_none_or(|told| !told.same_text(&print)) {
-                    out.prompt(&text);
+                // Its start may have been missed.
+                let text = content_text(message.content);
+                let print = Fingerprint::from_text(&text);
+                if self.open_prompt.take().is_none_or(|written| !written.is_same_text(&print)) {
+                    out.append_prompt(&text);
                 }
             }
             "toolResult" => {
                 let call = message.call.as_deref().unwrap_or("");
-                tool_result(call, message.content, message.is_error, out);
+                write_tool_result(call, message.content, message.is_error, out);
             }
             _ => {}
         }
     }
 
-    fn assistant_end(&mut self, message: &Message<'_>, out: &mut Writer<'_>) {
-        let content = message.content.map(elements).unwrap_or_default();
+    /// Writes unwritten parts, usage and the ending of an assistant message.
+    fn apply_assistant_end(&mut self, message: &Message<'_>, out: &mut Writer<'_>) {
+        let content = message.content.map(array_elements).unwrap_or_default();
         for (index, raw) in (0..).zip(content) {
-            let Ok(part) = serde_json::from_str::<ToolCall<'_>>(raw.get()) else {
+            let Ok(part) = serde_json::from_str::<ContentPart<'_>>(raw.get()) else {
                 continue;
             };
-            out.unknown_fields(&part.unknown);
+            out.append_unknown_fields(&part.unknown);
             match part.kind.as_deref().unwrap_or("") {
-                "text" => self.whole_text(index, part.text.as_deref(), out),
-                "thinking" => self.whole_thinking(index, part.thinking.as_deref(), out),
-                "toolCall" => self.whole_call(index, &part, out),
-                _ => out.unrecognised(UnrecognisedReason::Frame, raw.get()),
+                "text" => self.write_whole_text(index, part.text.as_deref(), out),
+                "thinking" => self.write_whole_thinking(index, part.thinking.as_deref(), out),
+                "toolCall" => self.write_whole_call(index, &part, out),
+                _ => out.append_unrecognised(UnrecognisedReason::Frame, raw.get()),
             }
         }
         if let Some(usage) = message.usage {
-            out.round_usage(usage_of(usage));
+            out.update_round_usage(parse_usage(usage));
         }
         let words = message.error_words.as_deref().unwrap_or("").to_owned();
-        self.ending = match message.stop_reason.as_deref() {
-            Some("stop") => Ending::Stopped(Stop::End),
-            Some("toolUse") => Ending::Stopped(Stop::Tools),
-            Some("length") => Ending::Stopped(Stop::Length),
-            Some("error") => Ending::Failed(words),
-            Some("aborted") => Ending::Aborted(words),
-            _ => Ending::Stopped(Stop::Other),
+        self.last_ending = match message.stop_reason.as_deref() {
+            Some("stop") => MessageEnding::Stopped(StopReason::End),
+            Some("toolUse") => MessageEnding::Stopped(StopReason::Tools),
+            Some("length") => MessageEnding::Stopped(StopReason::Length),
+            Some("error") => MessageEnding::Failed(words),
+            Some("aborted") => MessageEnding::Aborted(words),
+            _ => MessageEnding::Stopped(StopReason::Other),
         };
-        // The round of a failure stays open: a new attempt takes it back.
-        if let Ending::Stopped(stop) = self.ending {
+        // A failed round stays open: a retry withdraws it.
+        if let MessageEnding::Stopped(stop) = self.last_ending {
             out.end_round(Some(stop));
         }
     }
 
-    fn agent_end(&mut self, out: &mut Writer<'_>) {
-        match &self.ending {
-            Ending::None => out.complete(Stop::Other),
-            // Its end was lost, and with it perhaps some of its text.
-            Ending::Open => {}
-            Ending::Stopped(stop) => out.complete(*stop),
-            Ending::Failed(words) => out.fail(FailureReason::Error, words),
-            Ending::Aborted(words) => out.cancelled(words),
+    /// Ends the run by the ending of the last message.
+    fn end_run(&mut self, out: &mut Writer<'_>) {
+        match &self.last_ending {
+            MessageEnding::None => out.report_completed(StopReason::Other),
+            // The message's end was lost, and maybe some text: not an ending.
+            MessageEnding::Open => {}
+            MessageEnding::Stopped(stop) => out.report_completed(*stop),
+            MessageEnding::Failed(words) => out.report_failed(FailureReason::Error, words),
+            MessageEnding::Aborted(words) => out.report_cancelled(words),
         }
     }
 }
@@ -344,56 +366,62 @@ impl Pi {
 /// Parts of one message remembered at once.
 const PARTS_MAX: usize = 1 << 10;
 
-fn message_of<'a>(line: &Line<'a>) -> Result<Message<'a>, Unreadable> {
+/// Parses the message of a line.
+fn parse_message<'a>(line: &EventLine<'a>) -> Result<Message<'a>, Unreadable> {
     let raw = line.message.ok_or(Unreadable)?;
     serde_json::from_str(raw.get()).map_err(|_| Unreadable)
 }
 
-/// The part of an unfinished message that an event is about; only its names are of use.
-fn part_of(partial: &RawValue, index: u64) -> Option<ToolCall<'_>> {
+/// Parses part `index` of a partial message, for its id and name.
+fn parse_part_at(partial: &RawValue, index: u64) -> Option<ContentPart<'_>> {
     let index = usize::try_from(index).ok()?;
-    let part = content_of(Some(partial)).map(elements)?.get(index).copied()?;
+    let part = content_member(Some(partial)).map(array_elements)?.get(index).copied()?;
     serde_json::from_str(part.get()).ok()
 }
 
-fn execution_start(line: &Line<'_>, out: &mut Writer<'_>) {
+/// Starts a tool step that no message announced.
+fn write_execution_start(line: &EventLine<'_>, out: &mut Writer<'_>) {
     let call = line.call.as_deref().unwrap_or("");
-    if out.step_of(call).is_none() {
-        let step = out.tool(tool_start(call, line.tool.as_deref().unwrap_or("")));
+    if out.find_open_tool(call).is_none() {
+        let step = out.start_tool(tool_start(call, line.tool.as_deref().unwrap_or("")));
         if let Some(args) = line.args {
-            out.whole_arguments(step, args.get());
+            out.set_arguments(step, args.get());
         }
-        out.ready(step);
+        out.mark_tool_ready(step);
     }
 }
 
-fn compacted(line: &Line<'_>, out: &mut Writer<'_>) {
-    const RESULT: Shape<1> = Shape { read: ["summary"], skip: &[] };
+/// Writes a finished compaction, or its error.
+fn write_compaction(line: &EventLine<'_>, out: &mut Writer<'_>) {
+    object! { ResultFields { summary; skip _ } }
     if line.aborted.is_some_and(is_true) {
         return;
     }
-    match line.result.and_then(|raw| RESULT.read(raw.get())) {
+    match line.result.and_then(ResultFields::from_raw) {
         Some(result) => {
-            let summary = result.read[0].and_then(string);
-            out.note(Event::HistoryCompacted { summary });
+            let summary = result.summary.and_then(as_string);
+            out.append_event(Event::HistoryCompacted { summary });
         }
-        None => out.notice(Level::Warning, line.error_words.as_deref().unwrap_or("")),
+        None => out.append_notice(NoticeLevel::Warning, line.error_words.as_deref().unwrap_or("")),
     }
 }
 
-fn usage_of(raw: &RawValue) -> Usage {
-    const USAGE: Shape<5> =
-        Shape { read: ["input", "output", "cacheRead", "cacheWrite", "cost"], skip: &[] };
-    const COST: Shape<1> = Shape { read: ["total"], skip: &[] };
-    let usage = USAGE.read(raw.get()).map(|usage| usage.read).unwrap_or_default();
-    let [input, output, cache_read, cache_write, cost] = usage;
-    let cost = cost.and_then(|raw| COST.read(raw.get())?.read[0]);
+/// Parses token counts and cost.
+fn parse_usage(raw: &RawValue) -> Usage {
+    object! { UsageFields {
+        input, output, cache_read = "cacheRead", cache_write = "cacheWrite", cost,
+        ; skip _
+    } }
+    object! { CostFields { total; skip _ } }
+    let usage = UsageFields::from_raw(raw).unwrap_or_default();
+    let UsageFields { input, output, cache_read, cache_write, cost } = usage;
+    let cost = cost.and_then(|raw| CostFields::from_raw(raw)?.total);
     Usage {
-        input_tokens: input.and_then(number),
-        output_tokens: output.and_then(number),
-        cache_read_tokens: cache_read.and_then(number),
-        cache_write_tokens: cache_write.and_then(number),
-        cost_usd: cost.and_then(number),
+        input_tokens: input.and_then(as_scalar),
+        output_tokens: output.and_then(as_scalar),
+        cache_read_tokens: cache_read.and_then(as_scalar),
+        cache_write_tokens: cache_write.and_then(as_scalar),
+        cost_usd: cost.and_then(as_scalar),
         ..Usage::default()
     }
 }

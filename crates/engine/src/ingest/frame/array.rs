@@ -1,68 +1,73 @@
-//! One JSON array whose elements are the frames, as Gemini streams without `alt=sse` and agents'
-//! history files have it.
+//! Frame decoder for one JSON array whose elements are the frames: Gemini without `alt=sse`, and
+//! history files of agents.
 
 use crate::limits::{FRAME_BYTES_MAX, UNREADABLE_BYTES_KEPT};
 
-use super::Cutting;
-use super::lines::Depth;
+use super::CutterOutput;
+use super::lines::JsonDepth;
 
+/// Decoder of the objects in one JSON array.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ArrayCutter {
-    /// The element being read.
+    /// Bytes of the unfinished element.
     element: Vec<u8>,
-    depth: Depth,
-    reading: bool,
-    skipping: bool,
+    depth: JsonDepth,
+    in_element: bool,
+    skipping_element: bool,
 }
 
 impl ArrayCutter {
-    pub(super) fn push(&mut self, mut bytes: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
+    /// Decodes one chunk and calls `out` for each element it completes.
+    pub(super) fn push(&mut self, mut bytes: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
         while !bytes.is_empty() {
-            if !self.reading {
+            if !self.in_element {
                 let Some(begin) = memchr::memchr(b'{', bytes) else {
                     return;
                 };
                 bytes = &bytes[begin..];
-                self.reading = true;
-                self.depth = Depth::default();
+                self.in_element = true;
+                self.depth = JsonDepth::default();
             }
-            if let Some(end) = self.depth.read(bytes) {
-                self.hold(&bytes[..end], out);
-                self.hand_on(out);
+            if let Some(end) = self.depth.scan_to_value_end(bytes) {
+                self.buffer_bytes(&bytes[..end], out);
+                self.emit_element(out);
                 bytes = &bytes[end..];
             } else {
-                self.hold(bytes, out);
+                self.buffer_bytes(bytes, out);
                 return;
             }
         }
     }
 
-    pub(super) fn finish(&mut self, out: &mut impl FnMut(Cutting<'_>)) {
-        if self.reading {
-            self.hand_on(out);
+    /// Ends the input and emits an unclosed element.
+    pub(super) fn finish(&mut self, out: &mut impl FnMut(CutterOutput<'_>)) {
+        if self.in_element {
+            self.emit_element(out);
         }
     }
 
-    fn hold(&mut self, bytes: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
-        if self.skipping {
+    /// Appends to the element; starts skipping if it gets too long.
+    fn buffer_bytes(&mut self, bytes: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
+        if self.skipping_element {
             return;
         }
         if self.element.len() + bytes.len() <= FRAME_BYTES_MAX {
             self.element.extend_from_slice(bytes);
             return;
         }
-        self.skipping = true;
+        self.skipping_element = true;
         let element = std::mem::take(&mut self.element);
         let all = element.iter().chain(bytes);
         let beginning: Vec<u8> = all.copied().take(UNREADABLE_BYTES_KEPT).collect();
-        out(Cutting::TooLong { beginning: &String::from_utf8_lossy(&beginning) });
+        out(CutterOutput::TooLong { beginning: &String::from_utf8_lossy(&beginning) });
     }
 
-    fn hand_on(&mut self, out: &mut impl FnMut(Cutting<'_>)) {
-        self.reading = false;
-        if !std::mem::take(&mut self.skipping) {
+    /// Emits the element as a frame unless it was skipped.
+    fn emit_element(&mut self, out: &mut impl FnMut(CutterOutput<'_>)) {
+        self.in_element = false;
+        if !std::mem::take(&mut self.skipping_element) {
             let element = std::mem::take(&mut self.element);
-            out(Cutting::data(&String::from_utf8_lossy(&element)));
+            out(CutterOutput::unnamed_agent_frame(&String::from_utf8_lossy(&element)));
         }
     }
 }

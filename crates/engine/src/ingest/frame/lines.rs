@@ -1,44 +1,44 @@
-//! One JSON value per line, as newline-delimited JSON and JSON-RPC over pipes have it.
+//! Frame decoder for newline-delimited JSON and JSON-RPC over pipes.
 //!
-//! Also: a value printed over several lines; a line break inside a string that a careless writer
-//! did not escape; `> ` and `< ` before each line of a transcript of both sides; lines of plain
-//! text in between, which are noise.
+//! Also accepts: values printed over several lines; unescaped line breaks inside strings; `> ` and
+//! `< ` before each line of a two-sided transcript; lines of plain text, which are noise.
 //!
-//! A value that never closes ends where the next line begins with `{` in its first column, so that
-//! one bad line costs one line.
+//! An unclosed value ends where a line starts with `{` in its first column, so that one bad line
+//! costs one line.
 
 use crate::limits::{FRAME_BYTES_MAX, UNREADABLE_BYTES_KEPT};
 
-use super::{BUFFER_BYTES_KEPT, Cutting, Direction, Frame};
+use super::{BUFFER_BYTES_KEPT, CutterOutput, Frame, FrameOrigin};
 
+/// Decoder of one JSON value per line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct LineCutter {
-    /// The line being read, without what is known to be whole before it.
+    /// Bytes of the unfinished line.
     line: Vec<u8>,
-    /// Lines of a value that is not closed yet.
+    /// Finished lines of an unclosed value.
     value: Vec<u8>,
-    depth: Depth,
-    direction: Option<Direction>,
-    /// A value has been handed on: this is a stream of values, whatever else is in it.
+    depth: JsonDepth,
+    origin: Option<FrameOrigin>,
+    /// A value was emitted, so the input can no longer turn out to be server-sent events.
     seen_value: bool,
-    skipping: bool,
+    skipping_line: bool,
 }
 
-/// How deep in a value we are.
+/// Scanner state inside a JSON value: nesting depth and string state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Depth {
+pub(crate) struct JsonDepth {
     brackets: usize,
     in_string: bool,
     escaped: bool,
 }
 
-impl Depth {
-    /// Reads on; returns just after the byte that closes the value, if one does.
-    pub(crate) fn read(&mut self, bytes: &[u8]) -> Option<usize> {
+impl JsonDepth {
+    /// Scans `bytes`; returns the position after the byte that closes the value, if any.
+    pub(crate) fn scan_to_value_end(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         while at < bytes.len() {
             if self.in_string && !self.escaped {
-                // Most of any stream is inside strings: pass over it quickly.
+                // Most bytes are inside strings: skip them fast.
                 at += memchr::memchr2(b'"', b'\\', &bytes[at..])?;
             }
             let byte = bytes[at];
@@ -62,80 +62,84 @@ impl Depth {
 }
 
 impl LineCutter {
-    /// Returns the bytes from where on these are server-sent events, if they turn out to be.
+    /// Decodes one chunk. If it turns out to be server-sent events, returns the bytes from their
+    /// start.
     pub(super) fn push(
         &mut self,
         mut bytes: &[u8],
-        out: &mut impl FnMut(Cutting<'_>),
+        out: &mut impl FnMut(CutterOutput<'_>),
     ) -> Option<Vec<u8>> {
         while let Some(end) = memchr::memchr(b'\n', bytes) {
-            let whole = self.line.is_empty() && !self.skipping;
+            let whole = self.line.is_empty() && !self.skipping_line;
             if whole && self.value.len() + end <= FRAME_BYTES_MAX {
-                if self.begins_events(&bytes[..end]) {
+                if self.is_sse_start(&bytes[..end]) {
                     return Some(bytes.to_vec());
                 }
-                self.end_line(&bytes[..end], out);
+                self.push_line(&bytes[..end], out);
             } else {
-                self.hold(&bytes[..end], out);
+                self.buffer_bytes(&bytes[..end], out);
                 let mut line = std::mem::take(&mut self.line);
-                if self.begins_events(&line) {
+                if self.is_sse_start(&line) {
                     line.extend_from_slice(&bytes[end..]);
                     return Some(line);
                 }
-                self.end_line(&line, out);
+                self.push_line(&line, out);
                 line.clear();
                 line.shrink_to(BUFFER_BYTES_KEPT);
                 self.line = line;
             }
             bytes = &bytes[end + 1..];
         }
-        self.hold(bytes, out);
+        self.buffer_bytes(bytes, out);
         None
     }
 
-    pub(super) fn finish(&mut self, out: &mut impl FnMut(Cutting<'_>)) -> Option<Vec<u8>> {
+    /// Ends the input and emits an unclosed value; returns bytes like `push`.
+    pub(super) fn finish(&mut self, out: &mut impl FnMut(CutterOutput<'_>)) -> Option<Vec<u8>> {
         let line = std::mem::take(&mut self.line);
-        if self.begins_events(&line) {
+        if self.is_sse_start(&line) {
             return Some(line);
         }
-        if !line.is_empty() || self.skipping {
-            self.end_line(&line, out);
+        if !line.is_empty() || self.skipping_line {
+            self.push_line(&line, out);
         }
-        self.give_up(out);
+        self.emit_unclosed_value(out);
         None
     }
 
-    /// A program or a proxy may have said something before the events began.
-    fn begins_events(&self, line: &[u8]) -> bool {
-        let between = !self.seen_value && self.value.is_empty() && !self.skipping;
+    /// True if `line` starts server-sent events after a text preamble.
+    fn is_sse_start(&self, line: &[u8]) -> bool {
+        let between = !self.seen_value && self.value.is_empty() && !self.skipping_line;
         between && (line.starts_with(b"data:") || line.starts_with(b"event:"))
     }
 
-    fn hold(&mut self, bytes: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
-        if self.skipping {
+    /// Appends to the unfinished line; starts skipping if the frame gets too long.
+    fn buffer_bytes(&mut self, bytes: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
+        if self.skipping_line {
             return;
         }
         if self.value.len() + self.line.len() + bytes.len() <= FRAME_BYTES_MAX {
             self.line.extend_from_slice(bytes);
             return;
         }
-        self.skipping = true;
+        self.skipping_line = true;
         let value = std::mem::take(&mut self.value);
         let line = std::mem::take(&mut self.line);
         let all = value.iter().chain(&line).chain(bytes);
         let beginning: Vec<u8> = all.copied().take(UNREADABLE_BYTES_KEPT).collect();
-        out(Cutting::TooLong { beginning: &String::from_utf8_lossy(&beginning) });
-        self.depth = Depth::default();
+        out(CutterOutput::TooLong { beginning: &String::from_utf8_lossy(&beginning) });
+        self.depth = JsonDepth::default();
     }
 
-    fn end_line(&mut self, line: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
-        if std::mem::take(&mut self.skipping) {
+    /// Decodes one complete line.
+    fn push_line(&mut self, line: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
+        if std::mem::take(&mut self.skipping_line) {
             return;
         }
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let (direction, line) = match line {
-            [b'>', b' ', rest @ ..] if rest.starts_with(b"{") => (Some(Direction::Client), rest),
-            [b'<', b' ', rest @ ..] if rest.starts_with(b"{") => (Some(Direction::Agent), rest),
+            [b'>', b' ', rest @ ..] if rest.starts_with(b"{") => (Some(FrameOrigin::Client), rest),
+            [b'<', b' ', rest @ ..] if rest.starts_with(b"{") => (Some(FrameOrigin::Agent), rest),
             _ => (None, line),
         };
         if !self.value.is_empty() {
@@ -143,60 +147,67 @@ impl LineCutter {
                 self.continue_value(line, out);
                 return;
             }
-            self.give_up(out);
+            self.emit_unclosed_value(out);
         }
-        self.direction = direction;
+        self.origin = direction;
         self.begin_value(line, out);
     }
 
-    fn begin_value(&mut self, line: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
+    /// Emits each value in `line`; keeps the last if it is unclosed.
+    fn begin_value(&mut self, line: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
         let mut rest = line.trim_ascii();
         while !rest.is_empty() {
             if !rest.starts_with(b"{") {
-                // `[DONE]`, and whatever a program prints beside its stream.
                 let text = String::from_utf8_lossy(rest);
-                out(if rest == b"[DONE]" { Cutting::data(&text) } else { Cutting::Noise(&text) });
+                out(if rest == b"[DONE]" {
+                    CutterOutput::unnamed_agent_frame(&text)
+                } else {
+                    CutterOutput::Noise(&text)
+                });
                 return;
             }
-            self.depth = Depth::default();
-            let Some(end) = self.depth.read(rest) else {
+            self.depth = JsonDepth::default();
+            let Some(end) = self.depth.scan_to_value_end(rest) else {
                 self.value.extend_from_slice(rest);
                 return;
             };
-            self.hand_on(&rest[..end], out);
+            self.emit_value(&rest[..end], out);
             rest = rest[end..].trim_ascii_start();
         }
     }
 
-    fn continue_value(&mut self, line: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
-        // A bare line break cannot stand in a string; the escape it should have been can.
+    /// Appends a line to the unclosed value.
+    fn continue_value(&mut self, line: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
+        // JSON strings cannot contain a raw line break: escape it.
         let joint: &[u8] = if self.depth.in_string { b"\\n" } else { b"\n" };
         self.value.extend_from_slice(joint);
-        let Some(end) = self.depth.read(line) else {
+        let Some(end) = self.depth.scan_to_value_end(line) else {
             self.value.extend_from_slice(line);
             return;
         };
         self.value.extend_from_slice(&line[..end]);
         let value = std::mem::take(&mut self.value);
-        self.hand_on(&value, out);
+        self.emit_value(&value, out);
         self.begin_value(&line[end..], out);
     }
 
-    fn give_up(&mut self, out: &mut impl FnMut(Cutting<'_>)) {
+    /// Emits the unclosed value as it is.
+    fn emit_unclosed_value(&mut self, out: &mut impl FnMut(CutterOutput<'_>)) {
         let value = std::mem::take(&mut self.value);
         if !value.is_empty() {
-            self.hand_on(&value, out);
+            self.emit_value(&value, out);
         }
     }
 
-    fn hand_on(&mut self, value: &[u8], out: &mut impl FnMut(Cutting<'_>)) {
+    /// Emits one value as a frame.
+    fn emit_value(&mut self, value: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
         self.seen_value = true;
-        let from = self.direction.unwrap_or(Direction::Agent);
+        let from = self.origin.unwrap_or(FrameOrigin::Agent);
         if let Ok(data) = simdutf8::basic::from_utf8(value) {
-            out(Cutting::Frame(Frame { name: "", data, from }));
+            out(CutterOutput::Frame(Frame { name: "", id: "", data, origin: from }));
         } else {
             let data = &String::from_utf8_lossy(value);
-            out(Cutting::Frame(Frame { name: "", data, from }));
+            out(CutterOutput::Frame(Frame { name: "", id: "", data, origin: from }));
         }
     }
 }

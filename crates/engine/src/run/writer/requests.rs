@@ -1,4 +1,4 @@
-//! Requests to a model, as a source lists them.
+//! Model API requests, from sources that list them.
 
 use crate::event::Event;
 use crate::limits::OPEN_REQUESTS_MAX;
@@ -6,25 +6,26 @@ use crate::limits::OPEN_REQUESTS_MAX;
 use super::Writer;
 
 impl Writer<'_> {
-    /// A request is under way; one that is already has no second beginning.
-    pub fn request(&mut self, request: &str) {
+    /// Starts a request; does nothing if it is open. Ends the oldest at the limit.
+    pub fn start_request(&mut self, request: &str) {
         if self.is_request_open(request) {
             return;
         }
-        if OPEN_REQUESTS_MAX <= self.ledger.open_requests.len()
-            && let Some(oldest) = self.ledger.open_requests.pop_front()
+        if OPEN_REQUESTS_MAX <= self.state.open_requests.len()
+            && let Some(oldest) = self.state.open_requests.pop_front()
         {
-            self.out.event(unfinished(oldest));
+            self.emitter.emit(unfinished_request_ended(oldest));
         }
-        self.ledger.open_requests.push_back(request.to_owned());
-        self.out.event(Event::RequestStarted { request: request.into() });
+        self.state.open_requests.push_back(request.to_owned());
+        self.emitter.emit(Event::RequestStarted { request: request.into() });
     }
 
+    /// True if the request is open.
     pub fn is_request_open(&self, request: &str) -> bool {
-        self.ledger.open_requests.iter().any(|open| open == request)
+        self.state.open_requests.iter().any(|open| open == request)
     }
 
-    /// A request is over. One that was not listed has no name.
+    /// Ends a request. One that is not open is ended without an id.
     pub fn end_request(
         &mut self,
         request: &str,
@@ -32,9 +33,9 @@ impl Writer<'_> {
         failure: Option<&str>,
         cancel_reason: Option<&str>,
     ) {
-        let at = self.ledger.open_requests.iter().position(|open| open == request);
-        let listed = at.and_then(|at| self.ledger.open_requests.remove(at));
-        self.out.event(Event::RequestEnded {
+        let at = self.state.open_requests.iter().position(|open| open == request);
+        let listed = at.and_then(|at| self.state.open_requests.remove(at));
+        self.emitter.emit(Event::RequestEnded {
             request: listed.map(Into::into),
             cost_usd,
             failure: failure.map(Into::into),
@@ -43,8 +44,8 @@ impl Writer<'_> {
     }
 }
 
-/// The end of a request that nobody told the end of.
-pub(in crate::run) fn unfinished(request: String) -> Event<'static> {
+/// Returns the end event of a request whose end was never reported.
+pub(in crate::run) fn unfinished_request_ended(request: String) -> Event<'static> {
     let request = Some(request.into());
     Event::RequestEnded { request, cost_usd: None, failure: None, cancel_reason: None }
 }

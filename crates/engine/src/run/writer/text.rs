@@ -1,189 +1,191 @@
-//! Saying text and reasoning.
+//! Appending text, reasoning, citations and images.
 
-use crate::event::{Citation, Event, Image, MessageId, Owner, Phase, ReasoningOrigin, StepId};
-use crate::ingest::filter::Piece;
-use crate::limits::CITED_MAX;
+use crate::event::{
+    Citation, Event, Image, ImageOwner, MessageId, MessagePhase, ReasoningOrigin, StepId,
+};
+use crate::filter::Piece;
+use crate::limits::ROUND_CITATIONS_MAX;
 use crate::run::fingerprint::Fingerprint;
-use crate::run::text::{Message, Reasoning};
-use crate::run::{Quirk, Seals};
+use crate::run::text::{MessageState, ReasoningState};
+use crate::run::{Quirk, SealPolicy};
 
 use super::Writer;
 
 impl Writer<'_> {
-    /// New text of the message that is open, or of a new one.
-    pub fn text(&mut self, text: &str) {
-        if self.ledger.quirks.contains(&Quirk::CumulativeText) {
-            if self.ledger.cumulative.is_none() && !text.is_empty() {
-                self.note(Event::QuirkActed {
+    /// Appends text to the open message, or to a new one.
+    pub fn append_text(&mut self, text: &str) {
+        if self.state.quirks.contains(&Quirk::CumulativeText) {
+            if self.state.cumulative.is_none() && !text.is_empty() {
+                self.append_event(Event::QuirkActed {
                     quirk: Quirk::CumulativeText.as_str().into(),
-                    detail: "reads each text of this message as the whole of it so far".into(),
+                    detail: "treats each text of this message as its whole text so far".into(),
                 });
             }
-            return self.text_so_far(text);
+            return self.append_cumulative_text(text);
         }
-        self.ledger.text(text, self.filter, &mut self.out);
+        self.state.append_text(text, self.filter, &mut self.emitter);
     }
 
-    /// The message's whole text so far.
-    pub fn text_so_far(&mut self, text: &str) {
-        self.ledger.text_so_far(text, self.filter, &mut self.out);
+    /// Appends the new end of the message's whole text so far; rewrites the message if it changed.
+    pub fn append_cumulative_text(&mut self, text: &str) {
+        self.state.append_cumulative_text(text, self.filter, &mut self.emitter);
     }
 
-    /// New text of a message whose whole text may come too: it is kept, to tell what is new then.
-    pub fn text_kept(&mut self, text: &str) {
+    /// Appends text and remembers it, for a message whose whole text may follow.
+    pub fn append_remembered_text(&mut self, text: &str) {
         if !text.is_empty() {
-            self.ledger.text_kept(text, self.filter, &mut self.out);
+            self.state.append_remembered_text(text, self.filter, &mut self.emitter);
         }
     }
 
-    /// Whether this is what the open message has said, by [`Writer::text_kept`] or
-    /// [`Writer::text_so_far`].
-    pub fn has_said(&self, text: &str) -> bool {
-        self.ledger.cumulative.as_ref().is_some_and(|said| said.is(text))
+    /// True if `text` is the whole text of the open message so far, by
+    /// [`Writer::append_remembered_text`] or [`Writer::append_cumulative_text`].
+    pub fn is_remembered_text(&self, text: &str) -> bool {
+        self.state.cumulative.as_ref().is_some_and(|so_far| so_far.is_raw_text(text))
     }
 
-    /// What follows is a message of its own; `phase` says which part it plays, if the source does.
-    pub fn begin_message(&mut self, phase: Option<Phase>) {
+    /// Ends the open message; the next text starts a new one with this `phase`.
+    pub fn begin_message(&mut self, phase: Option<MessagePhase>) {
         self.end_message();
-        self.ledger.phase = phase;
+        self.state.next_message_phase = phase;
     }
 
-    /// The message is over. If the run breaks off before anything else is said, so did it.
+    /// Ends the open message. Its end is emitted before the next event, and is incomplete if the
+    /// run is interrupted first.
     pub fn end_message(&mut self) {
-        self.ledger.end_message(self.filter, &mut self.out);
+        self.state.end_message(self.filter, &mut self.emitter);
     }
 
-    /// The source says that the message is whole, whatever comes next.
-    pub fn end_whole_message(&mut self) {
+    /// Ends the open message as complete, whatever follows.
+    pub fn end_complete_message(&mut self) {
         self.end_message();
-        self.out.tell_over();
+        self.emitter.emit_deferred_ends();
     }
 
-    /// New reasoning text; ends the message before it, unless it is blank.
-    pub fn reasoning(&mut self, text: &str, origin: ReasoningOrigin) {
-        self.ledger.native_reasoning(text, origin, self.filter, &mut self.out);
+    /// Appends reasoning text; ends the open message unless the text is blank.
+    pub fn append_reasoning(&mut self, text: &str, origin: ReasoningOrigin) {
+        self.state.append_native_reasoning(text, origin, self.filter, &mut self.emitter);
     }
 
+    /// Ends the open reasoning.
     pub fn end_reasoning(&mut self) {
-        self.ledger.end_reasoning(&mut self.out);
+        self.state.end_reasoning(&mut self.emitter);
     }
 
-    /// Reasoning the provider keeps to itself.
-    pub fn redacted_reasoning(&mut self) {
-        self.boundary();
-        if self.ledger.is_late() {
+    /// Emits a reasoning step without text, for reasoning that the provider withholds.
+    pub fn append_redacted_reasoning(&mut self) {
+        self.end_text_and_ensure_round();
+        if self.state.is_past_end() {
             return;
         }
-        self.ledger.open_reasoning(ReasoningOrigin::Redacted, &mut self.out);
+        self.state.start_reasoning_step(ReasoningOrigin::Redacted, &mut self.emitter);
         self.end_reasoning();
     }
 
-    /// What the provider wants back with the thought that is open. One that is not is a thought
-    /// nobody can read.
+    /// Seals the open reasoning step, or a new redacted one. Does nothing under `SealPolicy::Drop`.
     pub fn seal_reasoning(&mut self, seal: impl FnOnce() -> String) {
-        if self.ledger.seals == Seals::Drop {
+        if self.state.seal_policy == SealPolicy::Drop {
             return;
         }
-        let open = match self.ledger.reasoning {
-            Reasoning::Open { step, .. } => Some(step),
-            Reasoning::None | Reasoning::Blank { .. } => None,
+        let open = match self.state.reasoning_state {
+            ReasoningState::Open { step, .. } => Some(step),
+            ReasoningState::None | ReasoningState::Blank { .. } => None,
         };
         if open.is_none() {
-            self.redacted_reasoning();
+            self.append_redacted_reasoning();
         }
-        let step = open.or_else(|| self.last_step());
+        let step = open.or_else(|| self.last_step_id());
         if let Some(step) = step {
-            self.seal(step, seal);
+            self.seal_step(step, seal);
         }
     }
 
-    /// The step that began last.
-    pub fn last_step(&self) -> Option<StepId> {
-        self.ledger.steps.checked_sub(1).map(StepId)
+    /// Id of the step that started last.
+    pub fn last_step_id(&self) -> Option<StepId> {
+        self.state.step_count.checked_sub(1).map(StepId)
     }
 
-    /// What the provider wants back with a step.
-    pub fn seal(&mut self, step: StepId, seal: impl FnOnce() -> String) {
-        if self.ledger.seals == Seals::Keep {
-            self.out.event(Event::StepSealed { step, seal: seal().into() });
+    /// Emits the seal of a step. Does nothing under `SealPolicy::Drop`.
+    pub fn seal_step(&mut self, step: StepId, seal: impl FnOnce() -> String) {
+        if self.state.seal_policy == SealPolicy::Keep {
+            self.emitter.emit(Event::StepSealed { step, seal: seal().into() });
         }
     }
 
-    /// A source for the message that is open, or else for the next one; if none comes in this
-    /// round, for the last.
-    pub fn cite(&mut self, citation: Citation<'_>) {
-        if let Some(message) = self.open_message() {
-            self.out.event(Event::SourceCited { message, citation });
-        } else if self.ledger.citations.len() < CITED_MAX {
-            self.ledger.citations.push(citation.into_owned());
+    /// Adds a citation to the open message, else to the next one of this round, else to the last.
+    pub fn append_citation(&mut self, citation: Citation<'_>) {
+        if let Some(message) = self.open_message_id() {
+            self.emitter.emit(Event::SourceCited { message, citation });
+        } else if self.state.pending_citations.len() < ROUND_CITATIONS_MAX {
+            self.state.pending_citations.push(citation.into_owned());
         }
     }
 
-    /// A picture in the reply.
-    pub fn image(&mut self, image: Image<'_>) {
+    /// Adds an image to the open message, or to a new one.
+    pub fn append_image(&mut self, image: Image<'_>) {
         self.ensure_round();
-        if self.ledger.is_late() {
+        if self.state.is_past_end() {
             return;
         }
-        let message = self.ledger.open_message(&mut self.out);
-        self.out.event(Event::ImageReceived { owner: Owner::Message(message), image });
+        let message = self.state.ensure_open_message(&mut self.emitter);
+        self.emitter.emit(Event::ImageReceived { owner: ImageOwner::Message(message), image });
     }
 
-    /// The message that is open, or was last in this round.
-    pub fn message(&self) -> Option<MessageId> {
-        if let Message::Open { id, .. } = self.ledger.message {
+    /// Id of the open message, else of the last one in this round.
+    pub fn latest_message_id(&self) -> Option<MessageId> {
+        if let MessageState::Open { id, .. } = self.state.message_state {
             Some(id)
         } else {
-            let round = self.ledger.round.as_ref()?;
+            let round = self.state.open_round.as_ref()?;
             round.last_message.map(|(message, _)| message)
         }
     }
 
-    /// Whether text that comes now goes on with a message.
-    pub fn in_message(&self) -> bool {
-        !matches!(self.ledger.message, Message::None) || 0 < self.filter.held_bytes()
+    /// True if new text continues a message, even one that is blank or held so far.
+    pub fn is_in_message(&self) -> bool {
+        !matches!(self.state.message_state, MessageState::None) || 0 < self.filter.held_bytes()
     }
 
-    /// The source says that a message it has sent is the final one.
-    pub fn declare_message(&mut self, message: MessageId) {
-        self.ledger.declared = Some(message);
-        if let Some(round) = &mut self.ledger.round {
-            round.last_final = Some(message);
+    /// Declares an existing message as the final one.
+    pub fn declare_final_message(&mut self, message: MessageId) {
+        self.state.declared_final = Some(message);
+        if let Some(round) = &mut self.state.open_round {
+            round.last_final_message = Some(message);
         }
-        self.out.event(Event::FinalDeclared { message });
+        self.emitter.emit(Event::FinalDeclared { message });
     }
 
-    /// The source says what the final message is. One that has been shown is named; one that has
-    /// not becomes a message.
-    pub fn declare_final(&mut self, text: &str) {
+    /// Declares the text of the final message. Names the last message if it has that text; else
+    /// appends a new message.
+    pub fn declare_final_text(&mut self, text: &str) {
         self.end_message();
-        let print = self.visible_print(text);
+        let print = self.visible_fingerprint(text);
         if print.is_empty() {
             return;
         }
-        let last = match &self.ledger.round {
+        let last = match &self.state.open_round {
             Some(round) => round.last_message,
-            None => self.ledger.last_round_message,
+            None => self.state.last_round_message,
         };
         let message = match last {
-            Some((message, shown)) if shown.same_text(&print) => message,
+            Some((message, shown)) if shown.is_same_text(&print) => message,
             _ => {
-                self.begin_message(Some(Phase::Final));
-                self.text(text);
+                self.begin_message(Some(MessagePhase::Final));
+                self.append_text(text);
                 self.end_message();
-                let Some(message) = self.message() else {
+                let Some(message) = self.latest_message_id() else {
                     return;
                 };
                 message
             }
         };
-        self.ledger.declared = Some(message);
-        self.out.event(Event::FinalDeclared { message });
+        self.state.declared_final = Some(message);
+        self.emitter.emit(Event::FinalDeclared { message });
     }
 
-    /// Fingerprint of what the filter would leave of a text: what has been shown is compared with it.
-    fn visible_print(&self, text: &str) -> Fingerprint {
-        let mut filter = self.filter.fresh();
+    /// Fingerprint of the visible part of a text, to compare with a message.
+    fn visible_fingerprint(&self, text: &str) -> Fingerprint {
+        let mut filter = self.filter.fresh_copy();
         let mut print = Fingerprint::default();
         let mut visible = |piece: Piece<'_>| {
             if let Piece::Visible(text) = piece {
@@ -195,14 +197,15 @@ impl Writer<'_> {
         print
     }
 
-    /// Delivers all text that has come, before something else is said.
-    pub(super) fn flush(&mut self) {
+    /// Emits held text and ends the open message and reasoning.
+    pub(super) fn end_message_and_reasoning(&mut self) {
         self.end_message();
         self.end_reasoning();
     }
 
-    pub(super) fn boundary(&mut self) {
-        self.flush();
+    /// Ends the open message and reasoning, and starts a round if needed.
+    pub(super) fn end_text_and_ensure_round(&mut self) {
+        self.end_message_and_reasoning();
         self.ensure_round();
     }
 }

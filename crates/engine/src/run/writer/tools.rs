@@ -1,86 +1,99 @@
-//! Calling tools, and what comes of it.
+//! Tool calls: start, arguments, output, end.
 
-use crate::event::{Event, Executor, Image, Owner, StepId, ToolOutcome};
-use crate::run::tools::{Growth, ToolStart};
+use crate::event::{Event, Executor, Image, ImageOwner, StepId, ToolOutcome};
+use crate::run::tools::{OutputContinuity, ToolStart};
 
 use super::Writer;
 
 impl Writer<'_> {
-    /// A tool is called; ends the message before it.
-    pub fn tool(&mut self, tool: ToolStart<'_>) -> StepId {
+    /// Starts a tool call and returns its step; ends the open message, unless a sub-agent calls.
+    pub fn start_tool(&mut self, tool: ToolStart<'_>) -> StepId {
         if tool.parent.is_none() {
-            self.boundary();
+            self.end_text_and_ensure_round();
         }
-        let step = StepId(self.ledger.steps);
-        self.ledger.steps += 1;
-        let round = self.ledger.current_round();
-        self.ledger.tool_started();
-        self.ledger.tools.start(step, round, tool, &mut self.out);
+        let step = StepId(self.state.step_count);
+        self.state.step_count += 1;
+        let round = self.state.current_round_number();
+        self.state.reopen_finish_on_tool_start();
+        self.state.open_tools.start_tool(step, round, tool, &mut self.emitter);
         step
     }
 
-    /// The open tool of this call id.
-    pub fn step_of(&self, call: &str) -> Option<StepId> {
-        self.ledger.tools.step_of(call)
+    /// Finds the open tool with this call id.
+    pub fn find_open_tool(&self, call: &str) -> Option<StepId> {
+        self.state.open_tools.find_step(call)
     }
 
-    pub fn is_open(&self, step: StepId) -> bool {
-        self.ledger.tools.is_open(step)
+    /// Finds the newest open tool whose call id has this fingerprint.
+    pub(crate) fn find_open_tool_by_fingerprint(
+        &self,
+        call: crate::run::Fingerprint,
+    ) -> Option<StepId> {
+        self.state.open_tools.find_step_by_fingerprint(call)
     }
 
-    /// New text of a tool's arguments.
-    pub fn arguments(&mut self, step: StepId, text: &str) {
-        self.ledger.tools.arguments(step, text, &mut self.out);
+    /// True if the tool of this step is open.
+    pub fn is_tool_open(&self, step: StepId) -> bool {
+        self.state.open_tools.is_open(step)
     }
 
-    /// A tool's whole arguments; nothing happens if they have been sent already.
-    pub fn whole_arguments(&mut self, step: StepId, text: &str) {
-        self.ledger.tools.whole_arguments(step, text, &mut self.out);
+    /// Appends text to a tool's arguments.
+    pub fn append_arguments(&mut self, step: StepId, text: &str) {
+        self.state.open_tools.append_arguments(step, text, &mut self.emitter);
     }
 
-    /// The arguments are complete.
-    pub fn ready(&mut self, step: StepId) {
-        self.ledger.tools.ready(step, &mut self.out);
+    /// Sets a tool's whole arguments; emits nothing if they are unchanged.
+    pub fn set_arguments(&mut self, step: StepId, text: &str) {
+        self.state.open_tools.set_arguments(step, text, &mut self.emitter);
     }
 
-    pub fn progress(&mut self, step: StepId, text: &str) {
-        if self.is_open(step) {
-            self.out.event(Event::ToolProgressed { step, text: text.into() });
+    /// Marks a tool's arguments as complete.
+    pub fn mark_tool_ready(&mut self, step: StepId) {
+        self.state.open_tools.mark_ready(step, &mut self.emitter);
+    }
+
+    /// Emits a progress message of an open tool.
+    pub fn append_tool_progress(&mut self, step: StepId, text: &str) {
+        if self.is_tool_open(step) {
+            self.emitter.emit(Event::ToolProgressed { step, text: text.into() });
         }
     }
 
-    /// New text of a tool's output.
-    pub fn output(&mut self, step: StepId, text: &str) {
-        self.ledger.tools.output(step, text, &mut self.out);
+    /// Appends text to a tool's output.
+    pub fn append_output(&mut self, step: StepId, text: &str) {
+        self.state.open_tools.append_output(step, text, &mut self.emitter);
     }
 
-    /// A tool's whole output; nothing happens if any has been sent already.
-    pub fn whole_output(&mut self, step: StepId, text: &str) {
-        self.ledger.tools.whole_output(step, text, &mut self.out);
+    /// Appends a tool's whole output, unless it already has some.
+    pub fn append_output_if_none(&mut self, step: StepId, text: &str) {
+        self.state.open_tools.append_output_if_none(step, text, &mut self.emitter);
     }
 
-    /// A tool's output so far, from a source that repeats it; only what is new is recorded.
-    pub fn output_so_far(&mut self, step: StepId, whole: &str) -> Growth {
-        self.ledger.tools.output_so_far(step, whole, &mut self.out)
+    /// Appends the new end of a tool's cumulative output.
+    pub fn append_cumulative_output(&mut self, step: StepId, whole: &str) -> OutputContinuity {
+        self.state.open_tools.append_cumulative_output(step, whole, &mut self.emitter)
     }
 
-    /// A tool's final output, from a source that repeated it; recorded anew if it has changed.
-    pub fn settled_output(&mut self, step: StepId, whole: &str) {
-        if self.output_so_far(step, whole) == Growth::Changed {
-            self.output(step, whole);
+    /// Appends the new end of a tool's final cumulative output, or all of it if its beginning
+    /// changed.
+    pub fn append_final_output(&mut self, step: StepId, whole: &str) {
+        if self.append_cumulative_output(step, whole) == OutputContinuity::Changed {
+            self.append_output(step, whole);
         }
     }
 
-    pub fn output_image(&mut self, step: StepId, image: Image<'_>) {
-        self.out.event(Event::ImageReceived { owner: Owner::Step(step), image });
+    /// Emits an image that a step put out.
+    pub fn append_output_image(&mut self, step: StepId, image: Image<'_>) {
+        self.emitter.emit(Event::ImageReceived { owner: ImageOwner::Step(step), image });
     }
 
+    /// Ends an open tool with its outcome.
     pub fn end_tool(&mut self, step: StepId, outcome: ToolOutcome, detail: Option<&str>) {
-        let executor = self.ledger.tools.end(step, outcome, detail, &mut self.out);
-        // What the provider ran stays inside its round.
-        self.ledger.result_seen |= executor == Some(Executor::Client);
+        let executor = self.state.open_tools.end_tool(step, outcome, detail, &mut self.emitter);
+        // The result of a provider tool stays inside its round.
+        self.state.tool_result_seen |= executor == Some(Executor::Client);
         if executor.is_some() {
-            self.ledger.tool_ended(step);
+            self.state.advance_finish_on_tool_end(step);
         }
     }
 }

@@ -1,178 +1,222 @@
-//! Cards: actions with their parameters and pictures, other tools with their name alone.
+//! Cards: actions with their parameters and screenshots, other tools with their name only.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::event::{Event, Owner, Record, StepId, ToolKind};
+use crate::event::{Event, ImageOwner, Record, StepId, ToolKind};
+use crate::event_family;
 
-use super::super::base::Base;
-use super::super::blob::Shown;
-use super::super::item::{Item, Key, Kind, State, step_id};
+use super::super::common::CommonFold;
+use super::super::image_ref::ImageRef;
+use super::super::item::{Item, ItemKey, ItemKind, ItemState, step_item_id};
 use super::super::patch::Patch;
 
+/// The cards of the active run, by step.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Cards {
-    by_step: BTreeMap<StepId, Card>,
+pub(super) struct ToolCards {
+    by_step: BTreeMap<StepId, ToolCard>,
 }
 
+/// A card and its item on the page.
 #[derive(Clone, Debug)]
-struct Card {
-    key: Key,
-    /// What stands there; its arguments are filled while they come, if they are to be seen.
+struct ToolCard {
+    key: ItemKey,
+    /// The item on the page; its arguments are collected for actions only.
     item: Item<'static>,
-    life: Life,
-    pictures: Pictures,
+    state: CardState,
+    image_timing: ImageTiming,
 }
 
-/// When the pictures that came of a tool show.
+/// Time at which a tool's images are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pictures {
-    /// They are its result.
+enum ImageTiming {
+    /// Never: they are part of the result.
     Hidden,
-    /// Screenshots of an action.
-    AtItsEnd,
-    /// Made for the person.
-    AtOnce,
+    /// At the end of the tool: screenshots of an action.
+    AtToolEnd,
+    /// On arrival: generated images.
+    Immediately,
 }
 
-impl Pictures {
-    fn of(kind: ToolKind) -> Pictures {
+impl ImageTiming {
+    /// Timing for a kind of tool.
+    fn for_tool_kind(kind: ToolKind) -> ImageTiming {
         match kind {
-            ToolKind::Action => Pictures::AtItsEnd,
-            ToolKind::ImageGeneration => Pictures::AtOnce,
-            _ => Pictures::Hidden,
+            ToolKind::Action => ImageTiming::AtToolEnd,
+            ToolKind::ImageGeneration => ImageTiming::Immediately,
+            ToolKind::Function
+            | ToolKind::Mcp
+            | ToolKind::WebSearch
+            | ToolKind::WebFetch
+            | ToolKind::FileSearch
+            | ToolKind::CodeInterpreter
+            | ToolKind::Command
+            | ToolKind::Edit
+            | ToolKind::Agent
+            | ToolKind::Builtin => ImageTiming::Hidden,
         }
     }
 }
 
+/// Progress of the card's tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Life {
+enum CardState {
     Open,
     Ended,
 }
 
-impl Cards {
+impl ToolCards {
+    /// Applies a tool event.
     pub(super) fn apply(
         &mut self,
         record: &Record<'_>,
-        base: &mut Base,
+        base: &mut CommonFold,
         out: &mut impl FnMut(Patch<'_>),
     ) {
         match &record.event {
             Event::ToolStarted { step, name, kind, parent: None, round, .. }
                 if !self.by_step.contains_key(step) =>
             {
-                let pictures = Pictures::of(*kind);
-                let kind = if *kind == ToolKind::Action { Kind::Action } else { Kind::Tool };
-                let mut item = Item::new(kind, &*record.run, step_id(*step)).into_owned();
+                let pictures = ImageTiming::for_tool_kind(*kind);
+                let kind =
+                    if *kind == ToolKind::Action { ItemKind::Action } else { ItemKind::Tool };
+                let mut item = Item::new(kind, &*record.run, step_item_id(*step)).into_owned();
                 item.round = Some(*round);
                 item.at_ms = record.at_ms;
                 item.name = Some(Cow::Owned(name.clone().into_owned()));
-                let card = Card { key: base.key(), item, life: Life::Open, pictures };
-                card.put(out);
+                let card = ToolCard {
+                    key: base.allocate_key(),
+                    item,
+                    state: CardState::Open,
+                    image_timing: pictures,
+                };
+                card.emit_put(out);
                 self.by_step.insert(*step, card);
             }
             Event::ArgumentsAppended { step, text } => {
-                if let Some(card) = self.action(*step) {
+                if let Some(card) = self.open_action_mut(*step) {
                     card.item.arguments.get_or_insert_default().to_mut().push_str(text);
                 }
             }
             Event::ArgumentsReplaced { step, text } => {
-                if let Some(card) = self.action(*step) {
+                if let Some(card) = self.open_action_mut(*step) {
                     card.item.arguments = Some(Cow::Owned(text.clone().into_owned()));
                 }
             }
             Event::ToolReady { step } => {
-                if let Some(card) = self.action(*step) {
-                    card.name_by_arguments();
-                    card.put(out);
+                if let Some(card) = self.open_action_mut(*step) {
+                    card.rename_from_arguments();
+                    card.emit_put(out);
                 }
             }
-            Event::ImageReceived { owner: Owner::Step(step), image } => {
+            Event::ImageReceived { owner: ImageOwner::Step(step), image } => {
                 if let Some(card) = self.by_step.get_mut(step) {
-                    card.picture(Shown::of(image).into_owned(), out);
+                    card.add_image(ImageRef::from_image(image).into_owned(), out);
                 }
             }
             Event::ToolEnded { step, outcome, .. } => {
-                if let Some(card) = self.open(*step) {
-                    card.item.state = State::from(*outcome);
-                    card.end(out);
+                if let Some(card) = self.open_card_mut(*step) {
+                    card.item.state = ItemState::from(*outcome);
+                    card.emit_end(out);
+                    base.complete_item(card.key);
                 }
             }
-            _ => {}
+            // Not of a tool, or not shown on a card.
+            Event::ImageReceived { .. }
+            | Event::ToolStarted { .. }
+            | Event::ToolProgressed { .. }
+            | Event::OutputAppended { .. }
+            | Event::Withdrawn { .. }
+            | event_family!(Run)
+            | event_family!(Prompt)
+            | event_family!(Round)
+            | event_family!(Message)
+            | event_family!(Reasoning)
+            | event_family!(Ask)
+            | event_family!(Request)
+            | event_family!(Notice)
+            | event_family!(Internal) => {}
         }
     }
 
-    fn open(&mut self, step: StepId) -> Option<&mut Card> {
-        self.by_step.get_mut(&step).filter(|card| card.life == Life::Open)
+    /// Returns the card of an open tool.
+    fn open_card_mut(&mut self, step: StepId) -> Option<&mut ToolCard> {
+        self.by_step.get_mut(&step).filter(|card| card.state == CardState::Open)
     }
 
-    fn action(&mut self, step: StepId) -> Option<&mut Card> {
-        self.open(step).filter(|card| card.item.kind == Kind::Action)
+    /// Returns the card of an open action.
+    fn open_action_mut(&mut self, step: StepId) -> Option<&mut ToolCard> {
+        self.open_card_mut(step).filter(|card| card.item.kind == ItemKind::Action)
     }
 
-    pub(super) fn withdraw(&mut self, steps: &[StepId], keys: &mut Vec<Key>) {
+    /// Removes the cards of these steps and adds their keys to `keys`.
+    pub(super) fn withdraw(&mut self, steps: &[StepId], keys: &mut Vec<ItemKey>) {
         for card in steps.iter().filter_map(|step| self.by_step.remove(step)) {
             keys.push(card.key);
         }
     }
 
-    /// The run is over; so is all that was going on in it.
-    pub(super) fn end_all(&mut self, out: &mut impl FnMut(Patch<'_>)) {
-        for card in self.by_step.values_mut().filter(|card| card.life == Life::Open) {
-            card.item.state = State::Incomplete;
-            card.end(out);
+    /// Ends all open cards as incomplete, because the run has ended.
+    pub(super) fn end_open_cards(&mut self, out: &mut impl FnMut(Patch<'_>)) {
+        for card in self.by_step.values_mut().filter(|card| card.state == CardState::Open) {
+            card.item.state = ItemState::Incomplete;
+            card.emit_end(out);
         }
     }
 }
 
-impl Card {
-    fn put(&self, out: &mut impl FnMut(Patch<'_>)) {
+impl ToolCard {
+    /// Emits the card's item.
+    fn emit_put(&self, out: &mut impl FnMut(Patch<'_>)) {
         out(Patch::Put { key: self.key, item: self.item.clone() });
     }
 
-    fn picture(&mut self, image: Shown<'static>, out: &mut impl FnMut(Patch<'_>)) {
-        match (self.pictures, self.life) {
-            (Pictures::Hidden, _) => {}
-            (Pictures::AtItsEnd, Life::Open) => self.item.images.push(image),
-            (Pictures::AtOnce, Life::Open) => {
+    /// Adds an image, emitting it now or at the tool's end.
+    fn add_image(&mut self, image: ImageRef<'static>, out: &mut impl FnMut(Patch<'_>)) {
+        match (self.image_timing, self.state) {
+            (ImageTiming::Hidden, _) => {}
+            (ImageTiming::AtToolEnd, CardState::Open) => self.item.images.push(image),
+            (ImageTiming::Immediately, CardState::Open) => {
                 out(Patch::Attach { key: self.key, image: image.clone() });
                 self.item.images.push(image);
             }
-            (_, Life::Ended) => out(Patch::Attach { key: self.key, image }),
+            (_, CardState::Ended) => out(Patch::Attach { key: self.key, image }),
         }
     }
 
-    fn end(&mut self, out: &mut impl FnMut(Patch<'_>)) {
-        self.life = Life::Ended;
-        self.name_by_arguments();
-        self.put(out);
-        // What it showed is on the page now.
+    /// Ends the card and emits its item.
+    fn emit_end(&mut self, out: &mut impl FnMut(Patch<'_>)) {
+        self.state = CardState::Ended;
+        self.rename_from_arguments();
+        self.emit_put(out);
+        // Already on the page.
         self.item.arguments = None;
         self.item.images.clear();
     }
 
-    /// One tool stands for all that can be done to a computer; its arguments say what is done.
-    fn name_by_arguments(&mut self) {
+    /// Renames the card after the action in its arguments, because one tool covers all actions.
+    fn rename_from_arguments(&mut self) {
         let arguments = self.item.arguments.as_deref().unwrap_or_default();
-        if let Some(name) = action_name(arguments) {
+        if let Some(name) = parse_action_name(arguments) {
             self.item.name = Some(Cow::Owned(name));
         }
     }
 }
 
+/// Members of an action's arguments that name it.
 #[derive(Deserialize)]
-struct Arguments {
-    action: Option<Named>,
+struct ActionArguments {
+    action: Option<ActionField>,
     #[serde(rename = "type")]
     kind: Option<String>,
 }
 
+/// An action's name: a string, or an object's `type`.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Named {
+enum ActionField {
     Word(String),
     Object {
         #[serde(rename = "type")]
@@ -180,10 +224,11 @@ enum Named {
     },
 }
 
-fn action_name(arguments: &str) -> Option<String> {
-    let arguments: Arguments = serde_json::from_str(arguments).ok()?;
+/// Reads the name of an action from its arguments.
+fn parse_action_name(arguments: &str) -> Option<String> {
+    let arguments: ActionArguments = serde_json::from_str(arguments).ok()?;
     match arguments.action {
-        Some(Named::Word(name) | Named::Object { kind: name }) => Some(name),
+        Some(ActionField::Word(name) | ActionField::Object { kind: name }) => Some(name),
         None => arguments.kind,
     }
 }

@@ -1,27 +1,27 @@
-//! What the overlay says: a phase for machines, words for a person.
+//! Texts of the overlay: a phase for clients and a label for people.
 
 use std::borrow::Cow;
 
 use crate::event::ToolKind;
-use crate::view::patch::{Overlay, Phase};
+use crate::view::patch::{Overlay, OverlayPhase};
 
-use super::tray::Step;
+use super::open_steps::Step;
 
-/// Before anything has come of a round.
-pub(super) fn waiting(round: u32) -> Overlay<'static> {
-    Overlay { round, phase: Phase::Waiting, label: Cow::Borrowed("Waiting") }
+/// Overlay of a round without any content.
+pub(super) fn waiting_overlay(round: u32) -> Overlay<'static> {
+    Overlay { round, phase: OverlayPhase::Waiting, label: Cow::Borrowed("Waiting") }
 }
 
-/// For the newest step that is open, or none.
-pub(super) fn words(newest: Option<&Step>) -> (Phase, &str) {
-    let Some(step) = newest else { return (Phase::Loading, "Working") };
-    let Some(tool) = step.tool else { return (Phase::Reasoning, "Thinking") };
+/// Phase and label for the newest open step, if any.
+pub(super) fn phase_and_label(newest: Option<&Step>) -> (OverlayPhase, &str) {
+    let Some(step) = newest else { return (OverlayPhase::Loading, "Working") };
+    let Some(tool) = step.tool_kind else { return (OverlayPhase::Reasoning, "Thinking") };
     match tool {
-        ToolKind::WebSearch => (Phase::WebSearch, "Searching the web"),
-        ToolKind::WebFetch => (Phase::WebSearch, "Reading a web page"),
-        ToolKind::CodeInterpreter => (Phase::CodeInterpreter, "Running code"),
-        ToolKind::FileSearch => (Phase::Tool, "Searching files"),
-        ToolKind::ImageGeneration => (Phase::Loading, "Making a picture"),
+        ToolKind::WebSearch => (OverlayPhase::WebSearch, "Searching the web"),
+        ToolKind::WebFetch => (OverlayPhase::WebSearch, "Reading a web page"),
+        ToolKind::CodeInterpreter => (OverlayPhase::CodeInterpreter, "Running code"),
+        ToolKind::FileSearch => (OverlayPhase::Tool, "Searching files"),
+        ToolKind::ImageGeneration => (OverlayPhase::Loading, "Generating an image"),
         ToolKind::Function
         | ToolKind::Mcp
         | ToolKind::Action
@@ -29,8 +29,8 @@ pub(super) fn words(newest: Option<&Step>) -> (Phase, &str) {
         | ToolKind::Edit
         | ToolKind::Agent
         | ToolKind::Builtin => match step.item.name.as_deref() {
-            None | Some("") => (Phase::Tool, "Using a tool"),
-            Some(name) => (Phase::Tool, name),
+            None | Some("") => (OverlayPhase::Tool, "Using a tool"),
+            Some(name) => (OverlayPhase::Tool, name),
         },
     }
 }

@@ -1,44 +1,46 @@
-//! A round: its overlay, its first text, and what is left of it at its end.
+//! A round: its overlay, its first text, and the control with its folded steps.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::event::{Event, Record, StepId};
-use crate::view::base::state_at_end;
-use crate::view::item::{Item, Key, Kind, State};
+use crate::view::common::item_state_at_run_end;
+use crate::view::item::{Item, ItemKey, ItemKind, ItemState};
 use crate::view::patch::{Overlay, Patch};
 
-use super::ran::{self, Ran};
-use super::tray::Place;
+use super::duration::{self, StepTimes};
+use super::open_steps::StepPlacement;
 use super::{Steps, overlay};
 
-/// The round that is open, or was last.
+/// The open round, or the last one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Round {
     pub(super) number: Option<u32>,
-    pub(super) stage: Stage,
-    /// Place of the next part that is shown.
+    pub(super) stage: RoundStage,
+    /// Index of the next part.
     next_index: u32,
-    /// Steps from before the first text, in their order.
-    pub(super) folded: Vec<StepId>,
-    /// Those of them that are open.
-    pub(super) open: BTreeSet<StepId>,
-    /// Steps from after it.
-    pub(super) inline: Vec<StepId>,
+    /// Steps before the first text, in order.
+    pub(super) folded_steps: Vec<StepId>,
+    /// Open steps among them.
+    pub(super) open_folded_steps: BTreeSet<StepId>,
+    /// Steps after the first text.
+    pub(super) inline_steps: Vec<StepId>,
 }
 
+/// Progress of a round.
 #[derive(Clone, Debug, Default)]
-pub(super) enum Stage {
+pub(super) enum RoundStage {
     #[default]
     Closed,
-    /// There is no text yet.
-    Silent { overlay: Overlay<'static> },
-    /// There is; the place before it is kept for the control.
-    Speaking { control: Key },
+    /// Before the first text.
+    BeforeText { overlay: Overlay<'static> },
+    /// After the first text; the key before it is reserved for the control.
+    TextStarted { control_key: ItemKey },
 }
 
 impl Round {
-    pub(super) fn index(&mut self) -> u32 {
+    /// Returns the next part's index and advances it.
+    pub(super) fn take_next_index(&mut self) -> u32 {
         let index = self.next_index;
         self.next_index = index.saturating_add(1);
         index
@@ -46,76 +48,82 @@ impl Round {
 }
 
 impl Steps {
+    /// Closes the previous round and opens this one with a waiting overlay.
     pub(super) fn open_round<'r>(
         &mut self,
         number: u32,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        // A part is known by its round and index: no round comes twice.
+        // Parts are identified by round and index, so a repeated round is ignored.
         if self.round.number.is_some_and(|last| number <= last) {
             return;
         }
         self.close_round(record, out);
-        let overlay = overlay::waiting(number);
+        let overlay = overlay::waiting_overlay(number);
         out(Patch::Overlay(Some(overlay.clone())));
-        self.round =
-            Round { number: Some(number), stage: Stage::Silent { overlay }, ..Round::default() };
+        self.round = Round {
+            number: Some(number),
+            stage: RoundStage::BeforeText { overlay },
+            ..Round::default()
+        };
     }
 
+    /// Puts the final items of the round's steps and its control, and marks it as closed.
     pub(super) fn close_round<'r>(
         &mut self,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
         let control = match std::mem::take(&mut self.round.stage) {
-            Stage::Closed => return,
-            Stage::Silent { .. } => {
+            RoundStage::Closed => return,
+            RoundStage::BeforeText { .. } => {
                 out(Patch::Overlay(None));
-                self.base.key()
+                self.base.allocate_key()
             }
-            Stage::Speaking { control } => control,
+            RoundStage::TextStarted { control_key: control } => control,
         };
-        self.close_message(State::Done, out);
+        self.close_open_part(ItemState::Done, out);
         let number = self.round.number.unwrap_or_default();
-        self.round.open.clear();
-        for step in std::mem::take(&mut self.round.inline) {
-            if let Some(Place::Inline(key)) = self.tray.place(step)
-                && let Some(settled) = self.tray.settle(step)
+        self.round.open_folded_steps.clear();
+        for step in std::mem::take(&mut self.round.inline_steps) {
+            if let Some(StepPlacement::Inline(key)) = self.open.placement(step)
+                && let Some(settled) = self.open.take_at_round_end(step)
             {
+                self.base.complete_item(key);
                 out(Patch::Put { key, item: settled.item });
             }
         }
-        let mut ran = Ran::default();
-        let mut item = Item::new(Kind::Steps, &*record.run, format!("r{number}"));
-        for step in std::mem::take(&mut self.round.folded) {
-            if let Some(settled) = self.tray.settle(step) {
-                ran.add(settled.item.at_ms, settled.ended_ms);
+        let mut ran = StepTimes::default();
+        let mut item = Item::new(ItemKind::Steps, &*record.run, format!("r{number}"));
+        for step in std::mem::take(&mut self.round.folded_steps) {
+            if let Some(settled) = self.open.take_at_round_end(step) {
+                ran.add_step(settled.item.at_ms, settled.ended_ms);
                 item.steps.push(settled.item);
             }
         }
         if !item.steps.is_empty() {
             item.round = Some(number);
-            item.at_ms = ran.began();
-            item.ran_for_ms = ran.total();
-            item.label = Some(Cow::Owned(ran::label(item.ran_for_ms)));
-            item.state = match record.event {
-                Event::RunEnded { .. } => state_at_end(record),
-                _ => State::Done,
-            };
+            item.at_ms = ran.first_start();
+            item.ran_for_ms = ran.total_ms();
+            item.label = Some(Cow::Owned(duration::duration_label(item.ran_for_ms)));
+            let at_run_end = matches!(record.event, Event::RunEnded { .. });
+            item.state = if at_run_end { item_state_at_run_end(record) } else { ItemState::Done };
             out(Patch::Put { key: control, item });
         }
+        self.base.complete_item(control);
         out(Patch::RoundClosed { round: number, from: control });
     }
 
-    /// The overlay follows the newest step that is open.
-    pub(super) fn refresh<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
+    /// Updates the overlay to the newest open step; counts changes after the first text.
+    pub(super) fn update_overlay<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
         match &mut self.round.stage {
-            Stage::Closed => {}
-            Stage::Speaking { .. } => self.suppressed += 1,
-            Stage::Silent { overlay } => {
-                let newest = self.round.open.last().and_then(|step| self.tray.get(*step));
-                let (phase, label) = overlay::words(newest);
+            RoundStage::Closed => {}
+            RoundStage::TextStarted { .. } => self.suppressed_overlays += 1,
+            RoundStage::BeforeText { overlay } => {
+                let newest =
+                    self.round.open_folded_steps.last().and_then(|step| self.open.get(*step));
+                let (phase, label) = overlay::phase_and_label(newest);
                 if overlay.phase != phase || overlay.label != label {
                     overlay.phase = phase;
                     overlay.label = Cow::Owned(label.to_owned());
@@ -125,11 +133,16 @@ impl Steps {
         }
     }
 
-    /// The first text of a round ends its overlay.
-    pub(super) fn speak<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
-        if let Stage::Silent { .. } = self.round.stage {
-            // Not earlier: results of the round before may still come, and stand above.
-            self.round.stage = Stage::Speaking { control: self.base.key() };
+    /// Ends the overlay at the round's first text and reserves the control's key.
+    pub(super) fn end_overlay_at_text<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
+        if let RoundStage::BeforeText { .. } = self.round.stage {
+            // Not earlier: entries of the previous round may still arrive, and stand above.
+            let control_key = self.base.allocate_key();
+            if self.round.folded_steps.is_empty() {
+                // There will be no control.
+                self.base.complete_item(control_key);
+            }
+            self.round.stage = RoundStage::TextStarted { control_key };
             out(Patch::Overlay(None));
         }
     }

@@ -1,51 +1,56 @@
-//! Requests to the model. From a source that lists them one in progress is an item, and blocks;
-//! elsewhere a round becomes an item when it has ended, and blocks nothing.
+//! Requests to the model. If the source lists them, an open request is an item and blocks settling;
+//! otherwise a round becomes an item when it has ended, and blocks nothing.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 
 use crate::event::{Event, Millis, Record, Usage, UsageScope};
-use crate::view::item::{Item, Key, Kind, State};
+use crate::event_family;
+use crate::view::item::{Item, ItemKey, ItemKind, ItemState};
 use crate::view::patch::Patch;
 
-use super::settling::Growth;
-use super::{LEFT_OPEN, Transcript};
+use super::settling::TextGrowth;
+use super::{Transcript, UNFINISHED_STATE};
 
+/// Open requests of the active run, and its open round.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Requests {
-    listing: Listing,
-    open: Vec<Listed>,
-    round: Option<Round>,
+pub(super) struct RequestItems {
+    listing: RequestListing,
+    open_requests: Vec<OpenRequest>,
+    open_round: Option<OpenRound>,
 }
 
-/// Whether the source lists its requests.
+/// `Yes` if the source lists its requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Listing {
+enum RequestListing {
     #[default]
     No,
     Yes,
 }
 
+/// A listed request that is open.
 #[derive(Clone, Debug)]
-struct Listed {
-    key: Key,
-    request: String,
+struct OpenRequest {
+    key: ItemKey,
+    id: String,
     at_ms: Option<Millis>,
-    /// The round it is the call of.
+    /// Round of the request.
     round: Option<u32>,
 }
 
+/// The open round, for a source that lists no requests.
 #[derive(Clone, Debug)]
-struct Round {
+struct OpenRound {
     number: u32,
     at_ms: Option<Millis>,
     model: Option<String>,
     usage: Usage,
-    /// Whether its request has been told of.
-    listing: Listing,
+    /// `Yes` if its request was listed.
+    listing: RequestListing,
 }
 
+/// Cost of a request as serialized.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
 enum Cost {
@@ -60,10 +65,10 @@ impl From<Option<f64>> for Cost {
     }
 }
 
-/// What is known of a request that has ended, in the words of its document.
+/// Summary of an ended request, as JSON in the view's specified form.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Account<'a> {
+struct RequestSummary<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<Cost>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,165 +87,198 @@ struct Account<'a> {
     cancel_reason: Option<&'a str>,
 }
 
-impl Account<'_> {
-    fn of(usage: &Usage) -> Account<'static> {
-        Account {
+impl RequestSummary<'_> {
+    /// Summary of usage alone.
+    fn from_usage(usage: &Usage) -> RequestSummary<'static> {
+        RequestSummary {
             cost: Some(usage.cost_usd.into()),
             tokens_in: usage.input_tokens,
             tokens_out: usage.output_tokens,
             cache_reads: usage.cache_read_tokens,
             cache_writes: usage.cache_write_tokens,
-            ..Account::default()
+            ..RequestSummary::default()
         }
     }
 
-    fn text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+    /// Returns the summary as JSON text.
+    fn to_json(self) -> String {
+        serde_json::to_string(&self).unwrap_or_default()
     }
 }
 
 impl Transcript {
-    pub(super) fn request_event<'r>(
+    /// Applies a round, request or usage event.
+    pub(super) fn apply_request_event<'r>(
         &mut self,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
         match &record.event {
             Event::RoundStarted { round, model, .. } => {
-                self.end_round(record, State::Done, out);
-                self.going.requests.round = Some(Round {
+                self.put_round_request(record, ItemState::Done, out);
+                self.active_run.requests.open_round = Some(OpenRound {
                     number: *round,
                     at_ms: record.at_ms,
                     model: model.as_deref().map(str::to_owned),
                     usage: Usage::default(),
-                    listing: self.going.requests.listing,
+                    listing: self.active_run.requests.listing,
                 });
             }
             Event::RoundEnded { incomplete, .. } => {
-                let state = if *incomplete { LEFT_OPEN } else { State::Done };
-                self.end_round(record, state, out);
+                let state = if *incomplete { UNFINISHED_STATE } else { ItemState::Done };
+                self.put_round_request(record, state, out);
             }
             Event::RequestStarted { request } => self.start_request(request, record, out),
             Event::RequestEnded { .. } => self.end_request(record, out),
             Event::UsageReported { scope: UsageScope::Run, usage } => {
-                self.going.usage.get_or_insert_default().update(*usage);
+                self.active_run.run_usage.get_or_insert_default().update(*usage);
             }
             Event::UsageReported { scope: UsageScope::Round, usage } => {
-                match &mut self.going.requests.round {
+                match &mut self.active_run.requests.open_round {
                     Some(round) => round.usage.update(*usage),
-                    None => self.tell_usage(usage, record, out),
+                    None => self.put_usage_notice(usage, record, out),
                 }
             }
-            _ => {}
+            // Not of a request.
+            Event::ImageReceived { .. }
+            | Event::Withdrawn { .. }
+            | event_family!(Run)
+            | event_family!(Prompt)
+            | event_family!(Message)
+            | event_family!(Reasoning)
+            | event_family!(Tool)
+            | event_family!(Ask)
+            | event_family!(Notice)
+            | event_family!(Internal) => {}
         }
     }
 
+    /// Puts the item of a listed request.
     fn start_request<'r>(
         &mut self,
         request: &'r str,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        self.going.requests.listing = Listing::Yes;
-        if let Some(round) = &mut self.going.requests.round {
-            round.listing = Listing::Yes;
+        self.active_run.requests.listing = RequestListing::Yes;
+        if let Some(round) = &mut self.active_run.requests.open_round {
+            round.listing = RequestListing::Yes;
         }
-        if self.going.requests.open.iter().any(|open| open.request == request) {
+        if self.active_run.requests.open_requests.iter().any(|open| open.id == request) {
             return;
         }
-        let mut item = Item::new(Kind::Request, &*record.run, request);
+        let mut item = Item::new(ItemKind::Request, &*record.run, request);
         item.at_ms = record.at_ms;
         item.text = "{}".into();
-        let key = self.put(None, item, Growth::MayChange, out);
-        let round = self.going.requests.round.as_ref().map(|round| round.number);
-        let listed = Listed { key, request: request.to_owned(), at_ms: record.at_ms, round };
-        self.going.requests.open.push(listed);
+        let key = self.put_item(None, item, TextGrowth::Mutable, out);
+        let round = self.active_run.requests.open_round.as_ref().map(|round| round.number);
+        let listed = OpenRequest { key, id: request.to_owned(), at_ms: record.at_ms, round };
+        self.active_run.requests.open_requests.push(listed);
     }
 
+    /// Completes the item of a listed request, or puts one.
     fn end_request<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         let Event::RequestEnded { request, cost_usd, failure, cancel_reason } = &record.event
         else {
             return;
         };
-        let requests = &mut self.going.requests;
-        let at = requests.open.iter().position(|open| Some(&*open.request) == request.as_deref());
-        let listed = at.map(|at| requests.open.swap_remove(at));
+        let requests = &mut self.active_run.requests;
+        let at =
+            requests.open_requests.iter().position(|open| Some(&*open.id) == request.as_deref());
+        let listed = at.map(|at| requests.open_requests.swap_remove(at));
         let told = cost_usd.is_some() || (failure.is_none() && cancel_reason.is_none());
-        let round = requests.round.as_ref().filter(|round| {
+        let round = requests.open_round.as_ref().filter(|round| {
             listed.as_ref().is_none_or(|listed| listed.round == Some(round.number))
         });
-        let account = Account {
+        let account = RequestSummary {
             cost: told.then(|| (*cost_usd).into()),
             streaming_failed_message: failure.as_deref(),
             cancel_reason: cancel_reason.as_deref(),
-            ..round.map_or_else(Account::default, |round| Account::of(&round.usage))
+            ..round.map_or_else(RequestSummary::default, |round| {
+                RequestSummary::from_usage(&round.usage)
+            })
         };
         let state = match (failure, cancel_reason, cost_usd) {
-            (Some(_), _, _) => State::Failed,
-            (None, None, Some(_)) => State::Done,
-            (None, Some(_), _) | (None, None, None) => State::Incomplete,
+            (Some(_), _, _) => ItemState::Failed,
+            (None, None, Some(_)) => ItemState::Done,
+            (None, Some(_), _) | (None, None, None) => ItemState::Incomplete,
         };
         let mut id = Cow::Borrowed(request.as_deref().unwrap_or_default());
-        if let Some(round) = requests.round.as_mut().filter(|_| request.is_none()) {
-            round.listing = Listing::Yes;
+        if let Some(round) = requests.open_round.as_mut().filter(|_| request.is_none()) {
+            round.listing = RequestListing::Yes;
             id = Cow::Owned(format!("r{}", round.number));
         }
-        let mut item = Item::new(Kind::Request, &*record.run, id);
+        let mut item = Item::new(ItemKind::Request, &*record.run, id);
         item.state = state;
-        item.text = account.text().into();
+        item.text = account.to_json().into();
         item.at_ms = listed.as_ref().map_or(record.at_ms, |listed| listed.at_ms);
         match listed {
-            Some(Listed { key, .. }) => self.replace(key, item, out),
+            Some(OpenRequest { key, .. }) => self.replace_and_complete(key, item, out),
             None => {
-                self.put(None, item, Growth::MayChange, out);
+                self.put_item(None, item, TextGrowth::Mutable, out);
             }
         }
     }
 
-    fn end_round<'r>(
+    /// Puts the item of the open round, unless its requests are listed.
+    fn put_round_request<'r>(
         &mut self,
         record: &'r Record<'_>,
-        state: State,
+        state: ItemState,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        let Some(round) = self.going.requests.round.take() else { return };
-        if round.listing == Listing::Yes {
+        let Some(round) = self.active_run.requests.open_round.take() else { return };
+        if round.listing == RequestListing::Yes {
             return;
         }
-        let account = Account { model: round.model.as_deref(), ..Account::of(&round.usage) };
-        let mut item = Item::new(Kind::Request, &*record.run, format!("r{}", round.number));
+        let account = RequestSummary {
+            model: round.model.as_deref(),
+            ..RequestSummary::from_usage(&round.usage)
+        };
+        let mut item = Item::new(ItemKind::Request, &*record.run, format!("r{}", round.number));
         item.round = Some(round.number);
         item.at_ms = round.at_ms;
         item.state = state;
-        item.text = account.text().into();
-        self.put(None, item, Growth::MayChange, out);
+        item.text = account.to_json().into();
+        self.put_item(None, item, TextGrowth::Mutable, out);
     }
 
-    /// Nothing more will be known of requests that are under way.
-    pub(super) fn end_requests<'r>(
+    /// Closes the open round and requests at the end of the run.
+    pub(super) fn end_open_requests<'r>(
         &mut self,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        self.end_round(record, LEFT_OPEN, out);
-        for Listed { key, request, at_ms, .. } in std::mem::take(&mut self.going.requests.open) {
-            let mut item = Item::new(Kind::Request, &*record.run, request);
+        self.put_round_request(record, UNFINISHED_STATE, out);
+        for OpenRequest { key, id: request, at_ms, .. } in
+            std::mem::take(&mut self.active_run.requests.open_requests)
+        {
+            let mut item = Item::new(ItemKind::Request, &*record.run, request);
             item.at_ms = at_ms;
-            item.state = LEFT_OPEN;
-            item.text = Account { cost: Some(Cost::Unpriced), ..Account::default() }.text().into();
-            self.replace(key, item, out);
+            item.state = UNFINISHED_STATE;
+            item.text = RequestSummary { cost: Some(Cost::Unpriced), ..RequestSummary::default() }
+                .to_json()
+                .into();
+            self.replace_and_complete(key, item, out);
         }
-        if let Some(usage) = self.going.usage.take() {
-            self.tell_usage(&usage, record, out);
+        if let Some(usage) = self.active_run.run_usage.take() {
+            self.put_usage_notice(&usage, record, out);
         }
     }
 
-    fn tell_usage<'r>(
+    /// Puts a notice with usage.
+    fn put_usage_notice<'r>(
         &mut self,
         usage: &Usage,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        self.notice(Kind::Notice, "usage", Account::of(usage).text(), record, out);
+        self.put_notice(
+            ItemKind::Notice,
+            "usage",
+            RequestSummary::from_usage(usage).to_json(),
+            record,
+            out,
+        );
     }
 }

@@ -1,52 +1,55 @@
-//! What can no longer change: the longest run of complete items from the start, and the part of
-//! the next one's text that later input cannot touch.
+//! The settled part of the page: the complete items at its start, and the prefix of the next item's
+//! text that can no longer change.
 //!
-//! Holds only the items that are not settled. How far a text is settled depends on the text alone,
-//! never on how it was cut.
+//! Holds only unsettled items. How far a text is settled depends only on the text, never on how it
+//! was split into events.
 
 use std::collections::VecDeque;
 
-use crate::limits::UNSETTLED_LINE_BYTES;
-use crate::view::item::{Key, State};
+use crate::limits::UNSETTLED_LINE_BYTES_MAX;
+use crate::view::item::{ItemKey, ItemState};
 use crate::view::patch::Settled;
 
-/// Whether the text of an item that is live can settle before its end.
+/// Possible changes to a live item's text; append-only text can settle before it is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Growth {
-    /// It only ever gets longer.
-    Grows,
-    /// It may still become another.
-    MayChange,
+pub(super) enum TextGrowth {
+    /// The text only grows.
+    AppendOnly,
+    /// The text may be rewritten.
+    Mutable,
 }
 
+/// Tracks the settled part of the page.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Settling {
-    told: Settled,
-    /// The items from `told.count` on.
-    open: VecDeque<Open>,
+pub(super) struct SettlingTracker {
+    reported: Settled,
+    /// The items from `reported.count` on.
+    unsettled: VecDeque<UnsettledItem>,
 }
 
+/// An item that is not settled.
 #[derive(Clone, Copy, Debug)]
-enum Open {
+enum UnsettledItem {
     Complete,
-    Grows(Reach),
-    /// So much is settled, and no more before the end.
+    Growing(SettledPrefix),
+    /// This much is settled, and no more until it is complete.
     Held(usize),
 }
 
-/// How far a text that only grows is settled: to the end of its last line; within a long line, to
-/// a space.
+/// Settled prefix of a text that only grows: up to its last line break, or up to a space in a long
+/// line.
 #[derive(Clone, Copy, Debug, Default)]
-struct Reach {
+struct SettledPrefix {
     bytes: usize,
     settled: usize,
 }
 
-impl Reach {
-    fn push(&mut self, text: &str) {
+impl SettledPrefix {
+    /// Appends text and advances the prefix.
+    fn push_text(&mut self, text: &str) {
         for byte in text.bytes() {
             self.bytes += 1;
-            let long = UNSETTLED_LINE_BYTES < self.bytes - self.settled;
+            let long = UNSETTLED_LINE_BYTES_MAX < self.bytes - self.settled;
             if byte == b'\n' || (long && byte == b' ') {
                 self.settled = self.bytes;
             }
@@ -54,86 +57,93 @@ impl Reach {
     }
 }
 
-impl Settling {
-    /// The next item of the page.
-    pub(super) fn add(&mut self, state: State, text: &str, growth: Growth) {
+impl SettlingTracker {
+    /// Adds the next item of the page.
+    pub(super) fn add_item(&mut self, state: ItemState, text: &str, growth: TextGrowth) {
         let open = match (state, growth) {
-            (State::Live, Growth::Grows) => {
-                let mut reach = Reach::default();
-                reach.push(text);
-                Open::Grows(reach)
+            (ItemState::Live, TextGrowth::AppendOnly) => {
+                let mut reach = SettledPrefix::default();
+                reach.push_text(text);
+                UnsettledItem::Growing(reach)
             }
-            (State::Live, Growth::MayChange) => Open::Held(0),
-            _ => Open::Complete,
+            (ItemState::Live, TextGrowth::Mutable) => UnsettledItem::Held(0),
+            _ => UnsettledItem::Complete,
         };
-        self.open.push_back(open);
+        self.unsettled.push_back(open);
     }
 
-    fn get(&mut self, key: Key) -> Option<&mut Open> {
-        let at = key.0.checked_sub(self.told.count)?;
-        self.open.get_mut(usize::try_from(at).ok()?)
+    /// Returns an unsettled item.
+    fn unsettled_mut(&mut self, key: ItemKey) -> Option<&mut UnsettledItem> {
+        let at = key.0.checked_sub(self.reported.count)?;
+        self.unsettled.get_mut(usize::try_from(at).ok()?)
     }
 
-    pub(super) fn is_settled(&self, key: Key) -> bool {
-        key.0 < self.told.count
+    /// Returns true if the item is settled.
+    pub(super) fn is_settled(&self, key: ItemKey) -> bool {
+        key.0 < self.reported.count
     }
 
-    pub(super) fn is_live(&mut self, key: Key) -> bool {
-        matches!(self.get(key), Some(Open::Grows(_) | Open::Held(_)))
+    /// Returns true if the item is not complete.
+    pub(super) fn is_live(&mut self, key: ItemKey) -> bool {
+        matches!(self.unsettled_mut(key), Some(UnsettledItem::Growing(_) | UnsettledItem::Held(_)))
     }
 
-    /// How much of a live item's text is settled.
-    pub(super) fn bytes_of(&self, key: Key) -> usize {
-        if key.0 == self.told.count { self.told.bytes } else { 0 }
+    /// Settled bytes of a live item's text.
+    pub(super) fn settled_bytes(&self, key: ItemKey) -> usize {
+        if key.0 == self.reported.count { self.reported.bytes } else { 0 }
     }
 
-    pub(super) fn grow(&mut self, key: Key, text: &str) {
-        if let Some(Open::Grows(reach)) = self.get(key) {
-            reach.push(text);
+    /// Counts text appended to an item.
+    pub(super) fn append_text(&mut self, key: ItemKey, text: &str) {
+        if let Some(UnsettledItem::Growing(reach)) = self.unsettled_mut(key) {
+            reach.push_text(text);
         }
     }
 
-    /// From here on the item's text only grows; this is what it has.
-    pub(super) fn let_grow(&mut self, key: Key, text: &str) {
-        if let Some(open @ Open::Held(0)) = self.get(key) {
-            let mut reach = Reach::default();
-            reach.push(text);
-            *open = Open::Grows(reach);
+    /// Marks an item's text as append-only from here on; `text` is its text so far.
+    pub(super) fn start_growing(&mut self, key: ItemKey, text: &str) {
+        if let Some(open @ UnsettledItem::Held(0)) = self.unsettled_mut(key) {
+            let mut reach = SettledPrefix::default();
+            reach.push_text(text);
+            *open = UnsettledItem::Growing(reach);
         }
     }
 
-    /// The item's text has changed, and may again.
-    pub(super) fn hold(&mut self, key: Key) {
-        let settled = self.bytes_of(key);
-        if let Some(open @ Open::Grows(_)) = self.get(key) {
-            *open = Open::Held(settled);
+    /// Stops the item's text from settling, because it was rewritten.
+    pub(super) fn hold_text(&mut self, key: ItemKey) {
+        let settled = self.settled_bytes(key);
+        if let Some(open @ UnsettledItem::Growing(_)) = self.unsettled_mut(key) {
+            *open = UnsettledItem::Held(settled);
         }
     }
 
-    pub(super) fn complete(&mut self, key: Key) {
-        if let Some(open) = self.get(key) {
-            *open = Open::Complete;
+    /// Marks the item as complete.
+    pub(super) fn mark_complete(&mut self, key: ItemKey) {
+        if let Some(open) = self.unsettled_mut(key) {
+            *open = UnsettledItem::Complete;
         }
     }
 
-    /// The items that are not complete.
-    pub(super) fn live(&self) -> Vec<Key> {
-        let keys = (self.told.count..).map(Key).zip(&self.open);
-        keys.filter(|(_, open)| !matches!(open, Open::Complete)).map(|(key, _)| key).collect()
+    /// Keys of the items that are not complete.
+    pub(super) fn live_keys(&self) -> Vec<ItemKey> {
+        let keys = (self.reported.count..).map(ItemKey).zip(&self.unsettled);
+        keys.filter(|(_, open)| !matches!(open, UnsettledItem::Complete))
+            .map(|(key, _)| key)
+            .collect()
     }
 
-    /// Where the settled part ends now, if that has moved.
-    pub(super) fn settle(&mut self) -> Option<Settled> {
-        let before = self.told;
-        while let Some(Open::Complete) = self.open.front() {
-            self.open.pop_front();
-            self.told = Settled { count: self.told.count + 1, bytes: 0 };
+    /// Advances the settled part; returns its new end if it has moved.
+    pub(super) fn advance_settled_end(&mut self) -> Option<Settled> {
+        let before = self.reported;
+        while let Some(UnsettledItem::Complete) = self.unsettled.front() {
+            self.unsettled.pop_front();
+            self.reported = Settled { count: self.reported.count + 1, bytes: 0 };
         }
-        match self.open.front() {
-            Some(Open::Grows(reach)) => self.told.bytes = reach.settled,
-            Some(Open::Held(bytes)) => self.told.bytes = *bytes,
-            Some(Open::Complete) | None => {}
+        match self.unsettled.front() {
+            Some(UnsettledItem::Growing(reach)) => self.reported.bytes = reach.settled,
+            Some(UnsettledItem::Held(bytes)) => self.reported.bytes = *bytes,
+            Some(UnsettledItem::Complete) | None => {}
         }
-        (self.told != before).then_some(self.told)
+        (self.reported != before).then_some(self.reported)
     }
 }

@@ -1,15 +1,15 @@
 //! Every stream in `fixtures/` through this view.
 
-use engine::event::Record;
-use engine::view::Thinking;
+use millpond_engine::event::Record;
+use millpond_engine::view::Thinking;
 use serde_json::json;
 
-use crate::fixtures::streams;
-use crate::support::{Kept, fixtures_dir, ingest_whole};
+use crate::fixtures::fixture_streams;
+use crate::support::{RecordedEvents, fixtures_dir, ingest_whole};
 
-use super::screen::{Seen, see_with};
+use super::frame_client::{ViewResult, view_records};
 
-fn records(kept: &Kept) -> Vec<Record<'static>> {
+fn to_records(kept: &RecordedEvents) -> Vec<Record<'static>> {
     let lines = (0..).zip(&kept.0);
     lines
         .map(|(seq, (at_ms, event))| Record {
@@ -21,36 +21,36 @@ fn records(kept: &Kept) -> Vec<Record<'static>> {
         .collect()
 }
 
-fn see_fixture(name: &str) -> Seen {
+fn view_fixture(name: &str) -> ViewResult {
     let bytes = std::fs::read(fixtures_dir().join(name)).unwrap();
-    see_with(Thinking::AsUsual, &records(&ingest_whole(&bytes)))
+    view_records(Thinking::ViewDefault, &to_records(&ingest_whole(&bytes)))
 }
 
 #[test]
 fn steps_x4_every_fixture_shows_every_visible_text_once_and_in_order() {
-    for stream in streams() {
+    for stream in fixture_streams() {
         let kept = ingest_whole(&std::fs::read(&stream).unwrap());
-        for thinking in [Thinking::AsUsual, Thinking::Hide] {
-            let seen = see_with(thinking, &records(&kept));
-            let items = seen.picture.items.values();
-            let texts = items.filter(|item| item.kind == engine::view::Kind::Text);
+        for thinking in [Thinking::ViewDefault, Thinking::Hide] {
+            let seen = view_records(thinking, &to_records(&kept));
+            let items = seen.page.items.values();
+            let texts = items.filter(|item| item.kind == millpond_engine::view::ItemKind::Text);
             let shown: String = texts.map(|item| &*item.text).collect();
-            assert_eq!(shown, kept.visible(), "{}", stream.display());
+            assert_eq!(shown, kept.visible_text(), "{}", stream.display());
         }
     }
 }
 
 #[test]
 fn steps_s10_every_fixture_finalizes_each_of_its_rounds_once_and_ends_once() {
-    for stream in streams() {
+    for stream in fixture_streams() {
         let kept = ingest_whole(&std::fs::read(&stream).unwrap());
-        let seen = see_with(Thinking::AsUsual, &records(&kept));
+        let seen = view_records(Thinking::ViewDefault, &to_records(&kept));
         let begun = kept.events().filter_map(|event| match event {
-            engine::event::Event::RoundStarted { round, .. } => Some(json!(round)),
+            millpond_engine::event::Event::RoundStarted { round, .. } => Some(json!(round)),
             _ => None,
         });
         let closed: Vec<_> =
-            seen.named("finalized").iter().map(|data| data["round"].clone()).collect();
+            seen.frames_named("finalized").iter().map(|data| data["round"].clone()).collect();
         assert_eq!(closed, begun.collect::<Vec<_>>(), "{}", stream.display());
         let endings = ["completed", "failed", "cancelled", "truncated", "stalled", "interrupted"];
         let ended = seen.frames.iter().filter(|(name, _)| endings.contains(&&**name)).count();
@@ -61,7 +61,7 @@ fn steps_s10_every_fixture_finalizes_each_of_its_rounds_once_and_ends_once() {
 #[test]
 fn steps_s8_done_events_that_repeat_their_deltas_are_shown_once() {
     assert_eq!(
-        see_fixture("openai-responses/thinking-text-tool.sse").page(),
+        view_fixture("openai-responses/thinking-text-tool.sse").item_summaries(),
         [
             "Steps [thought \"**Weighing** the herons\", thought \"Two ponds, one boat\"]",
             "\"Let me count.\"",
@@ -73,10 +73,10 @@ fn steps_s8_done_events_that_repeat_their_deltas_are_shown_once() {
 
 #[test]
 fn steps_s6_a_recorded_reply_that_only_calls_has_no_text_and_no_entries() {
-    let seen = see_fixture("openai-responses/tools-the-client-runs.sse");
-    assert_eq!(seen.page().len(), 1);
+    let seen = view_fixture("openai-responses/tools-the-client-runs.sse");
+    assert_eq!(seen.item_summaries().len(), 1);
     assert_eq!(
-        seen.story(),
+        seen.frame_summaries(),
         [
             "overlay waiting Waiting",
             "overlay tool apply_patch",
@@ -94,8 +94,8 @@ fn steps_s6_a_recorded_reply_that_only_calls_has_no_text_and_no_entries() {
 
 #[test]
 fn steps_s7_a_recorded_result_from_outside_its_round_is_an_entry() {
-    let seen = see_fixture("openai-responses/search-program-compaction-and-the-unknown.sse");
-    let page = seen.page();
+    let seen = view_fixture("openai-responses/search-program-compaction-and-the-unknown.sse");
+    let page = seen.item_summaries();
     assert!(
         page[0].contains("program({\"code\":\"await tools.net_fish()\"}) = \"\" [net_fish({})")
     );
@@ -104,7 +104,7 @@ fn steps_s7_a_recorded_result_from_outside_its_round_is_an_entry() {
 
 #[test]
 fn steps_x18_a_recorded_sub_agent_is_under_its_tool() {
-    let page = see_fixture("claude-code/sub-agent.jsonl").page();
+    let page = view_fixture("claude-code/sub-agent.jsonl").item_summaries();
     assert_eq!(page.len(), 3);
     assert!(page[1].starts_with("Task({"));
     assert!(page[1].ends_with("[Bash({\"command\":\"ls den\"}) = \"otter\"]"));
@@ -113,7 +113,7 @@ fn steps_x18_a_recorded_sub_agent_is_under_its_tool() {
 #[test]
 fn steps_x16_abandoned_blocks_leave_the_page() {
     assert_eq!(
-        see_fixture("claude-code/abandoned-blocks.jsonl").page(),
+        view_fixture("claude-code/abandoned-blocks.jsonl").item_summaries(),
         [
             "\"\" (Withdrawn)",
             "\"\" (Withdrawn)",

@@ -1,25 +1,26 @@
-//! What a round and a run say of themselves at their end.
+//! Frames at the end of a round and of a run.
 
-use engine::event::{Citation, Event, MessageId, Outcome, Owner, StepId};
-use engine::view::ViewName;
-use engine::wire::{Encoder, Kind};
+use millpond_engine::event::{Citation, Event, ImageOwner, MessageId, Outcome, StepId};
+use millpond_engine::view::ViewName;
+use millpond_engine::wire::{Encoder, StreamKind};
 use serde_json::{Value, json};
 
+use super::frame_client::view_log;
 use super::log::Log;
-use super::screen::see;
 
 #[test]
 fn steps_s10_a_round_says_its_whole_picture_once() {
     let cited = Citation { url: Some("u".into()), ..Citation::default() };
-    let log = Log::round_0()
-        .thinks(0)
-        .at(900)
-        .thought(0, "hm")
-        .says(0, "Hi")
-        .and(Event::SourceCited { message: MessageId(0), citation: cited });
-    let log = log.said(0).calls(1, "t").with(1, "{}").gives(1, "x");
-    let log = log.pictures(Owner::Step(StepId(1)), "late.png").round_ends(0).ends();
-    let seen = see(&log);
+    let log = Log::with_round_0()
+        .start_reasoning(0)
+        .set_time(900)
+        .finish_reasoning(0, "hm")
+        .append_text(0, "Hi")
+        .push(Event::SourceCited { message: MessageId(0), citation: cited });
+    let log =
+        log.end_message(0).start_tool(1, "t").append_arguments(1, "{}").output_and_succeed(1, "x");
+    let log = log.push_image(ImageOwner::Step(StepId(1)), "late.png").end_round(0).complete_run();
+    let seen = view_log(&log);
     let finalized = json!({
         "run": "run", "round": 0, "label": "Ran for 0.9s", "ranForMs": 900,
         "steps": [
@@ -33,52 +34,77 @@ fn steps_s10_a_round_says_its_whole_picture_once() {
                 "images": [{"ref": "late.png"}]},
         ],
     });
-    assert_eq!(seen.named("finalized"), [&finalized]);
+    assert_eq!(seen.frames_named("finalized"), [&finalized]);
 }
 
 #[test]
 fn steps_s10_a_round_of_nothing_but_text_is_finalized_too() {
-    let seen = see(&Log::round_0().says(0, "Hi").said(0).round_ends(0).ends());
+    let seen = view_log(
+        &Log::with_round_0().append_text(0, "Hi").end_message(0).end_round(0).complete_run(),
+    );
     let finalized = json!({
         "run": "run", "round": 0, "label": null, "ranForMs": null, "steps": [],
         "segments": [{"index": 0, "kind": "text", "id": "m0", "state": "done", "text": "Hi"}],
     });
-    assert_eq!(seen.named("finalized"), [&finalized]);
-    let empty = see(&Log::round_0().round_ends(0).ends());
-    assert_eq!(empty.named("finalized")[0]["segments"], json!([]));
+    assert_eq!(seen.frames_named("finalized"), [&finalized]);
+    let empty = view_log(&Log::with_round_0().end_round(0).complete_run());
+    assert_eq!(empty.frames_named("finalized")[0]["segments"], json!([]));
 }
 
 #[test]
 fn steps_s10_finalized_speaks_of_its_own_round_only() {
-    let log = Log::round_0().says(0, "a").said(0).calls(0, "ls").ready(0).round_ends(0).round(1);
-    let log = log.says(1, "b").gives(0, "x").says(1, "c").said(1).round_ends(1).ends();
-    let seen = see(&log);
-    let texts: Vec<_> = seen.named("finalized").iter().map(|data| &data["segments"]).collect();
+    let log = Log::with_round_0()
+        .append_text(0, "a")
+        .end_message(0)
+        .start_tool(0, "ls")
+        .mark_ready(0)
+        .end_round(0)
+        .start_round(1);
+    let log = log
+        .append_text(1, "b")
+        .output_and_succeed(0, "x")
+        .append_text(1, "c")
+        .end_message(1)
+        .end_round(1)
+        .complete_run();
+    let seen = view_log(&log);
+    let texts: Vec<_> =
+        seen.frames_named("finalized").iter().map(|data| &data["segments"]).collect();
     assert_eq!(texts[1].as_array().unwrap().len(), 1);
     assert_eq!((&texts[1][0]["text"], &texts[1][0]["index"]), (&json!("bc"), &json!(0)));
 }
 
 #[test]
 fn steps_s10_the_ending_comes_last_and_closes_what_is_open() {
-    let log = Log::round_0().calls(0, "t").says(0, "Half a").ends_with(Outcome::Cancelled);
-    let seen = see(&log);
+    let log =
+        Log::with_round_0().start_tool(0, "t").append_text(0, "Half a").end_run(Outcome::Cancelled);
+    let seen = view_log(&log);
     assert_eq!(
-        seen.page(),
+        seen.item_summaries(),
         ["Steps [t() = \"\" (Incomplete)] (Incomplete)", "\"Half a\" (Incomplete)"]
     );
-    assert_eq!(seen.story()[4..], ["finalized 0 Steps", "cancelled"]);
+    assert_eq!(seen.frame_summaries()[4..], ["finalized 0 Steps", "cancelled"]);
 }
 
 #[test]
 fn steps_s10_a_second_run_starts_with_nothing_of_the_first() {
-    let mut records = Log::round_0().calls(0, "open").says(0, "One").round(1).ends().records;
-    let second = Log::round_0().calls(0, "new").gives(0, "x").says(0, "Two").said(0);
-    for mut record in second.round_ends(0).ends().records {
+    let mut records = Log::with_round_0()
+        .start_tool(0, "open")
+        .append_text(0, "One")
+        .start_round(1)
+        .complete_run()
+        .records;
+    let second = Log::with_round_0()
+        .start_tool(0, "new")
+        .output_and_succeed(0, "x")
+        .append_text(0, "Two")
+        .end_message(0);
+    for mut record in second.end_round(0).complete_run().records {
         record.run = "second".into();
         record.seq = records.len() as u64;
         records.push(record);
     }
-    let mut encoder = Encoder::new(Kind::new(ViewName::Steps), "session", 0);
+    let mut encoder = Encoder::new(StreamKind::new(ViewName::Steps), "session", 0);
     let mut finalized: Vec<Value> = Vec::new();
     for record in &records {
         encoder.push(record, &mut |frame| {
@@ -91,5 +117,5 @@ fn steps_s10_a_second_run_starts_with_nothing_of_the_first() {
     assert_eq!((&last["run"], &last["round"]), (&json!("second"), &json!(0)));
     assert_eq!(last["steps"].as_array().unwrap().len(), 1);
     assert_eq!(last["segments"][0]["text"], "Two");
-    assert_eq!((finalized.len(), encoder.picture().items.len()), (3, 4));
+    assert_eq!((finalized.len(), encoder.page().items.len()), (3, 4));
 }

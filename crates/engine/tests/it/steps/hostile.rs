@@ -1,69 +1,105 @@
-//! Logs that no source should make: every one has a page, and none breaks anything.
+//! Logs that no source should write: each has a page, and none breaks an invariant.
 
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
-use engine::event::{Event, MessageId, Outcome, Owner, Record, StepId, ToolKind, ToolOutcome};
-use engine::limits::STEP_DEPTH_MAX;
-use engine::view::{Item, Thinking, ViewName};
-use engine::wire::{Encoder, Kind};
+use millpond_engine::event::{
+    Event, ImageOwner, MessageId, Outcome, Record, StepId, ToolKind, ToolOutcome,
+};
+use millpond_engine::limits::STEP_DEPTH_MAX;
+use millpond_engine::view::{Item, Thinking, ViewName};
+use millpond_engine::wire::{Encoder, StreamKind};
 use proptest::prelude::*;
 
+use super::frame_client::{view_log, view_records};
 use super::log::Log;
-use super::screen::{see, see_with};
 
 #[test]
 fn steps_x7_nothing_counts_after_the_end() {
-    let log = Log::round_0().says(0, "Hi").said(0).round_ends(0).ends();
-    let before = see(&log);
-    let log = log.says(0, "late").says(1, "late").round(1).calls(0, "t").gives(0, "x");
-    let after = see(&log.round_ends(1).ends_with(Outcome::Failed));
+    let log = Log::with_round_0().append_text(0, "Hi").end_message(0).end_round(0).complete_run();
+    let before = view_log(&log);
+    let log = log
+        .append_text(0, "late")
+        .append_text(1, "late")
+        .start_round(1)
+        .start_tool(0, "t")
+        .output_and_succeed(0, "x");
+    let after = view_log(&log.end_round(1).end_run(Outcome::Failed));
     assert_eq!(before.frames, after.frames);
-    assert_eq!(before.picture, after.picture);
+    assert_eq!(before.page, after.page);
 }
 
 #[test]
 fn steps_x4_text_in_no_round_is_shown() {
-    let log = Log::run().says(0, "first").said(0).round(0).says(1, "a").said(1).round_ends(0);
-    let seen = see(&log.says(2, "b").said(2).ends());
-    assert_eq!(seen.page(), ["\"first\"", "\"a\"", "\"b\""]);
-    assert_eq!(seen.named("finalized").len(), 1);
+    let log = Log::started()
+        .append_text(0, "first")
+        .end_message(0)
+        .start_round(0)
+        .append_text(1, "a")
+        .end_message(1)
+        .end_round(0);
+    let seen = view_log(&log.append_text(2, "b").end_message(2).complete_run());
+    assert_eq!(seen.item_summaries(), ["\"first\"", "\"a\"", "\"b\""]);
+    assert_eq!(seen.frames_named("finalized").len(), 1);
 }
 
 #[test]
 fn steps_of_unknown_names_change_nothing() {
-    let log = Log::round_0().gives(7, "x").thought(8, "y").with(9, "{}").ready(9).said(3);
-    let log = log.pictures(Owner::Step(StepId(5)), "p").withdraws(&[4], &[6]).round_ends(3);
-    let seen = see(&log.calls(7, "t").gives(7, "z").round_ends(0).ends());
-    assert_eq!(seen.page(), ["Ran for 0s [t() = \"z\"]"]);
+    let log = Log::with_round_0()
+        .output_and_succeed(7, "x")
+        .finish_reasoning(8, "y")
+        .append_arguments(9, "{}")
+        .mark_ready(9)
+        .end_message(3);
+    let log = log.push_image(ImageOwner::Step(StepId(5)), "p").withdraw(&[4], &[6]).end_round(3);
+    let seen =
+        view_log(&log.start_tool(7, "t").output_and_succeed(7, "z").end_round(0).complete_run());
+    assert_eq!(seen.item_summaries(), ["Ran for 0s [t() = \"z\"]"]);
 }
 
 #[test]
 fn steps_that_start_twice_start_once() {
-    let log = Log::round_0().calls(0, "a").calls(0, "b").says(0, "Hi").said(0).calls(1, "c");
-    let log = log.calls(1, "d").gives(1, "x").calls(1, "e").gives(1, "y").sub_calls(1, 0, "f");
-    let seen = see(&log.gives(0, "z").round_ends(0).ends());
-    assert_eq!(seen.page(), ["Ran for 0s [a() = \"z\"]", "\"Hi\"", "c() = \"x\""]);
+    let log = Log::with_round_0()
+        .start_tool(0, "a")
+        .start_tool(0, "b")
+        .append_text(0, "Hi")
+        .end_message(0)
+        .start_tool(1, "c");
+    let log = log
+        .start_tool(1, "d")
+        .output_and_succeed(1, "x")
+        .start_tool(1, "e")
+        .output_and_succeed(1, "y")
+        .start_sub_agent_tool(1, 0, "f");
+    let seen = view_log(&log.output_and_succeed(0, "z").end_round(0).complete_run());
+    assert_eq!(seen.item_summaries(), ["Ran for 0s [a() = \"z\"]", "\"Hi\"", "c() = \"x\""]);
 }
 
 #[test]
 fn steps_of_parents_that_do_not_exist_are_nobodys() {
-    let log = Log::round_0().sub_calls(0, 9, "orphan").gives(0, "x").sub_calls(1, 1, "own");
-    let log = log.says(0, "Hi").said(0).sub_calls(2, 0, "grandchild").gives(2, "y");
-    let seen = see(&log.round_ends(0).ends());
-    assert_eq!(seen.page(), ["\"Hi\""]);
+    let log = Log::with_round_0()
+        .start_sub_agent_tool(0, 9, "orphan")
+        .output_and_succeed(0, "x")
+        .start_sub_agent_tool(1, 1, "own");
+    let log = log
+        .append_text(0, "Hi")
+        .end_message(0)
+        .start_sub_agent_tool(2, 0, "grandchild")
+        .output_and_succeed(2, "y");
+    let seen = view_log(&log.end_round(0).complete_run());
+    assert_eq!(seen.item_summaries(), ["\"Hi\""]);
 }
 
 #[test]
 fn steps_deeper_than_the_limit_stand_beside_the_deepest() {
     let depth_of = |levels: u32| {
-        let mut log = Log::round_0().calls(0, "t");
+        let mut log = Log::with_round_0().start_tool(0, "t");
         for step in 1..=levels {
-            log = log.sub_calls(step, step - 1, "t");
+            log = log.start_sub_agent_tool(step, step - 1, "t");
         }
-        let seen = see(&log.round_ends(0).ends());
-        let control = seen.picture.items.values().next().unwrap();
-        (depth(&control.steps), count(&control.steps))
+        let seen = view_log(&log.end_round(0).complete_run());
+        let control = seen.page.items.values().next().unwrap();
+        (max_depth(&control.steps), count_items(&control.steps))
     };
     let limit = u32::try_from(STEP_DEPTH_MAX).unwrap();
     assert_eq!(depth_of(limit), (STEP_DEPTH_MAX + 1, STEP_DEPTH_MAX + 1));
@@ -71,50 +107,92 @@ fn steps_deeper_than_the_limit_stand_beside_the_deepest() {
     assert_eq!(depth_of(3_000), (STEP_DEPTH_MAX + 1, 3_001));
 }
 
-fn depth(items: &[Item<'_>]) -> usize {
-    items.iter().map(|item| 1 + depth(&item.steps)).max().unwrap_or(0)
+fn max_depth(items: &[Item<'_>]) -> usize {
+    items.iter().map(|item| 1 + max_depth(&item.steps)).max().unwrap_or(0)
 }
 
-fn count(items: &[Item<'_>]) -> usize {
-    items.iter().map(|item| 1 + count(&item.steps)).sum()
+fn count_items(items: &[Item<'_>]) -> usize {
+    items.iter().map(|item| 1 + count_items(&item.steps)).sum()
 }
 
 #[test]
 fn steps_s4_a_round_that_is_not_ended_is_closed_by_the_next() {
-    let log = Log::round_0().calls(0, "a").gives(0, "x").says(0, "Hi").round(1).calls(1, "b");
-    let seen = see(&log.round_ends(0).gives(1, "y").round_ends(1).round_ends(1).ends());
-    assert_eq!(seen.page(), ["Ran for 0s [a() = \"x\"]", "\"Hi\"", "Ran for 0s [b() = \"y\"]"]);
-    let rounds: Vec<_> = seen.named("finalized").iter().map(|data| data["round"].clone()).collect();
+    let log = Log::with_round_0()
+        .start_tool(0, "a")
+        .output_and_succeed(0, "x")
+        .append_text(0, "Hi")
+        .start_round(1)
+        .start_tool(1, "b");
+    let seen = view_log(
+        &log.end_round(0).output_and_succeed(1, "y").end_round(1).end_round(1).complete_run(),
+    );
+    assert_eq!(
+        seen.item_summaries(),
+        ["Ran for 0s [a() = \"x\"]", "\"Hi\"", "Ran for 0s [b() = \"y\"]"]
+    );
+    let rounds: Vec<_> =
+        seen.frames_named("finalized").iter().map(|data| data["round"].clone()).collect();
     assert_eq!(rounds, [0, 1], "each once");
 }
 
 #[test]
 fn steps_x10_every_beginning_of_a_log_has_a_page_that_its_frames_tell() {
-    let log = Log::round_0().thinks(0).thought(0, "hm").calls(1, "a").sub_calls(2, 1, "b");
-    let log = log.gives(2, "x").says(0, "Hi").says(0, "!").rewrites(0, 1, "o").said(0);
-    let log = log.calls(3, "c").with(3, "{}").round_ends(0).gives(1, "y").gives(3, "z").round(1);
-    let log = log.says(1, "Bye").withdraws(&[0], &[3]).said(1).round_ends(1).ends();
+    let log = Log::with_round_0()
+        .start_reasoning(0)
+        .finish_reasoning(0, "hm")
+        .start_tool(1, "a")
+        .start_sub_agent_tool(2, 1, "b");
+    let log = log
+        .output_and_succeed(2, "x")
+        .append_text(0, "Hi")
+        .append_text(0, "!")
+        .rewrite_text(0, 1, "o")
+        .end_message(0);
+    let log = log
+        .start_tool(3, "c")
+        .append_arguments(3, "{}")
+        .end_round(0)
+        .output_and_succeed(1, "y")
+        .output_and_succeed(3, "z")
+        .start_round(1);
+    let log =
+        log.append_text(1, "Bye").withdraw(&[0], &[3]).end_message(1).end_round(1).complete_run();
     for length in 1..=log.records.len() {
         let mut beginning = log.clone();
         beginning.records.truncate(length);
-        see(&beginning);
-        see(&beginning.ends_with(Outcome::Truncated));
+        view_log(&beginning);
+        view_log(&beginning.end_run(Outcome::Truncated));
     }
 }
 
 /// CPU time of a log of many rounds, each with steps, texts and late results.
-fn time_of(rounds: u32) -> Duration {
-    let mut log = Log::run();
+fn encode_cpu_time(rounds: u32) -> Duration {
+    let mut log = Log::started();
     for round in 0..rounds {
         let (step, message) = (4 * round, 2 * round);
-        log = log.round(round).thinks(step).thought(step, "hm").calls(step + 1, "a");
-        log = log.gives(step + 1, "x").says(message, "one").says(message, " two").said(message);
-        log = log.calls(step + 2, "b").gives(step + 2, "y").says(message + 1, "three");
-        log = log.said(message + 1).calls(step + 3, "c").ready(step + 3).round_ends(round);
-        log = log.gives(step + 3, "z");
+        log = log
+            .start_round(round)
+            .start_reasoning(step)
+            .finish_reasoning(step, "hm")
+            .start_tool(step + 1, "a");
+        log = log
+            .output_and_succeed(step + 1, "x")
+            .append_text(message, "one")
+            .append_text(message, " two")
+            .end_message(message);
+        log = log
+            .start_tool(step + 2, "b")
+            .output_and_succeed(step + 2, "y")
+            .append_text(message + 1, "three");
+        log = log
+            .end_message(message + 1)
+            .start_tool(step + 3, "c")
+            .mark_ready(step + 3)
+            .end_round(round);
+        log = log.output_and_succeed(step + 3, "z");
     }
     let read = || {
-        let mut encoder = Encoder::new(Kind::new(ViewName::Steps), "session", 0);
+        let mut encoder = Encoder::new(StreamKind::new(ViewName::Steps), "session", 0);
         let start = ThreadTime::now();
         for record in &log.records {
             encoder.push(record, &mut |frame| {
@@ -128,8 +206,8 @@ fn time_of(rounds: u32) -> Duration {
 
 #[test]
 fn steps_x14_a_long_session_costs_its_length() {
-    let small = time_of(500).max(Duration::from_micros(200));
-    let large = time_of(4_000);
+    let small = encode_cpu_time(500).max(Duration::from_micros(200));
+    let large = encode_cpu_time(4_000);
     assert!(large <= 24 * small, "{small:?} for one, {large:?} for eight");
 }
 
@@ -139,26 +217,26 @@ fn any_event() -> impl Strategy<Value = Event<'static>> {
         let (step, message) = (StepId(id), MessageId(id));
         let log = Log::default();
         let log = match which {
-            0 => log.round(id),
-            1 => log.round_ends(id),
-            2 | 3 => log.says(id, text),
-            4 => log.said(id),
-            5 => log.rewrites(id, other as usize, text),
-            6 => log.thinks(id),
-            7 => log.and(Event::ReasoningAppended { step, text: text.into() }),
-            8 => log.and(Event::ReasoningEnded { step, incomplete: false }),
-            9 => log.calls(id, text),
-            10 => log.calls_a(ToolKind::Agent, id, text, Some(StepId(other))),
-            11 => log.with(id, text),
-            12 => log.ready(id),
-            13 => log.puts_out(id, text),
-            14 => log.ends_as(
+            0 => log.start_round(id),
+            1 => log.end_round(id),
+            2 | 3 => log.append_text(id, text),
+            4 => log.end_message(id),
+            5 => log.rewrite_text(id, other as usize, text),
+            6 => log.start_reasoning(id),
+            7 => log.push(Event::ReasoningAppended { step, text: text.into() }),
+            8 => log.push(Event::ReasoningEnded { step, incomplete: false }),
+            9 => log.start_tool(id, text),
+            10 => log.start_tool_of_kind(ToolKind::Agent, id, text, Some(StepId(other))),
+            11 => log.append_arguments(id, text),
+            12 => log.mark_ready(id),
+            13 => log.append_output(id, text),
+            14 => log.end_tool(
                 id,
                 if other == 0 { ToolOutcome::NoResult } else { ToolOutcome::Succeeded },
             ),
-            15 if other < 2 => log.withdraws(&[id], &[other]),
-            15 => log.pictures(Owner::Step(step), text),
-            _ => log.pictures(Owner::Message(message), text),
+            15 if other < 2 => log.withdraw(&[id], &[other]),
+            15 => log.push_image(ImageOwner::Step(step), text),
+            _ => log.push_image(ImageOwner::Message(message), text),
         };
         log.records.into_iter().next().map(|record| record.event).unwrap()
     })
@@ -170,15 +248,15 @@ proptest! {
         events in prop::collection::vec((prop::option::of(0..9_u64), any_event()), 0..60),
         cut in any::<bool>(),
     ) {
-        let mut log = Log::run().round(0);
+        let mut log = Log::started().start_round(0);
         for (at_ms, event) in events {
-            log = log.and(event);
+            log = log.push(event);
             log.records.last_mut().unwrap().at_ms = at_ms;
         }
-        let log = if cut { log } else { log.ends() };
+        let log = if cut { log } else { log.complete_run() };
         let records: Vec<Record<'_>> = log.records;
-        for thinking in [Thinking::AsUsual, Thinking::Hide] {
-            see_with(thinking, &records);
+        for thinking in [Thinking::ViewDefault, Thinking::Hide] {
+            view_records(thinking, &records);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Small logs, written by hand.
+//! Builder of small logs.
 
-use engine::event::{
-    AnsweredBy, AskKind, Ending, Event, Executor, Image, MessageId, Millis, Outcome, Owner,
+use millpond_engine::event::{
+    AnsweredBy, AskKind, Ending, Event, Executor, Image, ImageOwner, MessageId, Millis, Outcome,
     ReasoningOrigin, Record, Reply, StepId, TextMode, ToolKind, ToolOutcome,
 };
 
-/// The log of one run. Events carry the time last set by [`Log::at`].
+/// The log of one run. Events carry the time set last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     now: Option<Millis>,
@@ -13,87 +13,89 @@ pub(super) struct Log {
 }
 
 impl Log {
-    pub(super) fn run() -> Log {
-        Log::default().and(Event::RunStarted {
+    /// A started run.
+    pub(super) fn started() -> Log {
+        Log::default().push(Event::RunStarted {
             version: 1,
             dialect: "test".into(),
             mode: TextMode::Incremental,
         })
     }
 
-    /// A run that has one round open.
-    pub(super) fn round_0() -> Log {
-        Log::run().at(0).round(0)
+    /// A run with round 0 open.
+    pub(super) fn with_round_0() -> Log {
+        Log::started().set_time(0).start_round(0)
     }
 
-    pub(super) fn and(mut self, event: Event<'static>) -> Log {
+    /// Appends an event.
+    pub(super) fn push(mut self, event: Event<'static>) -> Log {
         let seq = self.records.len() as u64;
         self.records.push(Record { seq, at_ms: self.now, run: "run".into(), event });
         self
     }
 
-    pub(super) fn at(mut self, ms: Millis) -> Log {
+    pub(super) fn set_time(mut self, ms: Millis) -> Log {
         self.now = Some(ms);
         self
     }
 
-    pub(super) fn untimed(mut self) -> Log {
+    pub(super) fn clear_time(mut self) -> Log {
         self.now = None;
         self
     }
 
     pub(super) fn prompt(self, text: &'static str) -> Log {
-        self.and(Event::PromptReceived { text: text.into(), images: Vec::new() })
+        self.push(Event::PromptReceived { text: text.into(), images: Vec::new() })
     }
 
-    pub(super) fn round(self, round: u32) -> Log {
-        self.and(Event::RoundStarted { round, model: None, response: None })
+    pub(super) fn start_round(self, round: u32) -> Log {
+        self.push(Event::RoundStarted { round, model: None, response: None })
     }
 
-    pub(super) fn round_ends(self, round: u32) -> Log {
-        self.and(Event::RoundEnded { round, stop: None, incomplete: false })
+    pub(super) fn end_round(self, round: u32) -> Log {
+        self.push(Event::RoundEnded { round, stop: None, incomplete: false })
     }
 
-    pub(super) fn says(self, message: u32, text: &'static str) -> Log {
-        self.and(Event::TextAppended { message: MessageId(message), text: text.into() })
+    pub(super) fn append_text(self, message: u32, text: &'static str) -> Log {
+        self.push(Event::TextAppended { message: MessageId(message), text: text.into() })
     }
 
-    pub(super) fn said(self, message: u32) -> Log {
-        self.and(Event::MessageEnded { message: MessageId(message), incomplete: false })
+    pub(super) fn end_message(self, message: u32) -> Log {
+        self.push(Event::MessageEnded { message: MessageId(message), incomplete: false })
     }
 
-    pub(super) fn rewrites(self, message: u32, kept_bytes: usize, text: &'static str) -> Log {
+    pub(super) fn rewrite_text(self, message: u32, kept_bytes: usize, text: &'static str) -> Log {
         let message = MessageId(message);
-        self.and(Event::TextRewritten { message, kept_bytes, text: text.into() })
+        self.push(Event::TextRewritten { message, kept_bytes, text: text.into() })
     }
 
-    pub(super) fn thinks(self, step: u32) -> Log {
+    pub(super) fn start_reasoning(self, step: u32) -> Log {
         let (step, origin) = (StepId(step), ReasoningOrigin::Native);
-        self.and(Event::ReasoningStarted { step, round: 0, origin })
+        self.push(Event::ReasoningStarted { step, round: 0, origin })
     }
 
-    pub(super) fn thought(self, step: u32, text: &'static str) -> Log {
+    pub(super) fn finish_reasoning(self, step: u32, text: &'static str) -> Log {
         let step = StepId(step);
-        self.and(Event::ReasoningAppended { step, text: text.into() })
-            .and(Event::ReasoningEnded { step, incomplete: false })
+        self.push(Event::ReasoningAppended { step, text: text.into() })
+            .push(Event::ReasoningEnded { step, incomplete: false })
     }
 
-    pub(super) fn calls(self, step: u32, name: &'static str) -> Log {
-        self.calls_a(ToolKind::Mcp, step, name, None)
+    pub(super) fn start_tool(self, step: u32, name: &'static str) -> Log {
+        self.start_tool_of_kind(ToolKind::Mcp, step, name, None)
     }
 
-    pub(super) fn sub_calls(self, step: u32, parent: u32, name: &'static str) -> Log {
-        self.calls_a(ToolKind::Function, step, name, Some(StepId(parent)))
+    pub(super) fn start_sub_agent_tool(self, step: u32, parent: u32, name: &'static str) -> Log {
+        self.start_tool_of_kind(ToolKind::Function, step, name, Some(StepId(parent)))
     }
 
-    pub(super) fn calls_a(
+    pub(super) fn start_tool_of_kind(
         self,
         kind: ToolKind,
         step: u32,
         name: &'static str,
         parent: Option<StepId>,
     ) -> Log {
-        self.and(Event::ToolStarted {
+        self.push(Event::ToolStarted {
             step: StepId(step),
             round: 0,
             call: format!("call_{step}").into(),
@@ -105,41 +107,41 @@ impl Log {
         })
     }
 
-    pub(super) fn with(self, step: u32, arguments: &'static str) -> Log {
+    pub(super) fn append_arguments(self, step: u32, arguments: &'static str) -> Log {
         let step = StepId(step);
-        self.and(Event::ArgumentsAppended { step, text: arguments.into() })
+        self.push(Event::ArgumentsAppended { step, text: arguments.into() })
     }
 
-    pub(super) fn ready(self, step: u32) -> Log {
-        self.and(Event::ToolReady { step: StepId(step) })
+    pub(super) fn mark_ready(self, step: u32) -> Log {
+        self.push(Event::ToolReady { step: StepId(step) })
     }
 
-    pub(super) fn puts_out(self, step: u32, text: &'static str) -> Log {
-        self.and(Event::OutputAppended { step: StepId(step), text: text.into() })
+    pub(super) fn append_output(self, step: u32, text: &'static str) -> Log {
+        self.push(Event::OutputAppended { step: StepId(step), text: text.into() })
     }
 
-    pub(super) fn ends_as(self, step: u32, outcome: ToolOutcome) -> Log {
-        self.and(Event::ToolEnded { step: StepId(step), outcome, detail: None })
+    pub(super) fn end_tool(self, step: u32, outcome: ToolOutcome) -> Log {
+        self.push(Event::ToolEnded { step: StepId(step), outcome, detail: None })
     }
 
-    /// The tool puts out a text and succeeds.
-    pub(super) fn gives(self, step: u32, text: &'static str) -> Log {
-        self.puts_out(step, text).ends_as(step, ToolOutcome::Succeeded)
+    /// Appends output to a tool and ends it as succeeded.
+    pub(super) fn output_and_succeed(self, step: u32, text: &'static str) -> Log {
+        self.append_output(step, text).end_tool(step, ToolOutcome::Succeeded)
     }
 
-    pub(super) fn pictures(self, owner: Owner, url: &'static str) -> Log {
-        self.and(Event::ImageReceived { owner, image: Image::Url { url: url.into() } })
+    pub(super) fn push_image(self, owner: ImageOwner, url: &'static str) -> Log {
+        self.push(Event::ImageReceived { owner, image: Image::Url { url: url.into() } })
     }
 
-    pub(super) fn withdraws(self, messages: &[u32], steps: &[u32]) -> Log {
-        self.and(Event::Withdrawn {
+    pub(super) fn withdraw(self, messages: &[u32], steps: &[u32]) -> Log {
+        self.push(Event::Withdrawn {
             messages: messages.iter().copied().map(MessageId).collect(),
             steps: steps.iter().copied().map(StepId).collect(),
         })
     }
 
-    pub(super) fn asks(self, ask: &'static str) -> Log {
-        self.and(Event::AskOpened {
+    pub(super) fn open_ask(self, ask: &'static str) -> Log {
+        self.push(Event::AskOpened {
             ask: ask.into(),
             kind: AskKind::Followup,
             text: "May I?".into(),
@@ -150,17 +152,17 @@ impl Log {
         })
     }
 
-    pub(super) fn answers(self, ask: &'static str) -> Log {
+    pub(super) fn answer_ask(self, ask: &'static str) -> Log {
         let by = AnsweredBy::Person;
-        self.and(Event::AskResolved { ask: ask.into(), answer: "yes".into(), by })
+        self.push(Event::AskResolved { ask: ask.into(), answer: "yes".into(), by })
     }
 
-    pub(super) fn ends(self) -> Log {
-        self.ends_with(Outcome::Completed)
+    pub(super) fn complete_run(self) -> Log {
+        self.end_run(Outcome::Completed)
     }
 
-    pub(super) fn ends_with(self, outcome: Outcome) -> Log {
-        self.and(Event::RunEnded {
+    pub(super) fn end_run(self, outcome: Outcome) -> Log {
+        self.push(Event::RunEnded {
             ending: Ending {
                 outcome,
                 stop: None,

@@ -1,27 +1,37 @@
 //! The testing matrix of the view's document, row by row, and its edge cases.
 
+use super::frame_client::view_log;
 use super::log::Log;
-use super::screen::see;
 
-/// The phases of the overlay, one after the other; `-` where it goes.
-fn phases(log: &Log) -> Vec<String> {
-    let seen = see(log);
-    let overlays = seen.named("overlay");
+/// The overlay's phases in order; `-` where it is hidden.
+fn overlay_phases(log: &Log) -> Vec<String> {
+    let seen = view_log(log);
+    let overlays = seen.frames_named("overlay");
     overlays.iter().map(|data| data["phase"].as_str().unwrap_or("-").to_owned()).collect()
 }
 
 #[test]
 fn steps_s9_remote_reasoning_tool_text_tool() {
-    let log = Log::round_0().thinks(0).thought(0, "hm").calls(1, "search").gives(1, "x");
-    let log = log.says(0, "Here").said(0).calls(2, "open").gives(2, "y").round_ends(0).ends();
-    assert_eq!(phases(&log), ["waiting", "reasoning", "loading", "tool", "loading", "-"]);
-    let seen = see(&log);
+    let log = Log::with_round_0()
+        .start_reasoning(0)
+        .finish_reasoning(0, "hm")
+        .start_tool(1, "search")
+        .output_and_succeed(1, "x");
+    let log = log
+        .append_text(0, "Here")
+        .end_message(0)
+        .start_tool(2, "open")
+        .output_and_succeed(2, "y")
+        .end_round(0)
+        .complete_run();
+    assert_eq!(overlay_phases(&log), ["waiting", "reasoning", "loading", "tool", "loading", "-"]);
+    let seen = view_log(&log);
     assert_eq!(
-        seen.page(),
+        seen.item_summaries(),
         ["Ran for 0s [thought \"hm\", search() = \"x\"]", "\"Here\"", "open() = \"y\"",]
     );
     assert_eq!(
-        seen.story()[5..],
+        seen.frame_summaries()[5..],
         [
             "overlay - -",
             "text 0 Here",
@@ -35,28 +45,47 @@ fn steps_s9_remote_reasoning_tool_text_tool() {
 
 #[test]
 fn steps_s9_remote_tool_then_text_only() {
-    let log = Log::round_0().calls(0, "search").gives(0, "x").says(0, "Here").said(0);
-    let log = log.round_ends(0).ends();
-    assert_eq!(phases(&log), ["waiting", "tool", "loading", "-"]);
-    assert_eq!(see(&log).page(), ["Ran for 0s [search() = \"x\"]", "\"Here\""]);
+    let log = Log::with_round_0()
+        .start_tool(0, "search")
+        .output_and_succeed(0, "x")
+        .append_text(0, "Here")
+        .end_message(0);
+    let log = log.end_round(0).complete_run();
+    assert_eq!(overlay_phases(&log), ["waiting", "tool", "loading", "-"]);
+    assert_eq!(view_log(&log).item_summaries(), ["Ran for 0s [search() = \"x\"]", "\"Here\""]);
 }
 
 #[test]
 fn steps_s9_remote_reasoning_only_then_text_only() {
-    let log = Log::round_0().thinks(0).thought(0, "hm").says(0, "Here").said(0);
-    let log = log.round_ends(0).ends();
-    assert_eq!(phases(&log), ["waiting", "reasoning", "loading", "-"]);
-    assert_eq!(see(&log).page(), ["Ran for 0s [thought \"hm\"]", "\"Here\""]);
+    let log = Log::with_round_0()
+        .start_reasoning(0)
+        .finish_reasoning(0, "hm")
+        .append_text(0, "Here")
+        .end_message(0);
+    let log = log.end_round(0).complete_run();
+    assert_eq!(overlay_phases(&log), ["waiting", "reasoning", "loading", "-"]);
+    assert_eq!(view_log(&log).item_summaries(), ["Ran for 0s [thought \"hm\"]", "\"Here\""]);
 }
 
 #[test]
 fn steps_s9_local_no_text_then_the_tools_result() {
-    let log = Log::round_0().thinks(0).thought(0, "hm").calls(1, "ls").ready(1).round_ends(0);
-    let log = log.gives(1, "a b").round(1).says(0, "Two files").said(0).round_ends(1).ends();
+    let log = Log::with_round_0()
+        .start_reasoning(0)
+        .finish_reasoning(0, "hm")
+        .start_tool(1, "ls")
+        .mark_ready(1)
+        .end_round(0);
+    let log = log
+        .output_and_succeed(1, "a b")
+        .start_round(1)
+        .append_text(0, "Two files")
+        .end_message(0)
+        .end_round(1)
+        .complete_run();
     let expected = ["waiting", "reasoning", "loading", "tool", "-", "waiting", "-"];
-    assert_eq!(phases(&log), expected);
+    assert_eq!(overlay_phases(&log), expected);
     assert_eq!(
-        see(&log).page(),
+        view_log(&log).item_summaries(),
         [
             "Ran for 0s [thought \"hm\", ls() = \"\" (Called)]",
             "entry ls() = \"a b\"",
@@ -67,17 +96,27 @@ fn steps_s9_local_no_text_then_the_tools_result() {
 
 #[test]
 fn steps_s9_local_text_then_the_tools_result() {
-    let log = Log::round_0().says(0, "I look").said(0).calls(0, "ls").with(0, "{}").ready(0);
-    let log = log.round_ends(0).gives(0, "a b").round(1).says(1, "Two files").said(1);
-    let log = log.round_ends(1).ends();
-    assert_eq!(phases(&log), ["waiting", "-", "waiting", "-"]);
-    let seen = see(&log);
+    let log = Log::with_round_0()
+        .append_text(0, "I look")
+        .end_message(0)
+        .start_tool(0, "ls")
+        .append_arguments(0, "{}")
+        .mark_ready(0);
+    let log = log
+        .end_round(0)
+        .output_and_succeed(0, "a b")
+        .start_round(1)
+        .append_text(1, "Two files")
+        .end_message(1);
+    let log = log.end_round(1).complete_run();
+    assert_eq!(overlay_phases(&log), ["waiting", "-", "waiting", "-"]);
+    let seen = view_log(&log);
     assert_eq!(
-        seen.page(),
+        seen.item_summaries(),
         ["\"I look\"", "ls({}) = \"\" (Called)", "entry ls() = \"a b\"", "\"Two files\""]
     );
     assert_eq!(
-        seen.story()[2..7],
+        seen.frame_summaries()[2..7],
         [
             "text 0 I look",
             "segment 1 ls live",
@@ -90,27 +129,52 @@ fn steps_s9_local_text_then_the_tools_result() {
 
 #[test]
 fn steps_s9_edge_no_text_at_all() {
-    let log = Log::round_0().calls(0, "search").gives(0, "x").round_ends(0).ends();
-    assert_eq!(phases(&log), ["waiting", "tool", "loading", "-"]);
-    assert_eq!(see(&log).page(), ["Ran for 0s [search() = \"x\"]"]);
-    let nothing = Log::round_0().round_ends(0).ends();
-    assert_eq!(phases(&nothing), ["waiting", "-"]);
-    assert_eq!(see(&nothing).page(), [""; 0]);
+    let log = Log::with_round_0()
+        .start_tool(0, "search")
+        .output_and_succeed(0, "x")
+        .end_round(0)
+        .complete_run();
+    assert_eq!(overlay_phases(&log), ["waiting", "tool", "loading", "-"]);
+    assert_eq!(view_log(&log).item_summaries(), ["Ran for 0s [search() = \"x\"]"]);
+    let nothing = Log::with_round_0().end_round(0).complete_run();
+    assert_eq!(overlay_phases(&nothing), ["waiting", "-"]);
+    assert_eq!(view_log(&nothing).item_summaries(), [""; 0]);
 }
 
 #[test]
 fn steps_s9_edge_several_texts() {
-    let log = Log::round_0().calls(0, "a").gives(0, "").says(0, "One").said(0);
-    let log = log.thinks(1).thought(1, "hm").says(1, "Two").said(1).says(2, "Three").said(2);
+    let log = Log::with_round_0()
+        .start_tool(0, "a")
+        .output_and_succeed(0, "")
+        .append_text(0, "One")
+        .end_message(0);
+    let log = log
+        .start_reasoning(1)
+        .finish_reasoning(1, "hm")
+        .append_text(1, "Two")
+        .end_message(1)
+        .append_text(2, "Three")
+        .end_message(2);
     assert_eq!(
-        see(&log.round_ends(0).ends()).page(),
+        view_log(&log.end_round(0).complete_run()).item_summaries(),
         ["Ran for 0s [a() = \"\"]", "\"One\"", "thought \"hm\"", "\"Two\"", "\"Three\""]
     );
 }
 
 #[test]
 fn steps_s9_edge_timing_missing() {
-    let log = Log::round_0().at(2_000).thinks(0).untimed().thought(0, "hm").calls(1, "a");
-    let log = log.at(6_000).gives(1, "").says(0, "Hi").said(0).round_ends(0).ends();
-    assert_eq!(see(&log).page()[0], "Ran for 4s [thought \"hm\", a() = \"\"]");
+    let log = Log::with_round_0()
+        .set_time(2_000)
+        .start_reasoning(0)
+        .clear_time()
+        .finish_reasoning(0, "hm")
+        .start_tool(1, "a");
+    let log = log
+        .set_time(6_000)
+        .output_and_succeed(1, "")
+        .append_text(0, "Hi")
+        .end_message(0)
+        .end_round(0)
+        .complete_run();
+    assert_eq!(view_log(&log).item_summaries()[0], "Ran for 4s [thought \"hm\", a() = \"\"]");
 }

@@ -1,27 +1,27 @@
 //! Which events become which items.
 
-use engine::event::{
-    AskKind, Citation, Event, Image, Level, MessageId, Outcome, Owner, Phase, ReasoningOrigin,
-    StepId, Stop, TextMode, ToolKind, ToolOutcome, Usage, UsageScope,
+use millpond_engine::event::{
+    AskKind, Citation, Event, Image, ImageOwner, MessageId, MessagePhase, NoticeLevel, Outcome,
+    ReasoningOrigin, StepId, StopReason, TextMode, ToolKind, ToolOutcome, Usage, UsageScope,
 };
-use engine::view::Thinking;
+use millpond_engine::view::Thinking;
 use serde_json::{Value, json};
 
-use super::screen::{
-    Screen, arguments, ended, message, output, ready, said, started, text, tool, tool_ended,
-    tool_of,
+use super::print_client::{
+    PrintClient, arguments_appended, message_started, output_appended, run_ended, run_started,
+    text_appended, tool_ended, tool_ready, tool_started, tool_started_under, whole_message,
 };
 
-fn image(owner: Owner) -> Event<'static> {
+fn image_received(owner: ImageOwner) -> Event<'static> {
     Event::ImageReceived { owner, image: Image::Url { url: "http://a.test/p.png".into() } }
 }
 
-fn cited(message: u32) -> Event<'static> {
+fn source_cited(message: u32) -> Event<'static> {
     let citation = Citation { title: Some("Atlas".into()), ..Citation::default() };
     Event::SourceCited { message: MessageId(message), citation }
 }
 
-fn retried() -> Event<'static> {
+fn retry_scheduled() -> Event<'static> {
     Event::RetryScheduled {
         attempt: Some(2),
         attempts_max: Some(5),
@@ -32,14 +32,14 @@ fn retried() -> Event<'static> {
 
 #[test]
 fn transcript_t3_a_round_is_live_status_and_an_item_when_it_has_ended() {
-    let mut screen = Screen::started();
-    screen.tell([Event::RoundStarted { round: 0, model: Some("m".into()), response: None }]);
-    screen.tell(said(0, "Hello"));
+    let mut screen = PrintClient::started();
+    screen.push_events([Event::RoundStarted { round: 0, model: Some("m".into()), response: None }]);
+    screen.push_events(whole_message(0, "Hello"));
     assert_eq!(screen.rows(), ["=text Hello"]);
     let usage = Usage { input_tokens: Some(7), output_tokens: Some(2), ..Usage::default() };
-    screen.tell([
+    screen.push_events([
         Event::UsageReported { scope: UsageScope::Round, usage },
-        Event::RoundEnded { round: 0, stop: Some(Stop::End), incomplete: false },
+        Event::RoundEnded { round: 0, stop: Some(StopReason::End), incomplete: false },
     ]);
     let request = r#"{"cost":null,"tokensIn":7,"tokensOut":2,"model":"m"}"#;
     assert_eq!(screen.rows(), ["=text Hello".into(), format!("=api_req_started {request}")]);
@@ -47,8 +47,8 @@ fn transcript_t3_a_round_is_live_status_and_an_item_when_it_has_ended() {
 
 #[test]
 fn transcript_t3_a_request_that_nobody_listed_is_told_once() {
-    let mut screen = Screen::started();
-    screen.tell([
+    let mut screen = PrintClient::started();
+    screen.push_events([
         Event::RoundStarted { round: 0, model: None, response: None },
         Event::RequestEnded {
             request: None,
@@ -60,28 +60,28 @@ fn transcript_t3_a_request_that_nobody_listed_is_told_once() {
     ]);
     let failed = r#"=api_req_started {"streamingFailedMessage":"dead line"}"#;
     assert_eq!(screen.rows(), [failed]);
-    assert_eq!(screen.last()["state"], "failed");
+    assert_eq!(screen.last_message()["state"], "failed");
 }
 
 #[test]
 fn transcript_t3_the_cost_of_the_run_is_told_at_its_end_once() {
-    let mut screen = Screen::started();
+    let mut screen = PrintClient::started();
     let total = |cost| Event::UsageReported {
         scope: UsageScope::Run,
         usage: Usage { cost_usd: Some(cost), ..Usage::default() },
     };
-    screen.tell([total(0.5), total(0.75)]);
+    screen.push_events([total(0.5), total(0.75)]);
     assert!(screen.rows().is_empty());
-    screen.tell([ended(Outcome::Completed)]);
+    screen.push_events([run_ended(Outcome::Completed)]);
     assert_eq!(screen.rows(), [r#"=usage {"cost":0.75}"#]);
 }
 
 #[test]
 fn transcript_t4_a_checkpoint_is_shown_once_in_a_session() {
     let saved = |hash: &'static str| Event::CheckpointSaved { hash: hash.into() };
-    let mut screen = Screen::started();
-    screen.tell([saved("a"), saved("b"), saved("a"), ended(Outcome::Completed)]);
-    screen.push(None, "next", started(TextMode::Incremental));
+    let mut screen = PrintClient::started();
+    screen.push_events([saved("a"), saved("b"), saved("a"), run_ended(Outcome::Completed)]);
+    screen.push(None, "next", run_started(TextMode::Incremental));
     screen.push(None, "next", saved("b"));
     screen.push(None, "next", saved(""));
     screen.push(None, "next", saved(""));
@@ -93,20 +93,24 @@ fn transcript_t4_a_checkpoint_is_shown_once_in_a_session() {
 
 #[test]
 fn transcript_t11_text_thinking_and_the_declared_final_message() {
-    let mut screen = Screen::with(Thinking::Show);
-    screen.tell([
-        started(TextMode::Incremental),
+    let mut screen = PrintClient::with_thinking(Thinking::Show);
+    screen.push_events([
+        run_started(TextMode::Incremental),
         Event::PromptReceived { text: "Go".into(), images: Vec::new() },
         Event::ReasoningStarted { step: StepId(0), round: 0, origin: ReasoningOrigin::Native },
         Event::ReasoningAppended { step: StepId(0), text: "Hm".into() },
         Event::ReasoningAppended { step: StepId(0), text: "m".into() },
         Event::ReasoningEnded { step: StepId(0), incomplete: false },
     ]);
-    screen.tell(said(0, "Going"));
-    let phase = Some(Phase::Final);
-    screen.tell([Event::MessageStarted { message: MessageId(1), round: 0, phase }]);
-    screen.tell([text(1, "Gone")]);
-    screen.tell([Event::FinalDeclared { message: MessageId(2) }, message(2), text(2, "Well")]);
+    screen.push_events(whole_message(0, "Going"));
+    let phase = Some(MessagePhase::Final);
+    screen.push_events([Event::MessageStarted { message: MessageId(1), round: 0, phase }]);
+    screen.push_events([text_appended(1, "Gone")]);
+    screen.push_events([
+        Event::FinalDeclared { message: MessageId(2) },
+        message_started(2),
+        text_appended(2, "Well"),
+    ]);
     assert_eq!(
         screen.rows(),
         [
@@ -129,19 +133,23 @@ fn transcript_t11_tools_by_their_kind_with_arguments_and_result() {
         (ToolKind::Command, "command_output"),
         (ToolKind::Mcp, "mcp_server_response"),
     ] {
-        let mut screen = Screen::started();
-        screen.tell([tool(0, kind), arguments(0, "{\"a\":"), arguments(0, "1}")]);
-        assert_eq!(screen.last().get("arguments"), None);
-        screen.tell([ready(0)]);
-        let message = screen.last();
+        let mut screen = PrintClient::started();
+        screen.push_events([
+            tool_started(0, kind),
+            arguments_appended(0, "{\"a\":"),
+            arguments_appended(0, "1}"),
+        ]);
+        assert_eq!(screen.last_message().get("arguments"), None);
+        screen.push_events([tool_ready(0)]);
+        let message = screen.last_message();
         assert_eq!((&message["tool"], &message["callId"]), (&json!("tool-0"), &json!("call-0")));
         assert_eq!(
             (&message["arguments"], &message["partial"]),
             (&json!("{\"a\":1}"), &json!(true))
         );
-        screen.tell([output(0, "out"), tool_ended(0, ToolOutcome::Succeeded)]);
+        screen.push_events([output_appended(0, "out"), tool_ended(0, ToolOutcome::Succeeded)]);
         assert_eq!(screen.rows(), [format!("={name} out")]);
-        assert_eq!(screen.last()["arguments"], "{\"a\":1}");
+        assert_eq!(screen.last_message()["arguments"], "{\"a\":1}");
     }
 }
 
@@ -154,13 +162,17 @@ fn transcript_t11_how_a_tool_ended_shows() {
         (ToolOutcome::NoResult, "called"),
         (ToolOutcome::Cut, "incomplete"),
     ] {
-        let mut screen = Screen::started();
+        let mut screen = PrintClient::started();
         let detail = Some("so it goes".into());
-        screen.tell([tool(0, ToolKind::Function), arguments(0, "{}"), output(0, "out")]);
-        screen.tell([Event::ToolEnded { step: StepId(0), outcome, detail }]);
+        screen.push_events([
+            tool_started(0, ToolKind::Function),
+            arguments_appended(0, "{}"),
+            output_appended(0, "out"),
+        ]);
+        screen.push_events([Event::ToolEnded { step: StepId(0), outcome, detail }]);
         assert_eq!(screen.rows(), ["=tool out\nso it goes"]);
         assert_eq!(
-            (&screen.last()["state"], &screen.last()["arguments"]),
+            (&screen.last_message()["state"], &screen.last_message()["arguments"]),
             (&json!(state), &json!("{}"))
         );
     }
@@ -168,63 +180,95 @@ fn transcript_t11_how_a_tool_ended_shows() {
 
 #[test]
 fn transcript_t11_arguments_that_come_after_output_are_not_lost() {
-    let mut screen = Screen::started();
-    screen.tell([tool(0, ToolKind::Function), output(0, "one\n"), arguments(0, "{}")]);
-    screen.tell([image(Owner::Step(StepId(0))), ready(0), output(0, "two")]);
-    assert_eq!(screen.last()["arguments"], "{}");
-    assert_eq!(screen.last()["images"][0]["ref"], "http://a.test/p.png");
+    let mut screen = PrintClient::started();
+    screen.push_events([
+        tool_started(0, ToolKind::Function),
+        output_appended(0, "one\n"),
+        arguments_appended(0, "{}"),
+    ]);
+    screen.push_events([
+        image_received(ImageOwner::Step(StepId(0))),
+        tool_ready(0),
+        output_appended(0, "two"),
+    ]);
+    assert_eq!(screen.last_message()["arguments"], "{}");
+    assert_eq!(screen.last_message()["images"][0]["ref"], "http://a.test/p.png");
     assert_eq!(screen.rows(), ["~tool one\ntwo"]);
     // Sent anew after they were said to be whole.
     let anew = Event::ArgumentsReplaced { step: StepId(1), text: "[]".into() };
-    screen.tell([tool(1, ToolKind::Function), arguments(1, "{}"), ready(1), anew]);
-    screen.tell([output(1, "three\n"), tool_ended(1, ToolOutcome::Succeeded)]);
-    assert_eq!(screen.last()["arguments"], "[]");
+    screen.push_events([
+        tool_started(1, ToolKind::Function),
+        arguments_appended(1, "{}"),
+        tool_ready(1),
+        anew,
+    ]);
+    screen.push_events([output_appended(1, "three\n"), tool_ended(1, ToolOutcome::Succeeded)]);
+    assert_eq!(screen.last_message()["arguments"], "[]");
 }
 
 #[test]
 fn transcript_t11_an_action_and_its_result_are_two_items() {
-    let mut screen = Screen::started();
-    screen.tell([tool(0, ToolKind::Action), arguments(0, "{\"x\":1}"), ready(0)]);
+    let mut screen = PrintClient::started();
+    screen.push_events([
+        tool_started(0, ToolKind::Action),
+        arguments_appended(0, "{\"x\":1}"),
+        tool_ready(0),
+    ]);
     assert_eq!(screen.rows(), ["~browser_action"]);
-    screen.tell([image(Owner::Step(StepId(0))), output(0, "clicked")]);
-    screen.tell([tool_ended(0, ToolOutcome::Succeeded)]);
+    screen
+        .push_events([image_received(ImageOwner::Step(StepId(0))), output_appended(0, "clicked")]);
+    screen.push_events([tool_ended(0, ToolOutcome::Succeeded)]);
     assert_eq!(screen.rows(), ["=browser_action", "=browser_action_result clicked"]);
     assert_eq!(screen.messages[0]["arguments"], "{\"x\":1}");
     assert_eq!(screen.messages[1]["images"][0]["ref"], "http://a.test/p.png");
     // One of which nothing came has no second item.
-    screen.tell([tool(1, ToolKind::Action), tool_ended(1, ToolOutcome::Succeeded)]);
+    screen.push_events([tool_started(1, ToolKind::Action), tool_ended(1, ToolOutcome::Succeeded)]);
     assert_eq!(screen.rows().len(), 3);
 }
 
 #[test]
 fn transcript_x18_a_sub_agents_tools_stand_in_the_item_of_their_tool() {
-    let mut screen = Screen::started();
-    screen.tell([tool(0, ToolKind::Agent), ready(0), output(0, "Looking")]);
-    screen.tell([tool_of(1, ToolKind::Command, Some(0)), tool_of(2, ToolKind::Edit, Some(1))]);
-    screen.tell([output(1, "a\n"), output(2, "b"), tool_ended(2, ToolOutcome::Succeeded)]);
-    screen.tell([tool_ended(0, ToolOutcome::Succeeded)]);
+    let mut screen = PrintClient::started();
+    screen.push_events([
+        tool_started(0, ToolKind::Agent),
+        tool_ready(0),
+        output_appended(0, "Looking"),
+    ]);
+    screen.push_events([
+        tool_started_under(1, ToolKind::Command, Some(0)),
+        tool_started_under(2, ToolKind::Edit, Some(1)),
+    ]);
+    screen.push_events([
+        output_appended(1, "a\n"),
+        output_appended(2, "b"),
+        tool_ended(2, ToolOutcome::Succeeded),
+    ]);
+    screen.push_events([tool_ended(0, ToolOutcome::Succeeded)]);
     assert_eq!(screen.rows(), ["=tool Looking\n* tool-1\na\n* tool-2\nb"]);
     // What comes when the tool around it is over stands for itself.
-    screen.tell([output(1, "late"), tool_ended(1, ToolOutcome::Succeeded)]);
+    screen.push_events([output_appended(1, "late"), tool_ended(1, ToolOutcome::Succeeded)]);
     assert_eq!(screen.rows()[1..], ["=command_output late"]);
 }
 
 #[test]
 fn transcript_x18_what_a_sub_agent_calls_shows_with_its_arguments() {
-    let mut screen = Screen::started();
-    screen.tell([tool(0, ToolKind::Agent), ready(0)]);
-    screen.tell([
-        tool_of(1, ToolKind::Command, Some(0)),
-        arguments(1, "{\"a\""),
-        arguments(1, ":1}"),
+    let mut screen = PrintClient::started();
+    screen.push_events([tool_started(0, ToolKind::Agent), tool_ready(0)]);
+    screen.push_events([
+        tool_started_under(1, ToolKind::Command, Some(0)),
+        arguments_appended(1, "{\"a\""),
+        arguments_appended(1, ":1}"),
     ]);
     assert_eq!(screen.rows(), ["~tool"]);
-    screen.tell([ready(1)]);
+    screen.push_events([tool_ready(1)]);
     assert_eq!(screen.rows(), ["~tool * tool-1 {\"a\":1}"]);
     // Told once, and also of a call that was cut or gave nothing.
-    screen.tell([tool_ended(1, ToolOutcome::Succeeded), tool_of(2, ToolKind::Edit, Some(0))]);
-    screen.tell([arguments(2, "{"), tool_ended(2, ToolOutcome::Cut)]);
-    screen.tell([tool_ended(0, ToolOutcome::Succeeded)]);
+    screen.push_events([
+        tool_ended(1, ToolOutcome::Succeeded),
+        tool_started_under(2, ToolKind::Edit, Some(0)),
+    ]);
+    screen.push_events([arguments_appended(2, "{"), tool_ended(2, ToolOutcome::Cut)]);
+    screen.push_events([tool_ended(0, ToolOutcome::Succeeded)]);
     assert_eq!(screen.rows(), ["=tool * tool-1 {\"a\":1}\n* tool-2 {"]);
 }
 
@@ -238,8 +282,8 @@ fn transcript_t11_asks_by_their_kind() {
         (AskKind::Followup, "followup"),
         (AskKind::Other, "other"),
     ] {
-        let mut screen = Screen::started();
-        screen.tell([Event::AskOpened {
+        let mut screen = PrintClient::started();
+        screen.push_events([Event::AskOpened {
             ask: "a".into(),
             kind,
             text: "May I?".into(),
@@ -249,22 +293,22 @@ fn transcript_t11_asks_by_their_kind() {
             expires_at_ms: None,
         }]);
         assert_eq!(screen.rows(), [format!("~ask:{name} May I?")]);
-        assert_eq!(screen.last()["isAnswered"], false);
-        assert_eq!(screen.last()["partial"], false);
+        assert_eq!(screen.last_message()["isAnswered"], false);
+        assert_eq!(screen.last_message()["partial"], false);
     }
 }
 
 #[test]
 fn transcript_t11_notices_retries_compactions_and_failures() {
     let notice = |level, text: &'static str| Event::NoticeGiven { level, text: text.into() };
-    let mut screen = Screen::started();
-    screen.tell([
-        notice(Level::Info, "i"),
-        notice(Level::Warning, "w"),
-        notice(Level::Error, "e"),
-        retried(),
+    let mut screen = PrintClient::started();
+    screen.push_events([
+        notice(NoticeLevel::Info, "i"),
+        notice(NoticeLevel::Warning, "w"),
+        notice(NoticeLevel::Error, "e"),
+        retry_scheduled(),
         Event::HistoryCompacted { summary: Some("short".into()) },
-        ended(Outcome::Truncated),
+        run_ended(Outcome::Truncated),
     ]);
     assert_eq!(
         screen.rows(),
@@ -284,33 +328,42 @@ fn transcript_t11_a_cancelled_run_is_no_failure_and_a_good_end_says_nothing() {
     for (outcome, rows) in
         [(Outcome::Completed, vec![]), (Outcome::Cancelled, vec!["=info Cancelled".to_owned()])]
     {
-        let mut screen = Screen::started();
-        screen.tell([ended(outcome)]);
+        let mut screen = PrintClient::started();
+        screen.push_events([run_ended(outcome)]);
         assert_eq!(screen.rows(), rows);
     }
 }
 
 #[test]
 fn transcript_x18_pictures_and_sources_go_with_their_message_or_come_after_it() {
-    let mut screen = Screen::started();
-    screen.tell([message(0), image(Owner::Message(MessageId(0))), text(0, "See\n"), cited(0)]);
-    screen.tell([Event::MessageEnded { message: MessageId(0), incomplete: false }]);
+    let mut screen = PrintClient::started();
+    screen.push_events([
+        message_started(0),
+        image_received(ImageOwner::Message(MessageId(0))),
+        text_appended(0, "See\n"),
+        source_cited(0),
+    ]);
+    screen.push_events([Event::MessageEnded { message: MessageId(0), incomplete: false }]);
     assert_eq!(screen.rows(), ["=text See"]);
     let whole = &screen.messages[0];
     assert_eq!(whole["images"][0]["ref"], "http://a.test/p.png");
     assert_eq!(whole["citations"], json!([{"title": "Atlas"}]));
     // It has been printed: what comes later has an item of its own.
-    screen.tell([cited(0), image(Owner::Message(MessageId(0))), image(Owner::Step(StepId(9)))]);
+    screen.push_events([
+        source_cited(0),
+        image_received(ImageOwner::Message(MessageId(0))),
+        image_received(ImageOwner::Step(StepId(9))),
+    ]);
     let of: Vec<&Value> = screen.messages[1..].iter().map(|message| &message["of"]).collect();
     assert_eq!(of, ["m0", "m0", "s9"]);
     assert_eq!(screen.rows()[1..], ["=attachment", "=attachment", "=attachment"]);
     // One that is complete but waits for another is not settled.
-    screen.tell([tool(0, ToolKind::Function)]);
-    screen.tell(said(1, "Later"));
+    screen.push_events([tool_started(0, ToolKind::Function)]);
+    screen.push_events(whole_message(1, "Later"));
     let before = screen.messages.len();
-    screen.tell([cited(1)]);
+    screen.push_events([source_cited(1)]);
     assert_eq!(screen.messages.len(), before, "its text is not told again");
-    let last = screen.picture().items.values().next_back().unwrap();
+    let last = screen.page().items.values().next_back().unwrap();
     assert_eq!(last.citations.len(), 1);
     assert_eq!(screen.rows().last().unwrap(), "+text Later");
 }
@@ -324,25 +377,29 @@ fn withdrawn(messages: &[u32], steps: &[u32]) -> Event<'static> {
 
 #[test]
 fn transcript_x16_what_is_not_settled_goes_and_keeps_its_place() {
-    let mut screen = Screen::started();
-    screen.tell([tool(0, ToolKind::Function), message(0), text(0, "Wro\nng")]);
-    screen.tell([withdrawn(&[0], &[]), text(0, " again")]);
+    let mut screen = PrintClient::started();
+    screen.push_events([
+        tool_started(0, ToolKind::Function),
+        message_started(0),
+        text_appended(0, "Wro\nng"),
+    ]);
+    screen.push_events([withdrawn(&[0], &[]), text_appended(0, " again")]);
     assert_eq!(screen.rows(), ["~tool", "+withdrawn"]);
-    screen.tell([withdrawn(&[], &[0]), output(0, "late")]);
+    screen.push_events([withdrawn(&[], &[0]), output_appended(0, "late")]);
     assert_eq!(screen.rows(), ["=withdrawn", "=withdrawn"]);
-    screen.tell([message(1), text(1, "Right")]);
+    screen.push_events([message_started(1), text_appended(1, "Right")]);
     assert_eq!(screen.rows()[2..], ["~text Right"]);
 }
 
 #[test]
 fn transcript_x16_what_is_settled_stays_and_is_named() {
-    let mut screen = Screen::started();
-    screen.tell(said(0, "One"));
-    screen.tell([message(1), text(1, "Two\nThr"), withdrawn(&[0, 1], &[])]);
+    let mut screen = PrintClient::started();
+    screen.push_events(whole_message(0, "One"));
+    screen.push_events([message_started(1), text_appended(1, "Two\nThr"), withdrawn(&[0, 1], &[])]);
     assert_eq!(screen.rows(), ["=text One", "=text Two", "=withdrawn [0,1]"]);
     assert_eq!(screen.messages[1]["state"], "incomplete");
-    assert_eq!(screen.last()["indexes"], json!([0, 1]));
-    screen.tell([withdrawn(&[0, 1], &[])]);
+    assert_eq!(screen.last_message()["indexes"], json!([0, 1]));
+    screen.push_events([withdrawn(&[0, 1], &[])]);
     assert_eq!(screen.rows().len(), 3, "what is taken back twice is named once");
 }
 
@@ -361,11 +418,11 @@ fn transcript_t11_a_prompt_is_feedback_only_right_after_an_answer() {
     let answer = || Event::AskResolved {
         ask: "a".into(),
         answer: "Left".into(),
-        by: engine::event::AnsweredBy::Person,
+        by: millpond_engine::event::AnsweredBy::Person,
     };
-    let mut screen = Screen::started();
-    screen.tell([prompt(), ask(), answer(), prompt(), prompt(), ask(), answer()]);
-    screen.tell([Event::RoundStarted { round: 0, model: None, response: None }, prompt()]);
+    let mut screen = PrintClient::started();
+    screen.push_events([prompt(), ask(), answer(), prompt(), prompt(), ask(), answer()]);
+    screen.push_events([Event::RoundStarted { round: 0, model: None, response: None }, prompt()]);
     let rows = screen.rows();
     let people: Vec<&str> = [0, 2, 3, 5].map(|at: usize| rows[at].as_str()).to_vec();
     assert_eq!(people, ["=user Left", "=user_feedback Left", "=user Left", "=user Left"]);
@@ -373,19 +430,20 @@ fn transcript_t11_a_prompt_is_feedback_only_right_after_an_answer() {
 
 #[test]
 fn transcript_x14_what_is_left_out_of_an_output_is_said_whether_its_tool_ends_or_not() {
-    let output = "x".repeat(engine::limits::OUTPUT_BYTES_SHOWN_MAX + 5);
+    let output = "x".repeat(millpond_engine::limits::OUTPUT_BYTES_SHOWN_MAX + 5);
     for ends in [true, false] {
         let mut log = crate::log::Log::new();
-        log.round().tool("t");
+        log.start_round().start_tool("t");
         if ends {
-            log.result(0, &output);
+            log.succeed_tool(0, &output);
         } else {
             let step = StepId(0);
             log.push(Event::OutputAppended { step, text: output.clone().into() });
         }
-        log.end_round().done();
-        let page = crate::views::picture(engine::view::ViewName::Transcript, &log.records());
-        let note = "\n[5 more bytes are in the log]";
+        log.end_round().complete_run();
+        let page =
+            crate::views::final_page(millpond_engine::view::ViewName::Transcript, &log.records());
+        let note = "\n[5 more bytes in the log]";
         let told = page.items.values().filter(|item| item.text.ends_with(note)).count();
         assert_eq!(told, 1, "ends: {ends}");
     }

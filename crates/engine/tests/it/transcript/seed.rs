@@ -1,84 +1,87 @@
-//! The document: every example of it, and its three scenarios, as Kilo's own messages.
+//! The view's specification: every example and its three scenarios, as Kilo messages.
 
-use super::screen::Kilo;
+use super::print_client::KiloSource;
 
 /// Says one message after a request that is over; the row it became.
 #[track_caller]
-fn row_of(line: &str) -> String {
-    let mut kilo = Kilo::after_a_request();
-    let rows = kilo.say(line);
+fn row_after_line(line: &str) -> String {
+    let mut kilo = KiloSource::after_a_request();
+    let rows = kilo.push_line(line);
     assert!(rows.len() <= 2, "{rows:?}");
     rows.get(1).cloned().unwrap_or_default()
 }
 
 #[test]
 fn transcript_t1_a_plain_message_is_complete_unless_it_is_partial() {
-    assert_eq!(row_of(r#"{"id":"1","type":"user","content":"Hello","ts":123}"#), "=user Hello");
+    assert_eq!(
+        row_after_line(r#"{"id":"1","type":"user","content":"Hello","ts":123}"#),
+        "=user Hello"
+    );
     let whole = r#"{"id":"2","type":"user","content":"Hello","ts":123,"partial":false}"#;
-    assert_eq!(row_of(whole), "=user Hello");
+    assert_eq!(row_after_line(whole), "=user Hello");
     // What the person is still writing is not in the log.
     let partial = r#"{"id":"3","type":"user","content":"Hel...","ts":123,"partial":true}"#;
-    assert_eq!(row_of(partial), "");
+    assert_eq!(row_after_line(partial), "");
 }
 
 #[test]
 fn transcript_t1_a_say_message_is_complete_unless_it_is_partial() {
-    assert_eq!(row_of(r#"{"ts":123,"type":"say","say":"text","text":"Hello"}"#), "=text Hello");
+    assert_eq!(
+        row_after_line(r#"{"ts":123,"type":"say","say":"text","text":"Hello"}"#),
+        "=text Hello"
+    );
     let error = r#"{"ts":123,"type":"say","say":"error","text":"Error","partial":false}"#;
-    assert_eq!(row_of(error), "=error Error");
+    assert_eq!(row_after_line(error), "=error Error");
     let partial = r#"{"ts":123,"type":"say","say":"text","text":"Hel...","partial":true}"#;
-    assert_eq!(row_of(partial), "~text Hel...");
+    assert_eq!(row_after_line(partial), "~text Hel...");
 }
 
 #[track_caller]
-fn request(text: &str, partial: bool) -> String {
+fn request_line(text: &str, partial: bool) -> String {
     let text = serde_json::to_string(text).unwrap();
-    row_of(&format!(
+    row_after_line(&format!(
         r#"{{"ts":123,"type":"say","say":"api_req_started","text":{text},"partial":{partial}}}"#
     ))
 }
 
 #[test]
 fn transcript_t1_a_request_is_complete_with_a_cost_a_failure_or_a_cancel_reason() {
-    assert_eq!(request(r#"{"cost": 0.001}"#, false), r#"=api_req_started {"cost":0.001}"#);
-    assert_eq!(request(r#"{"cost": 0}"#, false), r#"=api_req_started {"cost":0.0}"#);
+    assert_eq!(request_line(r#"{"cost": 0.001}"#, false), r#"=api_req_started {"cost":0.001}"#);
+    assert_eq!(request_line(r#"{"cost": 0}"#, false), r#"=api_req_started {"cost":0.0}"#);
     let failed = r#"{"streamingFailedMessage":"Error"}"#;
-    assert_eq!(request(failed, false), format!("=api_req_started {failed}"));
+    assert_eq!(request_line(failed, false), format!("=api_req_started {failed}"));
     let cancelled = r#"{"cancelReason":"user_cancelled"}"#;
-    assert_eq!(request(cancelled, false), format!("=api_req_started {cancelled}"));
-    assert_eq!(request("{}", false), "~api_req_started {}");
+    assert_eq!(request_line(cancelled, false), format!("=api_req_started {cancelled}"));
+    assert_eq!(request_line("{}", false), "~api_req_started {}");
 }
 
 #[test]
 fn transcript_t1_partial_beats_everything_else() {
-    assert_eq!(request(r#"{"cost":1}"#, true), "~api_req_started {}");
+    assert_eq!(request_line(r#"{"cost":1}"#, true), "~api_req_started {}");
     let ask = r#"{"ts":3,"type":"ask","ask":"tool","text":"{}","isAnswered":true,"partial":true}"#;
-    assert!(!row_of(ask).starts_with('='));
+    assert!(!row_after_line(ask).starts_with('='));
 }
 
 #[test]
 fn transcript_t1_an_unreadable_request_is_an_error_and_blocks_nothing() {
-    let mut kilo = Kilo::after_a_request();
-    kilo.say(r#"{"ts":2,"type":"say","say":"api_req_started","text":"{not json"}"#);
-    let rows = kilo.say(r#"{"ts":3,"type":"say","say":"text","text":"On"}"#);
-    assert_eq!(
-        rows[1..],
-        ["=error a request to the model that cannot be read: {not json", "=text On"]
-    );
+    let mut kilo = KiloSource::after_a_request();
+    kilo.push_line(r#"{"ts":2,"type":"say","say":"api_req_started","text":"{not json"}"#);
+    let rows = kilo.push_line(r#"{"ts":3,"type":"say","say":"text","text":"On"}"#);
+    assert_eq!(rows[1..], ["=error unreadable model request: {not json", "=text On"]);
     // One that was listed before it became unreadable is over as well.
-    let mut kilo = Kilo::after_a_request();
-    kilo.say(r#"{"ts":2,"type":"say","say":"api_req_started","text":"{}"}"#);
-    let rows = kilo.say(r#"{"ts":2,"type":"say","say":"api_req_started","text":"{not"}"#);
-    assert!(rows[1].starts_with("=api_req_started") && rows[1].contains("cannot be read"));
+    let mut kilo = KiloSource::after_a_request();
+    kilo.push_line(r#"{"ts":2,"type":"say","say":"api_req_started","text":"{}"}"#);
+    let rows = kilo.push_line(r#"{"ts":2,"type":"say","say":"api_req_started","text":"{not"}"#);
+    assert!(rows[1].starts_with("=api_req_started") && rows[1].contains("unreadable"));
 }
 
 #[test]
 fn transcript_t1_asks_that_show_nothing_take_no_place_and_block_nothing() {
     for ask in ["completion_result", "command_output"] {
-        let mut kilo = Kilo::after_a_request();
+        let mut kilo = KiloSource::after_a_request();
         let line = format!(r#"{{"ts":123,"type":"ask","ask":"{ask}","text":""}}"#);
-        assert_eq!(kilo.say(&line).len(), 1);
-        let rows = kilo.say(r#"{"ts":124,"type":"say","say":"text","text":"On"}"#);
+        assert_eq!(kilo.push_line(&line).len(), 1);
+        let rows = kilo.push_line(r#"{"ts":124,"type":"say","say":"text","text":"On"}"#);
         assert_eq!(rows[1..], ["=text On"]);
     }
 }
@@ -86,15 +89,15 @@ fn transcript_t1_asks_that_show_nothing_take_no_place_and_block_nothing() {
 #[test]
 fn transcript_t1_an_interactive_ask_is_complete_when_answered() {
     let read = r#""text":"{\"tool\":\"readFile\"}""#;
-    let mut kilo = Kilo::after_a_request();
-    let rows = kilo.say(&format!(r#"{{"ts":123,"type":"ask","ask":"tool",{read}}}"#));
+    let mut kilo = KiloSource::after_a_request();
+    let rows = kilo.push_line(&format!(r#"{{"ts":123,"type":"ask","ask":"tool",{read}}}"#));
     assert_eq!(rows[1..], ["~tool", r#"~ask:tool {"tool":"readFile"}"#]);
     let ask = format!(r#"{{"ts":123,"type":"ask","ask":"tool",{read},"isAnswered":true}}"#);
-    let rows = kilo.say(&ask);
+    let rows = kilo.push_line(&ask);
     assert_eq!(rows[2], r#"+ask:tool {"tool":"readFile"}"#);
-    assert_eq!(kilo.screen.last()["isAnswered"], true);
+    assert_eq!(kilo.client.last_message()["isAnswered"], true);
     let question = |answered: bool| {
-        row_of(&format!(
+        row_after_line(&format!(
             r#"{{"ts":123,"type":"ask","ask":"followup","text":"Question?","isAnswered":{answered}}}"#
         ))
     };
@@ -105,9 +108,9 @@ fn transcript_t1_an_interactive_ask_is_complete_when_answered() {
 #[test]
 fn transcript_t1_every_interactive_ask_waits() {
     for ask in ["command", "use_mcp_server", "browser_action_launch", "resume_task"] {
-        let mut kilo = Kilo::after_a_request();
+        let mut kilo = KiloSource::after_a_request();
         let line = format!(r#"{{"ts":5,"type":"ask","ask":"{ask}","text":"x"}}"#);
-        let rows = kilo.say(&line);
+        let rows = kilo.push_line(&line);
         let name = if ask == "resume_task" { "other" } else { ask };
         assert_eq!(rows.last().unwrap(), &format!("~ask:{name} x"));
     }
@@ -115,27 +118,27 @@ fn transcript_t1_every_interactive_ask_waits() {
 
 #[test]
 fn transcript_t4_checkpoints_with_the_same_hash_appear_once() {
-    let mut kilo = Kilo::after_a_request();
-    kilo.say(r#"{"ts":2,"type":"say","say":"checkpoint_saved","text":"abc123"}"#);
-    kilo.say(r#"{"ts":3,"type":"say","say":"text","text":"Some text"}"#);
-    kilo.say(r#"{"ts":4,"type":"say","say":"checkpoint_saved","text":"abc123"}"#);
-    let rows = kilo.say(r#"{"ts":5,"type":"say","say":"checkpoint_saved","text":"def456"}"#);
+    let mut kilo = KiloSource::after_a_request();
+    kilo.push_line(r#"{"ts":2,"type":"say","say":"checkpoint_saved","text":"abc123"}"#);
+    kilo.push_line(r#"{"ts":3,"type":"say","say":"text","text":"Some text"}"#);
+    kilo.push_line(r#"{"ts":4,"type":"say","say":"checkpoint_saved","text":"abc123"}"#);
+    let rows = kilo.push_line(r#"{"ts":5,"type":"say","say":"checkpoint_saved","text":"def456"}"#);
     let shown = ["=checkpoint_saved abc123", "=text Some text", "=checkpoint_saved def456"];
     assert_eq!(rows[1..], shown);
 }
 
 #[test]
 fn transcript_t5_complete_never_goes_back_and_an_older_update_changes_nothing() {
-    let mut kilo = Kilo::after_a_request();
+    let mut kilo = KiloSource::after_a_request();
     let say = |text: &str, partial: bool| {
         format!(r#"{{"ts":2,"type":"say","say":"text","text":"{text}","partial":{partial}}}"#)
     };
-    kilo.say(&say("On the wall", true));
-    assert_eq!(kilo.say(&say("On the", true))[1..], ["~text On the wall"]);
-    assert_eq!(kilo.say(&say("On the wall.", false))[1..], ["=text On the wall."]);
-    assert_eq!(kilo.say(&say("On the wa", true))[1..], ["=text On the wall."]);
+    kilo.push_line(&say("On the wall", true));
+    assert_eq!(kilo.push_line(&say("On the", true))[1..], ["~text On the wall"]);
+    assert_eq!(kilo.push_line(&say("On the wall.", false))[1..], ["=text On the wall."]);
+    assert_eq!(kilo.push_line(&say("On the wa", true))[1..], ["=text On the wall."]);
     let again = r#"{"ts":1,"type":"say","say":"api_req_started","text":"{}"}"#;
-    assert_eq!(kilo.say(again), [r#"=api_req_started {"cost":1.0}"#, "=text On the wall."]);
+    assert_eq!(kilo.push_line(again), [r#"=api_req_started {"cost":1.0}"#, "=text On the wall."]);
 }
 
 const USER: &str = r#"{"id":"u","type":"user","content":"Go","ts":1}"#;
@@ -144,18 +147,19 @@ const COST: &str = r#"{"ts":2,"type":"say","say":"api_req_started","text":"{\"co
 
 #[test]
 fn transcript_t6_scenario_1_normal_flow() {
-    let mut kilo = Kilo::new();
-    assert_eq!(kilo.say(USER), ["=user Go"]);
-    assert_eq!(kilo.say(REQUEST), ["=user Go", "~api_req_started {}"]);
-    let rows = kilo.say(r#"{"ts":3,"type":"say","say":"text","text":"Go","partial":true}"#);
+    let mut kilo = KiloSource::new();
+    assert_eq!(kilo.push_line(USER), ["=user Go"]);
+    assert_eq!(kilo.push_line(REQUEST), ["=user Go", "~api_req_started {}"]);
+    let rows = kilo.push_line(r#"{"ts":3,"type":"say","say":"text","text":"Go","partial":true}"#);
     assert_eq!(rows, ["=user Go", "~api_req_started {}", "~text Go"]);
-    let rows = kilo.say(r#"{"ts":3,"type":"say","say":"text","text":"Gone","partial":false}"#);
+    let rows =
+        kilo.push_line(r#"{"ts":3,"type":"say","say":"text","text":"Gone","partial":false}"#);
     assert_eq!(rows, ["=user Go", "~api_req_started {}", "+text Gone"]);
-    let rows = kilo.say(COST);
+    let rows = kilo.push_line(COST);
     assert_eq!(rows, ["=user Go", r#"=api_req_started {"cost":0.5}"#, "=text Gone"]);
-    let rows = kilo.say(r#"{"ts":4,"type":"say","say":"completion_result","text":"Done"}"#);
+    let rows = kilo.push_line(r#"{"ts":4,"type":"say","say":"completion_result","text":"Done"}"#);
     assert_eq!(rows[3..], ["=completion_result Done"]);
-    let rows = kilo.end();
+    let rows = kilo.finish();
     assert!(rows.len() == 4 && rows.iter().all(|row| row.starts_with('=')), "{rows:?}");
 }
 
@@ -163,30 +167,30 @@ fn transcript_t6_scenario_1_normal_flow() {
 fn transcript_t6_scenario_2_tool_approval() {
     let ask = r#"{"ts":3,"type":"ask","ask":"tool","text":"{\"tool\":\"readFile\"}"}"#;
     let asked = r#"ask:tool {"tool":"readFile"}"#;
-    let mut kilo = Kilo::new();
-    kilo.say(USER);
-    kilo.say(REQUEST);
-    let rows = kilo.say(ask);
+    let mut kilo = KiloSource::new();
+    kilo.push_line(USER);
+    kilo.push_line(REQUEST);
+    let rows = kilo.push_line(ask);
     assert_eq!(rows[1..], ["~api_req_started {}".into(), "~tool".into(), format!("~{asked}")]);
-    let rows = kilo.say(&ask.replace("\"}\"}", "\"}\",\"isAnswered\":true}"));
+    let rows = kilo.push_line(&ask.replace("\"}\"}", "\"}\",\"isAnswered\":true}"));
     assert_eq!(rows[1..], ["~api_req_started {}".into(), "~tool".into(), format!("+{asked}")]);
-    let rows = kilo.say(r#"{"ts":4,"type":"say","say":"tool","text":"here be dragons"}"#);
+    let rows = kilo.push_line(r#"{"ts":4,"type":"say","say":"tool","text":"here be dragons"}"#);
     assert_eq!(rows[2..], ["+tool here be dragons".into(), format!("+{asked}")]);
-    assert_eq!(kilo.screen.count(), 1);
-    kilo.say(COST);
-    assert_eq!(kilo.screen.count(), 4);
+    assert_eq!(kilo.client.settled_count(), 1);
+    kilo.push_line(COST);
+    assert_eq!(kilo.client.settled_count(), 4);
 }
 
 #[test]
 fn transcript_t6_scenario_3_a_followup_question() {
     let ask = r#"{"ts":3,"type":"ask","ask":"followup","text":"Left?","isAnswered":false}"#;
-    let mut kilo = Kilo::new();
-    kilo.say(USER);
-    kilo.say(REQUEST);
-    assert_eq!(kilo.say(ask)[1..], ["~api_req_started {}", "~ask:followup Left?"]);
-    assert_eq!(kilo.say(&ask.replace("false", "true"))[2..], ["+ask:followup Left?"]);
-    let rows = kilo.say(r#"{"ts":4,"type":"say","say":"user_feedback","text":"Left"}"#);
+    let mut kilo = KiloSource::new();
+    kilo.push_line(USER);
+    kilo.push_line(REQUEST);
+    assert_eq!(kilo.push_line(ask)[1..], ["~api_req_started {}", "~ask:followup Left?"]);
+    assert_eq!(kilo.push_line(&ask.replace("false", "true"))[2..], ["+ask:followup Left?"]);
+    let rows = kilo.push_line(r#"{"ts":4,"type":"say","say":"user_feedback","text":"Left"}"#);
     assert_eq!(rows[2..], ["+ask:followup Left?", "+user_feedback Left"]);
-    let rows = kilo.say(COST);
+    let rows = kilo.push_line(COST);
     assert_eq!(rows[2..], ["=ask:followup Left?", "=user_feedback Left"]);
 }

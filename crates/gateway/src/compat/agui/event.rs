@@ -1,9 +1,8 @@
-//! The events of AG-UI 1.0 that we send. A member with nothing to say is left out: the client takes
-//! `null` for an error.
+//! The AG-UI 1.0 events that are sent. Empty members are left out: the client rejects `null`.
 
 #![allow(clippy::ref_option_ref, reason = "derived code passes members on as it finds them")]
 
-use engine::event::{AskKind, AskOption, Level, Millis, Stop};
+use millpond_engine::event::{AskKind, AskOption, Millis, NoticeLevel, StopReason};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -17,7 +16,7 @@ pub(super) enum Event<'a> {
     RunFinished {
         thread_id: &'a str,
         run_id: &'a str,
-        result: Result<'a>,
+        result: RunResult<'a>,
         outcome: Outcome<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]
         usage: Option<[Usage<'a>; 1]>,
@@ -85,7 +84,7 @@ pub(super) enum Event<'a> {
     },
 }
 
-/// What the protocol has no event for, under names of our own.
+/// Payloads of `CUSTOM` events.
 #[derive(Debug, Serialize)]
 #[serde(
     tag = "name",
@@ -95,7 +94,7 @@ pub(super) enum Event<'a> {
 )]
 pub(super) enum Custom<'a> {
     #[serde(rename = "millpond.notice")]
-    Notice { level: Level, text: &'a str },
+    Notice { level: NoticeLevel, text: &'a str },
     #[serde(rename = "millpond.progress")]
     Progress { tool_call_id: &'a str, text: &'a str },
     #[serde(rename = "millpond.source")]
@@ -132,12 +131,12 @@ pub(super) enum Custom<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Result<'a> {
-    /// The final message, where there is one.
+pub(super) struct RunResult<'a> {
+    /// The final message, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) message_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) stop: Option<Stop>,
+    pub(super) stop: Option<StopReason>,
     pub(super) incomplete: bool,
 }
 
@@ -165,19 +164,20 @@ pub(super) struct Usage<'a> {
     cache_write_input_tokens: Option<u64>,
 }
 
-/// The client takes no larger number for whole.
-const SAFE_MAX: u64 = (1 << 53) - 1;
+/// Largest integer that a JavaScript client reads exactly.
+const SAFE_INTEGER_MAX: u64 = (1 << 53) - 1;
 
 impl<'a> Usage<'a> {
-    pub(super) fn new(usage: engine::event::Usage, model: Option<&'a str>) -> Usage<'a> {
-        let safe = |tokens: Option<u64>| tokens.filter(|&tokens| tokens <= SAFE_MAX);
+    pub(super) fn new(usage: millpond_engine::event::Usage, model: Option<&'a str>) -> Usage<'a> {
+        let safe_integer =
+            |tokens: Option<u64>| tokens.filter(|&tokens| tokens <= SAFE_INTEGER_MAX);
         Usage {
             model,
-            input_tokens: safe(usage.input_tokens),
-            output_tokens: safe(usage.output_tokens),
-            reasoning_tokens: safe(usage.reasoning_tokens),
-            cached_input_tokens: safe(usage.cache_read_tokens),
-            cache_write_input_tokens: safe(usage.cache_write_tokens),
+            input_tokens: safe_integer(usage.input_tokens),
+            output_tokens: safe_integer(usage.output_tokens),
+            reasoning_tokens: safe_integer(usage.reasoning_tokens),
+            cached_input_tokens: safe_integer(usage.cache_read_tokens),
+            cache_write_input_tokens: safe_integer(usage.cache_write_tokens),
         }
     }
 }

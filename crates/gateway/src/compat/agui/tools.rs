@@ -1,11 +1,12 @@
 //! Tool calls, their results, and asks.
 
-use engine::event::{Ending, Event, Outcome, StepId, ToolOutcome};
+use millpond_engine::event::{Ending, Event, Outcome, StepId, ToolOutcome};
+use millpond_engine::event_family;
 
 use super::AgUi;
 use super::event::{self, Custom};
-use crate::compat::call::{Call, Change, Stage};
-use crate::compat::{Out, json};
+use crate::compat::tool_calls::{ArgumentsChange, CallStage, ToolCall};
+use crate::compat::{PayloadSink, json};
 
 const NO_RESULT: &str = "The run ended before a result was seen.";
 const CUT: &str = "The run ended in the middle of the arguments.";
@@ -13,94 +14,118 @@ const DENIED: &str = "The call was denied.";
 const WITHDRAWN: &str = "The call was withdrawn.";
 
 impl AgUi {
-    pub(super) fn tool(&mut self, event: &Event<'_>, out: Out<'_>) {
+    pub(super) fn apply_tool_or_ask_event(&mut self, event: &Event<'_>, out: PayloadSink<'_>) {
         match event {
             Event::ToolStarted { step, name, .. } => {
-                let Some(id) = self.calls.start(event).map(|call| call.id.clone()) else { return };
+                let Some(id) = self.calls.start_call(event).map(|call| call.id.clone()) else {
+                    return;
+                };
                 let start = event::Event::ToolCallStart { tool_call_id: &id, tool_call_name: name };
-                json::say(&start, out);
-                self.told.start_call(*step, id, name.clone().into_owned());
+                json::write_payload(&start, out);
+                self.sent_thread.push_call(*step, id, name.clone().into_owned());
             }
             Event::ArgumentsAppended { step, text } => {
-                if let Some(call) = self.calls.get(*step).filter(|call| call.is_arguing()) {
+                if let Some(call) =
+                    self.calls.open_call_mut(*step).filter(|call| call.is_receiving_arguments())
+                {
                     call.arguments.push_str(text);
-                    self.arguments(*step, text, out);
+                    self.append_arguments(*step, text, out);
                 }
             }
             Event::ArgumentsReplaced { step, text } => self.replace_arguments(*step, text, out),
-            Event::ToolReady { step } => self.settle(*step, out),
+            Event::ToolReady { step } => self.end_arguments(*step, out),
             Event::ToolProgressed { step, text } => {
-                if let Some(call) = self.calls.get(*step) {
-                    AgUi::custom(Custom::Progress { tool_call_id: &call.id, text }, out);
+                if let Some(call) = self.calls.open_call_mut(*step) {
+                    AgUi::write_custom(Custom::Progress { tool_call_id: &call.id, text }, out);
                 }
             }
             Event::OutputAppended { step, text } => {
-                if let Some(call) = self.calls.get(*step) {
+                if let Some(call) = self.calls.open_call_mut(*step) {
                     call.output.push_str(text);
                 }
             }
             Event::ToolEnded { step, outcome, detail } => {
-                self.settle(*step, out);
-                if let Some(call) = self.calls.end(*step) {
+                self.end_arguments(*step, out);
+                if let Some(call) = self.calls.remove_call(*step) {
                     self.end_call(*step, call, *outcome, detail.as_deref(), out);
                 }
             }
-            Event::AskOpened { .. } => self.ask(event, out),
+            Event::AskOpened { .. } => self.write_ask(event, out),
             Event::AskResolved { ask, answer, .. } => {
-                AgUi::custom(Custom::AskResolved { id: ask, answer }, out);
+                AgUi::write_custom(Custom::AskResolved { id: ask, answer }, out);
             }
-            _ => {}
+            // Not of a tool, or without a form in this protocol.
+            Event::ImageReceived { .. }
+            | Event::Withdrawn { .. }
+            | event_family!(Run)
+            | event_family!(Prompt)
+            | event_family!(Round)
+            | event_family!(Message)
+            | event_family!(Reasoning)
+            | event_family!(Request)
+            | event_family!(Notice)
+            | event_family!(Internal) => {}
         }
     }
 
-    fn arguments(&mut self, step: StepId, delta: &str, out: Out<'_>) {
-        let Some(call) = self.calls.get(step) else { return };
+    fn append_arguments(&mut self, step: StepId, delta: &str, out: PayloadSink<'_>) {
+        let Some(call) = self.calls.open_call_mut(step) else { return };
         if !delta.is_empty() {
-            json::say(&event::Event::ToolCallArgs { tool_call_id: &call.id, delta }, out);
-            if let Some(arguments) = self.told.arguments(step) {
+            json::write_payload(&event::Event::ToolCallArgs { tool_call_id: &call.id, delta }, out);
+            if let Some(arguments) = self.sent_thread.arguments_mut(step) {
                 arguments.push_str(delta);
             }
         }
     }
 
-    fn replace_arguments(&mut self, step: StepId, text: &str, out: Out<'_>) {
-        let Some(call) = self.calls.get(step).filter(|call| call.is_arguing()) else { return };
-        match call.replace(text) {
-            Change::Grew(from) => self.arguments(step, text.get(from..).unwrap_or_default(), out),
-            Change::Changed => {
-                if let Some(arguments) = self.told.arguments(step) {
+    fn replace_arguments(&mut self, step: StepId, text: &str, out: PayloadSink<'_>) {
+        let Some(call) =
+            self.calls.open_call_mut(step).filter(|call| call.is_receiving_arguments())
+        else {
+            return;
+        };
+        match call.replace_arguments(text) {
+            ArgumentsChange::Grew(start) => {
+                self.append_arguments(step, text.get(start..).unwrap_or_default(), out);
+            }
+            ArgumentsChange::Replaced => {
+                if let Some(arguments) = self.sent_thread.arguments_mut(step) {
                     text.clone_into(arguments);
                 }
-                self.retell(out);
+                self.resend_thread(out);
             }
         }
     }
 
-    fn settle(&mut self, step: StepId, out: Out<'_>) {
-        if let Some(call) = self.calls.get(step).filter(|call| call.is_arguing()) {
-            call.stage = Stage::Called;
-            json::say(&event::Event::ToolCallEnd { tool_call_id: &call.id }, out);
+    fn end_arguments(&mut self, step: StepId, out: PayloadSink<'_>) {
+        if let Some(call) =
+            self.calls.open_call_mut(step).filter(|call| call.is_receiving_arguments())
+        {
+            call.stage = CallStage::Called;
+            json::write_payload(&event::Event::ToolCallEnd { tool_call_id: &call.id }, out);
         }
     }
 
     fn end_call(
         &mut self,
         step: StepId,
-        call: Call,
+        call: ToolCall,
         outcome: ToolOutcome,
         detail: Option<&str>,
-        out: Out<'_>,
+        out: PayloadSink<'_>,
     ) {
         match outcome {
-            ToolOutcome::Succeeded => self.result(step, &call.id, &call.output, out),
-            ToolOutcome::Failed => self.result(step, &call.id, &call.failure(detail), out),
-            ToolOutcome::Denied => self.result(step, &call.id, detail.unwrap_or(DENIED), out),
-            ToolOutcome::Cut => self.result(step, &call.id, CUT, out),
+            ToolOutcome::Succeeded => self.write_result(step, &call.id, &call.output, out),
+            ToolOutcome::Failed => {
+                self.write_result(step, &call.id, &call.failure_text(detail), out);
+            }
+            ToolOutcome::Denied => self.write_result(step, &call.id, detail.unwrap_or(DENIED), out),
+            ToolOutcome::Cut => self.write_result(step, &call.id, CUT, out),
             ToolOutcome::NoResult => self.unanswered.push((step, call.id)),
         }
     }
 
-    fn result(&mut self, step: StepId, call: &str, content: &str, out: Out<'_>) {
+    fn write_result(&mut self, step: StepId, call: &str, content: &str, out: PayloadSink<'_>) {
         let message_id = format!("{}-result", self.step_id(step));
         let result = event::Event::ToolCallResult {
             message_id: &message_id,
@@ -108,27 +133,29 @@ impl AgUi {
             content,
             role: "tool",
         };
-        json::say(&result, out);
-        self.told.result(step, message_id, call.to_owned(), content.to_owned());
+        json::write_payload(&result, out);
+        self.sent_thread.push_result(step, message_id, call.to_owned(), content.to_owned());
     }
 
-    /// A call without a result is one the client would think is left to it.
-    pub(super) fn withdraw_call(&mut self, step: StepId, out: Out<'_>) {
-        self.settle(step, out);
-        let open = self.calls.end(step).map(|call| call.id);
-        let at = self.unanswered.iter().position(|(of, _)| *of == step);
-        let unanswered = at.map(|at| self.unanswered.swap_remove(at).1);
-        if let Some(id) = open.or(unanswered) {
-            self.result(step, &id, WITHDRAWN, out);
+    /// Writes a result for a withdrawn call: without one the client would consider the call its
+    /// own.
+    pub(super) fn withdraw_call(&mut self, step: StepId, out: PayloadSink<'_>) {
+        self.end_arguments(step, out);
+        let open_id = self.calls.remove_call(step).map(|call| call.id);
+        let at = self.unanswered.iter().position(|(pending_step, _)| *pending_step == step);
+        let unanswered_id = at.map(|at| self.unanswered.swap_remove(at).1);
+        if let Some(id) = open_id.or(unanswered_id) {
+            self.write_result(step, &id, WITHDRAWN, out);
         }
     }
 
-    /// Closes all calls. Those that a completed run left for the client to answer are returned.
-    pub(super) fn end_calls(&mut self, ending: &Ending<'_>, out: Out<'_>) -> Vec<String> {
-        for step in self.calls.open() {
-            let is_cut = self.calls.get(step).is_some_and(|call| call.is_arguing());
-            self.settle(step, out);
-            let Some(call) = self.calls.end(step) else { continue };
+    /// Closes all calls. Returns those that a completed run leaves for the client to answer.
+    pub(super) fn end_calls(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) -> Vec<String> {
+        for step in self.calls.open_steps() {
+            let is_cut =
+                self.calls.open_call_mut(step).is_some_and(|call| call.is_receiving_arguments());
+            self.end_arguments(step, out);
+            let Some(call) = self.calls.remove_call(step) else { continue };
             let outcome = if is_cut { ToolOutcome::Cut } else { ToolOutcome::NoResult };
             self.end_call(step, call, outcome, None, out);
         }
@@ -137,17 +164,17 @@ impl AgUi {
             return unanswered.into_iter().map(|(_, id)| id).collect();
         }
         for (step, id) in unanswered {
-            self.result(step, &id, NO_RESULT, out);
+            self.write_result(step, &id, NO_RESULT, out);
         }
         Vec::new()
     }
 
-    fn ask(&mut self, event: &Event<'_>, out: Out<'_>) {
+    fn write_ask(&mut self, event: &Event<'_>, out: PayloadSink<'_>) {
         let Event::AskOpened { ask, kind, text, options, step, digest, expires_at_ms } = event
         else {
             return;
         };
-        let call = step.and_then(|step| self.calls.get(step));
+        let call = step.and_then(|step| self.calls.open_call_mut(step));
         let custom = Custom::Ask {
             id: ask,
             kind: *kind,
@@ -157,6 +184,6 @@ impl AgUi {
             digest: digest.as_deref(),
             expires_at: *expires_at_ms,
         };
-        AgUi::custom(custom, out);
+        AgUi::write_custom(custom, out);
     }
 }

@@ -1,7 +1,7 @@
-//! The parts of a UI message stream, as the client's schema has them. A member with nothing to say
-//! is left out: the client takes `null` for an error.
+//! The parts of a UI message stream, as in the client's schema. Empty members are left out: the
+//! client rejects `null`.
 
-use engine::event::{AskKind, AskOption, Level, Usage};
+use millpond_engine::event::{AskKind, AskOption, NoticeLevel, Usage};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -13,11 +13,11 @@ pub(super) enum Part<'a> {
     },
     StartStep,
     FinishStep,
-    /// Version 7 only: drops the parts of the step that is open.
+    /// Version 7 only: drops the parts of the open step.
     ResetStep,
     TextStart {
         id: &'a str,
-        provider_metadata: Tagged<'a>,
+        provider_metadata: ProviderMetadata<'a>,
     },
     TextDelta {
         id: &'a str,
@@ -28,7 +28,7 @@ pub(super) enum Part<'a> {
     },
     ReasoningStart {
         id: &'a str,
-        provider_metadata: Tagged<'a>,
+        provider_metadata: ProviderMetadata<'a>,
     },
     ReasoningDelta {
         id: &'a str,
@@ -43,7 +43,7 @@ pub(super) enum Part<'a> {
         provider_executed: bool,
         dynamic: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
-        tool_metadata: Option<ToolFacts<'a>>,
+        tool_metadata: Option<ToolMetadata<'a>>,
     },
     ToolInputDelta {
         tool_call_id: &'a str,
@@ -125,25 +125,25 @@ pub(super) enum Part<'a> {
     },
 }
 
-/// What a client that cares can find again: the client's own parts have no ids.
+/// Metadata with our id: the client's own parts have none.
 #[derive(Debug, Serialize)]
-pub(super) struct Tagged<'a> {
-    pub(super) millpond: Tag<'a>,
+pub(super) struct ProviderMetadata<'a> {
+    pub(super) millpond: PartId<'a>,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Tag<'a> {
+pub(super) struct PartId<'a> {
     pub(super) id: &'a str,
 }
 
-impl<'a> Tagged<'a> {
-    pub(super) fn new(id: &'a str) -> Tagged<'a> {
-        Tagged { millpond: Tag { id } }
+impl<'a> ProviderMetadata<'a> {
+    pub(super) fn new(id: &'a str) -> ProviderMetadata<'a> {
+        ProviderMetadata { millpond: PartId { id } }
     }
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct ToolFacts<'a> {
+pub(super) struct ToolMetadata<'a> {
     pub(super) kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) server: Option<&'a str>,
@@ -154,7 +154,7 @@ pub(super) struct ToolFacts<'a> {
 
 #[derive(Debug, Serialize)]
 pub(super) struct Notice<'a> {
-    pub(super) level: Level,
+    pub(super) level: NoticeLevel,
     pub(super) text: &'a str,
 }
 
@@ -177,15 +177,15 @@ pub(super) struct Ask<'a> {
     pub(super) answer: Option<&'a str>,
 }
 
-/// What the message's parts cannot say, under a name of our own.
+/// Message metadata under our own key.
 #[derive(Debug, Serialize)]
 pub(super) struct Metadata<'a> {
-    pub(super) millpond: Facts<'a>,
+    pub(super) millpond: RunMetadata<'a>,
 }
 
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Facts<'a> {
-    /// Ids of parts that no longer count.
+pub(super) struct RunMetadata<'a> {
+    /// Ids of withdrawn parts.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub(super) withdrawn: &'a [String],
     /// Id of the part that is the final message.

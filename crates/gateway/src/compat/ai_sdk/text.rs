@@ -1,63 +1,65 @@
-//! Text parts: one for a message, and another each time the source changes what it had said.
+//! Text parts: one per message, and another each time the source rewrites its text.
 
 use std::collections::BTreeMap;
 
-use engine::event::MessageId;
+use millpond_engine::event::MessageId;
 
-use super::journal::Owner;
-use super::part::{Part, Tagged};
+use super::part::{Part, ProviderMetadata};
+use super::step_journal::PartOwner;
 use super::{AiSdk, Version};
-use crate::compat::Out;
+use crate::compat::PayloadSink;
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Texts {
-    open: Option<Open>,
-    /// How often a message was begun anew, where it was.
-    turns: BTreeMap<MessageId, u32>,
+pub(super) struct TextParts {
+    open_text: Option<OpenText>,
+    /// How often a message's part was restarted.
+    restart_counts: BTreeMap<MessageId, u32>,
 }
 
 #[derive(Clone, Debug)]
-struct Open {
+struct OpenText {
     message: MessageId,
-    /// Its part, where one is open: an emptied message has none.
-    part: Option<String>,
+    /// The open part; `None` for an emptied message.
+    part_id: Option<String>,
     text: String,
-    /// It changed too often: it is told when it has ended.
+    /// True if it changed too often; it is resent when it ends.
     is_held: bool,
 }
 
-impl Texts {
+impl TextParts {
     /// Id of the newest part of a message.
-    pub(super) fn id(&self, message: MessageId) -> String {
-        match self.turns.get(&message) {
+    pub(super) fn part_id(&self, message: MessageId) -> String {
+        match self.restart_counts.get(&message) {
             None => format!("m{}", message.0),
             Some(turn) => format!("m{}.{turn}", message.0),
         }
     }
 
     pub(super) fn is_open(&self, message: MessageId) -> bool {
-        self.open.as_ref().is_some_and(|open| open.message == message)
+        self.open_text.as_ref().is_some_and(|open| open.message == message)
     }
 }
 
 impl AiSdk {
-    pub(super) fn start_text(&mut self, message: MessageId, out: Out<'_>) {
+    pub(super) fn start_text(&mut self, message: MessageId, out: PayloadSink<'_>) {
         self.end_text(out);
-        let id = self.texts.id(message);
-        self.texts.open = Some(Open { message, part: None, text: String::new(), is_held: false });
-        self.open_part(&id, out);
+        let id = self.texts.part_id(message);
+        self.texts.open_text =
+            Some(OpenText { message, part_id: None, text: String::new(), is_held: false });
+        self.start_text_part(&id, out);
     }
 
-    fn open_part(&mut self, id: &str, out: Out<'_>) {
-        let Some(open) = &mut self.texts.open else { return };
-        open.part = Some(id.to_owned());
-        let owner = Owner::Message(open.message);
-        let part = Part::TextStart { id, provider_metadata: Tagged::new(id) };
-        self.begin_part(owner, &part, out);
+    fn start_text_part(&mut self, id: &str, out: PayloadSink<'_>) {
+        let Some(open) = &mut self.texts.open_text else { return };
+        open.part_id = Some(id.to_owned());
+        let owner = PartOwner::Message(open.message);
+        let part = Part::TextStart { id, provider_metadata: ProviderMetadata::new(id) };
+        self.write_first_part(owner, &part, out);
     }
 
-    pub(super) fn append_text(&mut self, message: MessageId, delta: &str, out: Out<'_>) {
-        let Some(open) = self.texts.open.as_mut().filter(|open| open.message == message) else {
+    pub(super) fn append_text(&mut self, message: MessageId, delta: &str, out: PayloadSink<'_>) {
+        let Some(open) = self.texts.open_text.as_mut().filter(|open| open.message == message)
+        else {
             return;
         };
         if delta.is_empty() {
@@ -67,26 +69,32 @@ impl AiSdk {
         if open.is_held {
             return;
         }
-        if open.part.is_none() {
-            let id = self.texts.id(message);
-            self.open_part(&id, out);
+        if open.part_id.is_none() {
+            let id = self.texts.part_id(message);
+            self.start_text_part(&id, out);
         }
-        self.delta(delta, out);
+        self.write_text_delta(delta, out);
     }
 
-    fn delta(&mut self, delta: &str, out: Out<'_>) {
-        let Some(open) = &self.texts.open else { return };
-        let (Some(id), owner) = (open.part.clone(), Owner::Message(open.message)) else { return };
-        self.say(Some(owner), &Part::TextDelta { id: &id, delta }, out);
+    fn write_text_delta(&mut self, delta: &str, out: PayloadSink<'_>) {
+        let Some(open) = &self.texts.open_text else { return };
+        let (Some(id), owner) = (open.part_id.clone(), PartOwner::Message(open.message)) else {
+            return;
+        };
+        self.write_part(Some(owner), &Part::TextDelta { id: &id, delta }, out);
     }
 
-    pub(super) fn end_text(&mut self, out: Out<'_>) {
-        if self.texts.open.as_ref().is_some_and(|open| open.is_held) {
-            self.retell(out);
+    pub(super) fn end_text(&mut self, out: PayloadSink<'_>) {
+        if self.texts.open_text.as_ref().is_some_and(|open| open.is_held) {
+            self.restart_text_part(out);
         }
-        let Some(open) = self.texts.open.take() else { return };
-        if let Some(id) = open.part {
-            self.say(Some(Owner::Message(open.message)), &Part::TextEnd { id: &id }, out);
+        let Some(open) = self.texts.open_text.take() else { return };
+        if let Some(id) = open.part_id {
+            self.write_part(
+                Some(PartOwner::Message(open.message)),
+                &Part::TextEnd { id: &id },
+                out,
+            );
         }
     }
 
@@ -95,44 +103,45 @@ impl AiSdk {
         message: MessageId,
         kept_bytes: usize,
         text: &str,
-        out: Out<'_>,
+        out: PayloadSink<'_>,
     ) {
-        let Some(open) = self.texts.open.as_mut().filter(|open| open.message == message) else {
+        let Some(open) = self.texts.open_text.as_mut().filter(|open| open.message == message)
+        else {
             return;
         };
         if kept_bytes >= open.text.len() {
             return self.append_text(message, text, out);
         }
-        let kept = open.text.floor_char_boundary(kept_bytes);
-        open.text.truncate(kept);
+        let kept_len = open.text.floor_char_boundary(kept_bytes);
+        open.text.truncate(kept_len);
         open.text.push_str(text);
-        if self.may_retell() {
-            self.retell(out);
-        } else if let Some(open) = &mut self.texts.open {
+        if self.try_count_resend() {
+            self.restart_text_part(out);
+        } else if let Some(open) = &mut self.texts.open_text {
             open.is_held = true;
         }
     }
 
-    /// Ends the part that is no longer true and begins another with the whole of what is.
-    fn retell(&mut self, out: Out<'_>) {
-        let Some(open) = &mut self.texts.open else { return };
-        let (message, whole, is_held) = (open.message, open.text.clone(), open.is_held);
-        if let Some(id) = open.part.take() {
+    /// Ends the outdated part and starts another with the whole text.
+    fn restart_text_part(&mut self, out: PayloadSink<'_>) {
+        let Some(open) = &mut self.texts.open_text else { return };
+        let (message, text, is_held) = (open.message, open.text.clone(), open.is_held);
+        if let Some(id) = open.part_id.take() {
             if self.options.version == Version::V7 && !is_held {
-                self.journal.take_back(&[Owner::Message(message)], out);
+                self.journal.resend_without(&[PartOwner::Message(message)], out);
             } else {
-                self.say(Some(Owner::Message(message)), &Part::TextEnd { id: &id }, out);
-                self.withdrawn.push(id);
+                self.write_part(Some(PartOwner::Message(message)), &Part::TextEnd { id: &id }, out);
+                self.withdrawn_ids.push(id);
                 if !is_held {
-                    self.say_withdrawn(out);
+                    self.write_withdrawn_ids(out);
                 }
             }
-            *self.texts.turns.entry(message).or_default() += 1;
+            *self.texts.restart_counts.entry(message).or_default() += 1;
         }
-        if !whole.is_empty() {
-            let id = self.texts.id(message);
-            self.open_part(&id, out);
-            self.delta(&whole, out);
+        if !text.is_empty() {
+            let id = self.texts.part_id(message);
+            self.start_text_part(&id, out);
+            self.write_text_delta(&text, out);
         }
     }
 }

@@ -1,27 +1,29 @@
 //! Whole `chat.completion` bodies, for clients that do not stream.
 
-use engine::event::{Ending, Event, Millis, Outcome, StepId};
+use millpond_engine::event::{Ending, Event, Millis, Outcome, StepId};
+use millpond_engine::event_family;
 use serde::Serialize;
 
 use super::chunk::{Call, Failure, Usage};
 use super::{OpenAiChat, Options, finish_reason};
 use crate::compat::ending::is_refused;
-use crate::compat::{Out, Protocol, Reasoning, json};
+use crate::compat::{PayloadSink, Protocol, Reasoning, json};
 
-/// Says one payload, at the end: the body, or the protocol's error object.
+/// Writes one payload, at the end: the body, or the protocol's error object.
 #[derive(Clone, Debug, Default)]
 pub struct OpenAiChatBody {
     chat: OpenAiChat,
-    thoughts: Vec<(StepId, String)>,
+    reasoning: Vec<(StepId, String)>,
     is_answer: bool,
 }
 
 impl OpenAiChatBody {
+    /// Encoder with these options.
     pub fn new(options: Options) -> OpenAiChatBody {
         OpenAiChatBody { chat: OpenAiChat::new(options), ..OpenAiChatBody::default() }
     }
 
-    /// Whether the body is an answer, also one that says no, and not an error.
+    /// True if the body is an answer, including a refusal, and not an error.
     pub fn is_answer(&self) -> bool {
         self.is_answer
     }
@@ -58,42 +60,55 @@ struct Message<'a> {
 }
 
 impl Protocol for OpenAiChatBody {
-    fn begin(&mut self, run: &str, at: Option<Millis>, _out: Out<'_>) {
-        self.chat.begin(run, at, &mut |_| {});
+    fn begin_run(&mut self, run: &str, at: Option<Millis>, _out: PayloadSink<'_>) {
+        self.chat.begin_run(run, at, &mut |_| {});
     }
 
-    fn event(&mut self, event: &Event<'_>, _out: Out<'_>) {
-        self.chat.event(event, &mut |_| {});
+    fn apply_event(&mut self, event: &Event<'_>, _out: PayloadSink<'_>) {
+        self.chat.apply_event(event, &mut |_| {});
         match event {
             Event::ReasoningAppended { step, text } => {
-                match self.thoughts.iter_mut().find(|(known, _)| known == step) {
-                    Some((_, thought)) => thought.push_str(text),
-                    None => self.thoughts.push((*step, text.clone().into_owned())),
+                match self.reasoning.iter_mut().find(|(known_step, _)| known_step == step) {
+                    Some((_, reasoning_text)) => reasoning_text.push_str(text),
+                    None => self.reasoning.push((*step, text.clone().into_owned())),
                 }
             }
             Event::Withdrawn { steps, .. } => {
-                self.thoughts.retain(|(step, _)| !steps.contains(step));
+                self.reasoning.retain(|(step, _)| !steps.contains(step));
             }
-            _ => {}
+            // No part of a body.
+            Event::ImageReceived { .. }
+            | Event::ReasoningStarted { .. }
+            | Event::ReasoningEnded { .. }
+            | event_family!(Run)
+            | event_family!(Prompt)
+            | event_family!(Round)
+            | event_family!(Message)
+            | event_family!(Tool)
+            | event_family!(Ask)
+            | event_family!(Request)
+            | event_family!(Notice)
+            | event_family!(Internal) => {}
         }
     }
 
-    fn end(&mut self, ending: &Ending<'_>, out: Out<'_>) {
+    fn end_run(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
         let is_refused = is_refused(ending);
         self.is_answer = ending.outcome == Outcome::Completed || is_refused;
         if !self.is_answer {
-            return json::say(&Failure::of(ending), out);
+            return json::write_payload(&Failure::from_ending(ending), out);
         }
-        let pending = self.chat.pending(ending);
-        let content = self.chat.said.content(self.chat.options.content, ending);
-        let thoughts: Vec<_> = self.thoughts.iter().map(|(_, thought)| &**thought).collect();
-        let reasoning = thoughts.join("\n\n");
-        let shows = self.chat.options.reasoning == Reasoning::Show && !reasoning.is_empty();
+        let pending = self.chat.take_client_calls(ending);
+        let content = self.chat.messages.final_content(self.chat.options.content, ending);
+        let reasoning_texts: Vec<_> =
+            self.reasoning.iter().map(|(_, step_text)| &**step_text).collect();
+        let reasoning = reasoning_texts.join("\n\n");
+        let is_shown = self.chat.options.reasoning == Reasoning::Show && !reasoning.is_empty();
         let message = Message {
             role: "assistant",
             content: (!content.is_empty()).then_some(&content),
             refusal: ending.detail.as_deref().filter(|_| is_refused),
-            reasoning_content: shows.then_some(&reasoning),
+            reasoning_content: is_shown.then_some(&reasoning),
             tool_calls: &pending,
         };
         let finish_reason = finish_reason(ending, !pending.is_empty());
@@ -103,8 +118,8 @@ impl Protocol for OpenAiChatBody {
             created: self.chat.options.created,
             model: &self.chat.options.model,
             choices: [Choice { index: 0, message, finish_reason, logprobs: () }],
-            usage: self.chat.spent.total().map(Usage::new),
+            usage: self.chat.usage.total().map(Usage::new),
         };
-        json::say(&completion, out);
+        json::write_payload(&completion, out);
     }
 }

@@ -1,9 +1,9 @@
-//! The shapes of chat completions.
+//! Wire types of chat completions.
 
-use engine::event::Ending;
+use millpond_engine::event::Ending;
 use serde::Serialize;
 
-use crate::compat::ending::{code, words};
+use crate::compat::ending::{ending_code, ending_text};
 
 #[derive(Debug, Serialize)]
 pub(super) struct Chunk<'a> {
@@ -15,15 +15,15 @@ pub(super) struct Chunk<'a> {
     #[serde(skip_serializing_if = "Spending::is_unasked")]
     pub(super) usage: Spending,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) millpond: Option<Truth<'a>>,
+    pub(super) millpond: Option<CorrectedContent<'a>>,
 }
 
-/// A chunk's word on usage.
+/// Usage in a chunk.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Spending {
     Unasked,
-    /// As `null`, in all chunks but the last.
+    /// `null`, in all chunks but the last.
     Later,
     Told(Usage),
 }
@@ -34,9 +34,9 @@ impl Spending {
     }
 }
 
-/// What the content would be had nothing been taken back or changed.
+/// The correct content, after text was rewritten or withdrawn.
 #[derive(Debug, Serialize)]
-pub(super) struct Truth<'a> {
+pub(super) struct CorrectedContent<'a> {
     pub(super) content: &'a str,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Delta<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     refusal: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<Numbered<'a>>,
+    tool_calls: Vec<IndexedCall<'a>>,
 }
 
 impl<'a> Delta<'a> {
@@ -81,13 +81,13 @@ impl<'a> Delta<'a> {
     }
 
     pub(super) fn calls(calls: &'a [Call]) -> Delta<'a> {
-        let tool_calls = calls.iter().enumerate().map(|(index, call)| Numbered { index, call });
+        let tool_calls = calls.iter().enumerate().map(|(index, call)| IndexedCall { index, call });
         Delta { tool_calls: tool_calls.collect(), ..Delta::default() }
     }
 }
 
 #[derive(Debug, Serialize)]
-struct Numbered<'a> {
+struct IndexedCall<'a> {
     index: usize,
     #[serde(flatten)]
     call: &'a Call,
@@ -133,8 +133,8 @@ struct CompletionDetails {
 }
 
 impl Usage {
-    /// The protocol has no word for a number that is not known.
-    pub(super) fn new(usage: engine::event::Usage) -> Usage {
+    /// Unknown numbers become 0: the protocol cannot omit them.
+    pub(super) fn new(usage: millpond_engine::event::Usage) -> Usage {
         let prompt_tokens = usage.input_tokens.unwrap_or(0);
         let completion_tokens = usage.output_tokens.unwrap_or(0);
         let cached_tokens = usage.cache_read_tokens.unwrap_or(0);
@@ -151,11 +151,11 @@ impl Usage {
 
 #[derive(Debug, Serialize)]
 pub(super) struct Failure<'a> {
-    error: FailureFacts<'a>,
+    error: FailureDetail<'a>,
 }
 
 #[derive(Debug, Serialize)]
-struct FailureFacts<'a> {
+struct FailureDetail<'a> {
     message: String,
     #[serde(rename = "type")]
     kind: &'a str,
@@ -165,10 +165,15 @@ struct FailureFacts<'a> {
 }
 
 impl Failure<'_> {
-    pub(super) fn of(ending: &Ending<'_>) -> Failure<'static> {
-        let message = words(ending).into_owned();
+    pub(super) fn from_ending(ending: &Ending<'_>) -> Failure<'static> {
+        let message = ending_text(ending).into_owned();
         Failure {
-            error: FailureFacts { message, kind: "server_error", code: code(ending), param: () },
+            error: FailureDetail {
+                message,
+                kind: "server_error",
+                code: ending_code(ending),
+                param: (),
+            },
         }
     }
 }

@@ -1,9 +1,9 @@
-//! The events of the Responses API that we send.
+//! The events of the Responses API that are sent.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::item::{Annotation, Part, Shown};
+use super::item::{Annotation, ItemObject, Part};
 
 #[derive(Debug, Serialize)]
 pub(super) struct Envelope<'a> {
@@ -27,9 +27,9 @@ pub(super) enum Event<'a> {
     #[serde(rename = "response.failed")]
     Failed { response: &'a RawValue },
     #[serde(rename = "response.output_item.added")]
-    OutputItemAdded { output_index: usize, item: &'a Shown<'a> },
+    OutputItemAdded { output_index: usize, item: &'a ItemObject<'a> },
     #[serde(rename = "response.output_item.done")]
-    OutputItemDone { output_index: usize, item: &'a Shown<'a> },
+    OutputItemDone { output_index: usize, item: &'a ItemObject<'a> },
     #[serde(rename = "response.content_part.added")]
     ContentPartAdded {
         item_id: &'a str,

@@ -1,22 +1,22 @@
-//! Output items, as kept and as shown.
+//! Output items: as kept, and as sent.
 
-use engine::event::{MessageId, StepId};
+use millpond_engine::event::{MessageId, StepId};
 use serde::Serialize;
 
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     pub(super) id: String,
-    pub(super) kind: Kind,
-    /// What it says, or the arguments it is called with.
+    pub(super) kind: ItemKind,
+    /// The text, or the arguments of a call.
     pub(super) text: String,
     pub(super) status: Status,
-    /// Its text is not what the deltas said.
-    pub(super) is_changed: bool,
+    /// True if the text is not what the deltas sent.
+    pub(super) has_changed_sent_text: bool,
     pub(super) is_withdrawn: bool,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub(super) enum ItemKind {
     Message { message: MessageId, annotations: Vec<Annotation> },
     Reasoning { step: StepId },
     Call { step: StepId, call: String, name: String },
@@ -30,7 +30,8 @@ pub(super) enum Status {
     Incomplete,
 }
 
-/// A source. The log does not say which words it is for: it is put where the text then ended.
+/// A cited source. The log does not say which words it supports: it is placed at the end of the
+/// text so far.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Annotation {
     #[serde(rename = "type")]
@@ -50,7 +51,7 @@ pub(super) enum Part<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Shown<'a> {
+pub(super) enum ItemObject<'a> {
     Message {
         id: &'a str,
         status: Status,
@@ -83,31 +84,31 @@ impl Annotation {
     }
 }
 
-impl Kind {
+impl ItemKind {
     pub(super) fn is_message(&self, message: MessageId) -> bool {
-        matches!(self, Kind::Message { message: of, .. } if *of == message)
+        matches!(self, ItemKind::Message { message: of, .. } if *of == message)
     }
 
-    pub(super) fn is_thought(&self, step: StepId) -> bool {
-        matches!(self, Kind::Reasoning { step: of } if *of == step)
+    pub(super) fn is_reasoning(&self, step: StepId) -> bool {
+        matches!(self, ItemKind::Reasoning { step: of } if *of == step)
     }
 
-    pub(super) fn is_of(&self, messages: &[MessageId], steps: &[StepId]) -> bool {
+    pub(super) fn is_any_of(&self, messages: &[MessageId], steps: &[StepId]) -> bool {
         match self {
-            Kind::Message { message, .. } => messages.contains(message),
-            Kind::Reasoning { step } | Kind::Call { step, .. } => steps.contains(step),
+            ItemKind::Message { message, .. } => messages.contains(message),
+            ItemKind::Reasoning { step } | ItemKind::Call { step, .. } => steps.contains(step),
         }
     }
 }
 
 impl Item {
-    pub(super) fn new(id: String, kind: Kind) -> Item {
+    pub(super) fn new(id: String, kind: ItemKind) -> Item {
         Item {
             id,
             kind,
             text: String::new(),
             status: Status::InProgress,
-            is_changed: false,
+            has_changed_sent_text: false,
             is_withdrawn: false,
         }
     }
@@ -116,34 +117,36 @@ impl Item {
         self.status == Status::InProgress
     }
 
-    /// Its one part.
+    /// The item's one part.
     pub(super) fn part(&self) -> Part<'_> {
         match &self.kind {
-            Kind::Message { annotations, .. } => {
+            ItemKind::Message { annotations, .. } => {
                 Part::OutputText { text: &self.text, annotations, logprobs: [] }
             }
-            Kind::Reasoning { .. } | Kind::Call { .. } => Part::SummaryText { text: &self.text },
+            ItemKind::Reasoning { .. } | ItemKind::Call { .. } => {
+                Part::SummaryText { text: &self.text }
+            }
         }
     }
 
-    /// As it is before its part is there.
-    pub(super) fn bare(&self) -> Shown<'_> {
-        self.shown(Vec::new())
+    /// The item before its part was added.
+    pub(super) fn object_without_part(&self) -> ItemObject<'_> {
+        self.object_with_parts(Vec::new())
     }
 
-    pub(super) fn whole(&self) -> Shown<'_> {
-        self.shown(vec![self.part()])
+    pub(super) fn object(&self) -> ItemObject<'_> {
+        self.object_with_parts(vec![self.part()])
     }
 
-    fn shown<'a>(&'a self, parts: Vec<Part<'a>>) -> Shown<'a> {
+    fn object_with_parts<'a>(&'a self, parts: Vec<Part<'a>>) -> ItemObject<'a> {
         let (id, status) = (&*self.id, self.status);
         match &self.kind {
-            Kind::Message { .. } => {
-                Shown::Message { id, status, role: "assistant", content: parts }
+            ItemKind::Message { .. } => {
+                ItemObject::Message { id, status, role: "assistant", content: parts }
             }
-            Kind::Reasoning { .. } => Shown::Reasoning { id, summary: parts },
-            Kind::Call { call, name, .. } => {
-                Shown::FunctionCall { id, status, call_id: call, name, arguments: &self.text }
+            ItemKind::Reasoning { .. } => ItemObject::Reasoning { id, summary: parts },
+            ItemKind::Call { call, name, .. } => {
+                ItemObject::FunctionCall { id, status, call_id: call, name, arguments: &self.text }
             }
         }
     }

@@ -1,10 +1,10 @@
 //! The response object.
 
-use engine::event::{Ending, Stop};
+use millpond_engine::event::{Ending, StopReason};
 use serde::Serialize;
 
-use super::item::Shown;
-use crate::compat::ending::{code, words};
+use super::item::ItemObject;
+use crate::compat::ending::{ending_code, ending_text};
 
 #[derive(Debug, Serialize)]
 pub(super) struct Response<'a> {
@@ -13,11 +13,11 @@ pub(super) struct Response<'a> {
     pub(super) created_at: u64,
     pub(super) status: &'static str,
     pub(super) model: &'a str,
-    pub(super) output: &'a [Shown<'a>],
+    pub(super) output: &'a [ItemObject<'a>],
     pub(super) error: Option<Failure>,
     pub(super) incomplete_details: Option<Incomplete>,
     pub(super) usage: Option<Usage>,
-    // What clients look for and a run has no say in.
+    // Fields that clients expect and a run does not set.
     pub(super) instructions: (),
     pub(super) metadata: Empty,
     pub(super) parallel_tool_calls: bool,
@@ -60,8 +60,8 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    pub(super) fn of(ending: &Ending<'_>) -> Failure {
-        Failure { code: code(ending), message: words(ending).into_owned() }
+    pub(super) fn from_ending(ending: &Ending<'_>) -> Failure {
+        Failure { code: ending_code(ending), message: ending_text(ending).into_owned() }
     }
 }
 
@@ -71,8 +71,8 @@ pub(super) struct Incomplete {
 }
 
 impl Incomplete {
-    pub(super) fn of(ending: &Ending<'_>) -> Incomplete {
-        let is_cut = ending.stop == Some(Stop::Length);
+    pub(super) fn from_ending(ending: &Ending<'_>) -> Incomplete {
+        let is_cut = ending.stop == Some(StopReason::Length);
         Incomplete { reason: if is_cut { "max_output_tokens" } else { "content_filter" } }
     }
 }
@@ -97,8 +97,8 @@ struct OutputDetails {
 }
 
 impl Usage {
-    /// The protocol has no word for a number that is not known.
-    pub(super) fn new(usage: engine::event::Usage) -> Usage {
+    /// Unknown numbers become 0: the protocol cannot omit them.
+    pub(super) fn new(usage: millpond_engine::event::Usage) -> Usage {
         let input_tokens = usage.input_tokens.unwrap_or(0);
         let output_tokens = usage.output_tokens.unwrap_or(0);
         let cached_tokens = usage.cache_read_tokens.unwrap_or(0);

@@ -9,15 +9,15 @@ use serde_json::value::RawValue;
 use crate::compat::Encoder;
 use crate::compat::agui::{AgUi, Options};
 
-use super::super::App;
+use super::super::AppState;
+use super::super::access_middleware::OwnerOnly;
 use super::super::error::ApiError;
 use super::super::extract::Json;
-use super::super::gate::Owner;
-use super::{ask, event_stream, session_named};
+use super::{find_or_create_named_session, send_and_follow, sse_response};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::http) struct Input {
+pub(in crate::http) struct RunRequest {
     thread_id: String,
     run_id: String,
     #[serde(default)]
@@ -25,38 +25,43 @@ pub(in crate::http) struct Input {
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct InputMessage {
     id: String,
     role: String,
     #[serde(default)]
     content: Value,
 }
 
-pub(in crate::http) async fn run(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Json(input): Json<Input>,
+pub(in crate::http) async fn post_run(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Json(input): Json<RunRequest>,
 ) -> Result<Response, ApiError> {
     let messages = input.messages.iter().rev();
-    let mut messages = messages.filter_map(|raw| serde_json::from_str::<Message>(raw.get()).ok());
-    let last = messages.find(|message| message.role == "user");
-    let last = last.ok_or_else(|| ApiError::bad_request("There is no message of the user."))?;
-    let session = session_named(&gateway, owner, &format!("ag-ui/{}", input.thread_id)).await?;
+    let mut messages =
+        messages.filter_map(|raw| serde_json::from_str::<InputMessage>(raw.get()).ok());
+    let last_message = messages.find(|message| message.role == "user");
+    let last_message =
+        last_message.ok_or_else(|| ApiError::bad_request("There is no user message."))?;
+    let session =
+        find_or_create_named_session(&gateway, owner, &format!("ag-ui/{}", input.thread_id))
+            .await?;
     // A client may run the same message again under another run id.
-    let key = format!("{}/{}", last.id, input.run_id);
-    let run = ask(&gateway, session, Some(key), text_of(&last.content)).await?;
+    let key = format!("{}/{}", last_message.id, input.run_id);
+    let run =
+        send_and_follow(&gateway, session, Some(key), content_text(&last_message.content)).await?;
     let options = Options {
         thread: input.thread_id,
         run: Some(input.run_id),
-        picture_prefix: format!("/v1/sessions/{session}/blobs/"),
+        image_prefix: format!("/v1/sessions/{session}/blobs/"),
         history: input.messages,
         ..Options::default()
     };
-    Ok(event_stream(run, Encoder::new(AgUi::new(options))))
+    Ok(sse_response(run, Encoder::new(AgUi::new(options))))
 }
 
-/// Content is a text, or parts of which some are.
-pub(super) fn text_of(content: &Value) -> String {
+/// Text of a message's content: a string, or the texts of its parts.
+pub(super) fn content_text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(parts) => {

@@ -1,5 +1,5 @@
-//! The AI SDK's chat: `POST /api/chat`, `GET /api/chat/{id}/stream` to come back to it, and `DELETE`
-//! there to stop it, because the client's own stop only goes away.
+//! The AI SDK's chat: `POST /api/chat`, `GET /api/chat/{id}/stream` to reconnect, and `DELETE`
+//! there to stop the run, because the client's own stop only disconnects.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
@@ -9,119 +9,125 @@ use serde::Deserialize;
 use crate::compat::Encoder;
 use crate::compat::ai_sdk::{AiSdk, Options, Version};
 use crate::gateway::Gateway;
-use crate::id::{OwnerId, RunId, SessionId};
-use crate::store::StoreError;
+use millpond_log::id::{OwnerId, RunId, SessionId};
+use millpond_log::store::StoreError;
 
-use super::super::App;
+use super::super::AppState;
+use super::super::access_middleware::OwnerOnly;
 use super::super::error::ApiError;
 use super::super::extract::{Json, Path};
-use super::super::gate::Owner;
 use super::super::runs;
-use super::{Followed, ask, event_stream, session_named};
+use super::{FollowedRun, find_or_create_named_session, send_and_follow, sse_response};
 
-/// Fields that mean nothing here are the client's own.
+/// Other fields of the request are ignored.
 #[derive(Deserialize)]
-pub(in crate::http) struct Chat {
+pub(in crate::http) struct ChatRequest {
     id: String,
-    messages: Vec<Message>,
+    messages: Vec<ChatMessage>,
     #[serde(default)]
     trigger: String,
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct ChatMessage {
     #[serde(default)]
     id: Option<String>,
     role: String,
     #[serde(default)]
-    parts: Vec<Part>,
+    parts: Vec<ChatPart>,
 }
 
 #[derive(Deserialize)]
-struct Part {
+struct ChatPart {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
     text: String,
 }
 
-fn name(id: &str) -> String {
+fn session_name(id: &str) -> String {
     format!("ai-sdk/{id}")
 }
 
-pub(in crate::http) async fn chat(
-    State(gateway): App,
-    Owner(owner): Owner,
+pub(in crate::http) async fn post_chat(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
     headers: HeaderMap,
-    Json(chat): Json<Chat>,
+    Json(chat): Json<ChatRequest>,
 ) -> Result<Response, ApiError> {
-    let last = chat.messages.iter().rev().find(|message| message.role == "user");
-    let last = last.ok_or_else(|| ApiError::bad_request("There is no message of the user."))?;
-    let text = last.parts.iter().filter(|part| part.kind == "text").map(|part| &*part.text);
+    let last_message = chat.messages.iter().rev().find(|message| message.role == "user");
+    let last_message =
+        last_message.ok_or_else(|| ApiError::bad_request("There is no user message."))?;
+    let text = last_message.parts.iter().filter(|part| part.kind == "text").map(|part| &*part.text);
     let text = text.collect::<Vec<_>>().join("\n");
-    let session = session_named(&gateway, owner, &name(&chat.id)).await?;
-    // A client that sends a message again means the same run, unless it has edited it or wants
-    // another answer.
-    let again = chat.trigger == "regenerate-message";
-    let key = last.id.as_ref().filter(|_| !again).map(|id| format!("{id}/{text}"));
-    let follower = ask(&gateway, session, key, text).await?;
-    Ok(stream(follower, session, &headers))
+    let session = find_or_create_named_session(&gateway, owner, &session_name(&chat.id)).await?;
+    // The same message again is the same run, unless it was edited or another answer is requested.
+    let is_regenerate = chat.trigger == "regenerate-message";
+    let key = last_message.id.as_ref().filter(|_| !is_regenerate).map(|id| format!("{id}/{text}"));
+    let follower = send_and_follow(&gateway, session, key, text).await?;
+    Ok(stream_run(follower, session, &headers))
 }
 
-/// The stream of the run that is going, from its beginning; nothing if none is.
-pub(in crate::http) async fn reconnect(
-    State(gateway): App,
-    Owner(owner): Owner,
+/// Streams the current run from its beginning; `204` if there is none.
+pub(in crate::http) async fn reconnect_chat(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
     headers: HeaderMap,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let session = session_of(owner, &id);
-    let Some((run, first)) = going(&gateway, session).await? else {
+    let session = session_id_of_chat(owner, &id);
+    let Some((run, first_seq)) = find_current_run(&gateway, session).await? else {
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
-    let run = Followed::new(&gateway, session, run, first).await?;
-    Ok(stream(run, session, &headers))
+    let run = FollowedRun::new(&gateway, session, run, first_seq).await?;
+    Ok(stream_run(run, session, &headers))
 }
 
-/// Stops the run that is going, if any is; answers when it has ended.
-pub(in crate::http) async fn stop(
-    State(gateway): App,
-    Owner(owner): Owner,
+/// Stops the current run, if any; responds when it has ended.
+pub(in crate::http) async fn stop_chat(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    let session = session_of(owner, &id);
-    if let Some((run, _)) = going(&gateway, session).await? {
-        runs::stop(&gateway, session, run).await?;
+    let session = session_id_of_chat(owner, &id);
+    if let Some((run, _)) = find_current_run(&gateway, session).await? {
+        runs::cancel_and_wait(&gateway, session, run).await?;
     }
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn session_of(owner: OwnerId, chat: &str) -> SessionId {
-    SessionId::of_key(&format!("{owner}/{}", name(chat)))
+fn session_id_of_chat(owner: OwnerId, chat: &str) -> SessionId {
+    SessionId::from_key(&format!("{owner}/{}", session_name(chat)))
 }
 
-/// The run that is going or is next, and from which record on it is found.
-async fn going(gateway: &Gateway, session: SessionId) -> Result<Option<(RunId, u64)>, StoreError> {
-    let (head, next) = gateway
+/// The active run, or that of the first queued message, and the record to start from.
+async fn find_current_run(
+    gateway: &Gateway,
+    session: SessionId,
+) -> Result<Option<(RunId, u64)>, StoreError> {
+    let (head, next_queued) = gateway
         .log
-        .blocking(move |store| {
-            let Some(found) = store.session(session)? else { return Ok((0, None)) };
-            Ok((found.head, store.queue(session)?.first().map(|message| message.id)))
+        .call_store(move |store| {
+            let Some(session_row) = store.session(session)? else { return Ok((0, None)) };
+            Ok((session_row.head, store.queue(session)?.first().map(|message| message.id)))
         })
         .await?;
-    // Looked at after the queue: a message leaves it only when its run is going.
-    let Some(run) = gateway.runs.of(session).or(next.map(RunId::from)) else { return Ok(None) };
-    let row = gateway.log.blocking(move |store| store.run(run)).await?;
+    // Read after the queue: a message leaves it only when its run is active.
+    let Some(run) = gateway.scheduler.runs.run_in_session(session).or(next_queued.map(RunId::from))
+    else {
+        return Ok(None);
+    };
+    let row = gateway.log.call_store(move |store| store.run(run)).await?;
     Ok(Some((run, row.map_or(head, |row| row.first))))
 }
 
-fn stream(run: Followed, session: SessionId, headers: &HeaderMap) -> Response {
-    // Only version 7 of the SDK understands some parts; whoever wants them says so.
-    let newer = headers.get("x-millpond-ai-sdk").is_some_and(|version| version == "7");
-    let version = if newer { Version::V7 } else { Version::V6 };
+fn stream_run(run: FollowedRun, session: SessionId, headers: &HeaderMap) -> Response {
+    // Only version 7 of the SDK understands some parts; clients opt in.
+    let is_v7 = headers.get("x-millpond-ai-sdk").is_some_and(|version| version == "7");
+    let version = if is_v7 { Version::V7 } else { Version::V6 };
     let picture_prefix = format!("/v1/sessions/{session}/blobs/");
-    let options = Options { version, picture_prefix, ..Options::default() };
-    let mut response = event_stream(run, Encoder::new(AiSdk::new(options)));
+    let options = Options { version, image_prefix: picture_prefix, ..Options::default() };
+    let mut response = sse_response(run, Encoder::new(AiSdk::new(options)));
     let version = HeaderValue::from_static("v1");
     response.headers_mut().insert("x-vercel-ai-ui-message-stream", version);
     response

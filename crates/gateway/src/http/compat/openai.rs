@@ -1,6 +1,6 @@
-//! Chat completions and Responses, as a server: the agent is the model.
+//! Chat completions and Responses as a server: the agent is the model.
 //!
-//! These protocols keep no conversation here: every request is a session of its own.
+//! These protocols keep no conversation: every request has its own session.
 
 use std::sync::Arc;
 
@@ -10,25 +10,25 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::clock::now_ms;
 use crate::compat::Encoder;
 use crate::compat::openai_chat::body::OpenAiChatBody;
 use crate::compat::openai_chat::{self, IncludeUsage, OpenAiChat};
 use crate::compat::openai_responses::{self, OpenAiResponses};
 use crate::gateway::Gateway;
-use crate::id::OwnerId;
+use millpond_log::clock::now_ms;
+use millpond_log::id::OwnerId;
 
-use super::super::App;
+use super::super::AppState;
+use super::super::access_middleware::OwnerOnly;
 use super::super::error::ApiError;
 use super::super::extract::Json;
-use super::super::gate::Owner;
-use super::agui::text_of;
-use super::{Followed, ask, event_stream, run_to_end};
+use super::agui::content_text;
+use super::{FollowedRun, encode_to_end, send_and_follow, sse_response};
 
 #[derive(Deserialize)]
-pub(in crate::http) struct Completion {
+pub(in crate::http) struct CompletionRequest {
     model: String,
-    messages: Vec<Message>,
+    messages: Vec<InputMessage>,
     #[serde(default)]
     stream: bool,
     #[serde(default)]
@@ -36,7 +36,7 @@ pub(in crate::http) struct Completion {
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct InputMessage {
     role: String,
     #[serde(default)]
     content: Value,
@@ -48,83 +48,88 @@ struct StreamOptions {
     include_usage: bool,
 }
 
-fn last_of_user(messages: &[Message]) -> String {
-    let last = messages.iter().rev().find(|message| message.role == "user");
-    last.map(|message| text_of(&message.content)).unwrap_or_default()
+fn last_user_text(messages: &[InputMessage]) -> String {
+    let last_message = messages.iter().rev().find(|message| message.role == "user");
+    last_message.map(|message| content_text(&message.content)).unwrap_or_default()
 }
 
-async fn ask_alone(
+async fn send_in_new_session(
     gateway: &Arc<Gateway>,
     owner: OwnerId,
     text: String,
-) -> Result<Followed, ApiError> {
-    let session = gateway.create(owner, "").await?;
-    ask(gateway, session.id, None, text).await
+) -> Result<FollowedRun, ApiError> {
+    let session = gateway.create_session(owner, "").await?;
+    send_and_follow(gateway, session.id, None, text).await
 }
 
-/// A run that failed is a failure of what stands behind this server. Clients ask again by
-/// themselves after such a status; here that would be another run.
-fn failed(body: String) -> Response {
-    (StatusCode::BAD_GATEWAY, [("x-should-retry", "false")], json(body)).into_response()
+/// Status 502 for a failed run. `x-should-retry: false`, because a client's retry would start
+/// another run.
+fn bad_gateway_response(body: String) -> Response {
+    (StatusCode::BAD_GATEWAY, [("x-should-retry", "false")], json_response(body)).into_response()
 }
 
-fn json(body: String) -> Response {
+fn json_response(body: String) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
-pub(in crate::http) async fn completions(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Json(wanted): Json<Completion>,
+pub(in crate::http) async fn post_completions(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Json(request): Json<CompletionRequest>,
 ) -> Result<Response, ApiError> {
-    let run = ask_alone(&gateway, owner, last_of_user(&wanted.messages)).await?;
+    let run = send_in_new_session(&gateway, owner, last_user_text(&request.messages)).await?;
     let usage =
-        if wanted.stream_options.include_usage { IncludeUsage::Yes } else { IncludeUsage::No };
+        if request.stream_options.include_usage { IncludeUsage::Yes } else { IncludeUsage::No };
     let options = openai_chat::Options {
-        model: wanted.model,
+        model: request.model,
         created: now_ms() / 1000,
         usage,
         ..openai_chat::Options::default()
     };
-    if wanted.stream {
-        return Ok(event_stream(run, Encoder::new(OpenAiChat::new(options))));
+    if request.stream {
+        return Ok(sse_response(run, Encoder::new(OpenAiChat::new(options))));
     }
     let mut encoder = Encoder::new(OpenAiChatBody::new(options));
-    let body = run_to_end(run, &mut encoder).await;
-    Ok(if encoder.protocol().is_answer() { json(body) } else { failed(body) })
+    let body = encode_to_end(run, &mut encoder).await;
+    Ok(if encoder.protocol().is_answer() {
+        json_response(body)
+    } else {
+        bad_gateway_response(body)
+    })
 }
 
 #[derive(Deserialize)]
-pub(in crate::http) struct Wanted {
+pub(in crate::http) struct ResponsesRequest {
     model: String,
-    /// A text, or messages.
+    /// A string, or messages.
     input: Value,
     #[serde(default)]
     stream: bool,
 }
 
-pub(in crate::http) async fn responses(
-    State(gateway): App,
-    Owner(owner): Owner,
-    Json(wanted): Json<Wanted>,
+pub(in crate::http) async fn post_responses(
+    State(gateway): AppState,
+    OwnerOnly(owner): OwnerOnly,
+    Json(request): Json<ResponsesRequest>,
 ) -> Result<Response, ApiError> {
-    let text = match &wanted.input {
+    let text = match &request.input {
         Value::String(text) => text.clone(),
         input => {
-            let messages: Vec<Message> = serde_json::from_value(input.clone()).unwrap_or_default();
-            last_of_user(&messages)
+            let messages: Vec<InputMessage> =
+                serde_json::from_value(input.clone()).unwrap_or_default();
+            last_user_text(&messages)
         }
     };
-    let run = ask_alone(&gateway, owner, text).await?;
+    let run = send_in_new_session(&gateway, owner, text).await?;
     let options = openai_responses::Options {
-        model: wanted.model,
+        model: request.model,
         created: now_ms() / 1000,
         ..openai_responses::Options::default()
     };
     let mut encoder = Encoder::new(OpenAiResponses::new(options));
-    if wanted.stream {
-        return Ok(event_stream(run, encoder));
+    if request.stream {
+        return Ok(sse_response(run, encoder));
     }
-    run_to_end(run, &mut encoder).await;
-    Ok(json(encoder.protocol().body().unwrap_or_default().to_owned()))
+    encode_to_end(run, &mut encoder).await;
+    Ok(json_response(encoder.protocol().body().unwrap_or_default().to_owned()))
 }

@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::event::Outcome;
-use gateway::compat::agui::{AgUi, Options};
+use millpond_engine::event::Outcome;
+use millpond_gateway::compat::agui::{AgUi, Options};
 use serde_json::Value;
 
-use super::{Said, each_stream, encode, json, log, no_nulls, rule, text};
+use super::{
+    ExpectedText, check_each_stream, encode_payloads, log_from_events, parse_payload, require,
+    require_no_nulls, string_member,
+};
 
 #[derive(Default)]
-struct Client {
+struct AgUiClient {
     messages: Vec<(String, String)>,
     arguments: BTreeMap<String, String>,
     open: BTreeSet<(&'static str, String)>,
@@ -17,78 +20,78 @@ struct Client {
     ended: Option<Value>,
 }
 
-impl Client {
-    fn read(payloads: &[String]) -> Result<Client, String> {
-        let mut client = Client::default();
+impl AgUiClient {
+    fn read_payloads(payloads: &[String]) -> Result<AgUiClient, String> {
+        let mut client = AgUiClient::default();
         for payload in payloads {
-            client.event(&json(payload)?)?;
+            client.apply_event(&parse_payload(payload)?)?;
         }
         Ok(client)
     }
 
-    fn opens(&mut self, kind: &'static str, id: &str) -> Result<(), String> {
-        rule(self.open.insert((kind, id.to_owned())), || format!("{kind} {id} opened twice"))
+    fn open_part(&mut self, kind: &'static str, id: &str) -> Result<(), String> {
+        require(self.open.insert((kind, id.to_owned())), || format!("{kind} {id} opened twice"))
     }
 
-    fn goes_on(&self, kind: &'static str, id: &str) -> Result<(), String> {
-        rule(self.open.contains(&(kind, id.to_owned())), || format!("{kind} {id} is not open"))
+    fn require_open(&self, kind: &'static str, id: &str) -> Result<(), String> {
+        require(self.open.contains(&(kind, id.to_owned())), || format!("{kind} {id} is not open"))
     }
 
-    fn closes(&mut self, kind: &'static str, id: &str) -> Result<(), String> {
-        rule(self.open.remove(&(kind, id.to_owned())), || format!("{kind} {id} is not open"))
+    fn close_part(&mut self, kind: &'static str, id: &str) -> Result<(), String> {
+        require(self.open.remove(&(kind, id.to_owned())), || format!("{kind} {id} is not open"))
     }
 
-    fn event(&mut self, event: &Value) -> Result<(), String> {
-        no_nulls(event)?;
-        rule(self.ended.is_none(), || format!("{event} after the end"))?;
-        let kind = text(event, "type")?;
-        rule(self.started || kind == "RUN_STARTED", || format!("{kind} before the start"))?;
-        let message = || text(event, "messageId");
-        let call = || text(event, "toolCallId");
+    fn apply_event(&mut self, event: &Value) -> Result<(), String> {
+        require_no_nulls(event)?;
+        require(self.ended.is_none(), || format!("{event} after the end"))?;
+        let kind = string_member(event, "type")?;
+        require(self.started || kind == "RUN_STARTED", || format!("{kind} before the start"))?;
+        let message = || string_member(event, "messageId");
+        let call = || string_member(event, "toolCallId");
         match kind {
             "RUN_STARTED" => {
-                rule(!std::mem::replace(&mut self.started, true), || "two starts".into())
+                require(!std::mem::replace(&mut self.started, true), || "two starts".into())
             }
-            "STEP_STARTED" => self.opens("step", text(event, "stepName")?),
-            "STEP_FINISHED" => self.closes("step", text(event, "stepName")?),
+            "STEP_STARTED" => self.open_part("step", string_member(event, "stepName")?),
+            "STEP_FINISHED" => self.close_part("step", string_member(event, "stepName")?),
             "TEXT_MESSAGE_START" => {
                 self.messages.push((message()?.to_owned(), String::new()));
-                self.opens("text", message()?)
+                self.open_part("text", message()?)
             }
             "TEXT_MESSAGE_CONTENT" => {
-                self.goes_on("text", message()?)?;
+                self.require_open("text", message()?)?;
                 let id = message()?;
-                let known = self.messages.iter_mut().find(|(known, _)| known == id);
-                known.ok_or("lost")?.1.push_str(text(event, "delta")?);
+                let existing = self.messages.iter_mut().find(|(message_id, _)| message_id == id);
+                existing.ok_or("lost")?.1.push_str(string_member(event, "delta")?);
                 Ok(())
             }
-            "TEXT_MESSAGE_END" => self.closes("text", message()?),
-            "REASONING_START" => self.opens("span", message()?),
-            "REASONING_MESSAGE_START" => self.opens("reasoning", message()?),
-            "REASONING_MESSAGE_CONTENT" => self.goes_on("reasoning", message()?),
-            "REASONING_MESSAGE_END" => self.closes("reasoning", message()?),
-            "REASONING_END" => self.closes("span", message()?),
+            "TEXT_MESSAGE_END" => self.close_part("text", message()?),
+            "REASONING_START" => self.open_part("span", message()?),
+            "REASONING_MESSAGE_START" => self.open_part("reasoning", message()?),
+            "REASONING_MESSAGE_CONTENT" => self.require_open("reasoning", message()?),
+            "REASONING_MESSAGE_END" => self.close_part("reasoning", message()?),
+            "REASONING_END" => self.close_part("span", message()?),
             "TOOL_CALL_START" => {
-                let known = self.arguments.insert(call()?.to_owned(), String::new());
-                rule(known.is_none(), || "the same call twice".into())?;
-                self.opens("call", call()?)
+                let previous = self.arguments.insert(call()?.to_owned(), String::new());
+                require(previous.is_none(), || "the same call twice".into())?;
+                self.open_part("call", call()?)
             }
             "TOOL_CALL_ARGS" => {
-                self.goes_on("call", call()?)?;
-                let known = self.arguments.get_mut(call()?).ok_or("lost")?;
-                known.push_str(text(event, "delta")?);
+                self.require_open("call", call()?)?;
+                let arguments = self.arguments.get_mut(call()?).ok_or("lost")?;
+                arguments.push_str(string_member(event, "delta")?);
                 Ok(())
             }
-            "TOOL_CALL_END" => self.closes("call", call()?),
+            "TOOL_CALL_END" => self.close_part("call", call()?),
             "TOOL_CALL_RESULT" => {
-                rule(self.arguments.contains_key(call()?), || "result of no call".into())?;
+                require(self.arguments.contains_key(call()?), || "result of no call".into())?;
                 let open = ("call", call()?.to_owned());
-                rule(!self.open.contains(&open), || "result before the call".into())
+                require(!self.open.contains(&open), || "result before the call".into())
             }
-            "MESSAGES_SNAPSHOT" => self.snapshot(event),
-            "CUSTOM" => rule(!event["value"].is_null(), || "no value".into()),
+            "MESSAGES_SNAPSHOT" => self.apply_snapshot(event),
+            "CUSTOM" => require(!event["value"].is_null(), || "no value".into()),
             "RUN_FINISHED" | "RUN_ERROR" => {
-                rule(self.open.is_empty(), || format!("ends with {:?} open", self.open))?;
+                require(self.open.is_empty(), || format!("ends with {:?} open", self.open))?;
                 self.ended = Some(event.clone());
                 Ok(())
             }
@@ -96,18 +99,18 @@ impl Client {
         }
     }
 
-    fn snapshot(&mut self, event: &Value) -> Result<(), String> {
+    fn apply_snapshot(&mut self, event: &Value) -> Result<(), String> {
         self.messages.clear();
         for message in event["messages"].as_array().ok_or("no messages")? {
-            no_nulls(message)?;
+            require_no_nulls(message)?;
             if let Some(content) = message["content"].as_str()
                 && message["role"] == "assistant"
             {
-                self.messages.push((text(message, "id")?.to_owned(), content.to_owned()));
+                self.messages.push((string_member(message, "id")?.to_owned(), content.to_owned()));
             }
             for call in message["toolCalls"].as_array().into_iter().flatten() {
-                let arguments = text(&call["function"], "arguments")?.to_owned();
-                self.arguments.insert(text(call, "id")?.to_owned(), arguments);
+                let arguments = string_member(&call["function"], "arguments")?.to_owned();
+                self.arguments.insert(string_member(call, "id")?.to_owned(), arguments);
             }
         }
         Ok(())
@@ -122,31 +125,33 @@ impl Client {
     }
 }
 
-pub(crate) fn check(payloads: &[String], said: &Said) -> Result<(), String> {
-    let client = Client::read(payloads)?;
+pub(crate) fn check(payloads: &[String], expected_text: &ExpectedText) -> Result<(), String> {
+    let client = AgUiClient::read_payloads(payloads)?;
     let ended = client.ended.as_ref().ok_or("no ending")?;
-    let expected = match said.outcome() {
+    let expected = match expected_text.outcome() {
         Outcome::Completed => ("RUN_FINISHED", Some("success")),
         Outcome::Cancelled => ("RUN_FINISHED", Some("cancelled")),
         _ => ("RUN_ERROR", None),
     };
-    let found = (text(ended, "type")?, ended["outcome"]["type"].as_str());
-    rule(found == expected, || format!("ends as {found:?}"))?;
-    rule(client.texts() == said.texts(), || format!("{:?} for {:?}", client.texts(), said.texts()))
+    let last_type_and_outcome = (string_member(ended, "type")?, ended["outcome"]["type"].as_str());
+    require(last_type_and_outcome == expected, || format!("ends as {last_type_and_outcome:?}"))?;
+    require(client.texts() == expected_text.texts(), || {
+        format!("{:?} for {:?}", client.texts(), expected_text.texts())
+    })
 }
 
-fn agui() -> AgUi {
+fn agui_protocol() -> AgUi {
     AgUi::new(Options { thread: "thread".to_owned(), ..Options::default() })
 }
 
 #[test]
 fn every_stream_passes_the_verifiers_rules_and_says_what_the_log_says() {
-    each_stream(&agui(), check);
+    check_each_stream(&agui_protocol(), check);
 }
 
 #[test]
 fn arguments_that_change_come_with_a_snapshot_that_keeps_the_history() {
-    let log = log(&[
+    let log = log_from_events(&[
         r#"{"type":"run_started","version":1,"dialect":"made","mode":"incremental"}"#,
         r#"{"type":"tool_started","step":0,"round":0,"call":"c","name":"n","kind":"function","executor":"client"}"#,
         r#"{"type":"arguments_appended","step":0,"text":"{\"a\":1}"}"#,
@@ -155,25 +160,25 @@ fn arguments_that_change_come_with_a_snapshot_that_keeps_the_history() {
     let history = "{\"id\":\"u1\",\n\"role\":\"user\",\"content\":\"hi\"}";
     let options =
         Options { history: vec![serde_json::from_str(history).unwrap()], ..Options::default() };
-    let payloads = encode(AgUi::new(options), &log.records);
-    let client = Client::read(&payloads).unwrap();
+    let payloads = encode_payloads(AgUi::new(options), &log.records);
+    let client = AgUiClient::read_payloads(&payloads).unwrap();
     assert_eq!(client.arguments["c"], r#"{"b":2}"#);
     let snapshot = payloads.iter().find(|payload| payload.contains("MESSAGES_SNAPSHOT")).unwrap();
-    assert_eq!(json(snapshot).unwrap()["messages"][0]["id"], "u1");
+    assert_eq!(parse_payload(snapshot).unwrap()["messages"][0]["id"], "u1");
 }
 
 #[test]
 fn calls_left_to_the_client_are_named_and_only_where_the_run_completed() {
     let names_pending = |ending: &str| {
-        let log = log(&[
+        let log = log_from_events(&[
             r#"{"type":"run_started","version":1,"dialect":"made","mode":"incremental"}"#,
             r#"{"type":"tool_started","step":0,"round":0,"call":"c","name":"n","kind":"function","executor":"client"}"#,
             r#"{"type":"tool_ready","step":0}"#,
             r#"{"type":"tool_ended","step":0,"outcome":"no_result"}"#,
             ending,
         ]);
-        let payloads = encode(agui(), &log.records);
-        let ended = Client::read(&payloads).unwrap().ended.unwrap();
+        let payloads = encode_payloads(agui_protocol(), &log.records);
+        let ended = AgUiClient::read_payloads(&payloads).unwrap().ended.unwrap();
         let has_result = payloads.iter().any(|payload| payload.contains("TOOL_CALL_RESULT"));
         (ended["outcome"]["pendingToolCallIds"].to_string(), has_result)
     };

@@ -1,14 +1,17 @@
 //! Chat completions, streamed and whole.
 
-use engine::event::{FailureReason, Outcome, Stop};
-use gateway::compat::openai_chat::body::OpenAiChatBody;
-use gateway::compat::openai_chat::{Content, IncludeUsage, OpenAiChat, Options};
+use millpond_engine::event::{FailureReason, Outcome, StopReason};
+use millpond_gateway::compat::openai_chat::body::OpenAiChatBody;
+use millpond_gateway::compat::openai_chat::{Content, IncludeUsage, OpenAiChat, Options};
 use serde_json::Value;
 
-use super::{Said, each_stream, encode, json, log, logs, rule, text};
+use super::{
+    ExpectedText, check_each_stream, encode_payloads, fixture_logs, log_from_events, parse_payload,
+    require, string_member,
+};
 
 #[derive(Default)]
-struct Client {
+struct ChatClient {
     content: String,
     calls: usize,
     finish_reason: Option<String>,
@@ -17,34 +20,34 @@ struct Client {
     error: Option<Value>,
 }
 
-impl Client {
-    fn read(payloads: &[String]) -> Result<Client, String> {
+impl ChatClient {
+    fn read_payloads(payloads: &[String]) -> Result<ChatClient, String> {
         let (last, chunks) = payloads.split_last().ok_or("nothing")?;
-        rule(last == "[DONE]", || format!("ends with {last}"))?;
-        let mut client = Client::default();
+        require(last == "[DONE]", || format!("ends with {last}"))?;
+        let mut client = ChatClient::default();
         for payload in chunks {
-            client.chunk(&json(payload)?)?;
+            client.apply_chunk(&parse_payload(payload)?)?;
         }
         Ok(client)
     }
 
-    fn chunk(&mut self, chunk: &Value) -> Result<(), String> {
-        rule(self.error.is_none() && self.usage.is_none(), || format!("{chunk} after the end"))?;
+    fn apply_chunk(&mut self, chunk: &Value) -> Result<(), String> {
+        require(self.error.is_none() && self.usage.is_none(), || format!("{chunk} after the end"))?;
         if chunk["error"].is_object() {
-            rule(self.finish_reason.is_none(), || "both finished and failed".into())?;
+            require(self.finish_reason.is_none(), || "both finished and failed".into())?;
             self.error = Some(chunk["error"].clone());
             return Ok(());
         }
-        rule(chunk["object"] == "chat.completion.chunk", || format!("no chunk: {chunk}"))?;
+        require(chunk["object"] == "chat.completion.chunk", || format!("no chunk: {chunk}"))?;
         if let Some(content) = chunk["millpond"]["content"].as_str() {
             self.truth = Some(content.to_owned());
         }
         let Some(choice) = chunk["choices"].get(0) else {
-            rule(self.finish_reason.is_some(), || "usage before the end".into())?;
+            require(self.finish_reason.is_some(), || "usage before the end".into())?;
             self.usage = Some(chunk["usage"].clone());
             return Ok(());
         };
-        rule(self.finish_reason.is_none(), || format!("{chunk} after the end"))?;
+        require(self.finish_reason.is_none(), || format!("{chunk} after the end"))?;
         let delta = &choice["delta"];
         self.content.push_str(delta["content"].as_str().unwrap_or_default());
         self.calls += delta["tool_calls"].as_array().map_or(0, Vec::len);
@@ -53,68 +56,71 @@ impl Client {
     }
 }
 
-fn expected_reason(said: &Said) -> Option<&'static str> {
-    let ending = said.ending.as_ref()?;
+fn expected_reason(expected_text: &ExpectedText) -> Option<&'static str> {
+    let ending = expected_text.ending.as_ref()?;
     match (ending.outcome, ending.stop) {
-        (Outcome::Completed, Some(Stop::Length)) => Some("length"),
+        (Outcome::Completed, Some(StopReason::Length)) => Some("length"),
         (Outcome::Completed, _) => Some("stop"),
         _ if ending.reason == Some(FailureReason::Refused) => Some("content_filter"),
         _ => None,
     }
 }
 
-pub(crate) fn check(payloads: &[String], said: &Said) -> Result<(), String> {
-    let client = Client::read(payloads)?;
+pub(crate) fn check(payloads: &[String], expected_text: &ExpectedText) -> Result<(), String> {
+    let client = ChatClient::read_payloads(payloads)?;
     let reason = client.finish_reason.as_deref();
-    let expected = expected_reason(said);
+    let expected = expected_reason(expected_text);
     let asks = client.calls > 0;
     let is_right = if asks { reason == Some("tool_calls") } else { reason == expected };
-    rule(is_right, || format!("finished as {reason:?}, not {expected:?}"))?;
-    rule(client.error.is_some() == expected.is_none(), || "neither finished nor failed".into())?;
-    if !said.is_changed {
-        let all = said.texts().join("\n\n");
-        return rule(client.content == all, || format!("{:?} for {all:?}", client.content));
+    require(is_right, || format!("finished as {reason:?}, not {expected:?}"))?;
+    require(client.error.is_some() == expected.is_none(), || "neither finished nor failed".into())?;
+    if !expected_text.is_changed {
+        let joined_text = expected_text.texts().join("\n\n");
+        return require(client.content == joined_text, || {
+            format!("{:?} for {joined_text:?}", client.content)
+        });
     }
-    let truth = client.truth.map(|truth| truth == said.texts().join("\n\n"));
-    rule(client.error.is_some() || truth == Some(true), || "the truth is not told".into())
+    let is_corrected = client.truth.map(|content| content == expected_text.texts().join("\n\n"));
+    require(client.error.is_some() || is_corrected == Some(true), || "the truth is not told".into())
 }
 
-fn chat(content: Content) -> OpenAiChat {
+fn chat_protocol(content: Content) -> OpenAiChat {
     let usage = IncludeUsage::Yes;
     OpenAiChat::new(Options { model: "pond".to_owned(), content, usage, ..Options::default() })
 }
 
 #[test]
 fn every_stream_is_well_formed_and_says_what_the_log_says() {
-    each_stream(&chat(Content::All), check);
+    check_each_stream(&chat_protocol(Content::All), check);
 }
 
 #[test]
 fn only_the_final_message_is_sent_where_that_is_asked_for() {
-    each_stream(&chat(Content::Final), |payloads, said| {
-        let client = Client::read(payloads)?;
-        let reply = if client.error.is_some() { "" } else { said.reply().unwrap_or_default() };
-        rule(client.content == reply, || format!("{:?} for {reply:?}", client.content))
+    check_each_stream(&chat_protocol(Content::Final), |payloads, expected_text| {
+        let client = ChatClient::read_payloads(payloads)?;
+        let reply =
+            if client.error.is_some() { "" } else { expected_text.reply().unwrap_or_default() };
+        require(client.content == reply, || format!("{:?} for {reply:?}", client.content))
     });
 }
 
 #[test]
 fn a_whole_body_says_what_stands() {
-    for log in logs() {
-        let said = Said::of(&log.records);
-        let payloads = encode(OpenAiChatBody::new(Options::default()), &log.records);
+    for log in fixture_logs() {
+        let expected_text = ExpectedText::from_records(&log.records);
+        let payloads = encode_payloads(OpenAiChatBody::new(Options::default()), &log.records);
         assert_eq!(payloads.len(), 1, "{}", log.name);
-        let body = json(&payloads[0]).unwrap();
-        let Some(reason) = expected_reason(&said) else {
-            assert!(text(&body["error"], "message").is_ok(), "{}: {body}", log.name);
+        let body = parse_payload(&payloads[0]).unwrap();
+        let Some(reason) = expected_reason(&expected_text) else {
+            assert!(string_member(&body["error"], "message").is_ok(), "{}: {body}", log.name);
             continue;
         };
         let message = &body["choices"][0]["message"];
         let content = message["content"].as_str().unwrap_or_default();
-        assert_eq!(content, said.texts().join("\n\n"), "{}", log.name);
-        let found = body["choices"][0]["finish_reason"].as_str().unwrap();
+        assert_eq!(content, expected_text.texts().join("\n\n"), "{}", log.name);
+        let finish_reason = body["choices"][0]["finish_reason"].as_str().unwrap();
         let asks = message["tool_calls"].is_array();
-        assert_eq!(found, if asks { "tool_calls" } else { reason }, "{}", log.name);
+        assert_eq!(finish_reason, if asks { "tool_calls" } else { reason }, "{}", log.name);
     }
 }
 
@@ -140,15 +146,15 @@ fn only_calls_that_nobody_ran_are_the_clients() {
             .to_owned(),
     );
     let events: Vec<&str> = events.iter().map(String::as_str).collect();
-    let payloads = encode(chat(Content::All), &log(&events).records);
+    let payloads = encode_payloads(chat_protocol(Content::All), &log_from_events(&events).records);
     assert!(!payloads.concat().contains("\"ran\""));
-    let client = Client::read(&payloads).unwrap();
+    let client = ChatClient::read_payloads(&payloads).unwrap();
     assert_eq!((client.calls, client.finish_reason.as_deref()), (1, Some("tool_calls")));
 }
 
 #[test]
 fn usage_is_the_last_chunk_and_the_sum_of_the_rounds() {
-    let log = log(&[
+    let log = log_from_events(&[
         r#"{"type":"run_started","version":1,"dialect":"made","mode":"incremental"}"#,
         r#"{"type":"round_started","round":0}"#,
         r#"{"type":"usage_reported","scope":"round","input_tokens":1,"output_tokens":1}"#,
@@ -159,6 +165,10 @@ fn usage_is_the_last_chunk_and_the_sum_of_the_rounds() {
         r#"{"type":"round_ended","round":1}"#,
         r#"{"type":"run_ended","outcome":"completed","stop":"end","reply":"none","incomplete":false}"#,
     ]);
-    let usage = Client::read(&encode(chat(Content::All), &log.records)).unwrap().usage.unwrap();
+    let usage =
+        ChatClient::read_payloads(&encode_payloads(chat_protocol(Content::All), &log.records))
+            .unwrap()
+            .usage
+            .unwrap();
     assert_eq!((&usage["prompt_tokens"], &usage["total_tokens"]), (&11.into(), &36.into()));
 }

@@ -1,15 +1,15 @@
-//! Sessions, runs, messages: what callers do, and what is kept of it.
+//! Commands: sessions, runs, messages.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateway::agent::script::Script;
+use millpond_log::agent::script::ScriptAgent;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::support::{Served, fixture, serve, serve_in};
+use super::support::{TestGateway, read_fixture, start_gateway, start_gateway_in};
 
-async fn json_of(request: reqwest::RequestBuilder) -> (u16, Value) {
+async fn status_and_json_body(request: reqwest::RequestBuilder) -> (u16, Value) {
     let answer = request.send().await.unwrap();
     let status = answer.status().as_u16();
     (status, answer.json().await.unwrap_or(Value::Null))
@@ -17,41 +17,44 @@ async fn json_of(request: reqwest::RequestBuilder) -> (u16, Value) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_is_named_pinned_found_deleted_and_brought_back() {
-    let served = serve().await;
-    let session = served.new_session().await;
+    let gateway = start_gateway().await;
+    let session = gateway.new_session().await;
     let path = format!("/v1/sessions/{session}");
     let change = json!({ "title": "Ponds and mills", "pinned": true });
-    let (status, changed) = json_of(served.request(Method::PATCH, &path).json(&change)).await;
+    let (status, changed) =
+        status_and_json_body(gateway.request(Method::PATCH, &path).json(&change)).await;
     assert_eq!((status, &changed["title"]), (200, &json!("Ponds and mills")));
-    let (_, found) = json_of(served.get("/v1/sessions?query=mills")).await;
-    assert_eq!(found["sessions"][0]["id"], json!(session));
-    let (_, found) = json_of(served.get("/v1/sessions?query=%22%20OR%20*")).await;
-    assert_eq!(found["sessions"], json!([]));
-    let (status, _) = json_of(served.request(Method::DELETE, &path)).await;
+    let (_, listed) = status_and_json_body(gateway.get("/v1/sessions?query=mills")).await;
+    assert_eq!(listed["sessions"][0]["id"], json!(session));
+    let (_, listed) = status_and_json_body(gateway.get("/v1/sessions?query=%22%20OR%20*")).await;
+    assert_eq!(listed["sessions"], json!([]));
+    let (status, _) = status_and_json_body(gateway.request(Method::DELETE, &path)).await;
     assert_eq!(status, 200);
-    let (_, found) = json_of(served.get("/v1/sessions")).await;
-    assert_eq!(found["sessions"], json!([]));
-    let (status, _) = json_of(served.post(&format!("{path}/restore"), &json!({}))).await;
+    let (_, listed) = status_and_json_body(gateway.get("/v1/sessions")).await;
+    assert_eq!(listed["sessions"], json!([]));
+    let (status, _) =
+        status_and_json_body(gateway.post(&format!("{path}/restore"), &json!({}))).await;
     assert_eq!(status, 200);
-    let (_, found) = json_of(served.get("/v1/sessions")).await;
-    assert_eq!(found["sessions"][0]["pinned"], json!(true));
-    let (status, told) =
-        json_of(served.request(Method::PATCH, &path).json(&json!({"titel": 1}))).await;
-    assert!((400..500).contains(&status), "{status} {told}");
+    let (_, listed) = status_and_json_body(gateway.get("/v1/sessions")).await;
+    assert_eq!(listed["sessions"][0]["pinned"], json!(true));
+    let (status, error_body) =
+        status_and_json_body(gateway.request(Method::PATCH, &path).json(&json!({"titel": 1})))
+            .await;
+    assert!((400..500).contains(&status), "{status} {error_body}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_branch_begins_as_its_parent_was_and_ends_what_was_open() {
-    let served = serve().await;
-    let session = served.new_session().await;
-    served.ingest(&session, fixture("anthropic/cut-off.sse")).await;
+    let gateway = start_gateway().await;
+    let session = gateway.new_session().await;
+    gateway.ingest(&session, read_fixture("anthropic/cut-off.sse")).await;
     let path = format!("/v1/sessions/{session}");
     let log = async |path: String| {
-        served.get(&format!("{path}/log")).send().await.unwrap().text().await.unwrap()
+        gateway.get(&format!("{path}/log")).send().await.unwrap().text().await.unwrap()
     };
     let parent = log(path.clone()).await;
     let (status, branch) =
-        json_of(served.post(&format!("{path}/branch"), &json!({"head": 4}))).await;
+        status_and_json_body(gateway.post(&format!("{path}/branch"), &json!({"head": 4}))).await;
     assert_eq!(status, 201, "{branch}");
     let branch = branch["id"].as_str().unwrap();
     let lines = log(format!("/v1/sessions/{branch}")).await;
@@ -59,15 +62,16 @@ async fn a_branch_begins_as_its_parent_was_and_ends_what_was_open() {
         (lines.lines().collect(), parent.lines().collect());
     assert_eq!(lines[..4], parent[..4]);
     assert!(lines.last().unwrap().contains("\"interrupted\""), "{lines:?}");
-    let (status, _) = json_of(served.post(&format!("{path}/branch"), &json!({"head": 4000}))).await;
+    let (status, _) =
+        status_and_json_body(gateway.post(&format!("{path}/branch"), &json!({"head": 4000}))).await;
     assert_eq!(status, 400);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_is_cancelled_ends_so_and_says_when() {
-    let served = serve().await;
-    let session = served.new_session().await;
-    let bytes = fixture("anthropic/cut-off.sse");
+    let gateway = start_gateway().await;
+    let session = gateway.new_session().await;
+    let bytes = read_fixture("anthropic/cut-off.sse");
     let body = futures_util::stream::unfold(Some(bytes), |bytes| async {
         match bytes {
             Some(bytes) => Some((Ok::<_, std::io::Error>(bytes), None)),
@@ -75,75 +79,82 @@ async fn a_run_that_is_cancelled_ends_so_and_says_when() {
         }
     });
     let path = format!("/v1/ingest/auto?session={session}");
-    let request = served.request(Method::POST, &path).body(reqwest::Body::wrap_stream(body));
-    let taking = tokio::spawn(request.send());
-    let mut events = served.follow(&session, "view=latest&format=patch", "").await;
-    assert!(events.next().await.is_some());
-    let (_, shown) = json_of(served.get(&format!("/v1/sessions/{session}"))).await;
-    let run = shown["run"].as_str().unwrap().to_owned();
-    let busy = served.request(Method::POST, &path).body("x").send().await.unwrap();
+    let request = gateway.request(Method::POST, &path).body(reqwest::Body::wrap_stream(body));
+    let ingest_task = tokio::spawn(request.send());
+    let mut events = gateway.follow_stream(&session, "view=latest&format=patch", "").await;
+    assert!(events.next_event().await.is_some());
+    let (_, session_body) =
+        status_and_json_body(gateway.get(&format!("/v1/sessions/{session}"))).await;
+    let run = session_body["run"].as_str().unwrap().to_owned();
+    let busy = gateway.request(Method::POST, &path).body("x").send().await.unwrap();
     assert_eq!(busy.status(), 409, "one run at a time");
-    let (status, ended) = json_of(served.post(&format!("/v1/runs/{run}/cancel"), &json!({}))).await;
+    let (status, ended) =
+        status_and_json_body(gateway.post(&format!("/v1/runs/{run}/cancel"), &json!({}))).await;
     assert_eq!((status, &ended["outcome"]), (200, &json!("cancelled")));
-    let taken: Value = taking.await.unwrap().unwrap().json().await.unwrap();
-    assert_eq!(taken["outcome"], "cancelled");
-    let (status, again) = json_of(served.post(&format!("/v1/runs/{run}/cancel"), &json!({}))).await;
-    assert_eq!((status, again), (200, ended), "one that has ended is told as it is");
+    let ingested: Value = ingest_task.await.unwrap().unwrap().json().await.unwrap();
+    assert_eq!(ingested["outcome"], "cancelled");
+    let (status, retried) =
+        status_and_json_body(gateway.post(&format!("/v1/runs/{run}/cancel"), &json!({}))).await;
+    assert_eq!((status, retried), (200, ended), "cancelling an ended run returns it unchanged");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gateway_that_stops_ends_runs_and_says_so_and_goes_on_after_a_start() {
-    let served = serve().await;
-    let token = served.token.clone();
-    let session = served.new_session().await;
+    let gateway = start_gateway().await;
+    let token = gateway.token.clone();
+    let session = gateway.new_session().await;
     let body = futures_util::stream::pending::<Result<Vec<u8>, std::io::Error>>();
     let path = format!("/v1/ingest/openai-chat?session={session}");
-    let request = served.request(Method::POST, &path).body(reqwest::Body::wrap_stream(body));
-    let taking = tokio::spawn(request.send());
-    while served.gateway.runs.is_empty() {
+    let request = gateway.request(Method::POST, &path).body(reqwest::Body::wrap_stream(body));
+    let ingest_task = tokio::spawn(request.send());
+    while gateway.gateway.scheduler.runs.is_empty() {
         tokio::task::yield_now().await;
     }
-    let mut events = served.follow(&session, "view=latest", "").await;
-    let folder = served.stop().await;
-    let last = events.until(|got| got.event == "closed").await;
+    let mut events = gateway.follow_stream(&session, "view=latest", "").await;
+    let folder = gateway.stop_and_wait().await;
+    let last = events.events_until(|event| event.event == "closed").await;
     assert!(last.last().unwrap().data.contains("stopping"));
-    let _answer = taking.await.unwrap();
-    let again = Served { token, ..serve_in(folder, None).await };
-    let (status, shown) = json_of(again.get(&format!("/v1/sessions/{session}"))).await;
-    assert_eq!((status, &shown["run"]), (200, &Value::Null));
+    let _answer = ingest_task.await.unwrap();
+    let restarted = TestGateway { token, ..start_gateway_in(folder, None).await };
+    let (status, session_body) =
+        status_and_json_body(restarted.get(&format!("/v1/sessions/{session}"))).await;
+    assert_eq!((status, &session_body["run"]), (200, &Value::Null));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_are_worked_off_in_order_each_once() {
-    let script = Script {
-        bytes: fixture("anthropic/payload-per-line.jsonl"),
-        piece: 64,
-        pause: Duration::from_millis(1),
+    let script = ScriptAgent {
+        bytes: read_fixture("anthropic/payload-per-line.jsonl"),
+        chunk_bytes: 64,
+        pause_per_chunk: Duration::from_millis(1),
     };
     let folder = Arc::new(tempfile::tempdir().unwrap());
-    let served = serve_in(folder, Some(Arc::new(script))).await;
-    let session = served.new_session().await;
+    let gateway = start_gateway_in(folder, Some(Arc::new(script))).await;
+    let session = gateway.new_session().await;
     let path = format!("/v1/sessions/{session}");
     let mut runs = Vec::new();
     for text in ["first", "second", "third"] {
-        let request = served.post(&format!("{path}/messages"), &json!({ "text": text }));
-        let (status, accepted) = json_of(request.header("idempotency-key", text)).await;
+        let request = gateway.post(&format!("{path}/messages"), &json!({ "text": text }));
+        let (status, accepted) =
+            status_and_json_body(request.header("idempotency-key", text)).await;
         assert_eq!(status, 202);
         runs.push(accepted["run"].as_str().unwrap().to_owned());
     }
-    let request = served.post(&format!("{path}/messages"), &json!({ "text": "second" }));
-    let (_, again) = json_of(request.header("idempotency-key", "second")).await;
-    assert_eq!(again["run"], json!(runs[1]), "the same key is the same message");
-    let mut end = served.gateway.log.follow(session.parse().unwrap()).await.unwrap();
+    let request = gateway.post(&format!("{path}/messages"), &json!({ "text": "second" }));
+    let (_, second_response) =
+        status_and_json_body(request.header("idempotency-key", "second")).await;
+    assert_eq!(second_response["run"], json!(runs[1]), "the same key is the same message");
+    let mut log_end = gateway.gateway.log.follow(session.parse().unwrap()).await.unwrap();
     loop {
-        let (status, run) = json_of(served.get(&format!("/v1/runs/{}", runs[2]))).await;
+        let (status, run) =
+            status_and_json_body(gateway.get(&format!("/v1/runs/{}", runs[2]))).await;
         if status == 200 && run["outcome"] == "completed" {
             break;
         }
-        let changed = tokio::time::timeout(Duration::from_secs(20), end.changed()).await;
+        let changed = tokio::time::timeout(Duration::from_secs(20), log_end.changed()).await;
         changed.expect("the runs go on").unwrap();
     }
-    let log = served.get(&format!("{path}/log")).send().await.unwrap().text().await.unwrap();
+    let log = gateway.get(&format!("{path}/log")).send().await.unwrap().text().await.unwrap();
     let prompts: Vec<&str> = log.lines().filter(|line| line.contains("prompt_received")).collect();
     assert_eq!(prompts.len(), 3, "{prompts:?}");
     for (prompt, text) in prompts.iter().zip(["first", "second", "third"]) {

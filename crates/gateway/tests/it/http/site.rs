@@ -1,28 +1,32 @@
-//! The web site beside the API, and pages of other sites.
+//! The web site, and pages of other sites.
 
 use std::sync::Arc;
 
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 
-use super::support::{Served, serve_with};
+use super::support::{TestGateway, start_tuned_gateway};
 
 const PAGE: &[u8] = b"<!doctype html><title>Pond</title>";
 const SCRIPT: &[u8] = b"// as it is";
 
-async fn with_site() -> Served {
+async fn start_gateway_with_site() -> TestGateway {
     let folder = Arc::new(tempfile::tempdir().unwrap());
-    serve_with(folder, None, |gateway| {
-        gateway.site.add("/index.html", PAGE, None, None);
-        gateway.site.add("/theatre.html", b"theatre", None, None);
-        gateway.site.add("/assets/a-1.js", SCRIPT, Some(b"gz"), Some(b"br"));
-        gateway.site.add("/embed.js", SCRIPT, None, None);
+    start_tuned_gateway(folder, None, |gateway| {
+        gateway.site.add_file("/index.html", PAGE, None, None);
+        gateway.site.add_file("/theatre.html", b"theatre", None, None);
+        gateway.site.add_file("/assets/a-1.js", SCRIPT, Some(b"gz"), Some(b"br"));
+        gateway.site.add_file("/embed.js", SCRIPT, None, None);
     })
     .await
 }
 
-async fn asked(served: &Served, path: &str, headers: &[(&str, &str)]) -> (u16, HeaderMap, Vec<u8>) {
-    let mut request = served.client.get(format!("{}{path}", served.base));
+async fn get_path(
+    gateway: &TestGateway,
+    path: &str,
+    headers: &[(&str, &str)],
+) -> (u16, HeaderMap, Vec<u8>) {
+    let mut request = gateway.client.get(format!("{}{path}", gateway.base));
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
@@ -33,9 +37,9 @@ async fn asked(served: &Served, path: &str, headers: &[(&str, &str)]) -> (u16, H
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_come_to_anybody_under_a_strict_policy_and_hold_nothing_of_anybody() {
-    let served = with_site().await;
+    let gateway = start_gateway_with_site().await;
     for path in ["/", "/s/01ARZ3NDEKTSV4RRFFQ69G5FAV", "/share/anything", "/index.html"] {
-        let (status, headers, body) = asked(&served, path, &[]).await;
+        let (status, headers, body) = get_path(&gateway, path, &[]).await;
         assert_eq!((status, body.as_slice()), (200, PAGE), "{path}");
         let policy = headers["content-security-policy"].to_str().unwrap();
         for part in ["default-src 'none'", "script-src 'self';", "frame-ancestors 'none'"] {
@@ -44,30 +48,33 @@ async fn pages_come_to_anybody_under_a_strict_policy_and_hold_nothing_of_anybody
         assert!(!policy.contains("unsafe"), "{policy}");
         assert_eq!(headers["cache-control"], "no-cache");
         let tag = headers["etag"].to_str().unwrap();
-        let (status, _, body) = asked(&served, path, &[("if-none-match", tag)]).await;
+        let (status, _, body) = get_path(&gateway, path, &[("if-none-match", tag)]).await;
         assert_eq!((status, body.len()), (304, 0));
     }
-    assert_eq!(asked(&served, "/theatre/01ARZ", &[]).await.2, b"theatre");
+    assert_eq!(get_path(&gateway, "/theatre/01ARZ", &[]).await.2, b"theatre");
     for path in ["/nothing", "/assets/a-2.js", "/s"] {
-        assert_eq!(asked(&served, path, &[]).await.0, 404, "{path}");
+        assert_eq!(get_path(&gateway, path, &[]).await.0, 404, "{path}");
     }
-    let post = served.client.post(format!("{}/", served.base)).send().await.unwrap();
-    assert_eq!(post.status(), 404);
+    let post_response = gateway.client.post(format!("{}/", gateway.base)).send().await.unwrap();
+    assert_eq!(post_response.status(), 404);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_comes_as_small_as_the_caller_can_read_it_and_is_kept_for_good() {
-    let served = with_site().await;
-    for (accepts, packing, body) in [
+    let gateway = start_gateway_with_site().await;
+    for (accept_encoding, expected_encoding, body) in [
         ("gzip, deflate, br", Some("br"), &b"br"[..]),
         ("gzip", Some("gzip"), b"gz"),
         ("br;q=0, gzip;q=0.5", Some("gzip"), b"gz"),
         ("identity", None, SCRIPT),
     ] {
-        let (_, headers, got) =
-            asked(&served, "/assets/a-1.js", &[("accept-encoding", accepts)]).await;
-        assert_eq!(headers.get("content-encoding").map(|of| of.to_str().unwrap()), packing);
-        assert_eq!(got, body, "{accepts}");
+        let (_, headers, received) =
+            get_path(&gateway, "/assets/a-1.js", &[("accept-encoding", accept_encoding)]).await;
+        assert_eq!(
+            headers.get("content-encoding").map(|value| value.to_str().unwrap()),
+            expected_encoding
+        );
+        assert_eq!(received, body, "{accept_encoding}");
         assert_eq!(headers["cache-control"], "public, max-age=31536000, immutable");
         assert_eq!(headers["content-type"], "text/javascript; charset=utf-8");
     }
@@ -75,12 +82,12 @@ async fn a_file_comes_as_small_as_the_caller_can_read_it_and_is_kept_for_good() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_login_link_that_was_used_brings_a_person_to_a_page_that_says_so() {
-    let served = with_site().await;
+    let gateway = start_gateway_with_site().await;
     let client =
         reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
-    let login = |navigates: bool| {
-        let request = client.get(format!("{}/login?code=mp_0", served.base));
-        if navigates { request.header("sec-fetch-mode", "navigate") } else { request }
+    let login = |is_navigation: bool| {
+        let request = client.get(format!("{}/login?code=mp_0", gateway.base));
+        if is_navigation { request.header("sec-fetch-mode", "navigate") } else { request }
     };
     let answer = login(true).send().await.unwrap();
     assert_eq!(
@@ -92,9 +99,9 @@ async fn a_login_link_that_was_used_brings_a_person_to_a_page_that_says_so() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_picture_from_elsewhere_is_alone_on_a_page_that_may_load_it_and_nothing_else() {
-    let served = with_site().await;
+    let gateway = start_gateway_with_site().await;
     let (status, headers, body) =
-        asked(&served, "/remote-image?src=https%3A%2F%2Fpond.example%2Fa%26b.png", &[]).await;
+        get_path(&gateway, "/remote-image?src=https%3A%2F%2Fpond.example%2Fa%26b.png", &[]).await;
     assert_eq!(status, 200);
     let policy = headers["content-security-policy"].to_str().unwrap();
     assert!(
@@ -102,29 +109,29 @@ async fn a_picture_from_elsewhere_is_alone_on_a_page_that_may_load_it_and_nothin
         "{policy}"
     );
     let framers = policy.split_once("frame-ancestors 'self' ").unwrap().1;
-    assert!(framers.split(' ').any(|origin| origin == served.base), "{policy}");
+    assert!(framers.split(' ').any(|origin| origin == gateway.base), "{policy}");
     let body = String::from_utf8(body).unwrap();
     assert!(body.contains(r#"<img src="https://pond.example/a&amp;b.png""#), "{body}");
-    assert_eq!(asked(&served, "/remote-image?src=javascript:alert(1)", &[]).await.0, 400);
-    assert_eq!(asked(&served, "/remote-image", &[]).await.0, 400);
+    assert_eq!(get_path(&gateway, "/remote-image?src=javascript:alert(1)", &[]).await.0, 400);
+    assert_eq!(get_path(&gateway, "/remote-image", &[]).await.0, 400);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_of_an_allowed_site_may_read_with_a_token_and_no_others() {
     let folder = Arc::new(tempfile::tempdir().unwrap());
-    let served = serve_with(folder, None, |gateway| {
-        gateway.site.add("/embed.js", SCRIPT, None, None);
-        gateway.allowed.allow_origin("https://shop.example");
+    let gateway = start_tuned_gateway(folder, None, |gateway| {
+        gateway.site.add_file("/embed.js", SCRIPT, None, None);
+        gateway.origin_policy.allow_origin("https://shop.example");
     })
     .await;
-    let ask = |method: Method, origin: &'static str| {
-        let url = format!("{}/v1/sessions", served.base);
-        served.client.request(method, url).header("origin", origin)
+    let send_request = |method: Method, origin: &'static str| {
+        let url = format!("{}/v1/sessions", gateway.base);
+        gateway.client.request(method, url).header("origin", origin)
     };
-    let first = ask(Method::OPTIONS, "https://shop.example")
+    let preflight = send_request(Method::OPTIONS, "https://shop.example")
         .header("access-control-request-method", "GET")
         .header("access-control-request-headers", "authorization");
-    let answer = first.send().await.unwrap();
+    let answer = preflight.send().await.unwrap();
     assert_eq!(answer.status(), 204);
     assert_eq!(answer.headers()["access-control-allow-origin"], "https://shop.example");
     assert!(
@@ -133,34 +140,40 @@ async fn pages_of_an_allowed_site_may_read_with_a_token_and_no_others() {
             .unwrap()
             .contains("authorization")
     );
-    let answer =
-        ask(Method::GET, "https://shop.example").bearer_auth(&served.token).send().await.unwrap();
+    let answer = send_request(Method::GET, "https://shop.example")
+        .bearer_auth(&gateway.token)
+        .send()
+        .await
+        .unwrap();
     assert_eq!(answer.status(), 200);
     assert_eq!(answer.headers()["access-control-allow-origin"], "https://shop.example");
     assert!(answer.headers().get("access-control-allow-credentials").is_none(), "no cookies");
-    let script = served.client.get(format!("{}/embed.js", served.base));
+    let script = gateway.client.get(format!("{}/embed.js", gateway.base));
     let script =
         script.header("origin", "https://shop.example").header("sec-fetch-site", "cross-site");
     assert_eq!(
         script.send().await.unwrap().headers()["access-control-allow-origin"],
         "https://shop.example"
     );
-    let answer =
-        ask(Method::GET, "https://evil.example").bearer_auth(&served.token).send().await.unwrap();
+    let answer = send_request(Method::GET, "https://evil.example")
+        .bearer_auth(&gateway.token)
+        .send()
+        .await
+        .unwrap();
     assert_eq!(answer.status(), 403);
     assert!(answer.headers().get("access-control-allow-origin").is_none());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cookie_counts_only_for_our_own_pages() {
-    let served = with_site().await;
-    let ask = |site: &'static str| {
-        let request = served.client.get(format!("{}/v1/sessions", served.base));
-        let request = request.header("origin", served.base.clone()).header("sec-fetch-site", site);
-        request.header("cookie", format!("millpond={}", served.token)).send()
+    let gateway = start_gateway_with_site().await;
+    let send_request = |site: &'static str| {
+        let request = gateway.client.get(format!("{}/v1/sessions", gateway.base));
+        let request = request.header("origin", gateway.base.clone()).header("sec-fetch-site", site);
+        request.header("cookie", format!("millpond={}", gateway.token)).send()
     };
-    assert_eq!(ask("same-origin").await.unwrap().status(), 200);
+    assert_eq!(send_request("same-origin").await.unwrap().status(), 200);
     for site in ["same-site", "cross-site"] {
-        assert_eq!(ask(site).await.unwrap().status(), 401, "{site}");
+        assert_eq!(send_request(site).await.unwrap().status(), 401, "{site}");
     }
 }

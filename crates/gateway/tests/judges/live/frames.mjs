@@ -11,7 +11,7 @@ export const KINDS = [
   { view: 'bubbles', format: 'own', content: 'delta' },
 ];
 
-export const query = (kind) => new URLSearchParams({ ...kind, from: 'start' }).toString();
+export const query = (kind) => new URLSearchParams({ ...kind, from: 'start', protocol: '2' }).toString();
 
 // Every name that a view's own frames have, and those about the stream itself.
 export const NAMES = [

@@ -19,7 +19,7 @@ const report = new Report();
 const TRANSPORTS = { eventsource: followEvents, ws: followSocket };
 
 const snapshot = async (session, kind) =>
-  (await gateway.call('GET', `/v1/sessions/${session}/snapshot?${query(kind)}`)).data.picture;
+  (await gateway.call('GET', `/v1/sessions/${session}/snapshot?${query(kind)}`)).data.page;
 
 // What a reader has at the end is what a reader that comes only then is given.
 async function samePage(session, kind, frames) {
@@ -136,7 +136,7 @@ async function atNoCursor(session) {
       assert.equal(hello.event, 'stream');
       assert.equal(hello.data.recovered, false, cursor);
       assert.equal(page.event, 'snapshot');
-      assert.deepEqual(page.data.picture, await snapshot(session, kind));
+      assert.deepEqual(page.data.page, await snapshot(session, kind));
     }
   });
 }

@@ -1,69 +1,69 @@
-//! The chat makes room for others: suspended and continued, or broken.
+//! The chat restores the terminal when it panics or is suspended.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::view::ViewName;
-use terminal::app::{Manner, Setup};
-use terminal::link::Link;
-use terminal::links::Links;
-use terminal::screen::Features;
+use millpond_client::GatewayClient;
+use millpond_engine::view::ViewName;
+use millpond_terminal::app::{ChatStart, DisplayMode, Setup};
+use millpond_terminal::hyperlinks::HyperlinkMode;
+use millpond_terminal::screen::TerminalFeatures;
 
-use super::check_given_back;
-use crate::pty::{SIZE, Terminal};
+use super::assert_terminal_restored;
+use crate::pty::{SIZE, TestTerminal};
 use crate::tmux::Tmux;
 
-/// Says to this program that it is the chat that is to break, and where.
-const BREAKS: &str = "MILLPOND_TEST_BREAKS";
+/// Environment variable that makes this test binary run the panicking chat; its value says where.
+const PANIC_VARIABLE: &str = "MILLPOND_TEST_BREAKS";
 
-/// A chat without a gateway, which breaks when a file says so: in its own thread, or in another one.
+/// A chat without a gateway that panics when a file appears: in its own task, or in another one.
 #[test]
 fn r17_a_panic_gives_the_terminal_back() {
-    if let Ok(place) = std::env::var(BREAKS) {
-        return breaking_chat(&place);
+    if let Ok(place) = std::env::var(PANIC_VARIABLE) {
+        return run_panicking_chat(&place);
     }
     let folder = tempfile::tempdir().unwrap();
     let chat = |place: &str| {
         let program = std::env::current_exe().unwrap();
         let test = "chat::leaving::r17_a_panic_gives_the_terminal_back";
         let line = format!(
-            "{BREAKS}={place} '{}' --exact {test} --nocapture; echo status $?; stty -a",
+            "{PANIC_VARIABLE}={place} '{}' --exact {test} --nocapture; echo status $?; stty -a",
             program.display()
         );
-        Terminal::shell(folder.path(), &line, SIZE)
+        TestTerminal::start_shell(folder.path(), &line, SIZE)
     };
     let broken = |place: &str| {
         let terminal = chat(place);
-        terminal.shows("Write a message");
+        terminal.wait_for_text("Write a message");
         std::fs::write(folder.path().join(place), "now").unwrap();
         terminal
     };
-    let (_, raw) = broken("here").ended();
-    check_given_back(&raw);
+    let (_, raw) = broken("here").wait_for_exit();
+    assert_terminal_restored(&raw);
     let (drawn, after) = raw.split_once("the mill broke").unwrap_or_else(|| panic!("{raw}"));
     assert!(drawn.contains("Write a message") && drawn.contains("\x1b[?2004l"), "{raw}");
     assert!(after.contains("status 101"), "{raw}");
     assert!(after.contains(" icanon") && after.contains(" echo "), "the terminal is raw: {after}");
 
     let terminal = broken("elsewhere");
-    terminal.shows("a part of the program broke");
-    terminal.press("still here");
-    terminal.shows("› still here");
-    terminal.press("\x03\x03\x03");
-    let (_, raw) = terminal.ended();
-    check_given_back(&raw);
+    terminal.wait_for_text("internal error");
+    terminal.press_keys("still here");
+    terminal.wait_for_text("› still here");
+    terminal.press_keys("\x03\x03\x03");
+    let (_, raw) = terminal.wait_for_exit();
+    assert_terminal_restored(&raw);
     assert!(raw.contains("status 0"), "{raw}");
 }
 
-fn breaking_chat(place: &str) {
+fn run_panicking_chat(place: &str) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let setup = Setup {
-        link: Link::new("http://127.0.0.1:9", "token").unwrap(),
+        client: GatewayClient::new("http://127.0.0.1:9", "token").unwrap(),
         session: None,
-        chooses: false,
+        start: ChatStart::Conversation,
         view: ViewName::Transcript,
-        manner: Manner::Drawn(Features::default()),
-        links: Links::Spelled,
+        display: DisplayMode::Screen(TerminalFeatures::default()),
+        hyperlinks: HyperlinkMode::SpelledOut,
         folder: std::env::temp_dir(),
         history: Vec::new(),
         history_file: None,
@@ -83,7 +83,7 @@ fn breaking_chat(place: &str) {
             tokio::spawn(breaks(file.clone()));
         }
         tokio::select! {
-            left = terminal::app::run(setup) => drop(left.unwrap()),
+            left = millpond_terminal::app::run_chat(setup) => drop(left.unwrap()),
             () = breaks(file), if here => {}
         }
     };
@@ -96,26 +96,26 @@ fn r17_whoever_suspends_it_gets_the_terminal_and_whoever_continues_it_the_chat()
     let folder = tempfile::tempdir().unwrap();
     let shell = "env PS1='shell> ' bash --norc --noprofile -i";
     let Some(tmux) = Tmux::start(folder.path(), shell, (80, 24)) else { return };
-    tmux.shows("shell>");
+    tmux.wait_for_text("shell>");
     let data = folder.path().join("data");
     let line = format!("'{}' chat --data '{}'", env!("CARGO_BIN_EXE_millpond"), data.display());
-    tmux.keys(&["-l", &line]);
-    tmux.keys(&["Enter"]);
-    tmux.shows("Write a message");
-    tmux.keys(&["C-z"]);
-    tmux.shows("Stopped");
-    tmux.keys(&["-l", "echo $((40+2)) here"]);
-    tmux.keys(&["Enter"]);
-    tmux.shows("42 here");
-    assert!(!tmux.screen().contains("Write a message"), "{}", tmux.screen());
-    tmux.keys(&["-l", "fg"]);
-    tmux.keys(&["Enter"]);
-    tmux.shows("Write a message");
-    tmux.keys(&["-l", "think"]);
-    tmux.shows("› think");
-    tmux.keys(&["C-c"]);
-    tmux.shows("Write a message");
-    let all = tmux.all();
+    tmux.send_keys(&["-l", &line]);
+    tmux.send_keys(&["Enter"]);
+    tmux.wait_for_text("Write a message");
+    tmux.send_keys(&["C-z"]);
+    tmux.wait_for_text("Stopped");
+    tmux.send_keys(&["-l", "echo $((40+2)) here"]);
+    tmux.send_keys(&["Enter"]);
+    tmux.wait_for_text("42 here");
+    assert!(!tmux.screen_text().contains("Write a message"), "{}", tmux.screen_text());
+    tmux.send_keys(&["-l", "fg"]);
+    tmux.send_keys(&["Enter"]);
+    tmux.wait_for_text("Write a message");
+    tmux.send_keys(&["-l", "think"]);
+    tmux.wait_for_text("› think");
+    tmux.send_keys(&["C-c"]);
+    tmux.wait_for_text("Write a message");
+    let all = tmux.scrollback_text();
     assert_eq!(all.matches("Write a message").count(), 1, "{all}");
     assert_eq!(all.matches("42 here").count(), 1, "{all}");
 }

@@ -1,17 +1,17 @@
-//! A chat in tmux whose window changes its size while an answer is written.
+//! A chat in tmux whose window is resized while an answer streams.
 
-use terminal::limits::REST_AFTER_RESIZE;
+use millpond_terminal::limits::RESIZE_SETTLE_TIME;
 
-use super::source::Source;
-use crate::gateway::process::{Process, data, home};
+use super::tee_source::TeeSource;
+use crate::gateway::process::{GatewayProcess, data_folder, temp_home};
 use crate::tmux::Tmux;
 
-/// Narrower, wider, and so small that what may still change scrolls away.
+/// Narrower, wider, and so small that live rows scroll away.
 const SIZES: [(u16, u16); 7] =
     [(80, 30), (60, 12), (120, 40), (28, 8), (127, 38), (43, 8), (100, 30)];
 
-/// Pieces of an answer; each ends with a word of its own.
-fn pieces() -> Vec<String> {
+/// Pieces of an answer; every word in it is unique.
+fn answer_pieces() -> Vec<String> {
     let words = |from: usize, count: usize| {
         (from..from + count).map(|n| format!("w{n}")).collect::<Vec<_>>().join(" ")
     };
@@ -41,32 +41,32 @@ fn pieces() -> Vec<String> {
 
 #[test]
 fn r4_nothing_is_lost_or_doubled_when_the_window_changes_its_size() {
-    let home = home();
-    let process = Process::start(home.path());
-    let mut first = Source::start(&process, home.path(), None);
-    first.say("An earlier answer.");
-    let session = first.end();
+    let home = temp_home();
+    let process = GatewayProcess::start(home.path());
+    let mut first = TeeSource::start(&process, home.path(), None);
+    first.send_text("An earlier answer.");
+    let session = first.finish();
     let program = env!("CARGO_BIN_EXE_millpond");
-    let data = data(home.path());
+    let data = data_folder(home.path());
     let line = format!(
         "for n in 1 2 3 4 5; do echo shell line $n; done; exec '{program}' -r {session} --data '{}'",
         data.display()
     );
     let Some(tmux) = Tmux::start(home.path(), &line, (100, 30)) else { return };
-    tmux.shows("An earlier answer.");
-    let mut source = Source::start(&process, home.path(), Some(&session));
-    let pieces = pieces();
+    tmux.wait_for_text("An earlier answer.");
+    let mut source = TeeSource::start(&process, home.path(), Some(&session));
+    let pieces = answer_pieces();
     for (piece, size) in pieces.iter().zip(SIZES.iter().cycle()) {
-        source.say(piece);
+        source.send_text(piece);
         let last = piece.split(|char: char| !char.is_alphanumeric()).rfind(|word| {
             word.strip_prefix('w').is_some_and(|number| number.parse::<u32>().is_ok())
         });
-        tmux.shows(last.unwrap());
+        tmux.wait_for_text(last.unwrap());
         tmux.resize(*size);
     }
-    source.end();
-    tmux.shows("Write a message");
-    let all = tmux.all();
+    source.finish();
+    tmux.wait_for_text("Write a message");
+    let all = tmux.scrollback_text();
     let number =
         |word: &str| word.strip_prefix('w').and_then(|digits| digits.parse::<usize>().ok());
     let seen: Vec<usize> =
@@ -85,32 +85,32 @@ fn r4_nothing_is_lost_or_doubled_when_the_window_changes_its_size() {
 
 #[test]
 fn r4_what_is_asked_can_be_answered_after_any_change_of_size() {
-    let home = home();
-    let (program, data) = (env!("CARGO_BIN_EXE_millpond"), data(home.path()));
+    let home = temp_home();
+    let (program, data) = (env!("CARGO_BIN_EXE_millpond"), data_folder(home.path()));
     let line = format!(
         "for n in 1 2 3 4 5; do echo shell line $n; done; exec '{program}' chat --data '{}'",
         data.display()
     );
     let Some(tmux) = Tmux::start(home.path(), &line, (100, 30)) else { return };
-    tmux.shows("Write a message");
+    tmux.wait_for_text("Write a message");
     for (round, sizes) in [&SIZES[..], &SIZES[3..]].into_iter().enumerate() {
         tmux.paste(&format!("compute 6*{round}"));
-        tmux.shows(&format!("› compute 6*{round}"));
-        tmux.keys(&["Enter"]);
-        tmux.shows("This needs you");
+        tmux.wait_for_text(&format!("› compute 6*{round}"));
+        tmux.send_keys(&["Enter"]);
+        tmux.wait_for_text("Approval needed");
         for size in sizes {
             tmux.resize(*size);
-            // Drawn again only once it has come to rest; keys are heard after as long as that.
-            std::thread::sleep(2 * REST_AFTER_RESIZE);
-            // In the smallest of them there is room for nothing else.
-            tmux.shows("Enter answer");
+            // The chat redraws only after the size settles, and accepts keys as long after that.
+            std::thread::sleep(2 * RESIZE_SETTLE_TIME);
+            // The smallest size has room for nothing else.
+            tmux.wait_for_text("Enter to answer");
         }
-        tmux.shows("This needs you");
-        tmux.keys(&["Enter"]);
-        tmux.shows(&format!("6*{round} = {}", 6 * round));
-        tmux.shows("Write a message");
+        tmux.wait_for_text("Approval needed");
+        tmux.send_keys(&["Enter"]);
+        tmux.wait_for_text(&format!("6*{round} = {}", 6 * round));
+        tmux.wait_for_text("Write a message");
     }
-    let all = tmux.all();
+    let all = tmux.scrollback_text();
     for round in 0..2 {
         for words in [format!("› compute 6*{round}"), format!("6*{round} = {}", 6 * round)] {
             assert_eq!(all.matches(&words).count(), 1, "{words}: {all}");

@@ -1,26 +1,26 @@
-//! A caller of a gateway: commands, a stream that is sent piece by piece, events by the letter.
+//! HTTP client of a gateway for tests: requests, streaming uploads, and raw server-sent events.
 
 use std::pin::Pin;
 use std::time::Duration;
 
-use engine::view::Picture;
-use engine::wire::patch::decode;
 use futures_util::StreamExt;
+use millpond_engine::view::Page;
+use millpond_engine::wire::patch::decode;
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::process::Process;
+use super::process::GatewayProcess;
 
-/// Nothing here waits longer for what must come.
-pub(super) const PATIENCE: Duration = Duration::from_mins(1);
+/// Longest wait for an event.
+pub(super) const WAIT_MAX: Duration = Duration::from_mins(1);
 
-/// What most tests follow: everything, as the smallest changes.
-pub(super) const PATCHES: &str = "view=transcript&format=patch&from=start";
+/// Query of the stream that most tests follow: the transcript as patches, from the start.
+pub(super) const PATCHES: &str = "view=transcript&format=patch&from=start&protocol=2";
 
 #[derive(Clone)]
-pub(super) struct Caller {
+pub(super) struct GatewayClient {
     pub(super) http: reqwest::Client,
     pub(super) base: String,
     pub(super) token: String,
@@ -28,41 +28,42 @@ pub(super) struct Caller {
 
 /// One server-sent event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Got {
+pub(super) struct SseEvent {
     pub(super) id: String,
     pub(super) event: String,
     pub(super) data: String,
 }
 
-pub(super) struct Events {
+/// Open stream of server-sent events.
+pub(super) struct EventStream {
     body: Pin<Box<dyn futures_util::Stream<Item = reqwest::Result<Vec<u8>>> + Send>>,
     buffer: String,
 }
 
-/// A stream that is being sent.
-pub(super) struct Sending {
-    pieces: mpsc::Sender<Vec<u8>>,
-    pub(super) answer: JoinHandle<reqwest::Result<reqwest::Response>>,
+/// Ingest request whose body is sent chunk by chunk.
+pub(super) struct IngestUpload {
+    chunks: mpsc::Sender<Vec<u8>>,
+    pub(super) response: JoinHandle<reqwest::Result<reqwest::Response>>,
 }
 
-impl Caller {
-    pub(super) fn of(process: &Process, http: &reqwest::Client) -> Caller {
+impl GatewayClient {
+    pub(super) fn for_process(process: &GatewayProcess, http: &reqwest::Client) -> GatewayClient {
         let base = format!("http://{}", process.address);
-        Caller { http: http.clone(), base, token: process.token.clone() }
+        GatewayClient { http: http.clone(), base, token: process.token.clone() }
     }
 
     pub(super) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base)).bearer_auth(&self.token)
     }
 
-    pub(super) async fn json(&self, path: &str) -> Value {
+    pub(super) async fn get_json(&self, path: &str) -> Value {
         let answer = self.request(Method::GET, path).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{path}");
         answer.json().await.unwrap()
     }
 
-    /// The records of a session.
-    pub(super) async fn log(&self, session: &str) -> Vec<Value> {
+    /// Fetches the records of a session.
+    pub(super) async fn read_log(&self, session: &str) -> Vec<Value> {
         let path = format!("/v1/sessions/{session}/log");
         let answer = self.request(Method::GET, &path).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{path}");
@@ -70,19 +71,19 @@ impl Caller {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// The page of `PATCHES`.
-    pub(super) async fn page(&self, session: &str) -> Value {
-        self.json(&format!("/v1/sessions/{session}/snapshot?{PATCHES}")).await["data"]["picture"]
+    /// Fetches the page of a session in the view of `PATCHES`.
+    pub(super) async fn fetch_page(&self, session: &str) -> Value {
+        self.get_json(&format!("/v1/sessions/{session}/snapshot?{PATCHES}")).await["data"]["page"]
             .take()
     }
 
-    pub(super) async fn new_session(&self) -> String {
+    pub(super) async fn create_session(&self) -> String {
         let request = self.request(Method::POST, "/v1/sessions").json(&serde_json::json!({}));
         let answer: Value = request.send().await.unwrap().json().await.unwrap();
         answer["id"].as_str().unwrap().to_owned()
     }
 
-    pub(super) fn send(&self, session: &str) -> Sending {
+    pub(super) fn start_ingest(&self, session: &str) -> IngestUpload {
         let (pieces, waiting) = mpsc::channel(1024);
         let body = futures_util::stream::unfold(waiting, |mut waiting| async {
             let piece: Vec<u8> = waiting.recv().await?;
@@ -90,10 +91,15 @@ impl Caller {
         });
         let path = format!("/v1/ingest/openai-chat?session={session}");
         let request = self.request(Method::POST, &path).body(reqwest::Body::wrap_stream(body));
-        Sending { pieces, answer: tokio::spawn(request.send()) }
+        IngestUpload { chunks: pieces, response: tokio::spawn(request.send()) }
     }
 
-    pub(super) async fn follow(&self, session: &str, query: &str, last_id: &str) -> Events {
+    pub(super) async fn open_stream(
+        &self,
+        session: &str,
+        query: &str,
+        last_id: &str,
+    ) -> EventStream {
         let mut request =
             self.request(Method::GET, &format!("/v1/sessions/{session}/stream?{query}"));
         if !last_id.is_empty() {
@@ -102,46 +108,47 @@ impl Caller {
         let answer = request.send().await.unwrap();
         assert_eq!(answer.status(), 200);
         let body = answer.bytes_stream().map(|bytes| bytes.map(|bytes| bytes.to_vec()));
-        Events { body: Box::pin(body), buffer: String::new() }
+        EventStream { body: Box::pin(body), buffer: String::new() }
     }
 }
 
-impl Sending {
-    /// Whether it was still taken.
-    pub(super) async fn piece(&self, bytes: Vec<u8>) -> bool {
-        self.pieces.send(bytes).await.is_ok()
+impl IngestUpload {
+    /// Sends a chunk; false if the request has ended.
+    pub(super) async fn send_chunk(&self, bytes: Vec<u8>) -> bool {
+        self.chunks.send(bytes).await.is_ok()
     }
 
-    /// Sends the end of the body, and waits for the answer.
-    pub(super) async fn done(self) -> Value {
-        drop(self.pieces);
-        let answer = self.answer.await.unwrap().unwrap();
+    /// Ends the body and waits for the response.
+    pub(super) async fn finish(self) -> Value {
+        drop(self.chunks);
+        let answer = self.response.await.unwrap().unwrap();
         assert_eq!(answer.status(), 200);
         answer.json().await.unwrap()
     }
 }
 
-impl Events {
-    /// The next event; comments are passed over. Nothing when the stream has ended or broken.
-    pub(super) async fn next(&mut self) -> Option<Got> {
+impl EventStream {
+    /// Next event, without comments; `None` when the stream has ended or failed.
+    pub(super) async fn next_event(&mut self) -> Option<SseEvent> {
         loop {
             while let Some(end) = self.buffer.find("\n\n") {
                 let block: String = self.buffer.drain(..end + 2).collect();
-                if let Some(got) = parse(&block) {
+                if let Some(got) = parse_sse_block(&block) {
                     return Some(got);
                 }
             }
-            let next = tokio::time::timeout(PATIENCE, self.body.next()).await;
+            let next = tokio::time::timeout(WAIT_MAX, self.body.next()).await;
             let bytes = next.unwrap_or_else(|_| panic!("nothing came"))?.ok()?;
             self.buffer.push_str(std::str::from_utf8(&bytes).unwrap());
         }
     }
 
-    /// Events up to and with the one that `last` says is the last.
-    pub(super) async fn until(&mut self, last: impl Fn(&Got) -> bool) -> Vec<Got> {
+    /// Reads events up to and including the first that satisfies `last`.
+    pub(super) async fn read_until(&mut self, last: impl Fn(&SseEvent) -> bool) -> Vec<SseEvent> {
         let mut all = Vec::new();
         loop {
-            let got = self.next().await.unwrap_or_else(|| panic!("the stream ended: {all:?}"));
+            let got =
+                self.next_event().await.unwrap_or_else(|| panic!("the stream ended: {all:?}"));
             let is_last = last(&got);
             all.push(got);
             if is_last {
@@ -150,18 +157,18 @@ impl Events {
         }
     }
 
-    /// All that still comes.
-    pub(super) async fn rest(mut self) -> Vec<Got> {
+    /// Reads events until the stream ends.
+    pub(super) async fn read_to_end(mut self) -> Vec<SseEvent> {
         let mut all = Vec::new();
-        while let Some(got) = self.next().await {
+        while let Some(got) = self.next_event().await {
             all.push(got);
         }
         all
     }
 }
 
-fn parse(block: &str) -> Option<Got> {
-    let mut got = Got::default();
+fn parse_sse_block(block: &str) -> Option<SseEvent> {
+    let mut got = SseEvent::default();
     for line in block.trim_end().lines() {
         let (field, value) = line.split_once(':')?;
         match field {
@@ -174,20 +181,20 @@ fn parse(block: &str) -> Option<Got> {
     Some(got)
 }
 
-/// All whole events of a text that begins with one.
-pub(super) fn parse_all(text: &str) -> Vec<Got> {
+/// Parses all complete events of a text.
+pub(super) fn parse_sse_events(text: &str) -> Vec<SseEvent> {
     let blocks = text.split_inclusive("\n\n").filter(|block| block.ends_with("\n\n"));
-    blocks.filter_map(parse).collect()
+    blocks.filter_map(parse_sse_block).collect()
 }
 
-/// Whether this patch ends the run.
-pub(super) fn ends(got: &Got) -> bool {
+/// Returns true if this patch ends the run.
+pub(super) fn is_run_end(got: &SseEvent) -> bool {
     got.data.starts_with("{\"ended\"")
 }
 
-/// The page that a client has after these patches.
-pub(super) fn page_of(all: &[Got]) -> Value {
-    let mut page = Picture::default();
+/// Page that results from these patches, as JSON.
+pub(super) fn apply_patches(all: &[SseEvent]) -> Value {
+    let mut page = Page::default();
     for got in all {
         let patch = decode(&got.data, &page).unwrap_or_else(|_| panic!("{}", got.data));
         page.apply(&patch);
@@ -195,7 +202,7 @@ pub(super) fn page_of(all: &[Got]) -> Value {
     serde_json::to_value(&page).unwrap()
 }
 
-/// A piece of a chat that says `text`.
-pub(super) fn delta(text: &str) -> Vec<u8> {
-    crate::support::chat_without_end(&[text])
+/// One text delta of an OpenAI chat stream.
+pub(super) fn text_delta(text: &str) -> Vec<u8> {
+    crate::support::unfinished_chat_stream(&[text])
 }

@@ -1,4 +1,4 @@
-//! Slow readers and many of them: nobody is kept waiting, nothing is kept for anybody.
+//! Slow readers and many readers: none delays another, and nothing is buffered for them.
 
 use std::sync::Arc;
 
@@ -7,56 +7,58 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
 use super::client::{
-    Caller, Events, Got, PATCHES, PATIENCE, Sending, delta, ends, page_of, parse_all,
+    EventStream, GatewayClient, IngestUpload, PATCHES, SseEvent, WAIT_MAX, apply_patches,
+    is_run_end, parse_sse_events, text_delta,
 };
-use super::process::{Process, home};
+use super::process::{GatewayProcess, temp_home};
 
-/// Fill the buffers of a connection on the way, and then some.
+/// Count and size of pieces that overflow the buffers of a connection.
 const LARGE: (usize, usize) = (750, 8 << 10);
-/// Groups of pieces, each sent once the one before was seen: more than wait for a reader, and more
-/// records than it may fall behind.
+/// Groups of pieces, each sent once the previous one was seen: more frames than are queued for a
+/// reader, and more records than it may lag behind.
 const GROUPS: usize = 80;
 const SMALL: (usize, usize) = (800, 1);
 
-async fn send(sending: &Sending, (pieces, bytes): (usize, usize)) {
+async fn send_chunks(sending: &IngestUpload, (pieces, bytes): (usize, usize)) {
     for _ in 0..pieces {
-        assert!(sending.piece(delta(&"x".repeat(bytes))).await);
+        assert!(sending.send_chunk(text_delta(&"x".repeat(bytes))).await);
     }
 }
 
-async fn finish(sending: Sending) {
+async fn finish_run(sending: IngestUpload) {
     let end = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
-    assert!(sending.piece(end.as_bytes().to_vec()).await);
-    assert_eq!(sending.done().await["outcome"], "completed");
+    assert!(sending.send_chunk(end.as_bytes().to_vec()).await);
+    assert_eq!(sending.finish().await["outcome"], "completed");
 }
 
-/// All text up to the end of the run, as a digest: a hundred times the whole would fill a machine.
-async fn digest(first: Vec<Got>, mut events: Events) -> Vec<u8> {
+/// Hash of all text up to the end of the run; a hundred copies of the text would need too much
+/// memory.
+async fn digest_text(first: Vec<SseEvent>, mut events: EventStream) -> Vec<u8> {
     let mut texts = Sha256::new();
-    let mut hear = |got: &Got| {
-        // A text alone is appended to what stands there.
+    let mut update = |got: &SseEvent| {
+        // A plain string appends to the last item.
         if let Ok(text) = serde_json::from_str::<String>(&got.data) {
             texts.update(text);
         }
     };
-    first.iter().for_each(&mut hear);
+    first.iter().for_each(&mut update);
     loop {
-        let got = events.next().await.unwrap();
-        hear(&got);
-        if ends(&got) {
+        let got = events.next_event().await.unwrap();
+        update(&got);
+        if is_run_end(&got) {
             return texts.finalize().to_vec();
         }
     }
 }
 
-/// A connection that asked for a stream, got its beginning, and reads no more.
-struct Ignored {
+/// Connection that requested a stream, read its beginning, and stopped reading.
+struct StalledReader {
     stream: TcpStream,
-    had: Vec<u8>,
+    received: Vec<u8>,
 }
 
-impl Ignored {
-    async fn open(caller: &Caller, session: &str) -> Ignored {
+impl StalledReader {
+    async fn open(caller: &GatewayClient, session: &str) -> StalledReader {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(4096).unwrap();
         let address = caller.base.trim_start_matches("http://");
@@ -71,18 +73,18 @@ impl Ignored {
         while !had.windows(6).any(|window| window == b"first ") {
             assert!(0 < stream.read_buf(&mut had).await.unwrap());
         }
-        Ignored { stream, had }
+        StalledReader { stream, received: had }
     }
 
-    /// Reads all that the connection still holds.
-    async fn events(mut self) -> Vec<Got> {
-        // One that was cut has still told what it told.
-        let read = self.stream.read_to_end(&mut self.had);
-        let Ok(_cut) = tokio::time::timeout(PATIENCE, read).await else {
-            let end = self.had.len().saturating_sub(2000);
-            panic!("it stays open after {}", String::from_utf8_lossy(&self.had[end..]));
+    /// Reads everything that is left in the connection.
+    async fn read_events(mut self) -> Vec<SseEvent> {
+        // The events before a cut still count.
+        let read = self.stream.read_to_end(&mut self.received);
+        let Ok(_cut) = tokio::time::timeout(WAIT_MAX, read).await else {
+            let end = self.received.len().saturating_sub(2000);
+            panic!("it stays open after {}", String::from_utf8_lossy(&self.received[end..]));
         };
-        let text = String::from_utf8(self.had).unwrap();
+        let text = String::from_utf8(self.received).unwrap();
         let mut rest = text.split_once("\r\n\r\n").unwrap().1;
         let mut body = String::new();
         while let Some((size, more)) = rest.split_once("\r\n") {
@@ -91,77 +93,77 @@ impl Ignored {
             body.push_str(chunk);
             rest = &more[size + 2..];
         }
-        parse_all(&body)
+        parse_sse_events(&body)
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_that_never_reads_costs_a_hundred_others_nothing_and_is_closed_with_its_cursor() {
-    let home = home();
-    let process = Process::start(home.path());
-    let caller = Caller::of(&process, &reqwest::Client::new());
-    let session = caller.new_session().await;
-    let sending = caller.send(&session);
-    assert!(sending.piece(delta("first ")).await);
+    let home = temp_home();
+    let process = GatewayProcess::start(home.path());
+    let caller = GatewayClient::for_process(&process, &reqwest::Client::new());
+    let session = caller.create_session().await;
+    let sending = caller.start_ingest(&session);
+    assert!(sending.send_chunk(text_delta("first ")).await);
     let mut readers = Vec::new();
     for _ in 0..100 {
-        let mut events = caller.follow(&session, PATCHES, "").await;
-        let first = events.until(|got| got.data.contains("first ")).await;
-        readers.push(tokio::spawn(async move { digest(first, events).await }));
+        let mut events = caller.open_stream(&session, PATCHES, "").await;
+        let first = events.read_until(|got| got.data.contains("first ")).await;
+        readers.push(tokio::spawn(async move { digest_text(first, events).await }));
     }
-    let slow = Ignored::open(&caller, &session).await;
-    send(&sending, LARGE).await;
-    let mut follower = caller.follow(&session, PATCHES, "").await;
+    let slow = StalledReader::open(&caller, &session).await;
+    send_chunks(&sending, LARGE).await;
+    let mut follower = caller.open_stream(&session, PATCHES, "").await;
     for group in 0..GROUPS {
-        send(&sending, SMALL).await;
+        send_chunks(&sending, SMALL).await;
         let mark = format!("<{group}>");
-        assert!(sending.piece(delta(&mark)).await);
-        follower.until(|got| got.data.contains(&mark)).await;
+        assert!(sending.send_chunk(text_delta(&mark)).await);
+        follower.read_until(|got| got.data.contains(&mark)).await;
     }
-    finish(sending).await;
-    let page = caller.page(&session).await;
-    let whole = digest(Vec::new(), caller.follow(&session, PATCHES, "").await).await;
+    finish_run(sending).await;
+    let page = caller.fetch_page(&session).await;
+    let whole = digest_text(Vec::new(), caller.open_stream(&session, PATCHES, "").await).await;
     for reader in readers {
         assert!(reader.await.unwrap() == whole, "a reader has read something else");
     }
-    let mut seen = slow.events().await;
-    assert!(!seen.iter().any(ends), "it was closed before the end");
-    // On a slow machine its time is up before it is too far behind; then it is told nothing.
+    let mut seen = slow.read_events().await;
+    assert!(!seen.iter().any(is_run_end), "it was closed before the end");
+    // On a slow machine it times out before it lags too far; then no reason is sent.
     if let Some(closed) = seen.pop_if(|got| got.event == "closed") {
         assert_eq!(closed.data, "{\"reason\":\"too_slow\"}");
     }
-    let mut events = caller.follow(&session, PATCHES, &seen.last().unwrap().id).await;
-    let hello = events.next().await.unwrap();
+    let mut events = caller.open_stream(&session, PATCHES, &seen.last().unwrap().id).await;
+    let hello = events.next_event().await.unwrap();
     assert!(hello.data.contains("\"recovered\":true"), "{}", hello.data);
-    seen.extend(events.until(ends).await);
-    assert!(page_of(&seen) == page, "the slow one has another page");
+    seen.extend(events.read_until(is_run_end).await);
+    assert!(apply_patches(&seen) == page, "the slow one has another page");
 }
 
-/// Readers that ignore a stream of 16 MB: if it were kept for each, that would be 320 MB.
-const IGNORING: usize = 20;
+/// Readers that stall on a stream of 16 MB; a copy for each would take 320 MB.
+const STALLED_READERS: usize = 20;
 const VOLUME: (usize, usize) = (2000, 8 << 10);
-/// The page itself, and what the store and the log have at hand.
+/// Allowed growth: the page itself, and caches of store and log.
 const GROWTH_KIB_MAX: u64 = 128 << 10;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_kept_for_those_that_never_read() {
-    let home = home();
-    let process = Process::start(home.path());
-    let caller = Caller::of(&process, &reqwest::Client::new());
-    let session = caller.new_session().await;
-    let sending = caller.send(&session);
-    assert!(sending.piece(delta("first ")).await);
+    let home = temp_home();
+    let process = GatewayProcess::start(home.path());
+    let caller = GatewayClient::for_process(&process, &reqwest::Client::new());
+    let session = caller.create_session().await;
+    let sending = caller.start_ingest(&session);
+    assert!(sending.send_chunk(text_delta("first ")).await);
     let mut slow = Vec::new();
-    for _ in 0..IGNORING {
-        slow.push(Ignored::open(&caller, &session).await);
+    for _ in 0..STALLED_READERS {
+        slow.push(StalledReader::open(&caller, &session).await);
     }
     let before = process.resident_kib();
     let mut most = before;
     for _ in 0..VOLUME.0 / 100 {
-        send(&sending, (100, VOLUME.1)).await;
+        send_chunks(&sending, (100, VOLUME.1)).await;
         most = most.max(process.resident_kib());
     }
-    finish(sending).await;
+    finish_run(sending).await;
     most = most.max(process.resident_kib());
     let (Some(before), Some(most)) = (before, most) else {
         println!("skipped: the memory of a process cannot be seen here");
@@ -173,34 +175,35 @@ async fn nothing_is_kept_for_those_that_never_read() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_readers_that_come_back_at_once_all_recover() {
-    let home = home();
-    let mut process = Process::start(home.path());
+    let home = temp_home();
+    let mut process = GatewayProcess::start(home.path());
     let http = reqwest::Client::new();
-    let caller = Caller::of(&process, &http);
-    let session = caller.new_session().await;
-    let sending = caller.send(&session);
+    let caller = GatewayClient::for_process(&process, &http);
+    let session = caller.create_session().await;
+    let sending = caller.start_ingest(&session);
     for n in 0..300 {
-        assert!(sending.piece(delta(&format!("word {n} "))).await);
+        assert!(sending.send_chunk(text_delta(&format!("word {n} "))).await);
     }
-    let mut events = caller.follow(&session, PATCHES, "").await;
-    let _seen = events.until(|got| got.data.contains("word 299 ")).await;
+    let mut events = caller.open_stream(&session, PATCHES, "").await;
+    let _seen = events.read_until(|got| got.data.contains("word 299 ")).await;
     process.kill();
 
-    let process = Process::start(home.path());
-    let caller = Caller::of(&process, &http);
-    let whole = Arc::new(caller.follow(&session, PATCHES, "").await.until(ends).await);
+    let process = GatewayProcess::start(home.path());
+    let caller = GatewayClient::for_process(&process, &http);
+    let whole =
+        Arc::new(caller.open_stream(&session, PATCHES, "").await.read_until(is_run_end).await);
     assert!(300 < whole.len());
     let mut readers = Vec::new();
     for n in 0..1000 {
         let (caller, session, whole) = (caller.clone(), session.clone(), Arc::clone(&whole));
         readers.push(tokio::spawn(async move {
             let at = n % (whole.len() - 1);
-            let mut events = caller.follow(&session, PATCHES, &whole[at].id).await;
-            let hello = events.next().await.unwrap();
+            let mut events = caller.open_stream(&session, PATCHES, &whole[at].id).await;
+            let hello = events.next_event().await.unwrap();
             assert!(hello.data.contains("\"recovered\":true"), "{}", hello.data);
-            let rest = events.until(ends).await;
+            let rest = events.read_until(is_run_end).await;
             assert!(rest == whole[at + 1..], "after {}", whole[at].id);
-            // Held open, so that all are there at the same time.
+            // Kept open, so that all are connected at the same time.
             events
         }));
     }
@@ -213,19 +216,19 @@ async fn a_thousand_readers_that_come_back_at_once_all_recover() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shell_that_allows_few_files_does_not_bound_the_readers() {
-    let home = home();
-    let process = Process::start_after("ulimit -S -n 64", home.path());
+    let home = temp_home();
+    let process = GatewayProcess::start_after_shell_command("ulimit -S -n 64", home.path());
     let http = reqwest::Client::new();
-    let caller = Caller::of(&process, &http);
-    let session = caller.new_session().await;
+    let caller = GatewayClient::for_process(&process, &http);
+    let session = caller.create_session().await;
     let mut readers = Vec::new();
     for _ in 0..200 {
-        readers.push(caller.follow(&session, PATCHES, "").await);
+        readers.push(caller.open_stream(&session, PATCHES, "").await);
     }
-    let sending = caller.send(&session);
-    assert!(sending.piece(delta("Hello")).await);
-    finish(sending).await;
+    let sending = caller.start_ingest(&session);
+    assert!(sending.send_chunk(text_delta("Hello")).await);
+    finish_run(sending).await;
     for reader in &mut readers {
-        reader.until(ends).await;
+        reader.read_until(is_run_end).await;
     }
 }

@@ -1,23 +1,24 @@
-//! A gateway that is a process of its own.
+//! Runs a gateway as a separate process.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 
-use crate::support::millpond;
+use crate::support::millpond_command;
 
-pub(crate) struct Process {
+/// A running `millpond serve`; killed on drop.
+pub(crate) struct GatewayProcess {
     child: Child,
     pub(crate) address: String,
     pub(crate) token: String,
-    /// Reads on, so that the gateway never waits for us; returns what was said.
-    said: Option<JoinHandle<String>>,
+    /// Drains standard error, so that the gateway never blocks on it; returns all of it.
+    log_reader: Option<JoinHandle<String>>,
 }
 
-/// `millpond` with nothing of this machine's settings.
-pub(crate) fn alone(args: &[&str], home: &Path) -> Command {
-    let mut command = millpond(args);
+/// `millpond` command without this machine's settings.
+pub(crate) fn isolated_command(args: &[&str], home: &Path) -> Command {
+    let mut command = millpond_command(args);
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("MILLPOND_") {
             command.env_remove(name);
@@ -27,46 +28,46 @@ pub(crate) fn alone(args: &[&str], home: &Path) -> Command {
     command
 }
 
-/// A folder in memory where there is such a place: what a process writes outlives it there, too.
-pub(crate) fn home() -> tempfile::TempDir {
+/// Temporary folder, in memory if possible; files written there survive a killed process.
+pub(crate) fn temp_home() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     let home = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
     home.unwrap()
 }
 
-pub(crate) fn data(home: &Path) -> PathBuf {
+pub(crate) fn data_folder(home: &Path) -> PathBuf {
     home.join("data")
 }
 
-fn serve(home: &Path) -> Command {
-    let data = data(home);
-    alone(&["serve", "--listen", "127.0.0.1:0", "--data", data.to_str().unwrap()], home)
+fn serve_command(home: &Path) -> Command {
+    let data = data_folder(home);
+    isolated_command(&["serve", "--listen", "127.0.0.1:0", "--data", data.to_str().unwrap()], home)
 }
 
-impl Process {
-    /// Starts one on the log in `home`, at a port of its own.
-    pub(crate) fn start(home: &Path) -> Process {
-        Process::start_with(home, &[])
+impl GatewayProcess {
+    /// Starts a gateway on the log in `home`, on a free port.
+    pub(crate) fn start(home: &Path) -> GatewayProcess {
+        GatewayProcess::start_with_flags(home, &[])
     }
 
-    /// The same, with more flags.
-    pub(crate) fn start_with(home: &Path, more: &[String]) -> Process {
-        let mut command = serve(home);
+    /// Same, with more flags.
+    pub(crate) fn start_with_flags(home: &Path, more: &[String]) -> GatewayProcess {
+        let mut command = serve_command(home);
         command.args(more);
-        Process::run(command, home)
+        GatewayProcess::spawn(command, home)
     }
 
-    /// The same, after a shell has carried out `first`.
-    pub(crate) fn start_after(first: &str, home: &Path) -> Process {
-        let plain = serve(home);
+    /// Same, after a shell has run `first`.
+    pub(crate) fn start_after_shell_command(first: &str, home: &Path) -> GatewayProcess {
+        let plain = serve_command(home);
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{first} && exec \"$0\" \"$@\"")]);
         command.arg(plain.get_program()).args(plain.get_args()).current_dir(home);
-        Process::run(command, home)
+        GatewayProcess::spawn(command, home)
     }
 
-    fn run(mut command: Command, home: &Path) -> Process {
-        let data = data(home);
+    fn spawn(mut command: Command, home: &Path) -> GatewayProcess {
+        let data = data_folder(home);
         let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -85,28 +86,28 @@ impl Process {
             said
         });
         let token = std::fs::read_to_string(data.join("token")).unwrap().trim().to_owned();
-        Process { child, address, token, said: Some(rest) }
+        GatewayProcess { child, address, token, log_reader: Some(rest) }
     }
 
-    /// Gone between two instructions; nothing in it hears of this.
+    /// Kills it with SIGKILL and waits.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Asks it to stop and waits until it has. Returns what it said, too.
+    /// Stops it with SIGTERM and waits; returns the exit status and its standard error.
     pub(crate) fn terminate(mut self) -> (ExitStatus, String) {
-        self.signal("TERM");
+        self.send_signal("TERM");
         let status = self.child.wait().unwrap();
-        (status, self.said.take().unwrap().join().unwrap())
+        (status, self.log_reader.take().unwrap().join().unwrap())
     }
 
-    pub(crate) fn signal(&self, name: &str) {
+    pub(crate) fn send_signal(&self, name: &str) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
     }
 
-    /// Memory it holds now, in KiB; nothing where that cannot be seen.
+    /// Resident memory in KiB; `None` without `/proc`.
     pub(crate) fn resident_kib(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
@@ -114,9 +115,9 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for GatewayProcess {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have exited already.
         let _ended = self.child.kill();
         let _ended = self.child.wait();
     }

@@ -1,52 +1,52 @@
-//! Asked to stop, a gateway ends what is going and says where to go on.
+//! A stopping gateway ends its runs and tells readers where to resume.
 
-use super::client::{Caller, PATCHES, delta, ends, page_of};
-use super::process::{Process, home};
+use super::client::{GatewayClient, PATCHES, apply_patches, is_run_end, text_delta};
+use super::process::{GatewayProcess, temp_home};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_signal_ends_runs_as_interrupted_and_readers_go_on_after_a_start() {
     let http = reqwest::Client::new();
     for signal in ["TERM", "INT"] {
-        let home = home();
-        let process = Process::start(home.path());
-        let caller = Caller::of(&process, &http);
-        let session = caller.new_session().await;
-        let mut events = caller.follow(&session, PATCHES, "").await;
-        let sending = caller.send(&session);
-        assert!(sending.piece(delta("half a ")).await);
-        let mut seen = events.until(|got| got.data.contains("half a ")).await;
-        process.signal(signal);
-        seen.extend(events.rest().await);
+        let home = temp_home();
+        let process = GatewayProcess::start(home.path());
+        let caller = GatewayClient::for_process(&process, &http);
+        let session = caller.create_session().await;
+        let mut events = caller.open_stream(&session, PATCHES, "").await;
+        let sending = caller.start_ingest(&session);
+        assert!(sending.send_chunk(text_delta("half a ")).await);
+        let mut seen = events.read_until(|got| got.data.contains("half a ")).await;
+        process.send_signal(signal);
+        seen.extend(events.read_to_end().await);
         let closed = seen.pop().unwrap();
         assert_eq!((&*closed.event, &*closed.data), ("closed", "{\"reason\":\"stopping\"}"));
-        let answer = sending.answer.await.unwrap().unwrap();
+        let answer = sending.response.await.unwrap().unwrap();
         let taken: serde_json::Value = answer.json().await.unwrap();
         assert_eq!(taken["outcome"], "interrupted", "{signal}");
-        let (status, said) = process.terminate();
-        assert!(status.success(), "{signal}: {status} {said}");
-        assert!(!said.contains("did not close in time"), "{signal}: {said}");
+        let (status, log) = process.terminate();
+        assert!(status.success(), "{signal}: {status} {log}");
+        assert!(!log.contains("did not close in time"), "{signal}: {log}");
 
-        let process = Process::start(home.path());
-        let caller = Caller::of(&process, &http);
-        let log = caller.log(&session).await;
+        let process = GatewayProcess::start(home.path());
+        let caller = GatewayClient::for_process(&process, &http);
+        let log = caller.read_log(&session).await;
         assert_eq!(log.last().unwrap()["outcome"], "interrupted", "{signal}: {log:?}");
-        // The reader may have had the ending before it was closed.
-        if !seen.last().is_some_and(ends) {
+        // The reader may have received the ending before the stream closed.
+        if !seen.last().is_some_and(is_run_end) {
             let last = &seen.last().unwrap().id;
-            let mut events = caller.follow(&session, PATCHES, last).await;
-            let hello = events.next().await.unwrap();
+            let mut events = caller.open_stream(&session, PATCHES, last).await;
+            let hello = events.next_event().await.unwrap();
             assert!(hello.data.contains("\"recovered\":true"), "{signal}: {}", hello.data);
-            seen.extend(events.until(ends).await);
+            seen.extend(events.read_until(is_run_end).await);
         }
-        assert_eq!(page_of(&seen), caller.page(&session).await, "{signal}");
+        assert_eq!(apply_patches(&seen), caller.fetch_page(&session).await, "{signal}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gateway_that_stops_takes_nothing_new() {
-    let home = home();
-    let process = Process::start(home.path());
-    let caller = Caller::of(&process, &reqwest::Client::new());
+    let home = temp_home();
+    let process = GatewayProcess::start(home.path());
+    let caller = GatewayClient::for_process(&process, &reqwest::Client::new());
     let base = caller.base.clone();
     assert!(process.terminate().0.success());
     let refused = reqwest::get(format!("{base}/healthz")).await;

@@ -1,76 +1,82 @@
-//! Content blocks, plans and whatever agents put in `_meta`.
+//! Content blocks, plans, costs and the `_meta` of agents.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::event::{Image, Usage};
-use crate::ingest::json::{RawValue, Shape, elements, number, string, string_or_json};
-
-const BLOCK: Shape<8> = Shape {
-    read: ["type", "text", "content", "uri", "data", "mimeType", "resource", "name"],
-    skip: &[],
+use crate::ingest::json::{
+    RawValue, array_elements, as_scalar, as_string, object, object_members, string_or_json,
 };
 
-/// The text of one block, or of an array of them; what is no text is left out, but for links.
-pub(super) fn plain(raw: &RawValue) -> String {
+object! { BlockFields {
+    kind = "type", text, content, uri, data, mime_type = "mimeType", resource, name,
+    ; skip _
+} }
+
+/// Text of a block or array of blocks; links are kept, other blocks are left out.
+pub(super) fn block_text(raw: &RawValue) -> String {
     if raw.get().starts_with('[') {
-        return elements(raw).into_iter().map(plain).collect();
+        return array_elements(raw).into_iter().map(block_text).collect();
     }
-    let Some(block) = BLOCK.read(raw.get()) else {
-        return string(raw).unwrap_or_default().into_owned();
+    let Some(block) = BlockFields::from_raw(raw) else {
+        return as_string(raw).unwrap_or_default().into_owned();
     };
-    let [kind, text, _, uri, _, _, resource, _] = block.read;
-    match kind.and_then(string).as_deref() {
-        Some("resource_link") => uri.and_then(string).unwrap_or_default().into_owned(),
-        Some("resource") => resource.map(plain).unwrap_or_default(),
-        _ => text.and_then(string).unwrap_or_default().into_owned(),
+    let BlockFields { kind, text, uri, resource, .. } = block;
+    match kind.and_then(as_string).as_deref() {
+        Some("resource_link") => uri.and_then(as_string).unwrap_or_default().into_owned(),
+        Some("resource") => resource.map(block_text).unwrap_or_default(),
+        _ => text.and_then(as_string).unwrap_or_default().into_owned(),
     }
 }
 
-/// Whether there are blocks that are neither text nor pictures nor links.
-pub(super) fn has_unreadable(raw: &RawValue) -> bool {
+/// True if a block is neither text, image, resource nor link.
+pub(super) fn has_unknown_blocks(raw: &RawValue) -> bool {
     if raw.get().starts_with('[') {
-        return elements(raw).into_iter().any(has_unreadable);
+        return array_elements(raw).into_iter().any(has_unknown_blocks);
     }
-    let kind = BLOCK.read(raw.get()).and_then(|block| block.read[0]).and_then(string);
+    let kind = BlockFields::from_raw(raw).and_then(|block| block.kind).and_then(as_string);
     let known = ["text", "image", "resource", "resource_link"];
     kind.is_some_and(|kind| !known.contains(&kind.as_ref()))
 }
 
-/// Whether an update says `null` for its content, which is to say that there is none any more.
-pub(super) fn is_cleared(update: &RawValue) -> bool {
+/// True if the update sets its content to `null`, which clears it.
+pub(super) fn is_content_null(update: &RawValue) -> bool {
     let members = serde_json::from_str::<BTreeMap<String, &RawValue>>(update.get());
     members.is_ok_and(|members| members.get("content").is_some_and(|raw| raw.get() == "null"))
 }
 
-pub(super) fn images(raw: &RawValue) -> Vec<Image<'_>> {
+/// Images of a block or array of blocks.
+pub(super) fn parse_images(raw: &RawValue) -> Vec<Image<'_>> {
     if raw.get().starts_with('[') {
-        return elements(raw).into_iter().filter_map(image).collect();
+        return array_elements(raw).into_iter().filter_map(parse_image).collect();
     }
-    image(raw).into_iter().collect()
+    parse_image(raw).into_iter().collect()
 }
 
-fn image(raw: &RawValue) -> Option<Image<'_>> {
-    let [kind, _, _, uri, data, mime, ..] = BLOCK.read(raw.get())?.read;
-    if kind.and_then(string)? != "image" {
+/// Image of a block; `None` if it is not one.
+fn parse_image(raw: &RawValue) -> Option<Image<'_>> {
+    let BlockFields { kind, uri, data, mime_type: mime, .. } = BlockFields::from_raw(raw)?;
+    if kind.and_then(as_string)? != "image" {
         return None;
     }
-    match (data.and_then(string).filter(|data| !data.is_empty()), mime.and_then(string)) {
+    match (data.and_then(as_string).filter(|data| !data.is_empty()), mime.and_then(as_string)) {
         (Some(base64), Some(media_type)) => Some(Image::Inline { media_type, base64 }),
-        _ => Some(Image::Url { url: uri.and_then(string)? }),
+        _ => Some(Image::Url { url: uri.and_then(as_string)? }),
     }
 }
 
-/// What a tool shows: texts as they are, anything else as the JSON it is.
-pub(super) fn shown(raw: &RawValue) -> String {
+/// Text of a tool's content: texts as they are, other parts as JSON, images left out.
+pub(super) fn tool_content_text(raw: &RawValue) -> String {
     let mut text = String::new();
-    for part in elements(raw) {
-        let Some(block) = BLOCK.read(part.get()) else {
+    for part in array_elements(raw) {
+        let Some(block) = BlockFields::from_raw(part) else {
             continue;
         };
-        let [kind, _, inner, ..] = block.read;
-        match (kind.and_then(string).as_deref(), inner) {
-            (Some("content"), Some(inner)) if images(inner).is_empty() => text += &plain(inner),
+        let BlockFields { kind, content: inner, .. } = block;
+        match (kind.and_then(as_string).as_deref(), inner) {
+            (Some("content"), Some(inner)) if parse_images(inner).is_empty() => {
+                text += &block_text(inner);
+            }
             (Some("content"), _) => {}
             _ => text += part.get(),
         }
@@ -78,47 +84,52 @@ pub(super) fn shown(raw: &RawValue) -> String {
     text
 }
 
-/// The pictures a tool shows.
-/// Whether a text tells all that a tool is called with.
-pub(super) fn says_all_of(text: &str, input: &RawValue) -> bool {
-    const INPUT: Shape<0> = Shape { read: [], skip: &[] };
-    let Some(input) = INPUT.read(input.get()) else { return input.get() == "null" };
-    let is_told = |raw: &RawValue| string(raw).is_some_and(|words| text.contains(&*words));
-    input.unknown.iter().all(|(name, raw)| *name == "description" || is_told(raw))
+/// True if `text` contains every value of a tool's input except its description.
+pub(super) fn contains_all_input(text: &str, input: &RawValue) -> bool {
+    let Some(members) = object_members(input.get()) else { return input.get() == "null" };
+    let is_told = |raw: &RawValue| as_string(raw).is_some_and(|words| text.contains(&*words));
+    members.iter().all(|(name, raw)| *name == "description" || is_told(raw))
 }
 
-pub(super) fn shown_images(raw: &RawValue) -> Vec<Image<'_>> {
-    let parts = elements(raw).into_iter();
-    parts.filter_map(|part| image(BLOCK.read(part.get())?.read[2]?)).collect()
+/// Images of a tool's content.
+pub(super) fn tool_content_images(raw: &RawValue) -> Vec<Image<'_>> {
+    let parts = array_elements(raw).into_iter();
+    parts.filter_map(|part| parse_image(BlockFields::from_raw(part)?.content?)).collect()
 }
 
+/// True if a tool's content has a diff.
 pub(super) fn has_diff(raw: &RawValue) -> bool {
-    elements(raw).into_iter().any(|part| {
-        let kind = BLOCK.read(part.get()).and_then(|block| block.read[0]);
-        kind.and_then(string).is_some_and(|kind| kind == "diff")
+    array_elements(raw).into_iter().any(|part| {
+        let kind = BlockFields::from_raw(part).and_then(|block| block.kind);
+        kind.and_then(as_string).is_some_and(|kind| kind == "diff")
     })
 }
 
-/// The output in a result that is no text, where an agent names it.
+/// Output text in a result object, or the JSON.
 pub(super) fn result_text(raw: &RawValue) -> Cow<'_, str> {
-    const RESULT: Shape<5> = Shape {
-        read: ["formatted_output", "aggregated_output", "output", "text", "stdout"],
-        skip: &[],
-    };
-    let named = RESULT
-        .read(raw.get())
-        .and_then(|result| result.read.into_iter().flatten().find_map(string));
+    object! { ResultFields { formatted_output, aggregated_output, output, text, stdout; skip _ } }
+    let result = ResultFields::from_raw(raw).unwrap_or_default();
+    let named = [
+        result.formatted_output,
+        result.aggregated_output,
+        result.output,
+        result.text,
+        result.stdout,
+    ];
+    let named = named.into_iter().flatten().find_map(as_string);
     named.unwrap_or_else(|| string_or_json(raw))
 }
 
-pub(super) fn plan(entries: &RawValue) -> String {
-    const ENTRY: Shape<2> = Shape { read: ["content", "status"], skip: &[] };
+/// Formats plan entries as a check list.
+pub(super) fn format_plan(entries: &RawValue) -> String {
+    object! { Entry { content, status; skip _ } }
     let mut lines = vec!["plan:".to_owned()];
-    for raw in elements(entries) {
-        let Some(entry) = ENTRY.read(raw.get()) else {
+    for raw in array_elements(entries) {
+        let Some(entry) = Entry::from_raw(raw) else {
             continue;
         };
-        let [content, status] = entry.read.map(|member| member.and_then(string));
+        let [content, status] =
+            [entry.content, entry.status].map(|member| member.and_then(as_string));
         let mark = match status.as_deref() {
             Some("completed") => "[x]",
             Some("in_progress") => "[>]",
@@ -129,61 +140,65 @@ pub(super) fn plan(entries: &RawValue) -> String {
     lines.join("\n")
 }
 
-pub(super) fn dollars(cost: &RawValue) -> Option<f64> {
-    const COST: Shape<2> = Shape { read: ["amount", "currency"], skip: &[] };
-    let [amount, currency] = COST.read(cost.get())?.read;
-    (currency.and_then(string)? == "USD").then(|| amount.and_then(number))?
+/// Amount of a cost in USD; `None` for another currency.
+pub(super) fn parse_cost_usd(cost: &RawValue) -> Option<f64> {
+    object! { CostFields { amount, currency; skip _ } }
+    let CostFields { amount, currency } = CostFields::from_raw(cost)?;
+    (currency.and_then(as_string)? == "USD").then(|| amount.and_then(as_scalar))?
 }
 
-/// The answer to a permission request: the option chosen.
-pub(super) fn choice(outcome: &RawValue) -> String {
-    const OUTCOME: Shape<2> = Shape { read: ["outcome", "optionId"], skip: &[] };
-    let read = OUTCOME.read(outcome.get()).map(|outcome| outcome.read);
-    let [outcome, option] = read.unwrap_or_default().map(|member| member.and_then(string));
+/// Chosen option in the outcome of a permission request.
+pub(super) fn chosen_option(outcome: &RawValue) -> String {
+    object! { OutcomeFields { outcome, option = "optionId"; skip _ } }
+    let read = OutcomeFields::from_raw(outcome);
+    let OutcomeFields { outcome, option } = read.unwrap_or_default();
+    let [outcome, option] = [outcome, option].map(|member| member.and_then(as_string));
     option.or(outcome).unwrap_or(Cow::Borrowed("cancelled")).into_owned()
 }
 
-/// What agents say beside the protocol.
+/// Fields of `_meta` that agents add to the protocol.
 #[derive(Debug, Default)]
-pub(super) struct Meta<'a> {
+pub(super) struct AgentMeta<'a> {
     pub(super) tool: Option<Cow<'a, str>>,
-    /// The call whose sub-agent speaks.
+    /// Call of the sub-agent that sent the update.
     pub(super) parent: Option<Cow<'a, str>>,
     pub(super) usage: Option<&'a RawValue>,
 }
 
-impl<'a> Meta<'a> {
-    pub(super) fn read(raw: &'a RawValue) -> Meta<'a> {
-        const META: Shape<3> = Shape { read: ["toolName", "parentToolUseId", "usage"], skip: &[] };
-        let Some(members) = META.read(raw.get()) else {
-            return Meta::default();
+impl<'a> AgentMeta<'a> {
+    /// Parses `_meta`.
+    pub(super) fn parse(raw: &'a RawValue) -> AgentMeta<'a> {
+        object! { MetaFields { tool = "toolName", parent = "parentToolUseId", usage; keep } }
+        let Some(members) = MetaFields::from_raw(raw) else {
+            return AgentMeta::default();
         };
-        let [tool, parent, usage] = members.read;
-        let mut meta = Meta { tool: tool.and_then(string), parent: parent.and_then(string), usage };
-        // An agent may put them one level down, under its own name.
+        let MetaFields { tool, parent, usage, .. } = members;
+        let mut meta =
+            AgentMeta { tool: tool.and_then(as_string), parent: parent.and_then(as_string), usage };
+        // Some agents nest the fields under their name.
         for (_, inner) in members.unknown {
-            let Some(members) = META.read(inner.get()) else {
+            let Some(members) = MetaFields::from_raw(inner) else {
                 continue;
             };
-            let [tool, parent, _] = members.read;
-            meta.tool = meta.tool.or(tool.and_then(string));
-            meta.parent = meta.parent.or(parent.and_then(string));
+            let MetaFields { tool, parent, .. } = members;
+            meta.tool = meta.tool.or(tool.and_then(as_string));
+            meta.parent = meta.parent.or(parent.and_then(as_string));
         }
         meta
     }
 }
 
-/// Tokens of the turn, as Gemini reports them.
-pub(super) fn quota(meta: &RawValue) -> Option<Usage> {
-    const META: Shape<1> = Shape { read: ["quota"], skip: &[] };
-    const QUOTA: Shape<1> = Shape { read: ["token_count"], skip: &[] };
-    const COUNT: Shape<2> = Shape { read: ["input_tokens", "output_tokens"], skip: &[] };
-    let quota = META.read(meta.get())?.read[0]?;
-    let count = QUOTA.read(quota.get())?.read[0]?;
-    let [input, output] = COUNT.read(count.get())?.read;
+/// Parses the token counts of a turn that Gemini reports in `_meta`.
+pub(super) fn parse_quota_usage(meta: &RawValue) -> Option<Usage> {
+    object! { MetaFields { quota; skip _ } }
+    object! { Quota { token_count; skip _ } }
+    object! { Count { input = "input_tokens", output = "output_tokens"; skip _ } }
+    let quota = MetaFields::from_raw(meta)?.quota?;
+    let count = Quota::from_raw(quota)?.token_count?;
+    let Count { input, output } = Count::from_raw(count)?;
     Some(Usage {
-        input_tokens: input.and_then(number),
-        output_tokens: output.and_then(number),
+        input_tokens: input.and_then(as_scalar),
+        output_tokens: output.and_then(as_scalar),
         ..Usage::default()
     })
 }

@@ -1,55 +1,58 @@
-//! What the agent says: chunks of messages, and messages sent whole.
+//! Agent messages: chunks and whole messages.
 //!
-//! A message whose chunks go on after a step goes on below it; one that goes on after another
-//! message is said again whole.
+//! A message that continues after a step continues below it; one that continues after another
+//! message is restated whole.
 
 use crate::event::UnrecognisedReason;
 use crate::run::{Fingerprint, Writer};
 
-use super::super::codex::shown::{Key, News, Shown};
-use super::super::draft::Drafts;
+use super::super::shared::message_drafts::MessageDrafts;
+use super::super::shared::shown_items::{ShownDiff, ShownItemKey, ShownItems};
 
+/// Text written for agent messages.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Messages {
-    shown: Shown,
-    drafts: Drafts<Key>,
+pub(super) struct AgentMessages {
+    shown: ShownItems,
+    drafts: MessageDrafts<ShownItemKey>,
 }
 
-impl Messages {
-    pub(super) fn knows(&self, id: &str) -> bool {
-        !id.is_empty() && self.shown.has_shown(Fingerprint::of(id))
+impl AgentMessages {
+    /// True if text of the message was written.
+    pub(super) fn has_shown(&self, id: &str) -> bool {
+        !id.is_empty() && self.shown.has_text(Fingerprint::from_text(id))
     }
 
-    pub(super) fn chunk(&mut self, id: &str, text: &str, out: &mut Writer<'_>) {
-        let key = Fingerprint::of(id);
+    /// Appends a chunk to a message.
+    pub(super) fn append_chunk(&mut self, id: &str, text: &str, out: &mut Writer<'_>) {
+        let key = Fingerprint::from_text(id);
         if !key.is_empty() {
-            self.shown.say(key, text);
-            self.drafts.say_after_steps(key, text, out);
-        } else if !self.drafts.say_to_open(text, out) {
-            out.text(text);
+            self.shown.append_text(key, text);
+            self.drafts.append_after_steps(key, text, out);
+        } else if !self.drafts.append_to_open(text, out) {
+            out.append_text(text);
         }
     }
 
-    /// All that a message says now, in place of what it said.
-    pub(super) fn whole(&mut self, id: &str, whole: &str, out: &mut Writer<'_>) {
-        let key = Fingerprint::of(id);
+    /// Applies the whole text of a message, which replaces its earlier text.
+    pub(super) fn apply_whole_message(&mut self, id: &str, whole: &str, out: &mut Writer<'_>) {
+        let key = Fingerprint::from_text(id);
         if key.is_empty() {
-            self.drafts.leave(out);
+            self.drafts.pause_current(out);
             out.begin_message(None);
-            out.text(whole);
-        } else if self.shown.has_shown(key) && self.drafts.said(key).is_none() {
-            // It was left too long ago to be changed.
-            if self.shown.news(key, whole) != News::Nothing {
-                out.unrecognised(UnrecognisedReason::Late, whole);
+            out.append_text(whole);
+        } else if self.shown.has_text(key) && self.drafts.text(key).is_none() {
+            // Its draft was dropped: it can no longer be changed.
+            if self.shown.diff_whole_text(key, whole) != ShownDiff::Unchanged {
+                out.append_unrecognised(UnrecognisedReason::Late, whole);
             }
         } else {
-            self.shown.say_whole(key, whole);
-            self.drafts.whole(key, None, whole, out);
+            self.shown.set_text(key, whole);
+            self.drafts.apply_whole_text(key, None, whole, out);
         }
     }
 
-    /// A picture came with the message that is open.
-    pub(super) fn pictured(&mut self) {
-        self.drafts.pin();
+    /// Marks the open message as having images.
+    pub(super) fn mark_has_images(&mut self) {
+        self.drafts.mark_has_images();
     }
 }

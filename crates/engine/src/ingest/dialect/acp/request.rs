@@ -1,28 +1,29 @@
-//! Requests of both sides, and their answers.
+//! JSON-RPC requests of both sides, and their responses.
 
 use crate::event::{
-    AnsweredBy, AskKind, AskOption, FailureReason, Stop, ToolOutcome, UnrecognisedReason,
+    AnsweredBy, AskKind, AskOption, FailureReason, StopReason, ToolOutcome, UnrecognisedReason,
 };
-use crate::ingest::frame::{Direction, Frame};
-use crate::ingest::json::{RawValue, Shape, elements, string, string_or_json};
+use crate::ingest::frame::{Frame, FrameOrigin};
+use crate::ingest::json::{RawValue, array_elements, as_string, object, string_or_json};
 use crate::limits::OPEN_TOOLS_MAX;
 use crate::run::{Fingerprint, Writer};
 
-use super::super::openai_chat::error_text;
-use super::{Acp, Line, Params, content, usage_of};
+use super::super::openai_chat::parse_error_message;
+use super::{Acp, Params, RpcMessage, USAGE, content};
 
-/// A request that waits for its answer.
+/// A request without a response.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Request {
+pub(super) struct PendingRequest {
     id: String,
-    by: Direction,
-    what: Asked,
+    requester: FrameOrigin,
+    kind: RequestKind,
 }
 
+/// Kind of a request, as far as its response matters.
 #[derive(Clone, Debug, PartialEq)]
-enum Asked {
+enum RequestKind {
     Turn,
-    /// A turn cannot do without the answer.
+    /// Its failure fails the turn.
     Session,
     Permission {
         call: String,
@@ -31,11 +32,12 @@ enum Asked {
     Other,
 }
 
-const RESULT: Shape<4> = Shape { read: ["stopReason", "usage", "outcome", "_meta"], skip: &[] };
-const OPTION: Shape<3> = Shape { read: ["optionId", "name", "kind"], skip: &[] };
+object! { ResultFields { reason = "stopReason", usage, outcome, meta = "_meta"; skip _ } }
+object! { OptionFields { id = "optionId", label = "name", kind; skip _ } }
 
 impl Acp {
-    pub(super) fn request(
+    /// Applies a request: writes prompts and asks, and remembers it.
+    pub(super) fn apply_request(
         &mut self,
         method: &str,
         id: Option<&RawValue>,
@@ -46,14 +48,16 @@ impl Acp {
         let id = id.map(string_or_json).unwrap_or_default();
         let (by, what) = match method {
             "session/prompt" => {
-                let text = params.prompt.map(content::plain).unwrap_or_default();
+                let text = params.prompt.map(content::block_text).unwrap_or_default();
                 self.write_prompt(&text, out);
-                self.sent = Some(Fingerprint::of(&text));
-                (Direction::Client, Asked::Turn)
+                self.sent_prompt = Some(Fingerprint::from_text(&text));
+                (FrameOrigin::Client, RequestKind::Turn)
             }
-            "session/request_permission" => (Direction::Agent, self.permission(&id, params, out)),
+            "session/request_permission" => {
+                (FrameOrigin::Agent, self.write_permission_ask(&id, params, out))
+            }
             "initialize" | "session/new" | "session/load" | "session/resume" => {
-                (Direction::Client, Asked::Session)
+                (FrameOrigin::Client, RequestKind::Session)
             }
             "authenticate"
             | "logout"
@@ -65,7 +69,7 @@ impl Acp {
             | "session/close"
             | "session/fork"
             | "session/delete"
-            | "$/cancel_request" => (Direction::Client, Asked::Other),
+            | "$/cancel_request" => (FrameOrigin::Client, RequestKind::Other),
             "fs/read_text_file"
             | "fs/write_text_file"
             | "terminal/create"
@@ -73,27 +77,39 @@ impl Acp {
             | "terminal/wait_for_exit"
             | "terminal/kill"
             | "terminal/release"
-            | "craft/drainMidTurnQueue" => (Direction::Agent, Asked::Other),
+            | "craft/drainMidTurnQueue" => (FrameOrigin::Agent, RequestKind::Other),
             _ => {
-                out.unrecognised(UnrecognisedReason::Frame, frame.data);
-                (frame.from, Asked::Other)
+                out.append_unrecognised(UnrecognisedReason::Frame, frame.data);
+                (frame.origin, RequestKind::Other)
             }
         };
-        if OPEN_TOOLS_MAX <= self.requests.len() {
-            self.requests.pop_front();
+        if OPEN_TOOLS_MAX <= self.pending_requests.len() {
+            self.pending_requests.pop_front();
         }
-        self.requests.push_back(Request { id: id.into_owned(), by, what });
+        self.pending_requests.push_back(PendingRequest {
+            id: id.into_owned(),
+            requester: by,
+            kind: what,
+        });
     }
 
-    fn permission(&mut self, id: &str, params: &Params<'_>, out: &mut Writer<'_>) -> Asked {
-        let call = params.tool_call.and_then(|raw| self.tools.asked(raw, out));
+    /// Writes a permission request as an ask.
+    fn write_permission_ask(
+        &mut self,
+        id: &str,
+        params: &Params<'_>,
+        out: &mut Writer<'_>,
+    ) -> RequestKind {
+        let call = params.tool_call.and_then(|raw| self.tools.describe_asked_call(raw, out));
         let mut options = Vec::new();
         let mut rejections = Vec::new();
-        for raw in params.options.map(elements).unwrap_or_default() {
-            let Some(option) = OPTION.read(raw.get()) else {
+        for raw in params.options.map(array_elements).unwrap_or_default() {
+            let Some(option) = OptionFields::from_raw(raw) else {
+                out.append_unrecognised(UnrecognisedReason::Frame, raw.get());
                 continue;
             };
-            let [id, label, kind] = option.read.map(|member| member.and_then(string));
+            let [id, label, kind] =
+                [option.id, option.label, option.kind].map(|member| member.and_then(as_string));
             let id = id.unwrap_or_default();
             if kind.is_some_and(|kind| kind.starts_with("reject")) {
                 rejections.push(id.clone().into_owned());
@@ -104,79 +120,94 @@ impl Acp {
             Some(call) => (call.ask, call.text, call.id),
             None => (AskKind::Tool, String::new(), String::new()),
         };
-        out.ask(id, kind, &text, options, out.step_of(&call));
-        Asked::Permission { call, rejections }
+        out.open_simple_ask(id, kind, &text, options, out.find_open_tool(&call));
+        RequestKind::Permission { call, rejections }
     }
 
-    pub(super) fn answer(&mut self, line: &Line<'_>, frame: Frame<'_>, out: &mut Writer<'_>) {
+    /// Applies a response: usage, the answer of an ask, a failure, or the end of the turn.
+    pub(super) fn apply_response(
+        &mut self,
+        line: &RpcMessage<'_>,
+        frame: Frame<'_>,
+        out: &mut Writer<'_>,
+    ) {
         let id = line.id.map(string_or_json).unwrap_or_default();
-        let result = line.result.and_then(|raw| RESULT.read(raw.get()));
-        let [reason, usage, outcome, meta] = result.map(|result| result.read).unwrap_or_default();
-        let asked = self.asked(&id, frame.from, outcome.is_some());
+        let result = line.result.and_then(ResultFields::from_raw);
+        let ResultFields { reason, usage, outcome, meta } = result.unwrap_or_default();
+        let asked = self.take_answered_request(&id, frame.origin, outcome.is_some());
         if let Some(usage) = usage {
-            out.run_usage(usage_of(usage));
-        } else if let Some(usage) = meta.and_then(content::quota) {
-            out.run_usage(usage);
+            out.emit_run_usage(USAGE.parse(usage));
+        } else if let Some(usage) = meta.and_then(content::parse_quota_usage) {
+            out.emit_run_usage(usage);
         }
         match (asked, line.error) {
-            (Some(Asked::Permission { call, rejections }), _) => {
-                let answer = outcome.map_or_else(|| "cancelled".to_owned(), content::choice);
+            (Some(RequestKind::Permission { call, rejections }), _) => {
+                let answer = outcome.map_or_else(|| "cancelled".to_owned(), content::chosen_option);
                 out.resolve_ask(&id, &answer, AnsweredBy::Person);
                 let rejected = answer == "cancelled" || rejections.contains(&answer);
-                if rejected && let Some(step) = out.step_of(&call) {
-                    self.tools.end(&call, step, ToolOutcome::Denied, out);
+                if rejected && let Some(step) = out.find_open_tool(&call) {
+                    self.tools.end_call(&call, step, ToolOutcome::Denied, out);
                 }
             }
-            // Agents can do without other answers.
-            (Some(Asked::Turn | Asked::Session) | None, Some(error))
-                if frame.from == Direction::Agent =>
+            // Failures of other requests do not end the turn.
+            (Some(RequestKind::Turn | RequestKind::Session) | None, Some(error))
+                if frame.origin == FrameOrigin::Agent =>
             {
-                fail(error, out);
+                write_failure(error, out);
             }
             _ => {}
         }
-        if let Some(reason) = reason.and_then(string) {
-            self.stop(&reason, out);
+        if let Some(reason) = reason.and_then(as_string) {
+            self.end_turn(&reason, out);
         }
     }
 
-    pub(super) fn stop(&mut self, reason: &str, out: &mut Writer<'_>) {
-        let voice = std::mem::take(&mut self.tools.voice);
+    /// Ends the turn, and the run, by its stop reason.
+    pub(super) fn end_turn(&mut self, reason: &str, out: &mut Writer<'_>) {
+        let voice = std::mem::take(&mut self.tools.last_output);
         match reason {
-            "end_turn" => voice.complete(Stop::End, out),
-            "max_tokens" => voice.complete(Stop::Length, out),
+            "end_turn" => voice.complete_run(StopReason::End, out),
+            "max_tokens" => voice.complete_run(StopReason::Length, out),
             "max_turn_requests" => {
-                out.fail(FailureReason::Limit, "the limit of requests in a turn was reached");
+                out.report_failed(FailureReason::Limit, "reached the request limit of the turn");
             }
-            "refusal" => out.fail(FailureReason::Refused, "the agent refused"),
-            "cancelled" => out.cancelled(""),
-            _ => voice.complete(Stop::Other, out),
+            "refusal" => out.report_failed(FailureReason::Refused, "the agent refused"),
+            "cancelled" => out.report_cancelled(""),
+            _ => voice.complete_run(StopReason::Other, out),
         }
-        // What the agent says after this belongs to another turn.
+        // Later output belongs to another turn.
         out.end_round(None);
     }
 
-    /// The request that is answered. Both sides count their own, so that ids alone do not tell.
-    fn asked(&mut self, id: &str, from: Direction, outcome: bool) -> Option<Asked> {
-        let at = self.requests.iter().rposition(|request| {
-            let permission = matches!(request.what, Asked::Permission { .. });
-            // In the agent's lines alone, or unmarked ones, every line counts as the agent's.
-            let by_other = from == Direction::Agent || request.by == Direction::Agent;
+    /// Removes and returns the request that a response answers. Ids of both sides overlap, so the
+    /// sender and the presence of an `outcome` decide.
+    fn take_answered_request(
+        &mut self,
+        id: &str,
+        from: FrameOrigin,
+        outcome: bool,
+    ) -> Option<RequestKind> {
+        let at = self.pending_requests.iter().rposition(|request| {
+            let permission = matches!(request.kind, RequestKind::Permission { .. });
+            // In one-sided or unmarked input every line counts as the agent's.
+            let by_other = from == FrameOrigin::Agent || request.requester == FrameOrigin::Agent;
             request.id == id && by_other && permission == outcome
         });
-        let at = at.or_else(|| self.requests.iter().rposition(|request| request.id == id))?;
-        self.requests.remove(at).map(|request| request.what)
+        let at =
+            at.or_else(|| self.pending_requests.iter().rposition(|request| request.id == id))?;
+        self.pending_requests.remove(at).map(|request| request.kind)
     }
 }
 
-fn fail(error: &RawValue, out: &mut Writer<'_>) {
+/// Fails or cancels the run by a JSON-RPC error.
+fn write_failure(error: &RawValue, out: &mut Writer<'_>) {
     const CANCELLED: &str = "-32800";
-    const ERROR: Shape<1> = Shape { read: ["code"], skip: &[] };
-    let code = ERROR.read(error.get()).and_then(|error| error.read[0]);
+    object! { ErrorFields { code; skip _ } }
+    let code = ErrorFields::from_raw(error).and_then(|error| error.code);
     if code.is_some_and(|code| code.get() == CANCELLED) {
-        out.cancelled(&error_text(error));
+        out.report_cancelled(&parse_error_message(error));
     } else {
-        out.fail(FailureReason::Error, &error_text(error));
+        out.report_failed(FailureReason::Error, &parse_error_message(error));
     }
     out.end_round(None);
 }

@@ -1,101 +1,109 @@
-//! Results of tools, pictures and citations.
+//! Tool results, images and citations.
 
 use crate::event::{Citation, Image, StepId, ToolOutcome};
-use crate::ingest::json::{RawValue, Shape, elements, number, string};
+use crate::ingest::json::{RawValue, array_elements, as_scalar, as_string, object};
 use crate::run::{ToolStart, Writer};
 
 use super::block::server_tool_kind;
 
-const CITATION: Shape<5> = Shape {
-    read: ["url", "title", "cited_text", "document_title", "source"],
-    skip: &["type", "encrypted_index", "document_index", "start_char_index", "end_char_index"],
-};
-const PART: Shape<2> = Shape { read: ["type", "text"], skip: &[] };
+object! { CitationFields {
+    url, title, quote = "cited_text", document = "document_title", source,
+    ; skip _
+} }
+object! { PartFields { kind = "type", text; skip _ } }
 
-/// A result that comes as a block: of a server tool in the same reply, or of a tool the client ran.
-pub(super) fn tool_result(
+/// Writes a result block: of a server tool in the same reply, or of a tool that the client ran.
+/// `declared` is the outcome that the block states; its content may be an error all the same.
+pub(super) fn write_tool_result(
     block: &str,
     call: &str,
     content: Option<&RawValue>,
-    failed: bool,
+    declared: ToolOutcome,
     out: &mut Writer<'_>,
 ) {
-    // A turn that was paused goes on in another stream: its result comes without its call.
-    let step = out.step_of(call).unwrap_or_else(|| {
+    // A paused turn resumes in another stream, where the result arrives without its call.
+    let step = out.find_open_tool(call).unwrap_or_else(|| {
         let name = block.strip_suffix("_tool_result").unwrap_or(block);
-        out.tool(ToolStart::provider(call, name, server_tool_kind(name)))
+        out.start_tool(ToolStart::provider_tool(call, name, server_tool_kind(name)))
     });
-    let failed = failed || content.is_some_and(is_error_result);
     if let Some(content) = content {
-        result_output(step, content, out);
+        write_result_output(step, content, out);
     }
-    let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
+    let is_error = content.is_some_and(is_error_result);
+    let outcome = if is_error { ToolOutcome::Failed } else { declared };
     out.end_tool(step, outcome, None);
 }
 
-/// What a tool put out, as a text or in parts.
-pub(in crate::ingest::dialect) fn result_output(
+/// Writes a result's content: a string, or a list of parts.
+pub(in crate::ingest::dialect) fn write_result_output(
     step: StepId,
     content: &RawValue,
     out: &mut Writer<'_>,
 ) {
-    match string(content) {
-        Some(text) => out.whole_output(step, &text),
-        None => result_parts(step, content, out),
+    match as_string(content) {
+        Some(text) => out.append_output_if_none(step, &text),
+        None => write_result_parts(step, content, out),
     }
 }
 
-/// Text and pictures of a result; anything else as the JSON it is.
-fn result_parts(step: StepId, content: &RawValue, out: &mut Writer<'_>) {
-    let parts = elements(content);
+/// Writes the text and image parts of a result; other parts as their JSON.
+fn write_result_parts(step: StepId, content: &RawValue, out: &mut Writer<'_>) {
+    let parts = array_elements(content);
     if parts.is_empty() {
         if content.get() != "[]" {
-            out.output(step, content.get());
+            out.append_output(step, content.get());
         }
         return;
     }
     for raw in parts {
-        let [kind, text] = PART.read(raw.get()).map_or([None; 2], |part| part.read);
-        match kind.and_then(string).as_deref() {
-            Some("text") => out.output(step, &text.and_then(string).unwrap_or_default()),
-            Some("image") if let Some(image) = image_of(raw) => out.output_image(step, image),
-            _ => out.output(step, raw.get()),
+        let PartFields { kind, text } = PartFields::from_raw(raw).unwrap_or_default();
+        match kind.and_then(as_string).as_deref() {
+            Some("text") => out.append_output(step, &text.and_then(as_string).unwrap_or_default()),
+            Some("image") if let Some(image) = parse_image(raw) => {
+                out.append_output_image(step, image);
+            }
+            _ => out.append_output(step, raw.get()),
         }
     }
 }
 
+/// Returns true if a result reports an error by its type, `error_code` or `return_code`.
 fn is_error_result(content: &RawValue) -> bool {
-    const RESULT: Shape<3> = Shape { read: ["type", "error_code", "return_code"], skip: &[] };
-    RESULT.read(content.get()).is_some_and(|result| {
-        let [kind, error_code, return_code] = result.read;
-        let named = kind.and_then(string).is_some_and(|kind| kind.ends_with("_error"));
+    object! { ResultFields { kind = "type", error_code, return_code; skip _ } }
+    ResultFields::from_raw(content).is_some_and(|result| {
+        let ResultFields { kind, error_code, return_code } = result;
+        let named = kind.and_then(as_string).is_some_and(|kind| kind.ends_with("_error"));
         named
             || error_code.is_some()
-            || return_code.and_then(number::<i64>).is_some_and(|code| code != 0)
+            || return_code.and_then(as_scalar::<i64>).is_some_and(|code| code != 0)
     })
 }
 
-pub(in crate::ingest::dialect) fn image_of(raw: &RawValue) -> Option<Image<'_>> {
-    const IMAGE: Shape<3> = Shape { read: ["source", "data", "mimeType"], skip: &[] };
-    const SOURCE: Shape<3> = Shape { read: ["media_type", "data", "url"], skip: &[] };
-    let [source, data, mime] = IMAGE.read(raw.get())?.read;
+/// Reads an image block: inline base64 or a URL.
+pub(in crate::ingest::dialect) fn parse_image(raw: &RawValue) -> Option<Image<'_>> {
+    object! { ImageFields { source, data, mime = "mimeType"; skip _ } }
+    object! { SourceFields { media_type, data, url; skip _ } }
+    let ImageFields { source, data, mime } = ImageFields::from_raw(raw)?;
     if let (Some(data), Some(mime)) = (data, mime) {
-        return Some(Image::Inline { media_type: string(mime)?, base64: string(data)? });
+        return Some(Image::Inline { media_type: as_string(mime)?, base64: as_string(data)? });
     }
-    let [media_type, data, url] = SOURCE.read(source?.get())?.read;
+    let SourceFields { media_type, data, url } = SourceFields::from_raw(source?)?;
     match (media_type, data, url) {
         (Some(media_type), Some(data), _) => {
-            Some(Image::Inline { media_type: string(media_type)?, base64: string(data)? })
+            Some(Image::Inline { media_type: as_string(media_type)?, base64: as_string(data)? })
         }
-        (_, _, Some(url)) => Some(Image::Url { url: string(url)? }),
+        (_, _, Some(url)) => Some(Image::Url { url: as_string(url)? }),
         _ => None,
     }
 }
 
-pub(super) fn cite(raw: &RawValue, out: &mut Writer<'_>) {
-    let Some(citation) = CITATION.read(raw.get()) else {
+/// Cites one source of the open message.
+pub(super) fn write_citation(raw: &RawValue, out: &mut Writer<'_>) {
+    let Some(citation) = CitationFields::from_raw(raw) else {
         return;
     };
-    let [url, title, quote, document, source] = citation.read.map(|member| member.and_then(string));
-    out.cite(Citation { url: url.or(source), title: title.or(document), quote });
+    let [url, title, quote, document, source] =
+        [citation.url, citation.title, citation.quote, citation.document, citation.source]
+            .map(|member| member.and_then(as_string));
+    out.append_citation(Citation { url: url.or(source), title: title.or(document), quote });
 }

@@ -1,34 +1,31 @@
-//! What the server asks of a person, and the answers.
+//! Approval requests and questions of the server, and their answers.
 
 use std::borrow::Cow;
 
 use crate::event::{AnsweredBy, AskKind, AskOption, UnrecognisedReason};
-use crate::ingest::frame::Direction;
-use crate::ingest::json::{RawValue, Shape, elements, string, string_or_json};
+use crate::ingest::frame::FrameOrigin;
+use crate::ingest::json::{
+    RawValue, array_elements, as_string, object, object_members, string_or_json,
+};
 use crate::run::{Fingerprint, Writer};
 
-use super::super::codex::shown::Key;
-use super::{CodexAppServer, Params, remember, words_of};
+use super::super::shared::bounded::push_bounded;
+use super::super::shared::dedup::bound_id;
+use super::super::shared::shown_items::ShownItemKey;
+use super::{CodexAppServer, Params, REMEMBERED_MAX, message_text};
 
-/// An ask whose answer has not been seen; the item tells it, if nobody else does.
+/// An ask without an answer; the end of its item may imply one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OpenAsk {
     id: String,
-    item: Key,
-}
-
-/// How much of an ask's id is kept.
-const ID_BYTES_MAX: usize = 256;
-
-fn short(id: &str) -> &str {
-    &id[..id.floor_char_boundary(ID_BYTES_MAX)]
+    item: ShownItemKey,
 }
 
 const APPROVAL_DECISIONS: [&str; 4] = ["accept", "acceptForSession", "decline", "cancel"];
 
 impl CodexAppServer {
-    /// A request from the server.
-    pub(super) fn request(
+    /// Applies a request of the server: writes it as an ask.
+    pub(super) fn apply_request(
         &mut self,
         method: &str,
         id: &str,
@@ -40,67 +37,82 @@ impl CodexAppServer {
             "item/commandExecution/requestApproval" | "execCommandApproval" => {
                 let words = [params.command, params.reason].into_iter().flatten();
                 let words = words.filter(|raw| raw.get() != "null").map(string_or_json);
-                let text = words.chain(more(params)).collect::<Vec<_>>().join("\n");
+                let text = words.chain(approval_details(params)).collect::<Vec<_>>().join("\n");
                 (AskKind::Command, Some(text.into()))
             }
             "item/fileChange/requestApproval" | "applyPatchApproval" => {
                 let words = params.reason.filter(|raw| raw.get() != "null").map(string_or_json);
-                let words = words.or(Some("apply the changes to the files".into()));
-                let text = words.into_iter().chain(more(params)).collect::<Vec<_>>().join("\n");
+                let words = words.or(Some("Apply the file changes?".into()));
+                let text = words
+                    .into_iter()
+                    .chain(approval_details(params))
+                    .collect::<Vec<_>>()
+                    .join("\n");
                 (AskKind::Tool, Some(text.into()))
             }
             "item/permissions/requestApproval" => {
                 let words = params.reason.filter(|raw| raw.get() != "null").map(string_or_json);
-                let text = words.into_iter().chain(more(params)).collect::<Vec<_>>().join("\n");
+                let text = words
+                    .into_iter()
+                    .chain(approval_details(params))
+                    .collect::<Vec<_>>()
+                    .join("\n");
                 (AskKind::Tool, Some(text.into()))
             }
-            "mcpServer/elicitation/request" => (AskKind::Mcp, Some(words_of(params))),
+            "mcpServer/elicitation/request" => (AskKind::Mcp, Some(message_text(params))),
             "item/tool/requestUserInput" => (AskKind::Followup, None),
-            _ if is_boring(method) => return,
+            _ if is_ignored_request(method) => return,
             _ => {
-                out.unrecognised(UnrecognisedReason::Frame, raw);
+                out.append_unrecognised(UnrecognisedReason::Frame, raw);
                 return;
             }
         };
-        out.unknown_fields(&params.unknown);
+        out.append_unknown_fields(&params.unknown);
         let item = params.item_id.as_deref().or(params.call_id.as_deref()).unwrap_or("");
-        let step = out.step_of(item);
+        let step = out.find_open_tool(item);
         let (text, options) = match kind {
-            AskKind::Followup => questions(params.questions),
-            _ => (text.unwrap_or_default().into_owned(), decisions(params.decisions)),
+            AskKind::Followup => parse_questions(params.questions, out),
+            _ => (text.unwrap_or_default().into_owned(), parse_decisions(params.decisions, out)),
         };
-        let id = short(id);
-        out.ask(id, kind, &text, options, step);
-        remember(&mut self.asks, OpenAsk { id: id.to_owned(), item: Fingerprint::of(item) });
+        let id = bound_id(id).into_owned();
+        out.open_simple_ask(&id, kind, &text, options, step);
+        let ask = OpenAsk { id, item: Fingerprint::from_text(item) };
+        push_bounded(&mut self.asks, ask, REMEMBERED_MAX);
     }
 
-    /// Ids of both sides overlap: without a direction, only what looks like an answer is one.
-    pub(super) fn answer(
+    /// Resolves the ask that a response answers. Ids of both sides overlap: in the agent's lines
+    /// only a result with the fields of an answer counts.
+    pub(super) fn apply_answer(
         &mut self,
         id: &str,
         result: &RawValue,
-        from: Direction,
+        from: FrameOrigin,
         out: &mut Writer<'_>,
     ) {
-        const ANSWER: Shape<4> =
-            Shape { read: ["decision", "answers", "permissions", "action"], skip: &[] };
-        let said = ANSWER.read(result.get()).map(|answer| answer.read).unwrap_or_default();
-        let said = said.into_iter().flatten().next();
-        if from == Direction::Agent && said.is_none() {
+        object! { AnswerFields { decision, answers, permissions, action; skip _ } }
+        let AnswerFields { decision, answers, permissions, action } =
+            AnswerFields::from_raw(result).unwrap_or_default();
+        let field = decision.or(answers).or(permissions).or(action);
+        if from == FrameOrigin::Agent && field.is_none() {
             return;
         }
-        let id = short(id);
+        let id = bound_id(id);
         if let Some(at) = self.asks.iter().position(|ask| ask.id == id) {
             self.asks.remove(at);
-            let answer = string_or_json(said.unwrap_or(result));
-            out.resolve_ask(id, &answer, AnsweredBy::Person);
+            let answer = string_or_json(field.unwrap_or(result));
+            out.resolve_ask(&id, &answer, AnsweredBy::Person);
         }
     }
 
-    /// The item is over, so what was asked about it has been answered.
-    pub(super) fn answered_by_item(&mut self, item: &str, declined: bool, out: &mut Writer<'_>) {
+    /// Resolves the asks about an item that ended.
+    pub(super) fn resolve_asks_of_item(
+        &mut self,
+        item: &str,
+        declined: bool,
+        out: &mut Writer<'_>,
+    ) {
         let answer = if declined { "decline" } else { "accept" };
-        let item = Fingerprint::of(item);
+        let item = Fingerprint::from_text(item);
         self.asks.retain(|ask| {
             let over = !item.is_empty() && ask.item == item;
             if over {
@@ -111,24 +123,24 @@ impl CodexAppServer {
     }
 }
 
-/// What else an approval would give, each on a line of its own.
-fn more<'a>(params: &Params<'a>) -> impl Iterator<Item = Cow<'a, str>> {
+/// Details of what an approval grants, one per line.
+fn approval_details<'a>(params: &Params<'a>) -> impl Iterator<Item = Cow<'a, str>> {
     let json = [
         ("permissions", params.permissions),
-        ("more permissions", params.more_permissions),
+        ("additional permissions", params.more_permissions),
         ("network", params.network),
     ];
     let json = json.map(|(name, raw)| {
         let raw = raw.filter(|raw| raw.get() != "null")?;
         Some(format!("{name}: {}", raw.get()).into())
     });
-    let texts = [("in", &params.cwd), ("write below", &params.grant_root)];
+    let texts = [("in", &params.cwd), ("write access to", &params.grant_root)];
     let texts = texts.map(|(name, text)| Some(format!("{name} {}", text.as_deref()?).into()));
     texts.into_iter().chain(json).flatten()
 }
 
-/// Requests that ask nothing of a person, and those of a client whose lines are not marked as its.
-fn is_boring(method: &str) -> bool {
+/// True for known requests that are not asks, and for those of an unmarked client.
+fn is_ignored_request(method: &str) -> bool {
     const METHODS: [&str; 10] = [
         "account/chatgptAuthTokens/refresh",
         "initialize",
@@ -144,42 +156,61 @@ fn is_boring(method: &str) -> bool {
     METHODS.contains(&method)
 }
 
-/// The choices the server offers; a choice with parameters is named by its only key.
-fn decisions(raw: Option<&RawValue>) -> Vec<AskOption<'_>> {
+/// Parses the elements of a list; records those that cannot be read as unrecognised.
+fn parse_or_record<'a, T>(
+    elements: Vec<&'a RawValue>,
+    parse: fn(&'a RawValue) -> Option<T>,
+    out: &mut Writer<'_>,
+) -> Vec<T> {
+    let mut parsed = Vec::new();
+    for raw in elements {
+        match parse(raw) {
+            Some(element) => parsed.push(element),
+            None => out.append_unrecognised(UnrecognisedReason::Frame, raw.get()),
+        }
+    }
+    parsed
+}
+
+/// Parses the decisions that the server offers, or the default ones.
+fn parse_decisions<'a>(raw: Option<&'a RawValue>, out: &mut Writer<'_>) -> Vec<AskOption<'a>> {
     let Some(raw) = raw else {
         let all = APPROVAL_DECISIONS.into_iter();
-        return all.map(|id| AskOption { id: id.into(), label: label(id, None) }).collect();
+        return all
+            .map(|id| AskOption { id: id.into(), label: decision_label(id, None) })
+            .collect();
     };
-    elements(raw).into_iter().filter_map(decision).collect()
+    parse_or_record(array_elements(raw), parse_decision, out)
 }
 
-fn decision(choice: &RawValue) -> Option<AskOption<'_>> {
-    const CHOICE: Shape<0> = Shape { read: [], skip: &[] };
-    if let Some(id) = string(choice) {
-        let label = label(&id, None);
+/// Parses one decision: a string, or an object with one key and parameters.
+fn parse_decision(choice: &RawValue) -> Option<AskOption<'_>> {
+    if let Some(id) = as_string(choice) {
+        let label = decision_label(&id, None);
         return Some(AskOption { id, label });
     }
-    let (id, parameters) = CHOICE.read(choice.get())?.unknown.into_iter().next()?;
-    Some(AskOption { label: label(&id, Some(parameters)), id: id.into() })
+    let (id, parameters) = object_members(choice.get())?.into_iter().next()?;
+    Some(AskOption { label: decision_label(&id, Some(parameters)), id: id.into() })
 }
 
-/// A decision in words. One that allows more than this once says what.
-fn label(id: &str, parameters: Option<&RawValue>) -> Cow<'static, str> {
+/// Label of a decision; one that allows more than this call names what.
+fn decision_label(id: &str, parameters: Option<&RawValue>) -> Cow<'static, str> {
     match id {
         "accept" => "Approve".into(),
         "acceptForSession" => "Approve for this session".into(),
         "acceptWithExecpolicyAmendment" => {
-            const AMENDMENT: Shape<1> = Shape { read: ["execpolicy_amendment"], skip: &[] };
+            object! { Amendment { execpolicy_amendment; skip _ } }
             let begins = parameters
-                .and_then(|parameters| AMENDMENT.read(parameters.get())?.read[0])
-                .map(|words| elements(words).into_iter().map(string_or_json).collect::<Vec<_>>())
+                .and_then(|parameters| Amendment::from_raw(parameters)?.execpolicy_amendment)
+                .map(|words| {
+                    array_elements(words).into_iter().map(string_or_json).collect::<Vec<_>>()
+                })
                 .filter(|words| !words.is_empty());
             match begins {
                 Some(words) => {
-                    format!("Approve, and from now on whatever begins with {}", words.join(" "))
-                        .into()
+                    format!("Always approve commands starting with {}", words.join(" ")).into()
                 }
-                None => "Approve, and the like from now on".into(),
+                None => "Always approve similar commands".into(),
             }
         }
         "decline" => "Decline".into(),
@@ -188,35 +219,36 @@ fn label(id: &str, parameters: Option<&RawValue>) -> Cow<'static, str> {
     }
 }
 
-/// The questions, and the choices of the only one.
-fn questions(raw: Option<&RawValue>) -> (String, Vec<AskOption<'_>>) {
-    const QUESTION: Shape<3> = Shape { read: ["question", "options", "header"], skip: &[] };
-    let questions: Vec<_> = raw
-        .map(elements)
-        .unwrap_or_default()
-        .into_iter()
-        .filter_map(|raw| QUESTION.read(raw.get()))
-        .map(|question| question.read)
-        .collect();
+/// Parses the questions into one text, and the options if there is only one question.
+fn parse_questions<'a>(
+    raw: Option<&'a RawValue>,
+    out: &mut Writer<'_>,
+) -> (String, Vec<AskOption<'a>>) {
+    object! { Question { question, options, header; skip _ } }
+    let questions = raw.map(array_elements).unwrap_or_default();
+    let questions = parse_or_record(questions, Question::from_raw, out);
     let texts: Vec<String> = questions
         .iter()
-        .filter_map(|[text, _, header]| {
-            let text = text.map(string_or_json)?;
-            let header = header.and_then(string).filter(|header| !header.is_empty());
+        .filter_map(|&Question { question, header, .. }| {
+            let text = question.map(string_or_json)?;
+            let header = header.and_then(as_string).filter(|header| !header.is_empty());
             Some(header.map_or_else(|| text.to_string(), |header| format!("{header}: {text}")))
         })
         .collect();
     let options = match questions.as_slice() {
-        [[_, Some(options), _]] => elements(options).into_iter().filter_map(choice).collect(),
+        [Question { options: Some(options), .. }] => {
+            parse_or_record(array_elements(options), parse_choice, out)
+        }
         _ => Vec::new(),
     };
     (texts.join("\n"), options)
 }
 
-/// A choice is known by its label, and told with what it means.
-fn choice(raw: &RawValue) -> Option<AskOption<'_>> {
-    const OPTION: Shape<2> = Shape { read: ["label", "description"], skip: &[] };
-    let [label, description] = OPTION.read(raw.get())?.read.map(|member| member.and_then(string));
+/// Parses an option of a question: its label is the id, shown with its description.
+fn parse_choice(raw: &RawValue) -> Option<AskOption<'_>> {
+    object! { OptionFields { label, description; skip _ } }
+    let OptionFields { label, description } = OptionFields::from_raw(raw)?;
+    let [label, description] = [label, description].map(|member| member.and_then(as_string));
     let id = label?;
     let label = match description.filter(|words| !words.is_empty()) {
         Some(words) => format!("{id}: {words}").into(),

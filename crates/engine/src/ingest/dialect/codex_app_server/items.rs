@@ -1,21 +1,26 @@
-//! The items of a turn: messages, reasoning and tools, from their start to their end.
+//! Items of a turn: messages, reasoning and tools, started and completed.
 
 use crate::event::{
-    Event, Image, Phase, ReasoningOrigin, StepId, ToolKind, ToolOutcome, UnrecognisedReason,
+    Event, Image, MessagePhase, ReasoningOrigin, StepId, ToolKind, ToolOutcome, UnrecognisedReason,
 };
 use crate::ingest::json::{
-    RawValue, Shape, Text, elements, is_true, object, object_text, string, string_or_json,
+    RawValue, Text, array_elements, as_string, is_true, json_object_of_members, object,
+    string_or_json,
 };
 use crate::run::{Fingerprint, ToolStart, Writer};
 
-use super::super::agents::{Voice, agent_tool};
-use super::super::codex::calls::Calls;
-use super::super::codex::results::{agents_words, content_part, end_command, end_mcp, outcome_of};
-use super::super::openai_chat::image_of_url;
-use super::{CodexAppServer, Compaction, Params, remember};
+use super::super::openai_chat::image_from_url;
+use super::super::shared::bounded::push_bounded;
+use super::super::shared::cli_agent::{LastModelOutput, client_tool_start};
+use super::super::shared::codex_results::{
+    end_command_step, end_mcp_step, tool_outcome, write_agent_messages, write_content_part,
+};
+use super::super::shared::unnamed_calls::CallMatcher;
+use super::{CodexAppServer, CompactionSource, Params, REMEMBERED_MAX};
 
+/// Life-cycle stage that an item notification reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum ItemStage {
     Started,
     Completed,
 }
@@ -56,92 +61,102 @@ object! { Item {
 } }
 
 impl CodexAppServer {
-    pub(super) fn item(
+    /// Applies one item by its type.
+    pub(super) fn apply_item(
         &mut self,
-        stage: Stage,
+        stage: ItemStage,
         params: &Params<'_>,
         raw: &str,
         out: &mut Writer<'_>,
     ) {
         let item = params.item.map(|raw| serde_json::from_str::<Item<'_>>(raw.get()));
         let Some(Ok(item)) = item else {
-            out.unrecognised(UnrecognisedReason::Frame, raw);
+            out.append_unrecognised(UnrecognisedReason::Frame, raw);
             return;
         };
-        out.unknown_fields(&item.unknown);
-        let main = self.is_main(params);
+        out.append_unknown_fields(&item.unknown);
+        let main = self.is_main_thread(params);
         match item.kind.as_deref().unwrap_or("") {
-            "userMessage" => self.user_message(stage, main, &item, out),
-            "agentMessage" | "plan" if main => self.message(stage, &item, out),
+            "userMessage" => self.apply_user_message(stage, main, &item, out),
+            "agentMessage" | "plan" if main => self.apply_message(stage, &item, out),
             "agentMessage" | "plan" => {
-                if stage == Stage::Completed {
+                if stage == ItemStage::Completed {
                     let whole = item.text.as_deref().unwrap_or("");
-                    self.agent_message(params, id_of(&item), whole, raw, out);
+                    self.apply_sub_agent_message(params, item_id(&item), whole, raw, out);
                 }
             }
             "reasoning" => {
-                if main && stage == Stage::Completed {
-                    self.reasoning_completed(&item, out);
+                if main && stage == ItemStage::Completed {
+                    self.apply_completed_reasoning(&item, out);
                 }
             }
             "contextCompaction" => {
-                if main && stage == Stage::Completed {
-                    self.compaction = Compaction::Item;
-                    out.note(Event::HistoryCompacted { summary: None });
+                if main && stage == ItemStage::Completed {
+                    self.compaction_source = CompactionSource::Item;
+                    out.append_event(Event::HistoryCompacted { summary: None });
                 }
             }
             "exitedReviewMode" => {
-                if main && stage == Stage::Completed {
-                    self.voice = Voice::Heard;
-                    self.speech.leave(out);
-                    out.declare_final(item.review.as_deref().unwrap_or(""));
+                if main && stage == ItemStage::Completed {
+                    self.last_output = LastModelOutput::Text;
+                    self.thread_texts.pause_message(out);
+                    out.declare_final_text(item.review.as_deref().unwrap_or(""));
                 }
             }
             "enteredReviewMode" | "hookPrompt" => {}
-            _ => self.tool(stage, params, &item, raw, out),
+            _ => self.apply_tool_item(stage, params, &item, raw, out),
         }
     }
 
-    fn user_message(&mut self, stage: Stage, main: bool, item: &Item<'_>, out: &mut Writer<'_>) {
-        if self.speech.is_new_prompt(id_of(item), stage) && main {
-            let text = words_of_input(item.content);
-            let print = Fingerprint::of(&text);
-            if self.sent.take().is_none_or(|sent| !sent.same_text(&print)) {
-                out.prompt(&text);
+    /// Writes a prompt that was not written before.
+    fn apply_user_message(
+        &mut self,
+        stage: ItemStage,
+        main: bool,
+        item: &Item<'_>,
+        out: &mut Writer<'_>,
+    ) {
+        if self.thread_texts.record_prompt(item_id(item), stage) && main {
+            let text = input_text(item.content);
+            let print = Fingerprint::from_text(&text);
+            if self.sent_prompt.take().is_none_or(|sent| !sent.is_same_text(&print)) {
+                out.append_prompt(&text);
             }
         }
     }
 
-    /// What the client sends for the person; the server tells of it once more.
-    pub(super) fn sent(&mut self, params: &Params<'_>, out: &mut Writer<'_>) {
-        let text = words_of_input(params.input);
+    /// Writes the prompt that the client sends; the server repeats it.
+    pub(super) fn write_sent_prompt(&mut self, params: &Params<'_>, out: &mut Writer<'_>) {
+        let text = input_text(params.input);
         if !text.is_empty() {
-            self.sent = Some(Fingerprint::of(&text));
-            out.prompt(&text);
+            self.sent_prompt = Some(Fingerprint::from_text(&text));
+            out.append_prompt(&text);
         }
     }
 
-    fn message(&mut self, stage: Stage, item: &Item<'_>, out: &mut Writer<'_>) {
+    /// Applies a message item of the main thread.
+    fn apply_message(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
         let phase = match item.phase.as_deref() {
-            Some("commentary") => Some(Phase::Commentary),
-            Some("final_answer") => Some(Phase::Final),
+            Some("commentary") => Some(MessagePhase::Commentary),
+            Some("final_answer") => Some(MessagePhase::Final),
             _ => None,
         };
         let text = item.text.as_deref().unwrap_or("");
-        if stage == Stage::Started {
-            self.speech.begin(id_of(item), phase);
-        } else if self.speech.complete(id_of(item), phase, text, out) {
-            self.voice = Voice::Heard;
+        if stage == ItemStage::Started {
+            self.thread_texts.announce_message(item_id(item), phase);
+        } else if self.thread_texts.complete_message(item_id(item), phase, text, out) {
+            self.last_output = LastModelOutput::Text;
         }
     }
 
-    fn reasoning_completed(&mut self, item: &Item<'_>, out: &mut Writer<'_>) {
-        if self.speech.end_thought(id_of(item), out) {
+    /// Ends a reasoning item; writes it whole if no delta arrived.
+    fn apply_completed_reasoning(&mut self, item: &Item<'_>, out: &mut Writer<'_>) {
+        if self.thread_texts.end_reasoning(item_id(item), out) {
             return;
         }
         let parts = |raw: Option<&RawValue>| {
             let parts: Vec<String> = raw
-                .map(elements)
+                .map(array_elements)
                 .unwrap_or_default()
                 .into_iter()
                 .map(|part| string_or_json(part).into_owned())
@@ -150,162 +165,179 @@ impl CodexAppServer {
         };
         let (summary, content) = (parts(item.summary), parts(item.content));
         if !summary.is_empty() {
-            out.reasoning(&summary, ReasoningOrigin::Summary);
+            out.append_reasoning(&summary, ReasoningOrigin::Summary);
             out.end_reasoning();
         } else if !content.is_empty() {
-            out.reasoning(&content, ReasoningOrigin::Native);
+            out.append_reasoning(&content, ReasoningOrigin::Native);
             out.end_reasoning();
         } else {
-            out.redacted_reasoning();
+            out.append_redacted_reasoning();
         }
     }
 
-    fn tool(
+    /// Finds or starts the step of a tool item, and ends it when the item is completed.
+    fn apply_tool_item(
         &mut self,
-        stage: Stage,
+        stage: ItemStage,
         params: &Params<'_>,
         item: &Item<'_>,
         raw: &str,
         out: &mut Writer<'_>,
     ) {
-        let Some(tool) = tool_of(item) else {
-            if stage == Stage::Completed {
-                out.unrecognised(UnrecognisedReason::Frame, raw);
+        let Some(tool) = tool_start(item) else {
+            if stage == ItemStage::Completed {
+                out.append_unrecognised(UnrecognisedReason::Frame, raw);
             }
             return;
         };
-        if stage == Stage::Completed && self.calls.is_repeat(id_of(item), raw) {
+        if stage == ItemStage::Completed && self.calls.check_repeated_end(item_id(item), raw) {
             return;
         }
-        let arguments = arguments_of(item);
-        let parent = if self.is_main(params) { None } else { self.agent_step(params) };
+        let arguments = tool_arguments(item);
+        let parent = if self.is_main_thread(params) { None } else { self.sub_agent_step(params) };
         let known = match stage {
-            Stage::Started => Calls::started(tool, out),
-            Stage::Completed => self.calls.step_of(tool, &arguments, out),
+            ItemStage::Started => CallMatcher::open_step_of_started(tool, out),
+            ItemStage::Completed => self.calls.open_step_of(tool, &arguments, out),
         };
         let step = known.unwrap_or_else(|| {
             if parent.is_none() {
-                self.voice = Voice::CalledTool;
+                self.last_output = LastModelOutput::ToolCall;
             }
-            let step = out.tool(ToolStart { parent, ..tool });
-            self.calls.add(tool, &arguments, step);
+            let step = out.start_tool(ToolStart { parent, ..tool });
+            self.calls.record_call(tool, &arguments, step);
             step
         });
         if tool.kind == ToolKind::Agent {
-            self.adopt(step, item);
+            self.assign_threads_to_step(step, item);
         }
-        out.whole_arguments(step, &arguments);
-        out.ready(step);
-        if stage == Stage::Completed {
+        out.set_arguments(step, &arguments);
+        out.mark_tool_ready(step);
+        if stage == ItemStage::Completed {
             let declined = item.status.as_deref() == Some("declined");
-            self.answered_by_item(id_of(item), declined, out);
-            end_tool(step, item, out);
+            self.resolve_asks_of_item(item_id(item), declined, out);
+            end_tool_step(step, item, out);
         }
     }
 
-    /// What these threads say from now on belongs to this step.
-    fn adopt(&mut self, step: StepId, item: &Item<'_>) {
-        let several = item.receiver_threads.map(elements).unwrap_or_default();
+    /// Assigns the threads that an item addresses to its step.
+    fn assign_threads_to_step(&mut self, step: StepId, item: &Item<'_>) {
+        let several = item.receiver_threads.map(array_elements).unwrap_or_default();
         for thread in several.into_iter().chain(item.receiver_thread) {
-            let Some(thread) = string(thread) else {
+            let Some(thread) = as_string(thread) else {
                 continue;
             };
-            if thread != self.thread {
-                let thread = Fingerprint::of(&thread);
-                self.agents.retain(|(known, _)| *known != thread);
-                remember(&mut self.agents, (thread, step));
+            if thread != self.main_thread {
+                let thread = Fingerprint::from_text(&thread);
+                self.sub_agents.retain(|(known, _)| *known != thread);
+                push_bounded(&mut self.sub_agents, (thread, step), REMEMBERED_MAX);
             }
         }
     }
 }
 
-fn id_of<'a>(item: &'a Item<'_>) -> &'a str {
+/// Id of an item, or empty.
+fn item_id<'a>(item: &'a Item<'_>) -> &'a str {
     item.id.as_deref().unwrap_or("")
 }
 
-fn words_of_input(input: Option<&RawValue>) -> String {
-    const INPUT: Shape<1> = Shape { read: ["text"], skip: &[] };
+/// Text of an input list, joined by line breaks.
+fn input_text(input: Option<&RawValue>) -> String {
+    object! { Input { text; skip _ } }
     let texts: Vec<String> = input
-        .map(elements)
+        .map(array_elements)
         .unwrap_or_default()
         .into_iter()
-        .filter_map(|raw| INPUT.read(raw.get())?.read[0].and_then(string))
+        .filter_map(|raw| Input::from_raw(raw)?.text.and_then(as_string))
         .map(std::borrow::Cow::into_owned)
         .collect();
     texts.join("\n")
 }
 
-fn tool_of<'a>(item: &'a Item<'_>) -> Option<ToolStart<'a>> {
-    let call = id_of(item);
+/// Tool start of an item; `None` if it is not a tool.
+fn tool_start<'a>(item: &'a Item<'_>) -> Option<ToolStart<'a>> {
+    let call = item_id(item);
     let named = item.tool.as_deref();
     let tool = match item.kind.as_deref()? {
-        "commandExecution" => agent_tool("command_execution", ToolKind::Command),
-        "fileChange" => agent_tool("file_change", ToolKind::Edit),
+        "commandExecution" => client_tool_start("command_execution", ToolKind::Command),
+        "fileChange" => client_tool_start("file_change", ToolKind::Edit),
         "mcpToolCall" => {
             let server = item.server.as_deref();
-            ToolStart { server, ..agent_tool(named.unwrap_or(""), ToolKind::Mcp) }
+            ToolStart { server, ..client_tool_start(named.unwrap_or(""), ToolKind::Mcp) }
         }
-        "dynamicToolCall" => agent_tool(named.unwrap_or(""), ToolKind::Function),
+        "dynamicToolCall" => client_tool_start(named.unwrap_or(""), ToolKind::Function),
         "collabAgentToolCall" | "collabToolCall" => {
-            agent_tool(named.unwrap_or("collab"), ToolKind::Agent)
+            client_tool_start(named.unwrap_or("collab"), ToolKind::Agent)
         }
-        "webSearch" => ToolStart::provider("", "web_search", ToolKind::WebSearch),
-        "imageView" => agent_tool("image_view", ToolKind::Builtin),
-        "imageGeneration" => ToolStart::provider("", "image_generation", ToolKind::ImageGeneration),
+        "webSearch" => ToolStart::provider_tool("", "web_search", ToolKind::WebSearch),
+        "imageView" => client_tool_start("image_view", ToolKind::Builtin),
+        "imageGeneration" => {
+            ToolStart::provider_tool("", "image_generation", ToolKind::ImageGeneration)
+        }
         _ => return None,
     };
     Some(ToolStart { call, ..tool })
 }
 
-fn arguments_of(item: &Item<'_>) -> String {
+/// Arguments of a tool item as JSON.
+fn tool_arguments(item: &Item<'_>) -> String {
     match item.kind.as_deref().unwrap_or("") {
-        "commandExecution" => object_text(&[("command", item.command), ("cwd", item.cwd)]),
-        "fileChange" => object_text(&[("changes", item.changes)]),
-        "webSearch" => object_text(&[("query", item.query), ("action", item.action)]),
-        "imageView" => object_text(&[("path", item.path)]),
-        "imageGeneration" => object_text(&[("prompt", item.revised_prompt)]),
-        "collabAgentToolCall" | "collabToolCall" => object_text(&[("prompt", item.prompt)]),
+        "commandExecution" => {
+            json_object_of_members(&[("command", item.command), ("cwd", item.cwd)])
+        }
+        "fileChange" => json_object_of_members(&[("changes", item.changes)]),
+        "webSearch" => json_object_of_members(&[("query", item.query), ("action", item.action)]),
+        "imageView" => json_object_of_members(&[("path", item.path)]),
+        "imageGeneration" => json_object_of_members(&[("prompt", item.revised_prompt)]),
+        "collabAgentToolCall" | "collabToolCall" => {
+            json_object_of_members(&[("prompt", item.prompt)])
+        }
         _ => item.arguments.map_or("{}", RawValue::get).to_owned(),
     }
 }
 
-fn end_tool(step: StepId, item: &Item<'_>, out: &mut Writer<'_>) {
+/// Writes the output of a tool item and ends its step.
+fn end_tool_step(step: StepId, item: &Item<'_>, out: &mut Writer<'_>) {
     let status = item.status.as_deref();
     match item.kind.as_deref().unwrap_or("") {
         "commandExecution" => {
-            out.whole_output(step, item.aggregated_output.as_deref().unwrap_or(""));
-            end_command(step, status, item.exit_code, out);
+            out.append_output_if_none(step, item.aggregated_output.as_deref().unwrap_or(""));
+            end_command_step(step, status, item.exit_code, out);
         }
-        "mcpToolCall" => end_mcp(step, status, item.result, item.error, out),
+        "mcpToolCall" => end_mcp_step(step, status, item.result, item.error, out),
         "dynamicToolCall" => {
             if let Some(content) = item.content_items {
-                dynamic_parts(step, content, out);
+                write_dynamic_tool_parts(step, content, out);
             }
             let failed = item.success.is_some_and(|success| !is_true(success));
-            let outcome = if failed { ToolOutcome::Failed } else { outcome_of(status) };
+            let outcome = if failed { ToolOutcome::Failed } else { tool_outcome(status) };
             out.end_tool(step, outcome, None);
         }
         "imageGeneration" => {
-            if let Some(base64) = item.result.and_then(string).filter(|image| !image.is_empty()) {
-                out.output_image(step, Image::Inline { media_type: "image/png".into(), base64 });
+            if let Some(base64) = item.result.and_then(as_string).filter(|image| !image.is_empty())
+            {
+                out.append_output_image(
+                    step,
+                    Image::Inline { media_type: "image/png".into(), base64 },
+                );
             }
-            out.end_tool(step, outcome_of(status), None);
+            out.end_tool(step, tool_outcome(status), None);
         }
         _ => {
             if let Some(states) = item.agents_states {
-                agents_words(step, states, out);
+                write_agent_messages(step, states, out);
             }
-            out.end_tool(step, outcome_of(status), None);
+            out.end_tool(step, tool_outcome(status), None);
         }
     }
 }
 
-fn dynamic_parts(step: StepId, content: &RawValue, out: &mut Writer<'_>) {
-    const PART: Shape<1> = Shape { read: ["imageUrl"], skip: &[] };
-    for raw in elements(content) {
-        match PART.read(raw.get()).and_then(|part| part.read[0]).and_then(string) {
-            Some(url) => out.output_image(step, image_of_url(url)),
-            None => content_part(step, raw, out),
+/// Writes the texts and images of a dynamic tool as output.
+fn write_dynamic_tool_parts(step: StepId, content: &RawValue, out: &mut Writer<'_>) {
+    object! { PartFields { image_url = "imageUrl"; skip _ } }
+    for raw in array_elements(content) {
+        match PartFields::from_raw(raw).and_then(|part| part.image_url).and_then(as_string) {
+            Some(url) => out.append_output_image(step, image_from_url(url)),
+            None => write_content_part(step, raw, out),
         }
     }
 }

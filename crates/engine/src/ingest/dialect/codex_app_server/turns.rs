@@ -1,134 +1,126 @@
-//! Turns: how they begin, what they cost, and how they end.
+//! Turns: start, plan, usage, errors and end.
 
-use crate::event::{FailureReason, Level, Stop, ToolKind, ToolOutcome, Usage};
-use crate::ingest::json::{RawValue, Shape, is_true, number, object_text, string};
+use crate::event::{FailureReason, NoticeLevel, StopReason, ToolKind, ToolOutcome};
+use crate::ingest::json::{RawValue, as_string, is_true, json_object_of_members, object};
 use crate::run::Writer;
 
-use super::super::agents::{LastError, Voice, agent_tool};
-use super::super::codex::calls::Calls;
-use super::super::codex::results::Retry;
-use super::super::openai_chat::error_text;
-use super::{CodexAppServer, Params, Turn, words_of};
+use super::super::openai_chat::parse_error_message;
+use super::super::shared::cli_agent::{LastModelOutput, PendingError, client_tool_start};
+use super::super::shared::codex_results::RetryNotice;
+use super::super::shared::unnamed_calls::CallMatcher;
+use super::super::shared::usage::UsageNames;
+use super::{CodexAppServer, Params, TurnState, message_text};
 
-const TURN: Shape<2> = Shape { read: ["status", "error"], skip: &[] };
+object! { Turn { status, error; skip _ } }
 
 impl CodexAppServer {
-    pub(super) fn turn_started(&mut self, params: &Params<'_>, out: &mut Writer<'_>) {
+    /// Starts a turn of the main thread and its round.
+    pub(super) fn apply_turn_started(&mut self, params: &Params<'_>, out: &mut Writer<'_>) {
         let thread = params.thread_id.as_deref().unwrap_or("");
-        if self.is_agent(thread) {
+        if self.is_sub_agent_thread(thread) {
             return;
         }
         match self.turn {
-            Turn::Idle => thread.clone_into(&mut self.thread),
-            Turn::Running if self.is_main(params) => {}
-            Turn::Running => return,
+            TurnState::Idle => thread.clone_into(&mut self.main_thread),
+            TurnState::Running if self.is_main_thread(params) => {}
+            TurnState::Running => return,
         }
-        self.turn = Turn::Running;
-        self.speech.next_turn();
-        self.calls = Calls::default();
-        self.plan.clear();
-        self.error.tell(out);
-        self.error = LastError::default();
-        self.voice = Voice::Heard;
-        out.round(self.model.as_deref(), None);
+        self.turn = TurnState::Running;
+        self.thread_texts.reset_for_turn();
+        self.calls = CallMatcher::default();
+        self.last_plan.clear();
+        self.pending_error.report_held(out);
+        self.pending_error = PendingError::default();
+        self.last_output = LastModelOutput::Text;
+        out.start_round(self.model.as_deref(), None);
     }
 
-    pub(super) fn turn_completed(&mut self, params: &Params<'_>, out: &mut Writer<'_>) {
-        if !self.is_main(params) {
+    /// Ends the turn, and with it the run.
+    pub(super) fn apply_turn_completed(&mut self, params: &Params<'_>, out: &mut Writer<'_>) {
+        if !self.is_main_thread(params) {
             return;
         }
-        self.turn = Turn::Idle;
-        if let Some(total) = self.total.take() {
-            out.run_usage(total);
+        self.turn = TurnState::Idle;
+        if let Some(total) = self.total_usage.take() {
+            out.emit_run_usage(total);
         }
-        let turn = params.turn.and_then(|raw| TURN.read(raw.get()));
-        let [status, error] = turn.map(|turn| turn.read).unwrap_or_default();
-        let status = status.and_then(string);
+        let turn = params.turn.and_then(Turn::from_raw);
+        let Turn { status, error } = turn.unwrap_or_default();
+        let status = status.and_then(as_string);
         if status.as_deref() != Some("failed") {
-            self.error.tell(out);
+            self.pending_error.report_held(out);
         }
         match status.as_deref() {
-            Some("interrupted") => out.cancelled("interrupted"),
+            Some("interrupted") => out.report_cancelled("interrupted"),
             Some("failed") => {
-                let words = error.map(error_text);
+                let words = error.map(parse_error_message);
                 let words = words.as_deref().unwrap_or("the turn failed");
-                self.error.ends(words, out);
-                out.fail(failure_of(error), words);
+                self.pending_error.report_unless_same(words, out);
+                out.report_failed(failure_reason(error), words);
             }
-            _ => self.voice.complete(Stop::End, out),
+            _ => self.last_output.complete_run(StopReason::End, out),
         }
     }
 
-    /// Each version of the plan is a call that is over.
-    pub(super) fn plan(&mut self, params: &Params<'_>, out: &mut Writer<'_>) {
-        let plan = object_text(&[("explanation", params.explanation), ("plan", params.plan)]);
-        if !self.is_main(params) || plan == self.plan {
+    /// Writes each new version of the plan as one finished call.
+    pub(super) fn apply_plan(&mut self, params: &Params<'_>, out: &mut Writer<'_>) {
+        let plan =
+            json_object_of_members(&[("explanation", params.explanation), ("plan", params.plan)]);
+        if !self.is_main_thread(params) || plan == self.last_plan {
             return;
         }
-        // A plan has no result that the model would have to answer.
-        let step = out.tool(agent_tool("update_plan", ToolKind::Builtin));
-        out.whole_arguments(step, &plan);
+        let step = out.start_tool(client_tool_start("update_plan", ToolKind::Builtin));
+        out.set_arguments(step, &plan);
         out.end_tool(step, ToolOutcome::Succeeded, None);
-        self.plan = plan;
+        self.last_plan = plan;
     }
 
-    pub(super) fn token_usage(&mut self, params: &Params<'_>, out: &mut Writer<'_>) {
-        const USAGE: Shape<2> = Shape { read: ["total", "last"], skip: &[] };
-        if !self.is_main(params) {
+    /// Writes the usage of the last model call and keeps the total.
+    pub(super) fn apply_token_usage(&mut self, params: &Params<'_>, out: &mut Writer<'_>) {
+        object! { UsageFields { total, last; skip _ } }
+        if !self.is_main_thread(params) {
             return;
         }
-        let usage = params.token_usage.and_then(|raw| USAGE.read(raw.get()));
-        let [total, last] = usage.map(|usage| usage.read).unwrap_or_default();
-        self.total = total.map(usage_of);
+        let usage = params.token_usage.and_then(UsageFields::from_raw);
+        let UsageFields { total, last } = usage.unwrap_or_default();
+        self.total_usage = total.map(|total| USAGE.parse(total));
         if let Some(last) = last {
-            out.round_usage(usage_of(last));
+            out.update_round_usage(USAGE.parse(last));
         }
     }
 
-    pub(super) fn error(&mut self, params: &Params<'_>, out: &mut Writer<'_>) {
-        let words = params.error.map_or_else(|| words_of(params).into_owned(), error_text);
+    /// Writes a retry and withdraws unfinished text, or holds the error.
+    pub(super) fn apply_error(&mut self, params: &Params<'_>, out: &mut Writer<'_>) {
+        let words =
+            params.error.map_or_else(|| message_text(params).into_owned(), parse_error_message);
         if params.will_retry.is_some_and(is_true) {
-            if self.is_main(params) {
-                self.speech.take_back_unfinished(out);
+            if self.is_main_thread(params) {
+                self.thread_texts.withdraw_unfinished(out);
             }
-            Retry::of(&words).unwrap_or_default().note(&words, out);
-        } else if self.is_main(params) {
-            self.error.hold(&words, out);
+            RetryNotice::parse(&words).unwrap_or_default().write_retry(&words, out);
+        } else if self.is_main_thread(params) {
+            self.pending_error.hold_error(&words, out);
         } else {
-            out.notice(Level::Error, &words);
+            out.append_notice(NoticeLevel::Error, &words);
         }
     }
 }
 
-fn failure_of(error: Option<&RawValue>) -> FailureReason {
-    const ERROR: Shape<1> = Shape { read: ["codexErrorInfo"], skip: &[] };
-    let info = error.and_then(|raw| ERROR.read(raw.get())?.read[0]).and_then(string);
+/// Failure reason of an error object.
+fn failure_reason(error: Option<&RawValue>) -> FailureReason {
+    object! { ErrorFields { codex_error_info = "codexErrorInfo"; skip _ } }
+    let info =
+        error.and_then(|raw| ErrorFields::from_raw(raw)?.codex_error_info).and_then(as_string);
     match info.as_deref() {
         Some("usageLimitExceeded" | "sessionBudgetExceeded") => FailureReason::Limit,
         _ => FailureReason::Error,
     }
 }
 
-fn usage_of(raw: &RawValue) -> Usage {
-    const USAGE: Shape<5> = Shape {
-        read: [
-            "inputTokens",
-            "outputTokens",
-            "reasoningOutputTokens",
-            "cachedInputTokens",
-            "cacheWriteInputTokens",
-        ],
-        skip: &[],
-    };
-    let usage = USAGE.read(raw.get()).map(|usage| usage.read).unwrap_or_default();
-    let [input, output, reasoning, cache_read, cache_write] =
-        usage.map(|member| member.and_then(number));
-    Usage {
-        input_tokens: input,
-        output_tokens: output,
-        reasoning_tokens: reasoning,
-        cache_read_tokens: cache_read,
-        cache_write_tokens: cache_write,
-        cost_usd: None,
-    }
-}
+const USAGE: UsageNames = UsageNames {
+    input: "inputTokens",
+    output: "outputTokens",
+    reasoning: "reasoningOutputTokens",
+    cache_read: "cachedInputTokens",
+    cache_write: "cacheWriteInputTokens",
+};

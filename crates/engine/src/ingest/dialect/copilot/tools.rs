@@ -1,16 +1,16 @@
-//! Tools, and the sub-agents behind some of them.
+//! Tools and sub-agents.
 
-use crate::event::{StepId, Stop, ToolKind, ToolOutcome, UnrecognisedReason};
+use crate::event::{StepId, StopReason, ToolKind, ToolOutcome, UnrecognisedReason};
 use crate::ingest::json::{
-    RawValue, Shape, Text, elements, is_true, number, object, string, string_or_json,
+    RawValue, Text, array_elements, as_scalar, as_string, is_true, object, string_or_json,
 };
 use crate::run::{Fingerprint, ToolStart, Writer};
 
-use super::super::agents::agent_tool;
-use super::super::openai_chat::error_text;
-use super::{Copilot, Data, asks, remember};
+use super::super::openai_chat::parse_error_message;
+use super::super::shared::cli_agent::client_tool_start;
+use super::{Copilot, EventBody, asks, insert_bounded};
 
-object! { Request {
+object! { ToolRequest {
     call: Text<'a> = "toolCallId",
     name: Text<'a> = "name",
     arguments: &'a RawValue = "arguments",
@@ -19,10 +19,11 @@ object! { Request {
 } }
 
 impl Copilot {
-    pub(super) fn tool(
+    /// Applies a tool event.
+    pub(super) fn apply_tool_event(
         &mut self,
         kind: &str,
-        data: &Data<'_>,
+        data: &EventBody<'_>,
         parent: Option<StepId>,
         raw: &str,
         out: &mut Writer<'_>,
@@ -32,119 +33,119 @@ impl Copilot {
         let server = data.mcp_server.as_deref();
         match kind {
             "assistant.tool_call_delta" => {
-                let step = step_of(call, name, server, parent, out);
-                remember(&mut self.turn.streamed, Fingerprint::of(call));
-                out.arguments(step, data.input_delta.as_deref().unwrap_or(""));
+                let step = find_or_start_step(call, name, server, parent, out);
+                insert_bounded(&mut self.turn.streamed_ids, Fingerprint::from_text(call));
+                out.append_arguments(step, data.input_delta.as_deref().unwrap_or(""));
             }
             "tool.execution_start" => {
-                let step = step_of(call, name, server, parent, out);
-                self.whole_arguments(step, call, data.arguments, out);
+                let step = find_or_start_step(call, name, server, parent, out);
+                self.write_whole_arguments(step, call, data.arguments, out);
             }
             "tool.user_requested" => {}
             "tool.shell_output"
             | "tool.execution_partial_result"
             | "tool.execution_progress"
-            | "tool.execution_complete" => match out.step_of(call) {
-                Some(step) => told_of(step, kind, data, out),
-                None => out.unrecognised(UnrecognisedReason::Late, raw),
+            | "tool.execution_complete" => match out.find_open_tool(call) {
+                Some(step) => write_tool_update(step, kind, data, out),
+                None => out.append_unrecognised(UnrecognisedReason::Late, raw),
             },
-            _ => out.unrecognised(UnrecognisedReason::Frame, raw),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }
     }
 
-    /// The calls a whole message asks for.
-    pub(super) fn requested_tools(
+    /// Starts the calls that a whole message requests.
+    pub(super) fn apply_tool_requests(
         &mut self,
         requests: &RawValue,
         parent: Option<StepId>,
         out: &mut Writer<'_>,
     ) {
-        for raw in elements(requests) {
-            let Ok(request) = serde_json::from_str::<Request<'_>>(raw.get()) else {
-                out.unrecognised(UnrecognisedReason::Frame, raw.get());
+        for raw in array_elements(requests) {
+            let Ok(request) = serde_json::from_str::<ToolRequest<'_>>(raw.get()) else {
+                out.append_unrecognised(UnrecognisedReason::Frame, raw.get());
                 continue;
             };
-            out.unknown_fields(&request.unknown);
+            out.append_unknown_fields(&request.unknown);
             if parent.is_none() {
-                self.turn.stop = Some(Stop::Tools);
+                self.turn.stop = Some(StopReason::Tools);
             }
             let call = request.call.as_deref().unwrap_or("");
             let name = request.name.as_deref().unwrap_or("");
-            let step = step_of(call, name, request.mcp_server.as_deref(), parent, out);
-            self.whole_arguments(step, call, request.arguments, out);
+            let step = find_or_start_step(call, name, request.mcp_server.as_deref(), parent, out);
+            self.write_whole_arguments(step, call, request.arguments, out);
         }
     }
 
-    /// Arguments that came piece by piece are spelt otherwise when they come whole.
-    fn whole_arguments(
+    /// Writes whole arguments unless they were streamed: the two differ in formatting.
+    fn write_whole_arguments(
         &mut self,
         step: StepId,
         call: &str,
         arguments: Option<&RawValue>,
         out: &mut Writer<'_>,
     ) {
-        let streamed = self.turn.streamed.contains(&Fingerprint::of(call));
+        let streamed = self.turn.streamed_ids.contains(&Fingerprint::from_text(call));
         if let Some(arguments) = arguments.filter(|_| !streamed) {
-            out.whole_arguments(step, &string_or_json(arguments));
+            out.set_arguments(step, &string_or_json(arguments));
         }
-        out.ready(step);
+        out.mark_tool_ready(step);
     }
 
-    /// What a sub-agent says or does belongs to the tool that started it.
-    pub(super) fn sub_agent(
+    /// Applies an event of a sub-agent to the step of the tool that started it.
+    pub(super) fn apply_sub_agent_event(
         &mut self,
         agent: Option<&str>,
         parent_call: Option<&str>,
         kind: &str,
-        data: &Data<'_>,
+        data: &EventBody<'_>,
         raw: &str,
         out: &mut Writer<'_>,
     ) {
         if kind == "subagent.started" {
-            let step = data.call.as_deref().and_then(|call| out.step_of(call));
+            let step = data.call.as_deref().and_then(|call| out.find_open_tool(call));
             if let (Some(agent), Some(step)) = (agent, step) {
-                remember(&mut self.agents, (Fingerprint::of(agent), step));
+                insert_bounded(&mut self.sub_agents, (Fingerprint::from_text(agent), step));
             }
             return;
         }
-        if asks::handle(kind, data, out) {
+        if asks::apply_ask_event(kind, data, out) {
             return;
         }
-        let agent = agent.map(Fingerprint::of);
-        let known = self.agents.iter().rev().find(|(known, _)| Some(*known) == agent);
+        let agent = agent.map(Fingerprint::from_text);
+        let known = self.sub_agents.iter().rev().find(|(known, _)| Some(*known) == agent);
         let step = known.map(|&(_, step)| step);
-        let step = step.or_else(|| out.step_of(parent_call?));
+        let step = step.or_else(|| out.find_open_tool(parent_call?));
         let Some(step) = step else {
-            out.unrecognised(UnrecognisedReason::Late, raw);
+            out.append_unrecognised(UnrecognisedReason::Late, raw);
             return;
         };
         match kind {
             "assistant.message_delta" => {
-                remember(&mut self.turn.streamed, data.message_print());
-                out.output(step, data.delta.as_deref().unwrap_or(""));
+                insert_bounded(&mut self.turn.streamed_ids, data.message_fingerprint());
+                out.append_output(step, data.delta.as_deref().unwrap_or(""));
             }
             "assistant.message" => {
-                if !self.turn.is_new(data) {
+                if !self.turn.record_whole_message(data) {
                     return;
                 }
-                if !self.turn.streamed.contains(&data.message_print()) {
-                    out.output(step, data.content.as_deref().unwrap_or(""));
+                if !self.turn.streamed_ids.contains(&data.message_fingerprint()) {
+                    out.append_output(step, data.content.as_deref().unwrap_or(""));
                 }
                 if let Some(requests) = data.tool_requests {
-                    self.requested_tools(requests, Some(step), out);
+                    self.apply_tool_requests(requests, Some(step), out);
                 }
             }
             _ if kind.starts_with("tool.") || kind == "assistant.tool_call_delta" => {
-                self.tool(kind, data, Some(step), raw, out);
+                self.apply_tool_event(kind, data, Some(step), raw, out);
             }
-            _ if has_no_place(kind) => {}
-            _ => out.unrecognised(UnrecognisedReason::Frame, raw),
+            _ if is_ignored_sub_agent_event(kind) => {}
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }
     }
 }
 
-/// A sub-agent's rounds, its thoughts and what it was told have no place in a tool's output.
-fn has_no_place(kind: &str) -> bool {
+/// True for sub-agent events that are not tool output: rounds, reasoning and prompts.
+fn is_ignored_sub_agent_event(kind: &str) -> bool {
     matches!(
         kind,
         "assistant.turn_start"
@@ -160,33 +161,36 @@ fn has_no_place(kind: &str) -> bool {
     )
 }
 
-/// What a tool that runs does.
-fn told_of(step: StepId, kind: &str, data: &Data<'_>, out: &mut Writer<'_>) {
+/// Writes output, progress or the end of a running tool.
+fn write_tool_update(step: StepId, kind: &str, data: &EventBody<'_>, out: &mut Writer<'_>) {
     match kind {
-        "tool.shell_output" => out.output(step, data.text.as_deref().unwrap_or("")),
+        "tool.shell_output" => out.append_output(step, data.text.as_deref().unwrap_or("")),
         "tool.execution_partial_result" => {
-            out.output_so_far(step, data.partial_output.as_deref().unwrap_or(""));
+            out.append_cumulative_output(step, data.partial_output.as_deref().unwrap_or(""));
         }
-        "tool.execution_progress" => out.progress(step, data.progress.as_deref().unwrap_or("")),
-        _ => end_tool(step, data, out),
+        "tool.execution_progress" => {
+            out.append_tool_progress(step, data.progress.as_deref().unwrap_or(""));
+        }
+        _ => end_tool_step(step, data, out),
     }
 }
 
-/// The call's step, which begins when the call is first seen.
-fn step_of(
+/// Finds the step of a call, or starts it.
+fn find_or_start_step(
     call: &str,
     name: &str,
     server: Option<&str>,
     parent: Option<StepId>,
     out: &mut Writer<'_>,
 ) -> StepId {
-    out.step_of(call).unwrap_or_else(|| {
-        let kind = if server.is_some() { ToolKind::Mcp } else { kind_of(name) };
-        out.tool(ToolStart { call, server, parent, ..agent_tool(name, kind) })
+    out.find_open_tool(call).unwrap_or_else(|| {
+        let kind = if server.is_some() { ToolKind::Mcp } else { tool_kind(name) };
+        out.start_tool(ToolStart { call, server, parent, ..client_tool_start(name, kind) })
     })
 }
 
-fn kind_of(tool: &str) -> ToolKind {
+/// Kind of a tool by its name.
+fn tool_kind(tool: &str) -> ToolKind {
     match tool {
         "bash" | "powershell" => ToolKind::Command,
         "edit" | "create" | "apply_patch" | "str_replace_editor" => ToolKind::Edit,
@@ -197,22 +201,24 @@ fn kind_of(tool: &str) -> ToolKind {
     }
 }
 
-fn end_tool(step: StepId, data: &Data<'_>, out: &mut Writer<'_>) {
-    const RESULT: Shape<2> = Shape { read: ["detailedContent", "content"], skip: &[] };
-    const SHELL: Shape<1> = Shape { read: ["exitCode"], skip: &[] };
-    const ERROR: Shape<1> = Shape { read: ["code"], skip: &[] };
-    let result = data.result.and_then(|raw| RESULT.read(raw.get()));
-    let [detailed, content] = result.map(|result| result.read).unwrap_or_default();
-    if let Some(text) = detailed.or(content).and_then(string) {
-        out.settled_output(step, &text);
+/// Writes the result of a tool and ends its step.
+fn end_tool_step(step: StepId, data: &EventBody<'_>, out: &mut Writer<'_>) {
+    object! { ResultFields { detailed = "detailedContent", content; skip _ } }
+    object! { Shell { exit_code = "exitCode"; skip _ } }
+    object! { ErrorFields { code; skip _ } }
+    let result = data.result.and_then(ResultFields::from_raw);
+    let ResultFields { detailed, content } = result.unwrap_or_default();
+    if let Some(text) = detailed.or(content).and_then(as_string) {
+        out.append_final_output(step, &text);
     }
-    let code = data.error.and_then(|raw| ERROR.read(raw.get())?.read[0]).and_then(string);
+    let code = data.error.and_then(|raw| ErrorFields::from_raw(raw)?.code).and_then(as_string);
     let outcome = match code.as_deref() {
         Some("denied" | "rejected") => ToolOutcome::Denied,
         _ if data.success.is_none_or(is_true) => ToolOutcome::Succeeded,
         _ => ToolOutcome::Failed,
     };
-    let exit = data.shell.and_then(|raw| SHELL.read(raw.get())?.read[0]).and_then(number::<i64>);
+    let exit =
+        data.shell.and_then(|raw| Shell::from_raw(raw)?.exit_code).and_then(as_scalar::<i64>);
     let exit = exit.filter(|&code| code != 0).map(|code| format!("exit code {code}"));
-    out.end_tool(step, outcome, data.error.map(error_text).or(exit).as_deref());
+    out.end_tool(step, outcome, data.error.map(parse_error_message).or(exit).as_deref());
 }

@@ -1,13 +1,15 @@
-//! Tool calls: what is called, and what came of it.
+//! Tool calls of Cursor and their results.
 
 use std::borrow::Cow;
 
 use crate::event::{StepId, ToolKind, ToolOutcome};
-use crate::ingest::json::{RawValue, Shape, Unknown, elements, is_true, string, string_or_json};
+use crate::ingest::json::{
+    RawValue, array_elements, as_string, is_true, object, object_members, string_or_json,
+};
 use crate::run::{Fingerprint, ToolStart, Writer};
 
-/// A tool as it is called: under the one key that names it.
-pub(super) struct Call<'a> {
+/// A tool call: an object whose only key names the tool.
+pub(super) struct ToolCall<'a> {
     name: String,
     kind: ToolKind,
     server: Option<Cow<'a, str>>,
@@ -15,64 +17,70 @@ pub(super) struct Call<'a> {
     pub(super) result: Option<&'a RawValue>,
 }
 
-impl<'a> Call<'a> {
-    pub(super) fn read(raw: &'a RawValue) -> Option<Call<'a>> {
-        const ANY: Shape<0> = Shape { read: [], skip: &[] };
-        const BODY: Shape<4> = Shape { read: ["args", "result", "name", "arguments"], skip: &[] };
-        let members = ANY.read(raw.get())?.unknown;
+impl<'a> ToolCall<'a> {
+    /// Parses a `tool_call` member.
+    pub(super) fn parse(raw: &'a RawValue) -> Option<ToolCall<'a>> {
+        object! { Body { args, result, name, arguments; skip _ } }
+        let members = object_members(raw.get())?;
         let (key, body) = members.into_iter().find(|(_, body)| body.get().starts_with('{'))?;
-        let [args, result, name, arguments] = BODY.read(body.get())?.read;
+        let Body { args, result, name, arguments } = Body::from_raw(body)?;
         let short = key.strip_suffix("ToolCall").unwrap_or(&key);
-        let mut call = Call {
+        let mut call = ToolCall {
             name: short.to_owned(),
-            kind: kind_of(short),
+            kind: tool_kind(short),
             server: None,
             arguments: args.or(arguments).map(string_or_json),
             result,
         };
         if short == "function" {
-            call.name = name.and_then(string).map_or(key, Cow::into_owned);
+            call.name = name.and_then(as_string).map_or(key, Cow::into_owned);
         } else if let Some(args) = args
             && call.kind == ToolKind::Mcp
         {
-            call.read_mcp(args);
+            call.apply_mcp_arguments(args);
         }
         Some(call)
     }
 
-    pub(super) fn print(&self) -> Fingerprint {
-        let mut print = Fingerprint::of(&self.name);
+    /// Fingerprint of name and arguments.
+    pub(super) fn fingerprint(&self) -> Fingerprint {
+        let mut print = Fingerprint::from_text(&self.name);
         print.push(self.arguments.as_deref().unwrap_or(""));
         print
     }
 
-    pub(super) fn start(&self, id: &str, out: &mut Writer<'_>) -> StepId {
-        let step = out.tool(ToolStart {
+    /// Starts the step of the call.
+    pub(super) fn start_step(&self, id: &str, out: &mut Writer<'_>) -> StepId {
+        let step = out.start_tool(ToolStart {
             kind: self.kind,
             server: self.server.as_deref(),
-            ..ToolStart::function(id, &self.name)
+            ..ToolStart::client_function(id, &self.name)
         });
         if let Some(arguments) = &self.arguments {
-            out.whole_arguments(step, arguments);
+            out.set_arguments(step, arguments);
         }
-        out.ready(step);
+        out.mark_tool_ready(step);
         step
     }
 
-    fn read_mcp(&mut self, args: &'a RawValue) {
-        const MCP: Shape<4> =
-            Shape { read: ["providerIdentifier", "toolName", "name", "args"], skip: &[] };
-        let Some(mcp) = MCP.read(args.get()) else { return };
-        let [server, tool, name, inner] = mcp.read;
-        self.server = server.and_then(string);
-        if let Some(tool) = tool.or(name).and_then(string) {
+    /// Sets server, name and arguments from the arguments of an MCP call.
+    fn apply_mcp_arguments(&mut self, args: &'a RawValue) {
+        object! { Mcp {
+            server = "providerIdentifier", tool = "toolName", name, inner = "args",
+            ; skip _
+        } }
+        let Some(mcp) = Mcp::from_raw(args) else { return };
+        let Mcp { server, tool, name, inner } = mcp;
+        self.server = server.and_then(as_string);
+        if let Some(tool) = tool.or(name).and_then(as_string) {
             self.name = tool.into_owned();
         }
         self.arguments = inner.or(Some(args)).map(string_or_json);
     }
 }
 
-fn kind_of(name: &str) -> ToolKind {
+/// Kind of a tool by its name.
+fn tool_kind(name: &str) -> ToolKind {
     match name {
         "shell" => ToolKind::Command,
         "write" | "edit" | "delete" => ToolKind::Edit,
@@ -85,24 +93,23 @@ fn kind_of(name: &str) -> ToolKind {
     }
 }
 
-/// The one key of a result is how the call ended.
-pub(super) fn end_call(step: StepId, result: Option<&RawValue>, out: &mut Writer<'_>) {
-    const ANY: Shape<0> = Shape { read: [], skip: &[] };
-    const BODY: Shape<6> = Shape {
-        read: ["content", "stdout", "stderr", "errorMessage", "reason", "isError"],
-        skip: &[],
-    };
-    let members: Unknown<'_> =
-        result.and_then(|raw| ANY.read(raw.get())).map(|any| any.unknown).unwrap_or_default();
+object! { ResultBody {
+    content, stdout, stderr, error = "errorMessage", reason, is_error = "isError",
+    ; skip _
+} }
+
+/// Writes the output of a call and ends its step; the result's only key is the outcome.
+pub(super) fn end_tool_step(step: StepId, result: Option<&RawValue>, out: &mut Writer<'_>) {
+    let members = result.and_then(|raw| object_members(raw.get())).unwrap_or_default();
     let Some((key, body)) = members.first() else {
         out.end_tool(step, ToolOutcome::Succeeded, None);
         return;
     };
-    let body_members = BODY.read(body.get()).map_or([None; 6], |members| members.read);
-    out.whole_output(step, &output_of(body, body_members));
+    let result = ResultBody::from_raw(body).unwrap_or_default();
+    out.append_output_if_none(step, &tool_output(body, &result));
     match key.as_str() {
         // An MCP tool can fail and still be answered.
-        "success" if body_members[5].is_some_and(is_true) => {
+        "success" if result.is_error.is_some_and(is_true) => {
             out.end_tool(step, ToolOutcome::Failed, None);
         }
         "success" => out.end_tool(step, ToolOutcome::Succeeded, None),
@@ -111,14 +118,14 @@ pub(super) fn end_call(step: StepId, result: Option<&RawValue>, out: &mut Writer
     }
 }
 
-/// What a tool put out: a file's text, a command's two outputs, an error's words; else the JSON.
-fn output_of<'a>(body: &'a RawValue, members: [Option<&'a RawValue>; 6]) -> Cow<'a, str> {
-    let [content, stdout, stderr, error, reason, _] = members;
-    if let Some(texts) = content.and_then(content_texts) {
+/// Output of a tool: content, stdout and stderr, or an error text; else the JSON.
+fn tool_output<'a>(body: &'a RawValue, result: &ResultBody<'a>) -> Cow<'a, str> {
+    let &ResultBody { content, stdout, stderr, error, reason, .. } = result;
+    if let Some(texts) = content.and_then(join_content_texts) {
         return texts.into();
     }
     let [content, stdout, stderr, error, reason] =
-        [content, stdout, stderr, error, reason].map(|member| member.and_then(string));
+        [content, stdout, stderr, error, reason].map(|member| member.and_then(as_string));
     match (content.or(error).or(reason), stdout, stderr) {
         (None, Some(stdout), Some(stderr)) => stdout + stderr,
         (Some(text), ..) | (None, Some(text), None) | (None, None, Some(text)) => text,
@@ -126,13 +133,13 @@ fn output_of<'a>(body: &'a RawValue, members: [Option<&'a RawValue>; 6]) -> Cow<
     }
 }
 
-/// The texts of an MCP result, `[{"text":{"text":"..."}}]`, if it has nothing else.
-fn content_texts(content: &RawValue) -> Option<String> {
-    const TEXT: Shape<1> = Shape { read: ["text"], skip: &["type"] };
-    let parts = elements(content);
+/// Joins the texts of an MCP result, `[{"text":{"text":"..."}}]`; `None` if a part is not text.
+fn join_content_texts(content: &RawValue) -> Option<String> {
+    object! { Text { text; skip _ } }
+    let parts = array_elements(content);
     let texts = parts.iter().map(|raw| {
-        let outer = TEXT.read(raw.get())?.read[0]?;
-        string(outer).or_else(|| string(TEXT.read(outer.get())?.read[0]?))
+        let outer = Text::from_raw(raw)?.text?;
+        as_string(outer).or_else(|| as_string(Text::from_raw(outer)?.text?))
     });
     texts.collect::<Option<Vec<_>>>().filter(|texts| !texts.is_empty()).map(|texts| texts.concat())
 }

@@ -1,71 +1,77 @@
-//! `streamGenerateContent`: every frame is a whole response that holds only what is new.
+//! `streamGenerateContent`: every frame is a complete response object that holds only new content.
 
 use std::borrow::Cow;
 
 use crate::event::{
-    FailureReason, ReasoningOrigin, StepId, Stop, ToolKind, ToolOutcome, UnrecognisedReason, Usage,
+    FailureReason, ReasoningOrigin, StepId, StopReason, ToolKind, ToolOutcome, UnrecognisedReason,
+    Usage,
 };
 use crate::ingest::dialect::Unreadable;
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
-    Few, RawValue, Shape, Text, elements, object, sealed, string, string_or_json,
+    InlineFirstVec, RawValue, Text, array_elements, as_string, json_object_of_strings, object,
+    string_or_json,
 };
 use crate::run::{ToolStart, Writer};
 
-use super::fail_with;
+use super::super::shared::call_ids::CallIds;
+use super::finish_reason::{FinishKind, apply_finish_reason, failure_text};
 use super::partial_args::PartialArgs;
-use super::reasons::{Ended, end, words};
-use super::sources::{Cited, image_of};
-use super::usage::reply_usage;
+use super::sources::{CitedSources, parse_image};
+use super::usage::parse_reply_usage;
+use super::write_failure;
 
+/// State of one `streamGenerateContent` stream.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Generate {
-    response: String,
-    state: State,
-    /// Calls that came without an id, in the whole run.
-    unnamed: u32,
-    /// The call whose arguments are still coming.
-    open: Option<OpenCall>,
-    /// Code that runs and has no result yet.
-    code: Option<StepId>,
-    cited: Cited,
+pub(crate) struct GenerateContent {
+    response_id: String,
+    reply_state: ReplyState,
+    /// Calls without an id so far, in the whole run.
+    call_ids: CallIds,
+    /// The call whose arguments are still streaming.
+    open_call: Option<OpenCall>,
+    /// The code interpreter step without a result.
+    running_code: Option<StepId>,
+    cited_sources: CitedSources,
 }
 
+/// Progress of the current response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum ReplyState {
     #[default]
     Waiting,
     Replying {
-        asks_for_tools: bool,
+        has_tool_calls: bool,
     },
-    /// A `finishReason` has come.
+    /// The `finishReason` was received.
     Finished {
-        asks_for_tools: bool,
+        has_tool_calls: bool,
     },
-    /// An error, or a reason that is one.
+    /// An error or a failing `finishReason` was received.
     Failed,
 }
 
-impl State {
-    fn asks_for_tools(self) -> bool {
+impl ReplyState {
+    /// Returns true if the response has called a client tool.
+    fn has_tool_calls(self) -> bool {
         match self {
-            State::Waiting | State::Failed => false,
-            State::Replying { asks_for_tools } | State::Finished { asks_for_tools } => {
-                asks_for_tools
-            }
+            ReplyState::Waiting | ReplyState::Failed => false,
+            ReplyState::Replying { has_tool_calls: asks_for_tools }
+            | ReplyState::Finished { has_tool_calls: asks_for_tools } => asks_for_tools,
         }
     }
 }
 
-/// What a frame holds of a reply that may have ended before it.
+/// Content of a candidate, as far as it decides whether a new response starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Holds {
-    Nothing,
+enum CandidateContent {
+    Empty,
     Content,
-    /// Some servers say how it ends in every frame.
-    ContentAndEnd,
+    /// Content with a `finishReason`; some servers repeat the reason in every frame.
+    ContentAndFinish,
 }
 
+/// A function call whose arguments are still streaming.
 #[derive(Clone, Debug, PartialEq)]
 struct OpenCall {
     step: StepId,
@@ -73,7 +79,7 @@ struct OpenCall {
 }
 
 object! { Chunk {
-    candidates: Few<Candidate<'a>> = "candidates",
+    candidates: InlineFirstVec<Candidate<'a>> = "candidates",
     prompt_feedback: &'a RawValue = "promptFeedback",
     usage: &'a RawValue = "usageMetadata",
     model: Text<'a> = "modelVersion",
@@ -94,7 +100,7 @@ object! { Candidate {
 } }
 
 object! { Content {
-    parts: Few<Part<'a>> = "parts",
+    parts: InlineFirstVec<Part<'a>> = "parts",
     ; skip "role"
 } }
 
@@ -122,19 +128,20 @@ object! { FunctionCall {
 } }
 
 impl Candidate<'_> {
-    fn holds(&self) -> Holds {
+    /// Classifies the content of this candidate.
+    fn content_kind(&self) -> CandidateContent {
         let content = self.content.as_ref().and_then(|content| content.parts.as_ref());
-        match content.is_some_and(|parts| parts.iter().any(Part::says)) {
-            false => Holds::Nothing,
-            true if self.finish_reason.is_some() => Holds::ContentAndEnd,
-            true => Holds::Content,
+        match content.is_some_and(|parts| parts.iter().any(Part::has_content)) {
+            false => CandidateContent::Empty,
+            true if self.finish_reason.is_some() => CandidateContent::ContentAndFinish,
+            true => CandidateContent::Content,
         }
     }
 }
 
 impl Part<'_> {
-    /// Parts may be empty, or carry only a signature.
-    fn says(&self) -> bool {
+    /// Returns true if the part has content; parts may be empty or carry only a signature.
+    fn has_content(&self) -> bool {
         let call = self.function_call.as_ref().and_then(|call| call.name.as_deref());
         let words = [self.text.as_deref(), call];
         let code = [self.code, self.code_result, self.tool_call, self.tool_response];
@@ -143,259 +150,278 @@ impl Part<'_> {
     }
 }
 
-impl Generate {
-    pub(super) fn frame(
+impl GenerateContent {
+    /// Applies one frame: its candidates, prompt feedback, error and usage.
+    pub(super) fn push_frame(
         &mut self,
         frame: Frame<'_>,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
         let chunk: Chunk<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-        out.unknown_fields(&chunk.unknown);
+        out.append_unknown_fields(&chunk.unknown);
         let (response, model) = (chunk.response.as_deref().unwrap_or(""), chunk.model.as_deref());
         for candidate in chunk.candidates.unwrap_or_default() {
             if candidate.index.unwrap_or(0) == 0 {
-                self.begin(response, model, candidate.holds(), out);
-                self.candidate(candidate, frame.data, out);
+                self.ensure_round(response, model, candidate.content_kind(), out);
+                self.apply_candidate(candidate, frame.data, out);
             } else {
-                out.unrecognised(UnrecognisedReason::OtherChoice, frame.data);
+                out.append_unrecognised(UnrecognisedReason::OtherChoice, frame.data);
             }
         }
         if let Some(feedback) = chunk.prompt_feedback {
-            self.prompt_feedback(feedback, response, model, out);
+            self.apply_prompt_feedback(feedback, response, model, out);
         }
         if let Some(error) = chunk.error {
-            fail_with(error, out);
-            self.state = State::Failed;
+            write_failure(error, out);
+            self.reply_state = ReplyState::Failed;
         }
-        let usage = chunk.usage.map(reply_usage).unwrap_or_default();
+        let usage = chunk.usage.map(parse_reply_usage).unwrap_or_default();
         if usage != Usage::default() {
-            out.round_usage(usage);
+            out.update_round_usage(usage);
         }
         Ok(())
     }
 
-    /// No end came for the call that is open: what there is of its arguments is kept.
+    /// Writes the partial arguments of a call that was still open at the end of the stream.
     pub(super) fn finish(&mut self, out: &mut Writer<'_>) {
-        if let Some(call) = self.open.take()
+        if let Some(call) = self.open_call.take()
             && !call.arguments.is_empty()
         {
-            out.whole_arguments(call.step, &call.arguments.to_json());
+            out.set_arguments(call.step, &call.arguments.to_json());
         }
     }
 
-    /// Opens the round; another response after a finished one is a new round. One without an id
-    /// is another if it has something to say.
-    fn begin(&mut self, response: &str, model: Option<&str>, holds: Holds, out: &mut Writer<'_>) {
-        let another = match self.state {
-            State::Waiting => true,
-            State::Replying { .. } => false,
-            State::Finished { .. } if response.is_empty() => holds == Holds::Content,
-            State::Failed if response.is_empty() => holds != Holds::Nothing,
-            State::Finished { .. } | State::Failed => response != self.response,
+    /// Starts a round for a new response. After a finished one, a different response id starts
+    /// another; without an id, new content does.
+    fn ensure_round(
+        &mut self,
+        response: &str,
+        model: Option<&str>,
+        holds: CandidateContent,
+        out: &mut Writer<'_>,
+    ) {
+        let another = match self.reply_state {
+            ReplyState::Waiting => true,
+            ReplyState::Replying { .. } => false,
+            ReplyState::Finished { .. } if response.is_empty() => {
+                holds == CandidateContent::Content
+            }
+            ReplyState::Failed if response.is_empty() => holds != CandidateContent::Empty,
+            ReplyState::Finished { .. } | ReplyState::Failed => response != self.response_id,
         };
         if another {
             self.finish(out);
-            self.state = State::Replying { asks_for_tools: false };
-            response.clone_into(&mut self.response);
-            self.cited = Cited::default();
-            self.code = None;
-            out.round(model, Some(response).filter(|response| !response.is_empty()));
+            self.reply_state = ReplyState::Replying { has_tool_calls: false };
+            response.clone_into(&mut self.response_id);
+            self.cited_sources = CitedSources::default();
+            self.running_code = None;
+            out.start_round(model, Some(response).filter(|response| !response.is_empty()));
         }
     }
 
-    fn candidate(&mut self, candidate: Candidate<'_>, raw: &str, out: &mut Writer<'_>) {
-        out.unknown_fields(&candidate.unknown);
+    /// Writes a candidate's parts and sources, and ends the reply at its `finishReason`.
+    fn apply_candidate(&mut self, candidate: Candidate<'_>, raw: &str, out: &mut Writer<'_>) {
+        out.append_unknown_fields(&candidate.unknown);
         let content = candidate.content.unwrap_or_default();
-        out.unknown_fields(&content.unknown);
+        out.append_unknown_fields(&content.unknown);
         for part in content.parts.unwrap_or_default() {
-            self.part(part, raw, out);
+            self.apply_part(part, raw, out);
         }
         if let Some(grounding) = candidate.grounding {
-            self.cited.grounding(grounding, out);
+            self.cited_sources.write_grounding(grounding, out);
         }
         if let Some(citations) = candidate.citations {
-            self.cited.citations(citations, out);
+            self.cited_sources.write_citations(citations, out);
         }
         if let Some(reason) = candidate.finish_reason {
-            self.close_call(out);
-            let asks_for_tools = self.state.asks_for_tools();
-            let stop = if asks_for_tools { Stop::Tools } else { Stop::End };
-            self.state = match end(&reason, candidate.finish_message.as_deref(), stop, out) {
-                Ended::Well => State::Finished { asks_for_tools },
-                Ended::Badly => State::Failed,
+            self.close_open_call(out);
+            let asks_for_tools = self.reply_state.has_tool_calls();
+            let stop = if asks_for_tools { StopReason::Tools } else { StopReason::End };
+            self.reply_state = match apply_finish_reason(
+                &reason,
+                candidate.finish_message.as_deref(),
+                stop,
+                out,
+            ) {
+                FinishKind::Completed => ReplyState::Finished { has_tool_calls: asks_for_tools },
+                FinishKind::Failed => ReplyState::Failed,
             };
         }
     }
 
-    fn prompt_feedback(
+    /// Fails the run as refused if the prompt was blocked.
+    fn apply_prompt_feedback(
         &mut self,
         raw: &RawValue,
         response: &str,
         model: Option<&str>,
         out: &mut Writer<'_>,
     ) {
-        const FEEDBACK: Shape<2> =
-            Shape { read: ["blockReason", "blockReasonMessage"], skip: &["safetyRatings"] };
-        let Some(feedback) = FEEDBACK.read(raw.get()) else {
+        object! { Feedback {
+            reason = "blockReason", message = "blockReasonMessage",
+            ; skip "safetyRatings"
+        } }
+        let Some(feedback) = Feedback::from_raw(raw) else {
             return;
         };
-        out.unknown_fields(&feedback.unknown);
-        let [reason, message] = feedback.read.map(|member| member.and_then(string));
+        out.append_unknown_fields(&feedback.unknown);
+        let [reason, message] =
+            [feedback.reason, feedback.message].map(|member| member.and_then(as_string));
         if let Some(reason) = reason {
-            self.begin(response, model, Holds::Nothing, out);
-            let words = words("the prompt was blocked", &reason, message.as_deref());
-            out.fail(FailureReason::Refused, &words);
-            self.state = State::Failed;
+            self.ensure_round(response, model, CandidateContent::Empty, out);
+            let words = failure_text("prompt blocked", &reason, message.as_deref());
+            out.report_failed(FailureReason::Refused, &words);
+            self.reply_state = ReplyState::Failed;
         }
     }
 
-    fn part(&mut self, part: Part<'_>, raw: &str, out: &mut Writer<'_>) {
-        out.unknown_fields(&part.unknown);
+    /// Writes one part: text, reasoning, calls, code, results and images.
+    fn apply_part(&mut self, part: Part<'_>, raw: &str, out: &mut Writer<'_>) {
+        out.append_unknown_fields(&part.unknown);
         let thought = part.thought.unwrap_or(false);
         if let Some(text) = part.text {
             if thought {
-                out.reasoning(&text, ReasoningOrigin::Summary);
+                out.append_reasoning(&text, ReasoningOrigin::Summary);
             } else {
-                out.text(&text);
+                out.append_text(&text);
             }
         }
         if let Some(call) = part.function_call {
-            self.function_call(&call, raw, out);
-            if let (Some(signature), Some(step)) = (part.signature, out.last_step()) {
-                out.seal(step, || sealed(&[("thoughtSignature", &signature)]));
+            self.apply_function_call(&call, raw, out);
+            if let (Some(signature), Some(step)) = (part.signature, out.last_step_id()) {
+                out.seal_step(step, || json_object_of_strings(&[("thoughtSignature", &signature)]));
             }
         }
         if let Some(code) = part.code {
-            self.run_code(code, out);
+            self.start_code_execution(code, out);
         }
         if let Some(result) = part.code_result {
-            self.code_result(result, out);
+            self.end_code_execution(result, out);
         }
         if let Some(call) = part.tool_call {
-            self.provider_call(call, out);
+            self.start_provider_tool(call, out);
         }
         if let Some(response) = part.tool_response {
-            provider_response(response, out);
+            end_provider_tool(response, out);
         }
         for data in [part.inline_data, part.file_data].into_iter().flatten() {
-            match image_of(data).filter(|_| !thought) {
-                Some(image) => out.image(image),
-                // Sound, documents, and drafts of pictures have no place in a reply yet.
-                None => out.unrecognised(UnrecognisedReason::Frame, data.get()),
+            match parse_image(data).filter(|_| !thought) {
+                Some(image) => out.append_image(image),
+                // Audio, documents and draft images are not supported in replies.
+                None => out.append_unrecognised(UnrecognisedReason::Frame, data.get()),
             }
         }
     }
 
-    fn call_id<'a>(&mut self, id: Option<&'a str>) -> Cow<'a, str> {
-        let id = id.filter(|id| !id.is_empty()).map(Cow::Borrowed);
-        id.unwrap_or_else(|| {
-            self.unnamed += 1;
-            Cow::Owned(format!("call_{}", self.unnamed))
-        })
-    }
-
-    /// A call with a name is a new one; one without goes on with the call that is open, and ends
-    /// it unless it says that more comes.
-    fn function_call(&mut self, call: &FunctionCall<'_>, raw: &str, out: &mut Writer<'_>) {
-        out.unknown_fields(&call.unknown);
+    /// Starts a call if it has a name, else continues the open one; closes it unless
+    /// `willContinue`.
+    fn apply_function_call(&mut self, call: &FunctionCall<'_>, raw: &str, out: &mut Writer<'_>) {
+        out.append_unknown_fields(&call.unknown);
         if let Some(name) = call.name.as_deref().filter(|name| !name.is_empty()) {
-            self.close_call(out);
-            let id = self.call_id(call.id.as_deref());
-            let step = out.tool(ToolStart::function(&id, name));
-            self.open = Some(OpenCall { step, arguments: PartialArgs::default() });
-            self.state = match self.state {
-                State::Finished { .. } => State::Finished { asks_for_tools: true },
-                State::Failed => State::Failed,
-                State::Waiting | State::Replying { .. } => State::Replying { asks_for_tools: true },
+            self.close_open_call(out);
+            let id = self.call_ids.id_or_generated(call.id.as_deref().map(Cow::Borrowed));
+            let step = out.start_tool(ToolStart::client_function(&id, name));
+            self.open_call = Some(OpenCall { step, arguments: PartialArgs::default() });
+            self.reply_state = match self.reply_state {
+                ReplyState::Finished { .. } => ReplyState::Finished { has_tool_calls: true },
+                ReplyState::Failed => ReplyState::Failed,
+                ReplyState::Waiting | ReplyState::Replying { .. } => {
+                    ReplyState::Replying { has_tool_calls: true }
+                }
             };
         }
-        let Some(open) = &mut self.open else {
-            return out.unrecognised(UnrecognisedReason::Late, raw);
+        let Some(open) = &mut self.open_call else {
+            return out.append_unrecognised(UnrecognisedReason::Late, raw);
         };
         if let Some(args) = call.args {
-            out.whole_arguments(open.step, args.get());
+            out.set_arguments(open.step, args.get());
         }
-        for value in call.partial_args.map(elements).unwrap_or_default() {
-            open.arguments.take(value, out);
+        for value in call.partial_args.map(array_elements).unwrap_or_default() {
+            open.arguments.push_value(value, out);
         }
         if !call.will_continue.unwrap_or(false) {
-            self.close_call(out);
+            self.close_open_call(out);
         }
     }
 
-    fn close_call(&mut self, out: &mut Writer<'_>) {
-        let Some(call) = self.open.take() else { return };
+    /// Writes the collected arguments of the open call and marks it ready.
+    fn close_open_call(&mut self, out: &mut Writer<'_>) {
+        let Some(call) = self.open_call.take() else { return };
         if !call.arguments.is_empty() {
-            out.whole_arguments(call.step, &call.arguments.to_json());
+            out.set_arguments(call.step, &call.arguments.to_json());
         }
-        out.ready(call.step);
+        out.mark_tool_ready(call.step);
     }
 
-    fn run_code(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        const CODE: Shape<1> = Shape { read: ["id"], skip: &[] };
-        let id = CODE.read(raw.get()).and_then(|code| code.read[0]).and_then(string);
-        let id = self.call_id(id.as_deref());
-        let tool = ToolStart::provider(&id, "code_execution", ToolKind::CodeInterpreter);
-        let step = out.tool(tool);
-        out.whole_arguments(step, raw.get());
-        out.ready(step);
-        self.code = Some(step);
+    /// Starts a code interpreter step.
+    fn start_code_execution(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
+        object! { Code { id; skip _ } }
+        let id = Code::from_raw(raw).and_then(|code| code.id).and_then(as_string);
+        let id = self.call_ids.id_or_generated(id);
+        let tool = ToolStart::provider_tool(&id, "code_execution", ToolKind::CodeInterpreter);
+        let step = out.start_tool(tool);
+        out.set_arguments(step, raw.get());
+        out.mark_tool_ready(step);
+        self.running_code = Some(step);
     }
 
-    fn code_result(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        const RESULT: Shape<3> = Shape { read: ["id", "outcome", "output"], skip: &[] };
-        let result = RESULT.read(raw.get());
-        let [id, outcome, output] = result
-            .map(|result| result.read.map(|member| member.and_then(string)))
-            .unwrap_or_default();
-        let named = id.and_then(|id| out.step_of(&id));
-        let Some(step) = named.or_else(|| self.code.take()).filter(|step| out.is_open(*step))
+    /// Writes the output of the running code and ends its step.
+    fn end_code_execution(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
+        object! { ResultFields { id, outcome, output; skip _ } }
+        let result = ResultFields::from_raw(raw);
+        let ResultFields { id, outcome, output } = result.unwrap_or_default();
+        let [id, outcome, output] = [id, outcome, output].map(|member| member.and_then(as_string));
+        let named = id.and_then(|id| out.find_open_tool(&id));
+        let Some(step) =
+            named.or_else(|| self.running_code.take()).filter(|step| out.is_tool_open(*step))
         else {
-            out.unrecognised(UnrecognisedReason::Late, raw.get());
+            out.append_unrecognised(UnrecognisedReason::Late, raw.get());
             return;
         };
-        out.output(step, &output.unwrap_or_default());
+        out.append_output(step, &output.unwrap_or_default());
         match outcome.as_deref() {
             Some("OUTCOME_OK") | None => out.end_tool(step, ToolOutcome::Succeeded, None),
             Some(outcome) => out.end_tool(step, ToolOutcome::Failed, Some(outcome)),
         }
     }
 
-    /// A tool of Google's own, where the caller asked to see them.
-    fn provider_call(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        const CALL: Shape<3> = Shape { read: ["id", "toolType", "args"], skip: &[] };
-        let Some(call) = CALL.read(raw.get()) else {
+    /// Starts a step for a Google server tool, which is listed only on request.
+    fn start_provider_tool(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
+        object! { CallFields { id, kind = "toolType", args; keep } }
+        let Some(call) = CallFields::from_raw(raw) else {
             return;
         };
-        out.unknown_fields(&call.unknown);
-        let [id, kind, args] = call.read;
-        let id = id.and_then(string);
-        let id = self.call_id(id.as_deref());
+        out.append_unknown_fields(&call.unknown);
+        let CallFields { id, kind, args, .. } = call;
+        let id = id.and_then(as_string);
+        let id = self.call_ids.id_or_generated(id);
         let kind = kind.map(string_or_json).unwrap_or_default();
-        let step = out.tool(ToolStart::provider(&id, &kind, tool_kind(&kind)));
+        let step = out.start_tool(ToolStart::provider_tool(&id, &kind, provider_tool_kind(&kind)));
         if let Some(args) = args {
-            out.whole_arguments(step, args.get());
+            out.set_arguments(step, args.get());
         }
-        out.ready(step);
+        out.mark_tool_ready(step);
     }
 }
 
-fn provider_response(raw: &RawValue, out: &mut Writer<'_>) {
-    const RESPONSE: Shape<3> = Shape { read: ["id", "response", "toolType"], skip: &[] };
-    let Some(response) = RESPONSE.read(raw.get()) else {
+/// Writes the output of a Google server tool and ends its step.
+fn end_provider_tool(raw: &RawValue, out: &mut Writer<'_>) {
+    object! { Response { id, output = "response"; skip "toolType" } }
+    let Some(response) = Response::from_raw(raw) else {
         return;
     };
-    out.unknown_fields(&response.unknown);
-    let [id, output, _] = response.read;
-    let Some(step) = id.and_then(string).and_then(|id| out.step_of(&id)) else {
-        out.unrecognised(UnrecognisedReason::Late, raw.get());
+    out.append_unknown_fields(&response.unknown);
+    let Response { id, output, .. } = response;
+    let Some(step) = id.and_then(as_string).and_then(|id| out.find_open_tool(&id)) else {
+        out.append_unrecognised(UnrecognisedReason::Late, raw.get());
         return;
     };
-    out.whole_output(step, output.map_or("", RawValue::get));
+    out.append_output_if_none(step, output.map_or("", RawValue::get));
     out.end_tool(step, ToolOutcome::Succeeded, None);
 }
 
-fn tool_kind(kind: &str) -> ToolKind {
+/// Maps a `toolType` to a tool kind.
+fn provider_tool_kind(kind: &str) -> ToolKind {
     match kind {
         "GOOGLE_SEARCH_WEB" | "GOOGLE_SEARCH_IMAGE" => ToolKind::WebSearch,
         "URL_CONTEXT" => ToolKind::WebFetch,

@@ -1,37 +1,36 @@
 //! The Interactions API: an interaction is a list of steps, each with a start, deltas and a stop.
 //!
-//! A whole interaction lists its steps (or `outputs`, as it used to) in one object.
+//! A whole interaction lists its steps (formerly `outputs`) in one object.
 
-use crate::event::{FailureReason, StepId, Stop, ToolOutcome, UnrecognisedReason};
+use crate::event::{FailureReason, StepId, StopReason, ToolOutcome, UnrecognisedReason};
 use crate::ingest::dialect::Unreadable;
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
-    RawValue, Shape, Text, elements, is_true, object, string, string_or_json,
+    RawValue, Text, array_elements, as_string, is_true, object, string_or_json,
 };
-use crate::limits::OPEN_TOOLS_MAX;
 use crate::run::Writer;
 
-use super::content::{ITEM, cite, content_piece, prompt, start_call, think, think_piece};
-use super::fail_with;
-use super::usage::interaction_usage;
+use super::super::shared::bounded::OpenBlocks;
+use super::interaction_content::{
+    Item, start_tool_call, write_citations, write_content_piece, write_prompts,
+    write_thought_piece, write_thought_summary,
+};
+use super::usage::parse_interaction_usage;
+use super::write_failure;
 
+/// State of one Interactions stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Interactions {
-    open: Vec<OpenStep>,
-    /// Steps have come one by one; a list of them says nothing new.
-    streamed: bool,
+    open_steps: OpenBlocks<StepKind>,
+    /// Steps were streamed, so a final list of them repeats them.
+    has_streamed_steps: bool,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-struct OpenStep {
-    index: u64,
-    kind: StepKind,
-}
-
+/// Kind of an open step, with the state it needs until its stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum StepKind {
     Thought {
-        said: bool,
+        has_text: bool,
     },
     Output,
     Call {
@@ -41,11 +40,11 @@ enum StepKind {
         step: StepId,
         outcome: ToolOutcome,
     },
-    /// Nothing that it says counts.
-    Closed,
+    /// Its deltas are ignored.
+    Ignored,
 }
 
-object! { Line {
+object! { FramePayload {
     event: Text<'a> = "event_type",
     index: u64 = "index",
     step: &'a RawValue = "step",
@@ -60,246 +59,248 @@ object! { Line {
         | "previous_interaction_id" | "environment_id"
 } }
 
-const INTERACTION: Shape<8> = Shape {
-    read: ["id", "model", "agent", "status", "usage", "steps", "outputs", "error"],
-    skip: &[],
-};
+object! { Interaction { id, model, agent, status, usage, steps, outputs, error; skip _ } }
 
 impl Interactions {
-    pub(super) fn frame(
+    /// Applies one frame by its `event_type`.
+    pub(super) fn push_frame(
         &mut self,
         frame: Frame<'_>,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
-        let line: Line<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+        let line: FramePayload<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
         let index = line.index.unwrap_or(0);
         match line.event.as_deref().unwrap_or("") {
             "step.delta" | "content.delta" => {
                 let delta = line.delta.ok_or(Unreadable)?;
-                self.streamed = true;
-                self.delta(index, delta, out)?;
+                self.has_streamed_steps = true;
+                self.apply_delta(index, delta, out)?;
             }
             "step.start" | "content.start" => {
                 let step = line.step.or(line.content).ok_or(Unreadable)?;
-                self.streamed = true;
+                self.has_streamed_steps = true;
                 self.start_step(index, step, out)?;
             }
             "step.stop" | "content.stop" => self.stop_step(index, out),
             "interaction.created" | "interaction.start" => {
-                self.begin(line.interaction.ok_or(Unreadable)?, out)?;
+                self.start_interaction(line.interaction.ok_or(Unreadable)?, out)?;
             }
             "interaction.completed" | "interaction.complete" => {
-                self.complete(line.interaction.ok_or(Unreadable)?, out)?;
+                self.complete_interaction(line.interaction.ok_or(Unreadable)?, out)?;
             }
             "interaction.status_update" => {
                 if let Some(status @ ("failed" | "cancelled")) = line.status.as_deref() {
-                    end(status, None, out);
+                    apply_status(status, None, out);
                 }
             }
-            "error" if let Some(error) = line.error => fail_with(error, out),
+            "error" if let Some(error) = line.error => write_failure(error, out),
             "" if line.object.as_deref() == Some("interaction") => {
                 let whole: &RawValue = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-                self.begin(whole, out)?;
-                self.complete(whole, out)?;
+                self.start_interaction(whole, out)?;
+                self.complete_interaction(whole, out)?;
             }
-            "" if let Some(error) = line.error => fail_with(error, out),
+            "" if let Some(error) = line.error => write_failure(error, out),
             _ => {
-                out.unrecognised(UnrecognisedReason::Frame, frame.data);
+                out.append_unrecognised(UnrecognisedReason::Frame, frame.data);
                 return Ok(());
             }
         }
-        out.unknown_fields(&line.unknown);
+        out.append_unknown_fields(&line.unknown);
         Ok(())
     }
 
-    fn begin(&mut self, raw: &RawValue, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let [id, model, agent, ..] = INTERACTION.read(raw.get()).ok_or(Unreadable)?.read;
+    /// Resets the state and starts a round for an interaction.
+    fn start_interaction(
+        &mut self,
+        raw: &RawValue,
+        out: &mut Writer<'_>,
+    ) -> Result<(), Unreadable> {
+        let Interaction { id, model, agent, .. } = Interaction::from_raw(raw).ok_or(Unreadable)?;
         *self = Interactions::default();
-        let [id, model] = [id, model.or(agent)].map(|member| member.and_then(string));
+        let [id, model] = [id, model.or(agent)].map(|member| member.and_then(as_string));
         let filled = |text: &&str| !text.is_empty();
-        out.round(model.as_deref().filter(filled), id.as_deref().filter(filled));
+        out.start_round(model.as_deref().filter(filled), id.as_deref().filter(filled));
         Ok(())
     }
 
-    fn complete(&mut self, raw: &RawValue, out: &mut Writer<'_>) -> Result<(), Unreadable> {
-        let [_, _, _, status, usage, steps, outputs, error] =
-            INTERACTION.read(raw.get()).ok_or(Unreadable)?.read;
-        if !self.streamed {
-            for step in steps.or(outputs).map(elements).unwrap_or_default() {
+    /// Writes the steps of an interaction that was not streamed, its usage and its status.
+    fn complete_interaction(
+        &mut self,
+        raw: &RawValue,
+        out: &mut Writer<'_>,
+    ) -> Result<(), Unreadable> {
+        let Interaction { status, usage, steps, outputs, error, .. } =
+            Interaction::from_raw(raw).ok_or(Unreadable)?;
+        if !self.has_streamed_steps {
+            for step in steps.or(outputs).map(array_elements).unwrap_or_default() {
                 const WHOLE: u64 = u64::MAX;
                 self.start_step(WHOLE, step, out)?;
                 self.stop_step(WHOLE, out);
             }
         }
-        self.open.clear();
+        self.open_steps.clear();
         if let Some(usage) = usage {
-            out.round_usage(interaction_usage(usage));
+            out.update_round_usage(parse_interaction_usage(usage));
         }
-        end(&status.and_then(string).unwrap_or_default(), error, out);
+        apply_status(&status.and_then(as_string).unwrap_or_default(), error, out);
         Ok(())
     }
 
+    /// Opens the step at `index` and writes its initial content.
     fn start_step(
         &mut self,
         index: u64,
         raw: &RawValue,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
-        let item = ITEM.read(raw.get()).ok_or(Unreadable)?;
-        out.unknown_fields(&item.unknown);
-        let [kind, _, content, summary, _, id, call, name, server, arguments, ..] = item.read;
-        let kind = kind.and_then(string).unwrap_or_default();
+        let item = Item::from_raw(raw).ok_or(Unreadable)?;
+        out.append_unknown_fields(&item.unknown);
+        let Item { kind, content, summary, id, call_id, name, server_name, arguments, .. } = item;
+        let kind = kind.and_then(as_string).unwrap_or_default();
         let kind = match kind.as_ref() {
             "thought" => {
                 out.end_reasoning();
-                let said = summary.is_some_and(|summary| think(summary, out));
-                StepKind::Thought { said }
+                let said = summary.is_some_and(|summary| write_thought_summary(summary, out));
+                StepKind::Thought { has_text: said }
             }
             "model_output" => {
-                for piece in content.map(elements).unwrap_or_default() {
-                    content_piece(piece, out)?;
+                for piece in content.map(array_elements).unwrap_or_default() {
+                    write_content_piece(piece, out)?;
                 }
                 StepKind::Output
             }
             "text" | "image" => {
-                content_piece(raw, out)?;
+                write_content_piece(raw, out)?;
                 StepKind::Output
             }
             "user_input" => {
-                prompt(content, out);
-                StepKind::Closed
+                write_prompts(content, out);
+                StepKind::Ignored
             }
             _ if kind.ends_with("_call") => {
-                let step = start_call(&kind, [id, name, server, arguments], out);
+                let step = start_tool_call(&kind, [id, name, server_name, arguments], out);
                 StepKind::Call { step }
             }
-            _ if kind.ends_with("_result") => start_result(call, raw, out),
+            _ if kind.ends_with("_result") => step_kind_for_result(call_id, raw, out),
             _ => {
-                out.unrecognised(UnrecognisedReason::Frame, raw.get());
-                StepKind::Closed
+                out.append_unrecognised(UnrecognisedReason::Frame, raw.get());
+                StepKind::Ignored
             }
         };
-        self.open_step(index, kind);
+        self.open_steps.insert(index, kind);
         if let StepKind::Result { .. } = kind {
-            self.result(index, item.read[11], item.read[12], out);
+            self.append_result(index, item.result, item.is_error, out);
         }
         Ok(())
     }
 
-    fn delta(
+    /// Applies a delta to the open step at `index`.
+    fn apply_delta(
         &mut self,
         index: u64,
         raw: &RawValue,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
-        let item = ITEM.read(raw.get()).ok_or(Unreadable)?;
-        out.unknown_fields(&item.unknown);
-        let [kind, _, content, _, annotations, ..] = item.read;
-        let [.., arguments, partial, result, is_error, _, _, _] = item.read;
-        let kind = kind.and_then(string).unwrap_or_default();
+        let item = Item::from_raw(raw).ok_or(Unreadable)?;
+        out.append_unknown_fields(&item.unknown);
+        let Item { kind, content, annotations, arguments, result, is_error, .. } = item;
+        let partial = item.partial_arguments;
+        let kind = kind.and_then(as_string).unwrap_or_default();
         match kind.as_ref() {
-            "text" | "image" => content_piece(raw, out)?,
+            "text" | "image" => write_content_piece(raw, out)?,
             "thought_summary" => {
-                let said = content.is_some_and(|content| think_piece(content, out));
-                if let Some(StepKind::Thought { said: before }) = self.step(index) {
+                let said = content.is_some_and(|content| write_thought_piece(content, out));
+                if let Some(StepKind::Thought { has_text: before }) = self.open_steps.get_mut(index)
+                {
                     *before |= said;
                 }
             }
             "thought_signature" => {}
-            "text_annotation_delta" | "text_annotation" => cite(annotations, out),
-            "arguments_delta" if let Some(&mut StepKind::Call { step }) = self.step(index) => {
+            "text_annotation_delta" | "text_annotation" => write_citations(annotations, out),
+            "arguments_delta"
+                if let Some(&mut StepKind::Call { step }) = self.open_steps.get_mut(index) =>
+            {
                 if let Some(arguments) = arguments.or(partial) {
-                    out.arguments(step, &string_or_json(arguments));
+                    out.append_arguments(step, &string_or_json(arguments));
                 }
             }
             _ if kind.ends_with("_call")
-                && let Some(&mut StepKind::Call { step }) = self.step(index) =>
+                && let Some(&mut StepKind::Call { step }) = self.open_steps.get_mut(index) =>
             {
                 if let Some(arguments) = arguments {
-                    out.whole_arguments(step, arguments.get());
+                    out.set_arguments(step, arguments.get());
                 }
             }
             _ if kind.ends_with("_result")
-                && let Some(StepKind::Result { .. }) = self.step(index) =>
+                && let Some(StepKind::Result { .. }) = self.open_steps.get_mut(index) =>
             {
-                self.result(index, result, is_error, out);
+                self.append_result(index, result, is_error, out);
             }
-            // Its step never began, or is over.
-            "arguments_delta" => out.unrecognised(UnrecognisedReason::Late, raw.get()),
+            // Its step was never started, or has stopped.
+            "arguments_delta" => out.append_unrecognised(UnrecognisedReason::Late, raw.get()),
             _ if kind.ends_with("_call") || kind.ends_with("_result") => {
-                out.unrecognised(UnrecognisedReason::Late, raw.get());
+                out.append_unrecognised(UnrecognisedReason::Late, raw.get());
             }
-            _ => out.unrecognised(UnrecognisedReason::Frame, raw.get()),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, raw.get()),
         }
         Ok(())
     }
 
-    fn result(
+    /// Appends output to the open result step and notes its failure.
+    fn append_result(
         &mut self,
         index: u64,
         result: Option<&RawValue>,
         is_error: Option<&RawValue>,
         out: &mut Writer<'_>,
     ) {
-        let Some(StepKind::Result { step, outcome }) = self.step(index) else {
+        let Some(StepKind::Result { step, outcome }) = self.open_steps.get_mut(index) else {
             return;
         };
         if is_error.is_some_and(is_true) {
             *outcome = ToolOutcome::Failed;
         }
         if let Some(result) = result {
-            out.output(*step, &string_or_json(result));
+            out.append_output(*step, &string_or_json(result));
         }
     }
 
-    fn open_step(&mut self, index: u64, kind: StepKind) {
-        self.open.retain(|step| step.index != index);
-        if OPEN_TOOLS_MAX <= self.open.len() {
-            self.open.remove(0);
-        }
-        self.open.push(OpenStep { index, kind });
-    }
-
-    fn step(&mut self, index: u64) -> Option<&mut StepKind> {
-        let step = self.open.iter_mut().find(|step| step.index == index)?;
-        Some(&mut step.kind)
-    }
-
+    /// Closes the step at `index` and ends its reasoning, call or result.
     fn stop_step(&mut self, index: u64, out: &mut Writer<'_>) {
-        let Some(at) = self.open.iter().position(|step| step.index == index) else {
-            return;
-        };
-        match self.open.remove(at).kind {
-            StepKind::Thought { said: true } => out.end_reasoning(),
-            StepKind::Thought { said: false } => out.redacted_reasoning(),
-            StepKind::Call { step } => out.ready(step),
+        let Some(step) = self.open_steps.remove(index) else { return };
+        match step {
+            StepKind::Thought { has_text: true } => out.end_reasoning(),
+            StepKind::Thought { has_text: false } => out.append_redacted_reasoning(),
+            StepKind::Call { step } => out.mark_tool_ready(step),
             StepKind::Result { step, outcome } => out.end_tool(step, outcome, None),
-            StepKind::Output | StepKind::Closed => {}
+            StepKind::Output | StepKind::Ignored => {}
         }
     }
 }
 
-fn start_result(call: Option<&RawValue>, raw: &RawValue, out: &mut Writer<'_>) -> StepKind {
-    let step = call.and_then(string).and_then(|call| out.step_of(&call));
+/// Returns the kind for a result step; `Ignored` if its call is unknown.
+fn step_kind_for_result(call: Option<&RawValue>, raw: &RawValue, out: &mut Writer<'_>) -> StepKind {
+    let step = call.and_then(as_string).and_then(|call| out.find_open_tool(&call));
     if step.is_none() {
-        out.unrecognised(UnrecognisedReason::Late, raw.get());
+        out.append_unrecognised(UnrecognisedReason::Late, raw.get());
     }
     let outcome = ToolOutcome::Succeeded;
-    step.map_or(StepKind::Closed, |step| StepKind::Result { step, outcome })
+    step.map_or(StepKind::Ignored, |step| StepKind::Result { step, outcome })
 }
 
-fn end(status: &str, error: Option<&RawValue>, out: &mut Writer<'_>) {
+/// Completes, cancels or fails the run according to an interaction's status.
+fn apply_status(status: &str, error: Option<&RawValue>, out: &mut Writer<'_>) {
     match status {
-        "completed" => out.complete(Stop::End),
-        "requires_action" => out.complete(Stop::Tools),
-        "incomplete" => out.complete(Stop::Length),
-        "budget_exceeded" => out.fail(FailureReason::Limit, "the budget was spent"),
-        "cancelled" => out.cancelled("the interaction was cancelled"),
+        "completed" => out.report_completed(StopReason::End),
+        "requires_action" => out.report_completed(StopReason::Tools),
+        "incomplete" => out.report_completed(StopReason::Length),
+        "budget_exceeded" => out.report_failed(FailureReason::Limit, "budget exceeded"),
+        "cancelled" => out.report_cancelled("interaction cancelled"),
         "failed" => match error {
-            Some(error) => fail_with(error, out),
-            None => out.fail(FailureReason::Error, "the interaction failed"),
+            Some(error) => write_failure(error, out),
+            None => out.report_failed(FailureReason::Error, "interaction failed"),
         },
         "in_progress" => {}
-        _ => out.complete(Stop::Other),
+        _ => out.report_completed(StopReason::Other),
     }
 }

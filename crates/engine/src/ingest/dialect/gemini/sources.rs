@@ -1,63 +1,74 @@
-//! What a reply brings along: its sources, by grounding or citation, and pictures.
+//! Sources (grounding and citations) and images of a reply.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::event::{Citation, Image};
-use crate::ingest::json::{RawValue, Shape, elements, string};
-use crate::limits::CITED_MAX;
+use crate::ingest::json::{RawValue, array_elements, as_string, object};
+use crate::limits::ROUND_CITATIONS_MAX;
 use crate::run::Writer;
 
-/// The sources of a round that have been cited, by digest: later frames may repeat them.
+/// Digests of the sources cited in this round, because later frames may repeat them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Cited(Vec<u64>);
+pub(super) struct CitedSources(Vec<u64>);
 
-impl Cited {
-    pub(super) fn grounding(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        const GROUNDING: Shape<1> = Shape { read: ["groundingChunks"], skip: &[] };
-        const CHUNK: Shape<4> =
-            Shape { read: ["web", "retrievedContext", "maps", "image"], skip: &[] };
-        const SOURCE: Shape<4> = Shape { read: ["uri", "title", "text", "sourceUri"], skip: &[] };
-        let chunks = GROUNDING.read(raw.get()).and_then(|grounding| grounding.read[0]);
-        for raw in chunks.map(elements).unwrap_or_default() {
-            let source = CHUNK.read(raw.get()).and_then(|chunk| {
-                let source = chunk.read.into_iter().flatten().next()?;
-                SOURCE.read(source.get())
+impl CitedSources {
+    /// Cites the new chunks of a `groundingMetadata`.
+    pub(super) fn write_grounding(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
+        object! { Grounding { grounding_chunks = "groundingChunks"; skip _ } }
+        object! { Chunk { web, retrieved_context = "retrievedContext", maps, image; skip _ } }
+        object! { SourceFields { url = "uri", title, quote = "text", page = "sourceUri"; skip _ } }
+        let chunks = Grounding::from_raw(raw).and_then(|grounding| grounding.grounding_chunks);
+        for raw in chunks.map(array_elements).unwrap_or_default() {
+            let source = Chunk::from_raw(raw).and_then(|chunk| {
+                let source = chunk.web.or(chunk.retrieved_context).or(chunk.maps).or(chunk.image)?;
+                SourceFields::from_raw(source)
             });
             if let Some(source) = source {
-                let [url, title, quote, page] = source.read.map(|member| member.and_then(string));
-                self.cite(raw, Citation { url: page.or(url), title, quote }, out);
+                let [url, title, quote, page] =
+                    [source.url, source.title, source.quote, source.page]
+                        .map(|member| member.and_then(as_string));
+                self.write_new_source(raw, Citation { url: page.or(url), title, quote }, out);
             }
         }
     }
 
-    pub(super) fn citations(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        const CITATIONS: Shape<2> = Shape { read: ["citationSources", "citations"], skip: &[] };
-        const SOURCE: Shape<2> = Shape { read: ["uri", "title"], skip: &[] };
-        let Some(citations) = CITATIONS.read(raw.get()) else {
+    /// Cites the new sources of a `citationMetadata`.
+    pub(super) fn write_citations(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
+        object! { Citations { citation_sources = "citationSources", citations; skip _ } }
+        object! { SourceFields { url = "uri", title; skip _ } }
+        let Some(citations) = Citations::from_raw(raw) else {
             return;
         };
-        for raw in citations.read.into_iter().flatten().flat_map(elements) {
-            if let Some(source) = SOURCE.read(raw.get()) {
-                let [url, title] = source.read.map(|member| member.and_then(string));
-                self.cite(raw, Citation { url, title, quote: None }, out);
+        let lists = [citations.citation_sources, citations.citations].into_iter().flatten();
+        for raw in lists.flat_map(array_elements) {
+            if let Some(source) = SourceFields::from_raw(raw) {
+                let [url, title] =
+                    [source.url, source.title].map(|member| member.and_then(as_string));
+                self.write_new_source(raw, Citation { url, title, quote: None }, out);
             }
         }
     }
 
-    fn cite(&mut self, raw: &RawValue, citation: Citation<'_>, out: &mut Writer<'_>) {
+    /// Cites a source unless it is a repeat, no message is open or `CITED_MAX` is reached.
+    fn write_new_source(&mut self, raw: &RawValue, citation: Citation<'_>, out: &mut Writer<'_>) {
         let mut hasher = DefaultHasher::new();
         raw.get().hash(&mut hasher);
         let digest = hasher.finish();
-        if out.message().is_some() && !self.0.contains(&digest) && self.0.len() < CITED_MAX {
+        if out.latest_message_id().is_some()
+            && !self.0.contains(&digest)
+            && self.0.len() < ROUND_CITATIONS_MAX
+        {
             self.0.push(digest);
-            out.cite(citation);
+            out.append_citation(citation);
         }
     }
 }
 
-pub(super) fn image_of(raw: &RawValue) -> Option<Image<'_>> {
-    const DATA: Shape<3> = Shape { read: ["mimeType", "data", "fileUri"], skip: &[] };
-    let [media_type, data, url] = DATA.read(raw.get())?.read.map(|member| member.and_then(string));
+/// Reads inline or file data; `None` unless its media type is an image.
+pub(super) fn parse_image(raw: &RawValue) -> Option<Image<'_>> {
+    object! { Data { media_type = "mimeType", data, url = "fileUri"; skip _ } }
+    let Data { media_type, data, url } = Data::from_raw(raw)?;
+    let [media_type, data, url] = [media_type, data, url].map(|member| member.and_then(as_string));
     let media_type = media_type.filter(|media_type| media_type.starts_with("image/"))?;
     match (data, url) {
         (Some(base64), _) => Some(Image::Inline { media_type, base64 }),

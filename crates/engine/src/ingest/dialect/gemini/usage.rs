@@ -1,59 +1,56 @@
-//! Tokens. Thoughts count as output, and what tools read counts as input, as elsewhere.
+//! Token counts. Thoughts count as output and tool input counts as input, as in other dialects.
 
 use crate::event::Usage;
-use crate::ingest::json::{RawValue, Shape, number};
+use crate::ingest::json::{RawValue, as_scalar, object};
 
-pub(super) fn reply_usage(raw: &RawValue) -> Usage {
-    const USAGE: Shape<5> = Shape {
-        read: [
-            "promptTokenCount",
-            "toolUsePromptTokenCount",
-            "candidatesTokenCount",
-            "thoughtsTokenCount",
-            "cachedContentTokenCount",
-        ],
-        skip: &[],
-    };
-    let Some(usage) = USAGE.read(raw.get()) else {
+/// Reads a `usageMetadata` object of `streamGenerateContent`.
+pub(super) fn parse_reply_usage(raw: &RawValue) -> Usage {
+    object! { UsageFields {
+        prompt = "promptTokenCount", tools = "toolUsePromptTokenCount",
+        reply = "candidatesTokenCount", thoughts = "thoughtsTokenCount",
+        cached = "cachedContentTokenCount",
+        ; skip _
+    } }
+    let Some(usage) = UsageFields::from_raw(raw) else {
         return Usage::default();
     };
     let [prompt, tools, reply, thoughts, cached] =
-        usage.read.map(|member| member.and_then(number::<u64>));
+        [usage.prompt, usage.tools, usage.reply, usage.thoughts, usage.cached]
+            .map(|member| member.and_then(as_scalar::<u64>));
     Usage {
-        input_tokens: sum(prompt, tools),
-        output_tokens: sum(reply, thoughts),
+        input_tokens: sum_options(prompt, tools),
+        output_tokens: sum_options(reply, thoughts),
         reasoning_tokens: thoughts,
         cache_read_tokens: cached,
         ..Usage::default()
     }
 }
 
-pub(super) fn interaction_usage(raw: &RawValue) -> Usage {
-    const USAGE: Shape<5> = Shape {
-        read: [
-            "total_input_tokens",
-            "total_tool_use_tokens",
-            "total_output_tokens",
-            "total_thought_tokens",
-            "total_cached_tokens",
-        ],
-        skip: &[],
-    };
-    let Some(usage) = USAGE.read(raw.get()) else {
+/// Reads a `usage` object of the Interactions API.
+pub(super) fn parse_interaction_usage(raw: &RawValue) -> Usage {
+    object! { UsageFields {
+        input = "total_input_tokens", tools = "total_tool_use_tokens",
+        output = "total_output_tokens", thoughts = "total_thought_tokens",
+        cached = "total_cached_tokens",
+        ; skip _
+    } }
+    let Some(usage) = UsageFields::from_raw(raw) else {
         return Usage::default();
     };
     let [input, tools, output, thoughts, cached] =
-        usage.read.map(|member| member.and_then(number::<u64>));
+        [usage.input, usage.tools, usage.output, usage.thoughts, usage.cached]
+            .map(|member| member.and_then(as_scalar::<u64>));
     Usage {
-        input_tokens: sum(input, tools),
-        output_tokens: sum(output, thoughts),
+        input_tokens: sum_options(input, tools),
+        output_tokens: sum_options(output, thoughts),
         reasoning_tokens: thoughts,
         cache_read_tokens: cached,
         ..Usage::default()
     }
 }
 
-fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+/// Adds two counts; `None` if both are missing.
+fn sum_options(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     match (one, other) {
         (None, None) => None,
         _ => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),

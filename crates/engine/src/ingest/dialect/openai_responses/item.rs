@@ -1,269 +1,309 @@
-//! The items of a response: which one an event is about, and how far each of them is.
+//! The items of a response: lookup by key, start and completion.
 
 use crate::event::{
-    AnsweredBy, AskKind, AskOption, Event, Phase, ReasoningOrigin, StepId, UnrecognisedReason,
+    AnsweredBy, AskKind, AskOption, Event, MessagePhase, ReasoningOrigin, StepId,
+    UnrecognisedReason,
 };
 use crate::ingest::json::{RawValue, is_true, string_or_json};
 use crate::limits::{ITEM_ID_BYTES_MAX, RESPONSE_ITEMS_MAX};
 use crate::run::{Fingerprint, Writer};
 
-use super::output::output_done;
-use super::reasoning::Part;
-use super::text::Spoken;
-use super::tool::Tool;
-use super::{Body, LeftOpen, OpenAiResponses, Stage};
+use super::output::write_output_item;
+use super::reasoning::ReasoningProgress;
+use super::text::MessageProgress;
+use super::tool::ToolItem;
+use super::{ItemBody, OpenAiResponses, PendingAction, ResponseStage};
 
-pub(super) const MESSAGE: &str = "message";
-pub(super) const REASONING: &str = "reasoning";
+/// Item type of a message.
+pub(super) const MESSAGE_TYPE: &str = "message";
+/// Item type of reasoning.
+pub(super) const REASONING_TYPE: &str = "reasoning";
 
-/// How an event names its item.
+/// Identification of an item in an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Key<'a> {
+pub(super) struct ItemKey<'a> {
     pub(super) index: Option<u64>,
-    /// Empty where there is none.
+    /// Empty if not given.
     pub(super) id: &'a str,
 }
 
-impl<'a> Key<'a> {
-    /// Only the beginning of an id is kept and compared: it may be as long as its source likes.
-    pub(super) fn new(index: Option<u64>, id: Option<&'a str>) -> Key<'a> {
+impl<'a> ItemKey<'a> {
+    /// Creates a key; the id is cut to `ITEM_ID_BYTES_MAX`, because providers set no limit.
+    pub(super) fn new(index: Option<u64>, id: Option<&'a str>) -> ItemKey<'a> {
         let id = id.unwrap_or("");
-        Key { index, id: &id[..id.floor_char_boundary(ITEM_ID_BYTES_MAX)] }
+        ItemKey { index, id: &id[..id.floor_char_boundary(ITEM_ID_BYTES_MAX)] }
     }
 
-    pub(super) fn names_nothing(self) -> bool {
+    /// Returns true if neither index nor id is given.
+    pub(super) fn is_empty(self) -> bool {
         self.index.is_none() && self.id.is_empty()
     }
 }
 
-/// What to do with an item that comes whole and whose beginning was not seen.
+/// Treatment of a whole item whose start was not seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unseen {
+pub(super) enum UnseenItems {
     Read,
-    PassOver,
+    Skip,
 }
 
+/// An item of the current response.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Item {
+pub(super) struct ResponseItem {
     pub(super) index: Option<u64>,
     id: String,
-    /// The source's type of it: an item of another type is another item.
-    of_type: Fingerprint,
+    /// Fingerprint of the provider's `type`; two items of different types are never the same.
+    type_fingerprint: Fingerprint,
     /// Dense number within its response, in order of appearance.
     pub(super) number: u32,
-    pub(super) kind: Kind,
+    pub(super) kind: ItemKind,
 }
 
+/// Kind of an item, with the state it needs until it is complete.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum ItemKind {
     Message {
-        phase: Option<Phase>,
-        spoken: Spoken,
+        phase: Option<MessagePhase>,
+        progress: MessageProgress,
     },
     Reasoning {
-        text: Part,
-        summary: Part,
+        text: ReasoningProgress,
+        summary: ReasoningProgress,
         last: Option<(ReasoningOrigin, u64)>,
     },
-    Tool(Tool),
-    /// What a tool of another item put out.
+    Tool(ToolItem),
+    /// Output of a tool that has its own item.
     Output(StepId),
-    /// Nothing is said until its end.
-    Quiet,
-    /// Of a type nobody has seen.
+    /// Written only when it is complete.
+    Deferred,
+    /// An unknown type; kept as unrecognised.
     Unknown,
     Closed,
 }
 
-impl Kind {
-    fn message(phase: Option<Phase>) -> Kind {
-        Kind::Message { phase, spoken: Spoken::default() }
+impl ItemKind {
+    /// Kind of a message without text.
+    fn new_message(phase: Option<MessagePhase>) -> ItemKind {
+        ItemKind::Message { phase, progress: MessageProgress::default() }
     }
 
-    fn reasoning() -> Kind {
-        Kind::Reasoning { text: Part::default(), summary: Part::default(), last: None }
+    /// Kind of a reasoning item without text.
+    fn new_reasoning() -> ItemKind {
+        ItemKind::Reasoning {
+            text: ReasoningProgress::default(),
+            summary: ReasoningProgress::default(),
+            last: None,
+        }
     }
 }
 
-impl Item {
-    /// Whether this may be the item that comes again as one of this type.
-    pub(super) fn fits(&self, of_type: Option<&str>) -> bool {
-        of_type.is_none_or(|of_type| self.of_type == Fingerprint::of(of_type))
+impl ResponseItem {
+    /// Returns true if `of_type` is this item's type or is not given.
+    pub(super) fn matches_type(&self, of_type: Option<&str>) -> bool {
+        of_type.is_none_or(|of_type| self.type_fingerprint == Fingerprint::from_text(of_type))
     }
 
+    /// Returns true if `id` is not empty and is this item's id.
     pub(super) fn has_id(&self, id: &str) -> bool {
         !id.is_empty() && self.id == id
     }
 
-    pub(super) fn key(&self) -> Key<'_> {
-        Key { index: self.index, id: &self.id }
+    /// Key of this item.
+    pub(super) fn key(&self) -> ItemKey<'_> {
+        ItemKey { index: self.index, id: &self.id }
     }
 
-    /// Its source names items nowhere but in the end.
-    fn has_no_name(&self) -> bool {
+    /// Returns true if the item has neither index nor id.
+    fn is_anonymous(&self) -> bool {
         self.index.is_none() && self.id.is_empty()
     }
 }
 
-/// Which item an event is about.
+/// Lookup of items.
 impl OpenAiResponses {
-    pub(super) fn position(&self, key: Key<'_>) -> Option<usize> {
-        self.position_of(key, |_| true)
+    /// Position of the newest item with this key.
+    pub(super) fn item_position(&self, key: ItemKey<'_>) -> Option<usize> {
+        self.find_item_position(key, |_| true)
     }
 
-    /// The newest item of this name that fits.
-    fn position_of(&self, key: Key<'_>, fits: impl Fn(&Item) -> bool) -> Option<usize> {
-        if key.names_nothing() {
+    /// Position of the newest item with this key that satisfies `fits`; by index, then by id, then
+    /// an anonymous one.
+    fn find_item_position(
+        &self,
+        key: ItemKey<'_>,
+        fits: impl Fn(&ResponseItem) -> bool,
+    ) -> Option<usize> {
+        if key.is_empty() {
             return self.items.len().checked_sub(1).filter(|at| fits(&self.items[*at]));
         }
-        let newest = |is_it: &dyn Fn(&Item) -> bool| {
+        let newest = |is_it: &dyn Fn(&ResponseItem) -> bool| {
             self.items.iter().rposition(|item| is_it(item) && fits(item))
         };
         let by_index = key.index.and_then(|_| newest(&|item| item.index == key.index));
         by_index
             .or_else(|| newest(&|item| !key.id.is_empty() && item.id == key.id))
-            .or_else(|| newest(&Item::has_no_name))
+            .or_else(|| newest(&ResponseItem::is_anonymous))
     }
 
-    pub(super) fn numbered(&self, number: u32) -> Option<usize> {
+    /// Position of the item with this number.
+    pub(super) fn position_by_number(&self, number: u32) -> Option<usize> {
         self.items.iter().rposition(|item| item.number == number)
     }
 
-    pub(super) fn open_item(&mut self, key: Key<'_>) -> Option<&mut Item> {
-        let at = self.position(key)?;
+    /// Returns the item with this key.
+    pub(super) fn item_mut(&mut self, key: ItemKey<'_>) -> Option<&mut ResponseItem> {
+        let at = self.item_position(key)?;
         self.items.get_mut(at)
     }
 
-    /// The message that a text is of, even if its beginning was missed.
-    pub(super) fn message_item(&mut self, key: Key<'_>) -> usize {
-        let known = |at: &usize| matches!(self.items[*at].kind, Kind::Message { .. });
-        match self.position(key).filter(known) {
+    /// Position of the message with this key; adds one if its start was missed.
+    pub(super) fn ensure_message_item(&mut self, key: ItemKey<'_>) -> usize {
+        let known = |at: &usize| matches!(self.items[*at].kind, ItemKind::Message { .. });
+        match self.item_position(key).filter(known) {
             Some(at) => at,
-            None => self.push_item(key, MESSAGE, Kind::message(None)),
+            None => self.push_item(key, MESSAGE_TYPE, ItemKind::new_message(None)),
         }
     }
 
-    pub(super) fn reasoning_item(&mut self, key: Key<'_>) -> usize {
-        let known = |at: &usize| matches!(self.items[*at].kind, Kind::Reasoning { .. });
-        match self.position(key).filter(known) {
+    /// Position of the reasoning item with this key; adds one if its start was missed.
+    pub(super) fn ensure_reasoning_item(&mut self, key: ItemKey<'_>) -> usize {
+        let known = |at: &usize| matches!(self.items[*at].kind, ItemKind::Reasoning { .. });
+        match self.item_position(key).filter(known) {
             Some(at) => at,
-            None => self.push_item(key, REASONING, Kind::reasoning()),
+            None => self.push_item(key, REASONING_TYPE, ItemKind::new_reasoning()),
         }
     }
 
-    /// Reasoning among the parts of another item: an item of its own.
-    pub(super) fn reasoning_beside(&mut self, number: u32) -> usize {
-        let key = self.numbered(number).map(|at| self.items[at].key());
+    /// Position of a separate reasoning item for reasoning among the parts of item `number`.
+    pub(super) fn ensure_reasoning_item_beside(&mut self, number: u32) -> usize {
+        let key = self.position_by_number(number).map(|at| self.items[at].key());
         let index = key.and_then(|key| key.index);
         let id = key.map(|key| key.id.to_owned()).unwrap_or_default();
-        self.reasoning_item(Key { index, id: &id })
+        self.ensure_reasoning_item(ItemKey { index, id: &id })
     }
 
-    fn push_item(&mut self, key: Key<'_>, of_type: &str, kind: Kind) -> usize {
+    /// Appends an item, dropping the oldest one beyond `RESPONSE_ITEMS_MAX`; returns its position.
+    fn push_item(&mut self, key: ItemKey<'_>, of_type: &str, kind: ItemKind) -> usize {
         if RESPONSE_ITEMS_MAX <= self.items.len() {
             self.items.remove(0);
-            // It can no longer be told which items were seen.
-            self.stage = Stage::Joined;
+            // Which items were seen is no longer known.
+            self.stage = ResponseStage::JoinedMidway;
         }
-        let number = self.items_begun;
-        self.items_begun = number.wrapping_add(1);
-        let (id, of_type) = (key.id.to_owned(), Fingerprint::of(of_type));
-        self.items.push(Item { index: key.index, id, of_type, number, kind });
+        let number = self.items_started;
+        self.items_started = number.wrapping_add(1);
+        let (id, of_type) = (key.id.to_owned(), Fingerprint::from_text(of_type));
+        self.items.push(ResponseItem {
+            index: key.index,
+            id,
+            type_fingerprint: of_type,
+            number,
+            kind,
+        });
         self.items.len() - 1
     }
 }
 
-/// Beginning and end of an item.
+/// Start and completion of items.
 impl OpenAiResponses {
-    pub(super) fn item_added(&mut self, index: Option<u64>, raw: &RawValue, out: &mut Writer<'_>) {
-        if let Some(body) = read_body(raw, out) {
-            self.begin_item(index, &body, raw, out);
+    /// Starts an item from its `added` event.
+    pub(super) fn add_item(&mut self, index: Option<u64>, raw: &RawValue, out: &mut Writer<'_>) {
+        if let Some(body) = parse_item_body(raw, out) {
+            self.start_item(index, &body, raw, out);
         }
     }
 
-    fn begin_item(
+    /// Starts an item, with its tool step if it is a tool; returns its position.
+    fn start_item(
         &mut self,
         index: Option<u64>,
-        body: &Body<'_>,
+        body: &ItemBody<'_>,
         raw: &RawValue,
         out: &mut Writer<'_>,
     ) -> usize {
         let kind = match body.kind.as_deref().unwrap_or("") {
-            MESSAGE => Kind::message(phase_of(body)),
-            REASONING => Kind::reasoning(),
-            "compaction" | "mcp_approval_request" | "mcp_approval_response" => Kind::Quiet,
-            "additional_tools" => Kind::Closed,
-            kind => self.begin_tool(kind, body, out).unwrap_or_else(|| {
-                out.unrecognised(UnrecognisedReason::Frame, raw.get());
-                Kind::Unknown
+            MESSAGE_TYPE => ItemKind::new_message(parse_phase(body)),
+            REASONING_TYPE => ItemKind::new_reasoning(),
+            "compaction" | "mcp_approval_request" | "mcp_approval_response" => ItemKind::Deferred,
+            "additional_tools" => ItemKind::Closed,
+            kind => self.start_tool_item(kind, body, out).unwrap_or_else(|| {
+                out.append_unrecognised(UnrecognisedReason::Frame, raw.get());
+                ItemKind::Unknown
             }),
         };
-        let key = Key::new(index, body.id.as_deref());
+        let key = ItemKey::new(index, body.id.as_deref());
         self.push_item(key, body.kind.as_deref().unwrap_or(""), kind)
     }
 
-    /// An item as it is in the end. Only what was not seen before counts.
-    pub(super) fn item_done(&mut self, index: Option<u64>, raw: &RawValue, out: &mut Writer<'_>) {
-        if let Some(body) = read_body(raw, out) {
-            let key = Key::new(index, body.id.as_deref());
-            let seen = self.position_of(key, |item| item.fits(body.kind.as_deref()));
-            self.close_item(seen, index, (raw, &body), Unseen::Read, out);
+    /// Completes an item from its `done` event; writes only what was not streamed.
+    pub(super) fn complete_item(
+        &mut self,
+        index: Option<u64>,
+        raw: &RawValue,
+        out: &mut Writer<'_>,
+    ) {
+        if let Some(body) = parse_item_body(raw, out) {
+            let key = ItemKey::new(index, body.id.as_deref());
+            let seen = self.find_item_position(key, |item| item.matches_type(body.kind.as_deref()));
+            self.close_item(seen, index, (raw, &body), UnseenItems::Read, out);
         }
     }
 
-    /// An item that comes once more with the end of the response.
-    pub(super) fn item_again(
+    /// Completes an item from the final list of the response; `seen` is its number if it was
+    /// streamed.
+    pub(super) fn complete_repeated_item(
         &mut self,
         seen: Option<u32>,
         index: u64,
         raw: &RawValue,
-        unseen: Unseen,
+        unseen: UnseenItems,
         out: &mut Writer<'_>,
     ) {
-        if let Some(body) = read_body(raw, out) {
-            let seen = seen.and_then(|number| self.numbered(number));
+        if let Some(body) = parse_item_body(raw, out) {
+            let seen = seen.and_then(|number| self.position_by_number(number));
             self.close_item(seen, Some(index), (raw, &body), unseen, out);
         }
     }
 
+    /// Writes the rest of an item and closes it.
     fn close_item(
         &mut self,
         seen: Option<usize>,
         index: Option<u64>,
-        (raw, body): (&RawValue, &Body<'_>),
-        unseen: Unseen,
+        (raw, body): (&RawValue, &ItemBody<'_>),
+        unseen: UnseenItems,
         out: &mut Writer<'_>,
     ) {
         let at = match seen {
             Some(at) => {
-                if let Kind::Unknown = self.items[at].kind {
-                    out.unrecognised(UnrecognisedReason::Frame, raw.get());
+                if let ItemKind::Unknown = self.items[at].kind {
+                    out.append_unrecognised(UnrecognisedReason::Frame, raw.get());
                 }
                 at
             }
-            None if unseen == Unseen::PassOver => return,
-            None => self.begin_item(index, body, raw, out),
+            None if unseen == UnseenItems::Skip => return,
+            None => self.start_item(index, body, raw, out),
         };
         let number = self.items[at].number;
         match self.items[at].kind.clone() {
-            Kind::Message { .. } => self.message_done(at, body, out),
-            Kind::Reasoning { .. } => self.reasoning_done(at, body, out),
-            Kind::Tool(tool) => tool.done(body, out),
-            Kind::Output(step) => output_done(step, body, out),
-            Kind::Quiet => self.quiet_done(body, out),
-            Kind::Unknown | Kind::Closed => {}
+            ItemKind::Message { .. } => self.complete_message_item(at, body, out),
+            ItemKind::Reasoning { .. } => self.complete_reasoning_item(at, body, out),
+            ItemKind::Tool(tool) => tool.complete(body, out),
+            ItemKind::Output(step) => write_output_item(step, body, out),
+            ItemKind::Deferred => self.complete_deferred_item(body, out),
+            ItemKind::Unknown | ItemKind::Closed => {}
         }
-        if let Some(at) = self.numbered(number) {
-            self.items[at].kind = Kind::Closed;
+        if let Some(at) = self.position_by_number(number) {
+            self.items[at].kind = ItemKind::Closed;
         }
     }
 
-    fn quiet_done(&mut self, body: &Body<'_>, out: &mut Writer<'_>) {
+    /// Writes a compaction, an approval request or an approval response.
+    fn complete_deferred_item(&mut self, body: &ItemBody<'_>, out: &mut Writer<'_>) {
         match body.kind.as_deref() {
-            Some("compaction") => out.note(Event::HistoryCompacted { summary: None }),
+            Some("compaction") => out.append_event(Event::HistoryCompacted { summary: None }),
             Some("mcp_approval_request") => {
-                self.left_open = self.left_open.max(LeftOpen::Approval);
-                ask_approval(body, out);
+                self.pending_action = self.pending_action.max(PendingAction::Approval);
+                open_approval_ask(body, out);
             }
             Some("mcp_approval_response") => {
                 let yes = body.approve.is_some_and(is_true);
@@ -276,24 +316,27 @@ impl OpenAiResponses {
     }
 }
 
-fn read_body<'a>(raw: &'a RawValue, out: &mut Writer<'_>) -> Option<Body<'a>> {
-    let body: Option<Body<'_>> = serde_json::from_str(raw.get()).ok();
+/// Deserializes an item; writes it as unrecognised if that fails.
+fn parse_item_body<'a>(raw: &'a RawValue, out: &mut Writer<'_>) -> Option<ItemBody<'a>> {
+    let body: Option<ItemBody<'_>> = serde_json::from_str(raw.get()).ok();
     match &body {
-        Some(body) => out.unknown_fields(&body.unknown),
-        None => out.unrecognised(UnrecognisedReason::Unreadable, raw.get()),
+        Some(body) => out.append_unknown_fields(&body.unknown),
+        None => out.append_unrecognised(UnrecognisedReason::Unreadable, raw.get()),
     }
     body
 }
 
-pub(super) fn phase_of(body: &Body<'_>) -> Option<Phase> {
+/// Reads the `phase` of a message.
+pub(super) fn parse_phase(body: &ItemBody<'_>) -> Option<MessagePhase> {
     match body.phase.as_deref() {
-        Some("commentary") => Some(Phase::Commentary),
-        Some("final_answer") => Some(Phase::Final),
+        Some("commentary") => Some(MessagePhase::Commentary),
+        Some("final_answer") => Some(MessagePhase::Final),
         _ => None,
     }
 }
 
-fn ask_approval(body: &Body<'_>, out: &mut Writer<'_>) {
+/// Opens an ask for an MCP tool approval.
+fn open_approval_ask(body: &ItemBody<'_>, out: &mut Writer<'_>) {
     let name = body.name.as_deref().unwrap_or("");
     let server = body.server_label.as_deref().unwrap_or("");
     let arguments = body.arguments.map(string_or_json).unwrap_or_default();
@@ -301,5 +344,5 @@ fn ask_approval(body: &Body<'_>, out: &mut Writer<'_>) {
     let option =
         |id: &'static str, label: &'static str| AskOption { id: id.into(), label: label.into() };
     let options = vec![option("approve", "Approve"), option("deny", "Deny")];
-    out.ask(body.id.as_deref().unwrap_or(""), AskKind::Mcp, &text, options, None);
+    out.open_simple_ask(body.id.as_deref().unwrap_or(""), AskKind::Mcp, &text, options, None);
 }

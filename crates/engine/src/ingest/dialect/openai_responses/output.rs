@@ -1,24 +1,25 @@
-//! What tools put out: in their own item, or in one that follows it.
+//! Tool output: in the tool's own item, or in an output item that follows it.
 
 use std::borrow::Cow;
 
 use crate::event::{Image, StepId, ToolOutcome};
-use crate::ingest::json::{Shape, elements, number, string, string_or_json};
+use crate::ingest::json::{array_elements, as_scalar, as_string, object, string_or_json};
 use crate::run::Writer;
 
-use super::super::openai_chat::{error_text, image_of_url};
-use super::Body;
+use super::super::openai_chat::{image_from_url, parse_error_message};
+use super::ItemBody;
 use super::tool::XAI_SEARCHES;
 
-/// The result of a tool whose item is also that of its result.
-pub(super) fn result_in_item(step: StepId, body: &Body<'_>, out: &mut Writer<'_>) {
-    if comes_with_result(body) {
-        result(step, body, out);
-        end(step, body, out);
+/// Writes the result of a tool whose item also holds its result, and ends the tool.
+pub(super) fn write_item_result(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) {
+    if has_result_in_item(body) {
+        write_result_output(step, body, out);
+        end_tool(step, body, out);
     }
 }
 
-fn comes_with_result(body: &Body<'_>) -> bool {
+/// Returns true if items of this type hold the tool's result.
+fn has_result_in_item(body: &ItemBody<'_>) -> bool {
     match body.kind.as_deref().unwrap_or("") {
         "custom_tool_call" => XAI_SEARCHES.contains(&body.name.as_deref().unwrap_or("")),
         kind => matches!(
@@ -33,45 +34,47 @@ fn comes_with_result(body: &Body<'_>) -> bool {
     }
 }
 
-fn result(step: StepId, body: &Body<'_>, out: &mut Writer<'_>) {
+/// Writes the output or the images of a tool item.
+fn write_result_output(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) {
     match body.kind.as_deref() {
         Some("image_generation_call") => {
-            if let Some(image) = body.result.and_then(string) {
+            if let Some(image) = body.result.and_then(as_string) {
                 let format = body.output_format.as_deref();
-                out.output_image(step, image_of(image, format));
+                out.append_output_image(step, image_from_base64_or_url(image, format));
             }
         }
         Some("code_interpreter_call") => {
-            for raw in body.outputs.map(elements).unwrap_or_default() {
-                const OUTPUT: Shape<2> = Shape { read: ["logs", "url"], skip: &["type"] };
-                let [logs, url] = OUTPUT.read(raw.get()).map_or([None; 2], |output| output.read);
-                match (logs.and_then(string), url.and_then(string)) {
-                    (Some(logs), _) => out.output(step, &logs),
-                    (None, Some(url)) => out.output_image(step, image_of_url(url)),
-                    (None, None) => out.output(step, raw.get()),
+            for raw in body.outputs.map(array_elements).unwrap_or_default() {
+                object! { Output { logs, url; skip _ } }
+                let Output { logs, url } = Output::from_raw(raw).unwrap_or_default();
+                match (logs.and_then(as_string), url.and_then(as_string)) {
+                    (Some(logs), _) => out.append_output(step, &logs),
+                    (None, Some(url)) => out.append_output_image(step, image_from_url(url)),
+                    (None, None) => out.append_output(step, raw.get()),
                 }
             }
         }
         _ => {
             if let Some(output) = body.output.or(body.results).or(body.tools) {
-                out.whole_output(step, &string_or_json(output));
+                out.append_output_if_none(step, &string_or_json(output));
             }
         }
     }
 }
 
-fn end(step: StepId, body: &Body<'_>, out: &mut Writer<'_>) {
-    let error = body.error.map(error_text);
+/// Ends the tool; failed if the item has an error or a failed status.
+fn end_tool(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) {
+    let error = body.error.map(parse_error_message);
     let failed = matches!(body.status.as_deref(), Some("failed" | "incomplete"));
     let outcome =
         if failed || error.is_some() { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
     out.end_tool(step, outcome, error.as_deref());
 }
 
-/// A picture, as base64 that tells its own type, or where it is.
-fn image_of<'a>(image: Cow<'a, str>, format: Option<&str>) -> Image<'a> {
+/// Converts a URL, a `data:` URL or base64 to an image; guesses the media type from the bytes.
+fn image_from_base64_or_url<'a>(image: Cow<'a, str>, format: Option<&str>) -> Image<'a> {
     if image.starts_with("http") || image.starts_with("data:") {
-        return image_of_url(image);
+        return image_from_url(image);
     }
     let media_type = match format {
         Some(format) => Cow::Owned(format!("image/{format}")),
@@ -82,46 +85,46 @@ fn image_of<'a>(image: Cow<'a, str>, format: Option<&str>) -> Image<'a> {
     Image::Inline { media_type, base64: image }
 }
 
-/// The end of an item that holds what a tool of another item put out.
-pub(super) fn output_done(step: StepId, body: &Body<'_>, out: &mut Writer<'_>) {
-    const SCREENSHOT: Shape<1> = Shape { read: ["image_url"], skip: &[] };
+/// Writes the output of a tool that has its own item, and ends the tool.
+pub(super) fn write_output_item(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) {
+    object! { Screenshot { image_url; skip _ } }
     if body.kind.as_deref() == Some("shell_call_output") {
-        return shell_output_done(step, body, out);
+        return write_shell_output(step, body, out);
     }
-    let screenshot = body.output.and_then(|raw| SCREENSHOT.read(raw.get())?.read[0]);
-    match screenshot.and_then(string) {
-        Some(url) => out.output_image(step, image_of_url(url)),
+    let screenshot = body.output.and_then(|raw| Screenshot::from_raw(raw)?.image_url);
+    match screenshot.and_then(as_string) {
+        Some(url) => out.append_output_image(step, image_from_url(url)),
         None => {
             if let Some(output) = body.output.or(body.result).or(body.tools) {
-                out.whole_output(step, &string_or_json(output));
+                out.append_output_if_none(step, &string_or_json(output));
             }
         }
     }
-    end(step, body, out);
+    end_tool(step, body, out);
 }
 
-fn shell_output_done(step: StepId, body: &Body<'_>, out: &mut Writer<'_>) {
-    const OUTPUT: Shape<3> = Shape { read: ["stdout", "stderr", "outcome"], skip: &[] };
-    const OUTCOME: Shape<2> = Shape { read: ["type", "exit_code"], skip: &[] };
+/// Writes the output of a shell call and ends it; failed on a non-zero exit code.
+fn write_shell_output(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) {
+    object! { Output { stdout, stderr, outcome; skip _ } }
+    object! { OutcomeFields { kind = "type", code = "exit_code"; skip _ } }
     let mut text = String::new();
     let mut failure = None;
-    for raw in body.output.map(elements).unwrap_or_default() {
-        let Some([stdout, stderr, outcome]) = OUTPUT.read(raw.get()).map(|output| output.read)
-        else {
+    for raw in body.output.map(array_elements).unwrap_or_default() {
+        let Some(Output { stdout, stderr, outcome }) = Output::from_raw(raw) else {
             continue;
         };
         for stream in [stdout, stderr] {
-            text.push_str(&stream.and_then(string).unwrap_or_default());
+            text.push_str(&stream.and_then(as_string).unwrap_or_default());
         }
-        let outcome = outcome.and_then(|raw| OUTCOME.read(raw.get()));
-        let [kind, code] = outcome.map_or([None; 2], |outcome| outcome.read);
-        match code.and_then(number::<i64>) {
+        let outcome = outcome.and_then(OutcomeFields::from_raw);
+        let OutcomeFields { kind, code } = outcome.unwrap_or_default();
+        match code.and_then(as_scalar::<i64>) {
             Some(0) => {}
             Some(code) => failure = Some(format!("exit code {code}")),
-            None => failure = kind.and_then(string).map(Cow::into_owned).or(failure),
+            None => failure = kind.and_then(as_string).map(Cow::into_owned).or(failure),
         }
     }
-    out.whole_output(step, &text);
+    out.append_output_if_none(step, &text);
     let outcome = if failure.is_some() { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
     out.end_tool(step, outcome, failure.as_deref());
 }

@@ -1,98 +1,109 @@
-//! What a model thinks: deltas, and the wholes that repeat them.
+//! Reasoning: deltas, and the whole texts that repeat them.
 
 use std::borrow::Cow;
 
-use crate::event::{Level, ReasoningOrigin};
-use crate::ingest::json::{RawValue, elements, sealed, string};
+use crate::event::{NoticeLevel, ReasoningOrigin};
+use crate::ingest::json::{RawValue, array_elements, as_string, json_object_of_strings};
 use crate::run::{Fingerprint, Writer};
 
-use super::item::{Key, Kind};
-use super::text::{Of, PART};
-use super::{Body, OpenAiResponses};
+use super::item::{ItemKey, ItemKind};
+use super::text::{ItemRef, PartFields};
+use super::{ItemBody, OpenAiResponses};
 
-/// How far the parts of a thought are. They come one after another.
+/// Progress of the reasoning part being streamed; parts arrive one after another.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Part {
+pub(super) struct ReasoningProgress {
     index: u64,
     bytes: usize,
-    print: Fingerprint,
-    warned: bool,
+    fingerprint: Fingerprint,
+    has_warned: bool,
 }
 
-/// What a whole text is, after what came before it.
+/// Relation of a whole text to the deltas before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Whole {
+enum WholeTextMatch {
     New,
     Repeat,
-    /// New from this byte on.
-    GoesOn {
+    /// Repeats the deltas and adds text from this byte on.
+    Continues {
         from: usize,
     },
     Differs,
 }
 
-impl Part {
-    fn reach(&mut self, index: u64) {
+impl ReasoningProgress {
+    /// Resets the progress if `index` is a later part.
+    fn advance_to(&mut self, index: u64) {
         if self.index < index {
-            *self = Part { index, ..Part::default() };
+            *self = ReasoningProgress { index, ..ReasoningProgress::default() };
         }
     }
 
-    fn delta(&mut self, index: u64, text: &str) {
-        self.reach(index);
+    /// Counts a delta of part `index`.
+    fn add_delta(&mut self, index: u64, text: &str) {
+        self.advance_to(index);
         if self.index == index {
             self.bytes += text.len();
-            self.print.push(text);
+            self.fingerprint.push(text);
         }
     }
 
-    fn whole(&mut self, index: u64, text: &str) -> Whole {
-        self.reach(index);
+    /// Compares the whole text of part `index` with the deltas so far.
+    fn compare_whole(&mut self, index: u64, text: &str) -> WholeTextMatch {
+        self.advance_to(index);
         let from = self.bytes;
         if index < self.index || text.is_empty() || from == text.len() {
-            return Whole::Repeat;
+            return WholeTextMatch::Repeat;
         }
         match text.get(..from) {
-            Some("") => Whole::New,
-            Some(before) if Fingerprint::of(before) == self.print => Whole::GoesOn { from },
-            _ => Whole::Differs,
+            Some("") => WholeTextMatch::New,
+            Some(before) if Fingerprint::from_text(before) == self.fingerprint => {
+                WholeTextMatch::Continues { from }
+            }
+            _ => WholeTextMatch::Differs,
         }
     }
 
-    /// Once for each part.
-    fn warn(&mut self, what: &str, whole: usize, out: &mut Writer<'_>) {
-        if !std::mem::replace(&mut self.warned, true) {
+    /// Writes a warning about a length mismatch, once per part.
+    fn warn_once(&mut self, what: &str, whole: usize, out: &mut Writer<'_>) {
+        if !std::mem::replace(&mut self.has_warned, true) {
             let streamed = self.bytes;
             let text =
-                format!("{what} came as {streamed} bytes of deltas but is said to have {whole}");
-            out.notice(Level::Warning, &text);
+                format!("{what} differs: {streamed} bytes streamed, {whole} bytes in final text");
+            out.append_notice(NoticeLevel::Warning, &text);
         }
     }
 }
 
 /// Reasoning.
 impl OpenAiResponses {
-    pub(super) fn reasoning_delta(
+    /// Applies a reasoning delta to its item.
+    pub(super) fn apply_reasoning_delta(
         &mut self,
-        key: Key<'_>,
+        key: ItemKey<'_>,
         origin: ReasoningOrigin,
         part: u64,
         text: &str,
         out: &mut Writer<'_>,
     ) {
-        let at = self.reasoning_item(key);
-        self.think(at, origin, part, text, out);
+        let at = self.ensure_reasoning_item(key);
+        self.write_reasoning(at, origin, part, text, out);
     }
 
-    fn reasoning_part(&mut self, at: usize, origin: ReasoningOrigin) -> Option<&mut Part> {
-        let Kind::Reasoning { text, summary, .. } = &mut self.items[at].kind else {
+    /// Returns the progress of an item's summary or native text.
+    fn reasoning_progress_mut(
+        &mut self,
+        at: usize,
+        origin: ReasoningOrigin,
+    ) -> Option<&mut ReasoningProgress> {
+        let ItemKind::Reasoning { text, summary, .. } = &mut self.items[at].kind else {
             return None;
         };
         Some(if origin == ReasoningOrigin::Summary { summary } else { text })
     }
 
-    /// Each part is a step of its own.
-    fn think(
+    /// Writes reasoning text; each part is a separate step.
+    fn write_reasoning(
         &mut self,
         at: usize,
         origin: ReasoningOrigin,
@@ -100,36 +111,38 @@ impl OpenAiResponses {
         text: &str,
         out: &mut Writer<'_>,
     ) {
-        if let Some(progress) = self.reasoning_part(at, origin) {
-            progress.delta(part, text);
+        if let Some(progress) = self.reasoning_progress_mut(at, origin) {
+            progress.add_delta(part, text);
         }
-        let Kind::Reasoning { last, .. } = &mut self.items[at].kind else {
+        let ItemKind::Reasoning { last, .. } = &mut self.items[at].kind else {
             return;
         };
         if last.replace((origin, part)) != Some((origin, part)) {
             out.end_reasoning();
         }
-        out.reasoning(text, origin);
+        out.append_reasoning(text, origin);
     }
 
-    pub(super) fn whole_reasoning(
+    /// Applies the whole text of a reasoning part to the item that `item_ref` names.
+    pub(super) fn apply_whole_reasoning(
         &mut self,
-        of: Of<'_>,
+        item_ref: ItemRef<'_>,
         origin: ReasoningOrigin,
         part: u64,
         text: Option<&RawValue>,
         out: &mut Writer<'_>,
     ) {
-        let text = text.and_then(string).unwrap_or_default();
-        let at = match of {
-            Of::Named(key) if self.is_closed(key) => return,
-            Of::Named(key) => self.reasoning_item(key),
-            Of::Number(number) => self.reasoning_beside(number),
+        let text = text.and_then(as_string).unwrap_or_default();
+        let at = match item_ref {
+            ItemRef::ByKey(key) if self.is_item_closed(key) => return,
+            ItemRef::ByKey(key) => self.ensure_reasoning_item(key),
+            ItemRef::ByNumber(number) => self.ensure_reasoning_item_beside(number),
         };
-        self.whole_reasoning_of(at, origin, part, &text, out);
+        self.apply_whole_reasoning_at(at, origin, part, &text, out);
     }
 
-    fn whole_reasoning_of(
+    /// Writes what a whole text adds to the deltas, or warns if it differs.
+    fn apply_whole_reasoning_at(
         &mut self,
         at: usize,
         origin: ReasoningOrigin,
@@ -137,54 +150,66 @@ impl OpenAiResponses {
         text: &str,
         out: &mut Writer<'_>,
     ) {
-        let thinking = matches!(self.items[at].kind, Kind::Reasoning { last, .. }
+        let thinking = matches!(self.items[at].kind, ItemKind::Reasoning { last, .. }
             if last == Some((origin, part)));
         let goes_on = thinking && at + 1 == self.items.len();
-        let Some(progress) = self.reasoning_part(at, origin) else {
+        let Some(progress) = self.reasoning_progress_mut(at, origin) else {
             return;
         };
-        match progress.whole(part, text) {
-            Whole::New => self.think(at, origin, part, text, out),
-            Whole::Repeat => {}
-            Whole::GoesOn { from } if goes_on => {
-                self.think(at, origin, part, &text[from..], out);
+        match progress.compare_whole(part, text) {
+            WholeTextMatch::New => self.write_reasoning(at, origin, part, text, out),
+            WholeTextMatch::Repeat => {}
+            WholeTextMatch::Continues { from } if goes_on => {
+                self.write_reasoning(at, origin, part, &text[from..], out);
             }
-            Whole::GoesOn { .. } | Whole::Differs => progress.warn("reasoning", text.len(), out),
+            WholeTextMatch::Continues { .. } | WholeTextMatch::Differs => {
+                progress.warn_once("reasoning", text.len(), out);
+            }
         }
     }
 
-    pub(super) fn reasoning_done(&mut self, at: usize, body: &Body<'_>, out: &mut Writer<'_>) {
+    /// Writes the whole parts of a reasoning item, seals it and ends its step.
+    pub(super) fn complete_reasoning_item(
+        &mut self,
+        at: usize,
+        body: &ItemBody<'_>,
+        out: &mut Writer<'_>,
+    ) {
         let parts =
             [(ReasoningOrigin::Summary, body.summary), (ReasoningOrigin::Native, body.content)];
         for (origin, parts) in parts {
-            for (part, raw) in (0..).zip(parts.map(elements).unwrap_or_default()) {
-                let text = part_text(raw);
-                self.whole_reasoning_of(at, origin, part, &text, out);
+            for (part, raw) in (0..).zip(parts.map(array_elements).unwrap_or_default()) {
+                let text = parse_part_text(raw);
+                self.apply_whole_reasoning_at(at, origin, part, &text, out);
             }
         }
         let is_last = at + 1 == self.items.len();
         match self.items[at].kind {
-            // What comes late belongs before what has been said since: there is no such place.
+            // Its position was before content that has been written since.
             _ if !is_last => {}
-            Kind::Reasoning { last: None, .. } => {
-                out.redacted_reasoning();
-                seal(body, out);
+            ItemKind::Reasoning { last: None, .. } => {
+                out.append_redacted_reasoning();
+                seal_last_reasoning(body, out);
             }
             _ => {
-                seal(body, out);
+                seal_last_reasoning(body, out);
                 out.end_reasoning();
             }
         }
     }
 }
 
-/// Seals the thought that is open, or else was the last.
-fn seal(body: &Body<'_>, out: &mut Writer<'_>) {
-    if let (Some(id), Some(encrypted), Some(step)) = (&body.id, &body.encrypted, out.last_step()) {
-        out.seal(step, || sealed(&[("id", id), ("encrypted_content", encrypted)]));
+/// Seals the last step with the item's encrypted content.
+fn seal_last_reasoning(body: &ItemBody<'_>, out: &mut Writer<'_>) {
+    if let (Some(id), Some(encrypted), Some(step)) = (&body.id, &body.encrypted, out.last_step_id())
+    {
+        out.seal_step(step, || {
+            json_object_of_strings(&[("id", id), ("encrypted_content", encrypted)])
+        });
     }
 }
 
-fn part_text(raw: &RawValue) -> Cow<'_, str> {
-    PART.read(raw.get()).and_then(|part| part.read[1]).and_then(string).unwrap_or_default()
+/// Reads the `text` of a part.
+fn parse_part_text(raw: &RawValue) -> Cow<'_, str> {
+    PartFields::from_raw(raw).and_then(|part| part.text).and_then(as_string).unwrap_or_default()
 }

@@ -1,170 +1,175 @@
-//! The response as a whole: how it begins, and how it ends.
+//! The response as a whole: its start, its end and its usage.
 
 use std::borrow::Cow;
 
-use crate::event::{FailureReason, Stop, UnrecognisedReason, Usage};
-use crate::ingest::json::{RawValue, Shape, elements, number, string, string_or_json};
+use crate::event::{FailureReason, StopReason, UnrecognisedReason, Usage};
+use crate::ingest::json::{RawValue, array_elements, as_scalar, as_string, object, string_or_json};
 use crate::run::Writer;
 
 use super::super::Unreadable;
-use super::super::openai_chat::error_text;
-use super::item::Unseen;
-use super::{LeftOpen, Line, OpenAiResponses, Response, Stage};
+use super::super::openai_chat::parse_error_message;
+use super::item::UnseenItems;
+use super::{FramePayload, OpenAiResponses, PendingAction, ResponseBody, ResponseStage};
 
 impl OpenAiResponses {
-    pub(super) fn response_event(
+    /// Applies an event about the response as a whole.
+    pub(super) fn apply_response_event(
         &mut self,
         event: &str,
-        line: &Line<'_>,
+        line: &FramePayload<'_>,
         raw: &str,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
         let response = line.response.map(|raw| serde_json::from_str(raw.get()));
-        let response: Response<'_> =
+        let response: ResponseBody<'_> =
             response.transpose().map_err(|_| Unreadable)?.unwrap_or_default();
         match event {
-            "created" => self.created(&response, out),
+            "created" => self.start_or_restart_response(&response, out),
             "queued" | "in_progress" => {
-                if matches!(self.stage, Stage::Waiting | Stage::Finished) {
-                    self.begin(&response, out);
+                if matches!(self.stage, ResponseStage::Waiting | ResponseStage::Finished) {
+                    self.start_response(&response, out);
                 }
             }
             "completed" | "incomplete" | "failed" | "cancelled" => {
                 self.end_response(&response, event, out);
             }
-            _ => out.unrecognised(UnrecognisedReason::Frame, raw),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }
-        out.unknown_fields(&response.unknown);
+        out.append_unknown_fields(&response.unknown);
         Ok(())
     }
 
-    fn created(&mut self, response: &Response<'_>, out: &mut Writer<'_>) {
+    /// Starts a response; a repeated `created` with items withdraws the round, because the stream
+    /// is replayed.
+    fn start_or_restart_response(&mut self, response: &ResponseBody<'_>, out: &mut Writer<'_>) {
         let id = response.id.as_deref().unwrap_or("");
-        let again = self.stage == Stage::Replying && !id.is_empty() && id == self.response;
+        let again =
+            self.stage == ResponseStage::Replying && !id.is_empty() && id == self.response_id;
         if again && self.items.is_empty() {
             return;
         }
         if again {
-            // Whoever lost the stream asked for it from its beginning.
+            // The client reconnected and requested the stream from its start.
             out.withdraw_round();
         }
-        self.begin(response, out);
+        self.start_response(response, out);
     }
 
-    fn begin(&mut self, response: &Response<'_>, out: &mut Writer<'_>) {
+    /// Resets the state and starts a round.
+    fn start_response(&mut self, response: &ResponseBody<'_>, out: &mut Writer<'_>) {
         let id = response.id.as_deref().unwrap_or("");
         *self = OpenAiResponses {
-            stage: Stage::Replying,
-            response: id.to_owned(),
+            stage: ResponseStage::Replying,
+            response_id: id.to_owned(),
             ..OpenAiResponses::default()
         };
         let filled = |text: &&str| !text.is_empty();
-        out.round(response.model.as_deref().filter(filled), Some(id).filter(filled));
+        out.start_round(response.model.as_deref().filter(filled), Some(id).filter(filled));
     }
 
-    /// The end, with all items once more: those that are open or were never seen count.
+    /// Ends the response; items of its final list that are open or were never seen are written.
     pub(super) fn end_response(
         &mut self,
-        response: &Response<'_>,
+        response: &ResponseBody<'_>,
         event: &str,
         out: &mut Writer<'_>,
     ) {
         let id = response.id.as_deref().unwrap_or("");
-        let again = self.stage == Stage::Finished && (id.is_empty() || id == self.response);
+        let again =
+            self.stage == ResponseStage::Finished && (id.is_empty() || id == self.response_id);
         if again {
             return;
         }
-        if matches!(self.stage, Stage::Waiting | Stage::Finished) {
-            self.begin(response, out);
+        if matches!(self.stage, ResponseStage::Waiting | ResponseStage::Finished) {
+            self.start_response(response, out);
         }
-        out.unknown_fields(&response.unknown);
+        out.append_unknown_fields(&response.unknown);
         let unseen = match self.stage {
-            Stage::Joined => Unseen::PassOver,
-            Stage::Waiting | Stage::Replying | Stage::Finished => Unseen::Read,
+            ResponseStage::JoinedMidway => UnseenItems::Skip,
+            ResponseStage::Waiting | ResponseStage::Replying | ResponseStage::Finished => {
+                UnseenItems::Read
+            }
         };
-        let output = response.output.map(elements).unwrap_or_default();
-        let mut seen = self.seen_before(&output).into_iter();
+        let output = response.output.map(array_elements).unwrap_or_default();
+        let mut seen = self.match_seen_items(&output).into_iter();
         for (index, raw) in (0..).zip(output) {
-            self.item_again(seen.next().flatten(), index, raw, unseen, out);
+            self.complete_repeated_item(seen.next().flatten(), index, raw, unseen, out);
         }
         self.drafts.finish_all(out);
         if let Some(usage) = response.usage {
-            out.round_usage(usage_of(usage));
+            out.update_round_usage(parse_usage(usage));
         }
-        self.verdict(response, event, out);
-        id.clone_into(&mut self.response);
-        if out.is_settled() {
-            self.stage = Stage::Finished;
+        self.write_verdict(response, event, out);
+        id.clone_into(&mut self.response_id);
+        if out.has_reported_end() {
+            self.stage = ResponseStage::Finished;
             self.items.clear();
         }
     }
 
-    fn verdict(&self, response: &Response<'_>, event: &str, out: &mut Writer<'_>) {
+    /// Completes, cancels or fails the run according to the response's status.
+    fn write_verdict(&self, response: &ResponseBody<'_>, event: &str, out: &mut Writer<'_>) {
         match response.status.as_deref().unwrap_or(event) {
-            "failed" => fail(response.error, out),
-            "cancelled" => out.cancelled(""),
+            "failed" => write_failure(response.error, out),
+            "cancelled" => out.report_cancelled(""),
             "queued" | "in_progress" => {}
-            _ if self.left_open == LeftOpen::Refusal => {
-                out.fail(FailureReason::Refused, "the model refused");
+            _ if self.pending_action == PendingAction::Refusal => {
+                out.report_failed(FailureReason::Refused, "the model refused");
             }
-            "incomplete" => match incomplete_reason(response).as_deref() {
-                Some("max_output_tokens") => out.complete(Stop::Length),
+            "incomplete" => match parse_incomplete_reason(response).as_deref() {
+                Some("max_output_tokens") => out.report_completed(StopReason::Length),
                 Some("content_filter") => {
-                    out.fail(FailureReason::Refused, "stopped by a content filter");
+                    out.report_failed(FailureReason::Refused, "stopped by a content filter");
                 }
-                _ => out.complete(Stop::Other),
+                _ => out.report_completed(StopReason::Other),
             },
-            _ => out.complete(match self.left_open {
-                LeftOpen::Tools => Stop::Tools,
-                LeftOpen::Approval => Stop::Paused,
-                LeftOpen::Nothing | LeftOpen::Refusal => Stop::End,
+            _ => out.report_completed(match self.pending_action {
+                PendingAction::Tools => StopReason::Tools,
+                PendingAction::Approval => StopReason::Paused,
+                PendingAction::Nothing | PendingAction::Refusal => StopReason::End,
             }),
         }
     }
 }
 
-pub(super) fn fail(error: Option<&RawValue>, out: &mut Writer<'_>) {
-    const ERROR: Shape<1> = Shape { read: ["code"], skip: &[] };
-    let code = error.and_then(|raw| ERROR.read(raw.get())?.read[0]).map(string_or_json);
+/// Fails the run with an error; refused for content filter codes.
+pub(super) fn write_failure(error: Option<&RawValue>, out: &mut Writer<'_>) {
+    object! { ErrorFields { code; skip _ } }
+    let code = error.and_then(|raw| ErrorFields::from_raw(raw)?.code).map(string_or_json);
     let reason = match code.as_deref() {
         Some("content_filter" | "content_policy_violation") => FailureReason::Refused,
         _ => FailureReason::Error,
     };
-    let words = error.map(error_text);
-    out.fail(reason, words.as_deref().unwrap_or("the provider reported a failure"));
+    let words = error.map(parse_error_message);
+    out.report_failed(reason, words.as_deref().unwrap_or("the provider reported a failure"));
 }
 
-fn incomplete_reason<'a>(response: &Response<'a>) -> Option<Cow<'a, str>> {
-    const DETAILS: Shape<1> = Shape { read: ["reason"], skip: &[] };
-    DETAILS.read(response.incomplete_details?.get())?.read[0].and_then(string)
+/// Reads the reason in `incomplete_details`.
+fn parse_incomplete_reason<'a>(response: &ResponseBody<'a>) -> Option<Cow<'a, str>> {
+    object! { Details { reason; skip _ } }
+    Details::from_raw(response.incomplete_details?)?.reason.and_then(as_string)
 }
 
-fn usage_of(raw: &RawValue) -> Usage {
-    const USAGE: Shape<5> = Shape {
-        read: [
-            "input_tokens",
-            "output_tokens",
-            "input_tokens_details",
-            "output_tokens_details",
-            "cost",
-        ],
-        skip: &[],
-    };
-    const DETAILS: Shape<3> =
-        Shape { read: ["reasoning_tokens", "cached_tokens", "cache_write_tokens"], skip: &[] };
-    let Some(usage) = USAGE.read(raw.get()) else {
+/// Reads a `usage` object; missing numbers stay `None`.
+fn parse_usage(raw: &RawValue) -> Usage {
+    object! { UsageFields {
+        input = "input_tokens", output = "output_tokens", input_details = "input_tokens_details",
+        output_details = "output_tokens_details", cost,
+        ; skip _
+    } }
+    object! { Details { reasoning_tokens, cached_tokens, cache_write_tokens; skip _ } }
+    let Some(usage) = UsageFields::from_raw(raw) else {
         return Usage::default();
     };
-    let [input, output, input_details, output_details, cost] = usage.read;
-    let details = |raw: Option<&RawValue>, at: usize| {
-        raw.and_then(|raw| DETAILS.read(raw.get())?.read[at].and_then(number))
-    };
+    let UsageFields { input, output, input_details, output_details, cost } = usage;
+    let of_output = output_details.and_then(Details::from_raw).unwrap_or_default();
+    let of_input = input_details.and_then(Details::from_raw).unwrap_or_default();
     Usage {
-        input_tokens: input.and_then(number),
-        output_tokens: output.and_then(number),
-        reasoning_tokens: details(output_details, 0),
-        cache_read_tokens: details(input_details, 1),
-        cache_write_tokens: details(input_details, 2),
-        cost_usd: cost.and_then(number),
+        input_tokens: input.and_then(as_scalar),
+        output_tokens: output.and_then(as_scalar),
+        reasoning_tokens: of_output.reasoning_tokens.and_then(as_scalar),
+        cache_read_tokens: of_input.cached_tokens.and_then(as_scalar),
+        cache_write_tokens: of_input.cache_write_tokens.and_then(as_scalar),
+        cost_usd: cost.and_then(as_scalar),
     }
 }

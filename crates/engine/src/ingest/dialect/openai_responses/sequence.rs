@@ -1,12 +1,12 @@
-//! The numbers that events count themselves with.
+//! Sequence numbers of events, for the detection of repeats.
 
-/// Not every server counts: some say the same number, or one below zero, in every event.
+/// Sequence numbers seen so far; some servers send a constant or negative number in each event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Sequence {
     #[default]
     Unknown,
     First(u64),
-    /// Has been seen to grow.
+    /// The numbers have been seen to grow.
     Counting {
         last: u64,
     },
@@ -14,8 +14,8 @@ pub(super) enum Sequence {
 }
 
 impl Sequence {
-    /// Whether an event of this number has come before.
-    pub(super) fn is_repeat(&mut self, number: Option<u64>) -> bool {
+    /// Records an event's number; returns true if a counting server has sent it before.
+    pub(super) fn record_is_repeat(&mut self, number: Option<u64>) -> bool {
         let Some(number) = number else {
             return false;
         };

@@ -1,59 +1,75 @@
-//! What a model says: deltas, and the wholes that repeat them or put them right.
+//! Message text: deltas, and the whole texts that repeat or correct them.
 
-use crate::event::{Citation, Phase, ReasoningOrigin, UnrecognisedReason};
-use crate::ingest::json::{RawValue, Shape, elements, string};
+use crate::event::{Citation, MessagePhase, ReasoningOrigin, UnrecognisedReason};
+use crate::ingest::json::{RawValue, array_elements, as_string, object};
 use crate::run::Writer;
 
-use super::item::{Key, Kind, phase_of};
-use super::{Body, LeftOpen, OpenAiResponses};
+use super::item::{ItemKey, ItemKind, parse_phase};
+use super::{ItemBody, OpenAiResponses, PendingAction};
 
-/// How far the parts of a message are. They come one after another.
+/// Progress of the message part being streamed; parts arrive one after another.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Spoken {
-    index: u64,
-    /// Where the part begins in the text of its message.
-    from: usize,
-    /// What has come of the whole message.
-    bytes: usize,
-    cited: usize,
+pub(super) struct MessageProgress {
+    part_index: u64,
+    /// Start of the part in the text of its message, in bytes.
+    part_start: usize,
+    /// Length of the whole message so far.
+    message_bytes: usize,
+    cited_count: usize,
 }
 
-impl Spoken {
-    fn reach(&mut self, index: u64) {
-        if self.index < index {
-            *self = Spoken { index, from: self.bytes, bytes: self.bytes, cited: 0 };
+impl MessageProgress {
+    /// Moves on to part `index` if it is a later one.
+    fn advance_to(&mut self, index: u64) {
+        if self.part_index < index {
+            *self = MessageProgress {
+                part_index: index,
+                part_start: self.message_bytes,
+                message_bytes: self.message_bytes,
+                cited_count: 0,
+            };
         }
     }
 
-    /// What was cited stands with a message that no longer counts; the end has all of it.
-    fn cite_again_if(&mut self, moved: bool) {
+    /// Resets the citation count if the text moved to a new message, where sources are cited again.
+    fn reset_citations_if(&mut self, moved: bool) {
         if moved {
-            self.cited = 0;
+            self.cited_count = 0;
         }
     }
 }
 
-/// The item that a whole text is of.
+/// Reference to the item that a whole text belongs to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Of<'a> {
-    Named(Key<'a>),
-    Number(u32),
+pub(super) enum ItemRef<'a> {
+    ByKey(ItemKey<'a>),
+    ByNumber(u32),
 }
 
-pub(super) const PART: Shape<5> = Shape {
-    read: ["type", "text", "refusal", "transcript", "annotations"],
-    skip: &["logprobs", "data", "audio", "parsed"],
-};
+object! {
+    /// Members of a content part.
+    pub(super) PartFields {
+        kind = "type", text, refusal, transcript, annotations,
+        ; skip "logprobs" | "data" | "audio" | "parsed"
+    }
+}
 
 /// Messages.
 impl OpenAiResponses {
-    pub(super) fn text_delta(&mut self, key: Key<'_>, part: u64, text: &str, out: &mut Writer<'_>) {
-        let at = self.message_item(key);
-        self.say(at, part, text, out);
+    /// Applies a text delta to its message.
+    pub(super) fn apply_text_delta(
+        &mut self,
+        key: ItemKey<'_>,
+        part: u64,
+        text: &str,
+        out: &mut Writer<'_>,
+    ) {
+        let at = self.ensure_message_item(key);
+        self.write_text(at, part, text, out);
     }
 
-    /// More of the message that is being written, which is the newest item: nearly all deltas are.
-    pub(super) fn goes_on(
+    /// Fast path: appends to the newest item if it is the current message; returns false otherwise.
+    pub(super) fn try_append_to_current(
         &mut self,
         place: Option<u64>,
         part: u64,
@@ -63,182 +79,195 @@ impl OpenAiResponses {
         let newest = self.items.last().filter(|item| {
             place.is_some() && item.index == place && self.drafts.is_current(item.number)
         });
-        let goes_on = newest.is_some_and(|item| matches!(item.kind, Kind::Message { .. }));
+        let goes_on = newest.is_some_and(|item| matches!(item.kind, ItemKind::Message { .. }));
         if goes_on {
-            self.say(self.items.len() - 1, part, text, out);
+            self.write_text(self.items.len() - 1, part, text, out);
         }
         goes_on
     }
 
-    fn say(&mut self, at: usize, part: u64, text: &str, out: &mut Writer<'_>) {
+    /// Writes message text and updates the item's progress.
+    fn write_text(&mut self, at: usize, part: u64, text: &str, out: &mut Writer<'_>) {
         let item = &mut self.items[at];
-        let Kind::Message { phase, spoken } = &mut item.kind else {
+        let ItemKind::Message { phase, progress: spoken } = &mut item.kind else {
             return;
         };
-        spoken.reach(part);
-        spoken.bytes += text.len();
-        let moves = self.drafts.moves();
-        self.drafts.say(item.number, *phase, text, out);
-        spoken.cite_again_if(moves != self.drafts.moves());
+        spoken.advance_to(part);
+        spoken.message_bytes += text.len();
+        let moves = self.drafts.restate_count();
+        self.drafts.append_text(item.number, *phase, text, out);
+        spoken.reset_citations_if(moves != self.drafts.restate_count());
     }
 
-    pub(super) fn whole_text(
+    /// Applies the whole text of a part to the item that `item_ref` names.
+    pub(super) fn apply_whole_text(
         &mut self,
-        of: Of<'_>,
+        item_ref: ItemRef<'_>,
         part: u64,
         text: Option<&RawValue>,
         out: &mut Writer<'_>,
     ) {
-        let text = text.and_then(string).unwrap_or_default();
-        let at = match of {
-            Of::Named(key) if self.is_closed(key) => return,
-            Of::Named(key) => Some(self.message_item(key)),
-            Of::Number(number) => self.numbered(number),
+        let text = text.and_then(as_string).unwrap_or_default();
+        let at = match item_ref {
+            ItemRef::ByKey(key) if self.is_item_closed(key) => return,
+            ItemRef::ByKey(key) => Some(self.ensure_message_item(key)),
+            ItemRef::ByNumber(number) => self.position_by_number(number),
         };
         if let Some(at) = at {
-            self.whole_text_of(at, part, &text, out);
+            self.apply_whole_text_at(at, part, &text, out);
         }
     }
 
-    /// A part as its source says it is: its last word on it.
-    fn whole_text_of(&mut self, at: usize, part: u64, text: &str, out: &mut Writer<'_>) {
+    /// Replaces the text of a part with the provider's final version.
+    fn apply_whole_text_at(&mut self, at: usize, part: u64, text: &str, out: &mut Writer<'_>) {
         let item = &mut self.items[at];
-        let Kind::Message { phase, spoken } = &mut item.kind else {
+        let ItemKind::Message { phase, progress: spoken } = &mut item.kind else {
             return;
         };
-        spoken.reach(part);
-        if part < spoken.index || text.is_empty() {
+        spoken.advance_to(part);
+        if part < spoken.part_index || text.is_empty() {
             return;
         }
-        let said = self.drafts.said(item.number);
-        if said.is_none() && 0 < spoken.bytes {
-            // It was left too long ago to be put right.
+        let said = self.drafts.text(item.number);
+        if said.is_none() && 0 < spoken.message_bytes {
+            // Its draft was dropped, so it cannot be corrected.
             return;
         }
-        let before = said.and_then(|said| said.get(..spoken.from)).unwrap_or_default();
+        let before = said.and_then(|said| said.get(..spoken.part_start)).unwrap_or_default();
         let whole = format!("{before}{text}");
-        let moves = self.drafts.moves();
-        let told = self.drafts.whole(item.number, *phase, &whole, out);
-        spoken.bytes = whole.len();
-        spoken.cite_again_if(moves != self.drafts.moves());
-        told.warn(&whole, out);
+        let moves = self.drafts.restate_count();
+        let outcome = self.drafts.apply_whole_text(item.number, *phase, &whole, out);
+        spoken.message_bytes = whole.len();
+        spoken.reset_citations_if(moves != self.drafts.restate_count());
+        outcome.warn_if_replaced(&whole, out);
     }
 
-    pub(super) fn is_closed(&self, key: Key<'_>) -> bool {
-        self.position(key).is_some_and(|at| matches!(self.items[at].kind, Kind::Closed))
+    /// Returns true if the item with this key is complete.
+    pub(super) fn is_item_closed(&self, key: ItemKey<'_>) -> bool {
+        self.item_position(key).is_some_and(|at| matches!(self.items[at].kind, ItemKind::Closed))
     }
 
-    /// Whether something of this type is of an item that has ended.
-    pub(super) fn is_late(&self, key: Key<'_>, of_type: &str) -> bool {
-        !key.names_nothing()
-            && self.position(key).is_some_and(|at| {
+    /// Returns true if the key names a complete item of this type.
+    pub(super) fn is_late_for_item(&self, key: ItemKey<'_>, of_type: &str) -> bool {
+        !key.is_empty()
+            && self.item_position(key).is_some_and(|at| {
                 let item = &self.items[at];
-                matches!(item.kind, Kind::Closed) && item.fits(Some(of_type))
+                matches!(item.kind, ItemKind::Closed) && item.matches_type(Some(of_type))
             })
     }
 
-    pub(super) fn annotation(
+    /// Cites a source, if its message is the one being written.
+    pub(super) fn apply_annotation(
         &mut self,
-        key: Key<'_>,
+        key: ItemKey<'_>,
         part: u64,
         raw: &RawValue,
         out: &mut Writer<'_>,
     ) {
-        let Some(at) = self.position(key) else { return };
+        let Some(at) = self.item_position(key) else { return };
         let item = &mut self.items[at];
-        let Kind::Message { spoken, .. } = &mut item.kind else {
+        let ItemKind::Message { progress: spoken, .. } = &mut item.kind else {
             return;
         };
-        spoken.reach(part);
-        // A source of text that has not come yet is cited with the whole part.
-        if self.drafts.is_current(item.number) && out.message().is_some() {
-            spoken.cited += 1;
-            cite(raw, out);
+        spoken.advance_to(part);
+        // A source without text so far is cited with the whole part.
+        if self.drafts.is_current(item.number) && out.latest_message_id().is_some() {
+            spoken.cited_count += 1;
+            write_citation(raw, out);
         }
     }
 
-    /// A part as it is in the end, of a message or of reasoning.
-    pub(super) fn whole_part(
+    /// Applies a whole part of a message or of reasoning.
+    pub(super) fn apply_whole_part(
         &mut self,
-        of: Of<'_>,
+        item_ref: ItemRef<'_>,
         index: u64,
         raw: Option<&RawValue>,
         out: &mut Writer<'_>,
     ) {
-        let Some(part) = raw.and_then(|raw| PART.read(raw.get())) else {
+        let Some(part) = raw.and_then(PartFields::from_raw) else {
             return;
         };
-        out.unknown_fields(&part.unknown);
-        let [kind, text, refusal, transcript, annotations] = part.read;
-        match kind.and_then(string).as_deref() {
+        out.append_unknown_fields(&part.unknown);
+        let PartFields { kind, text, refusal, transcript, annotations, .. } = part;
+        match kind.and_then(as_string).as_deref() {
             Some("output_text" | "text") => {
-                self.whole_text(of, index, text, out);
-                self.cite_rest(of, index, annotations, out);
+                self.apply_whole_text(item_ref, index, text, out);
+                self.write_remaining_citations(item_ref, index, annotations, out);
             }
             Some("refusal") => {
-                self.left_open = LeftOpen::Refusal;
-                self.whole_text(of, index, refusal, out);
+                self.pending_action = PendingAction::Refusal;
+                self.apply_whole_text(item_ref, index, refusal, out);
             }
-            Some("output_audio") => self.whole_text(of, index, transcript, out),
+            Some("output_audio") => self.apply_whole_text(item_ref, index, transcript, out),
             Some("reasoning_text") => {
-                self.whole_reasoning(of, ReasoningOrigin::Native, index, text, out);
+                self.apply_whole_reasoning(item_ref, ReasoningOrigin::Native, index, text, out);
             }
             Some("summary_text") => {
-                self.whole_reasoning(of, ReasoningOrigin::Summary, index, text, out);
+                self.apply_whole_reasoning(item_ref, ReasoningOrigin::Summary, index, text, out);
             }
             _ => {
                 let raw = raw.map_or("", RawValue::get);
-                out.unrecognised(UnrecognisedReason::Frame, raw);
+                out.append_unrecognised(UnrecognisedReason::Frame, raw);
             }
         }
     }
 
-    /// Sources that came with a whole part and not before it.
-    fn cite_rest(
+    /// Cites the sources of a whole part that were not streamed.
+    fn write_remaining_citations(
         &mut self,
-        of: Of<'_>,
+        item_ref: ItemRef<'_>,
         index: u64,
         annotations: Option<&RawValue>,
         out: &mut Writer<'_>,
     ) {
-        let at = match of {
-            Of::Named(key) => self.position(key),
-            Of::Number(number) => self.numbered(number),
+        let at = match item_ref {
+            ItemRef::ByKey(key) => self.item_position(key),
+            ItemRef::ByNumber(number) => self.position_by_number(number),
         };
         let Some(at) = at else { return };
-        let Kind::Message { spoken: part, .. } = &mut self.items[at].kind else {
+        let ItemKind::Message { progress: part, .. } = &mut self.items[at].kind else {
             return;
         };
-        if index != part.index {
+        if index != part.part_index {
             return;
         }
-        let annotations = annotations.map(elements).unwrap_or_default();
-        for annotation in annotations.iter().skip(part.cited) {
-            cite(annotation, out);
+        let annotations = annotations.map(array_elements).unwrap_or_default();
+        for annotation in annotations.iter().skip(part.cited_count) {
+            write_citation(annotation, out);
         }
-        part.cited = part.cited.max(annotations.len());
+        part.cited_count = part.cited_count.max(annotations.len());
     }
 
-    pub(super) fn message_done(&mut self, at: usize, body: &Body<'_>, out: &mut Writer<'_>) {
+    /// Writes the whole parts of a message, ends it and declares it final if its phase says so.
+    pub(super) fn complete_message_item(
+        &mut self,
+        at: usize,
+        body: &ItemBody<'_>,
+        out: &mut Writer<'_>,
+    ) {
         let number = self.items[at].number;
-        let known = matches!(self.items[at].kind, Kind::Message { phase: Some(_), .. });
-        let parts = body.content.map(elements).unwrap_or_default();
+        let known = matches!(self.items[at].kind, ItemKind::Message { phase: Some(_), .. });
+        let parts = body.content.map(array_elements).unwrap_or_default();
         for (part, raw) in (0..).zip(parts) {
-            self.whole_part(Of::Number(number), part, Some(raw), out);
+            self.apply_whole_part(ItemRef::ByNumber(number), part, Some(raw), out);
         }
-        let message = self.drafts.finish(number, out);
-        let is_final = phase_of(body) == Some(Phase::Final);
+        let message = self.drafts.finish_message(number, out);
+        let is_final = parse_phase(body) == Some(MessagePhase::Final);
         if let Some(message) = message.filter(|_| is_final && !known) {
-            out.declare_message(message);
+            out.declare_final_message(message);
         }
     }
 }
 
-fn cite(raw: &RawValue, out: &mut Writer<'_>) {
-    const ANNOTATION: Shape<4> = Shape { read: ["url", "title", "filename", "file_id"], skip: &[] };
-    let Some(annotation) = ANNOTATION.read(raw.get()) else {
+/// Cites the source of one annotation.
+fn write_citation(raw: &RawValue, out: &mut Writer<'_>) {
+    object! { AnnotationFields { url, title, filename, file = "file_id"; skip _ } }
+    let Some(annotation) = AnnotationFields::from_raw(raw) else {
         return;
     };
-    let [url, title, filename, file] = annotation.read.map(|member| member.and_then(string));
-    out.cite(Citation { url, title: title.or(filename).or(file), quote: None });
+    let [url, title, filename, file] =
+        [annotation.url, annotation.title, annotation.filename, annotation.file]
+            .map(|member| member.and_then(as_string));
+    out.append_citation(Citation { url, title: title.or(filename).or(file), quote: None });
 }

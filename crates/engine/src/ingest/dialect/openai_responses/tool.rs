@@ -1,38 +1,40 @@
-//! Tools: those that whoever called the model runs, and those that the provider runs inside the
-//! response.
+//! Tool items: tools that the caller runs, and tools that the provider runs inside the response.
 
 use std::borrow::Cow;
 
 use crate::event::{AskKind, AskOption, Executor, StepId, ToolKind};
-use crate::ingest::json::{RawValue, Shape, elements, string, string_or_json};
+use crate::ingest::json::{RawValue, array_elements, as_string, object, string_or_json};
 use crate::run::{ToolStart, Writer};
 
-use super::item::{Key, Kind};
-use super::output::result_in_item;
-use super::{Body, LeftOpen, OpenAiResponses, ShellDelta};
+use super::item::{ItemKey, ItemKind};
+use super::output::write_item_result;
+use super::{ItemBody, OpenAiResponses, PendingAction, ShellDelta};
 
+/// A tool call and the encoding of its argument deltas.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Tool {
+pub(super) struct ToolItem {
     step: StepId,
-    input: Input,
+    arguments_encoding: ArgumentsEncoding,
 }
 
-/// What the deltas of a tool's arguments are.
+/// Encoding of the deltas of a tool's arguments.
 #[derive(Clone, Debug, PartialEq)]
-enum Input {
+enum ArgumentsEncoding {
     /// The arguments themselves.
     Plain,
-    /// The text of a string in them, or of several in an array.
-    Quoted(Quoted),
+    /// The text of one string in them, or of several in an array.
+    Quoted(QuotedArguments),
 }
 
+/// Writer of text deltas as a JSON string, or several in an array, between fixed JSON.
 #[derive(Clone, Debug, PartialEq)]
-struct Quoted {
-    before: String,
-    after: &'static str,
+struct QuotedArguments {
+    prefix: String,
+    suffix: &'static str,
     state: QuotedState,
 }
 
+/// Progress of quoted arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum QuotedState {
     Waiting,
@@ -40,7 +42,7 @@ enum QuotedState {
     Closed,
 }
 
-/// Tools that xAI runs itself, although it calls them as if the client should.
+/// Tools that xAI runs itself although it announces them as client tools.
 pub(super) const XAI_SEARCHES: [&str; 6] = [
     "x_keyword_search",
     "x_semantic_search",
@@ -50,15 +52,16 @@ pub(super) const XAI_SEARCHES: [&str; 6] = [
     "view_image",
 ];
 
-impl Quoted {
-    fn push(&mut self, step: StepId, element: u64, text: &str, out: &mut Writer<'_>) {
+impl QuotedArguments {
+    /// Appends text to the string `element`, opening it if needed.
+    fn push_text(&mut self, step: StepId, element: u64, text: &str, out: &mut Writer<'_>) {
         match &mut self.state {
             QuotedState::Waiting => {
-                out.arguments(step, &self.before);
+                out.append_arguments(step, &self.prefix);
                 self.state = QuotedState::Open { element };
             }
             QuotedState::Open { element: last } if *last < element => {
-                out.arguments(step, r#"",""#);
+                out.append_arguments(step, r#"",""#);
                 *last = element;
             }
             QuotedState::Open { .. } => {}
@@ -66,70 +69,82 @@ impl Quoted {
         }
         let quoted = serde_json::to_string(text).unwrap_or_default();
         let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-        out.arguments(step, inner.unwrap_or(""));
+        out.append_arguments(step, inner.unwrap_or(""));
     }
 
+    /// Closes the JSON and marks the tool ready.
     fn close(&mut self, step: StepId, out: &mut Writer<'_>) {
         if let QuotedState::Open { .. } = self.state {
-            out.arguments(step, self.after);
-            out.ready(step);
+            out.append_arguments(step, self.suffix);
+            out.mark_tool_ready(step);
             self.state = QuotedState::Closed;
         }
     }
 }
 
-impl Input {
-    fn quoted(before: impl Into<String>, after: &'static str) -> Input {
-        Input::Quoted(Quoted { before: before.into(), after, state: QuotedState::Waiting })
+impl ArgumentsEncoding {
+    /// Creates quoted arguments between `before` and `after`.
+    fn new_quoted(before: impl Into<String>, after: &'static str) -> ArgumentsEncoding {
+        ArgumentsEncoding::Quoted(QuotedArguments {
+            prefix: before.into(),
+            suffix: after,
+            state: QuotedState::Waiting,
+        })
     }
 
-    fn of(body: &Body<'_>) -> Input {
+    /// Chooses the encoding for an item's type.
+    fn for_item(body: &ItemBody<'_>) -> ArgumentsEncoding {
         match body.kind.as_deref() {
-            Some("code_interpreter_call" | "program") => Input::quoted(r#"{"code":""#, r#""}"#),
-            Some("shell_call") => Input::quoted(r#"{"commands":[""#, r#""]}"#),
+            Some("code_interpreter_call" | "program") => {
+                ArgumentsEncoding::new_quoted(r#"{"code":""#, r#""}"#)
+            }
+            Some("shell_call") => ArgumentsEncoding::new_quoted(r#"{"commands":[""#, r#""]}"#),
             Some("apply_patch_call") => {
-                const OPERATION: Shape<2> = Shape { read: ["type", "path"], skip: &[] };
-                let operation = body.operation.and_then(|raw| OPERATION.read(raw.get()));
-                let [kind, path] = operation.map_or([None; 2], |operation| operation.read);
+                object! { Operation { kind = "type", path; skip _ } }
+                let operation = body.operation.and_then(Operation::from_raw);
+                let Operation { kind, path } = operation.unwrap_or_default();
                 let json = |raw: Option<&RawValue>| raw.map_or("null", RawValue::get).to_owned();
                 let (kind, path) = (json(kind), json(path));
-                Input::quoted(format!(r#"{{"type":{kind},"path":{path},"diff":""#), r#""}"#)
+                ArgumentsEncoding::new_quoted(
+                    format!(r#"{{"type":{kind},"path":{path},"diff":""#),
+                    r#""}"#,
+                )
             }
-            _ => Input::Plain,
+            _ => ArgumentsEncoding::Plain,
         }
     }
 }
 
-impl Tool {
-    /// Its item is complete; so is the tool, if its result came with it.
-    pub(super) fn done(self, body: &Body<'_>, out: &mut Writer<'_>) {
-        let Tool { step, mut input } = self;
+impl ToolItem {
+    /// Completes the arguments, and the tool if its item holds the result.
+    pub(super) fn complete(self, body: &ItemBody<'_>, out: &mut Writer<'_>) {
+        let ToolItem { step, arguments_encoding: mut input } = self;
         match &mut input {
-            Input::Quoted(quoted) if quoted.state != QuotedState::Waiting => {
+            ArgumentsEncoding::Quoted(quoted) if quoted.state != QuotedState::Waiting => {
                 quoted.close(step, out);
             }
-            Input::Quoted(_) | Input::Plain => {
-                if let Some(arguments) = arguments_of(body) {
-                    out.whole_arguments(step, &arguments);
+            ArgumentsEncoding::Quoted(_) | ArgumentsEncoding::Plain => {
+                if let Some(arguments) = build_arguments(body) {
+                    out.set_arguments(step, &arguments);
                 }
             }
         }
-        out.ready(step);
-        ask_acknowledgement(step, body, out);
-        result_in_item(step, body, out);
+        out.mark_tool_ready(step);
+        open_safety_ask(step, body, out);
+        write_item_result(step, body, out);
     }
 }
 
-/// The provider holds an action for unsafe until a person has looked at it.
-fn ask_acknowledgement(step: StepId, body: &Body<'_>, out: &mut Writer<'_>) {
-    const CHECK: Shape<2> = Shape { read: ["message", "code"], skip: &[] };
-    let checks = body.safety_checks.map(elements).unwrap_or_default();
+/// Opens an ask for the provider's pending safety checks of an action.
+fn open_safety_ask(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) {
+    object! { Check { message, code; skip _ } }
+    let checks = body.safety_checks.map(array_elements).unwrap_or_default();
     if checks.is_empty() {
         return;
     }
     let words = checks.into_iter().map(|raw| {
-        let [message, code] = CHECK.read(raw.get()).map_or([None; 2], |check| check.read);
-        match (message.and_then(string), code.and_then(string)) {
+        let Check { message, code } = Check::from_raw(raw).unwrap_or_default();
+        match (message.and_then(as_string), code.and_then(as_string)) {
             (Some(message), Some(code)) => format!("{message} ({code})"),
             (Some(words), None) | (None, Some(words)) => words.into_owned(),
             (None, None) => raw.get().to_owned(),
@@ -140,43 +155,47 @@ fn ask_acknowledgement(step: StepId, body: &Body<'_>, out: &mut Writer<'_>) {
         |id: &'static str, label: &'static str| AskOption { id: id.into(), label: label.into() };
     let options = vec![option("acknowledge", "Acknowledge"), option("deny", "Deny")];
     let call = body.call_id.as_deref().or(body.id.as_deref()).unwrap_or("");
-    out.ask(call, AskKind::Tool, &words.join("\n"), options, Some(step));
+    out.open_simple_ask(call, AskKind::Tool, &words.join("\n"), options, Some(step));
 }
 
-/// What happens while a tool's item is open.
+/// Tool items.
 impl OpenAiResponses {
-    /// The item's kind if it is a tool or a tool's output, of which the step has begun.
-    pub(super) fn begin_tool(
+    /// Starts the step of a tool or tool output item; `None` for other types.
+    pub(super) fn start_tool_item(
         &mut self,
         kind: &str,
-        body: &Body<'_>,
+        body: &ItemBody<'_>,
         out: &mut Writer<'_>,
-    ) -> Option<Kind> {
+    ) -> Option<ItemKind> {
         if let Some(tool) = kind.strip_suffix("_output") {
-            return self.begin_output(tool, body, out).map(Kind::Output);
+            return self.start_output_item(tool, body, out).map(ItemKind::Output);
         }
-        let start = tool_start(kind, body)?;
+        let start = build_tool_start(kind, body)?;
         if start.executor == Executor::Client {
-            self.left_open = self.left_open.max(LeftOpen::Tools);
+            self.pending_action = self.pending_action.max(PendingAction::Tools);
         }
-        let parent = caller_of(body).and_then(|call| out.step_of(&call));
-        let step = out.tool(ToolStart { parent, ..start });
+        let parent = parse_caller_id(body).and_then(|call| out.find_open_tool(&call));
+        let step = out.start_tool(ToolStart { parent, ..start });
         if kind == "tool_search_call" {
-            self.tool_search = Some(step);
+            self.open_tool_search = Some(step);
         }
-        Some(Kind::Tool(Tool { step, input: Input::of(body) }))
+        Some(ItemKind::Tool(ToolItem {
+            step,
+            arguments_encoding: ArgumentsEncoding::for_item(body),
+        }))
     }
 
-    /// The step that put this out: of this response, or of one before, which may not be known.
-    fn begin_output(
+    /// Returns the step of the tool whose output this is; starts one if the call was in an earlier
+    /// response.
+    fn start_output_item(
         &mut self,
         tool: &str,
-        body: &Body<'_>,
+        body: &ItemBody<'_>,
         out: &mut Writer<'_>,
     ) -> Option<StepId> {
         let call = body.call_id.as_deref().unwrap_or("");
-        let asked = if tool == "tool_search" { self.tool_search.take() } else { None };
-        let known = asked.or_else(|| out.step_of(call));
+        let asked = if tool == "tool_search" { self.open_tool_search.take() } else { None };
+        let known = asked.or_else(|| out.find_open_tool(call));
         known.or_else(|| {
             let kind = match tool {
                 "tool_search" => ToolKind::Builtin,
@@ -185,94 +204,99 @@ impl OpenAiResponses {
                 _ => return None,
             };
             let name = tool.strip_suffix("_call").unwrap_or(tool);
-            Some(out.tool(ToolStart::provider(call, name, kind)))
+            Some(out.start_tool(ToolStart::provider_tool(call, name, kind)))
         })
     }
 
-    fn open_tool(&mut self, key: Key<'_>) -> Option<&mut Tool> {
-        match &mut self.open_item(key)?.kind {
-            Kind::Tool(tool) => Some(tool),
+    /// Returns the open tool item with this key.
+    fn tool_item_mut(&mut self, key: ItemKey<'_>) -> Option<&mut ToolItem> {
+        match &mut self.item_mut(key)?.kind {
+            ItemKind::Tool(tool) => Some(tool),
             _ => None,
         }
     }
 
-    /// Whether there is a call that is open to take them. Those of a call whose beginning was
-    /// missed come with its end.
-    pub(super) fn arguments_delta(
+    /// Appends to the arguments of an open call; returns false if there is none. Arguments of a
+    /// call whose start was missed arrive with its end.
+    pub(super) fn append_arguments(
         &mut self,
-        key: Key<'_>,
+        key: ItemKey<'_>,
         element: u64,
         text: &str,
         out: &mut Writer<'_>,
     ) -> bool {
-        let Some(Tool { step, input }) = self.open_tool(key) else {
+        let Some(ToolItem { step, arguments_encoding: input }) = self.tool_item_mut(key) else {
             return false;
         };
         match input {
-            Input::Plain => out.arguments(*step, text),
-            Input::Quoted(quoted) => quoted.push(*step, element, text, out),
+            ArgumentsEncoding::Plain => out.append_arguments(*step, text),
+            ArgumentsEncoding::Quoted(quoted) => quoted.push_text(*step, element, text, out),
         }
         true
     }
 
-    pub(super) fn whole_arguments(
+    /// Completes the arguments of an open call; returns false if there is none.
+    pub(super) fn complete_arguments(
         &mut self,
-        key: Key<'_>,
+        key: ItemKey<'_>,
         whole: Option<&RawValue>,
         out: &mut Writer<'_>,
     ) -> bool {
-        let Some(Tool { step, input }) = self.open_tool(key) else {
+        let Some(ToolItem { step, arguments_encoding: input }) = self.tool_item_mut(key) else {
             return false;
         };
         match (input, whole) {
-            (Input::Quoted(quoted), _) => quoted.close(*step, out),
-            (Input::Plain, Some(whole)) => {
-                out.whole_arguments(*step, &string_or_json(whole));
-                out.ready(*step);
+            (ArgumentsEncoding::Quoted(quoted), _) => quoted.close(*step, out),
+            (ArgumentsEncoding::Plain, Some(whole)) => {
+                out.set_arguments(*step, &string_or_json(whole));
+                out.mark_tool_ready(*step);
             }
-            (Input::Plain, None) => {}
+            (ArgumentsEncoding::Plain, None) => {}
         }
         true
     }
 
-    pub(super) fn output_delta(
+    /// Appends shell output to its step.
+    pub(super) fn append_output(
         &mut self,
-        key: Key<'_>,
+        key: ItemKey<'_>,
         piece: &ShellDelta<'_>,
         out: &mut Writer<'_>,
     ) {
-        let Some(item) = self.open_item(key) else {
+        let Some(item) = self.item_mut(key) else {
             return;
         };
-        let Kind::Output(step) = item.kind else {
+        let ItemKind::Output(step) = item.kind else {
             return;
         };
         for text in [&piece.stdout, &piece.stderr].into_iter().flatten() {
-            out.output(step, text);
+            out.append_output(step, text);
         }
     }
 
-    pub(super) fn progress(&mut self, key: Key<'_>, text: &str, out: &mut Writer<'_>) {
-        if let Some(item) = self.open_item(key)
-            && let Kind::Tool(tool) = &item.kind
+    /// Reports progress of an open tool.
+    pub(super) fn write_progress(&mut self, key: ItemKey<'_>, text: &str, out: &mut Writer<'_>) {
+        if let Some(item) = self.item_mut(key)
+            && let ItemKind::Tool(tool) = &item.kind
         {
-            out.progress(tool.step, text);
+            out.append_tool_progress(tool.step, text);
         }
     }
 }
 
-fn tool_start<'b>(kind: &str, body: &'b Body<'_>) -> Option<ToolStart<'b>> {
+/// Builds the start of a tool call from its item type; `None` if it is no tool.
+fn build_tool_start<'b>(kind: &str, body: &'b ItemBody<'_>) -> Option<ToolStart<'b>> {
     let text = |field: &'b Option<crate::ingest::json::Text<'_>>| field.as_deref().unwrap_or("");
     let call = Some(text(&body.call_id)).filter(|id| !id.is_empty());
     let call = call.unwrap_or_else(|| text(&body.id));
     let name = text(&body.name);
-    let client = |name, kind| ToolStart { kind, ..ToolStart::function(call, name) };
-    let provider = |name, kind| ToolStart::provider(call, name, kind);
+    let client = |name, kind| ToolStart { kind, ..ToolStart::client_function(call, name) };
+    let provider = |name, kind| ToolStart::provider_tool(call, name, kind);
     let server = body.server_label.as_deref();
     let container = body.container_id.as_deref();
     Some(match kind {
         "custom_tool_call" if XAI_SEARCHES.contains(&name) => provider(name, ToolKind::WebSearch),
-        "function_call" | "custom_tool_call" => ToolStart::function(call, name),
+        "function_call" | "custom_tool_call" => ToolStart::client_function(call, name),
         "mcp_call" => ToolStart { server, ..provider(name, ToolKind::Mcp) },
         "mcp_list_tools" => ToolStart { server, ..provider("list_tools", ToolKind::Mcp) },
         "web_search_call" => provider("web_search", ToolKind::WebSearch),
@@ -296,20 +320,21 @@ fn tool_start<'b>(kind: &str, body: &'b Body<'_>) -> Option<ToolStart<'b>> {
     })
 }
 
-fn is_in_container(body: &Body<'_>) -> bool {
-    const ENVIRONMENT: Shape<1> = Shape { read: ["type"], skip: &[] };
-    let kind = body.environment.and_then(|raw| ENVIRONMENT.read(raw.get())?.read[0]);
-    kind.and_then(string).is_some_and(|kind| kind.starts_with("container"))
+/// Returns true if a shell call runs in the provider's container.
+fn is_in_container(body: &ItemBody<'_>) -> bool {
+    object! { Environment { kind = "type"; skip _ } }
+    let kind = body.environment.and_then(|raw| Environment::from_raw(raw)?.kind);
+    kind.and_then(as_string).is_some_and(|kind| kind.starts_with("container"))
 }
 
-/// The program that calls this function, where it is not the model itself.
-fn caller_of<'a>(body: &Body<'a>) -> Option<Cow<'a, str>> {
-    const CALLER: Shape<1> = Shape { read: ["caller_id"], skip: &[] };
-    CALLER.read(body.caller?.get())?.read[0].and_then(string)
+/// Returns the id of the program that calls this function, if it is not the model itself.
+fn parse_caller_id<'a>(body: &ItemBody<'a>) -> Option<Cow<'a, str>> {
+    object! { Caller { caller_id; skip _ } }
+    Caller::from_raw(body.caller?)?.caller_id.and_then(as_string)
 }
 
-/// Whole arguments, as the JSON that deltas would have added up to.
-fn arguments_of<'a>(body: &Body<'a>) -> Option<Cow<'a, str>> {
+/// Builds the whole arguments as the JSON that deltas would have produced.
+fn build_arguments<'a>(body: &ItemBody<'a>) -> Option<Cow<'a, str>> {
     let member = |name: &str, value: Option<&RawValue>| {
         value.map(|value| Cow::Owned(format!(r#"{{"{name}":{value}}}"#)))
     };
@@ -323,8 +348,8 @@ fn arguments_of<'a>(body: &Body<'a>) -> Option<Cow<'a, str>> {
         "computer_call" => body.action.or(body.actions).map(json),
         "local_shell_call" => body.action.map(json),
         "shell_call" => {
-            const ACTION: Shape<1> = Shape { read: ["commands"], skip: &[] };
-            member("commands", ACTION.read(body.action?.get())?.read[0])
+            object! { Action { commands; skip _ } }
+            member("commands", Action::from_raw(body.action?)?.commands)
         }
         "apply_patch_call" => body.operation.map(json),
         _ => body.arguments.map(string_or_json),

@@ -1,15 +1,15 @@
-//! Tools and pictures among the parts of a message.
+//! Tool and image parts of a message.
 
-use crate::event::{Image, StepId, ToolKind, ToolOutcome};
+use crate::event::{Image, StepId, ToolKind, ToolOutcome, UnrecognisedReason};
 use crate::ingest::json::{
-    RawValue, Shape, Text, elements, number, object, string, string_or_json,
+    RawValue, Text, array_elements, as_scalar, as_string, object, string_or_json,
 };
 use crate::run::{ToolStart, Writer};
 
-use super::super::openai_chat::image_of_url;
+use super::super::openai_chat::image_from_url;
 use super::{Opencode, Part};
 
-object! { State {
+object! { ToolState {
     status: Text<'a> = "status",
     input: &'a RawValue = "input",
     output: &'a RawValue = "output",
@@ -20,70 +20,79 @@ object! { State {
     ; skip "raw" | "title"
 } }
 
-const METADATA: Shape<3> = Shape { read: ["output", "sessionId", "sessionID"], skip: &[] };
+object! { Metadata { output, session = "sessionId", older = "sessionID"; skip _ } }
 
-/// When something began and ended.
-pub(super) fn times(raw: Option<&RawValue>) -> (Option<u64>, Option<u64>) {
-    const TIMES: Shape<2> = Shape { read: ["start", "end"], skip: &[] };
-    let times = raw.and_then(|raw| TIMES.read(raw.get())).map(|times| times.read);
-    let [start, end] = times.unwrap_or_default();
-    (start.and_then(number), end.and_then(number))
+/// Parses start and end times.
+pub(super) fn parse_times(raw: Option<&RawValue>) -> (Option<u64>, Option<u64>) {
+    object! { Times { start, end; skip _ } }
+    let times = raw.and_then(Times::from_raw);
+    let Times { start, end } = times.unwrap_or_default();
+    (start.and_then(as_scalar), end.and_then(as_scalar))
 }
 
 impl Part<'_> {
-    /// What tells a tool from others.
+    /// Key of a tool part: its id, or its call id.
     fn tool_key(&self) -> &str {
         let id = self.id.as_deref().filter(|id| !id.is_empty());
         id.or(self.call.as_deref()).unwrap_or("")
     }
 
+    /// Image of a file part.
     pub(super) fn image(&self) -> Option<Image<'_>> {
         let url = self.url.as_ref()?;
         let is_image = self.mime.as_ref()?.starts_with("image/");
-        is_image.then(|| image_of_url(url.0.clone()))
+        is_image.then(|| image_from_url(url.0.clone()))
     }
 }
 
 impl Opencode {
-    /// A tool as it stands; `parent` is the tool whose sub-agent called it.
-    pub(super) fn tool(&mut self, part: &Part<'_>, parent: Option<StepId>, out: &mut Writer<'_>) {
+    /// Applies a tool part, whose JSON is `raw`; `parent` is the step whose sub-agent called it.
+    pub(super) fn apply_tool_part(
+        &mut self,
+        part: &Part<'_>,
+        raw: &RawValue,
+        parent: Option<StepId>,
+        out: &mut Writer<'_>,
+    ) {
         let id = part.id.as_deref().unwrap_or("");
         let call = part.call.as_deref().unwrap_or(id);
-        let state = part.state.map(|raw| serde_json::from_str::<State<'_>>(raw.get()));
-        let Some(Ok(state)) = state else { return };
-        out.unknown_fields(&state.unknown);
-        if self.calls_over.has(part.tool_key()) {
+        let state = part.state.map(|raw| serde_json::from_str::<ToolState<'_>>(raw.get()));
+        let Some(Ok(state)) = state else {
+            return out.append_unrecognised(UnrecognisedReason::Frame, raw.get());
+        };
+        out.append_unknown_fields(&state.unknown);
+        if self.ended_calls.contains(part.tool_key()) {
             return;
         }
-        let (start, end) = times(state.time);
-        let known = out.step_of(call).filter(|_| !call.is_empty());
-        self.at(start.filter(|_| known.is_none()).or(self.told), out);
+        let (start, end) = parse_times(state.time);
+        let known = out.find_open_tool(call).filter(|_| !call.is_empty());
+        self.advance_time(start.filter(|_| known.is_none()).or(self.part_time), out);
         let name = part.tool.as_deref().unwrap_or("");
-        let kind = kind_of(name);
+        let kind = tool_kind(name);
         let step = known.unwrap_or_else(|| {
-            out.tool(ToolStart { kind, parent, ..ToolStart::function(call, name) })
+            out.start_tool(ToolStart { kind, parent, ..ToolStart::client_function(call, name) })
         });
         if let Some(input) = state.input.filter(|input| input.get() != "{}") {
-            out.whole_arguments(step, input.get());
+            out.set_arguments(step, input.get());
         }
-        let metadata = state.metadata.and_then(|raw| METADATA.read(raw.get()));
-        let [output, session, older] = metadata.map(|metadata| metadata.read).unwrap_or_default();
+        let metadata = state.metadata.and_then(Metadata::from_raw);
+        let Metadata { output, session, older } = metadata.unwrap_or_default();
         if kind == ToolKind::Agent
-            && let Some(session) = session.or(older).and_then(string)
+            && let Some(session) = session.or(older).and_then(as_string)
         {
-            self.serve.child_of(&session, step);
+            self.sessions.add_child(&session, step);
         }
-        self.at(end, out);
-        let so_far = output.and_then(string).unwrap_or_default();
-        self.settle(step, part, &state, &so_far, out);
+        self.advance_time(end, out);
+        let so_far = output.and_then(as_string).unwrap_or_default();
+        self.apply_tool_state(step, part, &state, &so_far, out);
     }
 
-    /// Runs, is done, or has failed.
-    fn settle(
+    /// Writes output, and ends the step if the tool has completed or failed.
+    fn apply_tool_state(
         &mut self,
         step: StepId,
         part: &Part<'_>,
-        state: &State<'_>,
+        state: &ToolState<'_>,
         so_far: &str,
         out: &mut Writer<'_>,
     ) {
@@ -91,26 +100,27 @@ impl Opencode {
         let call = part.call.as_deref().unwrap_or(id);
         match state.status.as_deref().unwrap_or("") {
             "running" => {
-                out.ready(step);
-                self.outputs.so_far(step, so_far, out);
+                out.mark_tool_ready(step);
+                self.outputs.push_output_so_far(step, so_far, out);
             }
             "completed" => {
                 let text = state.output.map(string_or_json).unwrap_or_default();
-                self.outputs.whole(step, &text, out);
-                attachments(step, state.attachments, out);
-                self.end_tool(part.tool_key(), step, ToolOutcome::Succeeded, None, out);
+                self.outputs.push_final_output(step, &text, out);
+                write_attachments(step, state.attachments, out);
+                self.end_tool_step(part.tool_key(), step, ToolOutcome::Succeeded, None, out);
             }
             "error" => {
                 let error = state.error.map(string_or_json);
-                let denied = self.serve.was_denied(call);
+                let denied = self.sessions.was_denied(call);
                 let outcome = if denied { ToolOutcome::Denied } else { ToolOutcome::Failed };
-                self.end_tool(part.tool_key(), step, outcome, error.as_deref(), out);
+                self.end_tool_step(part.tool_key(), step, outcome, error.as_deref(), out);
             }
             _ => {}
         }
     }
 
-    fn end_tool(
+    /// Ends a step and drops its state.
+    fn end_tool_step(
         &mut self,
         part: &str,
         step: StepId,
@@ -119,24 +129,26 @@ impl Opencode {
         out: &mut Writer<'_>,
     ) {
         out.end_tool(step, outcome, detail);
-        self.outputs.forget(step);
-        self.serve.forget(step);
-        self.calls_over.add(part);
+        self.outputs.forget_step(step);
+        self.sessions.forget_step(step);
+        self.ended_calls.insert(part);
     }
 }
 
-fn attachments(step: StepId, raw: Option<&RawValue>, out: &mut Writer<'_>) {
-    for raw in raw.map(elements).unwrap_or_default() {
+/// Writes attached images as output.
+fn write_attachments(step: StepId, raw: Option<&RawValue>, out: &mut Writer<'_>) {
+    for raw in raw.map(array_elements).unwrap_or_default() {
         let Ok(file) = serde_json::from_str::<Part<'_>>(raw.get()) else {
             continue;
         };
         if let Some(image) = file.image() {
-            out.output_image(step, image);
+            out.append_output_image(step, image);
         }
     }
 }
 
-fn kind_of(name: &str) -> ToolKind {
+/// Kind of a tool by its name.
+fn tool_kind(name: &str) -> ToolKind {
     match name {
         "bash" => ToolKind::Command,
         "edit" | "write" | "patch" | "multiedit" | "apply_patch" => ToolKind::Edit,

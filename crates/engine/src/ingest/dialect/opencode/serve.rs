@@ -1,37 +1,37 @@
-//! Events of the server: one session is followed, its sub-sessions belong to the tools that
+//! Events of `opencode serve`: follows one session; its child sessions belong to the tools that
 //! started them.
 
 mod ask;
 
-use crate::event::{Event, Level, StepId, Stop, UnrecognisedReason};
+use crate::event::{Event, NoticeLevel, StepId, StopReason, UnrecognisedReason};
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{RawValue, Shape, Text, number, object, string};
-use crate::limits::{ID_BYTES_MAX, OPEN_TOOLS_MAX};
+use crate::ingest::json::{RawValue, Text, as_scalar, as_string, object};
+use crate::limits::{FOREIGN_ID_BYTES_MAX, OPEN_TOOLS_MAX};
 use crate::run::Writer;
 
 use super::super::Unreadable;
-use super::super::repeated::{Recent, Repeated};
-use super::{Ends, Opencode, Part, fail, retry};
+use super::super::shared::dedup::{RecentIds, TextDedup};
+use super::{Opencode, Part, StepEndScope, write_failure, write_retry};
 
-/// What is known of the server's sessions.
+/// State of the server's sessions.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Serve {
-    /// The session that is followed.
-    main: String,
+pub(super) struct ServerSessions {
+    /// Id of the followed session.
+    main_session: String,
     /// Sessions of sub-agents, and the tools that started them.
-    children: Vec<(String, StepId)>,
-    child_texts: Repeated,
-    /// Other sessions that need no more words: those of sub-agents, and those that were named.
-    met: Recent,
-    /// Messages that a person wrote, and the parts of them that have been told.
-    persons: Recent,
-    prompts: Recent,
-    /// Calls that a person refused.
-    denied: Recent,
-    /// Calls that a person is asked about, by ask.
-    asks: Vec<(String, String)>,
-    /// How the last step ended.
-    pub(super) stop: Option<Stop>,
+    child_sessions: Vec<(String, StepId)>,
+    child_texts: TextDedup,
+    /// Other sessions that need no notice: those of sub-agents, and those with a notice.
+    known_sessions: RecentIds,
+    /// Messages of the user, and their parts that were written.
+    user_messages: RecentIds,
+    written_prompts: RecentIds,
+    /// Calls that the user denied.
+    denied_calls: RecentIds,
+    /// Open asks and their calls.
+    open_asks: Vec<(String, String)>,
+    /// Stop reason of the last step.
+    pub(super) last_stop: Option<StopReason>,
 }
 
 object! { Properties {
@@ -63,203 +63,230 @@ object! { Properties {
     ; skip "messageID" | "diff"
 } }
 
-const INFO: Shape<6> =
-    Shape { read: ["id", "role", "modelID", "error", "parentID", "sessionID"], skip: &[] };
+object! { Info { id, role, model = "modelID", error, session = "sessionID"; skip _ } }
 
-impl Serve {
-    /// The first session that is heard of is the one.
-    fn follow(&mut self, session: &str) {
-        if self.main.is_empty() && session.len() <= ID_BYTES_MAX {
-            session.clone_into(&mut self.main);
+impl ServerSessions {
+    /// Follows the session if none is followed yet.
+    fn follow_if_first(&mut self, session: &str) {
+        if self.main_session.is_empty() && session.len() <= FOREIGN_ID_BYTES_MAX {
+            session.clone_into(&mut self.main_session);
         }
     }
 
-    pub(super) fn child_of(&mut self, session: &str, step: StepId) {
-        let known = self.children.iter().any(|(child, _)| child == session);
-        if !known && self.children.len() < OPEN_TOOLS_MAX && session.len() <= ID_BYTES_MAX {
-            self.met.add(session);
-            self.children.push((session.to_owned(), step));
+    /// Adds the session of a sub-agent with its step.
+    pub(super) fn add_child(&mut self, session: &str, step: StepId) {
+        let known = self.child_sessions.iter().any(|(child, _)| child == session);
+        if !known
+            && self.child_sessions.len() < OPEN_TOOLS_MAX
+            && session.len() <= FOREIGN_ID_BYTES_MAX
+        {
+            self.known_sessions.insert(session);
+            self.child_sessions.push((session.to_owned(), step));
         }
     }
 
-    pub(super) fn forget(&mut self, step: StepId) {
-        self.children.retain(|&(_, parent)| parent != step);
+    /// Drops the child sessions of a step.
+    pub(super) fn forget_step(&mut self, step: StepId) {
+        self.child_sessions.retain(|&(_, parent)| parent != step);
     }
 
+    /// True if the user denied the call.
     pub(super) fn was_denied(&self, call: &str) -> bool {
-        self.denied.has(call)
+        self.denied_calls.contains(call)
     }
 
-    fn parent(&self, session: &str) -> Option<StepId> {
-        self.children.iter().find(|(child, _)| child == session).map(|&(_, step)| step)
+    /// Step that started a child session.
+    fn parent_step(&self, session: &str) -> Option<StepId> {
+        self.child_sessions.iter().find(|(child, _)| child == session).map(|&(_, step)| step)
     }
 
-    fn is_other(&self, session: &str) -> bool {
-        !session.is_empty() && !self.main.is_empty() && session != self.main
+    /// True if another session is followed.
+    fn is_other_session(&self, session: &str) -> bool {
+        !session.is_empty() && !self.main_session.is_empty() && session != self.main_session
     }
 }
 
 impl Opencode {
-    pub(super) fn event(
+    /// Applies one server event.
+    pub(super) fn apply_server_event(
         &mut self,
         kind: &str,
         properties: &RawValue,
         frame: Frame<'_>,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
-        if is_about_the_server(kind) {
+        if is_ignored_event(kind) {
             return Ok(());
         }
         let event: Properties<'_> =
             serde_json::from_str(properties.get()).map_err(|_| Unreadable)?;
-        out.unknown_fields(&event.unknown);
+        out.append_unknown_fields(&event.unknown);
         let session = event.session.as_deref().unwrap_or("");
-        let other = self.serve.is_other(session);
+        let other = self.sessions.is_other_session(session);
         match kind {
-            "message.updated" => self.message(&event, out),
-            "message.part.updated" => self.updated(&event, out)?,
-            "message.part.delta" => self.delta(&event, frame, out),
-            // Whoever asks, a person has to answer.
-            "permission.asked" | "permission.updated" => self.permission(&event, out),
-            "question.asked" => ask::question(&event, out),
+            "message.updated" => self.apply_message_updated(&event, out),
+            "message.part.updated" => self.apply_part_updated(&event, out)?,
+            "message.part.delta" => self.apply_part_delta(&event, frame, out),
+            // Asks of any session need an answer of the user.
+            "permission.asked" | "permission.updated" => self.write_permission_ask(&event, out),
+            "question.asked" => ask::write_question(&event, out),
             "permission.replied" | "question.replied" | "question.rejected" => {
-                self.replied(&event, out);
+                self.apply_ask_reply(&event, out);
             }
             "session.idle" | "session.status" if other => {}
-            _ if self.serve.parent(session).is_some() => {
-                out.unrecognised(UnrecognisedReason::Frame, frame.data);
+            _ if self.sessions.parent_step(session).is_some() => {
+                out.append_unrecognised(UnrecognisedReason::Frame, frame.data);
             }
-            _ if other => self.stranger(session, out),
-            "session.idle" => self.idle(out),
-            "session.status" => self.status(&event, out),
+            _ if other => self.note_unfollowed_session(session, out),
+            "session.idle" => self.apply_session_idle(out),
+            "session.status" => self.apply_session_status(&event, out),
             "session.error" => {
                 if let Some(error) = event.error {
-                    fail(error, out);
+                    write_failure(error, out);
                 }
             }
-            "session.compacted" => out.note(Event::HistoryCompacted { summary: None }),
-            _ => out.unrecognised(UnrecognisedReason::Frame, frame.data),
+            "session.compacted" => out.append_event(Event::HistoryCompacted { summary: None }),
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
         }
         Ok(())
     }
 
-    fn message(&mut self, event: &Properties<'_>, out: &mut Writer<'_>) {
-        let Some(info) = event.info.and_then(|raw| INFO.read(raw.get())) else {
+    /// Applies a message update: starts its round or records a user message.
+    fn apply_message_updated(&mut self, event: &Properties<'_>, out: &mut Writer<'_>) {
+        let Some(info) = event.info.and_then(Info::from_raw) else {
             return;
         };
-        let [id, role, model, error, _, session] = info.read;
-        let text = |raw: Option<_>| raw.and_then(string).unwrap_or_default();
+        let Info { id, role, model, error, session } = info;
+        let text = |raw: Option<_>| raw.and_then(as_string).unwrap_or_default();
         let session = event.session.as_deref().map_or_else(|| text(session), Into::into);
-        self.serve.follow(&session);
+        self.sessions.follow_if_first(&session);
         let id = text(id);
         match text(role).as_ref() {
             "user" => {
-                self.serve.persons.add(&id);
+                self.sessions.user_messages.insert(&id);
             }
-            _ if self.serve.is_other(&session) => {}
+            _ if self.sessions.is_other_session(&session) => {}
             _ => {
-                self.begin_round(&id, model.and_then(string).as_deref(), out);
+                self.begin_round_once(&id, model.and_then(as_string).as_deref(), out);
                 if let Some(error) = error {
-                    fail(error, out);
+                    write_failure(error, out);
                 }
             }
         }
     }
 
-    fn updated(&mut self, event: &Properties<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+    /// Applies a part update of the followed session or of a child session.
+    fn apply_part_updated(
+        &mut self,
+        event: &Properties<'_>,
+        out: &mut Writer<'_>,
+    ) -> Result<(), Unreadable> {
         let Some(raw) = event.part else {
             return Err(Unreadable);
         };
         let part: Part<'_> = serde_json::from_str(raw.get()).map_err(|_| Unreadable)?;
-        self.told = event.time.and_then(number);
+        self.part_time = event.time.and_then(as_scalar);
         let message = part.message.as_deref().unwrap_or("");
         let session = part.session.as_deref().or(event.session.as_deref()).unwrap_or("");
-        self.serve.follow(session);
-        if self.serve.is_other(session) {
-            match self.serve.parent(session) {
-                Some(_) if self.serve.persons.has(message) => {}
-                Some(parent) => self.child_part(&part, parent, out),
-                None => self.stranger(session, out),
+        self.sessions.follow_if_first(session);
+        if self.sessions.is_other_session(session) {
+            match self.sessions.parent_step(session) {
+                Some(_) if self.sessions.user_messages.contains(message) => {}
+                Some(parent) => self.apply_child_part(&part, raw, parent, out),
+                None => self.note_unfollowed_session(session, out),
             }
-        } else if self.serve.persons.has(message) {
-            self.prompt(&part, out);
+        } else if self.sessions.user_messages.contains(message) {
+            self.write_prompt_part(&part, out);
         } else {
-            self.part(&part, raw, Ends::Round, out);
+            self.apply_part(&part, raw, StepEndScope::Round, out);
         }
         Ok(())
     }
 
-    /// A session that no tool of the one that is followed has started.
-    fn stranger(&mut self, session: &str, out: &mut Writer<'_>) {
-        if self.serve.met.add(session) {
-            let words = format!("another session is not followed: {session}");
-            out.notice(Level::Info, &words);
+    /// Writes one notice about a session that is not followed.
+    fn note_unfollowed_session(&mut self, session: &str, out: &mut Writer<'_>) {
+        if self.sessions.known_sessions.insert(session) {
+            let words = format!("ignoring another session: {session}");
+            out.append_notice(NoticeLevel::Info, &words);
         }
     }
 
-    fn prompt(&mut self, part: &Part<'_>, out: &mut Writer<'_>) {
+    /// Writes a part of a user message as a prompt, once.
+    fn write_prompt_part(&mut self, part: &Part<'_>, out: &mut Writer<'_>) {
         let id = part.id.as_deref().unwrap_or("");
         let written = part.kind.as_deref() == Some("text") && part.synthetic != Some(true);
-        if written && self.serve.prompts.add(id) {
-            self.at(self.told, out);
-            out.prompt(part.text.as_deref().unwrap_or(""));
+        if written && self.sessions.written_prompts.insert(id) {
+            self.advance_time(self.part_time, out);
+            out.append_prompt(part.text.as_deref().unwrap_or(""));
         }
     }
 
-    fn child_part(&mut self, part: &Part<'_>, parent: StepId, out: &mut Writer<'_>) {
-        out.unknown_fields(&part.unknown);
+    /// Applies a part of a child session to the parent's step.
+    fn apply_child_part(
+        &mut self,
+        part: &Part<'_>,
+        raw: &RawValue,
+        parent: StepId,
+        out: &mut Writer<'_>,
+    ) {
+        out.append_unknown_fields(&part.unknown);
         let id = part.id.as_deref().unwrap_or("");
         let text = part.text.as_deref().unwrap_or("");
         match part.kind.as_deref() {
-            Some("text") => out.output(parent, self.serve.child_texts.rest(id, text)),
-            Some("tool") => self.tool(part, Some(parent), out),
+            Some("text") => out.append_output(
+                parent,
+                self.sessions.child_texts.record_whole_returning_new(id, text),
+            ),
+            Some("tool") => self.apply_tool_part(part, raw, Some(parent), out),
             _ => {}
         }
     }
 
-    fn delta(&mut self, event: &Properties<'_>, frame: Frame<'_>, out: &mut Writer<'_>) {
+    /// Writes a text delta of a known part.
+    fn apply_part_delta(&mut self, event: &Properties<'_>, frame: Frame<'_>, out: &mut Writer<'_>) {
         let part = event.part_id.as_deref().unwrap_or("");
         let delta = event.delta.as_deref().unwrap_or("");
         let session = event.session.as_deref().unwrap_or("");
         let is_text = event.field.as_deref().is_none_or(|field| field == "text");
-        if let Some(parent) = self.serve.parent(session) {
-            if is_text && self.serve.child_texts.more(part, delta) {
-                out.output(parent, delta);
+        if let Some(parent) = self.sessions.parent_step(session) {
+            if is_text && self.sessions.child_texts.record_delta_if_known(part, delta) {
+                out.append_output(parent, delta);
             }
-        } else if self.serve.is_other(session) {
-            self.stranger(session, out);
-        } else if is_text && self.texts.knows(part) {
-            self.texts.text_delta(part, delta, out);
-        } else if is_text && self.thoughts.knows(part) {
-            self.thoughts.thought_delta(part, delta, out);
+        } else if self.sessions.is_other_session(session) {
+            self.note_unfollowed_session(session, out);
+        } else if is_text && self.texts.has_item(part) {
+            self.texts.push_text_delta(part, delta, out);
+        } else if is_text && self.thoughts.has_item(part) {
+            self.thoughts.push_thought_delta(part, delta, out);
         } else {
-            // What kind of part it is will be known when it comes whole.
-            out.unrecognised(UnrecognisedReason::Frame, frame.data);
+            // The type of the part is unknown until it arrives whole.
+            out.append_unrecognised(UnrecognisedReason::Frame, frame.data);
         }
     }
 
-    fn status(&mut self, event: &Properties<'_>, out: &mut Writer<'_>) {
-        const STATUS: Shape<1> = Shape { read: ["type"], skip: &[] };
+    /// Applies a session status: idle or retry.
+    fn apply_session_status(&mut self, event: &Properties<'_>, out: &mut Writer<'_>) {
+        object! { Status { kind = "type"; skip _ } }
         let Some(raw) = event.status else { return };
-        let kind = STATUS.read(raw.get()).and_then(|status| status.read[0]).and_then(string);
+        let kind = Status::from_raw(raw).and_then(|status| status.kind).and_then(as_string);
         match kind.as_deref() {
-            Some("idle") => self.idle(out),
-            Some("retry") => retry(raw, out),
+            Some("idle") => self.apply_session_idle(out),
+            Some("retry") => write_retry(raw, out),
             _ => {}
         }
     }
 
-    /// The session is at rest. One that has not begun yet is, too.
-    fn idle(&mut self, out: &mut Writer<'_>) {
-        if !self.serve.main.is_empty() && !out.is_settled() {
-            out.complete(self.serve.stop.unwrap_or(Stop::End));
+    /// Completes the run: the session is idle. Ignored before a session is followed.
+    fn apply_session_idle(&mut self, out: &mut Writer<'_>) {
+        if !self.sessions.main_session.is_empty() && !out.has_reported_end() {
+            out.report_completed(self.sessions.last_stop.unwrap_or(StopReason::End));
         }
         out.end_round(None);
     }
 }
 
-/// Events that say nothing about what an agent does.
-fn is_about_the_server(kind: &str) -> bool {
+/// True for known events that do not affect the run.
+fn is_ignored_event(kind: &str) -> bool {
     const FAMILIES: [&str; 16] = [
         "server.",
         "plugin.",

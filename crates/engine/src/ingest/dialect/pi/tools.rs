@@ -1,52 +1,55 @@
-//! Tools and what comes out of them.
+//! Tool starts and tool results.
 
 use crate::event::{ToolKind, ToolOutcome};
-use crate::ingest::json::{RawValue, Shape, elements, is_true, string};
+use crate::ingest::json::{RawValue, array_elements, as_string, is_true, object};
 use crate::run::{ToolStart, Writer};
 
-use super::super::agents::agent_tool;
-use super::super::anthropic::image_of;
+use super::super::anthropic::parse_image;
+use super::super::shared::cli_agent::client_tool_start;
 
+/// Tool start of a call, with the kind by the tool's name.
 pub(super) fn tool_start<'a>(call: &'a str, name: &'a str) -> ToolStart<'a> {
     let kind = match name {
         "bash" => ToolKind::Command,
         "edit" | "write" => ToolKind::Edit,
         _ => ToolKind::Function,
     };
-    ToolStart { call, ..agent_tool(name, kind) }
+    ToolStart { call, ..client_tool_start(name, kind) }
 }
 
-pub(super) fn content_of(raw: Option<&RawValue>) -> Option<&RawValue> {
-    const RESULT: Shape<1> = Shape { read: ["content"], skip: &[] };
-    RESULT.read(raw?.get())?.read[0]
+/// The `content` member of an object.
+pub(super) fn content_member(raw: Option<&RawValue>) -> Option<&RawValue> {
+    object! { ResultFields { content; skip _ } }
+    ResultFields::from_raw(raw?)?.content
 }
 
-/// Content is text, or parts of which the text counts.
-pub(super) fn text_of(content: Option<&RawValue>) -> String {
-    const PART: Shape<1> = Shape { read: ["text"], skip: &[] };
+/// Text of a content: a string, or the joined texts of its parts.
+pub(super) fn content_text(content: Option<&RawValue>) -> String {
+    object! { PartFields { text; skip _ } }
     let Some(content) = content else {
         return String::new();
     };
-    if let Some(text) = string(content) {
+    if let Some(text) = as_string(content) {
         return text.into_owned();
     }
-    let parts = elements(content).into_iter();
-    parts.filter_map(|raw| PART.read(raw.get())?.read[0].and_then(string)).collect()
+    let parts = array_elements(content).into_iter();
+    parts.filter_map(|raw| PartFields::from_raw(raw)?.text.and_then(as_string)).collect()
 }
 
-/// Told at the end of the execution, and again as a message; the second finds the tool closed.
-pub(super) fn tool_result(
+/// Writes the result of a call and ends its step. A repeated result finds no open step.
+pub(super) fn write_tool_result(
     call: &str,
     content: Option<&RawValue>,
     is_error: Option<&RawValue>,
     out: &mut Writer<'_>,
 ) {
-    let Some(step) = out.step_of(call) else {
+    let Some(step) = out.find_open_tool(call) else {
         return;
     };
-    out.settled_output(step, &text_of(content));
-    for image in content.map(elements).unwrap_or_default().into_iter().filter_map(image_of) {
-        out.output_image(step, image);
+    out.append_final_output(step, &content_text(content));
+    for image in content.map(array_elements).unwrap_or_default().into_iter().filter_map(parse_image)
+    {
+        out.append_output_image(step, image);
     }
     let failed = is_error.is_some_and(is_true);
     let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Succeeded };

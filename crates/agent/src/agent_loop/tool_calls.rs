@@ -1,0 +1,370 @@
+//! Tool calls of one round: applies the policy, asks for approval, runs them, writes their output.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use millpond_engine::event::{AnsweredBy, AskOption, Image, StepId, StopReason, ToolOutcome};
+use millpond_engine::run::{InputEnd, NewAsk};
+use millpond_log::clock::now_ms;
+use millpond_log::runs::{Answer, AnswerResult};
+use tokio::sync::mpsc;
+
+use crate::approval::{ApprovalAnswer as Verdict, escape_invisible_chars, parse_answer};
+use crate::conversation::Call;
+use crate::limits::CALLS_PER_ROUND_MAX;
+use crate::policy::ToolPolicy;
+use crate::session_history::OpenAsk;
+use crate::tools::{
+    CallResult, PreparedCall, ToolAction, ToolCallError, ToolUpdate, UpdateContent,
+};
+
+use super::call_batch::{BatchEvent, CallAwaitingApproval, CallBatch};
+use super::{AgentLoop, LoopExit};
+
+/// Tool updates buffered before they are written to the log.
+const TOOL_UPDATES_QUEUED_MAX: usize = 64;
+
+/// Open asks and calls that an earlier process left behind.
+#[derive(Debug, Default)]
+pub(super) struct ResumedAsks {
+    /// Open asks by their step.
+    by_step: BTreeMap<StepId, OpenAsk>,
+    /// True if the first calls to run were made by an earlier process.
+    has_resumed_calls: bool,
+}
+
+impl ResumedAsks {
+    pub(super) fn new(asks: Vec<OpenAsk>, has_resumed_calls: bool) -> ResumedAsks {
+        ResumedAsks {
+            by_step: asks.into_iter().map(|ask| (ask.step, ask)).collect(),
+            has_resumed_calls,
+        }
+    }
+
+    /// True if an ask of an earlier process is still open.
+    pub(super) fn has_open_asks(&self) -> bool {
+        !self.by_step.is_empty()
+    }
+}
+
+/// Decision on one call.
+enum CallRuling {
+    Run,
+    Ask,
+    Deny(String),
+}
+
+impl AgentLoop {
+    /// Runs all calls of a round concurrently, until each has a result.
+    pub(super) async fn run_tool_calls(&mut self, calls: Vec<Call>) -> Result<(), LoopExit> {
+        self.writer.discard_reply_ending();
+        let answers = self.writer.open_answer_channel()?;
+        let (update_sender, updates) = mpsc::channel(TOOL_UPDATES_QUEUED_MAX);
+        let mut batch = CallBatch {
+            awaiting_approval: BTreeMap::new(),
+            running: FuturesUnordered::new(),
+            outputs: BTreeMap::new(),
+            updates,
+            update_sender,
+            answers,
+        };
+        for (index, call) in calls.into_iter().enumerate() {
+            if CALLS_PER_ROUND_MAX <= index {
+                let detail =
+                    format!("Too many calls: the limit is {CALLS_PER_ROUND_MAX} per round.");
+                self.write_tool_end(call.step, CallResult::failed(detail)).await?;
+            } else {
+                self.start_call(call, &mut batch).await?;
+            }
+        }
+        self.resumed_asks.has_resumed_calls = false;
+        while !batch.running.is_empty() || !batch.awaiting_approval.is_empty() {
+            self.handle_next_batch_event(&mut batch).await?;
+        }
+        Ok(())
+    }
+
+    /// Runs, denies or asks about one call.
+    async fn start_call(&mut self, call: Call, batch: &mut CallBatch) -> Result<(), LoopExit> {
+        if let Some(resumed) = self.resumed_asks.by_step.remove(&call.step) {
+            let OpenAsk { id, digest, expires_at_ms, .. } = resumed;
+            batch
+                .awaiting_approval
+                .insert(id, CallAwaitingApproval { call, approved_digest: digest, expires_at_ms });
+            return Ok(());
+        }
+        if self.resumed_asks.has_resumed_calls {
+            // It may have run in part, so it is not run again.
+            let detail = "The process ended before this tool returned. It was not run again.";
+            let result =
+                CallResult { outcome: ToolOutcome::NoResult, detail: Some(detail.to_owned()) };
+            return self.write_tool_end(call.step, result).await;
+        }
+        let prepared = match self.prepare_call(&call).await? {
+            Ok(prepared) => prepared,
+            Err(error) => return self.write_tool_end(call.step, CallResult::failed(error.0)).await,
+        };
+        if let ToolAction::AskPerson(question) = prepared.action {
+            return self.end_run_with_question(call.step, &question).await;
+        }
+        match self.decide_call(&call.name) {
+            CallRuling::Run => {
+                self.save_checkpoint_before(&prepared.action).await?;
+                batch.spawn_call(&self.config.toolbox, call.step, prepared.action);
+                Ok(())
+            }
+            CallRuling::Deny(detail) => {
+                self.write_tool_end(call.step, CallResult::denied(detail)).await
+            }
+            CallRuling::Ask => self.open_approval_ask(call, &prepared, batch).await,
+        }
+    }
+
+    /// Prepares a call on a blocking thread.
+    async fn prepare_call(
+        &mut self,
+        call: &Call,
+    ) -> Result<Result<PreparedCall, ToolCallError>, LoopExit> {
+        let (config, catalogue) = (Arc::clone(&self.config), Arc::clone(&self.catalogue));
+        let call = call.clone();
+        let preparing =
+            tokio::task::spawn_blocking(move || config.toolbox.prepare_call(&catalogue, &call));
+        let prepared = self.stop_signal.run_unless_stopped(preparing).await?;
+        Ok(prepared
+            .unwrap_or_else(|_| Err(ToolCallError("The tool could not be prepared.".to_owned()))))
+    }
+
+    fn decide_call(&self, tool: &str) -> CallRuling {
+        let config = &self.config;
+        match config.tool_policy(tool) {
+            ToolPolicy::Deny => CallRuling::Deny(format!("Denied by policy: `{tool}`.")),
+            ToolPolicy::Allow => CallRuling::Run,
+            ToolPolicy::Ask if self.writer.conversation.is_always_allowed(tool) => CallRuling::Run,
+            ToolPolicy::Ask => CallRuling::Ask,
+        }
+    }
+
+    /// Opens an ask for the call and adds it to those awaiting approval.
+    async fn open_approval_ask(
+        &mut self,
+        call: Call,
+        prepared: &PreparedCall,
+        batch: &mut CallBatch,
+    ) -> Result<(), LoopExit> {
+        let id = format!("ask-{}", call.step.0);
+        let expires_at_ms = self.writer.new_ask_expiry();
+        let description = escape_invisible_chars(&prepared.description);
+        let option =
+            |id: &'static str, label: String| AskOption { id: id.into(), label: label.into() };
+        let options = vec![
+            option("allow", "Allow once".to_owned()),
+            option("always", format!("Always allow {} in this session", call.name)),
+            option("deny", "Deny".to_owned()),
+        ];
+        let new_ask = NewAsk {
+            id: &id,
+            kind: prepared.ask_kind,
+            text: &description,
+            options,
+            step: Some(call.step),
+            digest: Some(prepared.digest.as_str()),
+            expires_at_ms: Some(expires_at_ms),
+        };
+        self.writer.write_events(|out| out.open_ask(new_ask)).await?;
+        let digest = prepared.digest.as_str().to_owned();
+        batch
+            .awaiting_approval
+            .insert(id, CallAwaitingApproval { call, approved_digest: digest, expires_at_ms });
+        Ok(())
+    }
+
+    /// Waits for the next event of the batch and handles it.
+    async fn handle_next_batch_event(&mut self, batch: &mut CallBatch) -> Result<(), LoopExit> {
+        let idle = batch.running.is_empty().then(Instant::now);
+        let expiry = batch.time_to_next_expiry();
+        let event = tokio::select! {
+            biased;
+            cut = self.stop_signal.wait_for_stop() => BatchEvent::Stop(cut),
+            Some(news) = batch.updates.recv() => BatchEvent::ToolUpdate(news),
+            Some((step, done)) = batch.running.next() => BatchEvent::CallDone(step, done),
+            Some(answer) = batch.answers.recv() => BatchEvent::Answer(answer),
+            () = tokio::time::sleep(expiry), if !batch.awaiting_approval.is_empty() => BatchEvent::AskExpired,
+        };
+        self.human_wait_time += idle.map(|since| since.elapsed()).unwrap_or_default();
+        match event {
+            BatchEvent::Stop(input_end) => self.stop_calls(batch, input_end).await,
+            BatchEvent::ToolUpdate(update) => self.write_tool_update(update, batch).await,
+            BatchEvent::CallDone(step, result) => {
+                // Its buffered updates come first.
+                while let Ok(update) = batch.updates.try_recv() {
+                    self.write_tool_update(update, batch).await?;
+                }
+                self.store_cut_output(step, batch).await?;
+                self.write_tool_end(step, result).await
+            }
+            BatchEvent::Answer(answer) => self.handle_approval_answer(answer, batch).await,
+            BatchEvent::AskExpired => self.deny_expired_asks(batch).await,
+        }
+    }
+
+    /// Stops the running calls. If all calls only await approval, leaves them for the next process.
+    async fn stop_calls(
+        &mut self,
+        batch: &mut CallBatch,
+        input_end: InputEnd,
+    ) -> Result<(), LoopExit> {
+        if input_end == InputEnd::Interrupted && batch.running.is_empty() {
+            return Err(LoopExit::LeaveWaiting);
+        }
+        batch.running.clear();
+        for id in std::mem::take(&mut batch.awaiting_approval).into_keys() {
+            self.writer.write_events(|out| out.resolve_ask(&id, "", AnsweredBy::Nobody)).await?;
+        }
+        Err(LoopExit::Finish(input_end))
+    }
+
+    /// Writes a tool's output, progress or image.
+    async fn write_tool_update(
+        &mut self,
+        update: ToolUpdate,
+        batch: &mut CallBatch,
+    ) -> Result<(), LoopExit> {
+        let ToolUpdate { step, content } = update;
+        match content {
+            UpdateContent::Output(text) => {
+                let shown_text = batch.outputs.entry(step).or_default().push(&text);
+                if !shown_text.is_empty() {
+                    self.writer.write_events(|out| out.append_output(step, &shown_text)).await?;
+                }
+            }
+            UpdateContent::Progress(text) => {
+                self.writer.write_events(|out| out.append_tool_progress(step, &text)).await?;
+            }
+            UpdateContent::Image { media_type, base64 } => {
+                let image = Image::Inline { media_type: media_type.into(), base64: base64.into() };
+                self.writer.write_events(|out| out.append_output_image(step, image)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores an output that was too long for the log as a blob, and writes a note of it.
+    async fn store_cut_output(
+        &mut self,
+        step: StepId,
+        batch: &mut CallBatch,
+    ) -> Result<(), LoopExit> {
+        let Some(output) = batch.outputs.remove(&step) else { return Ok(()) };
+        let Some(full_output) = output.into_full_if_cut() else { return Ok(()) };
+        let note = match self.writer.store_blob("text/plain", full_output.bytes).await {
+            Ok(digest) => {
+                format!("\n… {} more bytes; full output: {digest}", full_output.hidden_bytes)
+            }
+            Err(_) => format!("\n… {} more bytes", full_output.hidden_bytes),
+        };
+        self.writer.write_events(|out| out.append_output(step, &note)).await?;
+        Ok(())
+    }
+
+    /// Writes the end of a call.
+    async fn write_tool_end(&mut self, step: StepId, result: CallResult) -> Result<(), LoopExit> {
+        let CallResult { outcome, detail } = result;
+        self.writer.write_events(|out| out.end_tool(step, outcome, detail.as_deref())).await?;
+        Ok(())
+    }
+
+    /// Applies an answer to an ask: runs or denies the call.
+    async fn handle_approval_answer(
+        &mut self,
+        answer: Answer,
+        batch: &mut CallBatch,
+    ) -> Result<(), LoopExit> {
+        let Answer { ask, answer, result: result_sender } = answer;
+        // The answer is valid even if its client has disconnected.
+        let send_result = |result| {
+            let _gone = result_sender.send(result);
+        };
+        let Some(pending) = batch.awaiting_approval.get(&ask) else {
+            send_result(AnswerResult::NotOpen);
+            return Ok(());
+        };
+        let Some(approval) = parse_answer(&answer) else {
+            send_result(AnswerResult::UnknownOption);
+            return Ok(());
+        };
+        if pending.expires_at_ms <= now_ms() {
+            send_result(AnswerResult::NotOpen);
+            return self.deny_expired_asks(batch).await;
+        }
+        let Some(pending) = batch.awaiting_approval.remove(&ask) else { return Ok(()) };
+        // Logged before the call runs, so that an answer is used at most once.
+        self.writer.write_events(|out| out.resolve_ask(&ask, &answer, AnsweredBy::Person)).await?;
+        send_result(AnswerResult::Accepted);
+        match approval {
+            Verdict::Deny(reason) => {
+                let detail = match reason {
+                    Some(reason) => format!("Denied by user: {reason}"),
+                    None => "Denied by user.".to_owned(),
+                };
+                self.write_tool_end(pending.call.step, CallResult::denied(detail)).await
+            }
+            Verdict::Allow | Verdict::Always => self.run_approved_call(pending, batch).await,
+        }
+    }
+
+    /// Runs an approved call if its digest is still the one that was shown.
+    async fn run_approved_call(
+        &mut self,
+        pending: CallAwaitingApproval,
+        batch: &mut CallBatch,
+    ) -> Result<(), LoopExit> {
+        let CallAwaitingApproval { call, approved_digest: digest, .. } = pending;
+        match self.prepare_call(&call).await? {
+            Ok(prepared) if prepared.digest.is_approved_by(&digest) => {
+                self.save_checkpoint_before(&prepared.action).await?;
+                batch.spawn_call(&self.config.toolbox, call.step, prepared.action);
+                Ok(())
+            }
+            Ok(_) => {
+                let detail = "Not run: the action has changed since it was approved.";
+                self.write_tool_end(call.step, CallResult::denied(detail)).await
+            }
+            Err(error) => self.write_tool_end(call.step, CallResult::failed(error.0)).await,
+        }
+    }
+
+    /// Denies the calls whose asks have expired.
+    async fn deny_expired_asks(&mut self, batch: &mut CallBatch) -> Result<(), LoopExit> {
+        let now = now_ms();
+        let expired =
+            batch.awaiting_approval.extract_if(.., |_, pending| pending.expires_at_ms <= now);
+        for (id, pending) in expired.collect::<Vec<_>>() {
+            self.writer
+                .write_events(|out| out.resolve_ask(&id, "expired", AnsweredBy::Policy))
+                .await?;
+            let detail = "Denied: no answer in time.";
+            self.write_tool_end(pending.call.step, CallResult::denied(detail)).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends the run with the question as its last message; the next prompt is the answer.
+    async fn end_run_with_question(
+        &mut self,
+        step: StepId,
+        question: &str,
+    ) -> Result<(), LoopExit> {
+        self.writer
+            .write_events(|out| {
+                out.append_output(step, "(question sent; the next user message is the answer)");
+                out.end_tool(step, ToolOutcome::Succeeded, None);
+                out.declare_final_text(question);
+                out.report_completed(StopReason::End);
+            })
+            .await?;
+        Err(LoopExit::Finish(InputEnd::EndOfInput))
+    }
+}

@@ -1,0 +1,34 @@
+//! Ingestion of a provider's raw stream as one run.
+
+use reqwest::{Body, Method};
+use serde::Deserialize;
+use tokio::sync::mpsc;
+
+use crate::request::{read_json, send};
+use crate::{GatewayClient, RequestError};
+
+/// The run that a stream has become.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct IngestedRun {
+    pub session: String,
+    pub run: String,
+    pub outcome: String,
+}
+
+impl GatewayClient {
+    /// Sends chunks as one stream until the channel closes, and returns the run they became.
+    pub async fn ingest_stream(
+        &self,
+        dialect: &str,
+        session: Option<&str>,
+        chunks: mpsc::Receiver<Vec<u8>>,
+    ) -> Result<IngestedRun, RequestError> {
+        let body = futures_util::stream::unfold(chunks, |mut chunks| async {
+            let chunk = chunks.recv().await?;
+            Some((Ok::<_, std::io::Error>(chunk), chunks))
+        });
+        let request = self.untimed_request(Method::POST, &format!("/v1/ingest/{dialect}"));
+        let query: Vec<_> = session.map(|session| ("session", session)).into_iter().collect();
+        read_json(send(request.query(&query).body(Body::wrap_stream(body))).await?).await
+    }
+}

@@ -1,0 +1,312 @@
+//! Stream of one session in one view, with reconnection and resume.
+//!
+//! Invariant: pages and patches arrive in order, each once. A page replaces everything before it.
+//! After a lost connection the stream resumes after the last event that was handed on, so nothing
+//! is missing and nothing comes twice.
+
+use millpond_engine::ingest::frame::{CutterOutput, SseDecoder};
+use millpond_engine::view::{Page, Patch, Thinking, ViewName};
+use millpond_engine::wire::patch::PatchDecoder;
+use reqwest::{Method, Response};
+use serde::Deserialize;
+use tokio::sync::mpsc;
+
+use crate::backoff::Backoff;
+use crate::limits::{
+    EVENT_BYTES_MAX, RECONNECT_DELAY_MAX, RECONNECT_DELAY_MIN, STREAM_IDLE_TIMEOUT,
+    UPDATES_QUEUED_MAX,
+};
+use crate::request::send;
+use crate::sessions::Snapshot;
+use crate::{GatewayClient, RequestError};
+
+/// One update of a followed session.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StreamUpdate {
+    /// The whole page: at the start, or because the stream could not be resumed.
+    Page(Box<Page>),
+    /// A change of the page before.
+    Patch(Box<Patch<'static>>),
+    /// The connection is open.
+    Connected,
+    /// The connection is lost; another attempt follows.
+    Disconnected(ConnectionLoss),
+    /// The stream has ended for good; nothing follows.
+    Closed(StreamEnd),
+}
+
+/// Why a connection was lost.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConnectionLoss {
+    /// A transient error of the request, or a connection that broke.
+    #[error(transparent)]
+    Request(RequestError),
+    #[error("cannot reach the gateway: connection timed out")]
+    IdleTimeout,
+    #[error("an event exceeds {EVENT_BYTES_MAX} bytes; reloading the page")]
+    EventTooLong,
+    #[error("unreadable update, reloading the page: {0}")]
+    InvalidPatch(String),
+}
+
+/// Why a stream ended for good.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StreamEnd {
+    /// The gateway refuses the stream.
+    #[error(transparent)]
+    Refused(RequestError),
+    #[error("the gateway closed the stream: {}", .0.as_str())]
+    Closed(CloseReason),
+    #[error("cannot parse the gateway's page: {0}")]
+    InvalidPage(String),
+}
+
+/// Reason with which the gateway closes a stream that must not be opened again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CloseReason {
+    /// Access was revoked.
+    Revoked,
+    /// The session was deleted.
+    Deleted,
+    /// The session's log is damaged.
+    Damaged,
+}
+
+impl CloseReason {
+    const ALL: [CloseReason; 3] =
+        [CloseReason::Revoked, CloseReason::Deleted, CloseReason::Damaged];
+
+    /// Word of the protocol.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CloseReason::Revoked => "revoked",
+            CloseReason::Deleted => "deleted",
+            CloseReason::Damaged => "damaged",
+        }
+    }
+}
+
+/// Session to follow, and its view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamRequest {
+    pub session: String,
+    pub view: ViewName,
+    pub thinking: Thinking,
+}
+
+impl StreamRequest {
+    /// Query parameters of the request.
+    pub(crate) fn query(&self) -> Vec<(&'static str, &'static str)> {
+        let thinking = match self.thinking {
+            Thinking::ViewDefault => None,
+            Thinking::Hide => Some("hide"),
+            Thinking::Latest => Some("latest"),
+            Thinking::Show => Some("show"),
+        };
+        let mut query = vec![("view", self.view.as_str()), ("format", "patch"), ("protocol", "2")];
+        query.extend(thinking.map(|word| ("thinking", word)));
+        query
+    }
+}
+
+/// Spawns a task that follows a session until the receiver is dropped or the stream is closed.
+pub fn follow_session(
+    client: GatewayClient,
+    request: StreamRequest,
+) -> mpsc::Receiver<StreamUpdate> {
+    let (updates, receiver) = mpsc::channel(UPDATES_QUEUED_MAX);
+    let backoff = Backoff::new(RECONNECT_DELAY_MIN, RECONNECT_DELAY_MAX);
+    let decoder = PatchDecoder::default();
+    let stream = SessionStream { client, request, cursor: None, decoder, updates, backoff };
+    tokio::spawn(stream.run());
+    receiver
+}
+
+/// State of a followed session across connections.
+struct SessionStream {
+    client: GatewayClient,
+    request: StreamRequest,
+    /// Id of the last event that was handed on, after which the gateway resumes. `None` before the
+    /// first event, and after an error that only a new page repairs.
+    cursor: Option<String>,
+    /// Decoder of the patch after that event.
+    decoder: PatchDecoder,
+    updates: mpsc::Sender<StreamUpdate>,
+    backoff: Backoff,
+}
+
+/// Why reading a connection stopped.
+enum ConnectionEnd {
+    /// The gateway ended the response: it stops, or wants the client to reconnect.
+    EndOfResponse,
+    Lost(ConnectionLoss),
+    Closed(StreamEnd),
+    /// The receiver was dropped.
+    ReceiverDropped,
+}
+
+/// An event of the stream, detached from the decoder's buffer.
+struct StreamEvent {
+    id: String,
+    name: String,
+    data: String,
+}
+
+#[derive(Deserialize)]
+struct ClosedEvent {
+    reason: String,
+}
+
+impl SessionStream {
+    /// Connects until the stream is closed or the receiver is dropped.
+    async fn run(mut self) {
+        loop {
+            let update = match self.read_connection().await {
+                ConnectionEnd::ReceiverDropped => return,
+                ConnectionEnd::Closed(end) => {
+                    let _dropped = self.updates.send(StreamUpdate::Closed(end)).await;
+                    return;
+                }
+                ConnectionEnd::Lost(loss) => Some(StreamUpdate::Disconnected(loss)),
+                ConnectionEnd::EndOfResponse => None,
+            };
+            if let Some(update) = update
+                && self.updates.send(update).await.is_err()
+            {
+                return;
+            }
+            tokio::select! {
+                () = tokio::time::sleep(self.backoff.next_pause()) => {}
+                () = self.updates.closed() => return,
+            }
+        }
+    }
+
+    /// Opens a connection and hands its events on until it ends.
+    async fn read_connection(&mut self) -> ConnectionEnd {
+        let response = tokio::select! {
+            response = self.connect() => response,
+            () = self.updates.closed() => return ConnectionEnd::ReceiverDropped,
+        };
+        let mut response = match response {
+            Ok(response) => response,
+            Err(error) if error.is_transient() => {
+                return ConnectionEnd::Lost(ConnectionLoss::Request(error));
+            }
+            Err(error) => return ConnectionEnd::Closed(StreamEnd::Refused(error)),
+        };
+        if self.updates.send(StreamUpdate::Connected).await.is_err() {
+            return ConnectionEnd::ReceiverDropped;
+        }
+        let mut decoder = SseDecoder::with_frame_bytes_max(EVENT_BYTES_MAX);
+        loop {
+            let chunk = tokio::select! {
+                chunk = tokio::time::timeout(STREAM_IDLE_TIMEOUT, response.chunk()) => chunk,
+                () = self.updates.closed() => return ConnectionEnd::ReceiverDropped,
+            };
+            let bytes = match chunk {
+                Err(_) => return ConnectionEnd::Lost(ConnectionLoss::IdleTimeout),
+                Ok(Err(error)) => {
+                    let error = RequestError::unreachable(&error);
+                    return ConnectionEnd::Lost(ConnectionLoss::Request(error));
+                }
+                Ok(Ok(None)) => return ConnectionEnd::EndOfResponse,
+                Ok(Ok(Some(bytes))) => bytes,
+            };
+            if let Err(end) = self.push_chunk(&mut decoder, &bytes).await {
+                return end;
+            }
+        }
+    }
+
+    /// Requests the stream after the last event.
+    async fn connect(&self) -> Result<Response, RequestError> {
+        let path = format!("/v1/sessions/{}/stream", self.request.session);
+        let request = self.client.untimed_request(Method::GET, &path).query(&self.request.query());
+        send(match &self.cursor {
+            Some(cursor) => request.header("last-event-id", cursor),
+            None => request,
+        })
+        .await
+    }
+
+    /// Decodes a chunk and hands its events on.
+    async fn push_chunk(
+        &mut self,
+        decoder: &mut SseDecoder,
+        bytes: &[u8],
+    ) -> Result<(), ConnectionEnd> {
+        let mut events = Vec::new();
+        let mut too_long = None;
+        decoder.push(bytes, &mut |output| match output {
+            CutterOutput::Frame(frame) if too_long.is_none() => events.push(StreamEvent {
+                id: frame.id.to_owned(),
+                name: frame.name.to_owned(),
+                data: frame.data.to_owned(),
+            }),
+            // Later events depend on the skipped one.
+            CutterOutput::Frame(_) | CutterOutput::Noise(_) => {}
+            CutterOutput::TooLong { .. } => too_long = Some(ConnectionLoss::EventTooLong),
+        });
+        if let Some(pause) = decoder.reconnection_time() {
+            self.backoff.set_min(pause);
+        }
+        for event in events {
+            self.handle_event(event).await?;
+            self.backoff.reset();
+        }
+        match too_long {
+            Some(loss) => Err(self.forget_cursor(loss)),
+            None => Ok(()),
+        }
+    }
+
+    /// Forgets the cursor, so that the next connection begins with the whole page.
+    fn forget_cursor(&mut self, loss: ConnectionLoss) -> ConnectionEnd {
+        self.cursor = None;
+        ConnectionEnd::Lost(loss)
+    }
+
+    async fn handle_event(&mut self, event: StreamEvent) -> Result<(), ConnectionEnd> {
+        let StreamEvent { id, name, data } = event;
+        match name.as_str() {
+            "snapshot" => {
+                let Snapshot { page } = serde_json::from_str(&data).map_err(|error| {
+                    ConnectionEnd::Closed(StreamEnd::InvalidPage(error.to_string()))
+                })?;
+                self.decoder = PatchDecoder::after_page(&page);
+                self.hand_on(StreamUpdate::Page(Box::new(page))).await?;
+            }
+            "" => match self.decoder.decode(&data) {
+                Ok(patch) => {
+                    let patch = Box::new(patch.into_owned());
+                    self.hand_on(StreamUpdate::Patch(patch)).await?;
+                }
+                Err(invalid) => {
+                    return Err(self.forget_cursor(ConnectionLoss::InvalidPatch(invalid.problem)));
+                }
+            },
+            "closed" => {
+                if let Some(reason) = close_reason(&data) {
+                    return Err(ConnectionEnd::Closed(StreamEnd::Closed(reason)));
+                }
+            }
+            // Later versions may have more events.
+            _ => {}
+        }
+        if !id.is_empty() {
+            self.cursor = Some(id);
+        }
+        Ok(())
+    }
+
+    async fn hand_on(&self, update: StreamUpdate) -> Result<(), ConnectionEnd> {
+        self.updates.send(update).await.map_err(|_| ConnectionEnd::ReceiverDropped)
+    }
+}
+
+/// Returns the reason of a `closed` event after which a reconnection is useless.
+fn close_reason(data: &str) -> Option<CloseReason> {
+    let ClosedEvent { reason } = serde_json::from_str(data).ok()?;
+    CloseReason::ALL.into_iter().find(|known| known.as_str() == reason)
+}

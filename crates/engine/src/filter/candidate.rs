@@ -1,0 +1,144 @@
+//! Decides whether a candidate is a tag or control word, and applies it.
+//!
+//! A candidate that is neither becomes text, and is rescanned from its second byte.
+
+use crate::event::MarkupClass;
+
+use super::control_word::{EndOfText, Likeness};
+use super::scan_mode::ScanMode;
+use super::tag::{Tag, TagClass, TagForm, TagStep};
+use super::{Filter, MarkupCandidate, Piece, ScanPosition};
+
+impl Filter {
+    /// Scans one byte of a possible tag; applies the tag when it is complete.
+    pub(super) fn scan_tag_byte(
+        &mut self,
+        text: &str,
+        position: &mut ScanPosition,
+        out: &mut impl FnMut(Piece<'_>),
+    ) {
+        let (Some(MarkupCandidate::Tag(tag)), Some(begin)) =
+            (&mut self.candidate, position.held_from)
+        else {
+            return;
+        };
+        match tag.push_byte(text.as_bytes()[position.offset], &self.tag_table) {
+            TagStep::Incomplete => position.offset += 1,
+            TagStep::NotATag => {
+                self.candidate = None;
+                *position = self.resume_after_non_tag(begin, position);
+            }
+            TagStep::Tag(tag) => {
+                self.candidate = None;
+                position.offset += 1;
+                if let ScanMode::InlineCode(inline) = &mut self.mode {
+                    inline.hold();
+                } else {
+                    self.emit(&text[position.emitted_to..begin], out);
+                    self.apply_tag(tag, &text[begin..position.offset], out);
+                    position.held_from = None;
+                    position.emitted_to = position.offset;
+                }
+            }
+        }
+    }
+
+    /// Matches the candidate against the control words; emits the word if it is one.
+    pub(super) fn match_control_word(
+        &mut self,
+        text: &str,
+        position: &mut ScanPosition,
+        rest: EndOfText,
+        out: &mut impl FnMut(Piece<'_>),
+    ) {
+        let Some(begin) = position.held_from else { return };
+        match self.control_words.match_start(&text[begin..], rest) {
+            Likeness::Maybe => position.offset = text.len(),
+            Likeness::No => {
+                self.candidate = None;
+                position.held_from = None;
+                let byte = text.as_bytes()[begin];
+                position.offset = match self.mode {
+                    ScanMode::LineStart => self.advance_line_start(byte, begin),
+                    ScanMode::Text => {
+                        self.blocks.read_text(byte);
+                        begin + 1
+                    }
+                    _ => begin + 1,
+                };
+            }
+            Likeness::Match { len, meaning } => {
+                self.candidate = None;
+                if let ScanMode::InlineCode(inline) = &mut self.mode {
+                    // Its first byte was scanned as possible code, and so will the rest.
+                    inline.hold();
+                    position.offset = begin + 1;
+                } else {
+                    self.emit(&text[position.emitted_to..begin], out);
+                    self.blocks.forbid_indented_code();
+                    position.offset = begin + len;
+                    out(Piece::ControlWord(meaning, &text[begin..position.offset]));
+                    position.held_from = None;
+                    position.emitted_to = position.offset;
+                }
+            }
+        }
+    }
+
+    /// Returns the position after a `<` that begins no tag; the text after it is rescanned.
+    pub(super) fn resume_after_non_tag(
+        &mut self,
+        begin: usize,
+        position: &ScanPosition,
+    ) -> ScanPosition {
+        match self.mode {
+            ScanMode::LineStart => {
+                self.blocks.read(b'<');
+                self.mode = ScanMode::Text;
+            }
+            ScanMode::Text | ScanMode::InlineCode(_) => self.blocks.read_text(b'<'),
+            _ => {}
+        }
+        ScanPosition { offset: begin + 1, emitted_to: position.emitted_to, held_from: None }
+    }
+
+    /// Emits a tag and enters or leaves hidden text.
+    fn apply_tag(&mut self, tag: Tag, raw: &str, out: &mut impl FnMut(Piece<'_>)) {
+        if let ScanMode::Hidden { class, depth, resume_at_line_start: back_to_line } = self.mode {
+            let depth = match tag.form {
+                _ if tag.class != class => depth,
+                TagForm::Open => depth + 1,
+                TagForm::Close => depth - 1,
+                TagForm::SelfClosing => depth,
+            };
+            if depth == 0 {
+                out(Piece::Markup(markup_class(class), raw));
+                self.mode = if back_to_line { ScanMode::LineStart } else { ScanMode::Text };
+            } else {
+                out(Piece::HiddenContent(class, raw));
+                self.mode = ScanMode::Hidden { class, depth, resume_at_line_start: back_to_line };
+            }
+            return;
+        }
+        self.blocks.forbid_indented_code();
+        let back_to_line = matches!(self.mode, ScanMode::LineStart);
+        match (tag.class, tag.form) {
+            (TagClass::Unwrapped, _) => out(Piece::Markup(MarkupClass::Unwrapped, raw)),
+            (_, TagForm::Close) => out(Piece::Markup(MarkupClass::Stray, raw)),
+            (class, TagForm::SelfClosing) => out(Piece::Markup(markup_class(class), raw)),
+            (class, TagForm::Open) => {
+                out(Piece::Markup(markup_class(class), raw));
+                self.mode =
+                    ScanMode::Hidden { class, depth: 1, resume_at_line_start: back_to_line };
+            }
+        }
+    }
+}
+
+fn markup_class(class: TagClass) -> MarkupClass {
+    match class {
+        TagClass::Reasoning => MarkupClass::Reasoning,
+        TagClass::Tool => MarkupClass::Tool,
+        TagClass::Unwrapped => MarkupClass::Unwrapped,
+    }
+}

@@ -1,0 +1,241 @@
+//! Back-ticks that may open inline code, until it is known whether they do.
+//!
+//! Inline code ends at a run of exactly as many back-ticks. If its paragraph ends first, it never
+//! was code, and runs of other lengths that were passed over may be code themselves.
+
+use crate::limits::BACKTICK_RUNS_MAX;
+use crate::markdown::{BlockScanner, Found, LineKind, SoFar};
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Inline {
+    /// Length of the opening run.
+    ticks: usize,
+    /// The runs since, none of which closed it.
+    passed: Vec<Run>,
+    /// Length of the run being read.
+    run: usize,
+    /// A backslash stands before the run or byte being read; it matters only if this is no code.
+    escaped: bool,
+    place: Place,
+    /// A tag or word was met: from there on the text is held.
+    holds: bool,
+}
+
+/// Where in its paragraph the byte stands that is read next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    InLine,
+    /// On the line that the opening run begins: if it holds no other back-tick, it opens a fence.
+    AfterFenceMarks,
+    /// At the start of a further line.
+    LineStart,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Run {
+    /// As many back-ticks as close code with.
+    len: usize,
+    /// As many as open it: a backslash takes the first one out of its run, but not in code.
+    opens: usize,
+}
+
+/// How the filter goes on.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Next {
+    Text,
+    /// In a line of a code block.
+    Code,
+    Ticks(Inline),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum InlineStep {
+    Consumed,
+    /// This byte is a `<` outside a run.
+    TagBegins,
+    /// It was code up to this byte, which is to be read again.
+    Code,
+    /// It was code up to the end of the line, which has been read.
+    CodeEndedLine,
+    /// It opened a fence; the line after it begins.
+    FenceOpened,
+    /// It was no code. This byte is to be read again.
+    NotCode {
+        next: Next,
+    },
+    /// It was no code. This byte is the first of what comes next and has been read.
+    ParagraphEnded,
+}
+
+impl Inline {
+    pub(super) fn new(ticks: usize) -> Inline {
+        Inline {
+            ticks,
+            passed: Vec::new(),
+            run: 0,
+            escaped: false,
+            place: Place::InLine,
+            holds: false,
+        }
+    }
+
+    /// After back-ticks that a line's text begins with; `blocks` has read the byte after them.
+    pub(super) fn at_line_start(ticks: usize, blocks: &BlockScanner) -> Inline {
+        let place = match blocks.so_far() {
+            SoFar::FenceMarks => Place::AfterFenceMarks,
+            _ if blocks.is_at_line_start() => Place::LineStart,
+            _ => Place::InLine,
+        };
+        Inline { place, ..Inline::new(ticks) }
+    }
+
+    pub(super) fn holds(&self) -> bool {
+        self.holds
+    }
+
+    pub(super) fn hold(&mut self) {
+        self.holds = true;
+    }
+
+    pub(super) fn is_at_line_start(&self) -> bool {
+        self.place == Place::LineStart
+    }
+
+    pub(super) fn step(&mut self, byte: u8, blocks: &mut BlockScanner) -> InlineStep {
+        if self.place == Place::LineStart {
+            return self.step_line(byte, blocks);
+        }
+        if byte == b'`' {
+            if self.place == Place::AfterFenceMarks {
+                blocks.step(byte);
+                self.place = Place::InLine;
+            }
+            blocks.read_text(byte);
+            self.run += 1;
+            return InlineStep::Consumed;
+        }
+        if 0 < self.run {
+            let run = std::mem::take(&mut self.run);
+            if self.closes(run) {
+                return InlineStep::Code;
+            }
+        }
+        let was_escaped = self.escaped;
+        self.escaped = byte == b'\\' && !was_escaped;
+        match byte {
+            b'|' if !was_escaped && blocks.kind() == Some(LineKind::TableRow) => {
+                InlineStep::NotCode { next: Next::Text }
+            }
+            b'\n' => self.end_line(blocks),
+            b'<' if !self.holds => InlineStep::TagBegins,
+            _ => {
+                blocks.read_text(byte);
+                InlineStep::Consumed
+            }
+        }
+    }
+
+    fn end_line(&mut self, blocks: &mut BlockScanner) -> InlineStep {
+        if self.place == Place::AfterFenceMarks {
+            blocks.step(b'\n');
+            return InlineStep::FenceOpened;
+        }
+        blocks.end_line();
+        if !blocks.is_in_paragraph() {
+            return InlineStep::ParagraphEnded;
+        }
+        self.place = Place::LineStart;
+        InlineStep::Consumed
+    }
+
+    fn step_line(&mut self, byte: u8, blocks: &mut BlockScanner) -> InlineStep {
+        match blocks.step(byte) {
+            Found::More if blocks.is_in_paragraph() => InlineStep::Consumed,
+            Found::More => InlineStep::ParagraphEnded,
+            Found::Ticks { len } => self.step_after_ticks(len, byte, blocks),
+            Found::Line(LineKind::Continuation) if byte == b'\n' => InlineStep::Consumed,
+            Found::Line(_) if byte == b'\n' => InlineStep::ParagraphEnded,
+            // It may be a row of a table, whose cells hold no code that began in another.
+            Found::Line(LineKind::Continuation) if byte != b'|' && !blocks.begins_with_bar() => {
+                self.place = Place::InLine;
+                self.step(byte, blocks)
+            }
+            Found::Line(kind) if kind.has_inline() => InlineStep::NotCode { next: Next::Text },
+            Found::Line(_) => InlineStep::NotCode { next: Next::Code },
+        }
+    }
+
+    /// Back-ticks stood at the start of a line, and `byte` after them.
+    fn step_after_ticks(&mut self, len: usize, byte: u8, blocks: &mut BlockScanner) -> InlineStep {
+        let ticks = Inline::at_line_start(len, blocks);
+        if ticks.place == Place::AfterFenceMarks || !blocks.is_in_paragraph() {
+            return InlineStep::NotCode { next: Next::Ticks(ticks) };
+        }
+        self.place = ticks.place;
+        match (self.closes(len), byte) {
+            (true, b'\n') => InlineStep::CodeEndedLine,
+            (true, _) => InlineStep::Code,
+            (false, b'\n') => InlineStep::Consumed,
+            (false, _) => self.step(byte, blocks),
+        }
+    }
+
+    fn closes(&mut self, run: usize) -> bool {
+        if self.ticks == run {
+            return true;
+        }
+        let opens = run - usize::from(std::mem::take(&mut self.escaped));
+        if self.passed.len() < BACKTICK_RUNS_MAX && !self.holds {
+            self.passed.push(Run { len: run, opens });
+        }
+        false
+    }
+
+    /// The paragraph ended with the line before the last of `held`.
+    pub(super) fn at_paragraph_end(&self, held: &str) -> Option<usize> {
+        self.code_end(held.rfind('\n').map_or(held, |end| &held[..end]))
+    }
+
+    /// The opening run opens nothing. Says where the code ends that the text held, up to the end
+    /// of its paragraph, begins in, if a later run opened some.
+    fn code_end(&self, paragraph: &str) -> Option<usize> {
+        let mut rest = self.passed.as_slice();
+        while let Some((&run, later)) = rest.split_first() {
+            match later.iter().position(|other| other.len == run.opens) {
+                Some(close) => rest = &later[close + 1..],
+                None => match run_end(paragraph, run.opens) {
+                    Some(end) => return Some(end),
+                    None => rest = later,
+                },
+            }
+        }
+        None
+    }
+
+    /// The message ended: where the code ends that `held` begins in.
+    pub(super) fn at_end(&self, held: &str, blocks: &BlockScanner) -> Option<usize> {
+        match self.clone().step(b'\n', &mut blocks.clone()) {
+            InlineStep::Code | InlineStep::CodeEndedLine | InlineStep::FenceOpened => {
+                Some(held.len())
+            }
+            InlineStep::NotCode { .. } => self.at_paragraph_end(held),
+            InlineStep::ParagraphEnded if self.is_at_line_start() => self.at_paragraph_end(held),
+            _ => self.code_end(held),
+        }
+    }
+}
+
+/// The end of the first run of exactly `len` back-ticks.
+fn run_end(text: &str, len: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'`', &bytes[at..]) {
+        let begin = at + found;
+        let run = bytes[begin..].iter().take_while(|&&byte| byte == b'`').count();
+        at = begin + run;
+        if run == len {
+            return Some(at);
+        }
+    }
+    None
+}

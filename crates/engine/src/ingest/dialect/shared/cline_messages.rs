@@ -1,0 +1,312 @@
+//! Parser of the say and ask messages of Cline, Kilo and Roo.
+//!
+//! Each message has a `ts`, which is its id and start time; a repeated one replaces the earlier.
+
+mod ask;
+mod request;
+mod step;
+
+use crate::event::{Event, MessagePhase, NoticeLevel, StopReason, UnrecognisedReason};
+use crate::ingest::frame::Frame;
+use crate::ingest::json::{RawValue, Text, array_elements, as_scalar, as_string, object};
+use crate::run::Writer;
+
+use super::dedup::{RecentIds, TextDedup};
+use crate::ingest::dialect::Unreadable;
+use crate::ingest::dialect::openai_chat::image_from_url;
+
+use request::ModelRequests;
+use step::ToolSteps;
+
+/// Incremental parser of say and ask messages.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ClineMessages {
+    /// Latest time seen: a repeated message carries its start time.
+    latest_time: u64,
+    first_message: FirstMessage,
+    texts: TextDedup,
+    thoughts: TextDedup,
+    /// Keys of messages that are written once.
+    written_keys: RecentIds,
+    requests: ModelRequests,
+    steps: ToolSteps,
+    /// Key of the last ask without a known answer.
+    pending_ask: Option<String>,
+}
+
+/// First message of a task: the user's prompt if a model request follows it, else model text.
+#[derive(Clone, Debug, Default, PartialEq)]
+enum FirstMessage {
+    #[default]
+    Awaited,
+    Held {
+        key: String,
+        text: String,
+    },
+    Passed,
+}
+
+object! { ClineMessage {
+    ts: &'a RawValue = "ts",
+    id: &'a RawValue = "id",
+    kind: Text<'a> = "type",
+    say: Text<'a> = "say",
+    ask: Text<'a> = "ask",
+    text: Text<'a> = "text",
+    content: Text<'a> = "content",
+    reasoning: Text<'a> = "reasoning",
+    images: &'a RawValue = "images",
+    partial: bool = "partial",
+    is_answered: bool = "isAnswered",
+    checkpoint: Text<'a> = "lastCheckpointHash",
+    condensed: &'a RawValue = "contextCondense",
+    ; skip "conversationHistoryIndex" | "isCheckpointCheckedOut" | "files" | "metadata"
+        | "isOperationOutsideWorkspace" | "conversationHistoryDeletedRange" | "progressStatus"
+        | "checkpoint" | "isProtected" | "apiProtocol" | "modelInfo" | "commandCompleted"
+        | "contextTruncation" | "source" | "multiCommandState"
+} }
+
+impl ClineMessage<'_> {
+    fn is_partial(&self) -> bool {
+        self.partial == Some(true)
+    }
+
+    fn text(&self) -> &str {
+        self.text.as_deref().or(self.content.as_deref()).unwrap_or("")
+    }
+
+    /// Id with the message type, because two messages may share a `ts`; empty without an id.
+    fn dedup_key(&self) -> String {
+        let kind = [&self.say, &self.ask, &self.kind].into_iter().flatten().next();
+        let id = self.id.filter(|_| self.say.is_none() && self.ask.is_none()).or(self.ts);
+        let id = id.filter(|id| id.get() != "\"\"");
+        id.map(|id| format!("{}:{}", id.get(), kind.map_or("", |kind| kind))).unwrap_or_default()
+    }
+}
+
+impl ClineMessages {
+    /// Parses one message and writes its events.
+    pub(crate) fn push_frame(
+        &mut self,
+        frame: Frame<'_>,
+        out: &mut Writer<'_>,
+    ) -> Result<(), Unreadable> {
+        let message: ClineMessage<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
+        out.append_unknown_fields(&message.unknown);
+        let key = message.dedup_key();
+        let request = message.say.as_deref() == Some("api_req_started");
+        self.release_first_message(&key, request, out);
+        if let Some(ts) = message.ts.and_then(as_scalar) {
+            self.latest_time = self.latest_time.max(ts);
+            out.set_timestamp(self.latest_time);
+        }
+        match (message.kind.as_deref().unwrap_or(""), &message.say, &message.ask) {
+            ("say", Some(say), _) => self.apply_say(say, &key, &message, frame, out),
+            ("ask", _, Some(ask)) => self.apply_ask(ask, &key, &message, out),
+            (kind, _, _) => self.apply_plain_message(kind, &key, &message, frame, out),
+        }
+        if matches!(self.first_message, FirstMessage::Awaited) {
+            self.first_message = FirstMessage::Passed;
+        }
+        Ok(())
+    }
+
+    /// Ends the input: writes a held first message.
+    pub(crate) fn finish(&mut self, out: &mut Writer<'_>) {
+        self.release_first_message("", false, out);
+    }
+
+    /// Applies a `say` message.
+    fn apply_say(
+        &mut self,
+        say: &str,
+        key: &str,
+        message: &ClineMessage<'_>,
+        frame: Frame<'_>,
+        out: &mut Writer<'_>,
+    ) {
+        if let Some(thought) = message.reasoning.as_deref().filter(|text| !text.is_empty()) {
+            self.thoughts.push_whole_thought(key, thought, out);
+        }
+        let text = message.text();
+        match say {
+            "text" if self.try_hold_first_message(key, message) => {}
+            "text" => {
+                self.steps.end_open_step(out);
+                self.texts.push_whole_text(key, text, out);
+                self.write_images(key, message, out);
+                if !message.is_partial() {
+                    out.end_complete_message();
+                }
+            }
+            "reasoning" => {
+                self.steps.end_open_step(out);
+                self.thoughts.push_whole_thought(key, text, out);
+                if !message.is_partial() {
+                    out.end_reasoning();
+                }
+            }
+            "completion_result" => self.apply_completion(key, message, out),
+            "task" | "user_feedback" | "user_feedback_diff" => {
+                self.write_prompt_once(key, message, out);
+            }
+            "api_req_started" => {
+                if self.requests.is_new(key) {
+                    self.resolve_pending_asks(out);
+                }
+                self.steps.end_open_step(out);
+                self.requests.apply_request(key, message, out);
+            }
+            "checkpoint_saved" | "checkpoint_created" => {
+                let hash = Some(text).filter(|text| !text.is_empty());
+                let hash = hash.or(message.checkpoint.as_deref()).unwrap_or("");
+                if self.written_keys.insert(key) {
+                    out.append_event(Event::CheckpointSaved { hash: hash.into() });
+                }
+            }
+            "condense_context" if !message.is_partial() && self.written_keys.insert(key) => {
+                let summary = message.condensed.and_then(request::parse_summary);
+                out.append_event(Event::HistoryCompacted { summary });
+            }
+            _ if request::is_retry_message(say) => {
+                self.write_once(key, message, out, request::write_retry);
+            }
+            _ if self.steps.apply_say(say, key, message, out) => {}
+            _ => match notice_level(say) {
+                Some(level) => self.write_notice_once(level, key, message, out),
+                None if is_ui_only(say) => {}
+                None => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
+            },
+        }
+    }
+
+    /// Applies a message that is neither `say` nor `ask`.
+    fn apply_plain_message(
+        &mut self,
+        kind: &str,
+        key: &str,
+        message: &ClineMessage<'_>,
+        frame: Frame<'_>,
+        out: &mut Writer<'_>,
+    ) {
+        match kind {
+            "user" => self.write_prompt_once(key, message, out),
+            "assistant" => self.texts.push_whole_text(key, message.text(), out),
+            "system" => self.write_notice_once(NoticeLevel::Info, key, message, out),
+            "error" => self.write_notice_once(NoticeLevel::Error, key, message, out),
+            "welcome" | "empty" => {}
+            _ => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
+        }
+    }
+
+    /// Writes the final message and completes the run.
+    fn apply_completion(&mut self, key: &str, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
+        // Cline's marker for its UI: there are changes to compare.
+        const HAS_CHANGES: &str = "HAS_CHANGES";
+        self.steps.end_open_step(out);
+        let text = message.text();
+        let text = text.strip_suffix(HAS_CHANGES).unwrap_or(text);
+        self.texts.push_whole_phased_text(key, Some(MessagePhase::Final), text, out);
+        if !message.is_partial() {
+            out.end_complete_message();
+            out.report_completed(StopReason::End);
+        }
+    }
+
+    fn write_prompt_once(&mut self, key: &str, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
+        self.write_once(key, message, out, |text, out| out.append_prompt(text));
+    }
+
+    fn write_notice_once(
+        &mut self,
+        level: NoticeLevel,
+        key: &str,
+        message: &ClineMessage<'_>,
+        out: &mut Writer<'_>,
+    ) {
+        self.write_once(key, message, out, |text, out| out.append_notice(level, text));
+    }
+
+    /// Calls `tell` with the text of a message, once, when it is complete.
+    fn write_once(
+        &mut self,
+        key: &str,
+        message: &ClineMessage<'_>,
+        out: &mut Writer<'_>,
+        tell: impl FnOnce(&str, &mut Writer<'_>),
+    ) {
+        if !message.is_partial() && self.written_keys.insert(key) {
+            tell(message.text(), out);
+        }
+    }
+
+    /// Writes the images of a message, once.
+    fn write_images(&mut self, key: &str, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
+        let images = message.images.map(array_elements).unwrap_or_default();
+        let mut again = || !key.is_empty() && !self.written_keys.insert(&format!("{key}:images"));
+        if images.is_empty() || again() {
+            return;
+        }
+        for url in images.into_iter().filter_map(as_string) {
+            out.append_image(image_from_url(url));
+        }
+    }
+
+    /// Holds the task's first message; returns true if it was held.
+    fn try_hold_first_message(&mut self, key: &str, message: &ClineMessage<'_>) -> bool {
+        let hold = matches!(self.first_message, FirstMessage::Awaited) && message.partial.is_none();
+        if hold {
+            self.first_message =
+                FirstMessage::Held { key: key.to_owned(), text: message.text().to_owned() };
+        }
+        hold
+    }
+
+    /// Writes the held first message as a prompt if a `request` follows, else as text.
+    fn release_first_message(&mut self, key: &str, request: bool, out: &mut Writer<'_>) {
+        if matches!(self.first_message, FirstMessage::Held { .. }) && self.latest_time != 0 {
+            out.set_timestamp(self.latest_time);
+        }
+        match std::mem::replace(&mut self.first_message, FirstMessage::Passed) {
+            FirstMessage::Held { key: held, .. } if held == key && !key.is_empty() => {}
+            FirstMessage::Held { key: held, text } if request => {
+                self.written_keys.insert(&held);
+                out.append_prompt(&text);
+            }
+            FirstMessage::Held { key: held, text } => self.texts.push_whole_text(&held, &text, out),
+            FirstMessage::Awaited => self.first_message = FirstMessage::Awaited,
+            FirstMessage::Passed => {}
+        }
+    }
+}
+
+/// Level of a `say` type that is a notice.
+fn notice_level(say: &str) -> Option<NoticeLevel> {
+    match say {
+        "error"
+        | "diff_error"
+        | "condense_context_error"
+        | "clineignore_error"
+        | "rooignore_error" => Some(NoticeLevel::Error),
+        "shell_integration_warning" | "too_many_tools_warning" => Some(NoticeLevel::Warning),
+        "info" => Some(NoticeLevel::Info),
+        _ => None,
+    }
+}
+
+/// True if a `say` type only matters to the agent's UI.
+fn is_ui_only(say: &str) -> bool {
+    matches!(
+        say,
+        "api_req_finished"
+            | "api_req_deleted"
+            | "deleted_api_reqs"
+            | "load_mcp_documentation"
+            | "task_progress"
+            | "mcp_server_request_started"
+            | "api_req_rate_limit_wait"
+            | "user_edit_todos"
+            | "mcp_notification"
+            | "sliding_window_truncation"
+    )
+}

@@ -1,0 +1,141 @@
+//! Ask messages: approvals and questions to the user, and their options.
+
+use std::borrow::Cow;
+
+use crate::event::{AnsweredBy, AskKind, AskOption, FailureReason, StopReason, ToolKind};
+use crate::ingest::json::{RawValue, array_elements, as_string, object};
+use crate::run::Writer;
+
+use super::{ClineMessage, ClineMessages};
+
+impl ClineMessages {
+    /// Applies an `ask` message.
+    pub(super) fn apply_ask(
+        &mut self,
+        ask: &str,
+        key: &str,
+        message: &ClineMessage<'_>,
+        out: &mut Writer<'_>,
+    ) {
+        let tool = match ask {
+            "tool" => Some((AskKind::Tool, ToolKind::Function)),
+            "command" => Some((AskKind::Command, ToolKind::Command)),
+            "use_mcp_server" => Some((AskKind::Mcp, ToolKind::Mcp)),
+            "browser_action_launch" => Some((AskKind::Browser, ToolKind::Action)),
+            _ => None,
+        };
+        match (ask, tool) {
+            // Only a place for the user to reply; it asks nothing.
+            ("command_output", _) => {}
+            ("completion_result", _) => {
+                if !message.is_partial() {
+                    self.steps.end_open_step(out);
+                    out.report_completed(StopReason::End);
+                }
+            }
+            (_, Some((kind, tool))) => {
+                let step = self.steps.begin_asked_step(tool, key, message, out);
+                self.write_ask((ask, kind), key, message, step, out);
+            }
+            ("followup" | "plan_mode_respond", None) => {
+                self.steps.end_open_step(out);
+                self.write_ask((ask, AskKind::Followup), key, message, None, out);
+            }
+            ("api_req_failed", None) => {
+                // Fail first, so that the open message is interrupted before the ask.
+                if !message.is_partial() && message.is_answered != Some(true) {
+                    out.report_failed(FailureReason::Error, message.text());
+                }
+                self.write_ask((ask, AskKind::Other), key, message, None, out);
+            }
+            (_, None) => self.write_ask((ask, AskKind::Other), key, message, None, out),
+        }
+    }
+
+    /// Writes an ask once, when it is complete, and resolves it if it is answered.
+    fn write_ask(
+        &mut self,
+        (ask, kind): (&str, AskKind),
+        key: &str,
+        message: &ClineMessage<'_>,
+        step: Option<crate::event::StepId>,
+        out: &mut Writer<'_>,
+    ) {
+        if message.is_partial() {
+            return;
+        }
+        if self.written_keys.insert(key) {
+            let (text, options) = match kind {
+                AskKind::Followup => parse_question(message.text()),
+                AskKind::Tool | AskKind::Command | AskKind::Mcp | AskKind::Browser => {
+                    (Cow::Borrowed(message.text()), approval_options())
+                }
+                AskKind::Other => default_text_and_options(ask, message.text()),
+            };
+            out.open_simple_ask(key, kind, &text, options, step);
+            self.pending_ask = Some(key.to_owned());
+        }
+        if message.is_answered == Some(true) {
+            resolve_as_answered(key, out);
+        }
+    }
+
+    /// Resolves the pending asks: the agent continued, so they were answered.
+    pub(super) fn resolve_pending_asks(&mut self, out: &mut Writer<'_>) {
+        self.steps.resolve_pending_ask(out);
+        if let Some(key) = self.pending_ask.take() {
+            resolve_as_answered(&key, out);
+        }
+    }
+}
+
+/// Resolves an ask as answered; the answer itself arrives as user feedback, if at all.
+pub(super) fn resolve_as_answered(key: &str, out: &mut Writer<'_>) {
+    out.resolve_ask(key, "answered", AnsweredBy::Person);
+}
+
+/// Answer id of the approve button.
+const YES_BUTTON: &str = "yesButtonClicked";
+
+fn ask_option(id: &'static str, label: &'static str) -> AskOption<'static> {
+    AskOption { id: id.into(), label: label.into() }
+}
+
+/// Options of an approval, with the answer ids that the agent accepts.
+fn approval_options() -> Vec<AskOption<'static>> {
+    vec![ask_option(YES_BUTTON, "Approve"), ask_option("noButtonClicked", "Reject")]
+}
+
+/// Text and options of an ask that is neither approval nor question, with the UI's default text.
+fn default_text_and_options<'a>(
+    ask: &str,
+    text: &'a str,
+) -> (Cow<'a, str>, Vec<AskOption<'static>>) {
+    match ask {
+        "resume_task" | "resume_completed_task" => {
+            let text = if text.is_empty() { "Resume the task?" } else { text };
+            (text.into(), vec![ask_option(YES_BUTTON, "Resume")])
+        }
+        "api_req_failed" => (text.into(), vec![ask_option(YES_BUTTON, "Retry")]),
+        _ => (text.into(), Vec::new()),
+    }
+}
+
+/// Parses a question: plain text, or JSON with suggested answers.
+fn parse_question(text: &str) -> (Cow<'_, str>, Vec<AskOption<'_>>) {
+    object! { Question { question, response, suggest, options; skip _ } }
+    let read = Question::parse(text).unwrap_or_default();
+    let Question { question, response, suggest, options } = read;
+    let Some(words) = question.or(response).and_then(as_string) else {
+        return (text.into(), Vec::new());
+    };
+    let answers = suggest.or(options).map(array_elements).unwrap_or_default();
+    let answers = answers.into_iter().filter_map(parse_suggested_answer);
+    (words, answers.map(|label| AskOption { id: label.clone(), label }).collect())
+}
+
+/// Parses a suggested answer: a string or an object.
+fn parse_suggested_answer(raw: &RawValue) -> Option<Cow<'_, str>> {
+    object! { AnswerFields { answer; skip _ } }
+    as_string(raw).or_else(|| AnswerFields::from_raw(raw)?.answer.and_then(as_string))
+}

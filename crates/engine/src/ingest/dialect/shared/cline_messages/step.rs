@@ -1,0 +1,277 @@
+//! Steps: tools, commands, MCP calls and browser actions. At most one is open.
+
+use crate::event::{StepId, ToolKind, ToolOutcome};
+use crate::ingest::json::{array_elements, as_string, object, string_or_json};
+use crate::run::{ToolStart, Writer};
+
+use super::super::dedup::{RecentIds, TextDedup};
+use super::{ClineMessage, ask};
+use crate::ingest::dialect::openai_chat::image_from_url;
+
+/// The open step and the keys of ended ones.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct ToolSteps {
+    open: Option<OpenStep>,
+    /// Keys of messages whose step has ended.
+    ended: RecentIds,
+    outputs: TextDedup,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct OpenStep {
+    key: String,
+    name: String,
+    step: StepId,
+    kind: ToolKind,
+    approval: Approval,
+    ends_with_newline: bool,
+}
+
+/// Approval state of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Approval {
+    NotAsked,
+    Pending,
+    Answered,
+}
+
+object! { CallFields {
+    tool, action, mcp_tool = "toolName", server_name = "serverName", uri,
+    ; skip _
+} }
+
+impl ToolSteps {
+    /// Applies a `say` message that belongs to a step; returns false for any other.
+    pub(super) fn apply_say(
+        &mut self,
+        say: &str,
+        key: &str,
+        message: &ClineMessage<'_>,
+        out: &mut Writer<'_>,
+    ) -> bool {
+        match say {
+            "command_output" => self.append_output(ToolKind::Command, key, message, out),
+            "mcp_server_response" => {
+                self.append_output(ToolKind::Mcp, key, message, out);
+                self.end_unless_partial(message, out);
+            }
+            "browser_action_result" => self.apply_browser_result(key, message, out),
+            "codebase_search_result" | "subtask_result" => {
+                self.append_output(ToolKind::Function, key, message, out);
+                self.end_unless_partial(message, out);
+            }
+            "tool" if self.is_result_of_open_step(key, message) => {
+                self.append_output(ToolKind::Function, key, message, out);
+                self.end_unless_partial(message, out);
+            }
+            "tool" => {
+                self.begin_or_update_step(ToolKind::Function, key, message, out);
+                self.end_unless_partial(message, out);
+            }
+            "command" => {
+                self.begin_or_update_step(ToolKind::Command, key, message, out);
+            }
+            "use_mcp_server" => {
+                self.begin_or_update_step(ToolKind::Mcp, key, message, out);
+            }
+            "browser_action" | "browser_action_launch" => {
+                self.begin_or_update_step(ToolKind::Action, key, message, out);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Begins the step that an approval is about.
+    pub(super) fn begin_asked_step(
+        &mut self,
+        kind: ToolKind,
+        key: &str,
+        message: &ClineMessage<'_>,
+        out: &mut Writer<'_>,
+    ) -> Option<StepId> {
+        let step = self.begin_or_update_step(kind, key, message, out)?;
+        if let Some(open) = &mut self.open {
+            let answered = message.is_answered == Some(true);
+            open.approval = if answered { Approval::Answered } else { Approval::Pending };
+        }
+        Some(step)
+    }
+
+    /// Resolves the open step's approval: later messages imply an answer.
+    pub(super) fn resolve_pending_ask(&mut self, out: &mut Writer<'_>) {
+        if let Some(open) = self.open.as_mut().filter(|open| open.approval == Approval::Pending) {
+            open.approval = Approval::Answered;
+            ask::resolve_as_answered(&open.key, out);
+        }
+    }
+
+    /// Ends the open step, unless its approval is pending.
+    pub(super) fn end_open_step(&mut self, out: &mut Writer<'_>) {
+        let Some(open) = self.open.take_if(|open| open.approval != Approval::Pending) else {
+            return;
+        };
+        out.end_tool(open.step, ToolOutcome::Succeeded, None);
+        self.ended.insert(&open.key);
+    }
+
+    /// Ends the open step if the message is complete.
+    fn end_unless_partial(&mut self, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
+        if !message.is_partial() {
+            self.end_open_step(out);
+        }
+    }
+
+    /// True if the message is the result of the open, approved step and not a new step.
+    fn is_result_of_open_step(&self, key: &str, message: &ClineMessage<'_>) -> bool {
+        self.open.as_ref().is_some_and(|open| {
+            (key.is_empty() || open.key != key)
+                && open.approval != Approval::NotAsked
+                && parse_tool_name(message.text()).is_none_or(|name| name == open.name)
+        })
+    }
+
+    /// Starts the message's step or updates it; `None` if it has ended or has no name yet.
+    fn begin_or_update_step(
+        &mut self,
+        kind: ToolKind,
+        key: &str,
+        message: &ClineMessage<'_>,
+        out: &mut Writer<'_>,
+    ) -> Option<StepId> {
+        if self.ended.contains(key) {
+            return None;
+        }
+        let text = message.text();
+        let nameless = kind != ToolKind::Command && parse_tool_name(text).is_none();
+        let open = self.open.as_ref().filter(|open| !key.is_empty() && open.key == key);
+        let step = match open {
+            Some(open) => open.step,
+            // The name may follow in a later version of the message.
+            None if message.is_partial() && nameless => return None,
+            None => self.start_step(kind, key, text, out),
+        };
+        if !message.is_partial() {
+            out.set_arguments(step, text);
+            out.mark_tool_ready(step);
+        }
+        Some(step)
+    }
+
+    /// Ends the open step and starts a new one.
+    fn start_step(
+        &mut self,
+        kind: ToolKind,
+        key: &str,
+        text: &str,
+        out: &mut Writer<'_>,
+    ) -> StepId {
+        self.end_open_step(out);
+        let fallback = match kind {
+            ToolKind::Command => "execute_command",
+            ToolKind::Mcp => "use_mcp_server",
+            ToolKind::Action => "browser_action",
+            _ => "tool",
+        };
+        let name = match kind {
+            ToolKind::Command => None,
+            _ => parse_tool_name(text),
+        };
+        let name = name.unwrap_or_else(|| fallback.to_owned());
+        let kind = if kind == ToolKind::Function { tool_kind(&name) } else { kind };
+        let server = CallFields::parse(text).and_then(|call| call.server_name).and_then(as_string);
+        let call =
+            ToolStart { kind, server: server.as_deref(), ..ToolStart::client_function(key, &name) };
+        let step = out.start_tool(call);
+        self.open = Some(OpenStep {
+            key: key.to_owned(),
+            name,
+            step,
+            kind,
+            approval: Approval::NotAsked,
+            ends_with_newline: true,
+        });
+        step
+    }
+
+    /// Appends the new part of an output to the open step; starts a step if none fits.
+    fn append_output(
+        &mut self,
+        kind: ToolKind,
+        key: &str,
+        message: &ClineMessage<'_>,
+        out: &mut Writer<'_>,
+    ) {
+        if self.ended.contains(key) {
+            return;
+        }
+        let fits =
+            self.open.as_ref().is_some_and(|open| kind == ToolKind::Function || open.kind == kind);
+        if !fits {
+            self.start_step(kind, key, "", out);
+        }
+        let another = !self.outputs.has_item(key);
+        let rest = self.outputs.record_whole_returning_new(key, message.text());
+        // Output implies that the step was approved.
+        self.resolve_pending_ask(out);
+        let Some(open) = &mut self.open else { return };
+        if another && !open.ends_with_newline {
+            out.append_output(open.step, "\n");
+        }
+        if !rest.is_empty() {
+            open.ends_with_newline = rest.ends_with('\n');
+            out.append_output(open.step, rest);
+        }
+    }
+
+    /// Writes the screenshot and logs of a browser action and ends it.
+    fn apply_browser_result(
+        &mut self,
+        key: &str,
+        message: &ClineMessage<'_>,
+        out: &mut Writer<'_>,
+    ) {
+        object! { ResultFields { screenshot, logs; skip _ } }
+        if message.is_partial() || self.ended.contains(key) {
+            return;
+        }
+        let Some(open) = self.open.as_ref().filter(|open| open.kind == ToolKind::Action) else {
+            return;
+        };
+        let ResultFields { screenshot, logs } =
+            ResultFields::parse(message.text()).unwrap_or_default();
+        let [screenshot, logs] = [screenshot, logs].map(|member| member.map(string_or_json));
+        if let Some(url) = screenshot.filter(|url| !url.is_empty()) {
+            out.append_output_image(open.step, image_from_url(url));
+        }
+        if let Some(logs) = logs {
+            out.append_output(open.step, &logs);
+        }
+        for url in message.images.map(array_elements).unwrap_or_default() {
+            if let Some(url) = as_string(url) {
+                out.append_output_image(open.step, image_from_url(url));
+            }
+        }
+        self.end_open_step(out);
+        self.ended.insert(key);
+    }
+}
+
+/// Tool name in the JSON text of a message.
+fn parse_tool_name(text: &str) -> Option<String> {
+    let CallFields { tool, action, mcp_tool, uri, .. } = CallFields::parse(text)?;
+    let name = tool.or(mcp_tool).or(action).or(uri).and_then(as_string)?;
+    Some(name.into_owned())
+}
+
+/// Kind of a tool by its name.
+fn tool_kind(name: &str) -> ToolKind {
+    match name {
+        "editedExistingFile" | "newFileCreated" | "appliedDiff" | "insertContent"
+        | "searchAndReplace" | "fileDeleted" | "applyPatch" => ToolKind::Edit,
+        "webFetch" => ToolKind::WebFetch,
+        "webSearch" => ToolKind::WebSearch,
+        "newTask" | "subagent" => ToolKind::Agent,
+        _ => ToolKind::Function,
+    }
+}

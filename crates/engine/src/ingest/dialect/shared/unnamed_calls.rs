@@ -1,0 +1,73 @@
+//! Matches items to calls without an id, and detects repeated item ends.
+
+use std::collections::VecDeque;
+
+use crate::event::StepId;
+use crate::limits::{DEDUP_ITEMS_MAX, OPEN_TOOLS_MAX};
+use crate::run::{Fingerprint, ToolStart, Writer};
+
+use super::bounded::push_bounded;
+
+/// Open calls without an id, and the lines that ended items.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct CallMatcher {
+    /// Calls without an id, by fingerprint of name and arguments.
+    calls_without_id: VecDeque<(Fingerprint, StepId)>,
+    /// Fingerprints of lines that ended an item.
+    ended_lines: VecDeque<Fingerprint>,
+}
+
+impl CallMatcher {
+    /// Records a line that ends an item; returns true if the same line came before.
+    pub(crate) fn check_repeated_end(&mut self, id: &str, line: &str) -> bool {
+        if id.is_empty() {
+            return false;
+        }
+        let print = Fingerprint::from_text(line);
+        if self.ended_lines.contains(&print) {
+            return true;
+        }
+        push_bounded(&mut self.ended_lines, print, DEDUP_ITEMS_MAX);
+        false
+    }
+
+    /// Open step of a call that starts; `None` without an id.
+    pub(crate) fn open_step_of_started(tool: ToolStart<'_>, out: &Writer<'_>) -> Option<StepId> {
+        if tool.call.is_empty() { None } else { out.find_open_tool(tool.call) }
+    }
+
+    /// Open step of a call that continues. Without an id it is the oldest open one with the same
+    /// name and arguments.
+    pub(crate) fn open_step_of(
+        &self,
+        tool: ToolStart<'_>,
+        arguments: &str,
+        out: &Writer<'_>,
+    ) -> Option<StepId> {
+        if !tool.call.is_empty() {
+            return out.find_open_tool(tool.call);
+        }
+        let print = call_fingerprint(tool, arguments);
+        let mut same = self.calls_without_id.iter().filter(|(known, _)| *known == print);
+        same.find(|(_, step)| out.is_tool_open(*step)).map(|&(_, step)| step)
+    }
+
+    /// Records the step of a call without an id.
+    pub(crate) fn record_call(&mut self, tool: ToolStart<'_>, arguments: &str, step: StepId) {
+        if tool.call.is_empty() {
+            push_bounded(
+                &mut self.calls_without_id,
+                (call_fingerprint(tool, arguments), step),
+                OPEN_TOOLS_MAX,
+            );
+        }
+    }
+}
+
+/// Fingerprint of a tool's name and arguments.
+fn call_fingerprint(tool: ToolStart<'_>, arguments: &str) -> Fingerprint {
+    let mut print = Fingerprint::from_text(tool.name);
+    print.push("\n");
+    print.push(arguments);
+    print
+}

@@ -1,0 +1,324 @@
+//! What each line of a Markdown text is, as its bytes arrive.
+//!
+//! Does: follow block quotes, list items, fenced and indented code, headings, thematic breaks,
+//! tables and paragraphs, and say what a line is as soon as its bytes decide it.
+//! Does not: keep text, look at a byte twice, or read inline markup; HTML blocks and link
+//! definitions are text to it.
+//!
+//! Invariants: the answer for a line is given once and never changes. It depends on the bytes
+//! alone, not on how they were cut. The state has a fixed size.
+
+mod container;
+mod fence;
+mod line;
+mod mark_line;
+mod start;
+mod table;
+
+use container::Containers;
+pub use container::{Container, Marker};
+use fence::FENCE_MARKS_MIN;
+pub use fence::{Fence, FenceInItem};
+use line::{Head, Indentation, Line, Stage};
+pub use line::{LineKind, Position};
+use mark_line::{MarkLine, Place, WholeLine};
+
+/// Result of reading one byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing new: the line is still open, or was decided before.
+    More,
+    /// The line is decided. A text begins before this byte, at [`BlockScanner::begins`].
+    Line(LineKind),
+    /// This byte follows `len` back-ticks that the line's text begins with. With three or more of
+    /// them the line opens a fence if no other back-tick follows on it; otherwise it is text.
+    Ticks {
+        /// Number of back-ticks.
+        len: usize,
+    },
+}
+
+/// State of the current line before its kind is decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SoFar {
+    /// White space and container markers.
+    Nothing,
+    /// Possibly the marker of a block, or text.
+    Marks,
+    /// As many marks as open a fence.
+    FenceMarks,
+    /// Three `-` or `=` that, if the line goes on so, belong to the paragraph before it.
+    Underline,
+    /// The marker of an item and white space; it is text if nothing follows and a paragraph was
+    /// open.
+    ItemMarker(Marker),
+    /// The kind of the line.
+    Decided(LineKind),
+}
+
+/// The block that was open at the end of the last line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leaf {
+    None,
+    /// A list item has begun with a blank line.
+    EmptyItem,
+    Paragraph {
+        /// Cells of its last line, if that may be the head of a table.
+        head_cells: usize,
+    },
+    Heading,
+    Fence(Fence),
+    IndentedCode,
+    Table,
+}
+
+/// Incremental scanner of Markdown blocks: decides the kind of each line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockScanner {
+    fence_in_item: FenceInItem,
+    containers: Containers,
+    leaf: Leaf,
+    line: Line,
+}
+
+impl Default for BlockScanner {
+    fn default() -> BlockScanner {
+        BlockScanner::new(FenceInItem::default())
+    }
+}
+
+impl BlockScanner {
+    /// Creates a scanner at the start of a text.
+    pub fn new(fence_in_item: FenceInItem) -> BlockScanner {
+        BlockScanner {
+            fence_in_item,
+            containers: Containers::new(),
+            leaf: Leaf::None,
+            line: Line::new(),
+        }
+    }
+
+    /// Reads a byte wherever it stands.
+    pub fn read(&mut self, byte: u8) -> Found {
+        let found = self.step(byte);
+        if byte != b'\n' {
+            self.read_text(byte);
+        }
+        found
+    }
+
+    /// Reads a byte of a line that is open. A line end may be read here at any time.
+    ///
+    /// The byte that decides a text is its user's to give to [`BlockScanner::read_text`].
+    pub fn step(&mut self, byte: u8) -> Found {
+        if let Stage::Over(_) = self.line.stage {
+            self.line = Line::new();
+        }
+        if byte == b'\n' {
+            return self.read_line_end();
+        }
+        self.line.bytes += 1;
+        if let Stage::Decided(_) = self.line.stage {
+            return Found::More;
+        }
+        if let Some(marks) = &mut self.line.marks
+            && !marks.step(byte)
+        {
+            self.line.marks = None;
+        }
+        let ticks = self.read_start(byte);
+        match self.line.stage {
+            Stage::Withheld(kind) if self.line.marks.is_none() => {
+                self.line.stage = Stage::Decided(kind);
+                ticks.unwrap_or(Found::Line(kind))
+            }
+            Stage::Withheld(_) => {
+                self.line.cells.step(byte);
+                Found::More
+            }
+            _ => ticks.unwrap_or(Found::More),
+        }
+    }
+
+    /// Reads a byte of a text, for its table cells.
+    pub fn read_text(&mut self, byte: u8) {
+        if let Stage::Decided(_) = self.line.stage {
+            self.line.cells.step(byte);
+        }
+    }
+
+    /// Reads bytes of a text that hold no bar, backslash or line end.
+    pub fn pass_text(&mut self, plain: &[u8]) {
+        self.line.cells.pass(plain);
+    }
+
+    /// Ends the line; if it was open, it was text.
+    pub fn end_line(&mut self) {
+        if !matches!(self.line.stage, Stage::Decided(_)) {
+            self.decide_text();
+        }
+        self.read_line_end();
+    }
+
+    /// Decides that the line is text because it has been open for too long; a line of code stays
+    /// one.
+    pub fn decide_text(&mut self) {
+        match self.line.stage {
+            Stage::Over(_) => self.line = Line::new(),
+            Stage::Decided(LineKind::FenceOpen(_) | LineKind::TableRow) => {
+                self.leaf = Leaf::None;
+            }
+            Stage::Decided(_) => return,
+            _ => {}
+        }
+        self.line.marks = None;
+        let kind = match self.open_fence() {
+            Some(fence) => LineKind::FenceLine(fence),
+            None => self.text_kind(),
+        };
+        self.decide(kind);
+        self.line.stage = Stage::Decided(kind);
+    }
+
+    /// White space before the text of this line makes it no code, because something stood there.
+    pub fn forbid_indented_code(&mut self) {
+        if let Stage::Over(_) = self.line.stage {
+            self.line = Line::new();
+        }
+        self.line.indentation = Indentation::MeansNothing;
+    }
+
+    /// The containers around the line, as far as it has been read.
+    pub fn containers(&self) -> &[Container] {
+        self.containers.as_slice()
+    }
+
+    /// How many of them were open before the line; the others began on it.
+    pub fn kept_containers(&self) -> usize {
+        self.line.depth - self.line.opened
+    }
+
+    /// Where the content of the line's innermost container begins.
+    pub fn content(&self) -> Position {
+        self.line.content
+    }
+
+    /// Bytes of the line before what is neither white space nor the mark of a container.
+    pub fn begins(&self) -> usize {
+        self.line.begins.max(self.line.content.bytes)
+    }
+
+    /// The text of the line begins with a bar.
+    pub fn begins_with_bar(&self) -> bool {
+        self.line.cells.begins_with_bar()
+    }
+
+    /// A paragraph is open that the line may go on with, or that it is in.
+    pub fn is_in_paragraph(&self) -> bool {
+        matches!(self.leaf, Leaf::Paragraph { .. })
+    }
+
+    /// The next byte is the first of a line.
+    pub fn is_at_line_start(&self) -> bool {
+        matches!(self.line.stage, Stage::Over(_)) || self.line.bytes == 0
+    }
+
+    /// What has been read of the line is code, whatever follows.
+    pub fn is_in_code(&self) -> bool {
+        use LineKind::{FenceClose, FenceLine, FenceOpen, IndentedCode};
+        match self.line.stage {
+            Stage::ClosingMarks { .. } | Stage::AfterClosingMarks { .. } => true,
+            Stage::Decided(kind) => {
+                matches!(kind, FenceOpen(_) | FenceLine(_) | FenceClose | IndentedCode)
+            }
+            _ => false,
+        }
+    }
+
+    /// A fence was open before the line, and nothing read of it has ended it.
+    pub fn may_be_in_fence(&self) -> bool {
+        let undecided = matches!(self.line.stage, Stage::Indent | Stage::AfterQuote);
+        matches!(self.leaf, Leaf::Fence(_)) && (undecided || self.is_in_code())
+    }
+
+    /// What the line is, if that is decided; the last one if none has begun since.
+    pub fn kind(&self) -> Option<LineKind> {
+        match self.line.stage {
+            Stage::Decided(kind) | Stage::Over(kind) => Some(kind),
+            _ => None,
+        }
+    }
+
+    /// State of the current line, before its kind may be decided.
+    pub fn so_far(&self) -> SoFar {
+        match self.line.stage {
+            Stage::Indent | Stage::AfterQuote => SoFar::Nothing,
+            Stage::Decided(kind) | Stage::Over(kind) => SoFar::Decided(kind),
+            Stage::AfterMarker { marker, .. } if !self.may_delimit() => SoFar::ItemMarker(marker),
+            Stage::Ticks { len } | Stage::Tildes { len } if FENCE_MARKS_MIN <= len => {
+                SoFar::FenceMarks
+            }
+            Stage::FenceInfo { .. } => SoFar::FenceMarks,
+            _ if self.line.marks.is_some_and(MarkLine::looks_like_underline) => SoFar::Underline,
+            _ => SoFar::Marks,
+        }
+    }
+
+    fn may_delimit(&self) -> bool {
+        self.line.marks.is_some_and(MarkLine::may_delimit)
+    }
+
+    fn read_line_end(&mut self) -> Found {
+        let stage = self.line.stage;
+        if let Stage::Decided(kind) = stage {
+            self.line.stage = Stage::Over(kind);
+            self.end_leaf(kind);
+            return Found::More;
+        }
+        let whole = self.line.marks.take().and_then(|marks| Some((marks, marks.at_end()?)));
+        let kind = match whole {
+            Some((marks, whole)) => {
+                let Place { depth, content, begins } = marks.place;
+                self.line.opened = self.line.opened.saturating_sub(self.line.depth - depth);
+                self.line.depth = depth;
+                self.line.content = content;
+                self.line.begins = begins;
+                let kind = match whole {
+                    WholeLine::ThematicBreak => LineKind::ThematicBreak,
+                    WholeLine::Underline(mark) => LineKind::Underline(mark),
+                    WholeLine::Delimiters => LineKind::TableDelimiters,
+                };
+                self.decide(kind);
+                kind
+            }
+            None => self.kind_at_end(stage),
+        };
+        self.line.stage = Stage::Over(kind);
+        self.end_leaf(kind);
+        match stage {
+            Stage::Ticks { len } if len < FENCE_MARKS_MIN => Found::Ticks { len },
+            _ => Found::Line(kind),
+        }
+    }
+
+    /// What is left of the leaf at the end of a line.
+    fn end_leaf(&mut self, kind: LineKind) {
+        match kind {
+            LineKind::Text | LineKind::Continuation => {
+                let cells = self.line.cells;
+                let head_cells = match self.line.head {
+                    Head::IfItHasBars => cells.cells(),
+                    Head::IfItBeginsWithBar if cells.begins_with_bar() => cells.cells(),
+                    Head::IfItBeginsWithBar | Head::Never => 0,
+                };
+                self.leaf = Leaf::Paragraph { head_cells };
+            }
+            LineKind::Heading(_) | LineKind::FenceClose => self.leaf = Leaf::None,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "markdown_tests.rs"]
+mod tests;

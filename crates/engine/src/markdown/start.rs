@@ -1,0 +1,354 @@
+//! The start of a line, byte by byte: its containers and the marks of its block.
+
+use crate::limits::MARKDOWN_NESTING_MAX;
+
+use super::container::{Container, Marker};
+use super::fence::{FENCE_MARKS_MIN, Fence, FenceInItem};
+use super::line::{Head, Indentation, LineKind, Position, Stage, is_white};
+use super::mark_line::{Before, MarkLine, Place};
+use super::table::CellCount;
+use super::{BlockScanner, Found, Leaf};
+
+/// Columns of white space that make a text code.
+const CODE_INDENT: usize = 4;
+
+const HEADING_LEVELS: usize = 6;
+
+/// A longer number is no marker of an item.
+const NUMBER_DIGITS_MAX: u8 = 9;
+
+impl BlockScanner {
+    /// Reads a byte of a line that is not decided. The answer is about back-ticks only: a decision
+    /// is left in the line's stage.
+    pub(super) fn read_start(&mut self, byte: u8) -> Option<Found> {
+        match self.line.stage {
+            Stage::Indent => self.read_indent(byte),
+            Stage::AfterQuote => self.read_after_quote(byte),
+            Stage::Hashes { len } if byte == b'#' => {
+                self.line.stage = Stage::Hashes { len: len + 1 };
+            }
+            Stage::Hashes { len } if is_white(byte) && len <= HEADING_LEVELS => {
+                self.decide(LineKind::Heading(len));
+            }
+            Stage::Bullet { mark } if is_white(byte) => {
+                self.read_marker_end(Marker::Bullet(mark), byte);
+            }
+            Stage::Digits { value, digits } => self.read_digits(value, digits, byte),
+            Stage::AfterNumber { marker } if is_white(byte) => self.read_marker_end(marker, byte),
+            Stage::AfterMarker { .. } if is_white(byte) => self.line.pass_white(byte),
+            Stage::AfterMarker { marker, content } => {
+                self.open_item(marker, content);
+                self.read_indent(byte);
+            }
+            Stage::Ticks { len } if byte == b'`' => self.line.stage = Stage::Ticks { len: len + 1 },
+            Stage::Ticks { len } => {
+                if FENCE_MARKS_MIN <= len {
+                    self.line.stage = Stage::FenceInfo { len };
+                } else {
+                    self.decide(self.text_kind());
+                }
+                return Some(Found::Ticks { len });
+            }
+            Stage::FenceInfo { .. } if byte != b'`' => {}
+            Stage::Tildes { len } if byte == b'~' => {
+                self.line.stage = Stage::Tildes { len: len + 1 };
+            }
+            Stage::Tildes { len } if FENCE_MARKS_MIN <= len => self.decide_fence(b'~', len),
+            Stage::ClosingMarks { fence, len } => self.read_closing_marks(fence, len, byte),
+            Stage::AfterClosingMarks { .. } if is_white(byte) => {}
+            Stage::AfterClosingMarks { fence } => self.decide(LineKind::FenceLine(fence)),
+            Stage::Withheld(_) | Stage::Decided(_) | Stage::Over(_) => {}
+            Stage::Hashes { .. }
+            | Stage::Bullet { .. }
+            | Stage::AfterNumber { .. }
+            | Stage::FenceInfo { .. }
+            | Stage::Tildes { .. } => self.decide(self.text_kind()),
+        }
+        None
+    }
+
+    fn read_indent(&mut self, byte: u8) {
+        if !is_white(byte) {
+            return self.read_content(byte);
+        }
+        self.line.pass_white(byte);
+        while let Some(Container::Item { indent, .. }) = self.containers.get(self.line.depth)
+            && usize::from(indent) <= self.line.indent()
+        {
+            self.line.content = self.line.place(self.line.content.column + usize::from(indent));
+            self.line.depth += 1;
+        }
+    }
+
+    fn read_after_quote(&mut self, byte: u8) {
+        self.line.stage = Stage::Indent;
+        let column = self.line.column;
+        if matches!(byte, b' ' | b'\t') {
+            self.line.pass_white(byte);
+            self.line.content = self.line.place(column + 1);
+            self.line.column = column;
+        }
+        self.read_indent(byte);
+    }
+
+    /// Reads the first byte that is not white space, in the containers found so far.
+    fn read_content(&mut self, byte: u8) {
+        self.line.begins = self.line.bytes - 1;
+        let indent = self.line.indent();
+        let next = self.containers.get(self.line.depth);
+        if byte == b'>' && next == Some(Container::Quote) && indent < CODE_INDENT {
+            return self.pass_quote();
+        }
+        if let Some(fence) = self.open_fence() {
+            if byte == fence.mark && indent < CODE_INDENT {
+                self.line.stage = Stage::ClosingMarks { fence, len: 1 };
+            } else {
+                self.decide(LineKind::FenceLine(fence));
+            }
+            return;
+        }
+        if CODE_INDENT <= indent && self.line.indentation == Indentation::MakesCode {
+            return self.decide(match self.text_kind() {
+                LineKind::Text => LineKind::IndentedCode,
+                kind => kind,
+            });
+        }
+        if self.line.marks.is_none() {
+            let place = Place {
+                depth: self.line.depth,
+                content: self.line.content,
+                begins: self.line.begins,
+            };
+            self.line.marks = MarkLine::begin(byte, self.before_marks(), place);
+        }
+        self.read_first_mark_byte(byte);
+    }
+
+    fn read_first_mark_byte(&mut self, byte: u8) {
+        self.line.stage = match byte {
+            b'>' if self.line.depth < MARKDOWN_NESTING_MAX => {
+                self.open_container(Container::Quote);
+                return self.pass_quote_mark();
+            }
+            b'#' => Stage::Hashes { len: 1 },
+            b'`' => Stage::Ticks { len: 1 },
+            b'~' => Stage::Tildes { len: 1 },
+            b'-' | b'*' | b'+' => Stage::Bullet { mark: byte },
+            b'0'..=b'9' => Stage::Digits { value: u32::from(byte - b'0'), digits: 1 },
+            _ => return self.decide(self.text_kind()),
+        };
+    }
+
+    /// Passes the mark of a quote that goes on.
+    fn pass_quote(&mut self) {
+        self.line.depth += 1;
+        self.pass_quote_mark();
+    }
+
+    fn pass_quote_mark(&mut self) {
+        self.line.column += 1;
+        self.line.content = self.line.place(self.line.column);
+        self.line.stage = Stage::AfterQuote;
+    }
+
+    fn read_digits(&mut self, value: u32, digits: u8, byte: u8) {
+        self.line.stage = match byte {
+            b'0'..=b'9' if digits < NUMBER_DIGITS_MAX => {
+                Stage::Digits { value: 10 * value + u32::from(byte - b'0'), digits: digits + 1 }
+            }
+            b'.' | b')' => {
+                let marker = Marker::Number { value, digits, delimiter: byte };
+                Stage::AfterNumber { marker }
+            }
+            _ => return self.decide(self.text_kind()),
+        };
+    }
+
+    fn read_closing_marks(&mut self, fence: Fence, len: usize, byte: u8) {
+        if byte == fence.mark {
+            self.line.stage = Stage::ClosingMarks { fence, len: len + 1 };
+        } else if is_white(byte) && fence.len <= len {
+            self.line.stage = Stage::AfterClosingMarks { fence };
+        } else {
+            self.decide(LineKind::FenceLine(fence));
+        }
+    }
+
+    /// Reads the white space right after what may be the marker of an item.
+    fn read_marker_end(&mut self, marker: Marker, byte: u8) {
+        if !self.may_open_item(marker) {
+            return self.decide(self.text_kind());
+        }
+        self.line.column += marker.width();
+        let column = self.line.column;
+        self.line.pass_white(byte);
+        let content = self.line.place(self.line.column.min(column + 1));
+        self.line.stage = Stage::AfterMarker { marker, content };
+    }
+
+    fn may_open_item(&self, marker: Marker) -> bool {
+        self.line.depth < MARKDOWN_NESTING_MAX
+            && (marker.interrupts_paragraph() || !self.interrupts())
+    }
+
+    /// A paragraph is open and the line is in all of its containers.
+    fn interrupts(&self) -> bool {
+        self.is_in_paragraph() && self.is_in_all()
+    }
+
+    fn is_in_all(&self) -> bool {
+        self.line.depth == self.containers.len()
+    }
+
+    /// Opens an item, now that its content begins. Content that is further in is indented code.
+    fn open_item(&mut self, marker: Marker, after_one: Position) {
+        let spaces = self.line.column + 1 - after_one.column;
+        let content = if spaces <= CODE_INDENT {
+            Position { bytes: self.line.bytes - 1, column: self.line.column, spare: 0 }
+        } else {
+            after_one
+        };
+        let indent = item_indent(content.column - self.line.content.column);
+        self.open_container(Container::Item { indent, marker });
+        self.line.content = content;
+        self.line.stage = Stage::Indent;
+    }
+
+    fn open_container(&mut self, container: Container) {
+        self.containers.open(self.line.depth, container);
+        self.line.depth += 1;
+        self.line.opened += 1;
+        self.leaf = Leaf::None;
+    }
+
+    /// The fence that the line is in, as far as its containers say.
+    pub(super) fn open_fence(&self) -> Option<Fence> {
+        let Leaf::Fence(fence) = self.leaf else { return None };
+        let is_item = |container: &Container| matches!(container, Container::Item { .. });
+        let left = self.containers.as_slice().get(self.line.depth..).unwrap_or_default();
+        let goes_on = match self.fence_in_item {
+            FenceInItem::EndsWithItem => left.is_empty(),
+            FenceInItem::EndsWhenClosed => left.iter().all(is_item),
+        };
+        goes_on.then_some(fence)
+    }
+
+    fn before_marks(&self) -> Before {
+        match self.leaf {
+            Leaf::Paragraph { head_cells } if self.is_in_all() => Before::Paragraph { head_cells },
+            _ => Before::Nothing,
+        }
+    }
+
+    /// What the line is if it is text.
+    pub(super) fn text_kind(&self) -> LineKind {
+        match self.leaf {
+            Leaf::Paragraph { .. } => LineKind::Continuation,
+            Leaf::Table if self.is_in_all() => LineKind::TableRow,
+            _ => LineKind::Text,
+        }
+    }
+
+    fn decide_fence(&mut self, mark: u8, len: usize) {
+        let fence = Fence { mark, len, indent: self.line.indent() };
+        self.decide(LineKind::FenceOpen(fence));
+    }
+
+    /// Closes and opens what a line of this kind does.
+    pub(super) fn decide(&mut self, kind: LineKind) {
+        self.line.stage = Stage::Withheld(kind);
+        if self.line.begins + 1 < self.line.bytes {
+            self.line.cells = CellCount::after_text();
+        }
+        self.line.head = match kind {
+            LineKind::Text => Head::IfItHasBars,
+            LineKind::Continuation if self.is_in_all() && self.line.indent() < CODE_INDENT => {
+                Head::IfItBeginsWithBar
+            }
+            _ => Head::Never,
+        };
+        self.leaf = match kind {
+            LineKind::Continuation | LineKind::FenceLine(_) | LineKind::FenceClose => {
+                self.line.depth = self.containers.len();
+                return;
+            }
+            LineKind::TableRow => return,
+            LineKind::Text => Leaf::Paragraph { head_cells: 0 },
+            LineKind::Heading(_) => Leaf::Heading,
+            LineKind::FenceOpen(fence) => Leaf::Fence(fence),
+            LineKind::IndentedCode => Leaf::IndentedCode,
+            LineKind::TableDelimiters => Leaf::Table,
+            LineKind::Blank | LineKind::Underline(_) | LineKind::ThematicBreak => Leaf::None,
+        };
+        self.containers.truncate(self.line.depth);
+    }
+
+    /// What a line is that was open when it ended.
+    pub(super) fn kind_at_end(&mut self, stage: Stage) -> LineKind {
+        match stage {
+            Stage::Indent | Stage::AfterQuote => return self.end_blank(),
+            Stage::Hashes { len } if len <= HEADING_LEVELS => self.decide(LineKind::Heading(len)),
+            Stage::Bullet { mark } if self.may_be_empty_item(Marker::Bullet(mark)) => {
+                return self.end_empty_item(Marker::Bullet(mark), self.line.column + 1);
+            }
+            Stage::AfterNumber { marker } if self.may_be_empty_item(marker) => {
+                return self.end_empty_item(marker, self.line.column + marker.width());
+            }
+            Stage::AfterMarker { marker, content } if self.may_be_empty_item(marker) => {
+                return self.end_empty_item(marker, content.column - 1);
+            }
+            Stage::Ticks { len } if FENCE_MARKS_MIN <= len => self.decide_fence(b'`', len),
+            Stage::FenceInfo { len } => self.decide_fence(b'`', len),
+            Stage::Tildes { len } if FENCE_MARKS_MIN <= len => self.decide_fence(b'~', len),
+            Stage::ClosingMarks { fence, len } if fence.len <= len => {
+                self.decide(LineKind::FenceClose);
+            }
+            Stage::ClosingMarks { fence, .. } => self.decide(LineKind::FenceLine(fence)),
+            Stage::AfterClosingMarks { .. } => self.decide(LineKind::FenceClose),
+            Stage::Withheld(kind) | Stage::Decided(kind) | Stage::Over(kind) => return kind,
+            _ => self.decide(self.text_kind()),
+        }
+        match self.line.stage {
+            Stage::Withheld(kind) => kind,
+            _ => LineKind::Text,
+        }
+    }
+
+    fn may_be_empty_item(&self, marker: Marker) -> bool {
+        self.may_open_item(marker) && !self.interrupts()
+    }
+
+    fn end_empty_item(&mut self, marker: Marker, marker_end: usize) -> LineKind {
+        let indent = item_indent(marker_end + 1 - self.line.content.column);
+        self.open_container(Container::Item { indent, marker });
+        self.leaf = Leaf::EmptyItem;
+        LineKind::Blank
+    }
+
+    /// Ends a line of white space: items go on over it, quotes do not.
+    fn end_blank(&mut self) -> LineKind {
+        let open = self.containers.len();
+        while let Some(Container::Item { .. }) = self.containers.get(self.line.depth) {
+            self.line.depth += 1;
+        }
+        if self.leaf == Leaf::EmptyItem {
+            // Only one blank line may stand before the content of an item.
+            self.line.depth = self.line.depth.min(open - 1);
+        }
+        if let Some(fence) = self.open_fence() {
+            return LineKind::FenceLine(fence);
+        }
+        let stays = self.line.depth == open;
+        self.containers.truncate(self.line.depth);
+        self.leaf = match self.leaf {
+            Leaf::IndentedCode if stays => Leaf::IndentedCode,
+            _ => Leaf::None,
+        };
+        LineKind::Blank
+    }
+}
+
+/// Columns of an item's indentation and marker: a few, unless something was taken out before it.
+fn item_indent(columns: usize) -> u8 {
+    u8::try_from(columns).unwrap_or(u8::MAX)
+}

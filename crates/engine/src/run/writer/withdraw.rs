@@ -1,0 +1,62 @@
+//! Withdrawing what is open or unfinished.
+
+use crate::event::{Event, MessageId, StepId};
+use crate::run::fingerprint::Fingerprint;
+use crate::run::text::ReasoningState;
+
+use super::Writer;
+
+impl Writer<'_> {
+    /// Id of the open message, if it has text.
+    pub fn open_message_id(&self) -> Option<MessageId> {
+        self.state.message_state.open_id()
+    }
+
+    /// Withdraws the open message, the open reasoning and the unfinished messages `others`, and
+    /// ends the round. Finished parts stay.
+    pub fn withdraw_unfinished(&mut self, others: &[MessageId]) {
+        let open = self.open_message_id().map_or(self.state.message_count, |id| id.0);
+        let mut steps = Vec::new();
+        if let ReasoningState::Open { step, .. } = self.state.reasoning_state {
+            steps.push(step);
+        }
+        let next_step = self.state.step_count;
+        // Held text may become a message or reasoning only now.
+        let finishing = self.state.finish_state;
+        self.close_before_withdrawal();
+        self.state.finish_state = finishing;
+        let mut messages = others.to_vec();
+        messages.extend((open..self.state.message_count).map(MessageId));
+        messages.sort_unstable();
+        messages.dedup();
+        steps.extend((next_step..self.state.step_count).map(StepId));
+        self.state.mark_messages_withdrawn(&messages);
+        self.state.withdraw_finish_request(&messages);
+        self.reset_last_message_if_withdrawn();
+        if !messages.is_empty() || !steps.is_empty() {
+            self.emitter.emit(Event::Withdrawn { messages, steps });
+        }
+        self.end_round(None);
+    }
+
+    /// Emits the held text and closes the open message and reasoning, before they are withdrawn.
+    pub(super) fn close_before_withdrawal(&mut self) {
+        self.state.flush_and_close_message(self.filter, &mut self.emitter);
+        self.state.pending_citations.clear();
+        self.end_reasoning();
+    }
+
+    /// Resets the round's last message to the last one that is not withdrawn.
+    pub(super) fn reset_last_message_if_withdrawn(&mut self) {
+        let ledger = &mut *self.state;
+        let Some(round) = &mut ledger.open_round else { return };
+        let is_withdrawn = |id: &MessageId| ledger.withdrawn_messages.contains(id);
+        round.last_final_message = round.last_final_message.filter(|id| !is_withdrawn(id));
+        if round.last_message.is_some_and(|(id, _)| is_withdrawn(&id)) {
+            let mut remaining = (round.first_message..ledger.message_count).rev().map(MessageId);
+            // Its text is not remembered.
+            round.last_message =
+                remaining.find(|id| !is_withdrawn(id)).map(|id| (id, Fingerprint::default()));
+        }
+    }
+}

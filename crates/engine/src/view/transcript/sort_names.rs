@@ -1,0 +1,24 @@
+//! Values of an item's `sort`, in the event log's terms.
+
+use crate::event::{AskKind, NoticeLevel};
+
+/// Sort of an ask.
+pub(super) fn ask_kind_name(kind: AskKind) -> &'static str {
+    match kind {
+        AskKind::Tool => "tool",
+        AskKind::Command => "command",
+        AskKind::Mcp => "mcp",
+        AskKind::Browser => "browser",
+        AskKind::Followup => "followup",
+        AskKind::Other => "other",
+    }
+}
+
+/// Sort of a notice.
+pub(super) fn level_name(level: NoticeLevel) -> &'static str {
+    match level {
+        NoticeLevel::Info => "info",
+        NoticeLevel::Warning => "warning",
+        NoticeLevel::Error => "error",
+    }
+}

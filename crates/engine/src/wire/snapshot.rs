@@ -1,0 +1,26 @@
+//! The `snapshot` frame: the whole page, for a reader that has none.
+
+use crate::view::{Page, Status};
+
+use super::json::ObjectWriter;
+
+/// Version of the protocol that a reader asks for. Only the `snapshot` frame differs, so readers of
+/// all versions share one encoding of the other frames, and cursors are valid in all versions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProtocolVersion {
+    /// `{"run", "picture"}`: the page under its old name, until 1.0.
+    #[default]
+    V1,
+    /// `{"run", "page", "protocol": 2}`.
+    V2,
+}
+
+/// Writes the payload of a `snapshot` frame. `run` is the JSON string of the last run, or empty.
+pub(super) fn write_snapshot(page: &Page, run: &str, version: ProtocolVersion, out: &mut String) {
+    let is_active = page.status != Status::Idle && !run.is_empty();
+    let frame = ObjectWriter::begin_cleared(out).json("run", if is_active { run } else { "null" });
+    match version {
+        ProtocolVersion::V1 => frame.value("picture", page).finish(),
+        ProtocolVersion::V2 => frame.value("page", page).number("protocol", 2).finish(),
+    };
+}

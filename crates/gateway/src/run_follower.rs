@@ -1,0 +1,57 @@
+//! Follows one run from its first record to its ending.
+
+use tokio::sync::watch;
+
+use millpond_log::Log;
+use millpond_log::id::{RunId, SessionId};
+use millpond_log::store::{Chunk, StoreError};
+
+/// Reads the records of a session from a position on; the caller filters by run.
+#[derive(Debug)]
+pub struct RunFollower {
+    log: Log,
+    session: SessionId,
+    run_name: String,
+    next_seq: u64,
+    log_end: watch::Receiver<u64>,
+}
+
+impl RunFollower {
+    /// Follows a run that began at `from` or will begin later.
+    pub async fn new(
+        log: &Log,
+        session: SessionId,
+        run: RunId,
+        from: u64,
+    ) -> Result<RunFollower, StoreError> {
+        let log_end = log.follow(session).await?;
+        Ok(RunFollower {
+            log: log.clone(),
+            session,
+            run_name: run.to_string(),
+            next_seq: from,
+            log_end,
+        })
+    }
+
+    /// The run's id as its records have it.
+    pub fn run_name(&self) -> &str {
+        &self.run_name
+    }
+
+    /// Waits for the next chunks. Returns them with the sequence number from which they are new, or
+    /// `None` when the log is gone.
+    pub async fn next_chunks(&mut self) -> Result<Option<(u64, Vec<Chunk>)>, StoreError> {
+        loop {
+            let next_seq = self.next_seq;
+            let chunks = self.log.read(self.session, next_seq).await?;
+            if let Some(last) = chunks.last() {
+                self.next_seq = last.end();
+                return Ok(Some((next_seq, chunks)));
+            }
+            if self.log_end.wait_for(|end| next_seq < *end).await.is_err() {
+                return Ok(None);
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The logs of all sessions: one writer thread, any number of readers, one order.
+//!
+//! Does: number records, commit them in groups, notify followers, read from the cached tail or the
+//! store. Does not: buffer for a reader; one that falls behind reads again.
+//!
+//! Invariant: a reader is notified only of committed records.
+
+mod run_indexer;
+mod tail;
+mod writer;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use millpond_engine::event::{Event, Millis};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::id::{RunId, SessionId};
+use crate::images::store_inline_images;
+use crate::limits::{APPENDS_QUEUED_MAX, READ_BYTES_MAX};
+use crate::metrics::Metrics;
+use crate::session_changes::SessionChanges;
+use crate::store::{Chunk, Store, StoreError};
+
+use run_indexer::{IndexUpdate, RunIndexer};
+use tail::Tails;
+
+/// An event with its time, before it has a sequence number.
+pub type TimedEvent = (Option<Millis>, Event<'static>);
+
+/// Command to the writer thread.
+#[derive(Debug)]
+enum WriterCommand {
+    Append(AppendRequest),
+    Stop,
+}
+
+/// Events to append to one run.
+#[derive(Debug)]
+struct AppendRequest {
+    session: SessionId,
+    run: RunId,
+    events: Vec<TimedEvent>,
+    index_update: IndexUpdate,
+    reply: oneshot::Sender<Result<u64, StoreError>>,
+}
+
+/// Components that the writer thread notifies after a commit.
+struct CommitListeners {
+    tails: Arc<Tails>,
+    session_changes: SessionChanges,
+    metrics: Arc<Metrics>,
+}
+
+/// Handle of the logs of all sessions. Cheap to clone; all clones share one writer thread.
+#[derive(Clone)]
+pub struct Log {
+    store: Arc<dyn Store>,
+    commands: mpsc::Sender<WriterCommand>,
+    writer: Arc<Mutex<Option<JoinHandle<()>>>>,
+    tails: Arc<Tails>,
+    session_changes: SessionChanges,
+    metrics: Arc<Metrics>,
+}
+
+impl std::fmt::Debug for Log {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Log").finish_non_exhaustive()
+    }
+}
+
+impl Log {
+    /// Starts the writer thread. It stops on `close`, or when the last clone is dropped.
+    pub fn open(store: Arc<dyn Store>) -> std::io::Result<Log> {
+        let (commands, command_receiver) = mpsc::channel(APPENDS_QUEUED_MAX);
+        let tails = Arc::new(Tails::default());
+        let (session_changes, metrics) = (SessionChanges::default(), Arc::new(Metrics::default()));
+        let listeners = CommitListeners {
+            tails: Arc::clone(&tails),
+            session_changes: session_changes.clone(),
+            metrics: Arc::clone(&metrics),
+        };
+        let writer = writer::spawn_writer_thread(Arc::clone(&store), listeners, command_receiver)?;
+        let writer = Arc::new(Mutex::new(Some(writer)));
+        Ok(Log { store, commands, writer, tails, session_changes, metrics })
+    }
+
+    /// Broadcast of changed sessions.
+    pub fn session_changes(&self) -> &SessionChanges {
+        &self.session_changes
+    }
+
+    /// Metrics of this process.
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
+    }
+
+    /// Stops the writer thread after it has written all queued appends.
+    pub async fn close(&self) {
+        // An error means that the writer has stopped already.
+        let _stopped = self.commands.send(WriterCommand::Stop).await;
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(writer) = writer {
+            let _joined = tokio::task::spawn_blocking(move || writer.join()).await;
+        }
+    }
+
+    /// The store behind the log.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Returns the append handle of a run that is about to begin, or was found open.
+    pub fn run_appender(&self, session: SessionId, run: RunId) -> RunAppender {
+        RunAppender { log: self.clone(), session, run_id: run, indexer: RunIndexer::default() }
+    }
+
+    /// Reads records from `from` on, up to `READ_BYTES_MAX`. Empty at the end of the log.
+    pub async fn read(&self, session: SessionId, from: u64) -> Result<Vec<Chunk>, StoreError> {
+        self.tails.enter_epoch(self.store.epoch());
+        if let Some(chunks) = self.tails.read(session, from) {
+            return Ok(chunks);
+        }
+        self.call_store(move |store| store.read(session, from, READ_BYTES_MAX)).await
+    }
+
+    /// Watches the end of a session's log.
+    pub async fn follow(&self, session: SessionId) -> Result<watch::Receiver<u64>, StoreError> {
+        self.tails.enter_epoch(self.store.epoch());
+        if let Some(end) = self.tails.follow(session) {
+            return Ok(end);
+        }
+        let session_row = self.call_store(move |store| store.session(session)).await?;
+        let head = session_row.ok_or(StoreError::NoSession(session))?.head;
+        Ok(self.tails.follow_from(session, head))
+    }
+
+    /// Drops the cached tail of an erased session, which ends its followers.
+    pub fn drop_tail(&self, session: SessionId) {
+        self.tails.remove(session);
+    }
+
+    /// Drops the cached tail of a session that has no followers.
+    pub fn drop_tail_if_idle(&self, session: SessionId) {
+        self.tails.remove_if_idle(session);
+    }
+
+    /// Calls the store on a blocking thread.
+    pub async fn call_store<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&dyn Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let store = Arc::clone(&self.store);
+        tokio::task::spawn_blocking(move || call(&*store))
+            .await
+            .unwrap_or_else(|error| Err(StoreError::Failed(error.to_string())))
+    }
+}
+
+/// Exclusive append handle for one run.
+#[derive(Debug)]
+pub struct RunAppender {
+    log: Log,
+    session: SessionId,
+    run_id: RunId,
+    indexer: RunIndexer,
+}
+
+impl RunAppender {
+    /// The log that the run is in.
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// The session of the run.
+    pub fn session(&self) -> SessionId {
+        self.session
+    }
+
+    /// The id of the run.
+    pub fn run_id(&self) -> RunId {
+        self.run_id
+    }
+
+    /// Counts an event that is already in the log, for a run that an earlier process began.
+    pub fn replay_logged_event(&mut self, event: &Event<'_>) {
+        self.indexer.apply(event);
+    }
+
+    /// Appends events, all or none. Returns the log's new end once they are committed. Inline
+    /// images are stored as blobs first.
+    pub async fn append(&mut self, mut events: Vec<TimedEvent>) -> Result<u64, StoreError> {
+        store_inline_images(&self.log, self.session, &mut events).await?;
+        let (commit_sender, committed) = oneshot::channel();
+        let stopped = || StoreError::Failed("the writer has stopped".to_owned());
+        let index_update = self.indexer.apply_batch(&events);
+        let append = AppendRequest {
+            session: self.session,
+            run: self.run_id,
+            events,
+            index_update,
+            reply: commit_sender,
+        };
+        self.log.commands.send(WriterCommand::Append(append)).await.map_err(|_| stopped())?;
+        committed.await.map_err(|_| stopped())?
+    }
+}

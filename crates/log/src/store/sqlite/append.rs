@@ -1,0 +1,156 @@
+//! Appends batches of records at the heads of their logs, all or none.
+//!
+//! Invariant: `seq` is dense, a run begins once and ends once, and no record follows its end.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use rusqlite::{Connection, OptionalExtension, params};
+use serde::Deserialize;
+
+use super::fault::{Fault, failed_fault};
+use super::{chunk_rows, runs, search};
+use crate::id::RunId;
+use crate::store::{Batch, Chunk, RunBoundary, StoreError};
+
+/// Appends all batches. Returns true if a run ended in one of them.
+pub(super) fn append_batches(connection: &Connection, batches: &[Batch]) -> Result<bool, Fault> {
+    let mut ended = false;
+    for batch in batches {
+        append_batch(connection, batch)?;
+        ended |= batch
+            .run_boundaries
+            .iter()
+            .any(|boundary| matches!(boundary, RunBoundary::Ended { .. }));
+    }
+    Ok(ended)
+}
+
+/// Appends one batch.
+fn append_batch(connection: &Connection, batch: &Batch) -> Result<(), Fault> {
+    let session = batch.session;
+    let position = chunk_rows::require_session(connection, session)?;
+    let first = batch.chunk.first;
+    if position.head != first {
+        return Err(StoreError::NotAtHead { session, head: position.head, first }.into());
+    }
+    let chunk = validate_chunk(&batch.chunk)?;
+    reject_ended_runs(connection, &chunk, &batch.run_boundaries)?;
+    if chunk.len > 0 {
+        chunk_rows::insert_chunk(connection, position.key, session, &chunk)?;
+    }
+    for boundary in &batch.run_boundaries {
+        apply_run_boundary(connection, position.key, &chunk, boundary)?;
+    }
+    for text in &batch.searchable_texts {
+        search::insert_text(connection, position.key, Some(first), text)?;
+    }
+    let changed_ms = if batch.run_boundaries.is_empty() { 0 } else { batch.at_ms };
+    connection
+        .prepare_cached(
+            "UPDATE sessions SET head = ?2, changed_ms = max(changed_ms, ?3) WHERE key = ?1",
+        )?
+        .execute((position.key, chunk.end(), changed_ms))?;
+    Ok(())
+}
+
+/// Checks the number of lines, and adds a missing newline at the end.
+fn validate_chunk(chunk: &Chunk) -> Result<Chunk, Fault> {
+    let mut chunk = chunk.clone();
+    if !chunk.lines.is_empty() && !chunk.lines.ends_with('\n') {
+        chunk.lines = format!("{}\n", chunk.lines).into();
+    }
+    let lines = chunk_rows::count_lines(&chunk.lines);
+    if lines != chunk.len {
+        return Err(failed_fault(format!("batch has {} records but {lines} lines", chunk.len)));
+    }
+    if chunk.first.checked_add(chunk.len).is_none_or(|end| i64::try_from(end).is_err()) {
+        return Err(failed_fault(format!("sequence number {} is too large", chunk.first)));
+    }
+    Ok(chunk)
+}
+
+#[derive(Deserialize)]
+struct RunOfRecord<'a> {
+    #[serde(borrow)]
+    run: Cow<'a, str>,
+}
+
+/// Fails if a record belongs to a run that has ended, before or within the batch.
+fn reject_ended_runs(
+    connection: &Connection,
+    chunk: &Chunk,
+    boundaries: &[RunBoundary],
+) -> Result<(), Fault> {
+    let mut ended: HashMap<RunId, Option<u64>> = HashMap::new();
+    for (seq, line) in (chunk.first..).zip(chunk.lines.lines()) {
+        // A line without a run id belongs to no run.
+        let Ok(RunOfRecord { run }) = serde_json::from_str(line) else { continue };
+        let Ok(run) = run.parse() else { continue };
+        let end = match ended.entry(run) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => *entry.insert(
+                runs::select_run_end(connection, run)?.or_else(|| end_in_batch(boundaries, run)),
+            ),
+        };
+        if end.is_some_and(|end| seq > end) {
+            return Err(StoreError::RunEnded(run).into());
+        }
+    }
+    Ok(())
+}
+
+fn end_in_batch(boundaries: &[RunBoundary], run: RunId) -> Option<u64> {
+    boundaries.iter().find_map(|boundary| match boundary {
+        RunBoundary::Ended { run: ended, seq, .. } if *ended == run => Some(*seq),
+        RunBoundary::Ended { .. } | RunBoundary::Began { .. } => None,
+    })
+}
+
+/// Inserts or ends the row of a run.
+fn apply_run_boundary(
+    connection: &Connection,
+    key: i64,
+    chunk: &Chunk,
+    boundary: &RunBoundary,
+) -> Result<(), Fault> {
+    let (RunBoundary::Began { run, seq } | RunBoundary::Ended { run, seq, .. }) = boundary;
+    if !(chunk.first..chunk.end()).contains(seq) {
+        return Err(failed_fault(format!("run {run} has a boundary at {seq}, not in its batch")));
+    }
+    let run_row: Option<(i64, Option<u64>)> = connection
+        .prepare_cached("SELECT session, ended FROM runs WHERE id = ?1")?
+        .query_row([run.to_bytes()], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    match (boundary, run_row) {
+        (_, Some((_, Some(_)))) => Err(StoreError::RunEnded(*run).into()),
+        (RunBoundary::Began { .. }, None) => {
+            connection
+                .prepare_cached("INSERT INTO runs (id, session, first) VALUES (?1, ?2, ?3)")?
+                .execute((run.to_bytes(), key, seq))?;
+            Ok(())
+        }
+        (RunBoundary::Ended { seq, outcome, usage: used, .. }, Some((session, None)))
+            if session == key =>
+        {
+            let sql = "UPDATE runs SET ended = ?2, outcome = ?3, tokens_in = ?4, tokens_out = ?5,
+                 cost_micro_usd = ?6 WHERE id = ?1";
+            connection.prepare_cached(sql)?.execute(params![
+                run.to_bytes(),
+                seq,
+                runs::outcome_name(*outcome),
+                used.tokens_in,
+                used.tokens_out,
+                used.cost_micro_usd,
+            ])?;
+            Ok(())
+        }
+        (RunBoundary::Began { .. }, Some(_)) => {
+            Err(failed_fault(format!("run {run} has already begun")))
+        }
+        (RunBoundary::Ended { .. }, _) => {
+            Err(failed_fault(format!("run {run} did not begin here")))
+        }
+    }
+}

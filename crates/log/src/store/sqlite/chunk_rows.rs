@@ -1,0 +1,244 @@
+//! Rows of records: insert, read, verify.
+//!
+//! Invariant: a row with any changed byte, in its position or its text, is not served.
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::fault::{Fault, damaged_fault};
+use crate::id::SessionId;
+use crate::limits::CHUNK_BYTES_MAX;
+use crate::store::{Chunk, StoreError};
+
+const MISSING_RECORD: &str = "missing";
+const BEYOND_HEAD: &str = "beyond the end of its log";
+
+/// Columns of a `ChunkRow`.
+pub(super) const CHUNK_COLUMNS: &str = "first, len, crc, bytes";
+
+/// A row as read, not verified yet.
+pub(super) struct ChunkRow<'a> {
+    pub(super) first: u64,
+    pub(super) len: u64,
+    crc: u32,
+    bytes: &'a [u8],
+}
+
+impl<'a> ChunkRow<'a> {
+    pub(super) fn from_row(row: &'a Row<'_>) -> rusqlite::Result<ChunkRow<'a>> {
+        let bytes = row.get_ref(3)?.as_blob()?;
+        Ok(ChunkRow { first: row.get(0)?, len: row.get(1)?, crc: row.get(2)?, bytes })
+    }
+
+    /// Verifies the row and returns its text, or what is wrong with it.
+    pub(super) fn verified_lines(&self, session: SessionId) -> Result<&'a str, &'static str> {
+        if chunk_checksum(session, self.first, self.len, self.bytes) != self.crc {
+            return Err("checksum mismatch");
+        }
+        let text = std::str::from_utf8(self.bytes).map_err(|_| "not valid UTF-8")?;
+        if count_lines(text) != self.len {
+            return Err("wrong number of records");
+        }
+        Ok(text)
+    }
+}
+
+fn chunk_checksum(session: SessionId, first: u64, len: u64, bytes: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&session.to_bytes());
+    hasher.update(&first.to_be_bytes());
+    hasher.update(&len.to_be_bytes());
+    hasher.update(bytes);
+    hasher.finalize()
+}
+
+/// Number of newlines.
+pub(super) fn count_lines(lines: &str) -> u64 {
+    lines.bytes().map(|byte| u64::from(byte == b'\n')).sum()
+}
+
+/// The first `len` lines.
+pub(super) fn first_lines(lines: &str, len: u64) -> &str {
+    let len = usize::try_from(len).unwrap_or(usize::MAX);
+    let end = lines.split_inclusive('\n').take(len).map(str::len).sum();
+    lines.get(..end).unwrap_or(lines)
+}
+
+/// Key of a session's row, and the sequence number of its next record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SessionPosition {
+    pub(super) key: i64,
+    pub(super) head: u64,
+}
+
+pub(super) fn require_session(
+    connection: &Connection,
+    session: SessionId,
+) -> Result<SessionPosition, Fault> {
+    find_session(connection, session)?.ok_or(Fault::Store(StoreError::NoSession(session)))
+}
+
+pub(super) fn find_session(
+    connection: &Connection,
+    session: SessionId,
+) -> Result<Option<SessionPosition>, Fault> {
+    let mut statement =
+        connection.prepare_cached("SELECT key, head FROM sessions WHERE id = ?1")?;
+    let position = statement.query_row([session.to_bytes()], |row| {
+        Ok(SessionPosition { key: row.get(0)?, head: row.get(1)? })
+    });
+    Ok(position.optional()?)
+}
+
+pub(super) fn insert_chunk(
+    connection: &Connection,
+    key: i64,
+    session: SessionId,
+    chunk: &Chunk,
+) -> Result<(), Fault> {
+    let bytes = chunk.lines.as_bytes();
+    let crc = chunk_checksum(session, chunk.first, chunk.len, bytes);
+    connection
+        .prepare_cached(
+            "INSERT INTO chunks (session, first, len, crc, bytes) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute((key, chunk.first, chunk.len, crc, bytes))?;
+    Ok(())
+}
+
+/// Reads the records from `from` on, about `bytes_max` of them.
+pub(super) fn read_chunks(
+    connection: &Connection,
+    session: SessionId,
+    from: u64,
+    bytes_max: usize,
+) -> Result<Vec<Chunk>, Fault> {
+    let position = require_session(connection, session)?;
+    if from >= position.head {
+        return match find_record_beyond_head(connection, position)? {
+            None => Ok(Vec::new()),
+            Some(seq) => Err(damaged_fault(session, seq, BEYOND_HEAD)),
+        };
+    }
+    let mut stretch = ChunkReader::new(session, bytes_max);
+    match stretch.read_rows(connection, position, from) {
+        Ok(()) => {}
+        // Records before the damage are good; the next read reports it.
+        Err(_) if stretch.bytes > 0 => {}
+        Err(fault) if fault.is_corruption() => {
+            return Err(damaged_fault(session, stretch.next_seq.max(from), fault.to_string()));
+        }
+        Err(fault) => return Err(fault),
+    }
+    Ok(stretch.finish())
+}
+
+/// Finds a record beyond the session's head, which then is wrong.
+fn find_record_beyond_head(
+    connection: &Connection,
+    position: SessionPosition,
+) -> Result<Option<u64>, Fault> {
+    let sql = "SELECT first, first + len FROM chunks WHERE session = ?1
+         ORDER BY first DESC LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let last: Option<(u64, u64)> =
+        statement.query_row([position.key], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    Ok(last.filter(|(_, end)| *end > position.head).map(|(first, _)| first.max(position.head)))
+}
+
+/// Finds the chunk that contains a record.
+pub(super) const FIRST_CHUNK_SQL: &str =
+    "SELECT first FROM chunks WHERE session = ?1 AND first <= ?2
+    ORDER BY first DESC LIMIT 1";
+
+/// Selects chunks from there on.
+pub(super) const CHUNKS_FROM_SQL: &str = "SELECT first, len, crc, bytes FROM chunks
+    WHERE session = ?1 AND first >= ?2 ORDER BY first";
+
+/// Reads consecutive rows and merges them into chunks.
+struct ChunkReader {
+    session: SessionId,
+    bytes_max: usize,
+    chunks: Vec<Chunk>,
+    /// First record of the chunk being built.
+    chunk_first: u64,
+    lines: String,
+    /// Sequence number that must come next.
+    next_seq: u64,
+    bytes: usize,
+}
+
+impl ChunkReader {
+    fn new(session: SessionId, bytes_max: usize) -> ChunkReader {
+        let (chunks, lines) = (Vec::new(), String::new());
+        ChunkReader { session, bytes_max, chunks, chunk_first: 0, lines, next_seq: 0, bytes: 0 }
+    }
+
+    fn read_rows(
+        &mut self,
+        connection: &Connection,
+        position: SessionPosition,
+        from: u64,
+    ) -> Result<(), Fault> {
+        let missing = |seq| damaged_fault(self.session, seq, MISSING_RECORD);
+        let start: Option<u64> = connection
+            .prepare_cached(FIRST_CHUNK_SQL)?
+            .query_row((position.key, from), |row| row.get(0))
+            .optional()?;
+        self.next_seq = start.ok_or_else(|| missing(from))?;
+        self.chunk_first = self.next_seq;
+        let mut statement = connection.prepare_cached(CHUNKS_FROM_SQL)?;
+        let mut rows = statement.query((position.key, self.next_seq))?;
+        while let Some(row) = rows.next()? {
+            let chunk_row = ChunkRow::from_row(row)?;
+            if chunk_row.first != self.next_seq {
+                return Err(damaged_fault(self.session, self.next_seq, MISSING_RECORD));
+            }
+            let text = chunk_row
+                .verified_lines(self.session)
+                .map_err(|detail| damaged_fault(self.session, self.next_seq.max(from), detail))?;
+            if chunk_row.first + chunk_row.len <= from {
+                return Err(damaged_fault(self.session, from, MISSING_RECORD));
+            }
+            if chunk_row.first + chunk_row.len > position.head {
+                return Err(damaged_fault(self.session, position.head, BEYOND_HEAD));
+            }
+            self.push_lines(chunk_row.len, text);
+            if self.bytes >= self.bytes_max {
+                return Ok(());
+            }
+        }
+        if self.next_seq == position.head {
+            return Ok(());
+        }
+        Err(damaged_fault(self.session, self.next_seq, MISSING_RECORD))
+    }
+
+    fn push_lines(&mut self, len: u64, text: &str) {
+        if !self.lines.is_empty() && self.lines.len() + text.len() > CHUNK_BYTES_MAX {
+            self.finish_chunk();
+        }
+        self.lines.push_str(text);
+        self.next_seq += len;
+        self.bytes += text.len();
+    }
+
+    fn finish_chunk(&mut self) {
+        let lines: Arc<str> = Arc::from(&*self.lines);
+        self.lines.clear();
+        self.chunks.push(Chunk {
+            first: self.chunk_first,
+            len: self.next_seq - self.chunk_first,
+            lines,
+        });
+        self.chunk_first = self.next_seq;
+    }
+
+    fn finish(mut self) -> Vec<Chunk> {
+        if !self.lines.is_empty() {
+            self.finish_chunk();
+        }
+        self.chunks
+    }
+}

@@ -1,0 +1,151 @@
+//! Implementations of `Store` and `CredentialStore`; each call is passed to the module that holds
+//! its SQL.
+
+use std::sync::atomic::Ordering;
+
+use millpond_engine::event::Millis;
+
+use super::{SqliteStore, append, blobs, branch, chunk_rows, credentials, queue, runs, sessions};
+use crate::id::{OwnerId, RunId, SessionId, ShareId, TokenId};
+use crate::store::{
+    Batch, Chunk, CredentialStore, QueuedMessage, RunRow, Session, SessionQuery, SessionUpdate,
+    Share, Store, StoreError, Token, TokenUsage,
+};
+
+type StoreResult<T> = Result<T, StoreError>;
+
+impl Store for SqliteStore {
+    fn epoch(&self) -> u32 {
+        self.core.epoch.load(Ordering::Acquire)
+    }
+
+    fn append(&self, batches: &[Batch]) -> StoreResult<()> {
+        if self.core.write_transaction(|file| append::append_batches(file, batches))? {
+            self.core.signals.notify_run_ended();
+        }
+        Ok(())
+    }
+
+    fn read(&self, session: SessionId, from: u64, bytes_max: usize) -> StoreResult<Vec<Chunk>> {
+        self.core.read_transaction(|file| chunk_rows::read_chunks(file, session, from, bytes_max))
+    }
+
+    fn create_session(&self, session: &Session) -> StoreResult<()> {
+        let empty = Session { head: 0, ..session.clone() };
+        self.core.write_transaction(|file| sessions::insert_session(file, &empty).map(drop))
+    }
+
+    fn session(&self, session: SessionId) -> StoreResult<Option<Session>> {
+        self.core.read_transaction(|file| sessions::select_session(file, session))
+    }
+
+    fn list_sessions(&self, owner: OwnerId, query: &SessionQuery) -> StoreResult<Vec<Session>> {
+        self.core.read_transaction(|file| sessions::select_sessions(file, owner, query))
+    }
+
+    fn update_session(
+        &self,
+        session: SessionId,
+        change: &SessionUpdate,
+        now: Millis,
+    ) -> StoreResult<()> {
+        self.core.write_transaction(|file| sessions::update_session(file, session, change, now))
+    }
+
+    fn branch_session(
+        &self,
+        session: SessionId,
+        end: u64,
+        branch: &Session,
+        closing: Option<&Chunk>,
+    ) -> StoreResult<()> {
+        self.core.write_transaction(|file| {
+            branch::copy_session_prefix(file, session, end, branch, closing)
+        })
+    }
+
+    fn erase_session(&self, session: SessionId) -> StoreResult<()> {
+        self.core.write_transaction(|file| sessions::delete_session(file, session))
+    }
+
+    fn run(&self, run: RunId) -> StoreResult<Option<RunRow>> {
+        self.core.read_transaction(|file| runs::select_run(file, run))
+    }
+
+    fn session_runs(&self, session: SessionId) -> StoreResult<Vec<RunRow>> {
+        self.core.read_transaction(|file| runs::select_session_runs(file, session))
+    }
+
+    fn total_usage(&self, owner: OwnerId, session: Option<SessionId>) -> StoreResult<TokenUsage> {
+        self.core.read_transaction(|file| runs::select_total_usage(file, owner, session))
+    }
+
+    fn open_runs(&self) -> StoreResult<Vec<RunRow>> {
+        self.core.read_transaction(|file| runs::select_open_runs(file))
+    }
+
+    fn set_queue(&self, session: SessionId, queue: &[QueuedMessage]) -> StoreResult<()> {
+        self.core.write_transaction(|file| queue::replace_queue(file, session, queue))
+    }
+
+    fn queue(&self, session: SessionId) -> StoreResult<Vec<QueuedMessage>> {
+        self.core.read_transaction(|file| queue::select_queue(file, session))
+    }
+
+    fn sessions_with_queue(&self) -> StoreResult<Vec<SessionId>> {
+        self.core.read_transaction(|file| queue::select_sessions_with_queue(file))
+    }
+
+    fn put_blob(
+        &self,
+        session: SessionId,
+        digest: [u8; 32],
+        kind: &str,
+        bytes: &[u8],
+    ) -> StoreResult<()> {
+        blobs::validate_blob(&digest, bytes)?;
+        self.core.write_transaction(|file| blobs::insert_blob(file, session, &digest, kind, bytes))
+    }
+
+    fn blob(&self, session: SessionId, digest: [u8; 32]) -> StoreResult<Option<(String, Vec<u8>)>> {
+        self.core.read_transaction(|file| blobs::select_blob(file, session, &digest))
+    }
+}
+
+impl CredentialStore for SqliteStore {
+    fn owners(&self) -> StoreResult<Vec<OwnerId>> {
+        self.core.read_transaction(|file| credentials::select_owners(file))
+    }
+
+    fn put_token(&self, token: &Token) -> StoreResult<()> {
+        self.core.write_transaction(|file| credentials::insert_token(file, token))
+    }
+
+    fn token_by_digest(&self, digest: [u8; 32]) -> StoreResult<Option<Token>> {
+        self.core.read_transaction(|file| credentials::select_token(file, digest))
+    }
+
+    fn owner_tokens(&self, owner: OwnerId) -> StoreResult<Vec<Token>> {
+        self.core.read_transaction(|file| credentials::select_owner_tokens(file, owner))
+    }
+
+    fn revoke_token(&self, owner: OwnerId, token: TokenId, now: Millis) -> StoreResult<bool> {
+        self.core.write_transaction(|file| credentials::revoke_token(file, owner, token, now))
+    }
+
+    fn put_share(&self, share: &Share) -> StoreResult<()> {
+        self.core.write_transaction(|file| credentials::insert_share(file, share))
+    }
+
+    fn share_by_digest(&self, digest: [u8; 32]) -> StoreResult<Option<Share>> {
+        self.core.read_transaction(|file| credentials::select_share(file, digest))
+    }
+
+    fn session_shares(&self, session: SessionId) -> StoreResult<Vec<Share>> {
+        self.core.read_transaction(|file| credentials::select_session_shares(file, session))
+    }
+
+    fn delete_share(&self, session: SessionId, share: ShareId) -> StoreResult<bool> {
+        self.core.write_transaction(|file| credentials::delete_share(file, session, share))
+    }
+}

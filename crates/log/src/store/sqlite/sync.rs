@@ -1,0 +1,65 @@
+//! Syncs commits to disk, and recovers from disk failures.
+//!
+//! A failed sync is never retried as if it could succeed: the kernel may have dropped the pages.
+//! Nothing is written until the file is reopened, its log verified and checkpointed as a whole, and
+//! a new epoch written.
+
+use std::sync::atomic::Ordering;
+
+use super::fault::{Fault, failed_fault};
+use super::worker_signals::SyncTask;
+use super::{StoreCore, checkpoint, file, lock_ignoring_poison};
+use crate::store::StoreError;
+
+/// Main loop of the sync thread.
+pub(super) fn run_sync_thread(core: &StoreCore) {
+    // The other half of the window is for the sync itself.
+    let delay = core.options.sync_window / 2;
+    loop {
+        match core.signals.wait_for_sync_task(delay, core.options.reopen_every) {
+            SyncTask::Sync => {
+                // The next write reports a failure.
+                let _ = flush_wal(core);
+            }
+            SyncTask::Reopen => match reopen_after_failure(core) {
+                Ok(epoch) => tracing::warn!(epoch, "file reopened"),
+                Err(error) => tracing::error!(%error, "cannot reopen the file"),
+            },
+            SyncTask::Stop => return,
+        }
+    }
+}
+
+pub(super) fn flush_wal(core: &StoreCore) -> Result<(), StoreError> {
+    core.signals.check_not_failed()?;
+    let wal = core.signals.take_wal_to_sync();
+    if let Err(error) = (core.options.sync_file)(&wal) {
+        core.signals.set_failed(&error.to_string());
+    }
+    core.signals.check_not_failed()
+}
+
+pub(super) fn reopen_after_failure(core: &StoreCore) -> Result<u32, StoreError> {
+    let mut writer = lock_ignoring_poison(&core.writer);
+    let epoch = core.epoch.load(Ordering::Acquire).saturating_add(1);
+    let opened = core.readers.run_exclusively(|| {
+        // After the last connection is closed, the next one verifies every frame of the log.
+        drop(writer.take());
+        open_under_new_epoch(core, epoch)
+    });
+    *writer = Some(opened.inspect_err(|fault| core.signals.set_failed(&fault.to_string()))?);
+    core.signals.clear_failure(file::open_wal(&core.path)?);
+    core.epoch.store(epoch, Ordering::Release);
+    Ok(epoch)
+}
+
+fn open_under_new_epoch(core: &StoreCore, epoch: u32) -> Result<rusqlite::Connection, Fault> {
+    let durability = core.options.durability;
+    let connection = file::open_writer(&core.path, durability)?;
+    checkpoint::checkpoint_whole_wal(&connection)?;
+    file::write_epoch(&connection, durability, epoch, core.options.boot_id.as_deref())?;
+    let wal = file::open_wal(&core.path)?;
+    (core.options.sync_file)(&wal)
+        .map_err(|error| failed_fault(format!("disk failure: {error}")))?;
+    Ok(connection)
+}

@@ -1,0 +1,171 @@
+//! Renders a page as plain text.
+
+use std::fmt::Write;
+
+use millpond_engine::event::Outcome;
+use millpond_engine::view::{Item, ItemKind, ItemState, Page};
+use millpond_terminal::page::cost::cost_text as cost_words;
+use millpond_terminal::page::status::status_text;
+use millpond_terminal::page::{answer_text, notice_text, steps_label, tool_name};
+
+/// Text of one item; empty for a withdrawn item.
+fn item_text(item: &Item<'_>) -> String {
+    if item.state == ItemState::Withdrawn {
+        return String::new();
+    }
+    let mut text = match item.kind {
+        ItemKind::User => format!("> {}", item.text.trim_end().replace('\n', "\n> ")),
+        ItemKind::Text => item.text.clone().into_owned(),
+        ItemKind::Reasoning => format!("(thinking) {}", item.text),
+        ItemKind::Tool | ItemKind::Entry | ItemKind::Action => tool_card_text(item),
+        ItemKind::Steps => steps_text(item),
+        ItemKind::Ask => match answer_text(item) {
+            Some(answer) => format!("? {}\n    {answer}", item.text),
+            None => format!("? {}", item.text),
+        },
+        ItemKind::Request => format!("* request{}", cost_words(&item.text)),
+        ItemKind::Checkpoint => format!("* checkpoint {}", item.text),
+        ItemKind::Notice => format!("* {}", notice_text(item)),
+        ItemKind::Error => format!("! {}", item.text),
+        ItemKind::Withdrawal => format!("* withdrawn: {}", item.text),
+    };
+    for image in &item.images {
+        let _ = write!(text, "{}[image {}]", newline_unless_at_line_start(&text), image.reference);
+    }
+    for citation in &item.citations {
+        let title = citation.title.as_deref().or(citation.url.as_deref()).unwrap_or("source");
+        let url = citation.url.as_deref().filter(|url| *url != title).unwrap_or_default();
+        let _ = write!(text, "{}[{title}] {url}", newline_unless_at_line_start(&text));
+    }
+    text
+}
+
+fn newline_unless_at_line_start(text: &str) -> &'static str {
+    if text.is_empty() || text.ends_with('\n') { "" } else { "\n" }
+}
+
+fn state_label(item: &Item<'_>) -> &'static str {
+    match item.state {
+        ItemState::Live => "running",
+        ItemState::Done => "done",
+        ItemState::Called => "called",
+        ItemState::Failed => "failed",
+        ItemState::Denied => "denied",
+        ItemState::Incomplete => "incomplete",
+        ItemState::Withdrawn => "withdrawn",
+    }
+}
+
+fn tool_card_text(item: &Item<'_>) -> String {
+    let mut text = format!("* {} ({})", tool_name(item), state_label(item));
+    for part in [item.arguments.as_deref(), Some(&*item.text), item.result.as_deref()] {
+        if let Some(part) = part.filter(|part| !part.trim().is_empty()) {
+            let _ = write!(text, "\n    {}", part.trim_end().replace('\n', "\n    "));
+        }
+    }
+    text
+}
+
+fn steps_text(item: &Item<'_>) -> String {
+    let mut text = format!("+ {}", steps_label(item));
+    for step in &item.steps {
+        let name = step.name.as_deref().unwrap_or("thinking");
+        let _ = write!(text, "\n    * {name} ({})", state_label(step));
+        for image in &step.images {
+            let _ = write!(text, "\n        [image {}]", image.reference);
+        }
+    }
+    text
+}
+
+/// Text of the page's items and its open asks, separated by blank lines.
+pub(crate) fn render_page_text(picture: &Page) -> String {
+    let mut page = String::new();
+    let items = picture.items.values().map(item_text);
+    for text in items.chain(open_asks_text(picture)) {
+        if text.trim().is_empty() {
+            continue;
+        }
+        if !page.is_empty() {
+            page.push('\n');
+        }
+        page.push_str(text.trim_end_matches('\n'));
+        page.push('\n');
+    }
+    page
+}
+
+/// Text of the open asks that are not already items of the page.
+fn open_asks_text(picture: &Page) -> Vec<String> {
+    let is_item = |id: &str| {
+        picture.items.values().rev().any(|item| item.kind == ItemKind::Ask && item.id == id)
+    };
+    let open = picture.asks.iter().filter(|ask| !is_item(&ask.id));
+    open.map(|ask| {
+        let options: Vec<&str> = ask.options.iter().map(|option| &*option.label).collect();
+        let options = options.join(" / ");
+        if options.is_empty() {
+            format!("? {}", ask.text)
+        } else {
+            format!("? {} [{options}]", ask.text)
+        }
+    })
+    .collect()
+}
+
+/// Status line in brackets: current activity, or how the run ended; empty if it completed.
+pub(crate) fn status_line_text(picture: &Page) -> String {
+    let status = match &picture.ended {
+        Some(ended) if ended.outcome == Outcome::Completed => String::new(),
+        Some(ended) => ended.label().unwrap_or_default().into_owned(),
+        None => status_text(picture),
+    };
+    match (status.is_empty(), picture.ended.is_some()) {
+        (true, _) => status,
+        (false, true) => format!("[{status}]"),
+        (false, false) => format!("[{status}...]"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use millpond_engine::view::image_ref::ImageRef;
+
+    use super::*;
+
+    #[test]
+    fn what_a_request_cost_is_told_in_words() {
+        let json = r#"{"cost":0.25,"tokensIn":20,"tokensOut":30,"model":"heron-2"}"#;
+        assert_eq!(cost_words(json), " to heron-2: 20 tokens in, 30 tokens out, $0.25");
+        assert_eq!(cost_words(r#"{"tokensOut":1}"#), ": 1 token out");
+        assert_eq!(cost_words(r#"{"cost":null}"#), "");
+        assert_eq!(cost_words("{}"), "");
+        assert_eq!(cost_words(r#"{"cancelReason":"user"}"#), ": cancelled: user");
+        assert_eq!(cost_words("not JSON"), "");
+    }
+
+    #[test]
+    fn x18_pictures_of_folded_steps_are_on_the_page() {
+        let mut step = Item::new(ItemKind::Tool, "r1", "s0");
+        step.state = ItemState::Done;
+        step.name = Some("paint".into());
+        let image = millpond_engine::event::Image::Url { url: "https://pond.test/a.png".into() };
+        step.images.push(ImageRef::from_image(&image).into_owned());
+        let mut control = Item::new(ItemKind::Steps, "r1", "r0");
+        control.steps.push(step);
+        let text = item_text(&control);
+        assert_eq!(text, "+ Steps\n    * paint (done)\n        [image https://pond.test/a.png]");
+    }
+
+    #[test]
+    fn what_was_taken_back_is_not_on_the_page() {
+        let mut picture = Page::default();
+        for (key, state) in [(0, ItemState::Done), (1, ItemState::Withdrawn)] {
+            let mut item = Item::new(ItemKind::Text, "r1", "m");
+            item.text = format!("text {key}").into();
+            item.state = state;
+            picture.items.insert(millpond_engine::view::ItemKey(key), item);
+        }
+        assert_eq!(render_page_text(&picture), "text 0\n");
+    }
+}

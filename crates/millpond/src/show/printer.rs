@@ -1,0 +1,262 @@
+//! Event sink that prints a stream: as a view, frames, text, the final message or events.
+
+use std::io::{IsTerminal, Write};
+
+use millpond_engine::event::{Event, Millis, Record, Sink, Trace};
+use millpond_engine::view::reply::ReplyView;
+use millpond_engine::view::text::{TextPatch, TextView};
+use millpond_engine::view::{View, ViewOptions};
+use millpond_engine::wire::{Encoder, FrameFormat, StreamKind, sse};
+use millpond_terminal::output::RowOutput;
+use millpond_terminal::page_display::PageDisplay;
+
+use super::page_text::render_page_text;
+use super::stream_summary::{SESSION_ID, StreamSummary};
+use super::{control_chars, print_to_stderr};
+use crate::args::{ShowArgs, ShowOutput};
+
+/// Sink that prints to standard output. Stops printing at the first error and keeps that error.
+pub(super) struct Printer {
+    mode: PrintMode,
+    stdout: StdoutWriter,
+    debug: DebugOutput,
+    tally: StreamSummary,
+}
+
+/// Output of `--stream-debug` on standard error.
+enum DebugOutput {
+    Off,
+    /// Prints the engine's traces, and the view's patches if a view is shown.
+    On {
+        view: Option<Box<Encoder>>,
+    },
+}
+
+impl DebugOutput {
+    fn new(args: &ShowArgs) -> DebugOutput {
+        if !args.stream_debug {
+            return DebugOutput::Off;
+        }
+        let shows_view = matches!(args.output(), ShowOutput::Screen | ShowOutput::Frames);
+        let kind = StreamKind { format: FrameFormat::Patch, ..args.stream_kind() };
+        let view = (shows_view || args.has_explicit_view())
+            .then(|| Box::new(Encoder::new(kind, SESSION_ID, 0)));
+        DebugOutput::On { view }
+    }
+
+    /// Prints the patches of the view for this record.
+    fn print_view_patches(&mut self, record: &Record<'_>) {
+        let DebugOutput::On { view: Some(encoder) } = self else { return };
+        encoder.push(record, &mut |frame| {
+            let name = frame.id.kind.view.as_str();
+            print_debug_line(&format!(
+                "{{\"debug\":\"view\",\"view\":\"{name}\",\"at\":\"{}\",\"patch\":{}}}",
+                frame.id, frame.data
+            ));
+        });
+        let suppressed = encoder.suppressed_overlays();
+        if let (Event::RunEnded { .. }, 1..) = (&record.event, suppressed) {
+            print_debug_line(&format!(
+                "{{\"debug\":\"overlays_suppressed\",\"count\":{suppressed}}}"
+            ));
+        }
+    }
+}
+
+#[allow(clippy::print_stderr, reason = "asked for with --stream-debug")]
+fn print_debug_line(line: &str) {
+    eprintln!("{line}");
+}
+
+/// Output mode with its state.
+enum PrintMode {
+    Screen {
+        view: View,
+        display: PageDisplay,
+    },
+    Frames {
+        encoder: Encoder,
+        line: String,
+    },
+    /// Page of a view, printed when the run ends.
+    Page {
+        encoder: Encoder,
+    },
+    Text(TextView),
+    Final(ReplyView),
+    Events,
+}
+
+/// Buffered standard output that keeps its first error. Replaces control characters on a terminal.
+struct StdoutWriter {
+    out: std::io::BufWriter<std::io::Stdout>,
+    is_terminal: bool,
+    first_error: Option<std::io::Error>,
+}
+
+impl StdoutWriter {
+    fn write_text(&mut self, text: &str) {
+        if self.is_terminal {
+            self.write_bytes(control_chars::replace_control_chars(text).as_bytes());
+        } else {
+            self.write_bytes(text.as_bytes());
+        }
+    }
+
+    fn write_bytes(&mut self, bytes: &[u8]) {
+        if self.first_error.is_none() {
+            self.first_error = self.out.write_all(bytes).err();
+        }
+    }
+
+    fn write_record_json(&mut self, record: &Record<'_>) {
+        if self.first_error.is_some() {
+            return;
+        }
+        let written = if self.is_terminal {
+            serde_json::to_string(record).map(|line| self.write_text(&line))
+        } else {
+            serde_json::to_writer(&mut self.out, record)
+        };
+        self.first_error = self.first_error.take().or(written.err().map(Into::into));
+        self.write_bytes(b"\n");
+    }
+
+    fn flush(&mut self) {
+        if self.first_error.is_none() {
+            self.first_error = self.out.flush().err();
+        }
+    }
+}
+
+impl Printer {
+    /// Printer for the selected output. Starts the live view if that is the screen.
+    pub(super) fn new(args: &ShowArgs) -> Printer {
+        // Only the page is needed; patches are the cheapest format to build it from.
+        let page = || {
+            Encoder::new(
+                StreamKind { format: FrameFormat::Patch, ..args.stream_kind() },
+                SESSION_ID,
+                0,
+            )
+        };
+        let mode = match args.output() {
+            ShowOutput::Screen => {
+                let output = RowOutput::open_stdout(|name| std::env::var(name).ok());
+                let StreamKind { view, thinking, .. } = args.stream_kind();
+                PrintMode::Screen {
+                    view: View::new(view, ViewOptions { thinking }),
+                    display: PageDisplay::start(view, output),
+                }
+            }
+            ShowOutput::Frames => {
+                let encoder = Encoder::new(args.stream_kind(), SESSION_ID, 0);
+                PrintMode::Frames { encoder, line: String::new() }
+            }
+            ShowOutput::Text if args.has_explicit_view() => PrintMode::Page { encoder: page() },
+            ShowOutput::Text => PrintMode::Text(TextView::default()),
+            ShowOutput::Final => PrintMode::Final(ReplyView::default()),
+            ShowOutput::Events => PrintMode::Events,
+        };
+        let stdout = std::io::stdout();
+        let is_terminal = stdout.is_terminal();
+        let out = std::io::BufWriter::new(stdout);
+        let stdout = StdoutWriter { out, is_terminal, first_error: None };
+        Printer {
+            mode,
+            stdout,
+            debug: DebugOutput::new(args),
+            tally: StreamSummary::new(&args.input),
+        }
+    }
+
+    /// Flushes standard output.
+    pub(super) fn flush(&mut self) {
+        self.stdout.flush();
+    }
+
+    /// Returns true if standard output is closed or has failed.
+    pub(super) fn is_closed(&self) -> bool {
+        let is_over =
+            matches!(&self.mode, PrintMode::Screen { display, .. } if display.is_finished());
+        is_over || self.stdout.first_error.is_some()
+    }
+
+    /// Flushes and ends the live view. Returns `None` if the reader closed the output early.
+    pub(super) fn finish(mut self) -> std::io::Result<Option<StreamSummary>> {
+        self.flush();
+        let watched = match self.mode {
+            PrintMode::Screen { display, .. } => display.finish().err(),
+            _ => None,
+        };
+        match self.stdout.first_error.or(watched) {
+            None => Ok(Some(self.tally)),
+            Some(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(None),
+            Some(error) => Err(error),
+        }
+    }
+}
+
+impl PrintMode {
+    /// Prints what this record adds.
+    fn print_record(&mut self, record: &Record<'_>, screen: &mut StdoutWriter) {
+        let ended = match &record.event {
+            Event::RunEnded { ending } => Some(ending),
+            _ => None,
+        };
+        match self {
+            PrintMode::Screen { view, display } => {
+                view.apply(record, &mut |patch| display.send_patch(patch));
+            }
+            PrintMode::Frames { encoder, line } => encoder.push(record, &mut |frame| {
+                line.clear();
+                sse::write_json_line(&frame, line);
+                screen.write_text(line);
+            }),
+            PrintMode::Page { encoder } => {
+                encoder.push(record, &mut |_| {});
+                if ended.is_some() {
+                    screen.write_text(&render_page_text(encoder.page()));
+                }
+            }
+            PrintMode::Text(view) => view.apply(&record.event, &mut |patch| match patch {
+                TextPatch::Append(text) => screen.write_text(text),
+                TextPatch::Withdrawn { messages } => {
+                    screen.flush();
+                    print_to_stderr(&format!(
+                        "the source withdrew {messages} message(s) shown above"
+                    ));
+                }
+                TextPatch::Rewritten => {
+                    screen.flush();
+                    print_to_stderr("the source rewrote the message above; the new text follows");
+                }
+            }),
+            PrintMode::Final(view) => {
+                view.apply(&record.event);
+                if let Some(text) = ended.and_then(|ending| view.final_text(ending)) {
+                    screen.write_text(text);
+                    if !text.ends_with('\n') {
+                        screen.write_text("\n");
+                    }
+                }
+            }
+            PrintMode::Events => screen.write_record_json(record),
+        }
+    }
+}
+
+impl Sink for Printer {
+    fn on_event(&mut self, at: Option<Millis>, event: Event<'_>) {
+        let record = self.tally.number_event(at, event);
+        self.debug.print_view_patches(&record);
+        self.mode.print_record(&record, &mut self.stdout);
+    }
+
+    fn on_trace(&mut self, trace: Trace<'_>) {
+        self.tally.report_detected_dialect(&trace);
+        if let (DebugOutput::On { .. }, Ok(line)) = (&self.debug, serde_json::to_string(&trace)) {
+            print_debug_line(&line);
+        }
+    }
+}

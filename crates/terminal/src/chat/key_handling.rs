@@ -1,0 +1,376 @@
+//! Key handling of the chat: history search, the approval box, the completion menu, the editor.
+
+use std::time::{Duration, Instant};
+
+use millpond_client::messages::Delivery;
+
+use super::commands::{COMMANDS, SlashCommand, parse_slash_command};
+use super::completion::{CompletionMenu, InputLine, SessionChoice, complete_input};
+use super::{Chat, Effect, HistorySearch};
+use crate::input::editor::Motion;
+use crate::input::key_bindings::KeyAction;
+
+/// Longest time between two presses of Ctrl-C that quit.
+const DOUBLE_PRESS_MAX: Duration = Duration::from_secs(2);
+
+impl Chat {
+    /// Handles one key and returns the effects to perform.
+    pub fn handle_key(&mut self, key: KeyAction, now: Instant) -> Vec<Effect> {
+        if key != KeyAction::Interrupt {
+            self.last_interrupt = None;
+        }
+        if self.search.is_some() {
+            return self.handle_search_key(key);
+        }
+        if let Some(effects) = self.handle_ask_key(key, now).or_else(|| self.handle_menu_key(key)) {
+            return effects;
+        }
+        let mut effects = self.handle_edit_key(key, now);
+        effects.append(&mut self.request_resume_choices());
+        self.update_completion_menu();
+        effects
+    }
+
+    /// Handles keys of the approval box: only non-printing keys, and only while the input is empty.
+    fn handle_ask_key(&mut self, key: KeyAction, now: Instant) -> Option<Vec<Effect>> {
+        let ask = self.ask.as_mut()?;
+        let ignores = ask.should_ignore_key(now);
+        if ignores || !self.editor.is_empty() {
+            return None;
+        }
+        if ask.is_waiting_for_reason() {
+            if key == KeyAction::Escape {
+                ask.cancel_reason();
+            }
+            return (key == KeyAction::Escape).then(Vec::new);
+        }
+        match key {
+            KeyAction::Up => ask.move_selection(-1),
+            KeyAction::Down | KeyAction::Complete => ask.move_selection(1),
+            KeyAction::PageUp => ask.scroll(-5),
+            KeyAction::PageDown => ask.scroll(5),
+            KeyAction::Enter => {
+                let answer = ask.confirm_selection();
+                return Some(answer.map(Effect::AnswerAsk).into_iter().collect());
+            }
+            KeyAction::Character(_)
+            | KeyAction::NewLine
+            | KeyAction::SendNow
+            | KeyAction::Move(_)
+            | KeyAction::Delete(_)
+            | KeyAction::Kill(_)
+            | KeyAction::Yank
+            | KeyAction::Undo
+            | KeyAction::Redo
+            | KeyAction::CompleteBack
+            | KeyAction::SearchHistory
+            | KeyAction::OpenEditor
+            | KeyAction::Escape
+            | KeyAction::Interrupt
+            | KeyAction::EndOfInput
+            | KeyAction::Suspend
+            | KeyAction::Redraw => return None,
+        }
+        Some(Vec::new())
+    }
+
+    fn handle_menu_key(&mut self, key: KeyAction) -> Option<Vec<Effect>> {
+        let menu = self.menu.as_mut()?;
+        match key {
+            KeyAction::Up | KeyAction::CompleteBack => menu.move_selection(-1),
+            KeyAction::Down => menu.move_selection(1),
+            KeyAction::Escape => {
+                self.menu = None;
+                self.awaits_resume_choices = false;
+            }
+            KeyAction::Enter
+                if menu.selected_completion().is_some_and(|offer| offer.sends_on_enter) =>
+            {
+                self.accept_completion();
+                return None;
+            }
+            KeyAction::Enter | KeyAction::Complete => {
+                self.accept_completion();
+                self.update_completion_menu();
+                return Some(self.request_resume_choices());
+            }
+            KeyAction::Character(_)
+            | KeyAction::NewLine
+            | KeyAction::SendNow
+            | KeyAction::Move(_)
+            | KeyAction::Delete(_)
+            | KeyAction::Kill(_)
+            | KeyAction::Yank
+            | KeyAction::Undo
+            | KeyAction::Redo
+            | KeyAction::PageUp
+            | KeyAction::PageDown
+            | KeyAction::SearchHistory
+            | KeyAction::OpenEditor
+            | KeyAction::Interrupt
+            | KeyAction::EndOfInput
+            | KeyAction::Suspend
+            | KeyAction::Redraw => return None,
+        }
+        Some(Vec::new())
+    }
+
+    fn accept_completion(&mut self) {
+        let Some(menu) = self.menu.take() else { return };
+        let Some(offer) = menu.selected_completion() else { return };
+        let blank = if offer.omits_space { "" } else { " " };
+        let text = format!("{}{blank}", offer.text);
+        self.editor.replace_before_cursor(menu.replaced_bytes, &text);
+    }
+
+    fn update_completion_menu(&mut self) {
+        let line =
+            if self.editor.text().contains('\n') { InputLine::Later } else { InputLine::First };
+        self.menu = complete_input(
+            self.editor.line_before_cursor(),
+            line,
+            &self.folder,
+            &self.completion_sources,
+        );
+    }
+
+    /// Sets the sessions of the `/resume` menu; keeps the selection of an open menu.
+    pub fn set_resume_choices(&mut self, places: Vec<SessionChoice>) {
+        let chosen = self
+            .menu
+            .as_ref()
+            .and_then(CompletionMenu::selected_completion)
+            .map(|offer| offer.text.clone());
+        let text = self.editor.text();
+        if places.is_empty() && text == RESUME_COMMAND {
+            self.editor.set_text("");
+        }
+        self.completion_sources.sessions = places;
+        if !std::mem::take(&mut self.awaits_resume_choices) || !text.starts_with(RESUME_COMMAND) {
+            return;
+        }
+        self.update_completion_menu();
+        if let (Some(menu), Some(chosen)) = (&mut self.menu, chosen) {
+            let at = menu.completions.iter().position(|offer| offer.text == chosen);
+            menu.selected = at.unwrap_or_default();
+        }
+    }
+
+    /// Sets the profiles of the `/model` menu: pairs of name and description.
+    pub fn set_profiles(&mut self, profiles: Vec<(String, String)>) {
+        self.completion_sources.profiles = profiles;
+    }
+
+    /// Opens the `/resume` menu.
+    pub fn open_resume_menu(&mut self) -> Vec<Effect> {
+        self.set_input_text(RESUME_COMMAND);
+        self.request_resume_choices()
+    }
+
+    /// Requests fresh choices each time `/resume ` has been typed.
+    fn request_resume_choices(&mut self) -> Vec<Effect> {
+        let wanted = self.editor.text() == RESUME_COMMAND && !self.line_mode;
+        self.awaits_resume_choices |= wanted;
+        wanted.then_some(Effect::FetchResumeChoices).into_iter().collect()
+    }
+
+    fn handle_edit_key(&mut self, key: KeyAction, now: Instant) -> Vec<Effect> {
+        let cols = self.options.size.width().saturating_sub(2).max(1);
+        match key {
+            KeyAction::Character(character) => {
+                self.paste_burst.record_character(now);
+                self.editor.insert(character.encode_utf8(&mut [0; 4]));
+            }
+            KeyAction::Enter if self.paste_burst.is_enter_pasted(now) => self.editor.insert("\n"),
+            KeyAction::Enter => return self.submit_input(Delivery::Queue),
+            KeyAction::SendNow => return self.submit_input(Delivery::JoinRun),
+            KeyAction::NewLine => self.editor.insert("\n"),
+            KeyAction::Move(motion) => self.editor.move_cursor(motion),
+            KeyAction::Delete(motion) => self.editor.delete(motion),
+            KeyAction::Kill(motion) => self.editor.kill(motion),
+            KeyAction::Yank => self.editor.yank(),
+            KeyAction::Undo => self.editor.undo(),
+            KeyAction::Redo => self.editor.redo(),
+            KeyAction::Up => self.move_up_or_recall_older(cols),
+            KeyAction::Down => self.move_down_or_recall_newer(cols),
+            KeyAction::SearchHistory => self.search = Some(HistorySearch::default()),
+            KeyAction::OpenEditor => return vec![Effect::OpenEditor(self.editor.text())],
+            KeyAction::Suspend => return vec![Effect::Suspend],
+            KeyAction::Redraw => return vec![Effect::RunCommand(SlashCommand::Redraw)],
+            KeyAction::Interrupt => return self.handle_interrupt(now),
+            KeyAction::EndOfInput if self.editor.is_empty() => return vec![Effect::Quit],
+            KeyAction::EndOfInput => self.editor.delete(Motion::Right),
+            KeyAction::Escape
+            | KeyAction::Complete
+            | KeyAction::CompleteBack
+            | KeyAction::PageUp
+            | KeyAction::PageDown => {}
+        }
+        Vec::new()
+    }
+
+    fn move_up_or_recall_older(&mut self, cols: usize) {
+        if !self.editor.move_up(cols)
+            && let Some(text) = self.history.recall_older(&self.editor.text())
+        {
+            self.editor.set_text(text);
+        }
+    }
+
+    fn move_down_or_recall_newer(&mut self, cols: usize) {
+        if !self.editor.move_down(cols)
+            && let Some(text) = self.history.recall_newer()
+        {
+            self.editor.set_text(&text);
+        }
+    }
+
+    /// Clears the input or stops the run; a second press quits.
+    fn handle_interrupt(&mut self, now: Instant) -> Vec<Effect> {
+        let again = self
+            .last_interrupt
+            .is_some_and(|at| now.saturating_duration_since(at) < DOUBLE_PRESS_MAX);
+        self.last_interrupt = Some(now);
+        if again {
+            return vec![Effect::Quit];
+        }
+        if !self.editor.is_empty() {
+            self.editor.set_text("");
+            self.menu = None;
+            return Vec::new();
+        }
+        if self.renderer.is_run_active() {
+            return vec![Effect::CancelRun];
+        }
+        self.add_notice("Press Ctrl-C again to quit");
+        Vec::new()
+    }
+
+    fn submit_input(&mut self, delivery: Delivery) -> Vec<Effect> {
+        let text = self.editor.text();
+        if text.trim().is_empty() {
+            return Vec::new();
+        }
+        self.menu = None;
+        match parse_slash_command(text.trim()) {
+            Some(Ok(SlashCommand::Help)) => self.add_help_notices(),
+            Some(Ok(SlashCommand::Answer(words))) => return self.submit_typed_answer(&words),
+            Some(Err(words)) => {
+                self.add_notice(&words);
+                return Vec::new();
+            }
+            Some(Ok(order)) => {
+                self.editor.take_text();
+                return vec![Effect::RunCommand(order)];
+            }
+            None => {
+                self.editor.take_text();
+                let mut effects = Vec::new();
+                if self.history.add(&text) {
+                    effects.push(Effect::SaveToHistory(text.clone()));
+                }
+                effects.push(self.answer_or_message_effect(text, delivery));
+                return effects;
+            }
+        }
+        self.editor.take_text();
+        Vec::new()
+    }
+
+    /// Returns the text as an answer if the ask takes typed text, else as a message. In line mode
+    /// it is always a message: the ask may have appeared while the line was typed.
+    fn answer_or_message_effect(&self, text: String, delivery: Delivery) -> Effect {
+        let typed = self.ask.as_ref().filter(|ask| ask.takes_typed_answer() && !self.line_mode);
+        match typed.map(|ask| ask.parse_typed_answer(text.trim())) {
+            Some(Ok(answer)) => Effect::AnswerAsk(answer),
+            Some(Err(_)) | None if self.renderer.is_run_active() => Effect::Send { text, delivery },
+            Some(Err(_)) | None => Effect::Send { text, delivery: Delivery::Queue },
+        }
+    }
+
+    fn submit_typed_answer(&mut self, words: &str) -> Vec<Effect> {
+        let answer = match &self.ask {
+            Some(ask) => ask.parse_typed_answer(words),
+            None => Err("nothing to answer".to_owned()),
+        };
+        match answer {
+            Ok(answer) => {
+                self.editor.take_text();
+                vec![Effect::AnswerAsk(answer)]
+            }
+            Err(problem) => {
+                self.add_notice(&problem);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Submits a whole line, in line mode.
+    pub fn submit_line(&mut self, line: &str, now: Instant) -> Vec<Effect> {
+        if line.trim().is_empty() {
+            return Vec::new();
+        }
+        self.editor.set_text(line);
+        let effects = self.handle_key(KeyAction::Enter, now);
+        self.editor.set_text("");
+        effects
+    }
+
+    fn add_help_notices(&mut self) {
+        self.add_notice(HELP_TEXT);
+        for command in COMMANDS {
+            let name = format!("/{} {}", command.name, command.arguments);
+            self.add_notice(&format!("{name:<24} {}", command.about));
+        }
+    }
+
+    fn handle_search_key(&mut self, key: KeyAction) -> Vec<Effect> {
+        let Some(search) = &mut self.search else { return Vec::new() };
+        let before = match key {
+            KeyAction::Character(character) => {
+                search.query.push(character);
+                None
+            }
+            KeyAction::Delete(_) => {
+                search.query.pop();
+                None
+            }
+            KeyAction::SearchHistory | KeyAction::Up => search.match_index,
+            KeyAction::Enter
+            | KeyAction::NewLine
+            | KeyAction::SendNow
+            | KeyAction::Move(_)
+            | KeyAction::Kill(_)
+            | KeyAction::Yank
+            | KeyAction::Undo
+            | KeyAction::Redo
+            | KeyAction::Down
+            | KeyAction::PageUp
+            | KeyAction::PageDown
+            | KeyAction::Complete
+            | KeyAction::CompleteBack
+            | KeyAction::OpenEditor
+            | KeyAction::Escape
+            | KeyAction::Interrupt
+            | KeyAction::EndOfInput
+            | KeyAction::Suspend
+            | KeyAction::Redraw => {
+                self.search = None;
+                return Vec::new();
+            }
+        };
+        if let Some((at, text)) = self.history.search(&search.query, before) {
+            search.match_index = Some(at);
+            let text = text.to_owned();
+            self.editor.set_text(&text);
+        }
+        Vec::new()
+    }
+}
+
+/// Command that opens the session menu.
+const RESUME_COMMAND: &str = "/resume ";
+
+const HELP_TEXT: &str = "Enter: send, or queue while a run is active. Ctrl-Enter: send into the run. \
+    Shift-Enter, Alt-Enter, Ctrl-J: new line. Ctrl-C: stop the run; press twice to quit. \
+    Ctrl-R: search history. Ctrl-G: open your editor. @: insert a file name.";

@@ -1,0 +1,17 @@
+// Dependencies of item rendering: texts, image URLs, actions.
+
+import type { Item } from "@millpond/client";
+import type { Strings } from "../i18n/strings.ts";
+import type { MarkdownOptions } from "../markdown/stream.ts";
+
+export interface ItemContext {
+  strings: Strings;
+  markdown: MarkdownOptions;
+  /** URL of a session image; undefined for a remote image, which is loaded only on request. */
+  imageUrl(ref: string): string | Promise<string> | undefined;
+  createRemoteImage(url: string, alt: string): Element;
+  enlargeImage(src: string, alt: string): void;
+  /** Edits a user message as a branch; missing in a read-only chat. */
+  onEdit?: (item: Item) => void;
+  copyText(text: string): void;
+}
