@@ -164,7 +164,7 @@ impl Agent for ModelAgent {
 enum LoopExit {
     /// The log cannot be appended to; the gateway ends the run.
     AppendFailed,
-    /// The run ends as its last reply declared, else by `Cut`.
+    /// The run ends as its last reply declared, else by this `InputEnd`.
     Finish(InputEnd),
     /// The run fails with this reason and detail.
     Failed(FailureReason, String),
@@ -317,7 +317,7 @@ impl AgentLoop {
         Ok(())
     }
 
-    /// Fails if a limit of the run is reached, before another round starts.
+    /// Returns `LoopExit::Failed` if a limit of the run is reached. Writes nothing.
     fn check_run_limits(&self) -> Result<(), LoopExit> {
         let RunLimits { rounds, work_time: time, tokens, cost_usd, .. } = self.config.limits;
         let limit_reached = |detail: String| Err(LoopExit::Failed(FailureReason::Limit, detail));

@@ -133,7 +133,7 @@ impl CheckpointStore {
         Ok(listed.lines().filter_map(parse).collect())
     }
 
-    /// Full hash of the only checkpoint that begins with `beginning`.
+    /// Full hash of the only checkpoint whose hash begins with `prefix`.
     pub async fn find_by_prefix(&self, prefix: &str) -> Result<String, CheckpointError> {
         let checkpoints = self.list().await?;
         let mut matching =
@@ -144,7 +144,8 @@ impl CheckpointStore {
         }
     }
 
-    /// Diff that restoring the checkpoint would apply to the folder.
+    /// Diff that restoring the checkpoint would apply to the folder. Stages the folder's files in
+    /// the checkpoint repository first.
     pub async fn diff_with_folder(&self, hash: &str) -> Result<String, CheckpointError> {
         self.run_git(&["add", "-A", "--", "."]).await?;
         self.run_git(&["diff", "--cached", "-R", "--no-color", "--no-ext-diff", hash]).await

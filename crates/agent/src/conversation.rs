@@ -167,7 +167,8 @@ impl Conversation {
         calls.collect()
     }
 
-    /// All turns to send to a model.
+    /// Builds the turns to send to a model: a copy with the active run closed, without trailing
+    /// reasoning and empty turns.
     pub fn turns(&self) -> Vec<Turn> {
         let mut conversation = self.clone();
         conversation.close_active_run();
@@ -341,7 +342,8 @@ impl Conversation {
         }
     }
 
-    /// Closes the active run: its parts no longer change.
+    /// Closes the active run: moves its results to the turns, forgets the positions of its parts,
+    /// and removes empty text parts.
     fn close_active_run(&mut self) {
         self.move_results_to_turns();
         self.active_run = ActiveRun {

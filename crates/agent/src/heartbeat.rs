@@ -46,8 +46,8 @@ const SESSIONS_PER_QUERY: usize = 200;
 const SLEEP_TIME_MAX: Duration = Duration::from_secs(30);
 
 impl Heartbeat {
-    /// `schedule` has the five fields of `cron`, in local time. An agent with nothing to report
-    /// replies with `marker`, which is not shown.
+    /// Parses the schedule and creates the heartbeat. `schedule` has the five fields of `cron`, in
+    /// local time. An agent with nothing to report replies with `marker`, which is not shown.
     pub fn new(
         schedule: &str,
         session: &str,

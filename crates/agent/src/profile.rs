@@ -180,7 +180,7 @@ impl Profile {
         }
     }
 
-    /// Builds the agent. Paths are relative to `beside`; `data` is the data folder.
+    /// Builds the agent. Paths are relative to `config_folder`; `data` is the data folder.
     pub fn build_agent(
         &self,
         config_folder: &Path,

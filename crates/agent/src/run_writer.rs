@@ -232,7 +232,8 @@ impl RunWriter {
         Ok(reported_end)
     }
 
-    /// Ends the run: as the last reply or `fail` declared, else by `cut`.
+    /// Appends the run's ending: as the last reply or a reported failure declared it, else by
+    /// `input_end`.
     pub async fn finish_run(mut self, input_end: InputEnd) {
         self.ingest.finish(input_end, Some(now_ms()), &mut self.sink);
         // If appending fails, dropping the job ends the run.

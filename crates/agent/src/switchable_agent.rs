@@ -25,7 +25,7 @@ impl fmt::Debug for SwitchableAgent {
 }
 
 impl SwitchableAgent {
-    /// Starts with `first`.
+    /// Creates an agent that forwards to `initial` until it is switched.
     pub fn new(
         initial: Arc<dyn Agent>,
         build: impl Fn(&str) -> Result<Arc<dyn Agent>, String> + Send + Sync + 'static,

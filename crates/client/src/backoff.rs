@@ -18,7 +18,7 @@ impl Backoff {
         Backoff { min, max, next: min }
     }
 
-    /// Returns the next pause.
+    /// Returns the next pause and doubles the one after it, up to the longest.
     pub fn next_pause(&mut self) -> Duration {
         let pause = self.next;
         self.next = (pause * 2).min(self.max);

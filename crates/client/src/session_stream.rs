@@ -261,7 +261,8 @@ impl SessionStream {
         }
     }
 
-    /// Forgets the cursor, so that the next connection begins with the whole page.
+    /// Forgets the cursor, so that the next connection begins with the whole page. Returns the loss
+    /// as the end of the connection.
     fn forget_cursor(&mut self, loss: ConnectionLoss) -> ConnectionEnd {
         self.cursor = None;
         ConnectionEnd::Lost(loss)

@@ -262,8 +262,8 @@ impl Filter {
         None
     }
 
-    /// Scans one byte of possible inline code. Returns a position to rescan from if the held text is
-    /// not code, or only its beginning is.
+    /// Scans one byte of possible inline code. Returns a position to rescan from if the held text
+    /// is not code, or only its beginning is.
     fn scan_inline_code_byte(&mut self, text: &str, position: &mut ScanPosition) -> Option<Again> {
         let ScanMode::InlineCode(inline) = &mut self.mode else {
             return None;

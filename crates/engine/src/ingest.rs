@@ -216,6 +216,7 @@ impl FrameInterpreter {
         }
     }
 
+    /// Ends one reply: fixes the dialect, writes held content and resets the dialect's state.
     fn end_reply(&mut self, at: Option<Millis>, sink: &mut dyn Sink) -> ReportedEnd {
         if let DialectStage::Probing { best_guess: best, .. } = &self.stage {
             let best = *best;
@@ -229,6 +230,7 @@ impl FrameInterpreter {
         out.end_reply()
     }
 
+    /// Ends the run, as failed if the input is empty or has no known dialect.
     fn finish(&mut self, cut: InputEnd, at: Option<Millis>, sink: &mut dyn Sink) {
         if self.run.is_ended() {
             return;
@@ -325,6 +327,7 @@ impl From<CutterOutput<'_>> for BufferedOutput {
 }
 
 impl BufferedOutput {
+    /// Borrows it as the cutter output that it copies; the frame's id is not kept.
     fn as_cutter_output(&self) -> CutterOutput<'_> {
         match self {
             BufferedOutput::Frame { name, data, origin: from } => {

@@ -98,7 +98,7 @@ impl BlockScanner {
         }
     }
 
-    /// Reads a byte wherever it stands.
+    /// Reads the next byte, whether or not the kind of its line is decided.
     pub fn read(&mut self, byte: u8) -> Found {
         let found = self.step(byte);
         if byte != b'\n' {
@@ -107,7 +107,7 @@ impl BlockScanner {
         found
     }
 
-    /// Reads a byte of a line that is open. A line end may be read here at any time.
+    /// Reads a byte of a line whose kind is not decided. A line end may be read here at any time.
     ///
     /// The byte that decides a text is its user's to give to [`BlockScanner::read_text`].
     pub fn step(&mut self, byte: u8) -> Found {
@@ -140,7 +140,7 @@ impl BlockScanner {
         }
     }
 
-    /// Reads a byte of a text, for its table cells.
+    /// Reads a byte of a line whose kind is decided, to count its table cells.
     pub fn read_text(&mut self, byte: u8) {
         if let Stage::Decided(_) = self.line.stage {
             self.line.cells.step(byte);
@@ -152,7 +152,7 @@ impl BlockScanner {
         self.line.cells.pass(plain);
     }
 
-    /// Ends the line; if it was open, it was text.
+    /// Ends the line; if its kind was not decided, it is text.
     pub fn end_line(&mut self) {
         if !matches!(self.line.stage, Stage::Decided(_)) {
             self.decide_text();
@@ -180,7 +180,7 @@ impl BlockScanner {
         self.line.stage = Stage::Decided(kind);
     }
 
-    /// White space before the text of this line makes it no code, because something stood there.
+    /// Forbids that white space makes this line code, because something else stood before it.
     pub fn forbid_indented_code(&mut self) {
         if let Stage::Over(_) = self.line.stage {
             self.line = Line::new();
@@ -193,7 +193,7 @@ impl BlockScanner {
         self.containers.as_slice()
     }
 
-    /// How many of them were open before the line; the others began on it.
+    /// Number of these containers that were open before the line; the others began on it.
     pub fn kept_containers(&self) -> usize {
         self.line.depth - self.line.opened
     }
@@ -203,27 +203,28 @@ impl BlockScanner {
         self.line.content
     }
 
-    /// Bytes of the line before what is neither white space nor the mark of a container.
+    /// Number of bytes of the line before its first that is neither white space nor the mark of a
+    /// container.
     pub fn begins(&self) -> usize {
         self.line.begins.max(self.line.content.bytes)
     }
 
-    /// The text of the line begins with a bar.
+    /// True if the text of the line begins with a bar.
     pub fn begins_with_bar(&self) -> bool {
         self.line.cells.begins_with_bar()
     }
 
-    /// A paragraph is open that the line may go on with, or that it is in.
+    /// True if a paragraph is open that the line may continue, or that it is in.
     pub fn is_in_paragraph(&self) -> bool {
         matches!(self.leaf, Leaf::Paragraph { .. })
     }
 
-    /// The next byte is the first of a line.
+    /// True if the next byte is the first of a line.
     pub fn is_at_line_start(&self) -> bool {
         matches!(self.line.stage, Stage::Over(_)) || self.line.bytes == 0
     }
 
-    /// What has been read of the line is code, whatever follows.
+    /// True if what has been read of the line is code, whatever follows.
     pub fn is_in_code(&self) -> bool {
         use LineKind::{FenceClose, FenceLine, FenceOpen, IndentedCode};
         match self.line.stage {
@@ -235,13 +236,13 @@ impl BlockScanner {
         }
     }
 
-    /// A fence was open before the line, and nothing read of it has ended it.
+    /// True if a fence was open before the line, and nothing read of the line has ended it.
     pub fn may_be_in_fence(&self) -> bool {
         let undecided = matches!(self.line.stage, Stage::Indent | Stage::AfterQuote);
         matches!(self.leaf, Leaf::Fence(_)) && (undecided || self.is_in_code())
     }
 
-    /// What the line is, if that is decided; the last one if none has begun since.
+    /// Kind of the line, if it is decided; of the last line if none has begun since.
     pub fn kind(&self) -> Option<LineKind> {
         match self.line.stage {
             Stage::Decided(kind) | Stage::Over(kind) => Some(kind),
@@ -249,7 +250,7 @@ impl BlockScanner {
         }
     }
 
-    /// State of the current line, before its kind may be decided.
+    /// State of the current line: what has been read of it, or its kind if that is decided.
     pub fn so_far(&self) -> SoFar {
         match self.line.stage {
             Stage::Indent | Stage::AfterQuote => SoFar::Nothing,
@@ -301,7 +302,7 @@ impl BlockScanner {
         }
     }
 
-    /// What is left of the leaf at the end of a line.
+    /// Updates the open block at the end of a line of this kind.
     fn end_leaf(&mut self, kind: LineKind) {
         match kind {
             LineKind::Text | LineKind::Continuation => {

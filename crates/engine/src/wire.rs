@@ -13,6 +13,8 @@ mod json;
 mod latest;
 mod native;
 pub mod patch;
+#[cfg(feature = "schema")]
+pub mod schema;
 mod sentences;
 pub mod snapshot;
 pub mod sse;

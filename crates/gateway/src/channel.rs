@@ -60,7 +60,8 @@ struct OpenChannel {
 }
 
 impl Channels {
-    /// Events within `window` after a send go out together; zero sends every event at once.
+    /// Starts without channels. Events within `window` after a send go out together; zero sends
+    /// every event at once.
     pub fn new(log: Log, window: Duration) -> Channels {
         let (stop, open_channels) = (watch::Sender::new(false), Mutex::default());
         Channels(Arc::new(ChannelsShared {
@@ -119,7 +120,7 @@ impl Channels {
         Ok((batches, position))
     }
 
-    /// Closes a channel without readers. Returns true if it did.
+    /// Removes a channel if it has no readers, so that no reader joins it. Returns true if it did.
     fn close_if_idle(&self, topic: Topic, epoch: u32, sender: &Sender<FrameBatch>) -> bool {
         let mut open_channels = self.lock();
         if sender.has_receivers() {

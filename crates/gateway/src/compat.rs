@@ -69,7 +69,7 @@ enum EncoderStage {
 }
 
 impl<P: Protocol> Encoder<P> {
-    /// Waits for the first `run_started`.
+    /// Encoder that ignores all records before the first `run_started`.
     pub fn new(protocol: P) -> Encoder<P> {
         Encoder { stage: EncoderStage::Waiting, protocol }
     }

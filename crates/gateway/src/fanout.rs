@@ -62,8 +62,8 @@ pub struct Receiver<T> {
     key: usize,
 }
 
-/// Creates a broadcast with its first receiver. A receiver more than `keep` values behind gets
-/// `Missed`. `last` is the value before the first one sent.
+/// Creates a broadcast with its first receiver. A receiver more than `recent_max` values behind
+/// gets `Missed`. `initial` is the value before the first one sent; no receiver gets it.
 pub fn fanout<T: Clone>(recent_max: usize, initial: T) -> (Sender<T>, Receiver<T>) {
     let shared = Arc::new(FanoutShared {
         sent_count: AtomicU64::new(0),

@@ -124,8 +124,8 @@ impl Fold {
         self.last_position
     }
 
-    /// Reads the next records and writes the frames for which `wanted` is true, including merged
-    /// ones. Returns false at the end of the log.
+    /// Reads the next records and writes those of their frames for which `should_write` is true,
+    /// including merged ones. Returns false at the end of the log.
     pub async fn read_and_encode(
         &mut self,
         log: &Log,

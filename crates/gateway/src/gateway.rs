@@ -27,7 +27,7 @@ pub struct Gateway {
     pub origin_policy: OriginPolicy,
     pub failed_attempts: FailedAttempts,
     pub login_links: LoginLinks,
-    /// True if clients connect over TLS.
+    /// Scheme of the URLs with which clients connect.
     pub scheme: Scheme,
     pub connection_limits: ConnectionLimits,
     credential_store: SharedCredentialStore,
@@ -177,7 +177,7 @@ impl Gateway {
         self.wake_all();
     }
 
-    /// Ends all open streams, because the gateway stops.
+    /// Marks the gateway as stopping, and wakes all streams so that they end.
     pub fn stop_streams(&self) {
         self.scheduler.stopping.send_replace(true);
         self.wake_all();

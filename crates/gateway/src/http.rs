@@ -85,7 +85,7 @@ fn authenticated_routes() -> Vec<Route> {
     ]
 }
 
-/// Public routes.
+/// Routes that need no credential.
 fn public_routes() -> Vec<Route> {
     vec![
         ("/healthz", get(health_and_metrics::healthz)),

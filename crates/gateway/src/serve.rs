@@ -68,7 +68,8 @@ pub async fn serve(
     Ok(())
 }
 
-/// Interrupts runs, closes streams, and waits for both up to the drain timeout.
+/// Interrupts runs, closes streams, and waits for both up to the drain timeout; then closes the
+/// channels and the log.
 async fn drain_connections(gateway: &Gateway, closing: Sender<()>, permits: &Semaphore) {
     let drained = async {
         gateway.scheduler.runs.interrupt_all_and_wait().await;

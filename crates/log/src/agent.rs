@@ -120,7 +120,8 @@ impl Job {
         Ok(job)
     }
 
-    /// Job for a run that was waiting for an answer when an earlier process ended.
+    /// Creates the job of a run that was waiting for an answer when an earlier process ended, and
+    /// sets the number of open asks in its ticket.
     pub fn from_waiting_run(prompt: Prompt, handles: RunHandles, unfinished: UnfinishedRun) -> Job {
         handles.ticket.set_open_ask_count(unfinished.open_ask_count());
         Job { prompt, open_run: Some(OpenRun { handles, unfinished }) }
@@ -132,7 +133,7 @@ impl Job {
         Some((run.log().clone(), run.session(), run.run_id()))
     }
 
-    /// Watches the run's `RunControl`.
+    /// Returns a receiver of the run's `RunControl`. `None` once an append has failed.
     pub fn control_receiver(&self) -> Option<watch::Receiver<RunControl>> {
         self.open_run.as_ref().map(|open_run| open_run.handles.ticket.control.clone())
     }
@@ -170,8 +171,8 @@ impl Job {
         result
     }
 
-    /// Messages that are to join this run. They stay queued until
-    /// `JoiningMessages::remove_from_queue`.
+    /// Locks the queue and reads the messages that are to join this run. They stay queued until
+    /// `JoiningMessages::remove_from_queue`. `None` if there are none.
     pub async fn take_joining_messages(&self) -> Result<Option<JoiningMessages>, StoreError> {
         let Some(OpenRun { handles: RunHandles { appender: run, queues, .. }, .. }) =
             &self.open_run

@@ -11,7 +11,8 @@ use crate::limits::BLOB_BYTES_MAX;
 use crate::store::StoreError;
 use crate::{Log, TimedEvent};
 
-/// Stores inline images as blobs. Images that are not valid base64, or are too large, stay inline.
+/// Stores inline images as blobs and replaces them in the events by their digests. Images that are
+/// not valid base64, or are too large, stay inline.
 pub(crate) async fn store_inline_images(
     log: &Log,
     session: SessionId,

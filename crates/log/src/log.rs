@@ -182,7 +182,8 @@ impl RunAppender {
         self.run_id
     }
 
-    /// Counts an event that is already in the log, for a run that an earlier process began.
+    /// Indexes an event that is already in the log, for a run that an earlier process began.
+    /// Appends nothing.
     pub fn replay_logged_event(&mut self, event: &Event<'_>) {
         self.indexer.apply(event);
     }

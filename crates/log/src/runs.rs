@@ -121,7 +121,8 @@ impl Drop for Ticket {
 }
 
 impl ActiveRuns {
-    /// Empty registry. `news` is notified when a run is removed.
+    /// Creates an empty registry. `session_changes` is notified when a run is removed or its number
+    /// of open asks changes.
     pub fn new(session_changes: SessionChanges) -> ActiveRuns {
         ActiveRuns { session_changes, ..ActiveRuns::default() }
     }

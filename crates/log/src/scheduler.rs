@@ -39,7 +39,8 @@ impl std::fmt::Debug for SharedAgent {
 }
 
 impl Scheduler {
-    /// Opens the log on a store and ends the runs that an earlier process left open.
+    /// Opens the log on a store and ends the runs that an earlier process left open, except those
+    /// that the agent can resume.
     pub async fn open(
         store: Arc<dyn Store>,
         agent: Option<Arc<dyn Agent>>,

@@ -203,7 +203,7 @@ pub trait CredentialStore: Send + Sync + 'static {
     fn token_by_digest(&self, digest: [u8; 32]) -> Result<Option<Token>, StoreError>;
     /// All tokens of an owner.
     fn owner_tokens(&self, owner: OwnerId) -> Result<Vec<Token>, StoreError>;
-    /// Returns false if the owner has no such token.
+    /// Revokes a token. Returns false if the owner has no such token.
     fn revoke_token(&self, owner: OwnerId, token: TokenId, now: Millis)
     -> Result<bool, StoreError>;
     /// Stores a shared link.

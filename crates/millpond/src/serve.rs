@@ -160,7 +160,7 @@ fn write_address_file(folder: &Path, url: &str) {
 }
 
 impl ListeningGateway {
-    /// URL of the gateway.
+    /// URL of the address that the listener is bound to.
     pub(crate) fn url(&self) -> String {
         format!("{}://{}", self.scheme.as_str(), self.local_address)
     }

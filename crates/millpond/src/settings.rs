@@ -199,7 +199,7 @@ impl Settings {
         })
     }
 
-    /// Folder of the settings file, to which its paths are relative.
+    /// Folder of the settings file, to which the paths in its profiles are relative.
     pub(crate) fn base_folder(&self) -> &Path {
         self.file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""))
     }
@@ -213,7 +213,7 @@ struct Given<'a> {
 }
 
 impl Given<'_> {
-    /// Parses the value with precedence, or the default.
+    /// Parses the flag, else the variable, else the value in the file, else the default.
     fn parse<T: SettingValue>(
         self,
         key: &'static str,

@@ -232,7 +232,7 @@ impl Chat {
         rows
     }
 
-    /// Prints a dimmed line in the scrollback.
+    /// Adds a dimmed line, printed with the next settled rows.
     pub fn add_notice(&mut self, words: &str) {
         push_wrapped_text(&mut self.notices, self.options, ("· ", Style::DIM), words, Style::DIM);
     }
@@ -257,7 +257,7 @@ impl Chat {
         self.editor.set_text(&both);
     }
 
-    /// Prints the next page from its beginning.
+    /// Lifts the limit on earlier items, for the next page.
     pub fn print_whole_history(&mut self) {
         self.renderer.print_whole_history();
     }

@@ -1,11 +1,11 @@
-//! Markdown to rows, as it arrives.
+//! Incremental renderer of Markdown to rows.
 //!
-//! Lines are read once. A row is settled when nothing that follows can change it, or when what
-//! could change it would have to be held for longer than the screen is tall; it is handed out
-//! once, in order. What is not settled is shown by [`Markdown::live`] as it looks now.
+//! Lines are read once. A row is settled when no later text can change it, or when the text that
+//! could change it would take more rows than the screen has; it is returned once, in order.
+//! [`Markdown::live`] renders the unsettled rest as it looks now.
 //!
 //! Invariant: the settled rows depend on the text and the sizes of the screen, never on how the
-//! text was cut or when it came.
+//! text was cut or when it arrived.
 
 mod cursor;
 mod leaf;
@@ -26,11 +26,12 @@ use crate::text::Neutraliser;
 use leaf::Leaf;
 use line::{Container, Decision, Seen, Start};
 
-/// A rule is as wide as what is read with ease.
+/// Widest horizontal rule, in columns.
 const RULE_COLS_MAX: usize = 80;
 const QUOTE: &str = "│ ";
 const QUOTE_STYLE: Style = Style::coloured(Colour::Green).with_attributes_const(Attributes::DIM);
 
+/// Renders one Markdown text into rows.
 #[derive(Clone, Debug)]
 pub struct Markdown {
     size: Size,
@@ -40,25 +41,25 @@ pub struct Markdown {
     containers: Vec<Container>,
     leaf: Leaf,
     line: Line,
-    /// A blank line was read: a blank row stands before the next block.
+    /// A blank line was read: a blank row is pushed before the next block.
     gap: bool,
-    /// Something has been shown.
+    /// At least one block has been shown.
     begun: bool,
     settled: Vec<Row>,
 }
 
-/// The line that has no end yet.
+/// State of the line that has not ended yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Line {
-    /// It is not decided what it begins.
+    /// The text so far; what the line starts is not decided.
     Undecided(String),
-    /// It goes on in the leaf.
+    /// The rest of the line is pushed to the leaf.
     Decided,
 }
 
 impl Markdown {
-    /// `size` is what the message may use: the columns of the screen, and the rows that are not
-    /// needed for what is live below it.
+    /// Creates a renderer for an area of `size`: the columns of the screen, and the rows left by
+    /// the other live rows.
     #[must_use]
     pub fn new(size: Size, links: HyperlinkMode) -> Markdown {
         Markdown {
@@ -75,7 +76,7 @@ impl Markdown {
         }
     }
 
-    /// Appends text exactly as it arrived.
+    /// Appends a chunk of text, cut at any position.
     pub fn push(&mut self, text: &str) {
         let mut clean = String::with_capacity(text.len());
         self.neutral.push(text, &mut clean);
@@ -88,24 +89,24 @@ impl Markdown {
         self.part(rest);
     }
 
-    /// Says that nothing follows: everything is settled.
+    /// Ends the text and settles everything.
     pub fn finish(&mut self) {
         self.end(Ending::Final);
     }
 
-    /// The rows that have settled since the last call, in order.
+    /// Returns the rows that have settled since the last call, in order.
     pub fn take_settled(&mut self) -> Vec<Row> {
         std::mem::take(&mut self.settled)
     }
 
-    /// What is not settled, as it looks now.
+    /// Renders the unsettled rows as they look now.
     pub fn live(&self) -> Vec<Row> {
         let mut now = Markdown { settled: Vec::new(), ..self.clone() };
         now.end(Ending::Preview);
         now.settled
     }
 
-    /// From now on rows are made for a screen of this size.
+    /// Lays out the open block and later rows for a screen of this size.
     pub fn set_size(&mut self, size: Size) {
         let size = Size::new(size.cols, size.rows);
         if size != self.size {
@@ -114,8 +115,8 @@ impl Markdown {
         }
     }
 
-    /// Says that the first `rows` live rows have scrolled away as they were shown: they count as
-    /// settled and are not handed out again. What has settled before must have been taken.
+    /// Settles the first `rows` live rows without returning them: they scrolled away as they were
+    /// shown. Call `take_settled` before.
     pub fn scrolled_away(&mut self, rows: usize) {
         let before = self.settled.len();
         self.leaf.freeze(&mut self.settled);
@@ -126,7 +127,7 @@ impl Markdown {
         self.settled.drain(before..before + gone);
     }
 
-    /// A part of a line.
+    /// Appends a part of a line without its line end.
     fn part(&mut self, text: &str) {
         let mut rest = text;
         while let Line::Undecided(line) = &mut self.line {
@@ -147,8 +148,8 @@ impl Markdown {
         self.leaf.push(rest, &mut self.settled);
     }
 
-    /// Decides what the line begins, if that is already known. One that is undecided for too long
-    /// is text.
+    /// Decides what the line starts, if its text so far allows it. A line that is undecided beyond
+    /// the limit of held bytes is text.
     fn try_decide(&mut self) {
         let Line::Undecided(line) = &self.line else { return };
         if held_bytes_max(self.size) < line.len() {
@@ -181,7 +182,7 @@ impl Markdown {
         self.close_containers(0);
     }
 
-    /// Does what the line says, and gives the leaf what of it has been read.
+    /// Closes and opens blocks as decided, and pushes the line's text so far to the leaf.
     fn apply(&mut self, decision: Decision) {
         self.line = Line::Decided;
         let Decision { kept, opened, start, begins_paragraph, content } = decision;
@@ -202,7 +203,7 @@ impl Markdown {
     fn open_containers(&mut self, opened: Vec<Container>, replaces_item: bool) {
         for container in opened {
             if let Container::Item { .. } = container {
-                // Items of a list stand together, however they were written.
+                // No gap between the items of a list, also if blank lines separate them.
                 let inside = matches!(self.containers.last(), Some(Container::Item { .. }));
                 if replaces_item || inside {
                     self.gap = false;
@@ -281,7 +282,7 @@ impl Markdown {
         }
     }
 
-    /// An item without content still shows its marker.
+    /// Pushes the markers of items that have no content.
     fn close_fresh(&mut self) {
         let is_fresh =
             |container: &Container| matches!(container, Container::Item { fresh: true, .. });
@@ -300,7 +301,8 @@ impl Markdown {
         self.begun = true;
     }
 
-    /// What stands before the first and before the other rows of a block.
+    /// Returns the prefixes of a block's first row and of its other rows; an item's marker only
+    /// once.
     fn leads(&mut self) -> (Row, Row) {
         let mut first = Row::default();
         let mut rest = Row::default();
@@ -325,7 +327,8 @@ impl Markdown {
         (first.clip_to_width(max), rest.clip_to_width(max))
     }
 
-    /// Before code stands nothing but quotes, so that it can be copied.
+    /// Returns the prefix of code rows: quote bars only, so that the code can be copied. Pushes an
+    /// item's pending marker as a row of its own.
     fn code_leads(&mut self) -> Row {
         self.close_fresh();
         let quotes = self.containers.iter().filter(|&container| *container == Container::Quote);
@@ -333,7 +336,7 @@ impl Markdown {
         row.clip_to_width(self.lead_cols_max())
     }
 
-    /// Text always has half of the screen.
+    /// Returns the widest prefix: at least half of the columns are left to the text.
     fn lead_cols_max(&self) -> usize {
         self.size.width() / 2
     }

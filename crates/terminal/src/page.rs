@@ -210,7 +210,7 @@ impl PageRenderer {
         stream.resize(text, options, scrolled_away.saturating_sub(gap), &mut self.settled_rows);
     }
 
-    /// Drops the preview of the item's text, if it is the one being printed.
+    /// Restarts the preview after the item's text changed, if it is the one being printed.
     fn restart_text_preview(&mut self, key: ItemKey) {
         if let Some(stream) = self.text_stream.as_mut().filter(|stream| stream.key == key) {
             let text = self.page.items.get(key).map_or("", |item| &*item.text);
@@ -218,7 +218,8 @@ impl PageRenderer {
         }
     }
 
-    /// Prints the items that the view has settled.
+    /// Renders the items that the view has settled into settled rows, up to one that waits for an
+    /// image.
     fn settle_items(&mut self) {
         let mut waits = false;
         while let Some((key, item)) = self.page.items.iter_from(self.next_key).next() {
@@ -264,7 +265,7 @@ impl PageRenderer {
         self.settle_partial_text();
     }
 
-    /// Requests the images of the next items, so that they are fetched in parallel.
+    /// Adds the images of the next items to the wanted ones, so that they are fetched in parallel.
     fn prefetch_images(&mut self) {
         let next = self.page.items.iter_from(self.next_key).take(IMAGE_PREFETCH_ITEMS_MAX);
         for (_, item) in next.filter(|(_, item)| item.state != ItemState::Live) {
@@ -272,7 +273,7 @@ impl PageRenderer {
         }
     }
 
-    /// Prints the settled beginning of the first unprinted text item.
+    /// Renders the settled beginning of the first unprinted text item into settled rows.
     fn settle_partial_text(&mut self) {
         let bytes = self.page.settled.bytes;
         let Some((key, item)) = self.page.items.iter_from(self.next_key).next() else { return };
@@ -292,7 +293,7 @@ impl PageRenderer {
         self.settled_rows.append(&mut rows);
     }
 
-    /// Prints the next page from its beginning, without the usual limit.
+    /// Lifts the limit on earlier items, for the next page.
     pub fn print_whole_history(&mut self) {
         self.prints_whole_history = true;
     }

@@ -3,7 +3,7 @@
 // Invariant: an ask is pending from the moment it is answered here until the log resolves it or the
 // gateway rejects the answer. Answers given elsewhere are reported, not shown as pending.
 
-import { GatewayError, type Ask, type AskResolution, type GatewayClient } from "@millpond/client";
+import { GatewayError, type Ask, type ResolvedAsk, type GatewayClient } from "@millpond/client";
 import { answerText } from "../i18n/ask-text.ts";
 import { errorText } from "../i18n/error-text.ts";
 import type { Strings } from "../i18n/strings.ts";
@@ -50,7 +50,7 @@ export class PendingAnswers {
   }
 
   /** Removes a resolved ask; notifies the user if it was answered elsewhere. */
-  resolveAsk(resolution: AskResolution): void {
+  resolveAsk(resolution: ResolvedAsk): void {
     const { host, strings } = this.owner;
     const isOurs = this.sentKeys.delete(askKey(resolution));
     if (!isOurs && resolution.by === "person") host?.notify(strings.answeredElsewhere(answerText(resolution.answer, strings)));

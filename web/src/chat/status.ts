@@ -1,6 +1,6 @@
 // Status line: what a run is doing, or how it ended.
 
-import type { Page, RunEnding, Status } from "@millpond/client";
+import type { Page, EndedRun, Status } from "@millpond/client";
 import type { Strings } from "../i18n/strings.ts";
 
 export function statusText(page: Page, strings: Strings): string {
@@ -20,12 +20,12 @@ function activityText(status: Status, label: string, strings: Strings): string {
 }
 
 /** How the run ended, with detail; empty for a normal ending. */
-export function endingText(ended: RunEnding, strings: Strings): string {
+export function endingText(ended: EndedRun, strings: Strings): string {
   const reason = endingReason(ended, strings);
   return ended.detail && reason ? `${reason}: ${ended.detail}` : reason;
 }
 
-function endingReason({ outcome, stop, reason, reply }: RunEnding, strings: Strings): string {
+function endingReason({ outcome, stop, reason, reply }: EndedRun, strings: Strings): string {
   if (outcome === "completed") {
     if (stop === "length") return strings.endedByLength;
     return reply === "none" && stop !== "tools" && stop !== "paused" ? strings.noReply : "";

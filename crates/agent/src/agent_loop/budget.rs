@@ -87,7 +87,7 @@ impl AgentLoop {
         Ok((ask, expires_at_ms))
     }
 
-    /// Waits for the answer; true if the budget is raised.
+    /// Waits for the answer or the expiry and resolves the ask; true if the budget is raised.
     async fn wait_for_budget_answer(
         &mut self,
         mut answers: mpsc::Receiver<Answer>,

@@ -148,7 +148,7 @@ async fn read_summary_reply(
 }
 
 /// Rewrites calls and results as text: providers accept calls only together with the tools. Cuts
-/// long outputs and drops images, which a summary does not need.
+/// long outputs and drops reasoning and images, which a summary does not need.
 fn flatten_calls_to_text(turns: &[Turn]) -> Vec<Turn> {
     let flatten_part = |part: &Part| match part {
         Part::Text(text) => Some(Part::Text(text.clone())),

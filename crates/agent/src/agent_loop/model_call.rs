@@ -100,7 +100,7 @@ impl AgentLoop {
         Ok(self.stop_signal.run_unless_stopped(tokio::time::sleep(delay)).await?)
     }
 
-    /// Reads a reply to its end. `Some` if the call may be retried: nothing was written yet.
+    /// Writes a reply to the log, to its end. `Some` if the call may be retried: it had no output.
     async fn read_model_reply(
         &mut self,
         reply: ReplyStream,
@@ -137,7 +137,8 @@ impl AgentLoop {
         }
     }
 
-    /// Ends the run unless there are calls to run. Calls that a length limit cut are not run.
+    /// Returns `LoopExit::Finish` unless there are calls to run. Calls that a length limit cut are
+    /// not run.
     fn check_complete_reply(&self, stop: StopReason) -> Result<Option<CallFailure>, LoopExit> {
         let has_calls = !self.writer.conversation.pending_calls().is_empty();
         if has_calls && stop != StopReason::Length {

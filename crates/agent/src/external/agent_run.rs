@@ -154,7 +154,7 @@ impl AgentRun {
         Ok(())
     }
 
-    /// Handles events in a loop; always ends with a `RunExit`.
+    /// Sends the opening messages, then handles events in a loop; always ends with a `RunExit`.
     async fn process_events(&mut self) -> Result<std::convert::Infallible, RunExit> {
         if self.config.approval_mode == ApprovalMode::Yolo {
             self.writer
@@ -251,7 +251,8 @@ impl AgentRun {
         if line_outcome.turn_end == TurnEnd::NotYet { Ok(()) } else { Err(RunExit::TurnOver) }
     }
 
-    /// Passes a line to the engine; in two-way protocols marked with its direction.
+    /// Parses a line into events and appends them. In JSON-lines protocols the line is marked with
+    /// its direction, and dropped if it is not JSON.
     async fn write_line_to_log(
         &mut self,
         direction: char,

@@ -164,7 +164,7 @@ fn deny_response(reason: &str) -> Value {
     json!({"behavior": "deny", "message": reason})
 }
 
-/// The tool's input with `words` as the answer to every question.
+/// The tool's input with `answer` as the answer to every question.
 fn input_with_answers(input: &Value, answer: &str) -> Value {
     let mut input = input.clone();
     let questions = input.get("questions").and_then(Value::as_array).cloned().unwrap_or_default();

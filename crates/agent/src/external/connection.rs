@@ -196,7 +196,7 @@ impl Connection {
         self.input = AgentInput::Closed;
     }
 
-    /// The end of stderr, once the agent has ended.
+    /// Waits briefly for the end of stderr and returns its last bytes as text.
     pub(super) async fn stderr_tail(&mut self) -> String {
         self.stderr.text_after_exit().await
     }

@@ -51,7 +51,7 @@ impl Profile {
         })
     }
 
-    /// Fails if a field that has no effect for this agent is set.
+    /// Fails if a field is set that has no effect for this agent, or one that it needs is not set.
     fn reject_unused_fields(&self, kind: AgentKind) -> Result<(), ProfileError> {
         let agent = kind.profile_name();
         let model_fields = [

@@ -59,8 +59,8 @@ fn transport_json(transport: &ServerTransport) -> Value {
     }
 }
 
-/// Digest of the canonical form (RFC 8785). A value without one (a number beyond `f64`) is refused
-/// by no tool; its plain form is used.
+/// Digest of the canonical form (RFC 8785), or of the plain form of a value that has no canonical
+/// one (a number beyond `f64`).
 fn canonical_digest(action: &Value) -> String {
     serde_json_canonicalizer::to_vec(action)
         .map_or_else(|_| legacy_digest(action), |bytes| Digest::sha256(&bytes).to_string())

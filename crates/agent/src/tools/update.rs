@@ -71,7 +71,7 @@ impl UpdateSender {
 }
 
 impl UpdateSender {
-    /// Sends a result that is complete.
+    /// Sends the text of a result as output; returns its error without sending it.
     pub(super) async fn send_result(
         &self,
         result: Result<String, ToolCallError>,

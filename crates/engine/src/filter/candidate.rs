@@ -85,7 +85,7 @@ impl Filter {
         }
     }
 
-    /// Returns the position after a `<` that begins no tag; the text after it is rescanned.
+    /// Reads a `<` that begins no tag as text. Returns the position after it, to rescan from.
     pub(super) fn resume_after_non_tag(
         &mut self,
         begin: usize,

@@ -79,7 +79,8 @@ impl Inline {
         }
     }
 
-    /// After back-ticks that a line's text begins with; `blocks` has read the byte after them.
+    /// Creates the state after back-ticks that a line's text begins with; `blocks` has read the
+    /// byte after them.
     pub(super) fn at_line_start(ticks: usize, blocks: &BlockScanner) -> Inline {
         let place = match blocks.so_far() {
             SoFar::FenceMarks => Place::AfterFenceMarks,
@@ -165,7 +166,7 @@ impl Inline {
         }
     }
 
-    /// Back-ticks stood at the start of a line, and `byte` after them.
+    /// Reads `byte`, which follows `len` back-ticks at the start of a line.
     fn step_after_ticks(&mut self, len: usize, byte: u8, blocks: &mut BlockScanner) -> InlineStep {
         let ticks = Inline::at_line_start(len, blocks);
         if ticks.place == Place::AfterFenceMarks || !blocks.is_in_paragraph() {
@@ -180,6 +181,7 @@ impl Inline {
         }
     }
 
+    /// True if as many back-ticks as `run` close the code; otherwise remembers the run.
     fn closes(&mut self, run: usize) -> bool {
         if self.ticks == run {
             return true;
@@ -191,13 +193,14 @@ impl Inline {
         false
     }
 
-    /// The paragraph ended with the line before the last of `held`.
+    /// Returns where the code ends that `held` begins in. The paragraph ended before the last line
+    /// of `held`.
     pub(super) fn at_paragraph_end(&self, held: &str) -> Option<usize> {
         self.code_end(held.rfind('\n').map_or(held, |end| &held[..end]))
     }
 
-    /// The opening run opens nothing. Says where the code ends that the text held, up to the end
-    /// of its paragraph, begins in, if a later run opened some.
+    /// Returns where the code ends that the held text begins in, if a later run than the opening
+    /// one opened some. `paragraph` is the held text up to the end of its paragraph.
     fn code_end(&self, paragraph: &str) -> Option<usize> {
         let mut rest = self.passed.as_slice();
         while let Some((&run, later)) = rest.split_first() {
@@ -212,7 +215,7 @@ impl Inline {
         None
     }
 
-    /// The message ended: where the code ends that `held` begins in.
+    /// Returns where the code ends that `held` begins in, now that the message has ended.
     pub(super) fn at_end(&self, held: &str, blocks: &BlockScanner) -> Option<usize> {
         match self.clone().step(b'\n', &mut blocks.clone()) {
             InlineStep::Code | InlineStep::CodeEndedLine | InlineStep::FenceOpened => {
@@ -225,7 +228,7 @@ impl Inline {
     }
 }
 
-/// The end of the first run of exactly `len` back-ticks.
+/// Returns the end of the first run of exactly `len` back-ticks.
 fn run_end(text: &str, len: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;

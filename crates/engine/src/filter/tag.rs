@@ -162,7 +162,7 @@ enum TagState {
 }
 
 impl TagState {
-    /// True if white space is a delimiter in this state.
+    /// True if non-ASCII white space counts as a space in this state.
     fn is_space_significant(self) -> bool {
         !matches!(self, TagState::Quoted(..) | TagState::AttributeName(_) | TagState::Unquoted(_))
     }

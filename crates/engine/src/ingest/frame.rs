@@ -126,7 +126,8 @@ impl Cutter {
         }
     }
 
-    /// Switches from lines to server-sent events: the lines so far were a preamble.
+    /// Switches from lines to server-sent events and decodes `events`: the lines so far were a
+    /// preamble.
     fn switch_to_sse(&mut self, events: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
         self.transport = Transport::Sse(SseDecoder::default());
         self.push(events, out);

@@ -33,7 +33,7 @@ pub enum Marker {
 }
 
 impl Marker {
-    /// Columns that it takes.
+    /// Number of columns that the marker takes.
     pub(super) fn width(self) -> usize {
         match self {
             Marker::Bullet(_) => 1,
@@ -41,7 +41,8 @@ impl Marker {
         }
     }
 
-    /// Whether an item with it may follow a line of a paragraph without a blank line between.
+    /// True if an item with this marker may follow a line of a paragraph without a blank line
+    /// between.
     pub(super) fn interrupts_paragraph(self) -> bool {
         matches!(self, Marker::Bullet(_) | Marker::Number { value: 1, .. })
     }
@@ -81,7 +82,7 @@ impl Containers {
         self.len = self.len.min(len);
     }
 
-    /// Opens one inside the first `depth`; the others end. The caller makes sure that
+    /// Opens a container inside the first `depth` ones; the others end. The caller makes sure that
     /// `MARKDOWN_NESTING_MAX` is not reached.
     pub(super) fn open(&mut self, depth: usize, container: Container) {
         if let Some(place) = self.open.get_mut(depth) {

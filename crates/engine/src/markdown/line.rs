@@ -163,7 +163,7 @@ impl Line {
         self.column - self.content.column
     }
 
-    /// Reads white space: how many columns it takes depends on where it stands.
+    /// Advances the column by white space; the width of a tab depends on the column.
     pub(super) fn pass_white(&mut self, byte: u8) {
         self.column += match byte {
             b' ' => 1,
@@ -172,7 +172,7 @@ impl Line {
         };
     }
 
-    /// The place after the byte just read, `column` being in it or at its end.
+    /// Position after the byte just read, at `column`, which may be inside a tab.
     pub(super) fn place(&self, column: usize) -> Position {
         Position { bytes: self.bytes, column, spare: self.column - column }
     }

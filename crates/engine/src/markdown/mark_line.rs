@@ -63,7 +63,7 @@ enum Underline {
 }
 
 impl MarkLine {
-    /// A line whose content begins with `byte`; nothing if it cannot be of marks.
+    /// Begins a line whose content begins with `byte`; `None` if it cannot be a line of marks.
     pub(super) fn begin(byte: u8, before: Before, place: Place) -> Option<MarkLine> {
         let (in_paragraph, head_cells) = match before {
             Before::Nothing => (false, 0),
@@ -85,7 +85,7 @@ impl MarkLine {
         line.step(byte).then_some(line)
     }
 
-    /// Reads one more byte; says whether the line may still be of marks.
+    /// Reads one more byte. Returns true if the line may still be one of marks.
     #[must_use]
     pub(super) fn step(&mut self, byte: u8) -> bool {
         let is_white = is_white(byte);
@@ -109,7 +109,7 @@ impl MarkLine {
         self.thematic_break.is_some() || self.underline.is_some() || self.delimiters.is_some()
     }
 
-    /// What the line is, now that it has ended.
+    /// Returns what the line is, now that it has ended; `None` if it is no line of marks.
     pub(super) fn at_end(self) -> Option<WholeLine> {
         let columns = self.delimiters.map_or(0, DelimiterRow::columns);
         if 0 < columns && columns == self.head_cells {
@@ -122,7 +122,7 @@ impl MarkLine {
         breaks.then_some(WholeLine::ThematicBreak)
     }
 
-    /// So many marks that it hardly is anything but an underline.
+    /// True if the line has so many marks that it hardly is anything but an underline.
     pub(super) fn looks_like_underline(self) -> bool {
         match self.underline {
             Some(Underline::Marks(marks) | Underline::Ended(marks)) => {
@@ -132,7 +132,7 @@ impl MarkLine {
         }
     }
 
-    /// It may make the line before it the head of a table.
+    /// True if the line may make the one before it the head of a table.
     pub(super) fn may_delimit(self) -> bool {
         self.delimiters.is_some()
     }

@@ -18,8 +18,8 @@ const HEADING_LEVELS: usize = 6;
 const NUMBER_DIGITS_MAX: u8 = 9;
 
 impl BlockScanner {
-    /// Reads a byte of a line that is not decided. The answer is about back-ticks only: a decision
-    /// is left in the line's stage.
+    /// Reads a byte of a line that is not decided, and leaves a decision in the line's stage.
+    /// Returns `Found::Ticks` at the byte after back-ticks, else `None`.
     pub(super) fn read_start(&mut self, byte: u8) -> Option<Found> {
         match self.line.stage {
             Stage::Indent => self.read_indent(byte),
@@ -139,7 +139,7 @@ impl BlockScanner {
         };
     }
 
-    /// Passes the mark of a quote that goes on.
+    /// Reads the mark of a quote that was open before the line.
     fn pass_quote(&mut self) {
         self.line.depth += 1;
         self.pass_quote_mark();
@@ -191,7 +191,7 @@ impl BlockScanner {
             && (marker.interrupts_paragraph() || !self.interrupts())
     }
 
-    /// A paragraph is open and the line is in all of its containers.
+    /// True if a paragraph is open and the line is in all of its containers.
     fn interrupts(&self) -> bool {
         self.is_in_paragraph() && self.is_in_all()
     }
@@ -221,7 +221,7 @@ impl BlockScanner {
         self.leaf = Leaf::None;
     }
 
-    /// The fence that the line is in, as far as its containers say.
+    /// Returns the open fence that the line is in, as far as its containers say.
     pub(super) fn open_fence(&self) -> Option<Fence> {
         let Leaf::Fence(fence) = self.leaf else { return None };
         let is_item = |container: &Container| matches!(container, Container::Item { .. });
@@ -240,7 +240,7 @@ impl BlockScanner {
         }
     }
 
-    /// What the line is if it is text.
+    /// Kind of the line if it is text.
     pub(super) fn text_kind(&self) -> LineKind {
         match self.leaf {
             Leaf::Paragraph { .. } => LineKind::Continuation,
@@ -254,7 +254,7 @@ impl BlockScanner {
         self.decide(LineKind::FenceOpen(fence));
     }
 
-    /// Closes and opens what a line of this kind does.
+    /// Withholds `kind` as the kind of the line; closes and opens the blocks that such a line does.
     pub(super) fn decide(&mut self, kind: LineKind) {
         self.line.stage = Stage::Withheld(kind);
         if self.line.begins + 1 < self.line.bytes {
@@ -283,7 +283,7 @@ impl BlockScanner {
         self.containers.truncate(self.line.depth);
     }
 
-    /// What a line is that was open when it ended.
+    /// Decides and returns the kind of a line that was not decided when it ended.
     pub(super) fn kind_at_end(&mut self, stage: Stage) -> LineKind {
         match stage {
             Stage::Indent | Stage::AfterQuote => return self.end_blank(),
@@ -348,7 +348,7 @@ impl BlockScanner {
     }
 }
 
-/// Columns of an item's indentation and marker: a few, unless something was taken out before it.
+/// Converts the columns of an item's indentation and marker; more than fit count as the most.
 fn item_indent(columns: usize) -> u8 {
     u8::try_from(columns).unwrap_or(u8::MAX)
 }

@@ -37,12 +37,12 @@ impl CellCount {
         };
     }
 
-    /// A line that has text before what is read next.
+    /// Creates the count of a line that has text before what is read next.
     pub(super) fn after_text() -> CellCount {
         CellCount { last: Last::Text, ..CellCount::new() }
     }
 
-    /// Reads a stretch without bars and backslashes; most text is left after a glance.
+    /// Reads text without bars and backslashes; usually this compares one field and returns.
     #[inline]
     pub(super) fn pass(&mut self, plain: &[u8]) {
         if self.last != Last::Text && !plain.trim_ascii().is_empty() {
@@ -54,7 +54,7 @@ impl CellCount {
         self.leads
     }
 
-    /// Cells of the line; none where it has no bar, or nothing but one.
+    /// Number of cells of the line; 0 if it has no bar, or nothing but one.
     pub(super) fn cells(&self) -> usize {
         let inner = self.bars - usize::from(self.leads);
         match (self.bars, self.last) {
@@ -91,7 +91,7 @@ impl DelimiterRow {
         DelimiterRow { bars: 0, cells: 0, cell: DelimiterCell::LineStart }
     }
 
-    /// Reads one more byte; nothing if the line is no line of delimiters.
+    /// Reads one more byte; `None` if the line is no line of delimiters.
     pub(super) fn step(mut self, byte: u8) -> Option<DelimiterRow> {
         use DelimiterCell::{Colon, Dashes, Ended, LineStart, Start};
         self.bars += usize::from(byte == b'|');
@@ -110,7 +110,7 @@ impl DelimiterRow {
         Some(self)
     }
 
-    /// The columns of the table, now that the line has ended; none if it is no line of delimiters.
+    /// Number of columns of the table, now that the line has ended; 0 if it has no delimiters.
     pub(super) fn columns(self) -> usize {
         match self.cell {
             // It is the underline of a heading.

@@ -108,7 +108,7 @@ impl RunState {
     }
 }
 
-/// The end of an ask that is closed without an answer.
+/// Builds the event that closes an ask without an answer.
 pub(super) fn ask_left_unanswered(ask: String) -> Event<'static> {
     Event::AskResolved { ask: ask.into(), answer: "".into(), by: AnsweredBy::Nobody }
 }

@@ -41,7 +41,7 @@ impl Fingerprint {
         self.len += bytes.len();
     }
 
-    /// Hash of the text.
+    /// Hash of the text without leading white space; trailing white space counts.
     pub(crate) fn hash(&self) -> u64 {
         self.hash
     }

@@ -90,7 +90,7 @@ impl RunState {
         self.finish_request.apply_control_word(meaning, before);
     }
 
-    /// Makes the finish request of a message that ended certain.
+    /// Turns the finish request of a message that has ended into a requested end of the run.
     pub(super) fn settle_finish_request(&mut self, message: Option<MessageId>) {
         if std::mem::take(&mut self.finish_request) != FinishRequest::None
             && let Some(round) = &self.open_round

@@ -192,7 +192,7 @@ impl OpenTools {
         });
     }
 
-    /// Marks a tool's arguments as complete, once.
+    /// Emits `ToolReady`, once: the tool's arguments are complete.
     pub(super) fn mark_ready(&mut self, step: StepId, out: &mut EventEmitter<'_>) {
         if let Some(tool) = self.find_mut(step)
             && tool.arguments == ArgumentsState::Partial
@@ -202,7 +202,7 @@ impl OpenTools {
         }
     }
 
-    /// Marks the arguments of all open tools as complete.
+    /// Emits `ToolReady` for each open tool that had none: all arguments are complete.
     pub(super) fn mark_all_ready(&mut self, out: &mut EventEmitter<'_>) {
         for tool in &mut self.tools {
             if tool.arguments == ArgumentsState::Partial {
@@ -306,7 +306,7 @@ impl OpenTool {
 }
 
 impl ArgumentsState {
-    /// The end of a tool that has no result.
+    /// Builds the end event of a tool that has no result.
     pub(super) fn end_without_result(self, step: StepId) -> Event<'static> {
         let outcome = match self {
             ArgumentsState::Partial => ToolOutcome::Cut,

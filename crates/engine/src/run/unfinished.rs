@@ -115,7 +115,7 @@ impl UnfinishedRun {
         self.withdrawn_messages.extend(messages);
     }
 
-    /// True if the run is waiting only for the answer to an ask.
+    /// True if the run has not ended, an ask is open and no message is.
     pub fn is_waiting_for_answer(&self) -> bool {
         self.started && !self.ended && self.open_message.is_none() && !self.open_asks.is_empty()
     }

@@ -150,7 +150,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Sets the reported end and ends the open text. Changes nothing if the run is ready to end.
+    /// Sets the reported end, unless the run is ready to end, and ends the open text.
     fn interrupt_source(&mut self, verdict: ReportedEnd) {
         let before = self.state.reported_end.clone();
         if !self.state.is_ready_to_end() {
@@ -206,7 +206,8 @@ impl Writer<'_> {
 
 /// Rounds and usage.
 impl Writer<'_> {
-    /// Starts a round (one model call); ends the open one.
+    /// Ends the open round and starts one (a model call); ends the run instead if that was
+    /// requested.
     pub fn start_round(&mut self, model: Option<&str>, response: Option<&str>) {
         self.state.start_round(model, response, self.filter, &mut self.emitter);
     }

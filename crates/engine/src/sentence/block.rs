@@ -58,7 +58,7 @@ impl Blocks {
         }
     }
 
-    /// Reads `c`; `held` is what it asked to hold before.
+    /// Reads `c` and decides about it and `held`, the text held before it.
     pub(super) fn read(&mut self, c: char, held: &str) -> CharDecision {
         let found = self.scan(c);
         if !held.is_empty() && SENTENCE_HELD_BYTES_MAX < held.len() + c.len_utf8() {
@@ -70,7 +70,7 @@ impl Blocks {
         if self.line.is_some() { self.line_start(c, held) } else { self.in_line(c, found, held) }
     }
 
-    /// Whether the start of the line is surely one in a fence; then it matters no more.
+    /// True if the line is surely one in a fence; then its start is no longer read.
     fn goes_on_with_fence(&mut self, held: &str) -> bool {
         let goes_on = matches!(self.block, Block::Fence { .. })
             && self.line.is_some()
@@ -82,7 +82,7 @@ impl Blocks {
         goes_on
     }
 
-    /// Gives `c` to the scanner; says what it found by it.
+    /// Gives `c` to the Markdown scanner and returns what it found.
     fn scan(&mut self, c: char) -> markdown::Found {
         if c.is_ascii() {
             return self.scanner.read(c as u8);
@@ -97,8 +97,8 @@ impl Blocks {
         found
     }
 
-    /// Reads what a text begins with as far as it says nothing about what is before it: plain words
-    /// of a paragraph, the rest of a line of another block. Says how many bytes that is.
+    /// Reads the beginning of a text in which no piece can end: plain words of a paragraph, the
+    /// rest of a line of another block. Returns its length in bytes.
     pub(super) fn skip(&mut self, text: &str) -> usize {
         if self.line.is_some() {
             return 0;
@@ -126,7 +126,7 @@ impl Blocks {
         len
     }
 
-    /// The message is over: whether a piece ends before what is held.
+    /// Ends the message: decides whether a piece ends before the held text.
     pub(super) fn finish(&mut self, held: &str) -> CharDecision {
         let found = self.scan('\n');
         if self.line.is_some() {
@@ -136,7 +136,8 @@ impl Blocks {
         }
     }
 
-    /// As much is held as may be: no piece ends before it.
+    /// Decides that no piece ends before the held text, because the hold limit is reached. Reads
+    /// `c` too.
     fn give_up(&mut self, c: char, held: &str) -> CharDecision {
         match (&mut self.block, &mut self.line) {
             (Block::Paragraph(prose), Some(_)) => {
@@ -152,7 +153,7 @@ impl Blocks {
         }
     }
 
-    /// The open piece is over, if there is anything in it.
+    /// Ends the open piece, if it has more than white space and markers.
     fn break_piece(&mut self) -> CharDecision {
         if std::mem::take(&mut self.filled) { CharDecision::Break } else { CharDecision::Pass }
     }
@@ -236,7 +237,7 @@ impl Blocks {
         }
     }
 
-    /// Whether what was open is over, now that a line begins with `c`.
+    /// True if the open block is surely over, now that a line begins with `c`.
     fn surely_ended(&self, c: char, line: &LineStart) -> bool {
         let is_code = self.scanner.kind() == Some(LineKind::IndentedCode);
         if self.blank {
@@ -293,7 +294,7 @@ impl Blocks {
         verdict
     }
 
-    /// The line belongs to the block that was open.
+    /// Continues the open block: the line belongs to it.
     fn go_on(&mut self, c: char) -> CharDecision {
         self.line = None;
         if c == '\n' {
@@ -302,7 +303,7 @@ impl Blocks {
         CharDecision::Pass
     }
 
-    /// An item's marker ended with `c`.
+    /// Begins an item, whose marker ended with `c`.
     fn item(&mut self, c: char) -> CharDecision {
         let Some(line) = &mut self.line else { return CharDecision::Pass };
         let mut marker = line.take_read();
@@ -322,7 +323,7 @@ impl Blocks {
         verdict
     }
 
-    /// The line is text, from what was read of it on.
+    /// Reads the start of the line, and `c`, as text.
     fn text(&mut self, c: char) -> CharDecision {
         let Some(mut line) = self.line.take() else { return CharDecision::Pass };
         self.quoted = line.is_quoted();
@@ -366,7 +367,7 @@ impl Blocks {
     }
 }
 
-/// Bytes before the end of the line, or of the text.
+/// Number of bytes before the end of the line, or of the text.
 fn line_len(text: &str) -> usize {
     memchr::memchr(b'\n', text.as_bytes()).unwrap_or(text.len())
 }

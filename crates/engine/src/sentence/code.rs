@@ -13,17 +13,17 @@ pub(super) struct InlineCode {
 }
 
 impl InlineCode {
-    /// Inside code that a run of `len` opened.
+    /// Creates the state inside code that a run of `len` back-ticks opened.
     pub(super) fn opened(len: usize) -> InlineCode {
         InlineCode { open: Some(len), run: 0, glued: false }
     }
 
-    /// No code is open, and none may be about to.
+    /// True if no code is open, and no back-ticks that may open some are being read.
     pub(super) fn is_outside(&self) -> bool {
         self.open.is_none() && self.run == 0
     }
 
-    /// Reads `c`, `before` being the character before it. Says whether it is code or its edge.
+    /// Reads `c`, `before` being the character before it. Returns true if it is code or its edge.
     pub(super) fn step(&mut self, c: char, before: char) -> bool {
         if c == '`' && (before != '\\' || self.open.is_some() || 0 < self.run) {
             if self.run == 0 {

@@ -77,12 +77,12 @@ impl LineStart {
         }
     }
 
-    /// The line's next character is its first that is not white space.
+    /// True if nothing but white space of the line has been read.
     pub(super) fn is_untouched(&self) -> bool {
         self.place != Place::AfterMark
     }
 
-    /// The line's next character is its first.
+    /// True if nothing of the line has been read.
     pub(super) fn is_at_start(&self) -> bool {
         self.place == Place::Start
     }
@@ -147,7 +147,7 @@ impl LineStart {
         }
     }
 
-    /// What a line was that ended before it was found.
+    /// Returns what a line was that ended before anything was found.
     fn at_end(&self, blocks: &BlockScanner, open: Open) -> Found {
         let opened_item = blocks.kept_containers() < blocks.containers().len();
         match blocks.kind() {
@@ -163,7 +163,7 @@ impl LineStart {
         }
     }
 
-    /// Markers that Markdown does not know, in a line that is text to it.
+    /// Finds markers that Markdown does not know, in a line that is text to it.
     fn find_prose_marker(&self, c: char, open: Open) -> Found {
         let mut before = self.read.chars();
         match (before.next(), before.next_back()) {
@@ -180,7 +180,7 @@ impl LineStart {
         }
     }
 
-    /// Inside a paragraph only a first item may begin a list.
+    /// True if the marker may begin an item. Inside a paragraph only a first item may begin a list.
     fn may_begin_item(&self, open: Open) -> bool {
         let fresh = open != Open::Paragraph || self.in_item;
         let value = self.read.trim_end_matches(['.', ')']);

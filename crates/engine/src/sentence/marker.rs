@@ -22,7 +22,8 @@ pub(super) struct NextMarker {
 }
 
 impl NextMarker {
-    /// After an item that `marker` began, white space aside; `None` if nothing can follow it.
+    /// Creates the state in an item that `marker` began, white space aside; `None` if no marker can
+    /// follow it.
     pub(super) fn after(marker: &str) -> Option<NextMarker> {
         let first = marker.chars().next()?;
         let end = marker.find(['.', ')']).unwrap_or(marker.len());
@@ -78,7 +79,8 @@ impl NextMarker {
         CharDecision::Break
     }
 
-    /// "Go to step 2. Then" is no list. With a bracket it cannot be anything else.
+    /// True if the number belongs to the word before it: "Go to step 2. Then" is no list. With a
+    /// bracket it cannot be anything but a marker.
     fn belongs_to_word_before(&self) -> bool {
         self.expected.ends_with('.') && is_numbered_noun(&self.before)
     }

@@ -150,7 +150,8 @@ impl Bubbles {
         key
     }
 
-    /// Attaches an image to its message's bubble; a generated image gets a separate bubble.
+    /// Attaches an image to its message's bubble, which it starts if needed. A generated image gets
+    /// a separate bubble; other images of steps are not shown.
     fn attach_image<'r>(
         &mut self,
         owner: ImageOwner,

@@ -82,8 +82,8 @@ impl CommonFold {
         key
     }
 
-    /// Marks an item as complete: only a withdrawal can still change it. `transcript` settles parts
-    /// of items and does not use this.
+    /// Marks an item as complete: only a withdrawal can still change it. Emits nothing.
+    /// `transcript` settles parts of items and does not read this.
     pub(super) fn complete_item(&mut self, key: ItemKey) {
         self.settled_keys.mark_complete(key);
     }
@@ -95,7 +95,7 @@ impl CommonFold {
         }
     }
 
-    /// Emits the settled part if it has grown.
+    /// Advances the settled part over complete items; emits its new end if it has grown.
     pub(super) fn emit_settled<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
         if let Some(settled) = self.settled_keys.advance() {
             out(Patch::Settle(settled));
@@ -145,7 +145,8 @@ impl CommonFold {
         rest
     }
 
-    /// Applies an event of the active run: prompts, asks and image generation.
+    /// Applies an event of the active run: prompts, asks and image generation. Returns what is left
+    /// for the view.
     fn apply_run_event<'r>(
         &mut self,
         record: &'r Record<'_>,
@@ -190,7 +191,7 @@ impl CommonFold {
         }
     }
 
-    /// Opens an ask, resolving the oldest one beyond `OPEN_ASKS_MAX`.
+    /// Opens an ask that is not open yet, resolving the oldest one beyond `OPEN_ASKS_MAX`.
     fn open_ask<'r>(
         &mut self,
         record: &'r Record<'_>,
@@ -292,7 +293,7 @@ impl CommonFold {
         self.image_steps.contains(&step)
     }
 
-    /// Emits the ending and clears the active run.
+    /// Emits the ending and clears the active run; resolves its asks unless they may stay open.
     pub(super) fn end_run<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         let Event::RunEnded { ending } = &record.event else { return };
         let content = self.reply.take_final_text(ending);

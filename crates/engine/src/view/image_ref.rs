@@ -17,6 +17,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 /// Reference to an image on a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImageRef<'a> {
     /// The source's URL, or `sha256:` and the digest of the image's bytes.
     #[serde(rename = "ref")]

@@ -12,10 +12,12 @@ use super::image_ref::ImageRef;
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ItemKey(pub u32);
 
 /// Kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ItemKind {
     /// A prompt of the user.
@@ -48,6 +50,7 @@ pub enum ItemKind {
 
 /// State of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ItemState {
     /// More may come.
@@ -93,6 +96,7 @@ impl From<ToolOutcome> for ItemState {
 
 /// One item of a page. Fields without a value are omitted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Item<'a> {
     /// Kind of the item.
     pub kind: ItemKind,

@@ -177,7 +177,7 @@ impl Latest {
         key
     }
 
-    /// Attaches the run's generated images to the item.
+    /// Attaches all images generated in the run to the item.
     fn attach_images<'r>(&self, key: ItemKey, out: &mut impl FnMut(Patch<'r>)) {
         for (_, image) in &self.images {
             out(Patch::Attach { key, image: image.clone() });

@@ -12,8 +12,13 @@ use super::patch::{Ask, EndedRun, Overlay, Patch, Settled, Status};
 
 /// The whole state of a view. A reader that gets one needs no earlier patches.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Page {
     /// Items in key order.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "std::collections::BTreeMap<String, Item<'static>>")
+    )]
     pub items: Items,
     /// Extent of the part that no longer changes.
     #[serde(default)]

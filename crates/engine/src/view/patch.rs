@@ -103,6 +103,7 @@ pub enum Patch<'a> {
 
 /// Extent of the settled part: this many items, and this many bytes of the next item's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settled {
     /// Items that are final.
     pub count: u32,
@@ -112,6 +113,7 @@ pub struct Settled {
 
 /// Overlay above the page until a round's first text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Overlay<'a> {
     /// Round that is awaited.
     pub round: u32,
@@ -123,6 +125,7 @@ pub struct Overlay<'a> {
 
 /// Kind of work that an overlay reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OverlayPhase {
     /// Waiting for the model.
@@ -141,6 +144,7 @@ pub enum OverlayPhase {
 
 /// Current activity of the agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "doing", rename_all = "snake_case")]
 pub enum Status<'a> {
     /// No run is active.
@@ -190,6 +194,7 @@ pub enum Status<'a> {
 
 /// Item id and name of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolName<'a> {
     /// Id of the tool's item.
     pub id: Cow<'a, str>,
@@ -199,6 +204,7 @@ pub struct ToolName<'a> {
 
 /// Event of a tool: its start or its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolPhase {
     /// The tool started.
@@ -237,6 +243,7 @@ impl Status<'_> {
 
 /// A question or approval request for the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Ask<'a> {
     /// Id of its run.
@@ -250,13 +257,16 @@ pub struct Ask<'a> {
     /// The answers it offers; none for a free-form answer.
     pub options: Vec<AskOption<'a>>,
     /// Digest of exactly what an approval would run.
+    #[cfg_attr(feature = "schema", schemars(extend("nullable" = true)))]
     pub digest: Option<Cow<'a, str>>,
     /// Milliseconds since the epoch.
+    #[cfg_attr(feature = "schema", schemars(extend("nullable" = true)))]
     pub expires_at: Option<Millis>,
 }
 
 /// The answer to an ask.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResolvedAsk<'a> {
     /// Id of its run.
     pub run: Cow<'a, str>,
@@ -270,6 +280,7 @@ pub struct ResolvedAsk<'a> {
 
 /// Ending of a run; the same in every view.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EndedRun<'a> {
     /// Id of the run.
     pub run: Cow<'a, str>,

@@ -26,7 +26,7 @@ impl SettledKeys {
         }
     }
 
-    /// Marks all items below `next_key` as complete.
+    /// Settles all items below `next_key`.
     pub(super) fn mark_all_complete(&mut self, next_key: u32) {
         self.settled_below = next_key;
         self.complete.clear();

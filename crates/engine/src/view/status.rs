@@ -96,7 +96,8 @@ impl StatusTracker {
         }
     }
 
-    /// Returns the status after an event; `None` if it does not change.
+    /// Tracks open tools and the message being written; returns the status after an event, or
+    /// `None` if it does not change.
     fn status_after<'r>(
         &mut self,
         event: &'r Event<'_>,
@@ -163,7 +164,7 @@ impl StatusTracker {
         }
     }
 
-    /// Returns `Writing` if another message is being written now.
+    /// Sets the message being written; returns `Writing` if it was another one.
     fn start_writing(&mut self, message: MessageId) -> Option<Status<'static>> {
         if self.writing == Some(message) {
             return None;

@@ -232,7 +232,7 @@ impl Steps {
         }
     }
 
-    /// Puts the result of a step outside any round as an entry.
+    /// Removes a step outside any round and puts its result, if any, as an entry.
     fn put_entry<'r>(&mut self, id: StepId, out: &mut impl FnMut(Patch<'r>)) {
         if let Some(item) = self.open.take_entry_item(id) {
             let key = self.base.allocate_key();

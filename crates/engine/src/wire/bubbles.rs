@@ -9,7 +9,7 @@ use super::encoder::ContentMode;
 use super::json::{ObjectWriter, write_number, write_string};
 use super::native::{FrameEnvelope, FrameSink, ending_object, find_item};
 
-/// Writes the frames of a patch that is already applied to `page`.
+/// Emits the frames of a patch that is already applied to `page`; `data` is overwritten.
 pub(super) fn write_frames(
     patch: &Patch<'_>,
     page: &Page,
@@ -76,7 +76,7 @@ enum TextExtent {
     Appended,
 }
 
-/// Writes a `delta` frame.
+/// Emits a `delta` frame.
 fn write_delta(
     item: &Item<'_>,
     text: &str,
@@ -108,7 +108,7 @@ fn write_message(item: &Item<'_>, text: &str, out: &mut String) {
     out.push('}');
 }
 
-/// Writes the ending with all messages of the run.
+/// Emits the ending with all messages of the run.
 fn write_ending(
     ended: &EndedRun<'_>,
     page: &Page,

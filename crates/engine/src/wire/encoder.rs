@@ -337,7 +337,7 @@ impl Encoder {
 }
 
 impl FrameWriter {
-    /// Writes the pending append as a frame.
+    /// Takes the pending append, if any, and emits its frame.
     fn write_pending(
         &mut self,
         pending: &mut Option<PendingAppend>,
@@ -354,7 +354,7 @@ impl FrameWriter {
         }
     }
 
-    /// Writes the frames of a patch that is already applied to the page.
+    /// Emits the frames of a patch that is already applied to the page; counts them in `sent`.
     fn write_patch(
         &mut self,
         patch: &Patch<'_>,

@@ -23,7 +23,7 @@ enum TextAnnounced {
 }
 
 impl LatestFrames {
-    /// Writes the frames of a patch that is already applied to `page`.
+    /// Emits the frames of a patch that is already applied to `page`; `data` is overwritten.
     pub(super) fn write_frames(
         &mut self,
         patch: &Patch<'_>,
@@ -83,7 +83,7 @@ impl LatestFrames {
         }
     }
 
-    /// Writes the frame of a status.
+    /// Emits the frame of a status, if it has one; remembers whether text was announced.
     fn write_status(
         &mut self,
         status: &Status<'_>,
@@ -117,7 +117,7 @@ enum TextUpdate {
     Append,
 }
 
-/// Writes an `assistant` frame.
+/// Emits an `assistant` frame.
 fn write_assistant(
     item: &Item<'_>,
     text: &str,

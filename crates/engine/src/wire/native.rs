@@ -31,7 +31,7 @@ pub(super) struct NativeFrames {
 }
 
 impl NativeFrames {
-    /// Writes the frames of a patch that is already applied to `page`.
+    /// Emits the frames of a patch that is already applied to `page`; `data` is overwritten.
     pub(super) fn write_frames(
         &mut self,
         patch: &Patch<'_>,

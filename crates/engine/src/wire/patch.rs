@@ -72,8 +72,9 @@ impl PatchEncoder {
 
 /// All members that a patch frame may have.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
-struct PatchPayload<'a> {
+pub(super) struct PatchPayload<'a> {
     i: Option<ItemKey>,
     t: Option<Cow<'a, str>>,
     next: Option<Cow<'a, str>>,
@@ -88,6 +89,7 @@ struct PatchPayload<'a> {
     closed: Option<u32>,
     settled: Option<(u32, usize)>,
     #[serde(deserialize_with = "deserialize_change")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Overlay<'a>>"))]
     overlay: Change<Overlay<'a>>,
     status: Option<Status<'a>>,
     /// Text of the status or the ending; derived from it, so ignored.
@@ -150,7 +152,7 @@ impl PatchDecoder {
         PatchDecoder { keys: page.items.iter().map(|(key, _)| key).collect() }
     }
 
-    /// Decodes the payload of the next patch frame.
+    /// Decodes the payload of the next patch frame and updates the keys.
     pub fn decode<'a>(&mut self, data: &'a str) -> Result<Patch<'a>, InvalidPatch> {
         let patch = decode_after(data, self.keys.last().copied())?;
         match &patch {

@@ -9,7 +9,7 @@ use crate::view::{Item, ItemKey, ItemKind, ItemState, Page, Patch};
 use super::json::{ObjectWriter, write_string};
 use super::native::{FrameEnvelope, FrameSink, ending_object, find_item};
 
-/// Writes the frames of a patch that is already applied to `page`.
+/// Emits the frames of a patch that is already applied to `page`; `data` is overwritten.
 pub(super) fn write_frames(
     patch: &Patch<'_>,
     page: &Page,
@@ -74,7 +74,7 @@ pub(super) fn write_frames(
     }
 }
 
-/// Writes a `text-message` frame: a complete sentence.
+/// Emits a `text-message` frame: a complete sentence.
 fn write_text_message(item: &Item<'_>, run: &str, data: &mut String, emit: &mut FrameSink<'_>) {
     let mut frame = ObjectWriter::begin_cleared(data).json("run", run).text("id", &item.id);
     frame = frame.text("content", &item.text);
@@ -84,7 +84,7 @@ fn write_text_message(item: &Item<'_>, run: &str, data: &mut String, emit: &mut 
     emit("text-message", frame.finish());
 }
 
-/// Writes a `text-delta` frame.
+/// Emits a `text-delta` frame.
 fn write_text_delta(id: &str, text: &str, run: &str, data: &mut String, emit: &mut FrameSink<'_>) {
     let mut frame = ObjectWriter::begin_cleared(data);
     frame.begin_member("run").push_str(run);
@@ -93,7 +93,7 @@ fn write_text_delta(id: &str, text: &str, run: &str, data: &mut String, emit: &m
     emit("text-delta", frame.finish());
 }
 
-/// Writes an `action` frame.
+/// Emits an `action` frame.
 fn write_action(item: &Item<'_>, run: &str, data: &mut String, emit: &mut FrameSink<'_>) {
     let mut frame = ObjectWriter::begin_cleared(data).json("run", run).text("id", &item.id);
     frame = frame.text("action", item.name.as_deref().unwrap_or_default());
@@ -111,7 +111,7 @@ fn write_action(item: &Item<'_>, run: &str, data: &mut String, emit: &mut FrameS
     emit("action", frame.optional("screenshot", item.images.last()).finish());
 }
 
-/// Name of an action's state in the view's specification.
+/// Name of an action's or tool's state in the view's specification.
 fn action_state_name(state: ItemState) -> &'static str {
     match state {
         ItemState::Live => "running",

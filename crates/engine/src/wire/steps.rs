@@ -21,7 +21,7 @@ pub(super) struct StepsFrames {
 }
 
 impl StepsFrames {
-    /// Writes the frames of a patch that is already applied to `page`.
+    /// Emits the frames of a patch that is already applied to `page`; `data` is overwritten.
     pub(super) fn write_frames(
         &mut self,
         patch: &Patch<'_>,
@@ -90,7 +90,7 @@ impl StepsFrames {
         }
     }
 
-    /// Writes an `overlay` frame.
+    /// Emits an `overlay` frame; remembers the overlay's round.
     fn write_overlay(
         &mut self,
         overlay: Option<&Overlay<'_>>,
@@ -119,7 +119,7 @@ enum TextUpdate {
     Replace,
 }
 
-/// Writes a `text` frame.
+/// Emits a `text` frame.
 fn write_text_frame(
     item: &Item<'_>,
     delta: &str,
@@ -142,7 +142,7 @@ fn write_text_frame(
     emit("text", frame.text("delta", delta).finish());
 }
 
-/// Writes a `finalized` frame: all parts of the round.
+/// Emits a `finalized` frame: all parts of the round.
 fn write_finalized(
     round: u32,
     from: ItemKey,

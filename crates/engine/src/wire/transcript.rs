@@ -7,7 +7,7 @@ use crate::view::{Item, ItemKey, ItemKind, ItemState, Page, Patch};
 use super::json::{ObjectWriter, write_string};
 use super::native::{FrameEnvelope, FrameSink, ending_object, find_item};
 
-/// Writes the frames of a patch that is already applied to `page`.
+/// Emits the frames of a patch that is already applied to `page`; `data` is overwritten.
 pub(super) fn write_frames(
     patch: &Patch<'_>,
     page: &Page,
@@ -53,7 +53,7 @@ pub(super) fn write_frames(
     }
 }
 
-/// Writes a `message` frame.
+/// Emits a `message` frame.
 fn write_message(key: ItemKey, item: &Item<'_>, data: &mut String, emit: &mut FrameSink<'_>) {
     // Asks and requests are complete from the start; they wait for something else.
     let waits = matches!(item.kind, ItemKind::Ask | ItemKind::Request);

@@ -1,20 +1,30 @@
-//! The committed schema of the log matches the types.
+//! The committed schemas of the log and of the frames match the types.
 #![cfg(feature = "schema")]
 
 use std::path::Path;
 
 use millpond_engine::event::Record;
 
-#[test]
-fn the_committed_schema_is_the_generated_one() {
-    let schema = schemars::schema_for!(Record<'static>);
-    let generated = serde_json::to_string_pretty(&schema).unwrap() + "\n";
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/events.schema.json");
+/// Compares a schema with its committed file in `docs/`; `UPDATE=1` writes it.
+#[track_caller]
+fn check_committed(schema: &schemars::Schema, name: &str) {
+    let generated = serde_json::to_string_pretty(schema).unwrap() + "\n";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&path, &generated).unwrap();
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(committed == generated, "docs/events.schema.json is old: run the tests with UPDATE=1");
+    assert!(committed == generated, "docs/{name} is old: run the tests with UPDATE=1");
+}
+
+#[test]
+fn the_committed_schema_of_the_log_is_the_generated_one() {
+    check_committed(&schemars::schema_for!(Record<'static>), "events.schema.json");
+}
+
+#[test]
+fn the_committed_schema_of_the_frames_is_the_generated_one() {
+    check_committed(&millpond_engine::wire::schema::frames_schema(), "frames.schema.json");
 }
 
 #[test]

@@ -124,7 +124,7 @@ impl OpenAiChat {
         self.write_chunk(Delta::reasoning(delta), None, out);
     }
 
-    /// Calls left to the client.
+    /// Takes the calls that are left to the client.
     fn take_client_calls(&mut self, ending: &Ending<'_>) -> Vec<Call> {
         let calls = self.unanswered.take_for_client(ending).into_iter();
         calls.map(|(_, call)| Call::new(call.id, call.name, call.arguments)).collect()

@@ -9,7 +9,8 @@ use millpond_log::id::SessionId;
 
 use super::error::ApiError;
 
-/// Loads the images that a message names by digest. Rejects any that models do not accept.
+/// Loads the images that a message names by digest, and stores their detected media types. Rejects
+/// any that models do not accept.
 pub(super) async fn load_attachments(
     gateway: &Gateway,
     session: SessionId,

@@ -30,7 +30,7 @@ pub(super) use ai_sdk::{
 };
 pub(super) use openai::{post_completions, post_responses};
 
-/// Session that a client names itself: the same name gives the same session.
+/// Finds or creates the session that a client names itself; the same name gives the same session.
 async fn find_or_create_named_session(
     gateway: &Gateway,
     owner: OwnerId,

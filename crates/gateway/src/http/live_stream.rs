@@ -191,7 +191,7 @@ impl OpenStream {
         Ok(())
     }
 
-    /// True if the session was deleted since this stream was opened.
+    /// True if the session was erased, deleted or restored since this stream was opened.
     async fn is_session_deleted(&self) -> bool {
         let (id, deleted_ms) = (self.session, self.deleted_ms);
         let found = self.gateway.log.call_store(move |store| store.session(id)).await;

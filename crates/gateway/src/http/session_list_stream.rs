@@ -132,7 +132,7 @@ impl SessionListStream {
         }
     }
 
-    /// Collects the changes of one window, to send them together.
+    /// Waits for one window and collects its changes, to send them together.
     async fn collect_merge_window(&mut self) {
         tokio::time::sleep(SESSION_CHANGES_WINDOW).await;
         loop {

@@ -112,7 +112,7 @@ impl LogWriter {
         Ok(ends)
     }
 
-    /// Updates the cached tails and notifies subscribers after a commit.
+    /// Updates cached heads, tails and metrics after a commit, and notifies subscribers.
     fn publish_commit(&mut self, batches: Vec<Batch>, duration: Duration) {
         let CommitListeners { tails, session_changes, metrics } = &self.listeners;
         metrics.record_commit(batches.iter().map(|batch| batch.chunk.len).sum(), duration);

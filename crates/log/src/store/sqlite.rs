@@ -77,7 +77,7 @@ pub struct StoreOptions {
 }
 
 impl StoreOptions {
-    /// Default options with this durability.
+    /// Reads the machine's boot id and returns default options with this durability.
     pub fn new(durability: Durability) -> StoreOptions {
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
         StoreOptions {

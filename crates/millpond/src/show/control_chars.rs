@@ -28,7 +28,7 @@ pub(crate) fn replace_control_chars(text: &str) -> Cow<'_, str> {
         .collect()
 }
 
-/// Same, with all whitespace collapsed to single spaces.
+/// Replaces control characters by visible symbols, and all whitespace by single spaces.
 pub(crate) fn to_single_line(text: &str) -> String {
     replace_control_chars(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }

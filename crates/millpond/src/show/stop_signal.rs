@@ -42,7 +42,8 @@ enum PreviousState {
     StopRequested,
 }
 
-/// Handles SIGHUP, SIGINT and SIGTERM on a thread; calls `wake` at the first one.
+/// Handles SIGHUP, SIGINT and SIGTERM on a new thread: the first one sets the flag and calls
+/// `wake`, the second ends the process.
 pub(super) fn listen_for_signals(
     wake: impl Fn() + Send + 'static,
 ) -> std::io::Result<Arc<StopFlag>> {

@@ -1,11 +1,11 @@
-//! White space that is counted in columns: a tab may be used up in part.
+//! Removal of indentation, counted in columns: a tab may be removed in part.
 
 use millpond_engine::markdown::Position;
 
 const TAB: usize = 4;
 
-/// What stands in `line` from `from` on, without its first columns of white space, at most
-/// `columns` of them.
+/// Returns `line` from `from` on, without its first columns of white space, at most `columns` of
+/// them.
 pub(super) fn without_columns(line: &str, from: Position, columns: usize) -> String {
     let Position { mut bytes, mut column, mut spare } = from;
     let mut left = columns;

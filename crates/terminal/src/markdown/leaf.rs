@@ -1,4 +1,4 @@
-//! The block that is open and holds text.
+//! The open leaf block: the innermost block, which holds text.
 
 use millpond_engine::markdown as scanned;
 
@@ -13,6 +13,7 @@ use super::line::{CanBecome, Start, Within};
 use super::paragraph::{Heading, Paragraph};
 use super::table::Table;
 
+/// The open leaf block.
 #[derive(Clone, Debug)]
 pub(super) enum Leaf {
     None,
@@ -23,16 +24,17 @@ pub(super) enum Leaf {
     Table(Table),
 }
 
+/// An open fenced code block.
 #[derive(Clone, Debug)]
 pub(super) struct Fence {
     code: CodeRenderer,
     lead: Row,
-    /// The line that is being read is shown.
+    /// The current line is a line of code, not a fence.
     in_line: bool,
 }
 
 impl Leaf {
-    /// Opens a block of code; its fence is shown, so that one sees where it begins and ends.
+    /// Opens a fenced code block and pushes the row of its opening fence.
     pub(super) fn fence(
         size: Size,
         lead: Row,
@@ -84,7 +86,7 @@ impl Leaf {
         }
     }
 
-    /// Whether a line that starts like this belongs to this block.
+    /// Returns true if a line with this start belongs to this block.
     pub(super) fn goes_on_with(&self, start: &Start) -> bool {
         match self {
             Leaf::None => true,
@@ -99,7 +101,7 @@ impl Leaf {
         }
     }
 
-    /// Begins a line with what of it has been read.
+    /// Starts a line with its text so far; some lines end the block.
     pub(super) fn begin_line(&mut self, start: Start, content: &str, out: &mut Vec<Row>) {
         match (&mut *self, start) {
             (Leaf::Paragraph(paragraph), Start::TableHead) => paragraph.hold_head(content, out),
@@ -129,7 +131,7 @@ impl Leaf {
         }
     }
 
-    /// Goes on with a line.
+    /// Appends a part of the current line.
     pub(super) fn push(&mut self, text: &str, out: &mut Vec<Row>) {
         match self {
             Leaf::Paragraph(paragraph) => paragraph.push(text, out),
@@ -178,7 +180,7 @@ impl Leaf {
         }
     }
 
-    /// Settles what is held as it is shown now.
+    /// Settles the held text as it is shown now.
     pub(super) fn freeze(&mut self, out: &mut Vec<Row>) {
         match self {
             Leaf::Paragraph(paragraph) => paragraph.freeze(out),
@@ -189,7 +191,7 @@ impl Leaf {
         }
     }
 
-    /// Ends the row that is being filled, in the middle of the text.
+    /// Ends the row being filled, in the middle of the text.
     pub(super) fn cut_row(&mut self, out: &mut Vec<Row>) {
         match self {
             Leaf::Paragraph(paragraph) => paragraph.cut_row(out),

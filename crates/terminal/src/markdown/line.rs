@@ -1,15 +1,15 @@
-//! What a line begins on the screen, as soon as the scanner of Markdown and the rows allow it.
+//! Decides how a line is shown, as soon as the block scanner and the open leaf allow it.
 //!
-//! Invariant: what is decided of the beginning of a line is what is decided of the whole line.
+//! Invariant: a decision on the beginning of a line is the same as on the whole line.
 
 use millpond_engine::markdown::{self, BlockScanner, Fence, LineKind, Marker};
 
 use super::cursor::without_columns;
 
-/// Columns of white space that make a text code.
+/// Columns of indentation that make a line code.
 const CODE_INDENT: usize = 4;
 
-/// Fewest marks of a rule.
+/// Fewest marks of a horizontal rule.
 const RULE_MARKS_MIN: usize = 3;
 
 /// Whether the end of the line is known.
@@ -19,7 +19,7 @@ pub(super) enum Seen {
     Whole,
 }
 
-/// What a line stands in.
+/// A container that encloses a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Container {
     Quote,
@@ -30,7 +30,7 @@ pub(super) enum Container {
     },
 }
 
-/// The leaf that is open, as far as the next line cares.
+/// State of the open leaf that decides how the next line is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Within {
     Nothing,
@@ -46,6 +46,7 @@ pub(super) enum CanBecome {
     No,
 }
 
+/// What a line is on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Start {
     Blank,
@@ -62,18 +63,19 @@ pub(super) enum Start {
     Indented,
 }
 
+/// How a line changes the open blocks, and its text so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Decision {
-    /// Containers that go on.
+    /// Count of open containers that the line continues.
     pub(super) kept: usize,
     pub(super) opened: Vec<Container>,
     pub(super) start: Start,
-    /// The first line of a paragraph: whatever was open is over.
+    /// The first line of a paragraph: it closes the open leaf.
     pub(super) begins_paragraph: bool,
     pub(super) content: String,
 }
 
-/// What the line begins, or nothing if more of it may change that.
+/// Decides how the line is shown; `None` if more of it may change that.
 pub(super) fn decide(
     line: &str,
     seen: Seen,
@@ -122,7 +124,7 @@ fn content(line: &str, text: &str, kind: LineKind, blocks: &BlockScanner) -> Str
     }
 }
 
-/// What becomes of a line on the screen. Rows that have settled become neither heading nor table.
+/// Returns what a line is on the screen. Settled rows become neither a heading nor a table.
 fn start(kind: LineKind, content: &str, leaf: Within) -> Start {
     let (heading, table) = match leaf {
         Within::Paragraph { heading, table } => (heading, table),
@@ -169,13 +171,13 @@ const TASK_BYTES: usize = 4;
 
 enum Task {
     None,
-    /// How its mark is shown.
+    /// The mark as it is shown.
     Shown(&'static str),
     /// More of the line may make it one.
     Unknown,
 }
 
-/// `[ ] ` or `[x] ` at the start of an item.
+/// Parses `[ ] ` or `[x] ` at the start of an item.
 fn task(content: &str, seen: Seen) -> Task {
     for (source, shown) in [("[ ] ", "☐"), ("[x] ", "☑"), ("[X] ", "☑")] {
         if content.starts_with(source) {

@@ -1,4 +1,4 @@
-//! Text that is wrapped: paragraphs, and headings, which are paragraphs of one bold line.
+//! Wrapped text: paragraphs, and headings, which are paragraphs of one bold line.
 
 use crate::hyperlinks::HyperlinkMode;
 use crate::inline::{Ending, InlineParser, InlinePiece};
@@ -7,13 +7,14 @@ use crate::size::Size;
 use crate::style::Style;
 use crate::wrap::LineWrapper;
 
+/// An open paragraph.
 #[derive(Clone, Debug)]
 pub(super) struct Paragraph {
     inline: InlineParser,
     wrap: LineWrapper,
     style: Style,
     lines: usize,
-    /// The first line as it was written, as long as it may be the head of a table.
+    /// Source of the first line, while it may be the head of a table.
     first: Option<String>,
     /// The last line, held because it looks like the head of a table.
     head: Option<String>,
@@ -36,7 +37,7 @@ impl Paragraph {
         }
     }
 
-    /// Begins a line of it.
+    /// Starts a line; a held line before it becomes text.
     pub(super) fn begin_line(&mut self, out: &mut Vec<Row>) {
         self.release_head(out);
         if self.lines > 0 {
@@ -57,19 +58,19 @@ impl Paragraph {
         }
     }
 
-    /// A whole line that may be the head of a table.
+    /// Holds a whole line that may be the head of a table.
     pub(super) fn hold_head(&mut self, line: &str, out: &mut Vec<Row>) {
         self.release_head(out);
         self.first = None;
         self.head = Some(line.to_owned());
     }
 
-    /// Whether its last line can still be shown as the head of a table.
+    /// Returns true if the last line can still be shown as the head of a table.
     pub(super) fn has_head(&self) -> bool {
         self.head.is_some() || self.first.as_ref().is_some_and(|first| first.contains('|'))
     }
 
-    /// The head of the table that begins here; whether text stands before it.
+    /// Removes and returns the head of a table, and true if text precedes it.
     pub(super) fn take_head(&mut self) -> (String, bool) {
         match self.head.take() {
             Some(head) => (head, self.lines > 0),
@@ -77,7 +78,7 @@ impl Paragraph {
         }
     }
 
-    /// What stands before its rows, none of which has been shown.
+    /// Returns the prefixes of the first row and of the others, while no row has settled.
     pub(super) fn leads(&self) -> (Row, Row) {
         self.wrap.prefixes()
     }
@@ -102,7 +103,7 @@ impl Paragraph {
         self.wrap.finish(out);
     }
 
-    /// Settles what is held as it is shown now.
+    /// Settles the held text as it is shown now.
     pub(super) fn freeze(&mut self, out: &mut Vec<Row>) {
         self.release_head(out);
         self.decide(Ending::Preview, out);
@@ -113,7 +114,7 @@ impl Paragraph {
         self.wrap.resize(size.width(), out);
     }
 
-    /// Ends the row that is being filled, in the middle of the text.
+    /// Ends the row being filled, in the middle of the text.
     pub(super) fn cut_row(&mut self, out: &mut Vec<Row>) {
         self.wrap.end_row_mid_text(out);
     }
@@ -148,11 +149,11 @@ fn place(piece: InlinePiece<'_>, below: Style, wrap: &mut LineWrapper, out: &mut
     }
 }
 
-/// A heading: marks at its end are not part of it.
+/// A heading; `#` marks at its end are not shown.
 #[derive(Clone, Debug)]
 pub(super) struct Heading {
     text: Paragraph,
-    /// Marks and spaces that may be its end.
+    /// Marks and spaces that may be the end of the heading.
     tail: String,
 }
 

@@ -1,7 +1,7 @@
-//! Tables: held until their widths are known, or until they are as tall as the screen.
+//! Tables: held until they end, or until they are as tall as the screen.
 //!
-//! Then the widths are frozen, and what follows is wrapped into them. A table with more columns
-//! than the screen can hold side by side is shown as records, one line per cell.
+//! Then the column widths are fixed, and later rows are wrapped into them. A table with more
+//! columns than fit side by side is shown as records, one line per cell.
 
 use crate::hyperlinks::HyperlinkMode;
 use crate::inline::{Ending, InlineParser, InlinePiece};
@@ -14,9 +14,9 @@ use crate::wrap::LineWrapper;
 
 const BETWEEN: &str = " │ ";
 const CROSSING: &str = "─┼─";
-/// Columns that a cell needs at least to be readable.
+/// Narrowest readable cell, in columns.
 const CELL_COLS_MIN: usize = 4;
-/// Columns that a cell gets, if there is room, when its table is frozen before its end.
+/// Narrowest cell, if there is room, when the widths are fixed before the table ends.
 const FROZEN_COLS_MIN: usize = 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,7 @@ enum Align {
     Right,
 }
 
+/// An open table.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     size: Size,
@@ -39,10 +40,10 @@ pub(super) struct Table {
 
 #[derive(Clone, Debug)]
 enum Layout {
-    /// Rows that wait for their widths.
+    /// Rows held until the widths are known.
     Held(Vec<Vec<Row>>),
     Frozen(Vec<usize>),
-    /// Too narrow for columns; whether the first record has been shown.
+    /// Too narrow for columns; true if a record has been shown.
     Records(bool),
 }
 
@@ -99,7 +100,8 @@ impl Table {
         }
     }
 
-    /// What follows has to fit into the widths of what is held: narrow columns get some room.
+    /// Settles the held rows and fixes the widths if they fill the screen. Narrow columns are
+    /// widened for later rows.
     fn freeze_if_tall(&mut self, out: &mut Vec<Row>) {
         let Layout::Held(rows) = &self.layout else { return };
         let widths = self.widths(rows);
@@ -113,7 +115,7 @@ impl Table {
         self.first = self.lead.clone();
     }
 
-    /// Settles what is held; from now on the widths stay.
+    /// Settles the held rows and fixes the widths.
     pub(super) fn freeze(&mut self, out: &mut Vec<Row>) {
         let Layout::Held(rows) = &self.layout else { return };
         let widths = self.widths(rows);
@@ -154,7 +156,7 @@ impl Table {
         out
     }
 
-    /// Columns for all cells together.
+    /// Returns the columns available for all cells of a row together.
     fn room(&self) -> usize {
         let between = text_width(BETWEEN) * self.aligns.len().saturating_sub(1);
         self.size.width().saturating_sub(self.lead.width() + between)
@@ -200,7 +202,7 @@ impl Table {
         }
     }
 
-    /// One line per cell: `head: cell`.
+    /// Pushes a table row as one line per cell: `head: cell`.
     fn record(&mut self, row: &[Row], apart: bool, out: &mut Vec<Row>) {
         if apart {
             out.push(self.lead.clone());
@@ -228,7 +230,7 @@ fn padding(align: Align, spaces: usize) -> (usize, usize) {
     }
 }
 
-/// The wanted widths where there is room for them; else the widest give way.
+/// Returns the wanted widths, with the widest ones reduced until all fit into `room`.
 fn shared(wanted: &[usize], room: usize) -> Vec<usize> {
     if wanted.iter().sum::<usize>() <= room {
         return wanted.to_vec();
@@ -238,7 +240,7 @@ fn shared(wanted: &[usize], room: usize) -> Vec<usize> {
     wanted.iter().map(|&width| width.min(most)).collect()
 }
 
-/// How the columns are aligned, if this is the line below a table's head.
+/// Parses the line below a table's head; `None` if it is not such a line.
 fn delimiters(line: &str) -> Option<Vec<Align>> {
     let cells = split_cells(line);
     cells.iter().map(|cell| align(cell)).collect()
@@ -257,7 +259,7 @@ fn align(cell: &str) -> Option<Align> {
     })
 }
 
-/// The cells of a line, without the space around them.
+/// Splits a line into cells, without the white space around them.
 fn split_cells(line: &str) -> Vec<String> {
     let line = line.trim_matches([' ', '\t']);
     let line = line.strip_prefix('|').unwrap_or(line);
@@ -282,10 +284,10 @@ fn split_cells(line: &str) -> Vec<String> {
     cells.iter().map(|cell| cell.trim_matches([' ', '\t']).to_owned()).collect()
 }
 
-/// Exactly `count` cells, read as inline Markdown.
+/// Parses a line into exactly `count` cells of inline Markdown; further cells join the last.
 fn cells(source: &str, count: usize, size: Size, links: HyperlinkMode) -> Vec<Row> {
     let mut sources = split_cells(source);
-    // What has no column of its own is not lost.
+    // Text without a column of its own is not lost.
     let extra = sources.split_off(count.min(sources.len()));
     if let (Some(last), false) = (sources.last_mut(), extra.is_empty()) {
         *last = format!("{last} | {}", extra.join(" | "));

@@ -88,7 +88,8 @@ impl TextStream {
         self.emit_settled_rows(out);
     }
 
-    /// Handles a rewritten text. If text that scrolled away was changed, it is printed again.
+    /// Drops the preview of a rewritten text. If text that scrolled away was changed, it is printed
+    /// again.
     pub(super) fn handle_rewritten_text(&mut self, text: &str) {
         self.preview = None;
         if self.scrolled_away.as_ref().is_some_and(|gone| !text.starts_with(&gone.text))

@@ -3,7 +3,7 @@
 // Invariant: after the same patches this page equals the engine's. The `.patches` files in `fixtures/`
 // check both.
 
-import type { Ask, RunEnding, Item, Overlay, Patch, PatchFields, AskResolution, Settled, Snapshot, Status } from "./protocol.ts";
+import type { Ask, EndedRun, Item, Overlay, Patch, PatchPayload, ResolvedAsk, Settled, Snapshot, Status } from "./protocol.ts";
 import { utf16LengthOfUtf8Prefix } from "./utf8.ts";
 
 /** The effect of a patch, so that only the changed part is rendered again. */
@@ -13,8 +13,8 @@ export type Change =
   | { type: "items"; keys: number[] }
   | { type: "removed"; key: number }
   | { type: "page"; part: "status" | "overlay" | "settled" | "asks" }
-  | { type: "resolved"; resolved: AskResolution }
-  | { type: "ended"; ended: RunEnding }
+  | { type: "resolved"; resolved: ResolvedAsk }
+  | { type: "ended"; ended: EndedRun }
   | { type: "replaced" }
   | { type: "none" };
 
@@ -33,7 +33,7 @@ export class Page {
   status: Status = { doing: "idle" };
   label = "";
   asks: Ask[] = [];
-  ended: RunEnding | undefined;
+  ended: EndedRun | undefined;
 
   static fromSnapshot(snapshot: Snapshot): Page {
     const page = new Page();
@@ -56,7 +56,7 @@ export class Page {
     return this.applyToItems(patch) ?? this.applyToPage(patch) ?? NO_CHANGE;
   }
 
-  private applyToItems(patch: PatchFields): Change | undefined {
+  private applyToItems(patch: PatchPayload): Change | undefined {
     if (patch.next !== undefined) return this.startNextItem(patch.next, patch.at_ms);
     if (patch.withdrawn) return this.withdrawItems(patch.withdrawn);
     const key = patch.i;
@@ -74,7 +74,7 @@ export class Page {
     return { type: "item", key };
   }
 
-  private applyToPage(patch: PatchFields): Change | undefined {
+  private applyToPage(patch: PatchPayload): Change | undefined {
     if (patch.settled) {
       this.settled = { count: patch.settled[0], bytes: patch.settled[1] };
       return { type: "page", part: "settled" };
@@ -157,12 +157,12 @@ export class Page {
     return { type: "items", keys };
   }
 
-  private resolveAsk(resolved: AskResolution): Change {
+  private resolveAsk(resolved: ResolvedAsk): Change {
     this.asks = this.asks.filter((ask) => ask.run !== resolved.run || ask.id !== resolved.id);
     return { type: "resolved", resolved };
   }
 
-  private endRun(ended: RunEnding, label: string): Change {
+  private endRun(ended: EndedRun, label: string): Change {
     this.overlay = undefined;
     this.status = { doing: "idle" };
     this.label = label;

@@ -116,7 +116,8 @@ impl AgentRun {
         }
     }
 
-    /// Replaces the values of secret environment variables in `text`.
+    /// Replaces the values of secret environment variables in `text`, and escapes invisible
+    /// characters.
     fn redact_secrets(&self, text: &str) -> String {
         let configured = self.config.environment.clone();
         let secrets = environment_variables().chain(configured).filter(|(name, value)| {

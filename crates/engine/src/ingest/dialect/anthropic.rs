@@ -245,7 +245,7 @@ pub(super) fn apply_stop_reason(reason: &str, details: Option<&RawValue>, out: &
     }
 }
 
-/// Maps a `stop_reason` to a [`Stop`]; `None` for a refusal.
+/// Maps a `stop_reason` to a [`StopReason`]; `None` for a refusal.
 pub(super) fn parse_stop_reason(reason: &str) -> Option<StopReason> {
     match reason {
         "end_turn" | "stop_sequence" => Some(StopReason::End),

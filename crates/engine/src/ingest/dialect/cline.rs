@@ -213,7 +213,7 @@ impl Cline {
         }
     }
 
-    /// Ends the run once; `run_result` repeats `done`.
+    /// Reports the end of the run, once: `run_result` repeats `done`.
     fn end_run(&mut self, reason: &str, text: &str, out: &mut Writer<'_>) {
         const RECORDED: &str = "Submission recorded (verified): ";
         if std::mem::replace(&mut self.has_ended, true) {
@@ -259,7 +259,7 @@ impl Cline {
         }
     }
 
-    /// Writes the total usage of the run.
+    /// Writes the total usage of the run, and forgets it.
     fn write_total_usage(&mut self, out: &mut Writer<'_>) {
         if let Some(usage) = self.total_usage.take() {
             out.emit_run_usage(usage);

@@ -151,7 +151,7 @@ impl Dialect for Cohere {
 }
 
 impl Cohere {
-    /// Opens the tool call at `index`.
+    /// Starts the tool step of the call at `index` and keeps it for later arguments.
     fn open_call(
         &mut self,
         index: u64,

@@ -319,7 +319,7 @@ impl Copilot {
         }
     }
 
-    /// Ends the run by the exit code of the process.
+    /// Reports the end of the run by the exit code of the process.
     fn apply_result(&mut self, exit_code: i64, out: &mut Writer<'_>) {
         if exit_code == 0 {
             self.pending_error.report_held(out);
@@ -333,7 +333,7 @@ impl Copilot {
         }
     }
 
-    /// Writes the usage of a model call of the main agent.
+    /// Writes the usage of a model call of the main agent, and keeps its stop if it is the length.
     fn apply_usage(&mut self, data: Option<&RawValue>, agent: Option<&str>, out: &mut Writer<'_>) {
         object! { UsageFields {
             input = "inputTokens", output = "outputTokens", reasoning = "reasoningTokens",

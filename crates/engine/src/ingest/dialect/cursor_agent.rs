@@ -150,7 +150,8 @@ impl Dialect for CursorAgent {
 }
 
 impl CursorAgent {
-    /// Removes the open call without an id that this call ends.
+    /// Removes and returns the open call without an id that this call ends: one with the same name
+    /// and arguments, else the oldest.
     fn take_call_without_id(&mut self, call: &ToolCall<'_>) -> Option<StepId> {
         let print = call.fingerprint();
         let same = self.calls_without_id.iter().position(|(_, open)| *open == print);

@@ -136,7 +136,7 @@ impl GeminiCli {
         out.mark_tool_ready(step);
     }
 
-    /// Writes the usage and ends the run.
+    /// Writes the usage and reports the end of the run.
     fn apply_result(&mut self, line: &StreamLine<'_>, out: &mut Writer<'_>) {
         if let Some(stats) = line.stats {
             out.emit_run_usage(USAGE.parse(stats));

@@ -191,8 +191,8 @@ impl OpenAiChat {
         })
     }
 
-    /// Starts a round unless one is open; another response id after a finished reply starts a new
-    /// one.
+    /// Starts a round and resets the state, unless a round is open; another response id after a
+    /// finished reply starts a new one.
     fn ensure_round(&mut self, id: &str, model: Option<&str>, out: &mut Writer<'_>) {
         let other_id = !id.is_empty() && id != self.response_id;
         let begins = match self.reply_state {

@@ -224,7 +224,8 @@ impl Dialect for OpenAiResponses {
 }
 
 impl OpenAiResponses {
-    /// Applies an event about an item; late and repeated ones are written as unrecognised.
+    /// Applies an event about an item; writes a late or repeated one as unrecognised. Starts a
+    /// round if the stream was joined midway.
     fn apply_item_event(
         &mut self,
         subject: &str,

@@ -283,7 +283,7 @@ impl Pi {
         }
     }
 
-    /// Writes a whole call: its start and arguments, unless written.
+    /// Starts a call and writes its arguments, unless written, and marks it ready.
     fn write_whole_call(&mut self, index: u64, call: &ContentPart<'_>, out: &mut Writer<'_>) {
         self.start_tool_call(index, call, out);
         let PartState { step: Some(step), streamed, .. } = self.part_state(index) else {
@@ -350,7 +350,7 @@ impl Pi {
         }
     }
 
-    /// Ends the run by the ending of the last message.
+    /// Reports the end of the run by the ending of the last message.
     fn end_run(&mut self, out: &mut Writer<'_>) {
         match &self.last_ending {
             MessageEnding::None => out.report_completed(StopReason::Other),

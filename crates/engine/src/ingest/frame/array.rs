@@ -46,7 +46,7 @@ impl ArrayCutter {
         }
     }
 
-    /// Appends to the element; starts skipping if it gets too long.
+    /// Appends to the element; if it gets too long, emits its beginning and skips its rest.
     fn buffer_bytes(&mut self, bytes: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
         if self.skipping_element {
             return;

@@ -113,7 +113,8 @@ impl LineCutter {
         between && (line.starts_with(b"data:") || line.starts_with(b"event:"))
     }
 
-    /// Appends to the unfinished line; starts skipping if the frame gets too long.
+    /// Appends to the unfinished line; if the frame gets too long, emits its beginning and skips
+    /// the rest of the line.
     fn buffer_bytes(&mut self, bytes: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
         if self.skipping_line {
             return;
@@ -176,7 +177,7 @@ impl LineCutter {
         }
     }
 
-    /// Appends a line to the unclosed value.
+    /// Appends a line to the unclosed value; emits the value if the line closes it.
     fn continue_value(&mut self, line: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
         // JSON strings cannot contain a raw line break: escape it.
         let joint: &[u8] = if self.depth.in_string { b"\\n" } else { b"\n" };

@@ -149,7 +149,7 @@ impl SseDecoder {
         self.dispatch_event(out);
     }
 
-    /// Appends to the unfinished line; starts skipping if it gets too long.
+    /// Appends to the unfinished line; if it gets too long, reports its event and skips its rest.
     fn buffer_line_bytes(&mut self, bytes: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
         if self.line_too_long {
             return;

@@ -16,7 +16,7 @@ pub(crate) trait Scalar: Sized {
     /// Converts an integer.
     fn from_integer(number: i128) -> Option<Self>;
 
-    /// Converts a float.
+    /// Converts a float; an integer type drops the fraction.
     #[allow(clippy::cast_possible_truncation, reason = "what is out of range is not of the type")]
     fn from_float(number: f64) -> Option<Self> {
         Self::from_integer(number as i128)

@@ -43,8 +43,8 @@ impl Writer<'_> {
         (start.first_message..self.state.message_count).map(MessageId)
     }
 
-    /// Withdraws `messages` and emits their text, `text_so_far`, again as one new message. Reasoning
-    /// in it stays where it was. Returns the rewind point of the new message.
+    /// Withdraws `messages` and emits their text, `text_so_far`, again as one new message.
+    /// Reasoning in it stays where it was. Returns the rewind point of the new message.
     pub(crate) fn reissue_message(
         &mut self,
         phase: Option<MessagePhase>,

@@ -82,7 +82,8 @@ impl Writer<'_> {
         self.end_reasoning();
     }
 
-    /// Seals the open reasoning step, or a new redacted one. Does nothing under `SealPolicy::Drop`.
+    /// Emits the provider's seal of the open reasoning step, or of a new redacted one. Does nothing
+    /// under `SealPolicy::Drop`.
     pub fn seal_reasoning(&mut self, seal: impl FnOnce() -> String) {
         if self.state.seal_policy == SealPolicy::Drop {
             return;

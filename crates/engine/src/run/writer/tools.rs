@@ -47,7 +47,7 @@ impl Writer<'_> {
         self.state.open_tools.set_arguments(step, text, &mut self.emitter);
     }
 
-    /// Marks a tool's arguments as complete.
+    /// Emits `ToolReady`, once: the tool's arguments are complete.
     pub fn mark_tool_ready(&mut self, step: StepId) {
         self.state.open_tools.mark_ready(step, &mut self.emitter);
     }

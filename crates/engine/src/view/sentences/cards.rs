@@ -68,7 +68,7 @@ enum CardState {
 }
 
 impl ToolCards {
-    /// Applies a tool event.
+    /// Applies an event of a tool and emits its card; ignores other events.
     pub(super) fn apply(
         &mut self,
         record: &Record<'_>,
@@ -173,7 +173,7 @@ impl ToolCard {
         out(Patch::Put { key: self.key, item: self.item.clone() });
     }
 
-    /// Adds an image, emitting it now or at the tool's end.
+    /// Emits an image now, keeps it for the tool's end, or drops it, by the card's image timing.
     fn add_image(&mut self, image: ImageRef<'static>, out: &mut impl FnMut(Patch<'_>)) {
         match (self.image_timing, self.state) {
             (ImageTiming::Hidden, _) => {}
@@ -186,7 +186,7 @@ impl ToolCard {
         }
     }
 
-    /// Ends the card and emits its item.
+    /// Ends the card, puts its item again and drops what the page has now.
     fn emit_end(&mut self, out: &mut impl FnMut(Patch<'_>)) {
         self.state = CardState::Ended;
         self.rename_from_arguments();

@@ -77,7 +77,7 @@ impl Steps {
         }
     }
 
-    /// Starts a text part of a message; the round's first one ends its overlay.
+    /// Closes the open part and starts a text part; the round's first one ends its overlay.
     fn start_text_part<'r>(
         &mut self,
         message: MessageId,
@@ -137,7 +137,8 @@ impl Steps {
         self.messages.get(&message)?.last_key()
     }
 
-    /// Attaches an image to its message or step.
+    /// Attaches an image to its message, which it starts if needed, or to its step on the page;
+    /// keeps it with a step that is open.
     pub(super) fn attach_image<'r>(
         &mut self,
         owner: ImageOwner,

@@ -109,13 +109,13 @@ impl Step {
         self.tool_kind.is_none()
     }
 
-    /// Sets where the step is shown.
+    /// Sets the step's round and where it is shown.
     pub(super) fn place_at(&mut self, round: Option<u32>, place: StepPlacement) {
         self.item.round = round;
         self.placement = place;
     }
 
-    /// Takes the item of the call alone; the result so far is kept for the entry.
+    /// Takes the item of the call alone and marks it as emitted; the result is kept for the entry.
     fn take_call(&mut self) -> FinishedStep {
         let arguments = self.item.arguments.take();
         let item = Item {
@@ -134,7 +134,7 @@ impl Step {
         FinishedStep { item, ended_ms: self.ready_ms }
     }
 
-    /// Copies what is known from the step's start.
+    /// Returns a new item with the fields that are known from the step's start.
     fn start_item(&self) -> Item<'static> {
         let mut head = Item::new(self.item.kind, self.item.run.clone(), self.item.id.clone());
         head.round = self.item.round;
@@ -176,7 +176,8 @@ impl OpenSteps {
         self.steps.insert(id, step);
     }
 
-    /// Adds a step under its parent; dropped if the parent is unknown.
+    /// Adds a step under its parent, or beside the parent if that is at the depth limit; dropped if
+    /// the parent is unknown.
     pub(super) fn insert_nested(&mut self, parent: StepId, id: StepId, mut step: Step) {
         let Some(above) = self.get(parent) else { return };
         let mut parent = parent;
@@ -226,7 +227,7 @@ impl OpenSteps {
         }
     }
 
-    /// Adds an image.
+    /// Keeps an image with its step; emits nothing.
     pub(super) fn attach_image(&mut self, id: StepId, image: &Image<'_>) {
         if let Some(step) = self.steps.get_mut(&id) {
             step.item.images.push(ImageRef::from_image(image).into_owned());
@@ -243,7 +244,7 @@ impl OpenSteps {
         }
     }
 
-    /// Ends an open step; returns where it is shown.
+    /// Marks an open step as ended, which stays until it is taken; returns where it is shown.
     pub(super) fn end_step(
         &mut self,
         id: StepId,

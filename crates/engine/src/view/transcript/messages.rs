@@ -87,7 +87,7 @@ impl Transcript {
         self.put_item(Some(ItemOwner::Message(message)), item, growth, out);
     }
 
-    /// Puts an empty item for a message that starts with an image.
+    /// Puts an empty item for a message that starts with an image, unless it has one.
     pub(super) fn ensure_message_item<'r>(
         &mut self,
         message: MessageId,

@@ -153,7 +153,7 @@ impl Transcript {
         }
     }
 
-    /// Puts the item of a listed request.
+    /// Puts the item of a listed request and tracks it as open.
     fn start_request<'r>(
         &mut self,
         request: &'r str,
@@ -220,7 +220,7 @@ impl Transcript {
         }
     }
 
-    /// Puts the item of the open round, unless its requests are listed.
+    /// Clears the open round and puts its item, unless its requests are listed.
     fn put_round_request<'r>(
         &mut self,
         record: &'r Record<'_>,
@@ -243,7 +243,7 @@ impl Transcript {
         self.put_item(None, item, TextGrowth::Mutable, out);
     }
 
-    /// Closes the open round and requests at the end of the run.
+    /// Closes the open round and requests at the end of the run, and puts the run's usage.
     pub(super) fn end_open_requests<'r>(
         &mut self,
         record: &'r Record<'_>,

@@ -2,7 +2,7 @@
 
 use crate::event::{AskKind, NoticeLevel};
 
-/// Sort of an ask.
+/// Returns the `sort` of an ask of this kind.
 pub(super) fn ask_kind_name(kind: AskKind) -> &'static str {
     match kind {
         AskKind::Tool => "tool",
@@ -14,7 +14,7 @@ pub(super) fn ask_kind_name(kind: AskKind) -> &'static str {
     }
 }
 
-/// Sort of a notice.
+/// Returns the `sort` of a notice of this level.
 pub(super) fn level_name(level: NoticeLevel) -> &'static str {
     match level {
         NoticeLevel::Info => "info",

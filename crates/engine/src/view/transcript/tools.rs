@@ -196,7 +196,7 @@ impl Transcript {
         self.active_run.tools.open.insert(step, tool);
     }
 
-    /// Changes the arguments of a tool or a sub-agent's call; the page gets them later.
+    /// Changes the kept arguments of a tool or a sub-agent's call; emits nothing.
     fn update_arguments(&mut self, step: StepId, change: impl FnOnce(&mut String)) {
         if let Some(inner) = self.active_run.tools.sub_agent_calls.get_mut(&step) {
             return change(inner.item.arguments.get_or_insert_default().to_mut());
@@ -323,7 +323,7 @@ impl Transcript {
         Some((root, key))
     }
 
-    /// Attaches an image to its message or tool.
+    /// Attaches an image to its message or tool; puts an item if one is missing.
     pub(super) fn attach_image<'r>(
         &mut self,
         owner: ImageOwner,

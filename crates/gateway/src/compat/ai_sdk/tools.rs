@@ -92,7 +92,8 @@ impl AiSdk {
         self.write_part(Some(PartOwner::Step(step)), &part, out);
     }
 
-    /// A second start empties the input, which is then sent again.
+    /// Replaces the arguments. Writes what was added; else a second start, which empties the input,
+    /// and all of it again.
     fn replace_arguments(&mut self, step: StepId, text: &str, out: PayloadSink<'_>) {
         let Some(call) =
             self.calls.open_call_mut(step).filter(|call| call.is_receiving_arguments())

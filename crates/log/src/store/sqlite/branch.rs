@@ -39,7 +39,7 @@ pub(super) fn copy_session_prefix(
     Ok(())
 }
 
-/// Copies row by row, because each checksum covers its session.
+/// Verifies chunk rows and copies them one by one, because each checksum covers its session.
 fn copy_rows(
     connection: &Connection,
     source: (i64, SessionId),

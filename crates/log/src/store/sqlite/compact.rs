@@ -133,7 +133,7 @@ impl RowBuilder {
         self.source_rows += 1;
     }
 
-    /// `None` if there is only one source row.
+    /// Empties the builder and returns the merged row. `None` if there are no two source rows.
     fn take_merged(&mut self) -> Option<MergedRow> {
         let RowBuilder { first, len, lines, source_rows: rows } = std::mem::take(self);
         let chunk = Chunk { first, len, lines: lines.into() };

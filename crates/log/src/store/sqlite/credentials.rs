@@ -73,7 +73,8 @@ pub(super) fn select_owner_tokens(
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-/// Keeps the time of the first revocation.
+/// Revokes a token, keeping the time of the first revocation. Returns false if the owner has no
+/// such token.
 pub(super) fn revoke_token(
     connection: &Connection,
     owner: OwnerId,

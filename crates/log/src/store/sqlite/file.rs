@@ -20,7 +20,7 @@ pub(super) const DATABASE_FILE_NAME: &str = "millpond.db";
 /// Each migrates the previous version to its own. Never changed once released.
 const MIGRATIONS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
-/// Locks the directory for this process, creating it if needed.
+/// Locks the directory for this process. Creates it and an empty database file if needed.
 pub(super) fn lock_directory(dir: &Path) -> Result<File, StoreError> {
     let to_error = |error: io::Error| StoreError::Failed(format!("{}: {error}", dir.display()));
     create_private_dir(dir).map_err(to_error)?;

@@ -25,8 +25,8 @@ pub struct Retention {
 
 impl SqliteStore {
     /// Erases sessions whose undo window has passed, then the oldest unpinned ones beyond the
-    /// retention. Each in its own transaction, so that appends run in between; `erased` is called
-    /// after each, because a later one may fail.
+    /// retention, and returns free pages to the file system. Each in its own transaction, so that
+    /// appends run in between; `erased` is called after each, because a later one may fail.
     pub fn erase_expired_sessions(
         &self,
         now: Millis,

@@ -120,7 +120,7 @@ impl WorkerSignals {
         lock_ignoring_poison(&self.state).stopping
     }
 
-    /// Returns the log to sync; later commits count as unsynced again.
+    /// Returns the write-ahead log and clears the unsynced mark; the next commit sets it again.
     pub(super) fn take_wal_to_sync(&self) -> Arc<File> {
         let mut state = lock_ignoring_poison(&self.state);
         state.unsynced_since = None;
@@ -154,8 +154,8 @@ impl WorkerSignals {
         }
     }
 
-    /// Waits for a commit after `seen`, or at most `every` if the log is not empty. Returns the
-    /// number of commits, or `None` to stop.
+    /// Waits for a commit after `seen_commits` if the log is empty, and then for `interval`.
+    /// Returns the number of commits, or `None` to stop.
     pub(super) fn wait_for_checkpoint_task(
         &self,
         seen_commits: u64,

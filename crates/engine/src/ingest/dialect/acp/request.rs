@@ -93,7 +93,7 @@ impl Acp {
         });
     }
 
-    /// Writes a permission request as an ask.
+    /// Opens an ask for a permission request, after starting the step of its call if that is new.
     fn write_permission_ask(
         &mut self,
         id: &str,

@@ -108,7 +108,7 @@ impl CodexAppServer {
         }
     }
 
-    /// Writes a prompt that was not written before.
+    /// Writes a prompt of the main thread that was not written before.
     fn apply_user_message(
         &mut self,
         stage: ItemStage,

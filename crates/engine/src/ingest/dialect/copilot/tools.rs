@@ -76,7 +76,8 @@ impl Copilot {
         }
     }
 
-    /// Writes whole arguments unless they were streamed: the two differ in formatting.
+    /// Writes whole arguments unless they were streamed, because the two differ in formatting;
+    /// marks the tool ready.
     fn write_whole_arguments(
         &mut self,
         step: StepId,

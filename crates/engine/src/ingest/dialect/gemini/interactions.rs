@@ -246,7 +246,7 @@ impl Interactions {
         Ok(())
     }
 
-    /// Appends output to the open result step and notes its failure.
+    /// Appends output to the open result step, and records its failure.
     fn append_result(
         &mut self,
         index: u64,
@@ -278,7 +278,8 @@ impl Interactions {
     }
 }
 
-/// Returns the kind for a result step; `Ignored` if its call is unknown.
+/// Returns the kind for a result step. If its call is unknown, writes it as unrecognised and
+/// returns `Ignored`.
 fn step_kind_for_result(call: Option<&RawValue>, raw: &RawValue, out: &mut Writer<'_>) -> StepKind {
     let step = call.and_then(as_string).and_then(|call| out.find_open_tool(&call));
     if step.is_none() {

@@ -92,7 +92,7 @@ impl PartialArgs {
         }
     }
 
-    /// Stores a value at a path; on error nothing changes.
+    /// Stores a value at a path, or appends text to the text there; on error nothing changes.
     fn set_at_path(&mut self, path: &str, value: PathValue<'_>) -> Result<(), PathError> {
         let turns = parse_path(path)?;
         let text = match value {

@@ -49,7 +49,8 @@ impl CitedSources {
         }
     }
 
-    /// Cites a source unless it is a repeat, no message is open or `CITED_MAX` is reached.
+    /// Cites a source unless it is a repeat, the round has no message, or `ROUND_CITATIONS_MAX` is
+    /// reached.
     fn write_new_source(&mut self, raw: &RawValue, citation: Citation<'_>, out: &mut Writer<'_>) {
         let mut hasher = DefaultHasher::new();
         raw.get().hash(&mut hasher);

@@ -316,7 +316,7 @@ impl OpenAiResponses {
     }
 }
 
-/// Deserializes an item; writes it as unrecognised if that fails.
+/// Deserializes an item and writes its unknown fields; writes it as unrecognised if that fails.
 fn parse_item_body<'a>(raw: &'a RawValue, out: &mut Writer<'_>) -> Option<ItemBody<'a>> {
     let body: Option<ItemBody<'_>> = serde_json::from_str(raw.get()).ok();
     match &body {

@@ -156,7 +156,7 @@ impl OpenAiResponses {
             })
     }
 
-    /// Cites a source, if its message is the one being written.
+    /// Writes the citation of an annotation, if its message is the one being written.
     pub(super) fn apply_annotation(
         &mut self,
         key: ItemKey<'_>,

@@ -119,7 +119,7 @@ impl Opencode {
         }
     }
 
-    /// Ends a step and drops its state.
+    /// Ends a step, drops its state and remembers that its part has ended.
     fn end_tool_step(
         &mut self,
         part: &str,

@@ -203,7 +203,7 @@ impl Opencode {
         Ok(())
     }
 
-    /// Writes one notice about a session that is not followed.
+    /// Writes a notice about a session that is not followed, once per session.
     fn note_unfollowed_session(&mut self, session: &str, out: &mut Writer<'_>) {
         if self.sessions.known_sessions.insert(session) {
             let words = format!("ignoring another session: {session}");
@@ -242,7 +242,7 @@ impl Opencode {
         }
     }
 
-    /// Writes a text delta of a known part.
+    /// Writes a text delta of a known part; one of an unknown part as unrecognised.
     fn apply_part_delta(&mut self, event: &Properties<'_>, frame: Frame<'_>, out: &mut Writer<'_>) {
         let part = event.part_id.as_deref().unwrap_or("");
         let delta = event.delta.as_deref().unwrap_or("");

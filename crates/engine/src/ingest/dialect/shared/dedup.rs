@@ -166,7 +166,8 @@ impl TextDedup {
         }
     }
 
-    /// Records an item's text so far and returns its new part, for the caller to write.
+    /// Records an item's text so far and returns its new part, for the caller to write; empty if
+    /// the text changed otherwise.
     pub(crate) fn record_whole_returning_new<'a>(&mut self, id: &str, whole: &'a str) -> &'a str {
         match self.compare_and_update(id, whole) {
             TextChange::New => {
@@ -198,7 +199,7 @@ impl TextDedup {
             || self.closed.iter().any(|(past, _)| past.matches(id))
     }
 
-    /// Makes the item the open one; returns false if it already is.
+    /// Closes the open item and opens this one; returns false if it is open already.
     fn open_item(&mut self, id: &str) -> bool {
         if self.open.as_ref().is_some_and(|item| item.id.matches(id)) {
             return false;

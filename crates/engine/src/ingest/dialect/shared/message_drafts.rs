@@ -3,7 +3,7 @@
 //! Does: keep the text of each unfinished message. A message that continues after another one is
 //! restated: written again as a whole, with its earlier part withdrawn. A whole text that differs
 //! from the deltas replaces them.
-//! Does not: keep finished messages, or more than [`LEFT_MESSAGES_MAX`] unfinished ones.
+//! Does not: keep finished messages, or more than [`SUSPENDED_MESSAGES_MAX`] unfinished ones.
 //!
 //! Invariant: the final text of a message is in exactly one written message.
 
@@ -107,7 +107,8 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
         }
     }
 
-    /// Appends text without a key to the open message; returns false if none is open.
+    /// Appends text without a key to the open message. If none is open, pauses the current draft
+    /// and returns false.
     pub(crate) fn append_to_open(&mut self, text: &str, out: &mut Writer<'_>) -> bool {
         let open = self.current.as_mut().filter(|draft| out.can_continue_from(&draft.last_opening));
         if let Some(draft) = open {
@@ -127,7 +128,7 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
         self.append_text(key, None, text, out);
     }
 
-    /// Marks the current message as having images.
+    /// Marks the current message as having images, so that it is never restated.
     pub(crate) fn mark_has_images(&mut self) {
         if let Some(draft) =
             self.current.as_mut().filter(|draft| draft.restatable == Restatable::Yes)
@@ -187,7 +188,8 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
         self.merge_pieces(draft, out)
     }
 
-    /// Finishes all messages and merges those in pieces.
+    /// Merges each message that is in pieces and drops the paused ones. A current message in one
+    /// piece stays open.
     pub(crate) fn finish_all(&mut self, out: &mut Writer<'_>) {
         if self.current.as_ref().is_some_and(|draft| !draft.written_messages.is_empty()) {
             self.pause_current(out);
@@ -198,7 +200,7 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
         self.restated_bytes = 0;
     }
 
-    /// Discards all unfinished messages and returns the ones written for them.
+    /// Drops all drafts and returns the messages written for them; withdraws none.
     pub(crate) fn discard_all(&mut self, out: &mut Writer<'_>) -> Vec<MessageId> {
         let drafts = std::mem::take(self);
         let open = drafts.current.iter().flat_map(|draft| out.messages_since(&draft.last_opening));
@@ -252,7 +254,7 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
         drafts.find(|draft| draft.key == key).map_or(Restatable::Yes, |draft| draft.restatable)
     }
 
-    /// Starts a new written message for the current draft.
+    /// Ends the written message of the current draft and begins its next one.
     fn start_new_stretch(&mut self, out: &mut Writer<'_>) {
         if let Some(draft) = &mut self.current {
             out.end_message();
@@ -273,7 +275,7 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
         draft.written_messages.last().copied()
     }
 
-    /// Removes a paused draft.
+    /// Removes and returns a paused draft.
     fn remove_paused(&mut self, key: K) -> Option<Draft<K>> {
         let at = self.paused.iter().rposition(|draft| draft.key == key)?;
         self.paused.remove(at)

@@ -313,7 +313,8 @@ impl StreamJson {
         out.withdraw_round();
     }
 
-    /// Records the start of a streamed block; returns how much of it to write.
+    /// Records the start of a streamed block and begins the message of a new text; returns how much
+    /// of the block to write.
     fn record_block_start(
         &mut self,
         parent: &str,
@@ -365,7 +366,8 @@ impl StreamJson {
         )
     }
 
-    /// Writes a delta of a text whose start was missed, so that the whole text can complete it.
+    /// Writes a delta if it is of a text whose start was missed, so that the whole text can
+    /// complete it; returns what remains to be written.
     fn write_midstream_delta(
         &mut self,
         event: &StreamEvent<'_>,

@@ -31,7 +31,7 @@ impl CallMatcher {
         false
     }
 
-    /// Open step of a call that starts; `None` without an id.
+    /// Open step with the call's id; `None` without an id.
     pub(crate) fn open_step_of_started(tool: ToolStart<'_>, out: &Writer<'_>) -> Option<StepId> {
         if tool.call.is_empty() { None } else { out.find_open_tool(tool.call) }
     }

@@ -106,7 +106,7 @@ impl ToolSteps {
         }
     }
 
-    /// Ends the open step, unless its approval is pending.
+    /// Ends the open step as succeeded, unless its approval is pending.
     pub(super) fn end_open_step(&mut self, out: &mut Writer<'_>) {
         let Some(open) = self.open.take_if(|open| open.approval != Approval::Pending) else {
             return;
@@ -158,7 +158,7 @@ impl ToolSteps {
         Some(step)
     }
 
-    /// Ends the open step and starts a new one.
+    /// Starts a new step; ends the open one before it, unless its approval is pending.
     fn start_step(
         &mut self,
         kind: ToolKind,
@@ -194,7 +194,8 @@ impl ToolSteps {
         step
     }
 
-    /// Appends the new part of an output to the open step; starts a step if none fits.
+    /// Appends the new part of an output to the open step and resolves its approval; starts a step
+    /// if none fits.
     fn append_output(
         &mut self,
         kind: ToolKind,

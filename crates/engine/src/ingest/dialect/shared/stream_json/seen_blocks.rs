@@ -218,7 +218,7 @@ impl SeenMessage {
         self.stream != StreamState::None
     }
 
-    /// Records the start of a streamed block.
+    /// Records the start of a streamed block; returns how much of it to write.
     pub(super) fn start_block(
         &mut self,
         index: u64,
@@ -243,7 +243,7 @@ impl SeenMessage {
         ShowDecision::All
     }
 
-    /// Records a delta of a streamed block.
+    /// Records a delta of a streamed block; returns how much of it to write.
     pub(super) fn append_to_block(&mut self, index: u64, kind: &str, words: &str) -> ShowDecision {
         match self.block_at(index) {
             Some(SeenBlock { delivery: Delivery::Whole { .. }, .. }) => ShowDecision::Nothing,

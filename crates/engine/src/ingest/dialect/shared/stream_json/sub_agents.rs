@@ -49,8 +49,8 @@ impl SubAgents {
         self.open.retain(|agent| agent.step != step);
     }
 
-    /// Writes the result of a sub-agent's tool without repeating its last text; returns false if
-    /// the tool has no sub-agent.
+    /// Writes the result of a sub-agent's tool without repeating its last text, and drops the
+    /// sub-agent; returns false if the tool has none.
     pub(super) fn write_report(
         &mut self,
         step: StepId,
@@ -71,7 +71,7 @@ impl SubAgents {
 }
 
 impl SubAgent {
-    /// Separates a text from the one before it.
+    /// Writes a line break if a text came before, and forgets that text.
     fn start_text(&mut self, out: &mut Writer<'_>) {
         if !self.last_text.is_empty() {
             out.append_output(self.step, "\n");

@@ -71,7 +71,8 @@ impl StreamJson {
         Ok(())
     }
 
-    /// Writes text that the agent wrote in the model's name; holds errors until `result`.
+    /// Writes text that the agent wrote in the model's name as a notice; holds an error until
+    /// `result`.
     fn write_synthetic_text(
         &mut self,
         line: &StreamLine<'_>,
@@ -295,7 +296,8 @@ fn append_unshown_text(text: &str, at: usize, out: &mut Writer<'_>) {
     }
 }
 
-/// Restores the first `at` bytes of a text that was joined midway.
+/// Writes the first `at` bytes, which were missed, by replacing the open text; as a notice if the
+/// text is not open.
 fn restore_missed_prefix(text: &str, at: usize, out: &mut Writer<'_>) {
     if out.is_remembered_text(&text[at..]) {
         out.append_cumulative_text(text);
