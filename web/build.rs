@@ -30,7 +30,7 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     let dist = out.join("dist");
     let built = check_node_version().and_then(|()| lock_node_modules(&here)).and_then(|_alone| {
-        install_packages(&here)?;
+        install_packages_if_changed(&here)?;
         build_site(&here, &dist)
     });
     let listed = built.and_then(|()| generate_file_list(&dist)).and_then(|files| {
@@ -68,7 +68,7 @@ fn lock_node_modules(here: &Path) -> Result<fs::File, String> {
 }
 
 /// Runs `npm ci`, unless `package-lock.json` is unchanged since the last install.
-fn install_packages(here: &Path) -> Result<(), String> {
+fn install_packages_if_changed(here: &Path) -> Result<(), String> {
     let lock = fs::read(here.join("package-lock.json"))
         .map_err(|error| format!("cannot read package-lock.json: {error}"))?;
     let mark = here.join("node_modules/.millpond-lock");
@@ -124,7 +124,7 @@ fn generate_file_list(dist: &Path) -> Result<String, String> {
     collect_files(dist, &mut found).map_err(|error| format!("{}: {error}", dist.display()))?;
     found.sort();
     let mut list = String::from("&[\n");
-    for file in found.iter().filter(|file| !is_compressed(file)) {
+    for file in found.iter().filter(|file| !has_compressed_extension(file)) {
         let below = file.strip_prefix(dist).unwrap_or(file).to_string_lossy().replace('\\', "/");
         let packed = |end: &str| {
             let path = PathBuf::from(format!("{}.{end}", file.display()));
@@ -149,7 +149,7 @@ fn quote_path(path: &Path) -> String {
     format!("{:?}", path.to_string_lossy())
 }
 
-fn is_compressed(file: &Path) -> bool {
+fn has_compressed_extension(file: &Path) -> bool {
     file.extension().is_some_and(|end| end == "gz" || end == "br")
 }
 

@@ -82,11 +82,11 @@ struct AnthropicDelta<'a> {
 }
 
 /// Parses the stream; returns the number of payloads and of text bytes.
-pub(crate) fn parse_stream(provider: Provider, stream: &[u8]) -> (usize, usize) {
+pub(crate) fn count_payloads_and_text(provider: Provider, stream: &[u8]) -> (usize, usize) {
     let (mut events, mut bytes) = (0, 0);
     for_each_payload(stream, |payload| {
         events += 1;
-        bytes += payload_text_bytes(provider, payload).unwrap_or(0);
+        bytes += payload_text_len(provider, payload).unwrap_or(0);
     });
     (events, bytes)
 }
@@ -118,7 +118,7 @@ pub(crate) fn chat_text_deltas(stream: &[u8]) -> Vec<String> {
 }
 
 /// Parses one payload and returns the length of its text.
-fn payload_text_bytes(provider: Provider, payload: &[u8]) -> Option<usize> {
+fn payload_text_len(provider: Provider, payload: &[u8]) -> Option<usize> {
     match provider {
         Provider::Chat => {
             let chat: ChatChunk<'_> = serde_json::from_slice(payload).ok()?;

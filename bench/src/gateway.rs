@@ -72,7 +72,7 @@ pub(crate) enum GatewayBench {
 }
 
 /// Runs one gateway benchmark, or a server for one.
-pub(crate) fn run_bench(what: GatewayBench) -> io::Result<()> {
+pub(crate) fn run_gateway_bench(what: GatewayBench) -> io::Result<()> {
     // Each reader is an open file, here and in the server.
     rlimit::increase_nofile_limit(u64::MAX)?;
     if let GatewayBench::Serve { kind, rate, folder, sessions } = what {

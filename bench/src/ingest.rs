@@ -52,7 +52,7 @@ pub(crate) fn ingest_stream(provider: Provider, stream: &[u8]) -> EventCounter {
 }
 
 /// Runs `job` several times and returns the shortest CPU time, the least disturbed.
-pub(crate) fn shortest_cpu_time(repeats: usize, mut job: impl FnMut()) -> Duration {
+pub(crate) fn measure_shortest_cpu_time(repeats: usize, mut job: impl FnMut()) -> Duration {
     let times = (0..repeats.max(1)).map(|_| {
         let start = ProcessTime::now();
         job();
@@ -87,11 +87,11 @@ pub(crate) fn run_ingest_bench(
     println!("| --- | --- | --- | --- | --- | --- |");
     for provider in Provider::ALL {
         let stream = load_or_make_stream(provider, deltas, data)?;
-        let (payloads, _) = floor::parse_stream(provider, &stream);
-        let bare = shortest_cpu_time(repeats, || {
-            black_box(floor::parse_stream(provider, black_box(&stream)));
+        let (payloads, _) = floor::count_payloads_and_text(provider, &stream);
+        let bare = measure_shortest_cpu_time(repeats, || {
+            black_box(floor::count_payloads_and_text(provider, black_box(&stream)));
         });
-        let ours = shortest_cpu_time(repeats, || {
+        let ours = measure_shortest_cpu_time(repeats, || {
             black_box(ingest_stream(provider, black_box(&stream)));
         });
         let allocations = allocation_counter::measure(|| {
@@ -106,16 +106,16 @@ pub(crate) fn run_ingest_bench(
             allocations.count_total as f64 / payloads as f64,
         );
     }
-    measure_filter(&load_or_make_stream(Provider::Chat, deltas, data)?, repeats);
+    measure_and_print_filter(&load_or_make_stream(Provider::Chat, deltas, data)?, repeats);
     Ok(())
 }
 
 /// Prints the cost of the filter per delta.
 #[allow(clippy::cast_precision_loss, reason = "figures for people")]
-fn measure_filter(stream: &[u8], repeats: usize) {
+fn measure_and_print_filter(stream: &[u8], repeats: usize) {
     let deltas = floor::chat_text_deltas(stream);
     let table = Arc::new(TagTable::default());
-    let filtered = shortest_cpu_time(repeats, || {
+    let filtered = measure_shortest_cpu_time(repeats, || {
         let mut filter = Filter::new(Arc::clone(&table), FilterStart::Text);
         let mut bytes = 0;
         let mut out = |piece: Piece<'_>| {
@@ -129,7 +129,7 @@ fn measure_filter(stream: &[u8], repeats: usize) {
         filter.end_message(&mut out);
         black_box(bytes);
     });
-    let passed_on = shortest_cpu_time(repeats, || {
+    let passed_on = measure_shortest_cpu_time(repeats, || {
         let mut bytes = 0;
         for delta in &deltas {
             bytes += black_box(delta).len();

@@ -102,7 +102,7 @@ fn main() -> std::io::Result<()> {
             let stream = ingest::load_or_make_stream(provider, deltas, data.as_deref())?;
             let events = match job {
                 Job::Nothing => 0,
-                Job::Floor => floor::parse_stream(provider, &stream).0,
+                Job::Floor => floor::count_payloads_and_text(provider, &stream).0,
                 Job::Ingest => ingest::ingest_stream(provider, &stream).events,
                 Job::Log => views::collect_records_once(&stream),
                 Job::Latest => views::encode_view_once(ViewName::Latest, &stream),
@@ -114,7 +114,7 @@ fn main() -> std::io::Result<()> {
             println!("{events} events");
             Ok(())
         }
-        Command::Gateway { bench: what } => gateway::run_bench(what),
+        Command::Gateway { bench: what } => gateway::run_gateway_bench(what),
         Command::Terminal { program } => terminal::run_terminal_bench(program),
         Command::Streams { folder, deltas } => {
             std::fs::create_dir_all(&folder)?;

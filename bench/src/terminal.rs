@@ -36,15 +36,15 @@ pub(crate) fn run_terminal_bench(program: PathBuf) -> io::Result<()> {
         (AnswerKind::Table, 60, "70 (opencode --mini)"),
         (AnswerKind::Cjk, 30, "32 (Claude Code)"),
     ] {
-        measure_paced_answer(&gateway, answer, goal, other)?;
+        measure_and_print_paced_answer(&gateway, answer, goal, other)?;
     }
     drawing::run_drawing_bench()?;
-    measure_word_latency(&gateway)?;
-    measure_burst(&gateway)?;
-    measure_key_latency(&gateway)?;
-    measure_idle(&gateway)?;
-    measure_memory(&gateway)?;
-    measure_startup(&gateway)?;
+    measure_and_print_word_latency(&gateway)?;
+    measure_and_print_burst(&gateway)?;
+    measure_and_print_key_latency(&gateway)?;
+    measure_and_print_idle(&gateway)?;
+    measure_and_print_memory(&gateway)?;
+    measure_and_print_startup(&gateway)?;
     for (what, goal, tests, other) in ROWS_FROM_TESTS {
         print_row(what, goal, tests, other);
     }
@@ -78,7 +78,7 @@ fn print_row(what: &str, goal: &str, measured: &str, other: &str) {
 }
 
 /// R1, R2, R3, R7 and R8: an answer at the speed of a model.
-fn measure_paced_answer(
+fn measure_and_print_paced_answer(
     gateway: &TestGateway,
     answer: AnswerKind,
     goal: usize,
@@ -86,8 +86,8 @@ fn measure_paced_answer(
 ) -> io::Result<()> {
     let text = answer.make_text(TOKENS);
     let all = split_tokens(&text);
-    let mut chat = TerminalChat::open_session(gateway)?;
-    let mut source = chat.start_source()?;
+    let mut chat = TerminalChat::spawn_on_new_session(gateway)?;
+    let mut source = chat.spawn_stream_source()?;
     let (before, cpu, began) = (chat.output_stats(), chat.cpu_time()?, Instant::now());
     for together in all.chunks(TOKENS_PER_FRAME) {
         source.send_text(&together.concat())?;
@@ -131,9 +131,9 @@ fn measure_paced_answer(
 }
 
 /// R9: time from sending a word to seeing it on the screen, through the gateway.
-fn measure_word_latency(gateway: &TestGateway) -> io::Result<()> {
-    let mut chat = TerminalChat::open_session(gateway)?;
-    let mut source = chat.start_source()?;
+fn measure_and_print_word_latency(gateway: &TestGateway) -> io::Result<()> {
+    let mut chat = TerminalChat::spawn_on_new_session(gateway)?;
+    let mut source = chat.spawn_stream_source()?;
     source.send_text("It begins. ")?;
     chat.wait_for_text("It begins.")?;
     let mut times = Vec::new();
@@ -164,9 +164,9 @@ fn median_and_p99_ms(mut times: Vec<Duration>) -> (f64, f64) {
 }
 
 /// R9: time to show 5,000 tokens that arrive at once.
-fn measure_burst(gateway: &TestGateway) -> io::Result<()> {
-    let mut chat = TerminalChat::open_session(gateway)?;
-    let mut source = chat.start_source()?;
+fn measure_and_print_burst(gateway: &TestGateway) -> io::Result<()> {
+    let mut chat = TerminalChat::spawn_on_new_session(gateway)?;
+    let mut source = chat.spawn_stream_source()?;
     source.send_text("It begins. ")?;
     chat.wait_for_text("It begins.")?;
     let text = AnswerKind::Prose.make_text(BURST_TOKENS);
@@ -180,9 +180,9 @@ fn measure_burst(gateway: &TestGateway) -> io::Result<()> {
 }
 
 /// R10: latency of a key press while 1,000 tokens per second arrive.
-fn measure_key_latency(gateway: &TestGateway) -> io::Result<()> {
-    let mut chat = TerminalChat::open_session(gateway)?;
-    let mut source = chat.start_source()?;
+fn measure_and_print_key_latency(gateway: &TestGateway) -> io::Result<()> {
+    let mut chat = TerminalChat::spawn_on_new_session(gateway)?;
+    let mut source = chat.spawn_stream_source()?;
     let text = AnswerKind::Prose.make_text(20_000);
     let all = split_tokens(&text).into_iter().map(str::to_owned).collect::<Vec<_>>();
     let sender = std::thread::spawn(move || {
@@ -218,8 +218,8 @@ fn measure_key_latency(gateway: &TestGateway) -> io::Result<()> {
 }
 
 /// R14: output and CPU time while idle.
-fn measure_idle(gateway: &TestGateway) -> io::Result<()> {
-    let chat = TerminalChat::open_session(gateway)?;
+fn measure_and_print_idle(gateway: &TestGateway) -> io::Result<()> {
+    let chat = TerminalChat::spawn_on_new_session(gateway)?;
     std::thread::sleep(Duration::from_secs(1));
     let (before, cpu) = (chat.output_stats(), chat.cpu_time()?);
     std::thread::sleep(Duration::from_secs(10));
@@ -236,9 +236,9 @@ fn measure_idle(gateway: &TestGateway) -> io::Result<()> {
 }
 
 /// R15: memory after one very long answer.
-fn measure_memory(gateway: &TestGateway) -> io::Result<()> {
-    let mut chat = TerminalChat::open_session(gateway)?;
-    let mut source = chat.start_source()?;
+fn measure_and_print_memory(gateway: &TestGateway) -> io::Result<()> {
+    let mut chat = TerminalChat::spawn_on_new_session(gateway)?;
+    let mut source = chat.spawn_stream_source()?;
     let before = chat.resident_mb()?;
     for _ in 0..LONG_TOKENS / BURST_TOKENS {
         source.send_text(&AnswerKind::Prose.make_text(BURST_TOKENS))?;
@@ -254,12 +254,12 @@ fn measure_memory(gateway: &TestGateway) -> io::Result<()> {
 }
 
 /// Time from the start to the prompt, with an embedded gateway.
-fn measure_startup(gateway: &TestGateway) -> io::Result<()> {
-    let own = gateway.stopped_with_sessions(SESSIONS)?;
+fn measure_and_print_startup(gateway: &TestGateway) -> io::Result<()> {
+    let own = gateway.create_stopped_with_sessions(SESSIONS)?;
     let mut times = Vec::new();
     for _ in 0..5 {
         let began = Instant::now();
-        let mut chat = TerminalChat::start_standalone(&own)?;
+        let mut chat = TerminalChat::spawn_standalone(&own)?;
         chat.wait_for_text("Write a message")?;
         times.push(began.elapsed().as_millis());
     }

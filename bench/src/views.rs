@@ -48,7 +48,7 @@ enum Merge {
 }
 
 /// Encodes all records as SSE frames and returns their size in bytes.
-fn encode_frames(kind: StreamKind, merge: Merge, records: &[Record<'_>]) -> usize {
+fn encode_and_count_bytes(kind: StreamKind, merge: Merge, records: &[Record<'_>]) -> usize {
     let mut encoder = Encoder::new(kind, "session", 0);
     if let Merge::Eight = merge {
         encoder = encoder.with_merging();
@@ -77,7 +77,11 @@ fn stream_kind(view: ViewName, format: FrameFormat, content: ContentMode) -> Str
 /// Ingests the stream and encodes one view once, for a profiler. Returns the number of events.
 pub(crate) fn encode_view_once(view: ViewName, stream: &[u8]) -> usize {
     let records = collect_records(stream).records;
-    encode_frames(stream_kind(view, FrameFormat::Patch, ContentMode::Delta), Merge::None, &records);
+    encode_and_count_bytes(
+        stream_kind(view, FrameFormat::Patch, ContentMode::Delta),
+        Merge::None,
+        &records,
+    );
     records.len()
 }
 
@@ -116,7 +120,7 @@ pub(crate) fn run_views_bench(
     println!("| --- | --- | --- | --- | --- |");
     for provider in Provider::ALL {
         let stream = ingest::load_or_make_stream(provider, deltas, data)?;
-        let read = ingest::shortest_cpu_time(repeats, || {
+        let read = ingest::measure_shortest_cpu_time(repeats, || {
             black_box(ingest::ingest_stream(provider, black_box(&stream)));
         });
         let log = collect_records(&stream);
@@ -125,8 +129,8 @@ pub(crate) fn run_views_bench(
                 [("patch", FrameFormat::Patch), ("own, delta", FrameFormat::Native)]
             {
                 let kind = stream_kind(view, format, ContentMode::Delta);
-                let time = ingest::shortest_cpu_time(repeats, || {
-                    black_box(encode_frames(kind, Merge::None, black_box(&log.records)));
+                let time = ingest::measure_shortest_cpu_time(repeats, || {
+                    black_box(encode_and_count_bytes(kind, Merge::None, black_box(&log.records)));
                 });
                 println!(
                     "| {} | {} {name} | {:.1} | {:.1} | {:.0} % |",
@@ -139,12 +143,12 @@ pub(crate) fn run_views_bench(
             }
         }
     }
-    measure_growth(repeats);
-    measure_wire_bytes(data)
+    measure_and_print_growth(repeats);
+    measure_and_print_wire_bytes(data)
 }
 
 /// Prints how the time grows with ten times as many items.
-fn measure_growth(repeats: usize) {
+fn measure_and_print_growth(repeats: usize) {
     println!("\n| view | 1,000 items ms | 10,000 items ms | growth |\n| --- | --- | --- | --- |");
     let (few, many) = (
         collect_records(&make_many_items_stream(1_000)).records,
@@ -153,8 +157,8 @@ fn measure_growth(repeats: usize) {
     for view in ViewName::ALL {
         let time = |records: &[Record<'_>]| {
             let kind = stream_kind(view, FrameFormat::Patch, ContentMode::Delta);
-            let time = ingest::shortest_cpu_time(repeats, || {
-                black_box(encode_frames(kind, Merge::None, black_box(records)));
+            let time = ingest::measure_shortest_cpu_time(repeats, || {
+                black_box(encode_and_count_bytes(kind, Merge::None, black_box(records)));
             });
             time.as_secs_f64() * 1e3
         };
@@ -165,7 +169,7 @@ fn measure_growth(repeats: usize) {
 
 /// Prints the bytes on the wire per byte of text.
 #[allow(clippy::cast_precision_loss, reason = "figures for people")]
-fn measure_wire_bytes(data: Option<&Path>) -> std::io::Result<()> {
+fn measure_and_print_wire_bytes(data: Option<&Path>) -> std::io::Result<()> {
     const DELTAS: usize = 10_000;
     let log = collect_records(&ingest::load_or_make_stream(Provider::Chat, DELTAS, data)?);
     let times = |bytes: usize| bytes as f64 / log.text_bytes as f64;
@@ -174,7 +178,7 @@ fn measure_wire_bytes(data: Option<&Path>) -> std::io::Result<()> {
     println!("| --- | --- | --- | --- | --- |");
     for view in ViewName::ALL {
         let of = |format, content, merge| {
-            times(encode_frames(stream_kind(view, format, content), merge, &log.records))
+            times(encode_and_count_bytes(stream_kind(view, format, content), merge, &log.records))
         };
         println!(
             "| {} | {:.2} | {:.2} | {:.1} | {:.0} |",

@@ -65,7 +65,7 @@ fn call_writer(out: &mut Writer<'_>, what: u8, which: u8, by_character: bool) {
             text.chars().for_each(|char| out.append_text(char.encode_utf8(&mut [0; 4])))
         }
         0..=6 => out.append_text(text),
-        7 => out.append_cumulative_text(text),
+        7 => out.append_or_rewrite_cumulative_text(text),
         8 => out.append_reasoning(text, ReasoningOrigin::Native),
         9 => out.end_reasoning(),
         10 => out.append_redacted_reasoning(),
@@ -73,25 +73,25 @@ fn call_writer(out: &mut Writer<'_>, what: u8, which: u8, by_character: bool) {
             out.start_tool(ToolStart::client_function(text, "tool"));
         }
         12 => out.append_arguments(step, text),
-        13 => out.set_arguments(step, text),
-        14 => out.mark_tool_ready(step),
+        13 => out.replace_arguments_if_changed(step, text),
+        14 => out.emit_tool_ready_once(step),
         15 => out.append_output(step, text),
         16 => out.end_tool(step, ToolOutcome::Succeeded, Some(text)),
-        17 => out.start_round(Some("model"), Some(text)),
+        17 => out.start_round_or_end_run(Some("model"), Some(text)),
         18 => out.end_round(Some(StopReason::Tools)),
         19 => {
             out.report_completed(if which % 2 == 0 { StopReason::End } else { StopReason::Length })
         }
-        20 => out.report_failed(FailureReason::Error, text),
-        21 => out.begin_message((which % 2 == 0).then_some(MessagePhase::Final)),
+        20 => out.report_failed_and_end_text(FailureReason::Error, text),
+        21 => out.end_message_and_set_phase((which % 2 == 0).then_some(MessagePhase::Final)),
         22 => out.end_message(),
-        23 => out.declare_final_text(text),
-        24 => out.withdraw_round(),
+        23 => out.declare_or_append_final_text(text),
+        24 => out.withdraw_and_end_round(),
         25 => out.open_simple_ask(&which.to_string(), AskKind::Tool, text, Vec::new(), None),
         26 => out.resolve_ask(&which.to_string(), text, AnsweredBy::Person),
         _ => {
             out.append_notice(NoticeLevel::Info, text);
-            out.update_round_usage(Usage::default());
+            out.update_or_emit_round_usage(Usage::default());
             out.append_prompt(text);
         }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::task::LocalSet;
 use tokio::time::MissedTickBehavior;
 
-use super::load::{RunUpload, format_stamp, now_ns, open_stream, start_readers};
+use super::load::{RunUpload, format_stamp, now_ns, open_stream, start_readers_and_wait};
 use super::process::ServerProcess;
 use super::quantile;
 use super::server::ServerKind;
@@ -139,7 +139,7 @@ async fn measure_fanout(load: FanoutLoad) -> io::Result<FanoutResult> {
             }
         });
     }
-    let seen = start_readers(&server, &server.stream_path(kind), readers).await?;
+    let seen = start_readers_and_wait(&server, &server.stream_path(kind), readers).await?;
     let mut ignored = Vec::new();
     for _ in 0..ignorers {
         ignored.push(open_stream(&server, &server.stream_path(kind)).await?);

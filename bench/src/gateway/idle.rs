@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::task::LocalSet;
 
-use super::load::{RunUpload, format_stamp, now_ns, start_readers};
+use super::load::{RunUpload, format_stamp, now_ns, start_readers_and_wait};
 use super::process::ServerProcess;
 use super::server::ServerKind;
 
@@ -13,12 +13,12 @@ pub(super) async fn run_idle_bench(readers: usize) -> io::Result<()> {
     println!("| server | readers | KiB per reader | readers that got the next event |");
     println!("| --- | --- | --- | --- |");
     for kind in [ServerKind::Bare, ServerKind::Gateway] {
-        LocalSet::new().run_until(measure_idle_memory(kind, readers)).await?;
+        LocalSet::new().run_until(measure_and_print_idle_memory(kind, readers)).await?;
     }
     Ok(())
 }
 
-async fn measure_idle_memory(kind: ServerKind, readers: usize) -> io::Result<()> {
+async fn measure_and_print_idle_memory(kind: ServerKind, readers: usize) -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     // The bare loop sends now and then: a reader counts as connected after its first event.
     let server = ServerProcess::start(kind, 1, folder.path(), 0)?;
@@ -29,7 +29,7 @@ async fn measure_idle_memory(kind: ServerKind, readers: usize) -> io::Result<()>
         writing = Some(begun);
     }
     let before = server.resident_kib();
-    let seen = start_readers(&server, &server.stream_path(kind), readers).await?;
+    let seen = start_readers_and_wait(&server, &server.stream_path(kind), readers).await?;
     let grown = server.resident_kib() - before;
     seen.borrow_mut().is_counting = true;
     if let Some(writing) = &mut writing {

@@ -49,7 +49,7 @@ pub(super) async fn open_stream(server: &ServerProcess, target: &str) -> io::Res
 }
 
 /// Reads a stream to its end and counts its stamps.
-pub(super) async fn read_and_count(mut stream: TcpStream, seen: SharedStats) {
+pub(super) async fn read_stream_and_count_stamps(mut stream: TcpStream, seen: SharedStats) {
     let mut buffer = Vec::with_capacity(4096);
     let (mut last, mut first) = (None, true);
     while matches!(stream.read_buf(&mut buffer).await, Ok(len) if 0 < len) {
@@ -59,7 +59,7 @@ pub(super) async fn read_and_count(mut stream: TcpStream, seen: SharedStats) {
             seen.connected += 1;
             first = false;
         }
-        let used = parse_stamps(&buffer, |n, at| {
+        let used = for_each_stamp(&buffer, |n, at| {
             if seen.is_counting {
                 seen.events += 1;
                 seen.latency_ns.push(now.saturating_sub(at));
@@ -73,7 +73,7 @@ pub(super) async fn read_and_count(mut stream: TcpStream, seen: SharedStats) {
 }
 
 /// Calls `call` for each complete stamp. Returns the length of the parsed prefix.
-fn parse_stamps(buffer: &[u8], mut call: impl FnMut(u64, u64)) -> usize {
+fn for_each_stamp(buffer: &[u8], mut call: impl FnMut(u64, u64)) -> usize {
     let mut used = 0;
     while let Some(end) = buffer.get(used..).and_then(|rest| memchr::memchr(b';', rest)) {
         let piece = buffer.get(used..used + end).unwrap_or_default();
@@ -91,7 +91,7 @@ fn parse_stamps(buffer: &[u8], mut call: impl FnMut(u64, u64)) -> usize {
 }
 
 /// Starts readers and waits until each has received something.
-pub(super) async fn start_readers(
+pub(super) async fn start_readers_and_wait(
     server: &ServerProcess,
     target: &str,
     readers: usize,
@@ -99,7 +99,7 @@ pub(super) async fn start_readers(
     let seen = SharedStats::default();
     for _ in 0..readers {
         let stream = open_stream(server, target).await?;
-        tokio::task::spawn_local(read_and_count(stream, Rc::clone(&seen)));
+        tokio::task::spawn_local(read_stream_and_count_stamps(stream, Rc::clone(&seen)));
     }
     while seen.borrow().connected < readers {
         tokio::time::sleep(Duration::from_millis(10)).await;

@@ -54,7 +54,7 @@ impl TestGateway {
     }
 
     /// Data folder with `count` sessions and no running gateway.
-    pub(super) fn stopped_with_sessions(&self, count: usize) -> io::Result<TestGateway> {
+    pub(super) fn create_stopped_with_sessions(&self, count: usize) -> io::Result<TestGateway> {
         let mut server = TestGateway::start(self.program.clone())?;
         for number in 0..count {
             server.post("/v1/sessions", &format!("{{\"title\":\"session {number}\"}}"))?;
@@ -137,7 +137,7 @@ impl Drop for TerminalChat<'_> {
 
 impl<'a> TerminalChat<'a> {
     /// Starts a chat on a new session of a running gateway.
-    pub(super) fn open_session(gateway: &'a TestGateway) -> io::Result<TerminalChat<'a>> {
+    pub(super) fn spawn_on_new_session(gateway: &'a TestGateway) -> io::Result<TerminalChat<'a>> {
         let session = gateway.create_session()?;
         let mut chat = TerminalChat::spawn(gateway, &["-r", &session])?;
         chat.session.clone_from(&session);
@@ -146,7 +146,7 @@ impl<'a> TerminalChat<'a> {
     }
 
     /// Starts a chat with an embedded gateway.
-    pub(super) fn start_standalone(gateway: &'a TestGateway) -> io::Result<TerminalChat<'a>> {
+    pub(super) fn spawn_standalone(gateway: &'a TestGateway) -> io::Result<TerminalChat<'a>> {
         TerminalChat::spawn(gateway, &["chat"])
     }
 
@@ -172,7 +172,7 @@ impl<'a> TerminalChat<'a> {
         let keys = Arc::new(Mutex::new(pair.master.take_writer().map_err(io::Error::other)?));
         let reader = pair.master.try_clone_reader().map_err(io::Error::other)?;
         let (watched, replies) = (Arc::clone(&screen), Arc::clone(&keys));
-        std::thread::spawn(move || read_terminal_output(reader, &watched, &replies));
+        std::thread::spawn(move || watch_output_and_reply(reader, &watched, &replies));
         let (session, written) = (String::new(), String::new());
         Ok(TerminalChat {
             gateway,
@@ -185,7 +185,7 @@ impl<'a> TerminalChat<'a> {
         })
     }
 
-    pub(super) fn start_source(&self) -> io::Result<StreamSource> {
+    pub(super) fn spawn_stream_source(&self) -> io::Result<StreamSource> {
         let url = format!("http://{}", self.gateway.address);
         let mut command = self.gateway.millpond_command(&["tee", &url, "--session", &self.session]);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -254,7 +254,7 @@ impl<'a> TerminalChat<'a> {
 }
 
 /// Reads the output to its end, counts it, and replies to cursor report requests.
-fn read_terminal_output(
+fn watch_output_and_reply(
     mut reader: Box<dyn Read + Send>,
     screen: &SharedScreen,
     keys: &Mutex<Box<dyn Write + Send>>,

@@ -81,7 +81,7 @@ fn measure_message(text: &str) -> io::Result<Vec<f64>> {
     let mut run = Ingest::new(&IngestOptions::default());
     let mut thousands = Vec::new();
     for thousand in split_tokens(text).chunks(1_000) {
-        let spent = drawing.draw_tokens(&mut run, thousand)?;
+        let spent = drawing.time_drawing_tokens(&mut run, thousand)?;
         if thousand.len() == 1_000 {
             thousands.push(spent);
         }
@@ -98,9 +98,9 @@ fn measure_conversation() -> io::Result<Vec<f64>> {
     for turn in 0..TURNS {
         drawing.log.run = format!("r{turn}");
         let mut run = Ingest::new(&IngestOptions::default());
-        let spent = drawing.draw_tokens(&mut run, &tokens)?;
+        let spent = drawing.time_drawing_tokens(&mut run, &tokens)?;
         run.finish(InputEnd::EndOfInput, None, &mut drawing.log);
-        let ended = drawing.draw_pending()?;
+        let ended = drawing.time_drawing_pending()?;
         turns.push((spent + ended) * 1e3 / to_f64(tokens.len()));
     }
     Ok(turns)
@@ -163,19 +163,19 @@ impl DrawingBench {
     }
 
     /// Draws these tokens, a few per frame; returns the milliseconds.
-    fn draw_tokens(&mut self, run: &mut Ingest, tokens: &[&str]) -> io::Result<f64> {
+    fn time_drawing_tokens(&mut self, run: &mut Ingest, tokens: &[&str]) -> io::Result<f64> {
         let mut spent = 0.0;
         for together in tokens.chunks(TOKENS_PER_FRAME) {
             let delta =
                 serde_json::json!({ "choices": [{ "delta": { "content": together.concat() } }] });
             run.push(format!("data: {delta}\n\n").as_bytes(), None, &mut self.log);
-            spent += self.draw_pending()?;
+            spent += self.time_drawing_pending()?;
         }
         Ok(spent)
     }
 
     /// Draws the pending patches as one frame; returns the milliseconds.
-    fn draw_pending(&mut self) -> io::Result<f64> {
+    fn time_drawing_pending(&mut self) -> io::Result<f64> {
         let before = ThreadTime::now();
         for data in self.log.patches.drain(..) {
             let patch = decode(&data, self.chat.renderer().page())

@@ -33,7 +33,7 @@ use crate::tools::{BuiltinTool, ToolCatalogue, Toolbox};
 
 pub use budget::{BUDGET_ASK_PREFIX, RAISE_BUDGET_ANSWER};
 use checkpoints::LastCheckpoint;
-use tool_calls::ResumedAsks;
+use tool_calls::{FirstCalls, ResumedAsks};
 
 /// Handling of tools whose policy is `ask`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl ModelAgent {
 
 impl ModelAgentConfig {
     /// Policy of the tool: the profile's, else the tool's default; with `--yolo`, never `Ask`.
-    fn tool_policy(&self, tool: &str) -> ToolPolicy {
+    fn effective_tool_policy(&self, tool: &str) -> ToolPolicy {
         let default =
             self.toolbox.find_builtin(tool).map_or(ToolPolicy::Ask, BuiltinTool::default_policy);
         match self.policies.policy_for(tool).unwrap_or(default) {
@@ -144,7 +144,7 @@ impl Agent for ModelAgent {
             let tools = catalogue.specs.iter().map(|spec| ToolDescription {
                 name: spec.name.clone(),
                 about: spec.description.clone(),
-                policy: config.tool_policy(&spec.name).as_str(),
+                policy: config.effective_tool_policy(&spec.name).as_str(),
             });
             AgentDescription {
                 model: config.provider.model_name().map(str::to_owned),
@@ -154,7 +154,7 @@ impl Agent for ModelAgent {
         })
     }
 
-    fn can_resume(&self) -> bool {
+    fn can_resume_waiting_run(&self) -> bool {
         true
     }
 }
@@ -213,7 +213,7 @@ async fn run_agent_loop(config: Arc<ModelAgentConfig>, job: Job) {
         Ok(never) => match never {},
         Err(exit) => exit,
     };
-    work.end_run(exit).await;
+    work.end_run_or_leave_waiting(exit).await;
 }
 
 impl AgentLoop {
@@ -245,12 +245,14 @@ impl AgentLoop {
         for event in &events {
             writer.replay_logged_event(event);
         }
-        let rounds = writer.conversation.round_count();
+        let rounds = writer.conversation.active_run_round_count();
+        let first_calls =
+            if rounds == 0 { FirstCalls::OfThisProcess } else { FirstCalls::OfEarlierProcess };
         Some(AgentLoop {
             config,
             writer,
             stop_signal: StopSignal::new(control),
-            resumed_asks: ResumedAsks::new(asks, 0 < rounds),
+            resumed_asks: ResumedAsks::new(asks, first_calls),
             catalogue: Arc::default(),
             reported_unavailable: Vec::new(),
             last_checkpoint: LastCheckpoint::default(),
@@ -272,7 +274,7 @@ impl AgentLoop {
                 .await?;
         }
         loop {
-            match self.refresh_tool_catalogue().await {
+            match self.refresh_tools_and_write_notices().await {
                 // Asks of an earlier process stay open.
                 Err(LoopExit::Finish(InputEnd::Interrupted))
                     if self.resumed_asks.has_open_asks() || self.resumed_budget_ask.is_some() =>
@@ -286,12 +288,12 @@ impl AgentLoop {
                 self.run_tool_calls(calls).await?;
                 continue;
             }
-            if self.writer.is_end_requested() {
+            if self.writer.has_model_requested_end() {
                 return Err(LoopExit::Finish(InputEnd::EndOfInput));
             }
             self.check_run_limits()?;
             self.ask_before_exceeding_budget().await?;
-            self.writer.join_queued_messages().await?;
+            self.writer.move_queued_messages_to_run().await?;
             self.compact_near_context_limit().await?;
             self.round_count += 1;
             self.call_model_with_retries().await?;
@@ -299,7 +301,7 @@ impl AgentLoop {
     }
 
     /// Lists the tools of every server; writes one notice for each server that is unavailable.
-    async fn refresh_tool_catalogue(&mut self) -> Result<(), LoopExit> {
+    async fn refresh_tools_and_write_notices(&mut self) -> Result<(), LoopExit> {
         let config = Arc::clone(&self.config);
         let (catalogue, unavailable) =
             self.stop_signal.run_unless_stopped(config.toolbox.load_catalogue()).await?;
@@ -339,13 +341,17 @@ impl AgentLoop {
     }
 
     /// Writes the run's ending, or leaves it waiting.
-    async fn end_run(mut self, exit: LoopExit) {
+    async fn end_run_or_leave_waiting(mut self, exit: LoopExit) {
         match exit {
             LoopExit::AppendFailed => {}
             LoopExit::LeaveWaiting => self.writer.leave_run_waiting(),
             LoopExit::Finish(input_end) => self.writer.finish_run(input_end).await,
             LoopExit::Failed(reason, detail) => {
-                if self.writer.write_events(|out| out.report_failed(reason, &detail)).await.is_ok()
+                if self
+                    .writer
+                    .write_events(|out| out.report_failed_and_end_text(reason, &detail))
+                    .await
+                    .is_ok()
                 {
                     self.writer.finish_run(InputEnd::EndOfInput).await;
                 }

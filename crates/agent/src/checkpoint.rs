@@ -146,13 +146,13 @@ impl CheckpointStore {
 
     /// Diff that restoring the checkpoint would apply to the folder. Stages the folder's files in
     /// the checkpoint repository first.
-    pub async fn diff_with_folder(&self, hash: &str) -> Result<String, CheckpointError> {
+    pub async fn preview_restore_as_diff(&self, hash: &str) -> Result<String, CheckpointError> {
         self.run_git(&["add", "-A", "--", "."]).await?;
         self.run_git(&["diff", "--cached", "-R", "--no-color", "--no-ext-diff", hash]).await
     }
 
     /// Restores a checkpoint. Saves the current state first and returns its hash.
-    pub async fn restore(&self, hash: &str) -> Result<String, CheckpointError> {
+    pub async fn save_then_restore(&self, hash: &str) -> Result<String, CheckpointError> {
         let saved = self.save().await?;
         self.run_git(&["read-tree", "--reset", "-u", hash]).await?;
         Ok(saved)

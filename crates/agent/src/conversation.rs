@@ -16,7 +16,7 @@ use millpond_log::agent::Prompt;
 
 use pending_call::{PartPosition, PendingCall};
 
-pub use turn::{Call, Part, ToolResult, Turn, model_tool_name};
+pub use turn::{Call, Part, ToolResult, Turn, qualify_tool_name_for_model};
 
 /// Fold of all records of a session so far.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +64,7 @@ impl Conversation {
                 self.turns.push(Turn::Agent(Vec::new()));
             }
             Event::MessageStarted { message, .. } => {
-                let position = self.add_part(Part::Text(String::new()));
+                let position = self.append_agent_part(Part::Text(String::new()));
                 self.active_run.message_parts.insert(*message, position);
             }
             Event::TextAppended { message, text } => {
@@ -79,7 +79,8 @@ impl Conversation {
                 }
             }
             Event::ReasoningStarted { step, .. } => {
-                let position = self.add_part(Part::Thought { text: String::new(), seal: None });
+                let position =
+                    self.append_agent_part(Part::Thought { text: String::new(), seal: None });
                 self.active_run.thought_parts.insert(*step, position);
             }
             Event::ReasoningAppended { step, text: more } => {
@@ -88,8 +89,8 @@ impl Conversation {
                     text.push_str(more);
                 }
             }
-            Event::StepSealed { step, seal } => self.set_seal(*step, seal),
-            Event::Withdrawn { messages, steps } => self.clear_withdrawn(messages, steps),
+            Event::StepSealed { step, seal } => self.set_step_seal(*step, seal),
+            Event::Withdrawn { messages, steps } => self.blank_withdrawn_parts(messages, steps),
             Event::HistoryCompacted { summary: Some(summary) } => {
                 self.replace_with_summary(summary);
             }
@@ -108,7 +109,7 @@ impl Conversation {
                 server,
                 parent: None,
                 ..
-            } => self.add_call(*step, call, &model_tool_name(server.as_deref(), name)),
+            } => self.add_call(*step, call, &qualify_tool_name_for_model(server.as_deref(), name)),
             Event::ArgumentsAppended { step, text } => {
                 if let Some(call) = self.active_call_mut(*step) {
                     call.arguments.push_str(text);
@@ -131,7 +132,7 @@ impl Conversation {
             }
             Event::ToolEnded { step, outcome, detail } => {
                 if let Some(pending) = self.active_run.calls.get_mut(step) {
-                    pending.set_outcome(*outcome, detail.as_deref());
+                    pending.apply_outcome_to_result(*outcome, detail.as_deref());
                 }
             }
             Event::AskOpened { ask, step: Some(step), .. } => {
@@ -147,12 +148,12 @@ impl Conversation {
     }
 
     /// Rounds of the active run.
-    pub fn round_count(&self) -> u32 {
+    pub fn active_run_round_count(&self) -> u32 {
         self.active_run.rounds
     }
 
     /// True if a person has allowed the tool for the rest of this session.
-    pub fn is_always_allowed(&self, tool: &str) -> bool {
+    pub fn is_tool_always_allowed(&self, tool: &str) -> bool {
         self.always_allowed_tools.contains(tool)
     }
 
@@ -169,7 +170,7 @@ impl Conversation {
 
     /// Builds the turns to send to a model: a copy with the active run closed, without trailing
     /// reasoning and empty turns.
-    pub fn turns(&self) -> Vec<Turn> {
+    pub fn build_sendable_turns(&self) -> Vec<Turn> {
         let mut conversation = self.clone();
         conversation.close_active_run();
         for turn in &mut conversation.turns {
@@ -197,7 +198,7 @@ impl Conversation {
         let (id, name) = (id.to_owned(), name.to_owned());
         let call =
             Call { step, id: id.clone(), name: name.clone(), arguments: String::new(), seal: None };
-        let position = self.add_part(Part::Call(call));
+        let position = self.append_agent_part(Part::Call(call));
         let result =
             ToolResult { id, name, text: String::new(), images: Vec::new(), failed: false };
         self.active_run.calls.insert(
@@ -213,7 +214,7 @@ impl Conversation {
     }
 
     /// Appends a part to the current agent turn.
-    fn add_part(&mut self, part: Part) -> PartPosition {
+    fn append_agent_part(&mut self, part: Part) -> PartPosition {
         if !matches!(self.turns.last(), Some(Turn::Agent(_))) {
             self.turns.push(Turn::Agent(Vec::new()));
         }
@@ -256,7 +257,7 @@ impl Conversation {
         }
     }
 
-    fn set_seal(&mut self, step: StepId, new_seal: &str) {
+    fn set_step_seal(&mut self, step: StepId, new_seal: &str) {
         let position = self.active_run.thought_parts.get(&step).copied();
         if let Some(Part::Thought { seal, .. }) = self.part_at_mut(position) {
             *seal = Some(new_seal.to_owned());
@@ -266,7 +267,7 @@ impl Conversation {
     }
 
     /// Blanks withdrawn parts; blank parts are never sent.
-    fn clear_withdrawn(&mut self, messages: &[MessageId], steps: &[StepId]) {
+    fn blank_withdrawn_parts(&mut self, messages: &[MessageId], steps: &[StepId]) {
         for message in messages {
             if let Some(text) = self.message_text_mut(*message) {
                 text.clear();
@@ -386,7 +387,7 @@ mod tests {
         ] {
             conversation.apply_event(&event);
         }
-        let turns = conversation.turns();
+        let turns = conversation.build_sendable_turns();
         let Turn::Agent(parts) = &turns[1] else { panic!("{turns:?}") };
         assert_eq!(turns.len(), 2, "{turns:?}");
         assert!(matches!(&parts[..], [Part::Thought { .. }, Part::Text(_)]), "{parts:?}");

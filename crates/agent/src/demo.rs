@@ -97,6 +97,7 @@ pub(crate) fn stream_demo_reply(
 }
 
 /// Reply before any tool has run.
+#[allow(clippy::too_many_lines, reason = "one arm per command")]
 fn script_before_tools(command: &DemoCommand, text: &str) -> ReplyScript {
     let script = ReplyScript::new();
     match command {

@@ -33,7 +33,7 @@ use tokio::process::Command;
 use crate::agent_loop::ApprovalMode;
 
 pub use agent_kind::AgentKind;
-pub use hook::run_hook_command;
+pub use hook::relay_stdin_and_print_decision;
 
 use agent_kind::{Transport, fill_template};
 use hook::HookServer;
@@ -140,20 +140,23 @@ impl ExternalAgentConfig {
 
     /// Installs the approval hook for an agent that cannot ask itself. Only in a separate `HOME`:
     /// the user's own settings are never changed.
-    fn install_hooks(&self, command: &mut Command) -> std::io::Result<Option<HookServer>> {
+    fn install_hooks_and_bind_socket(
+        &self,
+        command: &mut Command,
+    ) -> std::io::Result<Option<HookServer>> {
         let (AgentKind::Gemini, Some(home)) = (self.kind, &self.home) else { return Ok(None) };
         if self.hook_command.is_empty() {
             return Ok(None);
         }
         hook::install_in_gemini_settings(home, &self.hook_command)?;
-        let hooks = HookServer::bind_socket()?;
+        let hooks = HookServer::bind_and_start_accepting()?;
         // The hook approves each tool instead.
         command.env(hook::SOCKET_VARIABLE, hooks.socket_path()).arg("--approval-mode=yolo");
         Ok(Some(hooks))
     }
 
     /// The program's name, for messages.
-    fn display_name(&self) -> &str {
+    fn program_display_name(&self) -> &str {
         self.command
             .first()
             .map(String::as_str)

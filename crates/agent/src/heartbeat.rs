@@ -68,13 +68,13 @@ impl Heartbeat {
     }
 
     /// Queues the prompt as a new run, unless the session is busy.
-    pub async fn start_run_unless_busy(
+    pub async fn queue_prompt_unless_busy(
         &self,
         scheduler: &Arc<Scheduler>,
         owner: OwnerId,
     ) -> Result<BeatResult, QueueError> {
         let session = self.find_or_create_session(scheduler, owner).await?;
-        let queue = scheduler.log.call_store(move |store| store.queue(session)).await?;
+        let queue = scheduler.log.call_store(move |store| store.load_queue(session)).await?;
         if scheduler.runs.run_in_session(session).is_some() || !queue.is_empty() {
             return Ok(BeatResult::SkippedBusy);
         }
@@ -136,7 +136,7 @@ pub async fn run_schedule_until_stopped(
                 _ = stopping.wait_for(|stopping| *stopping) => return,
             }
         }
-        match heartbeat.start_run_unless_busy(&scheduler, owner).await {
+        match heartbeat.queue_prompt_unless_busy(&scheduler, owner).await {
             Ok(BeatResult::Started(run)) => tracing::info!(%run, "a heartbeat"),
             Ok(BeatResult::SkippedBusy) => {
                 tracing::info!("a heartbeat was missed: its session is busy");

@@ -5,7 +5,7 @@ use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Certificate, ClientBuilder};
 
 /// Client builder that trusts `authorities` too and follows redirects only within an origin.
-pub fn client_builder(authorities: &[Certificate]) -> ClientBuilder {
+pub fn same_origin_client_builder(authorities: &[Certificate]) -> ClientBuilder {
     let builder = reqwest::Client::builder().redirect(Policy::custom(follow_same_origin_only));
     authorities
         .iter()

@@ -122,7 +122,7 @@ impl McpServer {
         McpServer { name, transport, folder, client, connection: Mutex::default() }
     }
 
-    fn unavailable(&self, message: impl Into<String>) -> ServerUnavailable {
+    fn unavailable_error(&self, message: impl Into<String>) -> ServerUnavailable {
         ServerUnavailable { server: self.name.clone(), words: message.into() }
     }
 
@@ -138,9 +138,9 @@ impl McpServer {
         }
         let listing = tokio::time::timeout(START_TIMEOUT, connection.service.list_all_tools());
         let tools = match listing.await {
-            Err(_) => return Err(self.unavailable("did not list its tools in time")),
+            Err(_) => return Err(self.unavailable_error("did not list its tools in time")),
             Ok(Err(error)) => {
-                return Err(self.unavailable(format!("could not list its tools: {error}")));
+                return Err(self.unavailable_error(format!("could not list its tools: {error}")));
             }
             Ok(Ok(tools)) => Arc::new(tools.into_iter().map(McpTool::from).collect::<Vec<_>>()),
         };
@@ -175,14 +175,14 @@ impl McpServer {
             connection.service.send_cancellable_request(request, PeerRequestOptions::no_options());
         let handle = sent
             .await
-            .map_err(|error| self.unavailable(format!("could not be called: {error}")))?;
+            .map_err(|error| self.unavailable_error(format!("could not be called: {error}")))?;
         let mut call = CancelOnDrop(Some(handle));
         let over = tokio::time::sleep(CALL_TIMEOUT);
         tokio::pin!(over);
         // Notifications may arrive out of order; progress only grows.
         let mut last_progress = f64::NEG_INFINITY;
         let result = loop {
-            let Some(handle) = &mut call.0 else { return Err(self.unavailable("is gone")) };
+            let Some(handle) = &mut call.0 else { return Err(self.unavailable_error("is gone")) };
             tokio::select! {
                 biased;
                 Ok(heard) = progress.recv() => {
@@ -195,16 +195,18 @@ impl McpServer {
                     call.0 = None;
                     break result;
                 }
-                () = &mut over => return Err(self.unavailable("did not answer in time")),
+                () = &mut over => return Err(self.unavailable_error("did not answer in time")),
             }
         };
         match result {
             Ok(Ok(ServerResult::CallToolResult(result))) => {
-                Ok(tool_result::send_tool_result(result, updates).await)
+                Ok(tool_result::send_content_as_updates(result, updates).await)
             }
-            Ok(Ok(_)) => Err(self.unavailable("sent an unexpected response")),
-            Ok(Err(error)) => Err(self.unavailable(format!("rejected the call: {error}"))),
-            Err(_) => Err(self.unavailable("exited during the call; it restarts at the next use")),
+            Ok(Ok(_)) => Err(self.unavailable_error("sent an unexpected response")),
+            Ok(Err(error)) => Err(self.unavailable_error(format!("rejected the call: {error}"))),
+            Err(_) => {
+                Err(self.unavailable_error("exited during the call; it restarts at the next use"))
+            }
         }
     }
 
@@ -225,7 +227,7 @@ impl McpServer {
         *state = ConnectionState::NotStarted;
         let started = tokio::time::timeout(START_TIMEOUT, self.start_connection())
             .await
-            .unwrap_or_else(|_| Err(self.unavailable("did not start in time")));
+            .unwrap_or_else(|_| Err(self.unavailable_error("did not start in time")));
         match started {
             Ok(connection) => {
                 let connection = Arc::new(connection);
@@ -243,7 +245,8 @@ impl McpServer {
     async fn start_connection(&self) -> Result<McpConnection, ServerUnavailable> {
         let (progress, _) = broadcast::channel(PROGRESS_QUEUED_MAX);
         let handler = NotificationHandler { progress, tools_changed: Arc::default() };
-        let start_error = |error: String| self.unavailable(format!("failed to start: {error}"));
+        let start_error =
+            |error: String| self.unavailable_error(format!("failed to start: {error}"));
         let (service, group) = match &self.transport {
             ServerTransport::Command { program, arguments, environment: variables } => {
                 let mut command = Command::new(program);

@@ -28,7 +28,7 @@ struct GroupGuard {
 
 impl GroupGuard {
     /// Starts the guard; `None` if the group has already ended.
-    fn spawn_in_group(group: Pid) -> Option<GroupGuard> {
+    fn spawn_watchdog_in_group(group: Pid) -> Option<GroupGuard> {
         const WAITS: &str = "trap '' TERM INT HUP; read _; kill -KILL 0";
         let mut command = Command::new("/bin/sh");
         command.args(["-c", WAITS]).env_clear().process_group(group.as_raw_nonzero().get());
@@ -44,7 +44,11 @@ impl ProcessGroup {
     pub fn spawn(mut command: Command) -> std::io::Result<ProcessGroup> {
         let child = command.process_group(0).kill_on_drop(false).spawn()?;
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        Ok(ProcessGroup { child: Some(child), id, guard: id.and_then(GroupGuard::spawn_in_group) })
+        Ok(ProcessGroup {
+            child: Some(child),
+            id,
+            guard: id.and_then(GroupGuard::spawn_watchdog_in_group),
+        })
     }
 
     /// Takes the process's standard input.

@@ -121,11 +121,11 @@ pub struct HeartbeatProfile {
     /// The prompt.
     pub prompt: String,
     /// The agent's reply if there is nothing to report.
-    #[serde(default = "default_marker")]
+    #[serde(default = "default_heartbeat_marker")]
     pub marker: String,
 }
 
-fn default_marker() -> String {
+fn default_heartbeat_marker() -> String {
     "HEARTBEAT_OK".to_owned()
 }
 
@@ -216,7 +216,7 @@ impl Profile {
         let authorities = self.read_certificates(config_folder)?;
         let servers = self.read_mcp_servers(config_folder, root.path(), &authorities, &variable)?;
         let checkpoints = Some(CheckpointStore::for_folder(data, root.path()));
-        let toolbox = Toolbox { folder: root, builtins: self.builtin_tools()?, servers };
+        let toolbox = Toolbox { folder: root, builtins: self.parse_builtin_tools()?, servers };
         let price = self.price.map(|price| Price {
             input: price.input,
             output: price.output,
@@ -225,7 +225,7 @@ impl Profile {
         let (provider, dialect, rates) = match &self.model {
             None => (Provider::Demo(Pace::Live), DialectName::OpenAiChat, TokenRates::default()),
             Some(name) => {
-                let model = self.load_model(name, config_folder, &variable)?;
+                let model = self.build_model_with_key(name, config_folder, &variable)?;
                 let (dialect, rates) = (model.api.dialect(), TokenRates::for_api(model.api, price));
                 let provider =
                     Provider::new_model(model, self.patience.call_timeouts(), &authorities)
@@ -238,14 +238,14 @@ impl Profile {
             dialect,
             system_prompt: self.system.clone(),
             toolbox,
-            policies: self.tool_policies()?,
+            policies: self.parse_tool_policies()?,
             approval_mode,
             limits: RunLimits {
                 context_tokens: self.context_tokens.unwrap_or(CONTEXT_TOKENS_DEFAULT),
                 ..self.limits.run_limits()
             },
             rates,
-            control_words: self.control_words()?,
+            control_words: self.build_control_words()?,
             checkpoints,
         })
     }
@@ -254,7 +254,7 @@ impl Profile {
         self.folder.as_ref().map_or_else(|| PathBuf::from("."), |folder| config_folder.join(folder))
     }
 
-    fn builtin_tools(&self) -> Result<Vec<BuiltinTool>, ProfileError> {
+    fn parse_builtin_tools(&self) -> Result<Vec<BuiltinTool>, ProfileError> {
         let Some(names) = &self.tools else {
             let demo = self.is_demo().then_some(BuiltinTool::DrawChart);
             return Ok(BuiltinTool::ALL.into_iter().chain(demo).collect());
@@ -276,7 +276,7 @@ impl Profile {
         variable: &impl Fn(&str) -> Option<String>,
     ) -> Result<Vec<Arc<McpServer>>, ProfileError> {
         let Some(file) = &self.mcp else { return Ok(Vec::new()) };
-        let client = http_client::client_builder(authorities).build();
+        let client = http_client::same_origin_client_builder(authorities).build();
         let client = client.map_err(|error| ProfileError(error.to_string()))?;
         let file = config_folder.join(file);
         let text = std::fs::read_to_string(&file)
@@ -289,7 +289,7 @@ impl Profile {
         Ok(servers.collect())
     }
 
-    fn tool_policies(&self) -> Result<ToolPolicies, ProfileError> {
+    fn parse_tool_policies(&self) -> Result<ToolPolicies, ProfileError> {
         let parse_policy = |(tool, value): (&String, &String)| {
             let found = ToolPolicy::NAMES.into_iter().find(|(name, _)| name == value);
             let Some((_, policy)) = found else {
@@ -302,7 +302,7 @@ impl Profile {
         self.policy.iter().map(parse_policy).collect::<Result<_, _>>().map(ToolPolicies)
     }
 
-    fn control_words(&self) -> Result<Vec<ControlWord>, ProfileError> {
+    fn build_control_words(&self) -> Result<Vec<ControlWord>, ProfileError> {
         let finish = self.finish_word.iter().map(|word| (word, ControlMeaning::Finish));
         let markers =
             self.heartbeat.iter().map(|beat| (&beat.marker, ControlMeaning::NothingToReport));
@@ -318,7 +318,7 @@ impl Profile {
     }
 
     /// The profile's heartbeats.
-    pub fn heartbeats(&self) -> Result<Vec<Heartbeat>, ProfileError> {
+    pub fn parse_heartbeats(&self) -> Result<Vec<Heartbeat>, ProfileError> {
         let parse_heartbeat = |beat: &HeartbeatProfile| {
             let HeartbeatProfile { schedule, session, prompt, marker } = beat;
             if session.trim().is_empty() || prompt.trim().is_empty() {
@@ -331,7 +331,7 @@ impl Profile {
     }
 
     /// Default view of readers.
-    pub fn default_view(&self) -> Result<ViewName, ProfileError> {
+    pub fn parse_default_view(&self) -> Result<ViewName, ProfileError> {
         let Some(view) = &self.view else { return Ok(ViewName::Latest) };
         view.parse().map_err(|_| {
             let available = ViewName::ALL.map(ViewName::as_str).join(", ");

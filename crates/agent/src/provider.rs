@@ -110,7 +110,8 @@ impl Provider {
         timeouts: CallTimeouts,
         authorities: &[reqwest::Certificate],
     ) -> Result<Provider, ClientBuildError> {
-        let builder = http_client::client_builder(authorities).connect_timeout(timeouts.connect);
+        let builder =
+            http_client::same_origin_client_builder(authorities).connect_timeout(timeouts.connect);
         Ok(Provider::Model { client: builder.build()?, model: Box::new(model), timeouts })
     }
 

@@ -95,7 +95,7 @@ fn merge_extra_params(mut body: Value, extra: &Map<String, Value>) -> Value {
 }
 
 /// Arguments as a JSON object, which most APIs require. Anything else is wrapped as text.
-fn arguments_object(text: &str) -> Value {
+fn arguments_as_json_object(text: &str) -> Value {
     match serde_json::from_str(text) {
         Ok(Value::Object(members)) => Value::Object(members),
         _ if text.trim().is_empty() => json!({}),
@@ -104,15 +104,15 @@ fn arguments_object(text: &str) -> Value {
 }
 
 /// Arguments as JSON text: as the model wrote them if they are an object.
-fn arguments_json(text: &str) -> String {
+fn arguments_as_json_text(text: &str) -> String {
     match serde_json::from_str::<Map<String, Value>>(text) {
         Ok(_) => text.to_owned(),
-        Err(_) => arguments_object(text).to_string(),
+        Err(_) => arguments_as_json_object(text).to_string(),
     }
 }
 
 /// True if the seal has one of these members, so it is this API's. Other APIs' seals are not sent.
-fn is_seal_with_member(seal: &str, members: &[&str]) -> bool {
+fn seal_has_any_member(seal: &str, members: &[&str]) -> bool {
     let seal: Map<String, Value> = serde_json::from_str(seal).unwrap_or_default();
     members.iter().any(|name| seal.contains_key(*name))
 }
@@ -127,12 +127,12 @@ fn image_url(image: &Image<'_>) -> Option<String> {
 }
 
 /// Text of a prompt; `None` if it is blank and there are images.
-fn prompt_text(prompt: &Prompt) -> Option<&str> {
+fn prompt_text_unless_blank(prompt: &Prompt) -> Option<&str> {
     Some(prompt.text.as_str()).filter(|text| prompt.images.is_empty() || !text.trim().is_empty())
 }
 
 /// Output of a tool, or a placeholder: some providers reject an empty result.
-fn non_empty_result(text: &str) -> &str {
+fn result_text_or_placeholder(text: &str) -> &str {
     if text.is_empty() { "(no output)" } else { text }
 }
 

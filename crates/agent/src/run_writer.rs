@@ -17,7 +17,7 @@ use millpond_log::store::StoreError;
 use tokio::sync::mpsc;
 
 use crate::conversation::{Conversation, Turn};
-use crate::images::{add_omitted_images_note, load_kept_images};
+use crate::images::{add_omitted_images_note, inline_kept_images};
 use crate::model::TokenRates;
 
 use event_sink::EventSink;
@@ -114,9 +114,9 @@ impl RunWriter {
     }
 
     /// Adds the queued messages that are meant for this run, and removes them from the queue.
-    pub async fn join_queued_messages(&mut self) -> Result<(), AppendFailed> {
+    pub async fn move_queued_messages_to_run(&mut self) -> Result<(), AppendFailed> {
         let Some((log, session, _)) = self.job.log_and_ids() else { return Err(AppendFailed) };
-        let joined = match self.job.take_joining_messages().await {
+        let joined = match self.job.lock_queue_and_read_joining().await {
             Ok(Some(joined)) if !joined.messages.is_empty() => joined,
             Ok(_) => return Ok(()),
             Err(error) => {
@@ -126,7 +126,9 @@ impl RunWriter {
         };
         self.write_events(|out| {
             for message in &joined.messages {
-                out.append_event(Event::PromptJoined { queued: message.id.to_string().into() });
+                out.append_stateless_event(Event::PromptJoined {
+                    queued: message.id.to_string().into(),
+                });
                 out.append_prompt_with_images(&message.text, &message.images);
             }
         })
@@ -206,13 +208,13 @@ impl RunWriter {
     /// Restores state from an event already in the log; appends nothing.
     pub fn replay_logged_event(&mut self, event: &Event<'_>) {
         self.ingest.replay_event(event);
-        self.track_event(event);
+        self.update_totals_and_asks(event);
     }
 
     /// Parses bytes of a reply and appends the resulting events.
-    pub async fn push_reply_bytes(&mut self, bytes: &[u8]) -> Result<(), AppendFailed> {
+    pub async fn parse_and_append_reply(&mut self, bytes: &[u8]) -> Result<(), AppendFailed> {
         self.ingest.push(bytes, Some(now_ms()), &mut self.sink);
-        self.append_pending_events().await
+        self.apply_and_append_pending_events().await
     }
 
     /// Appends the events that `write` produces; returns its result.
@@ -221,14 +223,14 @@ impl RunWriter {
         write: impl FnOnce(&mut Writer<'_>) -> T,
     ) -> Result<T, AppendFailed> {
         let written = write(&mut self.ingest.writer(Some(now_ms()), &mut self.sink));
-        self.append_pending_events().await?;
+        self.apply_and_append_pending_events().await?;
         Ok(written)
     }
 
     /// Ends the reply and returns how it ended.
     pub async fn end_model_reply(&mut self) -> Result<ReportedEnd, AppendFailed> {
         let reported_end = self.ingest.end_reply(Some(now_ms()), &mut self.sink);
-        self.append_pending_events().await?;
+        self.apply_and_append_pending_events().await?;
         Ok(reported_end)
     }
 
@@ -237,7 +239,7 @@ impl RunWriter {
     pub async fn finish_run(mut self, input_end: InputEnd) {
         self.ingest.finish(input_end, Some(now_ms()), &mut self.sink);
         // If appending fails, dropping the job ends the run.
-        let _stored = self.append_pending_events().await;
+        let _stored = self.apply_and_append_pending_events().await;
     }
 
     /// Leaves the run open: it waits for an answer, and the next process resumes it.
@@ -251,10 +253,10 @@ impl RunWriter {
     }
 
     /// Turns to send to a model, with the newest images loaded or replaced by a note.
-    pub async fn turns_for_model(&self, image_mode: ImageMode) -> Vec<Turn> {
-        let mut turns = self.conversation.turns();
+    pub async fn load_turns_for_model(&self, image_mode: ImageMode) -> Vec<Turn> {
+        let mut turns = self.conversation.build_sendable_turns();
         if image_mode == ImageMode::Send {
-            self.load_newest_images(&mut turns).await;
+            self.inline_newest_images(&mut turns).await;
         }
         for turn in &mut turns {
             if let Turn::Person(prompt) = turn {
@@ -279,7 +281,7 @@ impl RunWriter {
         self.conversation.has_images()
     }
 
-    async fn load_newest_images(&self, turns: &mut [Turn]) {
+    async fn inline_newest_images(&self, turns: &mut [Turn]) {
         let Some((log, session, _)) = self.job.log_and_ids() else { return };
         let images = turns.iter_mut().rev().flat_map(|turn| match turn {
             Turn::Person(prompt) => prompt.images.iter_mut().rev().collect(),
@@ -289,7 +291,7 @@ impl RunWriter {
             }
         });
         let newest: Vec<&mut Image<'static>> = images.take(SENT_IMAGES_MAX).collect();
-        load_kept_images(&log, session, newest).await;
+        inline_kept_images(&log, session, newest).await;
     }
 
     /// Forgets the ending that the last reply declared, so that the run continues.
@@ -298,7 +300,7 @@ impl RunWriter {
     }
 
     /// True if the model has asked to end the run.
-    pub fn is_end_requested(&mut self) -> bool {
+    pub fn has_model_requested_end(&mut self) -> bool {
         self.ingest.writer(None, &mut self.sink).is_end_requested()
     }
 
@@ -317,16 +319,16 @@ impl RunWriter {
         Ok(format!("blob {digest}"))
     }
 
-    async fn append_pending_events(&mut self) -> Result<(), AppendFailed> {
+    async fn apply_and_append_pending_events(&mut self) -> Result<(), AppendFailed> {
         let events = std::mem::take(&mut self.sink.pending_events);
         for (_, event) in &events {
             self.conversation.apply_event(event);
-            self.track_event(event);
+            self.update_totals_and_asks(event);
         }
-        self.job.append_events(events).await.map_err(|_| AppendFailed)
+        self.job.append_events_or_fail_run(events).await.map_err(|_| AppendFailed)
     }
 
-    fn track_event(&mut self, event: &Event<'_>) {
+    fn update_totals_and_asks(&mut self, event: &Event<'_>) {
         match event {
             Event::TextAppended { .. }
             | Event::ReasoningAppended { .. }

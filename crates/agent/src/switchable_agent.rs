@@ -58,8 +58,8 @@ impl Agent for SwitchableAgent {
         self.current().describe()
     }
 
-    fn can_resume(&self) -> bool {
-        self.current().can_resume()
+    fn can_resume_waiting_run(&self) -> bool {
+        self.current().can_resume_waiting_run()
     }
 }
 

@@ -24,7 +24,7 @@ use millpond_engine::event::{AskKind, ToolKind};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::conversation::{Call, model_tool_name};
+use crate::conversation::{Call, qualify_tool_name_for_model};
 use crate::mcp::{McpServer, McpTool, ServerUnavailable};
 use crate::request::ToolSpec;
 use crate::run_writer::{ToolDetails, ToolDetailsByName};
@@ -206,17 +206,17 @@ impl Toolbox {
                 let description = format!("Search for `{}` in {}", search.pattern, search.path);
                 (ToolAction::Search(search), AskKind::Tool, description, json!(null))
             }
-            BuiltinTool::WriteFile => describe_write(write::FileWrite::prepare_whole(
+            BuiltinTool::WriteFile => build_write_action(write::FileWrite::prepare_whole(
                 &self.folder,
                 parse_arguments(call)?,
             )?),
-            BuiltinTool::EditFile => describe_write(write::FileWrite::prepare_edit(
+            BuiltinTool::EditFile => build_write_action(write::FileWrite::prepare_edit(
                 &self.folder,
                 &parse_arguments(call)?,
             )?),
             BuiltinTool::RunCommand => {
                 let run = command::ShellCommand::prepare(&self.folder, parse_arguments(call)?)?;
-                let (description, state) = (run.description(), run.approval_state());
+                let (description, state) = (run.description(), run.state_for_digest());
                 (ToolAction::RunCommand(run), AskKind::Command, description, state)
             }
             BuiltinTool::FetchPage => {
@@ -240,19 +240,19 @@ impl Toolbox {
     pub async fn run_action(&self, action: ToolAction, updates: UpdateSender) -> CallResult {
         let result = match action {
             ToolAction::Read(read) => {
-                updates.send_result(run_blocking(move || read.run()).await).await
+                updates.send_output_unless_error(run_blocking(move || read.run()).await).await
             }
             ToolAction::List(list) => {
-                updates.send_result(run_blocking(move || list.run()).await).await
+                updates.send_output_unless_error(run_blocking(move || list.run()).await).await
             }
             ToolAction::Search(search) => {
-                updates.send_result(run_blocking(move || search.run()).await).await
+                updates.send_output_unless_error(run_blocking(move || search.run()).await).await
             }
             ToolAction::Write(write) => {
-                updates.send_result(run_blocking(move || write.run()).await).await
+                updates.send_output_unless_error(run_blocking(move || write.run()).await).await
             }
             ToolAction::RunCommand(run) => run.run(&updates).await,
-            ToolAction::Fetch(fetch) => updates.send_result(fetch.run().await).await,
+            ToolAction::Fetch(fetch) => updates.send_output_unless_error(fetch.run().await).await,
             ToolAction::DrawChart => {
                 let root = self.folder.clone();
                 match run_blocking(move || chart::draw_file_size_chart(&root)).await {
@@ -281,7 +281,7 @@ impl Toolbox {
 
 impl ToolCatalogue {
     fn add_remote_tool(&mut self, server: &Arc<McpServer>, tool: &McpTool) {
-        let name = model_tool_name(Some(&server.name), &tool.name);
+        let name = qualify_tool_name_for_model(Some(&server.name), &tool.name);
         if self.details.contains_key(&name) {
             return;
         }
@@ -306,8 +306,8 @@ struct QuestionArguments {
     question: String,
 }
 
-fn describe_write(write: write::FileWrite) -> (ToolAction, AskKind, String, Value) {
-    let (description, state) = (write.diff_text(), write.approval_state());
+fn build_write_action(write: write::FileWrite) -> (ToolAction, AskKind, String, Value) {
+    let (description, state) = (write.diff_text(), write.state_for_digest());
     (ToolAction::Write(write), AskKind::Tool, description, state)
 }
 
@@ -334,6 +334,6 @@ fn display_path(path: &std::path::Path) -> String {
     }
 }
 
-fn timeout_within(seconds: Option<u64>, default: Duration, max: Duration) -> Duration {
+fn capped_timeout_or_default(seconds: Option<u64>, default: Duration, max: Duration) -> Duration {
     seconds.map_or(default, Duration::from_secs).min(max)
 }

@@ -32,7 +32,7 @@ impl Backoff {
 
     /// Sets the shortest pause, at most the longest one, and starts again with it. Does nothing if
     /// it is set already.
-    pub fn set_min(&mut self, min: Duration) {
+    pub fn set_min_and_reset(&mut self, min: Duration) {
         let min = min.min(self.max);
         if self.min != min {
             self.min = min;
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(pauses, [ms(100), ms(200), ms(350), ms(350)]);
         backoff.reset();
         assert_eq!(backoff.next_pause(), ms(100));
-        backoff.set_min(ms(900));
+        backoff.set_min_and_reset(ms(900));
         assert_eq!([(); 2].map(|()| backoff.next_pause()), [ms(350), ms(350)]);
     }
 

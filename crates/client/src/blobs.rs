@@ -3,7 +3,7 @@
 use reqwest::Method;
 
 use crate::limits::BLOB_BYTES_MAX;
-use crate::request::send;
+use crate::request::send_and_require_success;
 use crate::{GatewayClient, RequestError};
 
 /// Error of a download.
@@ -33,10 +33,11 @@ impl GatewayClient {
         digest: &str,
     ) -> Result<Vec<u8>, DownloadError> {
         let path = format!("/v1/sessions/{session}/blobs/{digest}");
-        let mut response = send(self.request(Method::GET, &path)).await?;
+        let mut response =
+            send_and_require_success(self.build_timed_request(Method::GET, &path)).await?;
         let mut bytes = Vec::new();
         while let Some(chunk) =
-            response.chunk().await.map_err(|error| RequestError::unreachable(&error))?
+            response.chunk().await.map_err(|error| RequestError::from_transport_error(&error))?
         {
             if BLOB_BYTES_MAX < bytes.len() + chunk.len() {
                 return Err(DownloadError::TooLarge);

@@ -56,7 +56,7 @@ impl RequestError {
     }
 
     /// Returns the error of a request without a response.
-    pub(crate) fn unreachable(error: &reqwest::Error) -> RequestError {
+    pub(crate) fn from_transport_error(error: &reqwest::Error) -> RequestError {
         RequestError::Unreachable(innermost_message(error))
     }
 

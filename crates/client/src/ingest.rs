@@ -4,7 +4,7 @@ use reqwest::{Body, Method};
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
-use crate::request::{read_json, send};
+use crate::request::{read_json, send_and_require_success};
 use crate::{GatewayClient, RequestError};
 
 /// The run that a stream has become.
@@ -27,8 +27,11 @@ impl GatewayClient {
             let chunk = chunks.recv().await?;
             Some((Ok::<_, std::io::Error>(chunk), chunks))
         });
-        let request = self.untimed_request(Method::POST, &format!("/v1/ingest/{dialect}"));
+        let request = self.build_untimed_request(Method::POST, &format!("/v1/ingest/{dialect}"));
         let query: Vec<_> = session.map(|session| ("session", session)).into_iter().collect();
-        read_json(send(request.query(&query).body(Body::wrap_stream(body))).await?).await
+        read_json(
+            send_and_require_success(request.query(&query).body(Body::wrap_stream(body))).await?,
+        )
+        .await
     }
 }

@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::request::{read_json, send};
+use crate::request::{read_json, send_and_require_success};
 use crate::{GatewayClient, RequestError};
 
 /// Delivery of a message that is sent while a run is active.
@@ -53,9 +53,10 @@ impl GatewayClient {
             Delivery::Queue => json!({ "text": message.text }),
             Delivery::JoinRun => json!({ "text": message.text, "join": true }),
         };
-        let request = self.request(Method::POST, &format!("/v1/sessions/{session}/messages"));
+        let request =
+            self.build_timed_request(Method::POST, &format!("/v1/sessions/{session}/messages"));
         let request = request.header("idempotency-key", &message.idempotency_key).json(&body);
-        Ok(read_json::<MessageAccepted>(send(request).await?).await?.run)
+        Ok(read_json::<MessageAccepted>(send_and_require_success(request).await?).await?.run)
     }
 
     /// Fetches the messages that wait, in order.
@@ -73,8 +74,9 @@ impl GatewayClient {
         let queue = self.get_queue(session).await?;
         let (removed, order): (Vec<_>, Vec<_>) =
             queue.into_iter().map(|message| message.id).partition(|id| ids.contains(id));
-        let request = self.request(Method::PUT, &format!("/v1/sessions/{session}/queue"));
+        let request =
+            self.build_timed_request(Method::PUT, &format!("/v1/sessions/{session}/queue"));
         let request = request.json(&json!({ "order": order, "removed": removed }));
-        Ok(read_json::<QueueResponse>(send(request).await?).await?.queue)
+        Ok(read_json::<QueueResponse>(send_and_require_success(request).await?).await?.queue)
     }
 }

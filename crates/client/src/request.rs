@@ -43,7 +43,7 @@ impl GatewayClient {
         Ok(GatewayClient {
             base_url: base_url.trim_end_matches('/').to_owned(),
             token: token.to_owned(),
-            http: http.map_err(|error| RequestError::unreachable(&error))?,
+            http: http.map_err(|error| RequestError::from_transport_error(&error))?,
         })
     }
 
@@ -53,12 +53,12 @@ impl GatewayClient {
     }
 
     /// Builds a request with the usual timeout.
-    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.untimed_request(method, path).timeout(REQUEST_TIMEOUT)
+    pub(crate) fn build_timed_request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.build_untimed_request(method, path).timeout(REQUEST_TIMEOUT)
     }
 
     /// Builds a request without a timeout, for a stream.
-    pub(crate) fn untimed_request(&self, method: Method, path: &str) -> RequestBuilder {
+    pub(crate) fn build_untimed_request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base_url)).bearer_auth(&self.token)
     }
 
@@ -66,7 +66,8 @@ impl GatewayClient {
         &self,
         path: &str,
     ) -> Result<T, RequestError> {
-        read_json(send(self.request(Method::GET, path)).await?).await
+        read_json(send_and_require_success(self.build_timed_request(Method::GET, path)).await?)
+            .await
     }
 
     pub(crate) async fn post_json<T: DeserializeOwned>(
@@ -74,13 +75,20 @@ impl GatewayClient {
         path: &str,
         body: &Value,
     ) -> Result<T, RequestError> {
-        read_json(send(self.request(Method::POST, path).json(body)).await?).await
+        read_json(
+            send_and_require_success(self.build_timed_request(Method::POST, path).json(body))
+                .await?,
+        )
+        .await
     }
 }
 
 /// Sends a request; a status that is not a success is an error.
-pub(crate) async fn send(request: RequestBuilder) -> Result<Response, RequestError> {
-    let response = request.send().await.map_err(|error| RequestError::unreachable(&error))?;
+pub(crate) async fn send_and_require_success(
+    request: RequestBuilder,
+) -> Result<Response, RequestError> {
+    let response =
+        request.send().await.map_err(|error| RequestError::from_transport_error(&error))?;
     let status = response.status();
     if status.is_success() {
         return Ok(response);
@@ -97,6 +105,7 @@ pub(crate) async fn send(request: RequestBuilder) -> Result<Response, RequestErr
 
 /// Reads the body of a response as JSON.
 pub(crate) async fn read_json<T: DeserializeOwned>(response: Response) -> Result<T, RequestError> {
-    let body = response.bytes().await.map_err(|error| RequestError::unreachable(&error))?;
+    let body =
+        response.bytes().await.map_err(|error| RequestError::from_transport_error(&error))?;
     serde_json::from_slice(&body).map_err(|error| RequestError::InvalidResponse(error.to_string()))
 }

@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::request::send;
+use crate::request::send_and_require_success;
 use crate::{GatewayClient, RequestError};
 
 /// Error of cancelling a run.
@@ -71,8 +71,9 @@ impl GatewayClient {
 
     /// Answers an ask of a run.
     pub async fn answer_ask(&self, run: &str, ask: &str, answer: &str) -> Result<(), AnswerError> {
-        let request = self.request(Method::POST, &format!("/v1/runs/{run}/asks/{ask}/answer"));
-        let answered = send(request.json(&json!({ "answer": answer }))).await;
+        let request =
+            self.build_timed_request(Method::POST, &format!("/v1/runs/{run}/asks/{ask}/answer"));
+        let answered = send_and_require_success(request.json(&json!({ "answer": answer }))).await;
         answered.map(drop).map_err(|error| {
             if error.is_conflict_with_code("answered_already") {
                 AnswerError::AnsweredAlready

@@ -6,17 +6,19 @@
 
 use millpond_engine::ingest::frame::{CutterOutput, SseDecoder};
 use millpond_engine::view::{Page, Patch, Thinking, ViewName};
+use millpond_engine::wire::ProtocolVersion;
 use millpond_engine::wire::patch::PatchDecoder;
 use reqwest::{Method, Response};
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
 use crate::backoff::Backoff;
+use crate::error::Refusal;
 use crate::limits::{
     EVENT_BYTES_MAX, RECONNECT_DELAY_MAX, RECONNECT_DELAY_MIN, STREAM_IDLE_TIMEOUT,
     UPDATES_QUEUED_MAX,
 };
-use crate::request::send;
+use crate::request::send_and_require_success;
 use crate::sessions::Snapshot;
 use crate::{GatewayClient, RequestError};
 
@@ -96,28 +98,37 @@ pub struct StreamRequest {
 
 impl StreamRequest {
     /// Query parameters of the request.
-    pub(crate) fn query(&self) -> Vec<(&'static str, &'static str)> {
+    pub(crate) fn to_query_parameters(
+        &self,
+        version: ProtocolVersion,
+    ) -> Vec<(&'static str, &'static str)> {
         let thinking = match self.thinking {
             Thinking::ViewDefault => None,
             Thinking::Hide => Some("hide"),
             Thinking::Latest => Some("latest"),
             Thinking::Show => Some("show"),
         };
-        let mut query = vec![("view", self.view.as_str()), ("format", "patch"), ("protocol", "2")];
+        let mut query = vec![("view", self.view.as_str()), ("format", "patch")];
+        query.extend(match version {
+            ProtocolVersion::V1 => None,
+            ProtocolVersion::V2 => Some(("protocol", "2")),
+        });
         query.extend(thinking.map(|word| ("thinking", word)));
         query
     }
 }
 
 /// Spawns a task that follows a session until the receiver is dropped or the stream is closed.
-pub fn follow_session(
+pub fn spawn_session_stream(
     client: GatewayClient,
     request: StreamRequest,
 ) -> mpsc::Receiver<StreamUpdate> {
     let (updates, receiver) = mpsc::channel(UPDATES_QUEUED_MAX);
     let backoff = Backoff::new(RECONNECT_DELAY_MIN, RECONNECT_DELAY_MAX);
     let decoder = PatchDecoder::default();
-    let stream = SessionStream { client, request, cursor: None, decoder, updates, backoff };
+    let version = ProtocolVersion::V2;
+    let stream =
+        SessionStream { client, request, version, cursor: None, decoder, updates, backoff };
     tokio::spawn(stream.run());
     receiver
 }
@@ -126,6 +137,8 @@ pub fn follow_session(
 struct SessionStream {
     client: GatewayClient,
     request: StreamRequest,
+    /// Version 1 once a gateway has refused version 2.
+    version: ProtocolVersion,
     /// Id of the last event that was handed on, after which the gateway resumes. `None` before the
     /// first event, and after an error that only a new page repairs.
     cursor: Option<String>,
@@ -161,7 +174,7 @@ impl SessionStream {
     /// Connects until the stream is closed or the receiver is dropped.
     async fn run(mut self) {
         loop {
-            let update = match self.read_connection().await {
+            let update = match self.connect_and_forward_events().await {
                 ConnectionEnd::ReceiverDropped => return,
                 ConnectionEnd::Closed(end) => {
                     let _dropped = self.updates.send(StreamUpdate::Closed(end)).await;
@@ -183,10 +196,11 @@ impl SessionStream {
     }
 
     /// Opens a connection and hands its events on until it ends.
-    async fn read_connection(&mut self) -> ConnectionEnd {
+    async fn connect_and_forward_events(&mut self) -> ConnectionEnd {
+        let updates = self.updates.clone();
         let response = tokio::select! {
             response = self.connect() => response,
-            () = self.updates.closed() => return ConnectionEnd::ReceiverDropped,
+            () = updates.closed() => return ConnectionEnd::ReceiverDropped,
         };
         let mut response = match response {
             Ok(response) => response,
@@ -207,23 +221,39 @@ impl SessionStream {
             let bytes = match chunk {
                 Err(_) => return ConnectionEnd::Lost(ConnectionLoss::IdleTimeout),
                 Ok(Err(error)) => {
-                    let error = RequestError::unreachable(&error);
+                    let error = RequestError::from_transport_error(&error);
                     return ConnectionEnd::Lost(ConnectionLoss::Request(error));
                 }
                 Ok(Ok(None)) => return ConnectionEnd::EndOfResponse,
                 Ok(Ok(Some(bytes))) => bytes,
             };
-            if let Err(end) = self.push_chunk(&mut decoder, &bytes).await {
+            if let Err(end) = self.decode_and_forward_chunk(&mut decoder, &bytes).await {
                 return end;
             }
         }
     }
 
-    /// Requests the stream after the last event.
-    async fn connect(&self) -> Result<Response, RequestError> {
+    /// Requests the stream after the last event. A gateway of version 0.1 refuses the parameter
+    /// `protocol`; it is asked again without it.
+    async fn connect(&mut self) -> Result<Response, RequestError> {
+        match self.request_stream().await {
+            Err(RequestError::Refused(Refusal { status: 400, .. }))
+                if self.version == ProtocolVersion::V2 =>
+            {
+                self.version = ProtocolVersion::V1;
+                self.request_stream().await
+            }
+            result => result,
+        }
+    }
+
+    async fn request_stream(&self) -> Result<Response, RequestError> {
         let path = format!("/v1/sessions/{}/stream", self.request.session);
-        let request = self.client.untimed_request(Method::GET, &path).query(&self.request.query());
-        send(match &self.cursor {
+        let request = self
+            .client
+            .build_untimed_request(Method::GET, &path)
+            .query(&self.request.to_query_parameters(self.version));
+        send_and_require_success(match &self.cursor {
             Some(cursor) => request.header("last-event-id", cursor),
             None => request,
         })
@@ -231,7 +261,7 @@ impl SessionStream {
     }
 
     /// Decodes a chunk and hands its events on.
-    async fn push_chunk(
+    async fn decode_and_forward_chunk(
         &mut self,
         decoder: &mut SseDecoder,
         bytes: &[u8],
@@ -249,26 +279,29 @@ impl SessionStream {
             CutterOutput::TooLong { .. } => too_long = Some(ConnectionLoss::EventTooLong),
         });
         if let Some(pause) = decoder.reconnection_time() {
-            self.backoff.set_min(pause);
+            self.backoff.set_min_and_reset(pause);
         }
         for event in events {
-            self.handle_event(event).await?;
+            self.forward_event_and_advance_cursor(event).await?;
             self.backoff.reset();
         }
         match too_long {
-            Some(loss) => Err(self.forget_cursor(loss)),
+            Some(loss) => Err(self.clear_cursor_and_return_loss(loss)),
             None => Ok(()),
         }
     }
 
     /// Forgets the cursor, so that the next connection begins with the whole page. Returns the loss
     /// as the end of the connection.
-    fn forget_cursor(&mut self, loss: ConnectionLoss) -> ConnectionEnd {
+    fn clear_cursor_and_return_loss(&mut self, loss: ConnectionLoss) -> ConnectionEnd {
         self.cursor = None;
         ConnectionEnd::Lost(loss)
     }
 
-    async fn handle_event(&mut self, event: StreamEvent) -> Result<(), ConnectionEnd> {
+    async fn forward_event_and_advance_cursor(
+        &mut self,
+        event: StreamEvent,
+    ) -> Result<(), ConnectionEnd> {
         let StreamEvent { id, name, data } = event;
         match name.as_str() {
             "snapshot" => {
@@ -276,19 +309,21 @@ impl SessionStream {
                     ConnectionEnd::Closed(StreamEnd::InvalidPage(error.to_string()))
                 })?;
                 self.decoder = PatchDecoder::after_page(&page);
-                self.hand_on(StreamUpdate::Page(Box::new(page))).await?;
+                self.send_update(StreamUpdate::Page(Box::new(page))).await?;
             }
             "" => match self.decoder.decode(&data) {
                 Ok(patch) => {
                     let patch = Box::new(patch.into_owned());
-                    self.hand_on(StreamUpdate::Patch(patch)).await?;
+                    self.send_update(StreamUpdate::Patch(patch)).await?;
                 }
                 Err(invalid) => {
-                    return Err(self.forget_cursor(ConnectionLoss::InvalidPatch(invalid.problem)));
+                    return Err(self.clear_cursor_and_return_loss(ConnectionLoss::InvalidPatch(
+                        invalid.problem,
+                    )));
                 }
             },
             "closed" => {
-                if let Some(reason) = close_reason(&data) {
+                if let Some(reason) = parse_close_reason(&data) {
                     return Err(ConnectionEnd::Closed(StreamEnd::Closed(reason)));
                 }
             }
@@ -301,13 +336,13 @@ impl SessionStream {
         Ok(())
     }
 
-    async fn hand_on(&self, update: StreamUpdate) -> Result<(), ConnectionEnd> {
+    async fn send_update(&self, update: StreamUpdate) -> Result<(), ConnectionEnd> {
         self.updates.send(update).await.map_err(|_| ConnectionEnd::ReceiverDropped)
     }
 }
 
 /// Returns the reason of a `closed` event after which a reconnection is useless.
-fn close_reason(data: &str) -> Option<CloseReason> {
+fn parse_close_reason(data: &str) -> Option<CloseReason> {
     let ClosedEvent { reason } = serde_json::from_str(data).ok()?;
     CloseReason::ALL.into_iter().find(|known| known.as_str() == reason)
 }

@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::request::{read_json, send};
+use crate::request::{read_json, send_and_require_success};
 use crate::{GatewayClient, RequestError};
 
 /// A session as the gateway lists it.
@@ -33,6 +33,8 @@ struct SessionsResponse {
 /// Payload of a snapshot event.
 #[derive(Deserialize)]
 pub(crate) struct Snapshot {
+    /// Called `picture` by gateways of version 0.1.
+    #[serde(alias = "picture")]
     pub(crate) page: Page,
 }
 
@@ -48,8 +50,8 @@ impl GatewayClient {
         if !words.is_empty() {
             query.push(("query", words));
         }
-        let request = self.request(Method::GET, "/v1/sessions").query(&query);
-        Ok(read_json::<SessionsResponse>(send(request).await?).await?.sessions)
+        let request = self.build_timed_request(Method::GET, "/v1/sessions").query(&query);
+        Ok(read_json::<SessionsResponse>(send_and_require_success(request).await?).await?.sessions)
     }
 
     /// Fetches a session.

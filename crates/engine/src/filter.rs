@@ -123,7 +123,7 @@ impl Filter {
 
     /// Returns a filter with the same tags and words, at the start of visible text.
     #[must_use]
-    pub fn fresh_copy(&self) -> Filter {
+    pub fn copy_reset_to_visible_text(&self) -> Filter {
         let mut fresh = Filter { start: FilterStart::Text, ..self.clone() };
         fresh.reset_for_round();
         fresh
@@ -144,7 +144,7 @@ impl Filter {
         } else if matches!(self.mode, ScanMode::Text)
             && self.plain_text_len(text.as_bytes()) == text.len()
         {
-            self.blocks.pass_text(text.as_bytes());
+            self.blocks.push_plain_text(text.as_bytes());
             emit_visible(text, out);
         } else {
             self.scan_from(text, 0, out);
@@ -164,10 +164,10 @@ impl Filter {
     /// Scans `text` from `position` to its end, and rescans parts that turned out not to be code.
     fn scan_to_end(&mut self, text: &str, position: ScanPosition, out: &mut impl FnMut(Piece<'_>)) {
         let mut rest = text;
-        let mut again = self.scan_once(rest, position, out);
+        let mut again = self.scan_until_rescan_needed(rest, position, out);
         while let Some(at) = again {
             rest = &rest[at..];
-            again = self.scan_once(
+            again = self.scan_until_rescan_needed(
                 rest,
                 ScanPosition { offset: 0, emitted_to: 0, held_from: None },
                 out,
@@ -180,7 +180,7 @@ impl Filter {
     pub fn end_message(&mut self, out: &mut impl FnMut(Piece<'_>)) {
         while !self.held.is_empty() {
             let held = std::mem::take(&mut self.held);
-            self.decide_held(&held, out);
+            self.emit_held_at_message_end(&held, out);
         }
         if !matches!(self.mode, ScanMode::Hidden { .. }) {
             self.mode = ScanMode::LineStart;
@@ -189,7 +189,7 @@ impl Filter {
     }
 
     /// Decides the beginning of `held`, given that nothing follows; the rest may be held again.
-    fn decide_held(&mut self, held: &str, out: &mut impl FnMut(Piece<'_>)) {
+    fn emit_held_at_message_end(&mut self, held: &str, out: &mut impl FnMut(Piece<'_>)) {
         let mut position = ScanPosition { offset: 0, emitted_to: 0, held_from: Some(0) };
         match (self.candidate.take(), &self.mode) {
             (Some(MarkupCandidate::Tag(_)), _) => {
@@ -197,16 +197,16 @@ impl Filter {
                 self.scan_to_end(held, position, out);
             }
             (Some(MarkupCandidate::ControlWord), _) => {
-                self.match_control_word(held, &mut position, EndOfText::Reached, out);
+                self.match_and_emit_control_word(held, &mut position, EndOfText::Reached, out);
                 self.scan_to_end(held, position, out);
             }
             (None, ScanMode::InlineCode(inline)) => {
-                let end = inline.at_end(held, &self.blocks).unwrap_or(0);
+                let end = inline.find_code_end_at_message_end(held, &self.blocks).unwrap_or(0);
                 emit_visible(&held[..end], out);
-                self.restore_before_mark(&held[..end]);
+                self.restore_before_held_and_read_code(&held[..end]);
                 self.scan_from(&held[end..], 0, out);
             }
-            (None, _) => self.emit(held, out),
+            (None, _) => self.emit_visible_or_hidden(held, out),
         }
     }
 
@@ -227,7 +227,7 @@ impl Filter {
 
     /// Scans `text` from `position`. Returns an offset to rescan from if held text turned out not
     /// to be code.
-    fn scan_once(
+    fn scan_until_rescan_needed(
         &mut self,
         text: &str,
         mut position: ScanPosition,
@@ -237,19 +237,24 @@ impl Filter {
             match (&self.candidate, &self.mode) {
                 (Some(MarkupCandidate::Tag(_)), _) => self.scan_tag_byte(text, &mut position, out),
                 (Some(MarkupCandidate::ControlWord), _) => {
-                    self.match_control_word(text, &mut position, EndOfText::NotReached, out);
+                    self.match_and_emit_control_word(
+                        text,
+                        &mut position,
+                        EndOfText::NotReached,
+                        out,
+                    );
                 }
                 (None, ScanMode::InlineCode(_)) => {
                     if let Some(Again { mark, from }) =
                         self.scan_inline_code_byte(text, &mut position)
                     {
-                        self.emit(&text[position.emitted_to..from], out);
-                        self.restore_before_mark(&text[mark..from]);
+                        self.emit_visible_or_hidden(&text[position.emitted_to..from], out);
+                        self.restore_before_held_and_read_code(&text[mark..from]);
                         return Some(from);
                     }
                 }
                 (None, _) => {
-                    position.offset = self.scan_byte(text.as_bytes(), position.offset);
+                    position.offset = self.scan_byte_or_plain_run(text.as_bytes(), position.offset);
                     if self.candidate.is_some() {
                         position.held_from = Some(position.offset - 1);
                     }
@@ -257,7 +262,7 @@ impl Filter {
             }
         }
         let end = position.held_from.unwrap_or(text.len());
-        self.emit(&text[position.emitted_to..end], out);
+        self.emit_visible_or_hidden(&text[position.emitted_to..end], out);
         self.held.push_str(&text[end..]);
         None
     }
@@ -270,7 +275,7 @@ impl Filter {
         };
         let byte = text.as_bytes()[position.offset];
         let begins_word = self.control_words.can_begin_with(byte);
-        if (byte == b'<' || begins_word) && !inline.holds() {
+        if (byte == b'<' || begins_word) && !inline.is_holding_text() {
             let blocks = self.blocks.clone();
             self.before_mark = if inline.is_at_line_start() {
                 BeforeMark::LineStart(blocks)
@@ -280,7 +285,7 @@ impl Filter {
         }
         match inline.step(byte, &mut self.blocks) {
             InlineStep::Consumed => {
-                if begins_word && !inline.holds() {
+                if begins_word && !inline.is_holding_text() {
                     self.candidate = Some(MarkupCandidate::ControlWord);
                     position.held_from = Some(position.offset);
                 }
@@ -306,7 +311,7 @@ impl Filter {
                 let held = &text[mark..position.offset];
                 return Some(Again {
                     mark,
-                    from: mark + inline.at_paragraph_end(held).unwrap_or(0),
+                    from: mark + inline.find_code_end_at_paragraph_end(held).unwrap_or(0),
                 });
             }
             InlineStep::NotCode { next } => self.mode = next.into(),
@@ -320,20 +325,20 @@ impl Filter {
     }
 
     /// Restores the state before the held text and reads `code`, the part of it that is code.
-    fn restore_before_mark(&mut self, code: &str) {
+    fn restore_before_held_and_read_code(&mut self, code: &str) {
         let (mode, blocks) = match &self.before_mark {
             BeforeMark::LineStart(blocks) if code.is_empty() => (ScanMode::LineStart, blocks),
             BeforeMark::LineStart(blocks) | BeforeMark::InLine(blocks) => (ScanMode::Text, blocks),
         };
         self.blocks = blocks.clone();
         for byte in code.bytes() {
-            self.blocks.read(byte);
+            self.blocks.push_byte(byte);
         }
         self.mode = mode;
     }
 
     /// Emits `text` as visible, or as hidden content inside a hidden tag.
-    fn emit(&self, text: &str, out: &mut impl FnMut(Piece<'_>)) {
+    fn emit_visible_or_hidden(&self, text: &str, out: &mut impl FnMut(Piece<'_>)) {
         match self.mode {
             ScanMode::Hidden { class, .. } if !text.is_empty() => {
                 out(Piece::HiddenContent(class, text));

@@ -215,7 +215,7 @@ fn exactly_what_may_become_a_tag_is_held() {
 fn a_source_may_start_inside_reasoning() {
     let split = check_starting(FilterStart::Thinking, "I think so.</think>Yes.", "Yes.");
     assert_eq!(split.reasoning, "I think so.");
-    let fresh = Filter::new(Arc::default(), FilterStart::Thinking).fresh_copy();
+    let fresh = Filter::new(Arc::default(), FilterStart::Thinking).copy_reset_to_visible_text();
     assert_eq!(filter_chunks_with(fresh, ["Yes."]).visible, "Yes.");
 }
 

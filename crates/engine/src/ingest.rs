@@ -154,12 +154,12 @@ impl FrameInterpreter {
                 let mut out = self.run.writer(at, sink);
                 write_unrecognised(cutting, &mut out);
             }
-            DialectStage::Probing { .. } => self.probe_dialect(cutting, at, sink),
+            DialectStage::Probing { .. } => self.buffer_and_detect_dialect(cutting, at, sink),
         }
     }
 
     /// Matches a frame against all dialects; buffers it until one is certain or a limit is hit.
-    fn probe_dialect(
+    fn buffer_and_detect_dialect(
         &mut self,
         cutting: CutterOutput<'_>,
         at: Option<Millis>,
@@ -170,7 +170,7 @@ impl FrameInterpreter {
             CutterOutput::TooLong { .. } | CutterOutput::Noise(_) => None,
         };
         if let Some((name, Likeness::Yes)) = likeness {
-            self.choose_dialect(Some(name), at, sink);
+            self.set_dialect_and_replay_buffer(Some(name), at, sink);
             return self.push(cutting, at, sink);
         }
         let DialectStage::Probing { buffered: waiting, buffered_bytes: bytes, best_guess: best } =
@@ -185,12 +185,12 @@ impl FrameInterpreter {
         waiting.push((at, BufferedOutput::from(cutting)));
         if PROBE_FRAMES_MAX <= waiting.len() || PROBE_BYTES_MAX < *bytes {
             let best = *best;
-            self.choose_dialect(best, at, sink);
+            self.set_dialect_and_replay_buffer(best, at, sink);
         }
     }
 
     /// Fixes the dialect (or `None`) and replays the buffered input.
-    fn choose_dialect(
+    fn set_dialect_and_replay_buffer(
         &mut self,
         name: Option<DialectName>,
         at: Option<Millis>,
@@ -220,14 +220,14 @@ impl FrameInterpreter {
     fn end_reply(&mut self, at: Option<Millis>, sink: &mut dyn Sink) -> ReportedEnd {
         if let DialectStage::Probing { best_guess: best, .. } = &self.stage {
             let best = *best;
-            self.choose_dialect(best, at, sink);
+            self.set_dialect_and_replay_buffer(best, at, sink);
         }
         let mut out = self.run.writer(at, sink);
         if let DialectStage::Known(dialect) = &mut self.stage {
             dialect.finish(&mut out);
             **dialect = AnyDialect::new(dialect.name());
         }
-        out.end_reply()
+        out.end_reply_returning_reported_end()
     }
 
     /// Ends the run, as failed if the input is empty or has no known dialect.
@@ -237,7 +237,7 @@ impl FrameInterpreter {
         }
         if let DialectStage::Probing { best_guess: best, .. } = &self.stage {
             let best = *best;
-            self.choose_dialect(best, at, sink);
+            self.set_dialect_and_replay_buffer(best, at, sink);
         }
         let mut out = self.run.writer(at, sink);
         match &mut self.stage {
@@ -245,12 +245,14 @@ impl FrameInterpreter {
                 out.start_run(dialect.name().as_str(), dialect.mode());
                 dialect.finish(&mut out);
                 if self.input_seen == InputSeen::Nothing {
-                    out.report_failed(FailureReason::Empty, "the input is empty");
+                    out.report_failed_and_end_text(FailureReason::Empty, "the input is empty");
                 }
             }
             DialectStage::Probing { .. } | DialectStage::Unknown => match self.input_seen {
-                InputSeen::Nothing => out.report_failed(FailureReason::Empty, "the input is empty"),
-                InputSeen::Something => out.report_failed(
+                InputSeen::Nothing => {
+                    out.report_failed_and_end_text(FailureReason::Empty, "the input is empty");
+                }
+                InputSeen::Something => out.report_failed_and_end_text(
                     FailureReason::Unrecognised,
                     "for Claude Code add `--output-format stream-json --verbose`, or name the \
                      format with --from",

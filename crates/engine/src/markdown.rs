@@ -28,7 +28,7 @@ use mark_line::{MarkLine, Place, WholeLine};
 pub enum Found {
     /// Nothing new: the line is still open, or was decided before.
     More,
-    /// The line is decided. A text begins before this byte, at [`BlockScanner::begins`].
+    /// The line is decided. A text begins before this byte, at [`BlockScanner::text_offset_in_line`].
     Line(LineKind),
     /// This byte follows `len` back-ticks that the line's text begins with. With three or more of
     /// them the line opens a fence if no other back-tick follows on it; otherwise it is text.
@@ -99,23 +99,23 @@ impl BlockScanner {
     }
 
     /// Reads the next byte, whether or not the kind of its line is decided.
-    pub fn read(&mut self, byte: u8) -> Found {
-        let found = self.step(byte);
+    pub fn push_byte(&mut self, byte: u8) -> Found {
+        let found = self.push_byte_until_decided(byte);
         if byte != b'\n' {
-            self.read_text(byte);
+            self.push_text_byte(byte);
         }
         found
     }
 
     /// Reads a byte of a line whose kind is not decided. A line end may be read here at any time.
     ///
-    /// The byte that decides a text is its user's to give to [`BlockScanner::read_text`].
-    pub fn step(&mut self, byte: u8) -> Found {
+    /// The byte that decides a text is its user's to give to [`BlockScanner::push_text_byte`].
+    pub fn push_byte_until_decided(&mut self, byte: u8) -> Found {
         if let Stage::Over(_) = self.line.stage {
             self.line = Line::new();
         }
         if byte == b'\n' {
-            return self.read_line_end();
+            return self.decide_and_end_line();
         }
         self.line.bytes += 1;
         if let Stage::Decided(_) = self.line.stage {
@@ -126,7 +126,7 @@ impl BlockScanner {
         {
             self.line.marks = None;
         }
-        let ticks = self.read_start(byte);
+        let ticks = self.read_undecided_byte(byte);
         match self.line.stage {
             Stage::Withheld(kind) if self.line.marks.is_none() => {
                 self.line.stage = Stage::Decided(kind);
@@ -141,28 +141,28 @@ impl BlockScanner {
     }
 
     /// Reads a byte of a line whose kind is decided, to count its table cells.
-    pub fn read_text(&mut self, byte: u8) {
+    pub fn push_text_byte(&mut self, byte: u8) {
         if let Stage::Decided(_) = self.line.stage {
             self.line.cells.step(byte);
         }
     }
 
     /// Reads bytes of a text that hold no bar, backslash or line end.
-    pub fn pass_text(&mut self, plain: &[u8]) {
-        self.line.cells.pass(plain);
+    pub fn push_plain_text(&mut self, plain: &[u8]) {
+        self.line.cells.push_plain_text(plain);
     }
 
     /// Ends the line; if its kind was not decided, it is text.
-    pub fn end_line(&mut self) {
+    pub fn decide_text_and_end_line(&mut self) {
         if !matches!(self.line.stage, Stage::Decided(_)) {
-            self.decide_text();
+            self.force_text_unless_code();
         }
-        self.read_line_end();
+        self.decide_and_end_line();
     }
 
     /// Decides that the line is text because it has been open for too long; a line of code stays
     /// one.
-    pub fn decide_text(&mut self) {
+    pub fn force_text_unless_code(&mut self) {
         match self.line.stage {
             Stage::Over(_) => self.line = Line::new(),
             Stage::Decided(LineKind::FenceOpen(_) | LineKind::TableRow) => {
@@ -172,11 +172,11 @@ impl BlockScanner {
             _ => {}
         }
         self.line.marks = None;
-        let kind = match self.open_fence() {
+        let kind = match self.fence_around_line() {
             Some(fence) => LineKind::FenceLine(fence),
-            None => self.text_kind(),
+            None => self.line_kind_if_text(),
         };
-        self.decide(kind);
+        self.update_blocks_by_kind(kind);
         self.line.stage = Stage::Decided(kind);
     }
 
@@ -194,23 +194,23 @@ impl BlockScanner {
     }
 
     /// Number of these containers that were open before the line; the others began on it.
-    pub fn kept_containers(&self) -> usize {
+    pub fn kept_container_count(&self) -> usize {
         self.line.depth - self.line.opened
     }
 
     /// Where the content of the line's innermost container begins.
-    pub fn content(&self) -> Position {
+    pub fn content_position(&self) -> Position {
         self.line.content
     }
 
     /// Number of bytes of the line before its first that is neither white space nor the mark of a
     /// container.
-    pub fn begins(&self) -> usize {
+    pub fn text_offset_in_line(&self) -> usize {
         self.line.begins.max(self.line.content.bytes)
     }
 
     /// True if the text of the line begins with a bar.
-    pub fn begins_with_bar(&self) -> bool {
+    pub fn line_text_begins_with_bar(&self) -> bool {
         self.line.cells.begins_with_bar()
     }
 
@@ -243,7 +243,7 @@ impl BlockScanner {
     }
 
     /// Kind of the line, if it is decided; of the last line if none has begun since.
-    pub fn kind(&self) -> Option<LineKind> {
+    pub fn line_kind(&self) -> Option<LineKind> {
         match self.line.stage {
             Stage::Decided(kind) | Stage::Over(kind) => Some(kind),
             _ => None,
@@ -251,11 +251,13 @@ impl BlockScanner {
     }
 
     /// State of the current line: what has been read of it, or its kind if that is decided.
-    pub fn so_far(&self) -> SoFar {
+    pub fn line_state_so_far(&self) -> SoFar {
         match self.line.stage {
             Stage::Indent | Stage::AfterQuote => SoFar::Nothing,
             Stage::Decided(kind) | Stage::Over(kind) => SoFar::Decided(kind),
-            Stage::AfterMarker { marker, .. } if !self.may_delimit() => SoFar::ItemMarker(marker),
+            Stage::AfterMarker { marker, .. } if !self.may_be_table_delimiter_line() => {
+                SoFar::ItemMarker(marker)
+            }
             Stage::Ticks { len } | Stage::Tildes { len } if FENCE_MARKS_MIN <= len => {
                 SoFar::FenceMarks
             }
@@ -265,18 +267,19 @@ impl BlockScanner {
         }
     }
 
-    fn may_delimit(&self) -> bool {
-        self.line.marks.is_some_and(MarkLine::may_delimit)
+    fn may_be_table_delimiter_line(&self) -> bool {
+        self.line.marks.is_some_and(MarkLine::may_be_table_delimiters)
     }
 
-    fn read_line_end(&mut self) -> Found {
+    fn decide_and_end_line(&mut self) -> Found {
         let stage = self.line.stage;
         if let Stage::Decided(kind) = stage {
             self.line.stage = Stage::Over(kind);
-            self.end_leaf(kind);
+            self.update_leaf_at_line_end(kind);
             return Found::More;
         }
-        let whole = self.line.marks.take().and_then(|marks| Some((marks, marks.at_end()?)));
+        let whole =
+            self.line.marks.take().and_then(|marks| Some((marks, marks.kind_at_line_end()?)));
         let kind = match whole {
             Some((marks, whole)) => {
                 let Place { depth, content, begins } = marks.place;
@@ -289,13 +292,13 @@ impl BlockScanner {
                     WholeLine::Underline(mark) => LineKind::Underline(mark),
                     WholeLine::Delimiters => LineKind::TableDelimiters,
                 };
-                self.decide(kind);
+                self.update_blocks_by_kind(kind);
                 kind
             }
-            None => self.kind_at_end(stage),
+            None => self.decide_kind_at_line_end(stage),
         };
         self.line.stage = Stage::Over(kind);
-        self.end_leaf(kind);
+        self.update_leaf_at_line_end(kind);
         match stage {
             Stage::Ticks { len } if len < FENCE_MARKS_MIN => Found::Ticks { len },
             _ => Found::Line(kind),
@@ -303,13 +306,13 @@ impl BlockScanner {
     }
 
     /// Updates the open block at the end of a line of this kind.
-    fn end_leaf(&mut self, kind: LineKind) {
+    fn update_leaf_at_line_end(&mut self, kind: LineKind) {
         match kind {
             LineKind::Text | LineKind::Continuation => {
                 let cells = self.line.cells;
                 let head_cells = match self.line.head {
-                    Head::IfItHasBars => cells.cells(),
-                    Head::IfItBeginsWithBar if cells.begins_with_bar() => cells.cells(),
+                    Head::IfItHasBars => cells.cell_count(),
+                    Head::IfItBeginsWithBar if cells.begins_with_bar() => cells.cell_count(),
                     Head::IfItBeginsWithBar | Head::Never => 0,
                 };
                 self.leaf = Leaf::Paragraph { head_cells };
@@ -319,7 +322,3 @@ impl BlockScanner {
         }
     }
 }
-
-#[cfg(test)]
-#[path = "markdown_tests.rs"]
-mod tests;

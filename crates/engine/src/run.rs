@@ -10,10 +10,13 @@
 #![allow(clippy::unnested_or_patterns, reason = "a family of events is an or-pattern")]
 
 mod cumulative;
+mod emitter;
 mod ending;
 mod fingerprint;
 mod finish_request;
 pub mod grammar;
+mod options;
+mod reasoning;
 mod replay;
 mod text;
 mod tools;
@@ -24,87 +27,23 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::event::{
-    Citation, Event, MarkupClass, MessageId, MessagePhase, Millis, NoticeLevel, Sink, StepId,
-    StopReason, TextMode, Trace, Usage, UsageScope,
+    Citation, Event, MessageId, MessagePhase, NoticeLevel, StopReason, TextMode, Trace, Usage,
+    UsageScope,
 };
-use crate::filter::{ControlWord, Filter, FilterStart, TagTable};
+use crate::filter::Filter;
 
 use cumulative::CumulativeText;
+use emitter::{DeferredEnds, EndedPart, EventEmitter};
 pub use ending::ReportedEnd;
 pub(crate) use fingerprint::Fingerprint;
 use finish_request::{FinishRequest, FinishState};
-use text::{MessageState, ReasoningState};
+pub use options::{Quirk, RunOptions, SealPolicy, UnknownQuirk};
+use reasoning::ReasoningState;
+use text::MessageState;
 use tools::OpenTools;
 pub use tools::{OutputContinuity, ToolStart};
 pub(crate) use writer::RewindPoint;
 pub use writer::{Interruption, NewAsk, Writer};
-
-/// Options of a run, from the profile of its source.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RunOptions {
-    /// Tags that the filter hides.
-    pub tags: Arc<TagTable>,
-    /// Filter mode at the start of each reply.
-    pub filter_start: FilterStart,
-    /// Workarounds for known bugs of the source.
-    pub quirks: Vec<Quirk>,
-    /// Words with which the agent signals its runner. Empty by default.
-    pub control_words: Vec<ControlWord>,
-    /// Handling of provider seals.
-    pub seal_policy: SealPolicy,
-}
-
-/// Handling of seals: provider state that must be sent back to continue the conversation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SealPolicy {
-    /// Do not record seals.
-    #[default]
-    Drop,
-    /// Record seals as `StepSealed` events.
-    Keep,
-}
-
-/// Workaround for a known bug of a source. Off by default; the log records when one acts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Quirk {
-    /// The dialect is incremental, but this source repeats its whole text each time.
-    CumulativeText,
-}
-
-impl Quirk {
-    /// Every quirk.
-    pub const ALL: &'static [Quirk] = &[Quirk::CumulativeText];
-
-    /// Name in profiles and the log.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Quirk::CumulativeText => "cumulative-text",
-        }
-    }
-}
-
-/// Error: no quirk has this name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownQuirk(pub String);
-
-impl std::fmt::Display for UnknownQuirk {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names: Vec<&str> = Quirk::ALL.iter().map(|quirk| quirk.as_str()).collect();
-        write!(f, "unknown quirk `{}` (known: {})", self.0, names.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownQuirk {}
-
-impl std::str::FromStr for Quirk {
-    type Err = UnknownQuirk;
-
-    fn from_str(text: &str) -> Result<Quirk, UnknownQuirk> {
-        let known = Quirk::ALL.iter().copied().find(|quirk| quirk.as_str() == text);
-        known.ok_or_else(|| UnknownQuirk(text.to_owned()))
-    }
-}
 
 /// Source of the boundaries between rounds (model calls).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,23 +85,6 @@ pub struct Run {
     filter: Filter,
     state: RunState,
     deferred_ends: DeferredEnds,
-}
-
-/// Ends of messages and reasoning that are emitted before the next event, because only then it is
-/// known whether they are complete.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct DeferredEnds {
-    /// Ended parts and the times of their ends.
-    parts: Vec<(EndedPart, Option<Millis>)>,
-    /// True if the deferred ends are to be emitted as incomplete.
-    incomplete: bool,
-}
-
-/// A message or reasoning step whose end is deferred.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum EndedPart {
-    Message(MessageId),
-    Reasoning(StepId),
 }
 
 /// All state of a run except the filter, which calls into it.
@@ -286,62 +208,12 @@ impl Run {
     }
 }
 
-/// Emits events to the sink with a timestamp, after the deferred ends.
-struct EventEmitter<'a> {
-    sink: &'a mut dyn Sink,
-    timestamp: Option<Millis>,
-    /// After `Ended` nothing is emitted.
-    lifecycle: Lifecycle,
-    deferred_ends: &'a mut DeferredEnds,
-}
-
-impl EventEmitter<'_> {
-    /// Emits `event` to the sink, unless the run has ended.
-    // Inlined, because an event is large and would be moved once more.
-    #[inline(always)]
-    #[allow(clippy::inline_always, reason = "worth 1 % of ingest")]
-    fn emit(&mut self, event: Event<'_>) {
-        if !self.deferred_ends.parts.is_empty() {
-            self.emit_deferred_ends();
-        }
-        if self.lifecycle != Lifecycle::Ended {
-            self.sink.on_event(self.timestamp, event);
-        }
-    }
-
-    /// Emits the deferred ends.
-    #[cold]
-    fn emit_deferred_ends(&mut self) {
-        let incomplete = self.deferred_ends.incomplete;
-        for (part, at) in self.deferred_ends.parts.drain(..) {
-            let event = match part {
-                EndedPart::Message(message) => Event::MessageEnded { message, incomplete },
-                EndedPart::Reasoning(step) => Event::ReasoningEnded { step, incomplete },
-            };
-            self.sink.on_event(at, event);
-        }
-    }
-
-    /// Defers the end of `part` until the next event. Does nothing after the run's end.
-    fn defer_end(&mut self, part: EndedPart) {
-        if self.lifecycle != Lifecycle::Ended {
-            self.deferred_ends.parts.push((part, self.timestamp));
-        }
-    }
-
-    /// Emits markup that was removed from the text, and traces it.
-    fn emit_hidden_markup(&mut self, class: MarkupClass, text: &str) {
-        self.sink.on_trace(Trace::Hidden { bytes: text.len(), class });
-        self.emit(Event::MarkupHidden { class, text: text.into() });
-    }
-}
-
 impl RunState {
     /// Emits `RunStarted`, once.
     fn start_run(&mut self, dialect: &str, mode: TextMode, out: &mut EventEmitter<'_>) {
         if self.lifecycle == Lifecycle::New {
             self.lifecycle = Lifecycle::Open;
-            out.emit(Event::RunStarted {
+            out.emit_after_deferred_ends(Event::RunStarted {
                 version: crate::event::EVENT_VERSION,
                 dialect: dialect.into(),
                 mode,
@@ -350,11 +222,11 @@ impl RunState {
     }
 
     /// Starts a round if none is open, or if the open one has its tool results.
-    fn ensure_round(&mut self, filter: &mut Filter, out: &mut EventEmitter<'_>) {
+    fn ensure_round_for_new_output(&mut self, filter: &mut Filter, out: &mut EventEmitter<'_>) {
         if self.open_round.is_none() || self.should_start_new_round() {
             // The declared phase applies to the message in the new round.
             let phase = self.next_message_phase.take();
-            self.start_round(None, None, filter, out);
+            self.start_round_or_end_run(None, None, filter, out);
             self.next_message_phase = phase;
         }
     }
@@ -368,7 +240,7 @@ impl RunState {
     }
 
     /// Ends the open round and starts one; ends the run instead if that was requested.
-    fn start_round(
+    fn start_round_or_end_run(
         &mut self,
         model: Option<&str>,
         response: Option<&str>,
@@ -395,13 +267,16 @@ impl RunState {
             && !detail.is_empty()
             && !reported
         {
-            out.emit(Event::NoticeGiven { level: NoticeLevel::Error, text: detail.into() });
+            out.emit_after_deferred_ends(Event::NoticeGiven {
+                level: NoticeLevel::Error,
+                text: detail.into(),
+            });
         }
-        out.deferred_ends.incomplete = self.is_incomplete();
+        out.deferred_ends.incomplete = self.would_end_incomplete();
         self.last_round_message = None;
         self.tool_result_seen = false;
         self.open_round = Some(OpenRound::starting_at(self.message_count, self.step_count));
-        out.emit(Event::RoundStarted {
+        out.emit_after_deferred_ends(Event::RoundStarted {
             round: self.next_round_number,
             model: model.map(Into::into),
             response: response.map(Into::into),
@@ -414,39 +289,44 @@ impl RunState {
         if self.open_round.is_none() {
             return;
         }
-        self.end_message(filter, out);
-        self.end_reasoning(out);
+        self.close_message_and_defer_end(filter, out);
+        self.close_reasoning_and_defer_end(out);
         out.deferred_ends.incomplete |=
             self.open_round.as_ref().is_some_and(|round| round.stop == Some(StopReason::Length));
         // Only a length limit may have cut the last call's arguments.
         let stop = self.open_round.as_ref().and_then(|round| round.stop);
         if stop.is_some_and(|stop| stop != StopReason::Length) {
-            self.open_tools.mark_all_ready(out);
+            self.open_tools.emit_all_tools_ready(out);
         }
         let Some(round) = self.open_round.take() else {
             return;
         };
         if let Some(usage) = round.usage {
-            out.emit(Event::UsageReported { scope: UsageScope::Round, usage });
+            out.emit_after_deferred_ends(Event::UsageReported { scope: UsageScope::Round, usage });
         }
         self.emit_leftover_citations(round.last_message, out);
         // The declared message stays known after its round.
         self.declared_final = round.last_final_message.or(self.declared_final);
         self.last_round_message = round.last_message;
         self.last_round_stop = round.stop;
-        let (number, incomplete) = (self.current_round_number(), self.is_interrupted());
-        out.emit(Event::RoundEnded { round: number, stop: round.stop, incomplete });
-        out.deferred_ends.incomplete = self.is_incomplete();
+        let (number, incomplete) =
+            (self.current_or_last_round_number(), self.would_end_interrupted());
+        out.emit_after_deferred_ends(Event::RoundEnded {
+            round: number,
+            stop: round.stop,
+            incomplete,
+        });
+        out.deferred_ends.incomplete = self.would_end_incomplete();
     }
 
     /// Number of the open round, else of the last one.
-    fn current_round_number(&self) -> u32 {
+    fn current_or_last_round_number(&self) -> u32 {
         self.next_round_number.saturating_sub(1)
     }
 
     /// Traces the first token of the round, once.
     fn trace_first_token(&mut self, out: &mut EventEmitter<'_>) {
-        let number = self.current_round_number();
+        let number = self.current_or_last_round_number();
         if let Some(round) = &mut self.open_round
             && !round.first_token_traced
         {

@@ -23,7 +23,7 @@ mod prose;
 mod stop;
 mod words;
 
-use block::Blocks;
+use block::BlockSplitter;
 use prose::CharDecision;
 
 /// Output of the splitter.
@@ -38,7 +38,7 @@ pub enum SplitOutput<'a> {
 /// Splits the text of one message into pieces as it arrives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SentenceSplitter {
-    blocks: Blocks,
+    blocks: BlockSplitter,
     held: String,
     /// True if text was emitted since the last end.
     is_piece_open: bool,
@@ -53,7 +53,7 @@ impl Default for SentenceSplitter {
 impl SentenceSplitter {
     /// Creates a splitter at the start of a message.
     pub fn new() -> SentenceSplitter {
-        SentenceSplitter { blocks: Blocks::new(), held: String::new(), is_piece_open: false }
+        SentenceSplitter { blocks: BlockSplitter::new(), held: String::new(), is_piece_open: false }
     }
 
     /// Splits `text`; emits everything whose piece is decided.
@@ -62,9 +62,9 @@ impl SentenceSplitter {
         let mut from = 0;
         let mut at = 0;
         loop {
-            at += self.blocks.skip(&text[at..]);
+            at += self.blocks.consume_text_without_break(&text[at..]);
             let Some(c) = text[at..].chars().next() else { break };
-            match self.blocks.read(c, &self.held) {
+            match self.blocks.push_char(c, &self.held) {
                 CharDecision::Pass => self.emit_held(out),
                 CharDecision::Hold => {
                     self.emit_text(text.get(from..at), out);

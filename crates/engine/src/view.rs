@@ -124,7 +124,7 @@ impl FromStr for ViewName {
 
 /// Truncates `whole` to its first `kept_bytes` and appends `text`. A cut inside a character, which
 /// no source makes, moves back to its start.
-fn rewrite_tail(whole: &mut String, kept_bytes: usize, text: &str) {
+fn truncate_and_append(whole: &mut String, kept_bytes: usize, text: &str) {
     whole.truncate(whole.floor_char_boundary(kept_bytes));
     whole.push_str(text);
 }

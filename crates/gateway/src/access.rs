@@ -10,7 +10,7 @@ mod secret;
 
 pub use failed_attempts::FailedAttempts;
 pub use login_links::LoginLinks;
-pub use origin::{OriginPolicy, RejectedHeader, Scheme, is_cross_origin};
+pub use origin::{OriginPolicy, RejectedHeader, Scheme, has_cross_origin_fetch_site};
 pub use secret::{Secret, SecretDigest};
 
 use millpond_log::id::{OwnerId, SessionId, TokenId};

@@ -29,7 +29,7 @@ pub struct FrameBatch {
 
 impl FrameBatch {
     /// Frames without a position in the log, such as heartbeats.
-    fn out_of_band(position: FramePosition, bytes: Bytes) -> FrameBatch {
+    fn new_out_of_band(position: FramePosition, bytes: Bytes) -> FrameBatch {
         FrameBatch { after: position, through: position, bytes }
     }
 
@@ -78,14 +78,14 @@ impl Channels {
     }
 
     /// Closes all channels, also future ones.
-    pub fn close_all(&self) {
+    pub fn signal_all_to_stop(&self) {
         self.0.stop.send_replace(true);
     }
 
     /// Wakes all readers although there is nothing to read.
-    pub fn wake_all(&self) {
+    pub fn wake_all_readers(&self) {
         for channel in self.lock().values().flatten() {
-            channel.subscriber.wake_all();
+            channel.subscriber.wake_all_receivers();
         }
     }
 
@@ -100,7 +100,7 @@ impl Channels {
         topic: Topic,
         fold: &Fold,
     ) -> Result<(Receiver<FrameBatch>, FramePosition), StoreError> {
-        let log_end = self.log().follow(topic.session).await?;
+        let log_end = self.log().watch_log_end(topic.session).await?;
         let mut open_channels = self.lock();
         let channels = open_channels.entry(topic.session).or_default();
         let epoch = fold.epoch();
@@ -110,7 +110,7 @@ impl Channels {
             return Ok((batches, last.through));
         }
         let position = fold.last_position();
-        let first = FrameBatch::out_of_band(position, Bytes::new());
+        let first = FrameBatch::new_out_of_band(position, Bytes::new());
         let (sender, batches) = fanout(FRAME_BATCHES_QUEUED_MAX, first);
         channels.retain(|channel| channel.topic != topic);
         channels.push(OpenChannel { topic, epoch, subscriber: sender.subscriber() });
@@ -121,7 +121,7 @@ impl Channels {
     }
 
     /// Removes a channel if it has no readers, so that no reader joins it. Returns true if it did.
-    fn close_if_idle(&self, topic: Topic, epoch: u32, sender: &Sender<FrameBatch>) -> bool {
+    fn remove_if_no_readers(&self, topic: Topic, epoch: u32, sender: &Sender<FrameBatch>) -> bool {
         let mut open_channels = self.lock();
         if sender.has_receivers() {
             return false;
@@ -179,7 +179,7 @@ impl ChannelTask {
             }
             last_sent = Instant::now();
             if self.send_new_frames().await.is_err()
-                || self.channels.close_if_idle(self.topic, self.fold.epoch(), &self.sender)
+                || self.channels.remove_if_no_readers(self.topic, self.fold.epoch(), &self.sender)
             {
                 break;
             }
@@ -188,7 +188,7 @@ impl ChannelTask {
         }
         drop((self.log_end, self.sender));
         self.channels.remove_closed(self.topic.session);
-        self.channels.log().drop_tail_if_idle(self.topic.session);
+        self.channels.log().drop_tail_if_unfollowed(self.topic.session);
     }
 
     /// Reads new records and sends their frames as one batch.
@@ -215,6 +215,6 @@ impl ChannelTask {
     fn send_heartbeat(&self) {
         let position = self.fold.last_position();
         let bytes = self.topic.framing.heartbeat_frame(self.fold.next_seq()).into();
-        self.sender.send(FrameBatch::out_of_band(position, bytes));
+        self.sender.send(FrameBatch::new_out_of_band(position, bytes));
     }
 }

@@ -131,7 +131,7 @@ impl<T: Clone> Subscriber<T> {
     }
 
     /// Wakes all receivers although there is no value.
-    pub fn wake_all(&self) {
+    pub fn wake_all_receivers(&self) {
         self.0.wake_receivers();
     }
 }
@@ -289,7 +289,7 @@ mod tests {
             polled += 1;
             assert!(receiver.poll_recv(cx).is_pending());
             if polled == 1 {
-                sender.subscriber().wake_all();
+                sender.subscriber().wake_all_receivers();
                 return Poll::Pending;
             }
             Poll::Ready(())

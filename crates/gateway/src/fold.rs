@@ -39,7 +39,7 @@ impl Framing {
     }
 
     /// An event about the stream itself. It has no cursor, because it is not in the log.
-    pub fn out_of_band_event(self, event: &str, data: &str) -> String {
+    pub fn format_event_without_cursor(self, event: &str, data: &str) -> String {
         match self {
             Framing::ServerSentEvents => format!("event:{event}\ndata:{data}\n\n"),
             Framing::JsonLines => format!("{{\"event\":\"{event}\",\"data\":{data}}}\n"),
@@ -51,7 +51,7 @@ impl Framing {
         match self {
             Framing::ServerSentEvents => format!(": head {end}\n\n"),
             Framing::JsonLines => {
-                self.out_of_band_event("heartbeat", &format!("{{\"head\":{end}}}"))
+                self.format_event_without_cursor("heartbeat", &format!("{{\"head\":{end}}}"))
             }
         }
     }
@@ -116,7 +116,7 @@ impl Fold {
 
     /// Frames and merged appends so far.
     pub fn frame_counts(&self) -> FrameCounts {
-        FrameCounts { frames: self.frame_count, merged: self.encoder.merged_count() }
+        FrameCounts { frames: self.frame_count, merged: self.encoder.merged_append_count() }
     }
 
     /// Position of the last frame.
@@ -143,7 +143,7 @@ impl Fold {
             }
         };
         for chunk in log.read(topic.session, start_seq).await? {
-            for record in chunk.records(*next_seq) {
+            for record in chunk.parse_records_from(*next_seq) {
                 let record = record.map_err(|error| StoreError::Damaged {
                     session: topic.session,
                     seq: *next_seq,
@@ -160,6 +160,6 @@ impl Fold {
     /// Writes a snapshot of the whole page.
     pub fn write_snapshot(&self, version: ProtocolVersion, out: &mut String) {
         let mut write = |frame: Frame<'_>| self.topic.framing.write_frame(&frame, out);
-        self.encoder.snapshot(self.next_seq, version, &mut write);
+        self.encoder.emit_snapshot(self.next_seq, version, &mut write);
     }
 }

@@ -64,7 +64,7 @@ impl Gateway {
     ) -> Result<Gateway, StoreError> {
         let credential_store: Arc<dyn CredentialStore> =
             Arc::clone(&store) as Arc<dyn CredentialStore>;
-        let scheduler = Arc::new(Scheduler::open(store, agent).await?);
+        let scheduler = Arc::new(Scheduler::open_and_recover_runs(store, agent).await?);
         let log = scheduler.log.clone();
         Ok(Gateway {
             channels: Channels::new(log.clone(), MERGE_WINDOW),
@@ -144,12 +144,12 @@ impl Gateway {
     }
 
     /// The session, if the caller may see it; another owner's session is `None`.
-    pub async fn visible_session(
+    pub async fn load_visible_session(
         &self,
         caller: Caller,
         session: SessionId,
     ) -> Result<Option<Session>, StoreError> {
-        let session_row = self.log.call_store(move |store| store.session(session)).await?;
+        let session_row = self.log.call_store(move |store| store.load_session(session)).await?;
         Ok(session_row.filter(|row| match caller {
             Caller::Owner { owner, .. } => row.owner == owner,
             Caller::Guest { session, .. } => row.id == session && row.deleted_ms.is_none(),
@@ -166,27 +166,27 @@ impl Gateway {
     }
 
     /// Ends the streams of an erased session and tells subscribers to list again.
-    pub fn announce_erased(&self, session: SessionId) {
-        self.log.drop_tail(session);
+    pub fn drop_tail_and_announce_erased(&self, session: SessionId) {
+        self.log.drop_tail_and_end_followers(session);
         self.log.session_changes().notify_erased();
     }
 
     /// Makes open streams check their access again.
-    pub fn recheck_access(&self) {
+    pub fn make_streams_recheck_access(&self) {
         self.revocations.send_modify(|count| *count += 1);
-        self.wake_all();
+        self.increment_access_epoch_and_wake();
     }
 
     /// Marks the gateway as stopping, and wakes all streams so that they end.
-    pub fn stop_streams(&self) {
+    pub fn set_stopping_and_wake_streams(&self) {
         self.scheduler.stopping.send_replace(true);
-        self.wake_all();
+        self.increment_access_epoch_and_wake();
     }
 
-    fn wake_all(&self) {
+    fn increment_access_epoch_and_wake(&self) {
         // Count first, so that a reader joining after the wake-up sees the new value.
         self.access_epoch.fetch_add(1, Ordering::SeqCst);
-        self.channels.wake_all();
+        self.channels.wake_all_readers();
     }
 
     /// Changes whenever open streams must check their access.

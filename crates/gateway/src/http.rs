@@ -48,9 +48,9 @@ fn authenticated_routes() -> Vec<Route> {
             "/v1/sessions/{session}",
             get(sessions::get_session)
                 .patch(sessions::patch_session)
-                .delete(sessions::delete_session),
+                .delete(sessions::soft_delete_session),
         ),
-        ("/v1/sessions/{session}/restore", post(sessions::restore_session)),
+        ("/v1/sessions/{session}/restore", post(sessions::restore_session_and_run_queue)),
         ("/v1/sessions/{session}/branch", post(sessions::branch_session)),
         ("/v1/sessions/{session}/messages", post(messages::post_message)),
         ("/v1/sessions/{session}/queue", get(messages::get_queue).put(messages::put_queue)),
@@ -90,7 +90,7 @@ fn public_routes() -> Vec<Route> {
     vec![
         ("/healthz", get(health_and_metrics::healthz)),
         ("/readyz", get(health_and_metrics::readyz)),
-        ("/login", get(credentials::login)),
+        ("/login", get(credentials::redeem_login_link)),
         ("/openapi.json", get(openapi::get_openapi_document)),
     ]
 }
@@ -100,23 +100,23 @@ pub fn route_paths() -> Vec<&'static str> {
     authenticated_routes().into_iter().chain(public_routes()).map(|(path, _)| path).collect()
 }
 
-fn build_router(routes: Vec<Route>) -> Router<Arc<Gateway>> {
+fn router_from_routes(routes: Vec<Route>) -> Router<Arc<Gateway>> {
     routes.into_iter().fold(Router::new(), |router, (path, route)| router.route(path, route))
 }
 
 /// The router of the whole gateway.
-pub fn router(gateway: Arc<Gateway>) -> Router {
+pub fn build_gateway_router(gateway: Arc<Gateway>) -> Router {
     let credential = axum::middleware::from_fn_with_state(
         Arc::clone(&gateway),
-        access_middleware::check_credential,
+        access_middleware::authenticate_and_attach_caller,
     );
-    build_router(public_routes())
-        .merge(build_router(authenticated_routes()).layer(credential))
+    router_from_routes(public_routes())
+        .merge(router_from_routes(authenticated_routes()).layer(credential))
         .method_not_allowed_fallback(extract::method_not_allowed)
-        .fallback(site::serve_site_path)
+        .fallback(site::serve_site_or_remote_image)
         .layer(axum::middleware::from_fn_with_state(
             Arc::clone(&gateway),
-            access_middleware::check_host_and_origin,
+            access_middleware::check_origin_and_add_headers,
         ))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .with_state(gateway)

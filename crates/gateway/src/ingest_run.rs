@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use millpond_log::id::{RunId, SessionId};
 use millpond_log::metrics::Metrics;
-use millpond_log::recovery::end_run_as_storage_failure;
+use millpond_log::recovery::retry_ending_run_as_storage_failure;
 use millpond_log::runs::{RunControl, Ticket};
 use millpond_log::store::StoreError;
 use millpond_log::{RunAppender, TimedEvent};
@@ -27,7 +27,7 @@ impl Sink for EventSink {
     }
 
     fn on_trace(&mut self, trace: Trace<'_>) {
-        self.metrics.record_trace(&trace);
+        self.metrics.record_trace_bytes(&trace);
     }
 }
 
@@ -72,12 +72,12 @@ impl IngestRun {
         self.ingest.push(bytes, Some(now), &mut self.sink);
         self.uncounted_bytes += bytes.len();
         if self.ingest.dialect().is_some() {
-            self.count_ingested_bytes();
+            self.report_uncounted_bytes();
         }
         self.append_pending_events().await
     }
 
-    fn count_ingested_bytes(&mut self) {
+    fn report_uncounted_bytes(&mut self) {
         let dialect = self.ingest.dialect().map_or("unknown", DialectName::as_str);
         self.sink.metrics.record_ingested_bytes(dialect, std::mem::take(&mut self.uncounted_bytes));
     }
@@ -85,19 +85,19 @@ impl IngestRun {
     /// Finishes the run. Returns its outcome.
     pub async fn finish(mut self, input_end: InputEnd, now: Millis) -> Result<Outcome, StoreError> {
         self.ingest.finish(input_end, Some(now), &mut self.sink);
-        self.count_ingested_bytes();
+        self.report_uncounted_bytes();
         match self.append_pending_events().await {
             Ok(()) => Ok(self.outcome.unwrap_or(Outcome::Truncated)),
             Err(error) => {
-                self.end_as_storage_failure(error.clone());
+                self.spawn_storage_failure_ending(error.clone());
                 Err(error)
             }
         }
     }
 
     /// Ends the run as failed because its events could not be stored; retried in the background.
-    pub fn end_as_storage_failure(self, error: StoreError) {
-        tokio::spawn(end_run_as_storage_failure(self.appender, self.ticket, error));
+    pub fn spawn_storage_failure_ending(self, error: StoreError) {
+        tokio::spawn(retry_ending_run_as_storage_failure(self.appender, self.ticket, error));
     }
 
     async fn append_pending_events(&mut self) -> Result<(), StoreError> {

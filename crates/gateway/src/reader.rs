@@ -32,7 +32,7 @@ pub enum Start {
 impl Start {
     /// Parses a cursor. `Err(Snapshot)` if it belongs to another stream or epoch, or to a record
     /// that does not exist.
-    pub fn from_cursor(
+    pub fn from_cursor_or_snapshot(
         cursor: Option<&str>,
         topic: Topic,
         epoch: u32,
@@ -159,19 +159,21 @@ impl Reader {
 
     /// Reads some of the log and returns the new frames, if any. At the end of the log it joins the
     /// channel.
-    pub async fn read_log(&mut self) -> Result<Bytes, ReadError> {
+    pub async fn catch_up_from_log(&mut self) -> Result<Bytes, ReadError> {
         // Cached records are read without waiting; this yields to other tasks.
         tokio::task::coop::consume_budget().await;
         let state =
             mem::replace(&mut self.state, ReaderState::Restarting { has_missed_frames: false });
         let bytes = match state {
-            ReaderState::Restarting { has_missed_frames: true } if self.is_too_slow().await? => {
+            ReaderState::Restarting { has_missed_frames: true }
+                if self.record_lag_and_check_limit().await? =>
+            {
                 return Err(ReadError::TooSlow);
             }
             ReaderState::Restarting { .. } => {
-                self.read_or_join_channel(Box::new(Fold::new(self.topic, self.epoch))).await?
+                self.read_log_or_join_channel(Box::new(Fold::new(self.topic, self.epoch))).await?
             }
-            ReaderState::Reading(fold) => self.read_or_join_channel(fold).await?,
+            ReaderState::Reading(fold) => self.read_log_or_join_channel(fold).await?,
             ReaderState::Ahead { fold, batches, next_batch: Some(batch) } => {
                 self.state = ReaderState::Live(batches);
                 self.read_rest_of_batch(fold, batch).await?
@@ -187,15 +189,15 @@ impl Reader {
         Ok(bytes)
     }
 
-    async fn is_too_slow(&self) -> Result<bool, StoreError> {
+    async fn record_lag_and_check_limit(&self) -> Result<bool, StoreError> {
         let log = self.channels.log();
-        let end = *log.follow(self.topic.session).await?.borrow();
+        let end = *log.watch_log_end(self.topic.session).await?.borrow();
         let lag = end.saturating_sub(self.last_position.seq);
         log.metrics().record_reader_lag(lag);
         Ok(LAG_RECORDS_MAX < lag)
     }
 
-    async fn read_or_join_channel(&mut self, mut fold: Box<Fold>) -> Result<Bytes, StoreError> {
+    async fn read_log_or_join_channel(&mut self, mut fold: Box<Fold>) -> Result<Bytes, StoreError> {
         let mut bytes = String::new();
         let (last_sent, needs_snapshot) = (self.last_position, self.needs_snapshot);
         if fold

@@ -24,7 +24,7 @@ impl RunFollower {
         run: RunId,
         from: u64,
     ) -> Result<RunFollower, StoreError> {
-        let log_end = log.follow(session).await?;
+        let log_end = log.watch_log_end(session).await?;
         Ok(RunFollower {
             log: log.clone(),
             session,
@@ -35,13 +35,13 @@ impl RunFollower {
     }
 
     /// The run's id as its records have it.
-    pub fn run_name(&self) -> &str {
+    pub fn run_id_text(&self) -> &str {
         &self.run_name
     }
 
     /// Waits for the next chunks. Returns them with the sequence number from which they are new, or
     /// `None` when the log is gone.
-    pub async fn next_chunks(&mut self) -> Result<Option<(u64, Vec<Chunk>)>, StoreError> {
+    pub async fn wait_for_next_chunks(&mut self) -> Result<Option<(u64, Vec<Chunk>)>, StoreError> {
         loop {
             let next_seq = self.next_seq;
             let chunks = self.log.read(self.session, next_seq).await?;

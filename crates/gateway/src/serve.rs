@@ -13,7 +13,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::fanout::{Sender, fanout};
 use crate::gateway::Gateway;
-use crate::http::router;
+use crate::http::build_gateway_router;
 
 use connection::Connection;
 
@@ -24,7 +24,7 @@ pub async fn serve(
     tls: Option<TlsAcceptor>,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let app = router(Arc::clone(&gateway));
+    let app = build_gateway_router(Arc::clone(&gateway));
     tokio::spawn(Arc::clone(&gateway.scheduler).run_all_queues());
     let bounds = gateway.connection_limits;
     let permits = Arc::new(Semaphore::new(bounds.connections_max));
@@ -64,16 +64,16 @@ pub async fn serve(
         };
     }
     drop(listener);
-    drain_connections(&gateway, closing, &permits).await;
+    shut_down_gateway(&gateway, closing, &permits).await;
     Ok(())
 }
 
 /// Interrupts runs, closes streams, and waits for both up to the drain timeout; then closes the
 /// channels and the log.
-async fn drain_connections(gateway: &Gateway, closing: Sender<()>, permits: &Semaphore) {
+async fn shut_down_gateway(gateway: &Gateway, closing: Sender<()>, permits: &Semaphore) {
     let drained = async {
         gateway.scheduler.runs.interrupt_all_and_wait().await;
-        gateway.stop_streams();
+        gateway.set_stopping_and_wake_streams();
         drop(closing);
         let permit_count =
             u32::try_from(gateway.connection_limits.connections_max).unwrap_or(u32::MAX);
@@ -81,8 +81,8 @@ async fn drain_connections(gateway: &Gateway, closing: Sender<()>, permits: &Sem
     };
     if tokio::time::timeout(gateway.connection_limits.drain_timeout, drained).await.is_err() {
         tracing::warn!("some connections did not close in time");
-        gateway.stop_streams();
+        gateway.set_stopping_and_wake_streams();
     }
-    gateway.channels.close_all();
+    gateway.channels.signal_all_to_stop();
     gateway.log.close().await;
 }

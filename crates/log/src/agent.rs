@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, watch};
 use crate::clock::now_ms;
 use crate::id::{RunId, SessionId};
 use crate::queue::{JoiningMessages, Queues};
-use crate::recovery::end_run_as_storage_failure;
+use crate::recovery::retry_ending_run_as_storage_failure;
 use crate::runs::{Answer, RunControl, Ticket};
 use crate::store::StoreError;
 use crate::{Log, RunAppender, TimedEvent};
@@ -61,7 +61,7 @@ pub trait Agent: Send + Sync + 'static {
 
     /// True if the agent can resume a run that was waiting for an answer when the process ended.
     /// The job it is then given comes from `Job::from_waiting_run`.
-    fn can_resume(&self) -> bool {
+    fn can_resume_waiting_run(&self) -> bool {
         false
     }
 }
@@ -116,14 +116,14 @@ impl Job {
         };
         let Prompt { text, images } = prompt;
         let received = Event::PromptReceived { text: text.into(), images };
-        job.append_events(vec![(at, started), (at, received)]).await?;
+        job.append_events_or_fail_run(vec![(at, started), (at, received)]).await?;
         Ok(job)
     }
 
     /// Creates the job of a run that was waiting for an answer when an earlier process ended, and
     /// sets the number of open asks in its ticket.
     pub fn from_waiting_run(prompt: Prompt, handles: RunHandles, unfinished: UnfinishedRun) -> Job {
-        handles.ticket.set_open_ask_count(unfinished.open_ask_count());
+        handles.ticket.set_open_ask_count_and_notify(unfinished.open_ask_count());
         Job { prompt, open_run: Some(OpenRun { handles, unfinished }) }
     }
 
@@ -150,7 +150,10 @@ impl Job {
 
     /// Appends events; returns once they are committed. If that fails, the run is ended as failed
     /// in the background.
-    pub async fn append_events(&mut self, events: Vec<TimedEvent>) -> Result<(), StoreError> {
+    pub async fn append_events_or_fail_run(
+        &mut self,
+        events: Vec<TimedEvent>,
+    ) -> Result<(), StoreError> {
         let Some(open_run) = &mut self.open_run else {
             return Err(StoreError::Failed("the run has ended".to_owned()));
         };
@@ -161,25 +164,25 @@ impl Job {
             open_run.unfinished.apply(event);
         }
         let result = open_run.handles.appender.append(events).await.map(|_| ());
-        open_run.handles.ticket.set_open_ask_count(open_run.unfinished.open_ask_count());
+        open_run.handles.ticket.set_open_ask_count_and_notify(open_run.unfinished.open_ask_count());
         if let Err(error) = &result
             && let Some(OpenRun { handles: RunHandles { appender: run, ticket, .. }, .. }) =
                 self.open_run.take()
         {
-            tokio::spawn(end_run_as_storage_failure(run, ticket, error.clone()));
+            tokio::spawn(retry_ending_run_as_storage_failure(run, ticket, error.clone()));
         }
         result
     }
 
     /// Locks the queue and reads the messages that are to join this run. They stay queued until
     /// `JoiningMessages::remove_from_queue`. `None` if there are none.
-    pub async fn take_joining_messages(&self) -> Result<Option<JoiningMessages>, StoreError> {
+    pub async fn lock_queue_and_read_joining(&self) -> Result<Option<JoiningMessages>, StoreError> {
         let Some(OpenRun { handles: RunHandles { appender: run, queues, .. }, .. }) =
             &self.open_run
         else {
             return Ok(None);
         };
-        queues.take_joining_messages(run.log(), run.session()).await
+        queues.lock_queue_and_read_joining(run.log(), run.session()).await
     }
 }
 
@@ -199,7 +202,7 @@ impl Drop for Job {
         let timed_events = events.into_iter().map(|event| (at, event)).collect();
         tokio::spawn(async move {
             if let Err(error) = run.append(timed_events).await {
-                end_run_as_storage_failure(run, ticket, error).await;
+                retry_ending_run_as_storage_failure(run, ticket, error).await;
             }
         });
     }

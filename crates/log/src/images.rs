@@ -13,7 +13,7 @@ use crate::{Log, TimedEvent};
 
 /// Stores inline images as blobs and replaces them in the events by their digests. Images that are
 /// not valid base64, or are too large, stay inline.
-pub(crate) async fn store_inline_images(
+pub(crate) async fn move_inline_images_to_blobs(
     log: &Log,
     session: SessionId,
     events: &mut [TimedEvent],

@@ -16,7 +16,7 @@ use millpond_engine::event::{Event, Millis};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::id::{RunId, SessionId};
-use crate::images::store_inline_images;
+use crate::images::move_inline_images_to_blobs;
 use crate::limits::{APPENDS_QUEUED_MAX, READ_BYTES_MAX};
 use crate::metrics::Metrics;
 use crate::session_changes::SessionChanges;
@@ -117,7 +117,7 @@ impl Log {
 
     /// Reads records from `from` on, up to `READ_BYTES_MAX`. Empty at the end of the log.
     pub async fn read(&self, session: SessionId, from: u64) -> Result<Vec<Chunk>, StoreError> {
-        self.tails.enter_epoch(self.store.epoch());
+        self.tails.clear_if_new_epoch(self.store.epoch());
         if let Some(chunks) = self.tails.read(session, from) {
             return Ok(chunks);
         }
@@ -125,24 +125,27 @@ impl Log {
     }
 
     /// Watches the end of a session's log.
-    pub async fn follow(&self, session: SessionId) -> Result<watch::Receiver<u64>, StoreError> {
-        self.tails.enter_epoch(self.store.epoch());
-        if let Some(end) = self.tails.follow(session) {
+    pub async fn watch_log_end(
+        &self,
+        session: SessionId,
+    ) -> Result<watch::Receiver<u64>, StoreError> {
+        self.tails.clear_if_new_epoch(self.store.epoch());
+        if let Some(end) = self.tails.watch_end_if_cached(session) {
             return Ok(end);
         }
-        let session_row = self.call_store(move |store| store.session(session)).await?;
+        let session_row = self.call_store(move |store| store.load_session(session)).await?;
         let head = session_row.ok_or(StoreError::NoSession(session))?.head;
-        Ok(self.tails.follow_from(session, head))
+        Ok(self.tails.create_tail_and_watch_end(session, head))
     }
 
     /// Drops the cached tail of an erased session, which ends its followers.
-    pub fn drop_tail(&self, session: SessionId) {
-        self.tails.remove(session);
+    pub fn drop_tail_and_end_followers(&self, session: SessionId) {
+        self.tails.remove_and_end_followers(session);
     }
 
     /// Drops the cached tail of a session that has no followers.
-    pub fn drop_tail_if_idle(&self, session: SessionId) {
-        self.tails.remove_if_idle(session);
+    pub fn drop_tail_if_unfollowed(&self, session: SessionId) {
+        self.tails.remove_if_unfollowed(session);
     }
 
     /// Calls the store on a blocking thread.
@@ -184,14 +187,14 @@ impl RunAppender {
 
     /// Indexes an event that is already in the log, for a run that an earlier process began.
     /// Appends nothing.
-    pub fn replay_logged_event(&mut self, event: &Event<'_>) {
+    pub fn index_logged_event(&mut self, event: &Event<'_>) {
         self.indexer.apply(event);
     }
 
     /// Appends events, all or none. Returns the log's new end once they are committed. Inline
     /// images are stored as blobs first.
     pub async fn append(&mut self, mut events: Vec<TimedEvent>) -> Result<u64, StoreError> {
-        store_inline_images(&self.log, self.session, &mut events).await?;
+        move_inline_images_to_blobs(&self.log, self.session, &mut events).await?;
         let (commit_sender, committed) = oneshot::channel();
         let stopped = || StoreError::Failed("the writer has stopped".to_owned());
         let index_update = self.indexer.apply_batch(&events);

@@ -160,7 +160,7 @@ impl Metrics {
     }
 
     /// Counts an open reader until the returned gauge is dropped.
-    pub fn count_reader(&self, transport: Transport, view: ViewName) -> OpenReaderGauge {
+    pub fn count_reader_until_drop(&self, transport: Transport, view: ViewName) -> OpenReaderGauge {
         let labels = [("transport", transport.as_str()), ("view", view.as_str())];
         let open_readers = self.readers.get_or_create(&labels).clone();
         open_readers.inc();
@@ -182,7 +182,7 @@ impl Metrics {
     }
 
     /// Records bytes that the engine held, hid or dropped.
-    pub fn record_trace(&self, trace: &Trace<'_>) {
+    pub fn record_trace_bytes(&self, trace: &Trace<'_>) {
         let (family, label, bytes) = match trace {
             Trace::Held { bytes, reason } => {
                 (&self.held_bytes, ("reason", held_reason_label(*reason)), bytes)

@@ -89,7 +89,7 @@ impl Queues {
     }
 
     /// Locks the queue and returns the messages that are to join the current run, if any.
-    pub async fn take_joining_messages(
+    pub async fn lock_queue_and_read_joining(
         &self,
         log: &Log,
         session: SessionId,
@@ -99,7 +99,7 @@ impl Queues {
         }
         let session_guard = self.session_lock(session).lock_owned().await;
         let joining_ids = self.lock_joining_ids().remove(&session).unwrap_or_default();
-        let queue = log.call_store(move |store| store.queue(session)).await?;
+        let queue = log.call_store(move |store| store.load_queue(session)).await?;
         let (messages, remaining) =
             queue.into_iter().partition(|queued| joining_ids.contains(&queued.id));
         let joined_but_queued = Arc::clone(&self.joined_but_queued);

@@ -28,8 +28,8 @@ pub async fn recover_open_runs(
     agent: Option<&dyn Agent>,
 ) -> Result<Vec<Job>, StoreError> {
     let mut waiting_runs = Vec::new();
-    for row in log.call_store(Store::open_runs).await? {
-        match interrupt_or_resume(log, runs, queues, agent, &row).await {
+    for row in log.call_store(Store::list_open_runs).await? {
+        match interrupt_run_or_make_job(log, runs, queues, agent, &row).await {
             Err(error @ StoreError::Damaged { .. }) => {
                 tracing::error!(%error, run = %row.id, "cannot end an open run");
             }
@@ -51,7 +51,7 @@ pub async fn build_closing_chunk(
     while next_seq < end {
         let start_seq = next_seq;
         let chunks = log.read(session, start_seq).await?;
-        for record in chunks.iter().flat_map(|chunk| chunk.records(start_seq)) {
+        for record in chunks.iter().flat_map(|chunk| chunk.parse_records_from(start_seq)) {
             let record = record.map_err(|error| damaged_error(session, next_seq, &error))?;
             if end <= record.seq {
                 break;
@@ -93,7 +93,7 @@ fn damaged_error(session: SessionId, seq: u64, error: &serde_json::Error) -> Sto
 }
 
 /// Ends an open run as interrupted, or returns it as a job if the agent can resume it.
-async fn interrupt_or_resume(
+async fn interrupt_run_or_make_job(
     log: &Log,
     runs: &ActiveRuns,
     queues: &Arc<Queues>,
@@ -103,11 +103,11 @@ async fn interrupt_or_resume(
     let mut run = log.run_appender(row.session, row.id);
     let (mut is_resumable, mut prompt, mut joined) = (false, None, Vec::new());
     let unfinished = replay_run(log, row, |event| {
-        run.replay_logged_event(event);
+        run.index_logged_event(event);
         match event {
             Event::RunStarted { dialect, .. } => {
-                is_resumable =
-                    agent.is_some_and(|agent| agent.can_resume() && agent.name() == dialect);
+                is_resumable = agent
+                    .is_some_and(|agent| agent.can_resume_waiting_run() && agent.name() == dialect);
             }
             Event::PromptReceived { text, images } if prompt.is_none() => {
                 let images = images.iter().cloned().map(Image::into_owned).collect();
@@ -123,7 +123,7 @@ async fn interrupt_or_resume(
     }
     if is_resumable
         && unfinished.is_waiting_for_answer()
-        && let Some(ticket) = runs.try_begin(row.session, row.id)
+        && let Some(ticket) = runs.try_register_run(row.session, row.id)
     {
         ticket.buffer_early_answers();
         let handles = RunHandles { appender: run, ticket, queues: Arc::clone(queues) };
@@ -144,7 +144,7 @@ async fn remove_joined_from_queue(
     joined: Vec<String>,
 ) -> Result<(), StoreError> {
     log.call_store(move |store| {
-        let mut queue = store.queue(session)?;
+        let mut queue = store.load_queue(session)?;
         let len_before = queue.len();
         queue.retain(|queued| !joined.contains(&queued.id.to_string()));
         if queue.len() == len_before { Ok(()) } else { store.set_queue(session, &queue) }
@@ -167,7 +167,7 @@ async fn replay_run(
         let Some(end) = chunks.last().map(Chunk::end) else {
             return Ok(unfinished);
         };
-        for record in chunks.iter().flat_map(|chunk| chunk.records(next_seq)) {
+        for record in chunks.iter().flat_map(|chunk| chunk.parse_records_from(next_seq)) {
             let record = record.map_err(|error| damaged_error(row.session, next_seq, &error))?;
             if record.run == name {
                 unfinished.apply(&record.event);
@@ -180,7 +180,11 @@ async fn replay_run(
 
 /// Ends a run as failed because its events could not be stored. Retries until that is committed;
 /// until then no other run of the session begins.
-pub async fn end_run_as_storage_failure(mut run: RunAppender, ticket: Ticket, error: StoreError) {
+pub async fn retry_ending_run_as_storage_failure(
+    mut run: RunAppender,
+    ticket: Ticket,
+    error: StoreError,
+) {
     let row = RunRow {
         id: run.run_id(),
         session: run.session(),

@@ -87,7 +87,7 @@ impl Ticket {
     }
 
     /// Sets the number of open asks and notifies session subscribers if it changed.
-    pub fn set_open_ask_count(&self, asks: usize) {
+    pub fn set_open_ask_count_and_notify(&self, asks: usize) {
         let mut active_runs = self.runs.lock();
         let Some(active_run) =
             active_runs.get_mut(&self.run).filter(|candidate| candidate.open_ask_count != asks)
@@ -132,7 +132,7 @@ impl ActiveRuns {
     }
 
     /// Registers a run. `None` if the session has an active run, or the process is stopping.
-    pub fn try_begin(&self, session: SessionId, run: RunId) -> Option<Ticket> {
+    pub fn try_register_run(&self, session: SessionId, run: RunId) -> Option<Ticket> {
         let mut active_runs = self.lock();
         if *self.stopping.borrow() || active_runs.values().any(|other| other.session == session) {
             return None;

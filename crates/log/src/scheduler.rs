@@ -41,7 +41,7 @@ impl std::fmt::Debug for SharedAgent {
 impl Scheduler {
     /// Opens the log on a store and ends the runs that an earlier process left open, except those
     /// that the agent can resume.
-    pub async fn open(
+    pub async fn open_and_recover_runs(
         store: Arc<dyn Store>,
         agent: Option<Arc<dyn Agent>>,
     ) -> Result<Scheduler, StoreError> {
@@ -77,14 +77,14 @@ impl Scheduler {
         }
         let lock = self.queues.session_lock(session);
         let session_guard = lock.lock().await;
-        let mut queue = self.log.call_store(move |store| store.queue(session)).await?;
+        let mut queue = self.log.call_store(move |store| store.load_queue(session)).await?;
         let run = RunId::from(message.id);
-        let is_started = self.log.call_store(move |store| store.run(run)).await?.is_some();
+        let is_started = self.log.call_store(move |store| store.load_run(run)).await?.is_some();
         if is_started || queue.iter().any(|queued| queued.id == message.id) {
             return Ok(());
         }
         if turn == Delivery::CurrentRun
-            && has_message_joined(&self.log, session, message.id).await?
+            && search_log_for_joined_message(&self.log, session, message.id).await?
         {
             return Ok(());
         }
@@ -112,7 +112,7 @@ impl Scheduler {
     ) -> Result<Vec<QueuedMessage>, QueueError> {
         let lock = self.queues.session_lock(session);
         let _changing = lock.lock().await;
-        let queue = self.log.call_store(move |store| store.queue(session)).await?;
+        let queue = self.log.call_store(move |store| store.load_queue(session)).await?;
         let find_queued = |id: &QueuedId| queue.iter().find(|message| message.id == *id).cloned();
         let reordered: Option<Vec<QueuedMessage>> = order.iter().map(find_queued).collect();
         let covers_queue = queue
@@ -143,14 +143,14 @@ impl Scheduler {
 
     /// Waits until the message of a run is removed from the queue before its turn. May never
     /// return.
-    pub async fn wait_until_message_removed(&self, session: SessionId, run: RunId) {
+    pub async fn wait_until_removed_before_run(&self, session: SessionId, run: RunId) {
         let mut removals = self.queues.removal_count.subscribe();
         loop {
             let queued_sessions = self.log.call_store(move |store| {
                 // In this order: a message leaves the queue after its run has begun.
                 let is_queued =
-                    store.queue(session)?.iter().any(|message| RunId::from(message.id) == run);
-                Ok(is_queued || store.run(run)?.is_some())
+                    store.load_queue(session)?.iter().any(|message| RunId::from(message.id) == run);
+                Ok(is_queued || store.load_run(run)?.is_some())
             });
             if let Ok(false) = queued_sessions.await {
                 return;
@@ -213,16 +213,16 @@ impl Scheduler {
             // The run that they were to join has ended.
             self.queues.lock_joining_ids().remove(&session);
         }
-        if self.is_session_deleted(session).await? {
+        if self.is_session_deleted_or_missing(session).await? {
             return Ok(None);
         }
-        let mut queue = self.log.call_store(move |store| store.queue(session)).await?;
+        let mut queue = self.log.call_store(move |store| store.load_queue(session)).await?;
         if queue.is_empty() {
             return Ok(None);
         }
         while let Some(message) = queue.first().cloned() {
             let run = RunId::from(message.id);
-            let is_started = self.log.call_store(move |store| store.run(run)).await?.is_some();
+            let is_started = self.log.call_store(move |store| store.load_run(run)).await?.is_some();
             let joined_but_queued = &self.queues.joined_but_queued;
             if is_started
                 || joined_but_queued
@@ -233,9 +233,9 @@ impl Scheduler {
                 queue.remove(0);
                 continue;
             }
-            let Some(ticket) = self.runs.try_begin(session, run) else { return Ok(None) };
+            let Some(ticket) = self.runs.try_register_run(session, run) else { return Ok(None) };
             // Checked again: a delete cancels the active run, which may have been the previous one.
-            if self.is_session_deleted(session).await? {
+            if self.is_session_deleted_or_missing(session).await? {
                 return Ok(None);
             }
             let handles = RunHandles {
@@ -256,14 +256,14 @@ impl Scheduler {
     }
 
     /// True if the session is deleted or missing, so that no run may begin.
-    async fn is_session_deleted(&self, session: SessionId) -> Result<bool, StoreError> {
-        let session_row = self.log.call_store(move |store| store.session(session)).await?;
+    async fn is_session_deleted_or_missing(&self, session: SessionId) -> Result<bool, StoreError> {
+        let session_row = self.log.call_store(move |store| store.load_session(session)).await?;
         Ok(session_row.is_none_or(|row| row.deleted_ms.is_some()))
     }
 }
 
 /// Reads the log to see if a message has joined a run.
-async fn has_message_joined(
+async fn search_log_for_joined_message(
     log: &Log,
     session: SessionId,
     id: QueuedId,
@@ -272,7 +272,8 @@ async fn has_message_joined(
     loop {
         let chunks = log.read(session, next_seq).await?;
         let Some(end) = chunks.last().map(Chunk::end) else { return Ok(false) };
-        let mut events = chunks.iter().flat_map(|chunk| chunk.records(next_seq)).flatten();
+        let mut events =
+            chunks.iter().flat_map(|chunk| chunk.parse_records_from(next_seq)).flatten();
         if events.any(
             |record| matches!(&record.event, Event::PromptJoined { queued } if *queued == name),
         ) {

@@ -60,7 +60,10 @@ impl Chunk {
     }
 
     /// Parses the records from `from` on.
-    pub fn records(&self, from: u64) -> impl Iterator<Item = serde_json::Result<Record<'_>>> {
+    pub fn parse_records_from(
+        &self,
+        from: u64,
+    ) -> impl Iterator<Item = serde_json::Result<Record<'_>>> {
         let skipped = usize::try_from(from.saturating_sub(self.first)).unwrap_or(usize::MAX);
         self.lines.lines().skip(skipped).map(serde_json::from_str)
     }
@@ -196,7 +199,7 @@ pub struct Share {
 /// Storage for tokens and shared links.
 pub trait CredentialStore: Send + Sync + 'static {
     /// Every owner who has had a token, oldest first.
-    fn owners(&self) -> Result<Vec<OwnerId>, StoreError>;
+    fn list_token_owners(&self) -> Result<Vec<OwnerId>, StoreError>;
     /// Stores a token.
     fn put_token(&self, token: &Token) -> Result<(), StoreError>;
     /// The token with this digest, also if revoked.
@@ -238,7 +241,7 @@ pub trait Store: Send + Sync + 'static {
     /// Stores a new, empty session.
     fn create_session(&self, session: &Session) -> Result<(), StoreError>;
     /// The session with this id.
-    fn session(&self, session: SessionId) -> Result<Option<Session>, StoreError>;
+    fn load_session(&self, session: SessionId) -> Result<Option<Session>, StoreError>;
     /// The sessions of an owner that match a query.
     fn list_sessions(
         &self,
@@ -267,7 +270,7 @@ pub trait Store: Send + Sync + 'static {
     fn erase_session(&self, session: SessionId) -> Result<(), StoreError>;
 
     /// The run with this id.
-    fn run(&self, run: RunId) -> Result<Option<RunRow>, StoreError>;
+    fn load_run(&self, run: RunId) -> Result<Option<RunRow>, StoreError>;
     /// All runs of a session.
     fn session_runs(&self, session: SessionId) -> Result<Vec<RunRow>, StoreError>;
     /// Usage of all runs of an owner, or of one session.
@@ -277,12 +280,12 @@ pub trait Store: Send + Sync + 'static {
         session: Option<SessionId>,
     ) -> Result<TokenUsage, StoreError>;
     /// Runs without an ending. When a store is opened, none of them is active.
-    fn open_runs(&self) -> Result<Vec<RunRow>, StoreError>;
+    fn list_open_runs(&self) -> Result<Vec<RunRow>, StoreError>;
 
     /// Replaces the queue of a session.
     fn set_queue(&self, session: SessionId, queue: &[QueuedMessage]) -> Result<(), StoreError>;
     /// The queue of a session, in order.
-    fn queue(&self, session: SessionId) -> Result<Vec<QueuedMessage>, StoreError>;
+    fn load_queue(&self, session: SessionId) -> Result<Vec<QueuedMessage>, StoreError>;
     /// Sessions with queued messages, except deleted ones.
     fn sessions_with_queue(&self) -> Result<Vec<SessionId>, StoreError>;
 
@@ -295,7 +298,7 @@ pub trait Store: Send + Sync + 'static {
         bytes: &[u8],
     ) -> Result<(), StoreError>;
     /// The media type and bytes of a blob, if the session refers to it.
-    fn blob(
+    fn load_blob(
         &self,
         session: SessionId,
         digest: [u8; 32],

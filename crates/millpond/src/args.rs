@@ -315,7 +315,7 @@ impl InputArgs {
 
 impl ShowArgs {
     /// Output given with `--output`; by default the screen on a terminal, text elsewhere.
-    pub(crate) fn output(&self) -> ShowOutput {
+    pub(crate) fn resolve_output(&self) -> ShowOutput {
         match self.output {
             Some(output) => output,
             None if std::io::stdout().is_terminal() => ShowOutput::Screen,

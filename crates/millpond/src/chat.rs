@@ -53,14 +53,14 @@ async fn run_chat(args: &ChatArgs) -> Result<ExitCode, String> {
         (None, true) => None,
         _ => Some(read_message_from_stdin()?),
     };
-    let settings = args.config.load()?;
+    let settings = args.config.load_settings()?;
     let folder = settings.data_folder()?;
     let gateway = GatewayHandle::connect_or_start(args, &settings, &folder).await?;
     let status = match message {
         Some(message) => send_and_print_reply(args, &gateway, &folder, message).await,
         None => run_interactive_chat(args, &gateway, &folder).await,
     };
-    gateway.stop_embedded().await?;
+    gateway.stop_embedded_and_wait().await?;
     status
 }
 
@@ -133,7 +133,7 @@ async fn build_setup(
     folder: &Path,
     default_view: ViewName,
 ) -> Result<Setup, String> {
-    let session = find_requested_session(args, &gateway.client).await?;
+    let session = fetch_requested_session(args, &gateway.client).await?;
     let history_file = folder.join("history.jsonl");
     let history = std::fs::read_to_string(&history_file).unwrap_or_default();
     let variable = |name: &str| std::env::var(name).ok();
@@ -147,7 +147,7 @@ async fn build_setup(
         },
         view: args.view().unwrap_or(default_view),
         display: if is_drawn {
-            DisplayMode::Screen(terminal_features(args, variable))
+            DisplayMode::Screen(detect_terminal_features(args, variable))
         } else {
             DisplayMode::Lines
         },
@@ -165,7 +165,7 @@ async fn build_setup(
 }
 
 /// Detected features of the terminal; `--pictures` overrides the image protocol.
-fn terminal_features(
+fn detect_terminal_features(
     args: &ChatArgs,
     variable: impl Fn(&str) -> Option<String>,
 ) -> TerminalFeatures {
@@ -205,19 +205,19 @@ impl GatewayHandle {
         let (url, token) = (args.url.as_deref(), args.token.as_deref());
         let running = GatewayTarget { folder, url, token };
         if url.is_some() {
-            return GatewayHandle::connect(running);
+            return GatewayHandle::for_running_gateway(running);
         }
         match SqliteStore::open(folder, settings.durability.value) {
             Ok(store) => GatewayHandle::start_embedded(args, settings, folder, store).await,
             // Another process of this user holds the log: connect to its gateway.
-            Err(StoreError::InUse { .. }) => GatewayHandle::connect(running),
+            Err(StoreError::InUse { .. }) => GatewayHandle::for_running_gateway(running),
             Err(error) => Err(error.to_string()),
         }
     }
 
     /// Uses a running gateway.
-    fn connect(target: GatewayTarget<'_>) -> Result<GatewayHandle, String> {
-        let client = target.build_client()?;
+    fn for_running_gateway(target: GatewayTarget<'_>) -> Result<GatewayHandle, String> {
+        let client = target.resolve_and_build_client()?;
         let notices = vec![format!("connected to {}", client.base_url())];
         Ok(GatewayHandle { client, notices, embedded: None, profile_titles: Vec::new() })
     }
@@ -237,7 +237,8 @@ impl GatewayHandle {
                 settings.listen.value.clone()
             }
         };
-        let opened = serve::open_gateway(settings, folder, store, caution, &listen).await?;
+        let opened =
+            serve::bind_and_open_gateway(settings, folder, store, caution, &listen).await?;
         let (url, words) = (opened.client_url.clone(), opened.notices.clone());
         let chooser = Arc::clone(&opened.chooser);
         let token = read_token(folder)?;
@@ -263,7 +264,7 @@ impl GatewayHandle {
     }
 
     /// Stops the embedded gateway, if there is one, and waits for it.
-    async fn stop_embedded(self) -> Result<(), String> {
+    async fn stop_embedded_and_wait(self) -> Result<(), String> {
         let Some(EmbeddedGateway { stop, serve_task: served, .. }) = self.embedded else {
             return Ok(());
         };
@@ -273,7 +274,7 @@ impl GatewayHandle {
 }
 
 /// Fetches the session selected with `-c` or `-r ID`; `None` for a new one.
-async fn find_requested_session(
+async fn fetch_requested_session(
     args: &ChatArgs,
     client: &GatewayClient,
 ) -> Result<Option<Session>, String> {

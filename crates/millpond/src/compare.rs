@@ -21,7 +21,9 @@ use millpond_terminal::tty::query_size;
 use crate::args::{CompareArgs, Pace, ShowOutput};
 use crate::show::input::{InputReader, ReadControl};
 use crate::show::stream_summary::{SESSION_ID, StreamSummary};
-use crate::show::{CommandError, build_ingest_options, print_to_stderr, report_ending};
+use crate::show::{
+    CommandError, load_ingest_options, print_ending_and_return_status, print_to_stderr,
+};
 
 /// Total width if neither `--width` nor a terminal gives one.
 const DEFAULT_WIDTH: usize = 120;
@@ -31,21 +33,22 @@ const HTML_START: &[u8] = b"<!doctype html>";
 
 /// Runs `millpond compare`.
 pub(crate) fn run(args: &CompareArgs) -> ExitCode {
-    compare_views(args).unwrap_or_else(CommandError::report)
+    compare_views(args).unwrap_or_else(CommandError::print_and_return_status)
 }
 
 /// Reads the input, folds it into all views, writes the output, and returns the exit status.
 fn compare_views(args: &CompareArgs) -> Result<ExitCode, CommandError> {
-    let mut ingest = Ingest::new(&build_ingest_options(&args.input)?);
+    let mut ingest = Ingest::new(&load_ingest_options(&args.input)?);
     let mut comparison = ComparisonSink::new(args);
-    let played = InputReader::open(&args.input)?.read_all(Pace::Fast, &mut |bytes, at| {
-        ingest.push(bytes, at, &mut comparison);
-        if comparison.is_too_large() { ReadControl::Stop } else { ReadControl::Continue }
-    });
+    let played =
+        InputReader::open_and_start_reading(&args.input)?.read_all(Pace::Fast, &mut |bytes, at| {
+            ingest.push(bytes, at, &mut comparison);
+            if comparison.is_too_large() { ReadControl::Stop } else { ReadControl::Continue }
+        });
     ingest.finish(*played.as_ref().unwrap_or(&InputEnd::EndOfInput), None, &mut comparison);
     let tally = comparison.write_output(args)?;
     match played {
-        Ok(_) => Ok(report_ending(&tally, ShowOutput::Text)),
+        Ok(_) => Ok(print_ending_and_return_status(&tally, ShowOutput::Text)),
         Err(words) => Err(CommandError { message: words, exit_status: 3 }),
     }
 }
@@ -145,7 +148,7 @@ impl ComparisonSink {
                 let page = page
                     .render(&input_title(args), at.unwrap_or(last))
                     .map_err(page_too_large_error)?;
-                write_html_page(path, &page)?;
+                write_or_replace_html_page(path, &page)?;
                 if !args.input.quiet {
                     let size = page.len().div_ceil(1024);
                     print_to_stderr(&format!(
@@ -167,7 +170,7 @@ impl ComparisonSink {
 
 impl Sink for ComparisonSink {
     fn on_event(&mut self, at: Option<Millis>, event: Event<'_>) {
-        let record = self.tally.number_event(at, event);
+        let record = self.tally.count_and_number_event(at, event);
         self.apply(&record);
     }
 
@@ -208,7 +211,7 @@ fn print_text(text: &str) -> Result<(), CommandError> {
 
 /// Writes the page to a file or standard output. Overwrites only an HTML page, so that a stream
 /// named by mistake is kept.
-fn write_html_page(path: &Path, page: &str) -> Result<(), CommandError> {
+fn write_or_replace_html_page(path: &Path, page: &str) -> Result<(), CommandError> {
     if path.as_os_str() == "-" {
         return print_text(page);
     }

@@ -25,7 +25,7 @@ enum LogState {
 
 /// Checks, repairs or backs up the store, as the arguments say.
 fn check_repair_or_backup(args: &DoctorArgs) -> Result<LogState, String> {
-    let settings = args.config.load()?;
+    let settings = args.config.load_settings()?;
     let folder = settings.data_folder()?;
     if let Some(to) = &args.backup {
         SqliteStore::backup_directory(&folder, to)

@@ -159,7 +159,7 @@ fn find_hosted_providers(variable: impl Fn(&str) -> Option<String>) -> Vec<Found
 
 /// Profiles for model servers that answer on this machine.
 async fn probe_local_servers() -> Vec<FoundProfile> {
-    let builder = millpond_agent::http_client::client_builder(&[]);
+    let builder = millpond_agent::http_client::same_origin_client_builder(&[]);
     let Ok(client) = builder.no_proxy().timeout(PROBE_TIMEOUT).build() else {
         return Vec::new();
     };

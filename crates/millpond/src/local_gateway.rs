@@ -22,7 +22,7 @@ pub(crate) struct GatewayTarget<'a> {
 
 impl GatewayTarget<'_> {
     /// Builds a client; reads the token file and the address file if needed.
-    pub(crate) fn build_client(self) -> Result<GatewayClient, String> {
+    pub(crate) fn resolve_and_build_client(self) -> Result<GatewayClient, String> {
         let token = match self.token {
             Some(token) => token.to_owned(),
             None => read_token(self.folder)?,

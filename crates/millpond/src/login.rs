@@ -18,8 +18,9 @@ pub(crate) fn run(args: &LoginArgs) -> ExitCode {
 
 /// Requests a login link and returns its full URL.
 async fn request_login_link(args: &LoginArgs) -> Result<String, String> {
-    let folder = args.config.load()?.data_folder()?;
-    let client = GatewayTarget { folder: &folder, url: None, token: None }.build_client()?;
+    let folder = args.config.load_settings()?.data_folder()?;
+    let client =
+        GatewayTarget { folder: &folder, url: None, token: None }.resolve_and_build_client()?;
     client.create_login_link().await.map_err(|error| match error {
         RequestError::Unreachable(cause) => {
             format!("cannot reach the gateway at {}: {cause}", client.base_url())

@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         Command::Serve(serve) => serve::run(&serve),
         Command::Tee(tee) => tee::run(&tee),
         Command::Login(login) => login::run(&login),
-        Command::Config(config) => match config.config.load() {
+        Command::Config(config) => match config.config.load_settings() {
             Ok(settings) => print_to_stdout(settings.render_table().as_bytes()),
             Err(problem) => {
                 show::print_to_stderr(&problem);
@@ -41,7 +41,9 @@ fn main() -> ExitCode {
         Command::Doctor(doctor) => doctor::run(&doctor),
         Command::Restore(restore) => restore::run(&restore),
         Command::Init(init) => init::run(&init),
-        Command::Hook { socket } => millpond_agent::external::run_hook_command(&socket),
+        Command::Hook { socket } => {
+            millpond_agent::external::relay_stdin_and_print_decision(&socket)
+        }
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "millpond", &mut script);

@@ -17,7 +17,7 @@ pub(crate) fn run(args: &RestoreArgs) -> ExitCode {
 
 /// Lists the checkpoints, or shows the changes, asks and restores.
 async fn list_or_restore(args: &RestoreArgs) -> Result<ExitCode, String> {
-    let data = args.config.load()?.data_folder()?;
+    let data = args.config.load_settings()?.data_folder()?;
     let folder = args
         .folder
         .canonicalize()
@@ -34,7 +34,7 @@ async fn list_or_restore(args: &RestoreArgs) -> Result<ExitCode, String> {
         return Ok(print_to_stdout(lines.concat().as_bytes()));
     };
     let hash = checkpoints.find_by_prefix(beginning).await.map_err(words)?;
-    let diff = checkpoints.diff_with_folder(&hash).await.map_err(words)?;
+    let diff = checkpoints.preview_restore_as_diff(&hash).await.map_err(words)?;
     if diff.is_empty() {
         print_to_stderr("nothing to restore: the files match the checkpoint");
         return Ok(ExitCode::SUCCESS);
@@ -44,7 +44,7 @@ async fn list_or_restore(args: &RestoreArgs) -> Result<ExitCode, String> {
         print_to_stderr("cancelled: no files changed");
         return Ok(ExitCode::FAILURE);
     }
-    let before = checkpoints.restore(&hash).await.map_err(words)?;
+    let before = checkpoints.save_then_restore(&hash).await.map_err(words)?;
     print_to_stderr(&format!("restored; to undo, run: millpond restore {}", &before[..12]));
     Ok(ExitCode::SUCCESS)
 }

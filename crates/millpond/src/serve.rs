@@ -43,15 +43,16 @@ pub(crate) fn run(args: &ServeArgs) -> ExitCode {
 
 /// Opens the gateway, prints how to reach it, and serves until SIGINT or SIGTERM.
 async fn serve_until_stopped(args: &ServeArgs) -> Result<(), String> {
-    let settings = args.config.load()?;
+    let settings = args.config.load_settings()?;
     init_logging(&settings);
     let folder = settings.data_folder()?;
     let store =
         SqliteStore::open(&folder, settings.durability.value).map_err(|error| error.to_string())?;
     let caution = if args.yolo { ApprovalMode::Yolo } else { ApprovalMode::Ask };
-    let opened = open_gateway(&settings, &folder, store, caution, &settings.listen.value).await?;
+    let opened =
+        bind_and_open_gateway(&settings, &folder, store, caution, &settings.listen.value).await?;
     opened.notices.iter().for_each(|words| print_to_stderr(words));
-    let address = opened.url();
+    let address = opened.bound_url();
     // Before "listening" is printed: a parent process may send a stop signal right after it.
     let stop = listen_for_stop_signals()?;
     print_to_stderr(&format!("listening on {address}"));
@@ -89,7 +90,7 @@ pub(crate) struct ListeningGateway {
 
 /// Binds the listener, writes the address file, opens the gateway with its agent, and starts its
 /// sweep and heartbeat tasks.
-pub(crate) async fn open_gateway(
+pub(crate) async fn bind_and_open_gateway(
     settings: &Settings,
     folder: &Path,
     store: SqliteStore,
@@ -106,22 +107,26 @@ pub(crate) async fn open_gateway(
         .map(|files| tls::load_tls_acceptor(files.certificate, files.key))
         .transpose()?;
     let scheme = if tls.is_some() { Scheme::Https } else { Scheme::Http };
-    let client_url = client_url(scheme, listen, socket);
+    let client_url = build_client_url(scheme, listen, socket);
     write_address_file(folder, &client_url);
     let (hosts, origins) = (&settings.hosts.value, &settings.origins.value);
     let allowed = OriginPolicy::new(socket.port(), scheme, hosts, origins);
     let ConfiguredAgent { chooser, profile, notices: words } =
-        load_configured_agent(settings, folder, caution)?;
+        build_configured_agent(settings, folder, caution)?;
     let agent: Arc<dyn Agent> = Arc::clone(&chooser) as Arc<dyn Agent>;
     let mut gateway = Gateway::open(Arc::clone(&store), allowed, scheme, Some(agent))
         .await
         .map_err(|error| error.to_string())?;
-    gateway.default_view = profile.default_view().map_err(|error| error.to_string())?;
+    gateway.default_view = profile.parse_default_view().map_err(|error| error.to_string())?;
     gateway.site = embedded_site();
     let gateway = Arc::new(gateway);
-    tokio::spawn(sweep_periodically(store, Arc::clone(&gateway), settings.retention()));
-    let (owner, link) = owner_token::ensure_owner_and_login_path(&gateway, folder).await?;
-    for heartbeat in profile.heartbeats().map_err(|error| error.to_string())? {
+    tokio::spawn(erase_expired_sessions_periodically(
+        store,
+        Arc::clone(&gateway),
+        settings.retention(),
+    ));
+    let (owner, link) = owner_token::ensure_owner_and_issue_login(&gateway, folder).await?;
+    for heartbeat in profile.parse_heartbeats().map_err(|error| error.to_string())? {
         tokio::spawn(run_schedule_until_stopped(Arc::clone(&gateway.scheduler), owner, heartbeat));
     }
     Ok(ListeningGateway {
@@ -139,7 +144,7 @@ pub(crate) async fn open_gateway(
 
 /// URL at which processes of this machine reach the gateway. A host name stays, because a
 /// certificate may be for it; an unspecified address becomes the loopback address.
-fn client_url(scheme: Scheme, listen: &ListenAddress, socket: SocketAddr) -> String {
+fn build_client_url(scheme: Scheme, listen: &ListenAddress, socket: SocketAddr) -> String {
     let port = socket.port();
     let bare_host = listen.host.trim_start_matches('[').trim_end_matches(']');
     let host = match (bare_host.parse::<IpAddr>(), socket.ip()) {
@@ -161,7 +166,7 @@ fn write_address_file(folder: &Path, url: &str) {
 
 impl ListeningGateway {
     /// URL of the address that the listener is bound to.
-    pub(crate) fn url(&self) -> String {
+    pub(crate) fn bound_url(&self) -> String {
         format!("{}://{}", self.scheme.as_str(), self.local_address)
     }
 
@@ -202,7 +207,7 @@ struct ConfiguredAgent {
 }
 
 /// Builds the agent of the active profile, or the demo, and a chooser that can switch profiles.
-fn load_configured_agent(
+fn build_configured_agent(
     settings: &Settings,
     data: &Path,
     caution: ApprovalMode,
@@ -218,7 +223,7 @@ fn load_configured_agent(
         }
         None => ("no profile".to_owned(), Profile::default(), NO_MODEL.to_owned()),
     };
-    let (beside, data) = (settings.base_folder().to_owned(), data.to_owned());
+    let (beside, data) = (settings.settings_file_folder().to_owned(), data.to_owned());
     let build_agent = move |profile: &Profile| {
         let agent =
             profile.build_agent(&beside, &data, caution, |name: &str| std::env::var(name).ok());
@@ -227,7 +232,7 @@ fn load_configured_agent(
     let agent = build_agent(&profile).map_err(|error| format!("{name}: {error}"))?;
     let profiles = settings.clone();
     let chooser = SwitchableAgent::new(agent, move |name| {
-        build_agent(&profiles.profile_named(name).map_err(|error| error.to_string())?)
+        build_agent(&profiles.parse_profile_named(name).map_err(|error| error.to_string())?)
     });
     let mut words = vec![notice];
     if caution == ApprovalMode::Yolo {
@@ -260,13 +265,17 @@ fn init_logging(settings: &Settings) {
 const SWEEP_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Removes deleted and expired sessions from the store every `SWEEP_INTERVAL`.
-async fn sweep_periodically(store: Arc<SqliteStore>, gateway: Arc<Gateway>, retention: Retention) {
+async fn erase_expired_sessions_periodically(
+    store: Arc<SqliteStore>,
+    gateway: Arc<Gateway>,
+    retention: Retention,
+) {
     loop {
         tokio::time::sleep(SWEEP_INTERVAL).await;
         let (store, gateway) = (Arc::clone(&store), Arc::clone(&gateway));
         let sweep = move || {
-            store.erase_expired_sessions(now_ms(), retention, |session| {
-                gateway.announce_erased(session);
+            store.erase_by_retention_and_vacuum(now_ms(), retention, |session| {
+                gateway.drop_tail_and_announce_erased(session);
             })
         };
         if let Ok(Err(error)) = tokio::task::spawn_blocking(sweep).await {
@@ -302,7 +311,7 @@ mod tests {
         ] {
             let listen = ListenAddress { host: host.to_owned(), port: 0 };
             let socket = socket.parse().unwrap_or_else(|error| panic!("{socket}: {error}"));
-            assert_eq!(client_url(Scheme::Https, &listen, socket), expected);
+            assert_eq!(build_client_url(Scheme::Https, &listen, socket), expected);
         }
     }
 }

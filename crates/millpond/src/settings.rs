@@ -70,15 +70,15 @@ macro_rules! settings {
             ) -> Result<Settings, BadSettings> {
                 let (table, profiles) = read_settings_file(file)?;
                 $(let $field = {
-                    let given = Given {
+                    let given = SettingInputs {
                         flag: flags.$field.clone(),
                         variable: environment($variable),
                         in_file: file.zip(table.get(stringify!($field))),
                     };
-                    given.parse(stringify!($field), $variable, $default)?
+                    given.parse_by_precedence(stringify!($field), $variable, $default)?
                 };)+
                 let settings = Settings { $($field,)+ profiles, file: file.map(Path::to_owned) };
-                settings.check_tls_files()?;
+                settings.check_tls_settings_paired()?;
                 Ok(settings)
             }
 
@@ -150,12 +150,12 @@ impl Settings {
     /// Age and size limits of the log.
     pub(crate) fn retention(&self) -> Retention {
         Retention {
-            max_age: self.keep_days.value.as_duration(),
-            max_bytes: self.keep_megabytes.value.as_bytes(),
+            max_age: self.keep_days.value.limit_as_duration(),
+            max_bytes: self.keep_megabytes.value.limit_in_bytes(),
         }
     }
 
-    fn check_tls_files(&self) -> Result<(), BadSettings> {
+    fn check_tls_settings_paired(&self) -> Result<(), BadSettings> {
         match (&self.certificate.value, &self.key.value) {
             (Some(_), None) => Err(BadSettings("`certificate` needs `key`".to_owned())),
             (None, Some(_)) => Err(BadSettings("`key` needs `certificate`".to_owned())),
@@ -175,12 +175,12 @@ impl Settings {
                 return Err(BadSettings(message));
             }
         };
-        Ok(Some((name.clone(), self.profile_named(name)?)))
+        Ok(Some((name.clone(), self.parse_profile_named(name)?)))
     }
 
     /// Name and title of every profile; for an invalid profile, its error instead of the title.
     pub(crate) fn profile_titles(&self) -> Vec<(String, String)> {
-        let title = |name: &String| match self.profile_named(name) {
+        let title = |name: &String| match self.parse_profile_named(name) {
             Ok(profile) => profile.display_name(),
             Err(problem) => problem.to_string(),
         };
@@ -188,7 +188,7 @@ impl Settings {
     }
 
     /// Parses the profile with this name.
-    pub(crate) fn profile_named(&self, name: &str) -> Result<Profile, BadSettings> {
+    pub(crate) fn parse_profile_named(&self, name: &str) -> Result<Profile, BadSettings> {
         let Some(table) = self.profiles.get(name) else {
             let nearest = nearest_name(name, self.profiles.keys().map(String::as_str));
             let hint = nearest.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
@@ -200,33 +200,35 @@ impl Settings {
     }
 
     /// Folder of the settings file, to which the paths in its profiles are relative.
-    pub(crate) fn base_folder(&self) -> &Path {
+    pub(crate) fn settings_file_folder(&self) -> &Path {
         self.file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""))
     }
 }
 
 /// Everything that was given for one setting.
-struct Given<'a> {
+struct SettingInputs<'a> {
     flag: Option<String>,
     variable: Option<String>,
     in_file: Option<(&'a Path, &'a Value)>,
 }
 
-impl Given<'_> {
+impl SettingInputs<'_> {
     /// Parses the flag, else the variable, else the value in the file, else the default.
-    fn parse<T: SettingValue>(
+    fn parse_by_precedence<T: SettingValue>(
         self,
         key: &'static str,
         variable: &'static str,
         default: &str,
     ) -> Result<Sourced<T>, BadSettings> {
         let (text, source) = match self {
-            Given { flag: Some(text), .. } => (text, SettingSource::Flag),
-            Given { variable: Some(text), .. } => (text, SettingSource::Environment(variable)),
-            Given { in_file: Some((file, value)), .. } => {
+            SettingInputs { flag: Some(text), .. } => (text, SettingSource::Flag),
+            SettingInputs { variable: Some(text), .. } => {
+                (text, SettingSource::Environment(variable))
+            }
+            SettingInputs { in_file: Some((file, value)), .. } => {
                 (toml_value_to_text(key, T::SHAPE, value)?, SettingSource::File(file.to_owned()))
             }
-            Given { .. } => (default.to_owned(), SettingSource::Default),
+            SettingInputs { .. } => (default.to_owned(), SettingSource::Default),
         };
         match T::parse(&text) {
             Some(value) => Ok(Sourced { value, source }),

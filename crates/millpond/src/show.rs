@@ -32,7 +32,7 @@ pub(crate) fn print_to_stderr(words: &str) {
 
 /// Runs `millpond show`.
 pub(crate) fn run(args: &ShowArgs) -> ExitCode {
-    show_stream(args).unwrap_or_else(CommandError::report)
+    show_stream(args).unwrap_or_else(CommandError::print_and_return_status)
 }
 
 /// Error of `show` or `compare`: a message and an exit status.
@@ -43,7 +43,7 @@ pub(crate) struct CommandError {
 
 impl CommandError {
     /// Prints the message to standard error and returns the exit status.
-    pub(crate) fn report(self) -> ExitCode {
+    pub(crate) fn print_and_return_status(self) -> ExitCode {
         print_to_stderr(&self.message);
         ExitCode::from(self.exit_status)
     }
@@ -61,8 +61,8 @@ impl CommandError {
 
 /// Reads the whole input, records and prints it, and returns the exit status of its ending.
 fn show_stream(args: &ShowArgs) -> Result<ExitCode, CommandError> {
-    let options = build_ingest_options(&args.input)?;
-    let source = InputReader::open(&args.input)?;
+    let options = load_ingest_options(&args.input)?;
+    let source = InputReader::open_and_start_reading(&args.input)?;
     let mut recorder = match &args.record {
         Some(path) => Some(
             Recorder::create(path)
@@ -95,13 +95,13 @@ fn show_stream(args: &ShowArgs) -> Result<ExitCode, CommandError> {
     let tally = printer.finish().map_err(|e| CommandError::new(format!("cannot write: {e}")))?;
     match (played, tally) {
         (Err(words), _) => Err(CommandError { message: words, exit_status: 3 }),
-        (Ok(_), Some(tally)) => Ok(report_ending(&tally, args.output())),
+        (Ok(_), Some(tally)) => Ok(print_ending_and_return_status(&tally, args.resolve_output())),
         (Ok(_), None) => Ok(ExitCode::SUCCESS),
     }
 }
 
 /// Builds the ingest options; reads the `--tags` file and warns about a risky finish word.
-pub(crate) fn build_ingest_options(args: &InputArgs) -> Result<IngestOptions, CommandError> {
+pub(crate) fn load_ingest_options(args: &InputArgs) -> Result<IngestOptions, CommandError> {
     if let Some(word) = args.finish_word.as_ref().filter(|word| word.starts_with_alphanumeric())
         && !args.quiet
     {
@@ -134,7 +134,7 @@ pub(crate) fn build_ingest_options(args: &InputArgs) -> Result<IngestOptions, Co
 }
 
 /// Names unrecognised input by its first line.
-fn unrecognised_input(tally: &StreamSummary) -> String {
+fn describe_unrecognised_input(tally: &StreamSummary) -> String {
     match &tally.first_unrecognised {
         Some(line) => format!("unrecognised input (first line: {line:?})"),
         None => "unrecognised input".to_owned(),
@@ -142,7 +142,10 @@ fn unrecognised_input(tally: &StreamSummary) -> String {
 }
 
 /// Prints how the run ended, unless it simply completed, and returns the exit status.
-pub(crate) fn report_ending(tally: &StreamSummary, output: ShowOutput) -> ExitCode {
+pub(crate) fn print_ending_and_return_status(
+    tally: &StreamSummary,
+    output: ShowOutput,
+) -> ExitCode {
     let Some(ending) = &tally.ending else { return ExitCode::SUCCESS };
     let detail = ending.detail.as_deref();
     let with = |words: &str| match detail {
@@ -162,7 +165,7 @@ pub(crate) fn report_ending(tally: &StreamSummary, output: ShowOutput) -> ExitCo
             match ending.reason {
                 Some(FailureReason::Refused) => with("refused"),
                 Some(FailureReason::Limit) => with("limit reached"),
-                Some(FailureReason::Unrecognised) => with(&unrecognised_input(tally)),
+                Some(FailureReason::Unrecognised) => with(&describe_unrecognised_input(tally)),
                 Some(FailureReason::Empty) => "empty input".to_owned(),
                 Some(FailureReason::Storage) => with("cannot write the log"),
                 Some(FailureReason::Error) | None => with("failed"),

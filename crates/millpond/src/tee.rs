@@ -55,9 +55,9 @@ pub(crate) fn run(args: &TeeArgs) -> ExitCode {
 }
 
 fn resolve_target(args: &TeeArgs) -> Result<Target, String> {
-    let folder = args.config.load()?.data_folder()?;
+    let folder = args.config.load_settings()?.data_folder()?;
     let (url, token) = (args.url.as_deref(), args.token.as_deref());
-    let client = GatewayTarget { folder: &folder, url, token }.build_client()?;
+    let client = GatewayTarget { folder: &folder, url, token }.resolve_and_build_client()?;
     if let Some(session) = &args.session
         && session.parse::<SessionId>().is_err()
     {

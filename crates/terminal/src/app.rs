@@ -1,8 +1,8 @@
 //! The interactive chat: one event loop over terminal input, gateway updates and frames.
 
+mod background_calls;
 mod frame_schedule;
 mod frontend;
-mod gateway_calls;
 mod gateway_updates;
 mod history_file;
 mod image_loader;
@@ -10,113 +10,42 @@ mod line_input;
 pub mod one_shot;
 mod os;
 mod osc;
+mod setup;
 mod slash_commands;
 mod terminal_events;
 
-use std::path::PathBuf;
 use std::time::Instant;
 
-use millpond_client::GatewayClient;
-use millpond_client::session_stream::{StreamRequest, StreamUpdate, follow_session};
+use millpond_client::session_stream::{StreamRequest, StreamUpdate, spawn_session_stream};
 use millpond_client::sessions::Session;
-use millpond_engine::view::{Thinking, ViewName};
+use millpond_engine::view::Thinking;
 use tokio::sync::mpsc;
 use tokio::time::{Instant as Moment, sleep_until};
 
 use crate::chat::commands::SlashCommand;
 use crate::chat::{Chat, Effect};
-use crate::hyperlinks::HyperlinkMode;
 use crate::image_files::ImageFiles;
 use crate::input::history::History;
 use crate::input::key_bindings::{KeyAction, map_key};
 use crate::limits::TICK_INTERVAL;
 use crate::page::RenderOptions;
-use crate::screen::TerminalFeatures;
 use crate::size::Size;
 use crate::terminal_modes::{install_panic_hook, take_recorded_panics, wait_for_recorded_panic};
 
+use background_calls::{BackgroundCalls, GatewayResult, OutboxFull};
 use frame_schedule::FrameSchedule;
 use frontend::{Frontend, LinePrompt};
-use gateway_calls::{GatewayCalls, GatewayResult, OutboxFull};
 use history_file::HistoryFile;
 use terminal_events::{Focus, TerminalEvent};
 
-/// Configuration of one chat.
-#[derive(Debug)]
-pub struct Setup {
-    /// Client of the gateway that holds the conversation.
-    pub client: GatewayClient,
-    /// Session to continue; without one, the first message creates it.
-    pub session: Option<Session>,
-    /// First thing that the chat shows.
-    pub start: ChatStart,
-    /// View that the chat shows.
-    pub view: ViewName,
-    /// Screen or lines.
-    pub display: DisplayMode,
-    /// How hyperlinks are written.
-    pub hyperlinks: HyperlinkMode,
-    /// Working folder of the agent; file completion starts here.
-    pub folder: PathBuf,
-    /// Messages of earlier chats, oldest first.
-    pub history: Vec<String>,
-    /// File that new messages are appended to.
-    pub history_file: Option<PathBuf>,
-    /// First notice of the chat.
-    pub greeting: String,
-    /// Profiles of `/model`; `None` if the gateway is not ours.
-    pub profiles: Option<Profiles>,
-}
-
-/// First thing that a chat shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChatStart {
-    /// The session, or an empty page.
-    Conversation,
-    /// Sessions to choose from.
-    SessionMenu,
-}
-
-/// Agent profiles that `/model` can switch between.
-pub struct Profiles {
-    /// Pairs of name and description.
-    pub choices: Vec<(String, String)>,
-    /// Switches to a profile; an error is shown to the user.
-    pub select: SelectProfile,
-}
-
-type SelectProfile = Box<dyn Fn(&str) -> Result<(), String> + Send>;
-
-impl std::fmt::Debug for Profiles {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Profiles").field(&self.choices).finish()
-    }
-}
-
-/// How the chat writes to the terminal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DisplayMode {
-    /// A live region at the bottom that is redrawn.
-    Screen(TerminalFeatures),
-    /// Appended lines only: for screen readers and terminals without cursor movement.
-    Lines,
-}
-
-/// State of the chat when it ended.
-#[derive(Debug)]
-pub struct ExitReport {
-    /// Session that was open.
-    pub session: Option<Session>,
-    /// Panics of other threads that were not shown yet.
-    pub panics: Vec<String>,
-}
+pub use setup::{ChatStart, DisplayMode, ExitReport, Profiles, Setup};
 
 struct App {
     setup: Setup,
     chat: Chat,
     frontend: Frontend,
     stream_updates: Option<mpsc::Receiver<StreamUpdate>>,
-    calls: GatewayCalls,
+    calls: BackgroundCalls,
     image_files: ImageFiles,
     /// Last output of `/sessions`, numbered from 1.
     listed_sessions: Vec<Session>,
@@ -175,7 +104,7 @@ pub async fn run_chat(setup: Setup) -> std::io::Result<ExitReport> {
     if let Some(profiles) = &setup.profiles {
         chat.set_profiles(profiles.choices.clone());
     }
-    let work = GatewayCalls::new(setup.client.clone());
+    let work = BackgroundCalls::start(setup.client.clone());
     let mut app = App {
         chat,
         frontend: front,
@@ -184,18 +113,19 @@ pub async fn run_chat(setup: Setup) -> std::io::Result<ExitReport> {
         image_files: ImageFiles::default(),
         listed_sessions: Vec::new(),
         resume_choices: Vec::new(),
-        history_file: HistoryFile::open(setup.history_file.clone()),
+        history_file: HistoryFile::start_writer(setup.history_file.clone()),
         next_page: NextPage::Print,
         focus: Focus::Focused,
         frames: FrameSchedule::new(Moment::now()),
         state: LoopState::Running,
         setup,
     };
-    app.follow_session();
+    app.follow_session_and_fetch_queue();
     app.offer_sessions_at_start()?;
     let ended = app.run_event_loop().await;
     // Items that wait for images settle without them.
-    let left = if app.chat.settle_without_images() { app.draw_frame() } else { Ok(()) };
+    let left =
+        if app.chat.settle_without_images() { app.draw_frame_unless_resizing() } else { Ok(()) };
     let App { frontend: front, setup, history_file, .. } = app;
     history_file.close().await;
     front.close()?;
@@ -228,7 +158,7 @@ impl App {
                 LoopEvent::GatewayResult(None) | LoopEvent::Tick | LoopEvent::Panic => {
                     self.frames.request();
                 }
-                LoopEvent::Frame => self.draw_frame()?,
+                LoopEvent::Frame => self.draw_frame_unless_resizing()?,
             }
         }
         Ok(())
@@ -263,7 +193,7 @@ impl App {
         }
     }
 
-    fn draw_frame(&mut self) -> std::io::Result<()> {
+    fn draw_frame_unless_resizing(&mut self) -> std::io::Result<()> {
         if !self.frames.is_held_for_resize() && self.frontend.has_size_changed() {
             self.frames.hold_for_resize(Moment::now());
             return Ok(());
@@ -281,14 +211,14 @@ impl App {
         self.frontend.draw_frame(&settled, || self.chat.render_live_region(Instant::now()), prompt)
     }
 
-    fn follow_session(&mut self) {
+    fn follow_session_and_fetch_queue(&mut self) {
         let Some(session) = &self.setup.session else { return };
         let request = StreamRequest {
             session: session.id.clone(),
             view: self.setup.view,
             thinking: Thinking::ViewDefault,
         };
-        self.stream_updates = Some(follow_session(self.setup.client.clone(), request));
+        self.stream_updates = Some(spawn_session_stream(self.setup.client.clone(), request));
         self.calls.fetch_queue(&session.id);
     }
 
@@ -296,7 +226,7 @@ impl App {
         self.frames.request();
         match event {
             TerminalEvent::Key(key) => {
-                self.frames.request_echo();
+                self.frames.request_early_frame();
                 if let Some(key) = map_key(&key) {
                     let effects = self.chat.handle_key(key, Instant::now());
                     return self.run_effects(effects);
@@ -314,7 +244,7 @@ impl App {
             TerminalEvent::Focus(focus) => self.focus = focus,
             TerminalEvent::Resizing => self.frames.hold_for_resize(Moment::now()),
             TerminalEvent::Resized { size, row } => {
-                self.frames.end_resize();
+                self.frames.end_resize_hold();
                 self.apply_resize(size, row);
             }
         }
@@ -322,7 +252,7 @@ impl App {
     }
 
     fn apply_resize(&mut self, size: Size, row: u16) {
-        let scrolled_away = self.frontend.resize(size, row);
+        let scrolled_away = self.frontend.resize_and_count_scrolled_away(size, row);
         self.chat.resize(RenderOptions { size, hyperlinks: self.setup.hyperlinks }, scrolled_away);
     }
 
@@ -337,14 +267,14 @@ impl App {
         match effect {
             Effect::Send { text, delivery } => {
                 let session = self.setup.session.as_ref();
-                if let Err(OutboxFull(text)) = self.calls.send_message(session, text, delivery) {
+                if let Err(OutboxFull(text)) = self.calls.push_to_outbox(session, text, delivery) {
                     self.chat.add_notice("not sent: too many messages wait to be sent");
                     self.chat.restore_unsent_text(&text);
                 }
             }
-            Effect::SaveToHistory(text) => self.history_file.append(text),
+            Effect::SaveToHistory(text) => self.history_file.append_in_background(text),
             Effect::AnswerAsk(answer) => self.calls.answer_ask(answer),
-            Effect::CancelRun => self.cancel_run(),
+            Effect::CancelRun => self.cancel_active_run(),
             Effect::RunCommand(order) => self.run_slash_command(order),
             Effect::FetchResumeChoices => self.calls.fetch_resume_choices(),
             Effect::OpenEditor(text) => self.edit_message_externally(&text)?,
@@ -354,9 +284,9 @@ impl App {
         Ok(())
     }
 
-    fn cancel_run(&mut self) {
+    fn cancel_active_run(&mut self) {
         if let Some(session) = &self.setup.session {
-            self.calls.cancel_run(&session.id);
+            self.calls.find_and_cancel_active_run(&session.id);
         }
     }
 
@@ -394,7 +324,7 @@ impl App {
 }
 
 fn session_title(session: &Session) -> String {
-    let title = crate::text::to_one_line(&session.title);
+    let title = crate::text::neutralise_to_one_line(&session.title);
     if title.is_empty() { "(untitled)".to_owned() } else { title }
 }
 

@@ -90,7 +90,7 @@ struct HistorySearch {
 impl Chat {
     pub fn new(view: ViewName, options: RenderOptions, history: History, folder: PathBuf) -> Chat {
         Chat {
-            renderer: new_renderer(view, options),
+            renderer: new_renderer_with_images(view, options),
             hidden_rows: 0,
             options,
             editor: Editor::default(),
@@ -134,8 +134,8 @@ impl Chat {
         self.renderer.take_wanted_images()
     }
 
-    pub fn add_fetched_image(&mut self, name: &str, fetched: FetchedImage) {
-        self.renderer.add_fetched_image(name, fetched);
+    pub fn add_image_and_settle(&mut self, name: &str, fetched: FetchedImage) {
+        self.renderer.add_image_and_settle(name, fetched);
     }
 
     pub fn queue(&self) -> &[QueuedMessage] {
@@ -143,7 +143,7 @@ impl Chat {
     }
 
     /// Sets the queue, without messages that the page already shows.
-    pub fn set_queue(&mut self, mut queue: Vec<QueuedMessage>) {
+    pub fn set_queue_without_shown(&mut self, mut queue: Vec<QueuedMessage>) {
         let items = &self.renderer.page().items;
         queue.retain(|message| !items.values().rev().any(|item| item.run == message.id));
         self.queue = queue;
@@ -154,38 +154,38 @@ impl Chat {
     }
 
     /// Starts an empty page, for another session or another view. Settled rows are kept.
-    pub fn reset_page(&mut self, view: ViewName) {
+    pub fn start_empty_page(&mut self, view: ViewName) {
         self.renderer.settle_without_images();
         let mut rows = self.renderer.take_settled();
         rows.append(&mut self.notices);
         self.notices = rows;
-        self.renderer = new_renderer(view, self.options);
+        self.renderer = new_renderer_with_images(view, self.options);
         self.ask = None;
         self.queue.clear();
         self.run_seen_at = None;
     }
 
-    pub fn set_page(&mut self, page: Page, now: Instant) {
-        self.renderer.set_page(page);
-        self.update_run_and_ask(now);
+    pub fn replace_page(&mut self, page: Page, now: Instant) {
+        self.renderer.replace_page_and_settle(page);
+        self.sync_run_timer_and_ask(now);
     }
 
     /// Sets a page whose settled part has been printed already.
-    pub fn set_page_as_seen(&mut self, page: Page, now: Instant) {
-        self.renderer.set_page_as_seen(page);
-        self.update_run_and_ask(now);
+    pub fn replace_page_as_seen(&mut self, page: Page, now: Instant) {
+        self.renderer.replace_page_as_seen(page);
+        self.sync_run_timer_and_ask(now);
     }
 
     pub fn apply_patch(&mut self, patch: &Patch<'_>, now: Instant) -> PageChange {
         let change = self.renderer.apply_patch(patch);
-        self.update_run_and_ask(now);
+        self.sync_run_timer_and_ask(now);
         if change == PageChange::RunEnded {
             self.add_run_end_notice();
         }
         change
     }
 
-    fn update_run_and_ask(&mut self, now: Instant) {
+    fn sync_run_timer_and_ask(&mut self, now: Instant) {
         if !self.renderer.is_run_active() {
             self.run_seen_at = None;
         } else if self.run_seen_at.is_none() {
@@ -251,15 +251,15 @@ impl Chat {
 
     /// Puts a message that could not be sent back in front of the input text.
     pub fn restore_unsent_text(&mut self, text: &str) {
-        let written = self.editor.text();
+        let written = self.editor.expanded_text();
         let both =
             if written.is_empty() { text.to_owned() } else { format!("{text}\n\n{written}") };
         self.editor.set_text(&both);
     }
 
     /// Lifts the limit on earlier items, for the next page.
-    pub fn print_whole_history(&mut self) {
-        self.renderer.print_whole_history();
+    pub fn lift_history_limit(&mut self) {
+        self.renderer.lift_history_limit();
     }
 
     pub fn insert_paste(&mut self, text: &str) {
@@ -274,7 +274,7 @@ impl Chat {
     }
 }
 
-fn new_renderer(view: ViewName, options: RenderOptions) -> PageRenderer {
+fn new_renderer_with_images(view: ViewName, options: RenderOptions) -> PageRenderer {
     let mut page = PageRenderer::new(view, options.without_footer());
     page.enable_image_fetching();
     page

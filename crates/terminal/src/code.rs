@@ -108,7 +108,7 @@ impl CodeRenderer {
         match &self.line {
             OpenLine::Held(line) => !line.is_empty(),
             OpenLine::Filling(row) => {
-                row.text().len() > self.lead.text().len() || row.start() != RowStart::NewLine
+                row.text().len() > self.lead.text().len() || row.row_start() != RowStart::NewLine
             }
         }
     }
@@ -150,7 +150,7 @@ impl CodeRenderer {
     pub(crate) fn end_row_mid_line(&mut self, out: &mut Vec<Row>) {
         if let OpenLine::Filling(row) = &mut self.line {
             let mut next = self.lead.clone();
-            next.set_start(RowStart::WithoutSpace);
+            next.set_row_start(RowStart::WithoutSpace);
             out.push(std::mem::replace(row, next));
         }
     }
@@ -169,7 +169,7 @@ impl CodeRenderer {
             let Some(at) = over.map(|cell| cell.offset) else { return row };
             let front = row.split_front(at);
             let mut next = self.lead.clone();
-            next.set_start(RowStart::WithoutSpace);
+            next.set_row_start(RowStart::WithoutSpace);
             next.push_row(&row);
             out.push(front);
             row = next;
@@ -204,7 +204,7 @@ mod tests {
             .iter()
             .enumerate()
             .map(|(at, row)| {
-                if at > 0 && row.start() == RowStart::NewLine { "\n" } else { "" }.to_owned()
+                if at > 0 && row.row_start() == RowStart::NewLine { "\n" } else { "" }.to_owned()
                     + row.text()
             })
             .collect();

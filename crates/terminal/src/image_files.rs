@@ -23,7 +23,7 @@ impl ImageFiles {
         let plain = name.chars().filter(char::is_ascii_alphanumeric);
         let plain: String = plain.take(NAME_CHARS_MAX).collect();
         let folder = self.get_or_create_folder()?;
-        let file = folder.join(format!("{plain}.{}", extension_for(bytes)));
+        let file = folder.join(format!("{plain}.{}", extension_from_content(bytes)));
         if !file.exists() {
             // Renamed into place, so that the file is never partial.
             let mut new = tempfile::NamedTempFile::new_in(folder)?;
@@ -47,7 +47,7 @@ impl ImageFiles {
 }
 
 /// Returns the file extension by content, not by claimed type: opening the file never runs it.
-fn extension_for(bytes: &[u8]) -> &'static str {
+fn extension_from_content(bytes: &[u8]) -> &'static str {
     match image::guess_format(bytes) {
         Ok(image::ImageFormat::Png) => "png",
         Ok(image::ImageFormat::Jpeg) => "jpg",

@@ -1,6 +1,6 @@
 //! Incremental renderer for text that is not Markdown: tool output, commands, files.
 //!
-//! Same invariant as [`Markdown`](crate::markdown::Markdown): a row is returned once, when it
+//! Same invariant as [`MarkdownRenderer`](crate::markdown::Markdown): a row is returned once, when it
 //! cannot change any more, and chunk boundaries do not show.
 
 use crate::code::CodeRenderer;
@@ -72,7 +72,7 @@ impl LineRenderer {
 
     /// Settles the first `rows` live rows without returning them: they scrolled away as they were
     /// shown. Call `take_settled` before.
-    pub fn mark_scrolled_away(&mut self, rows: usize) {
+    pub fn drop_scrolled_away_rows(&mut self, rows: usize) {
         let before = self.settled.len();
         self.code.settle_held_line(&mut self.settled);
         if self.settled.len() - before < rows {
@@ -98,7 +98,7 @@ mod tests {
         lines.push("abcdef\x1b\r\n\nxy");
         assert_eq!(row_texts(&lines.take_settled()), ["> abcd", "> ef␛", "> "]);
         assert_eq!(row_texts(&lines.live_rows()), ["> xy"]);
-        lines.mark_scrolled_away(1);
+        lines.drop_scrolled_away_rows(1);
         lines.push("z\n");
         lines.finish();
         assert_eq!(row_texts(&lines.take_settled()), ["> z"]);

@@ -2,12 +2,12 @@
 //!
 //! Lines are read once. A row is settled when no later text can change it, or when the text that
 //! could change it would take more rows than the screen has; it is returned once, in order.
-//! [`Markdown::live`] renders the unsettled rest as it looks now.
+//! [`MarkdownRenderer::live`] renders the unsettled rest as it looks now.
 //!
 //! Invariant: the settled rows depend on the text and the sizes of the screen, never on how the
 //! text was cut or when it arrived.
 
-mod cursor;
+mod indentation;
 mod leaf;
 mod line;
 mod paragraph;
@@ -23,8 +23,8 @@ use crate::size::Size;
 use crate::style::{Attributes, Colour, Style};
 use crate::text::Neutraliser;
 
-use leaf::Leaf;
-use line::{Container, Decision, Seen, Start};
+use leaf::LeafBlock;
+use line::{Container, LineDecision, LineRole, Seen};
 
 /// Widest horizontal rule, in columns.
 const RULE_COLS_MAX: usize = 80;
@@ -33,13 +33,13 @@ const QUOTE_STYLE: Style = Style::coloured(Colour::Green).with_attributes_const(
 
 /// Renders one Markdown text into rows.
 #[derive(Clone, Debug)]
-pub struct Markdown {
+pub struct MarkdownRenderer {
     size: Size,
     links: HyperlinkMode,
     neutral: Neutraliser,
     blocks: BlockScanner,
     containers: Vec<Container>,
-    leaf: Leaf,
+    leaf: LeafBlock,
     line: Line,
     /// A blank line was read: a blank row is pushed before the next block.
     gap: bool,
@@ -57,18 +57,18 @@ enum Line {
     Decided,
 }
 
-impl Markdown {
+impl MarkdownRenderer {
     /// Creates a renderer for an area of `size`: the columns of the screen, and the rows left by
     /// the other live rows.
     #[must_use]
-    pub fn new(size: Size, links: HyperlinkMode) -> Markdown {
-        Markdown {
+    pub fn new(size: Size, links: HyperlinkMode) -> MarkdownRenderer {
+        MarkdownRenderer {
             size: Size::new(size.cols, size.rows),
             links,
             neutral: Neutraliser::default(),
             blocks: BlockScanner::default(),
             containers: Vec::new(),
-            leaf: Leaf::None,
+            leaf: LeafBlock::None,
             line: Line::Undecided(String::new()),
             gap: false,
             begun: false,
@@ -82,16 +82,16 @@ impl Markdown {
         self.neutral.push(text, &mut clean);
         let mut rest = clean.as_str();
         while let Some(end) = rest.find('\n') {
-            self.part(&rest[..end]);
+            self.push_line_part(&rest[..end]);
             self.end_line();
             rest = &rest[end + 1..];
         }
-        self.part(rest);
+        self.push_line_part(rest);
     }
 
     /// Ends the text and settles everything.
     pub fn finish(&mut self) {
-        self.end(Ending::Final);
+        self.close_all_blocks(Ending::Final);
     }
 
     /// Returns the rows that have settled since the last call, in order.
@@ -100,9 +100,9 @@ impl Markdown {
     }
 
     /// Renders the unsettled rows as they look now.
-    pub fn live(&self) -> Vec<Row> {
-        let mut now = Markdown { settled: Vec::new(), ..self.clone() };
-        now.end(Ending::Preview);
+    pub fn live_rows(&self) -> Vec<Row> {
+        let mut now = MarkdownRenderer { settled: Vec::new(), ..self.clone() };
+        now.close_all_blocks(Ending::Preview);
         now.settled
     }
 
@@ -117,18 +117,18 @@ impl Markdown {
 
     /// Settles the first `rows` live rows without returning them: they scrolled away as they were
     /// shown. Call `take_settled` before.
-    pub fn scrolled_away(&mut self, rows: usize) {
+    pub fn drop_scrolled_away_rows(&mut self, rows: usize) {
         let before = self.settled.len();
-        self.leaf.freeze(&mut self.settled);
+        self.leaf.settle_as_shown(&mut self.settled);
         if self.settled.len() - before < rows {
-            self.leaf.cut_row(&mut self.settled);
+            self.leaf.end_row_mid_text(&mut self.settled);
         }
         let gone = rows.min(self.settled.len() - before);
         self.settled.drain(before..before + gone);
     }
 
     /// Appends a part of a line without its line end.
-    fn part(&mut self, text: &str) {
+    fn push_line_part(&mut self, text: &str) {
         let mut rest = text;
         while let Line::Undecided(line) = &mut self.line {
             let Some(char) = rest.chars().next() else { return };
@@ -136,13 +136,13 @@ impl Markdown {
             line.push_str(first);
             rest = later;
             for byte in first.bytes() {
-                self.blocks.read(byte);
+                self.blocks.push_byte(byte);
             }
-            self.try_decide();
+            self.try_decide_line();
         }
-        if self.blocks.kind().is_some_and(LineKind::has_inline) {
+        if self.blocks.line_kind().is_some_and(LineKind::can_have_inline_markup) {
             for byte in rest.bytes() {
-                self.blocks.read_text(byte);
+                self.blocks.push_text_byte(byte);
             }
         }
         self.leaf.push(rest, &mut self.settled);
@@ -150,89 +150,91 @@ impl Markdown {
 
     /// Decides what the line starts, if its text so far allows it. A line that is undecided beyond
     /// the limit of held bytes is text.
-    fn try_decide(&mut self) {
+    fn try_decide_line(&mut self) {
         let Line::Undecided(line) = &self.line else { return };
         if held_bytes_max(self.size) < line.len() {
-            self.blocks.decide_text();
-            self.decide(Seen::Whole);
+            self.blocks.force_text_unless_code();
+            self.apply_decision_if_known(Seen::Whole);
         } else {
-            self.decide(Seen::Part);
+            self.apply_decision_if_known(Seen::Part);
         }
     }
 
-    fn decide(&mut self, seen: Seen) {
+    fn apply_decision_if_known(&mut self, seen: Seen) {
         if let Line::Undecided(line) = &self.line
-            && let Some(decision) = line::decide(line, seen, &self.blocks, self.leaf.within())
+            && let Some(decision) =
+                line::decide_line(line, seen, &self.blocks, self.leaf.line_context())
         {
-            self.apply(decision);
+            self.apply_line_decision(decision);
         }
     }
 
     fn end_line(&mut self) {
-        self.blocks.step(b'\n');
-        self.decide(Seen::Whole);
+        self.blocks.push_byte_until_decided(b'\n');
+        self.apply_decision_if_known(Seen::Whole);
         self.leaf.end_line(&mut self.settled);
         self.line = Line::Undecided(String::new());
     }
 
-    fn end(&mut self, ending: Ending) {
-        self.blocks.step(b'\n');
-        self.decide(Seen::Whole);
+    fn close_all_blocks(&mut self, ending: Ending) {
+        self.blocks.push_byte_until_decided(b'\n');
+        self.apply_decision_if_known(Seen::Whole);
         self.close_leaf(ending);
-        self.close_containers(0);
+        self.close_containers_from(0);
     }
 
     /// Closes and opens blocks as decided, and pushes the line's text so far to the leaf.
-    fn apply(&mut self, decision: Decision) {
+    fn apply_line_decision(&mut self, decision: LineDecision) {
         self.line = Line::Decided;
-        let Decision { kept, opened, start, begins_paragraph, content } = decision;
+        let LineDecision { kept, opened, start, begins_paragraph, content } = decision;
         let closes = kept < self.containers.len() || !opened.is_empty() || begins_paragraph;
-        if closes || !self.leaf.goes_on_with(&start) {
+        if closes || !self.leaf.can_continue_with(&start) {
             self.close_leaf(Ending::Final);
         }
-        let replaces_item = matches!(self.containers.get(kept), Some(Container::Item { .. }));
-        self.close_containers(kept);
-        if start == Start::Blank && opened.is_empty() {
+        let replaced = self.containers.get(kept).cloned();
+        self.close_containers_from(kept);
+        if start == LineRole::Blank && opened.is_empty() {
             self.gap = true;
             return;
         }
-        self.open_containers(opened, replaces_item);
-        self.begin(start, &content);
+        self.open_containers(opened, replaced.as_ref());
+        self.begin_leaf_line(start, &content);
     }
 
-    fn open_containers(&mut self, opened: Vec<Container>, replaces_item: bool) {
+    /// Opens containers in place of the replaced one, and shows the gap before them.
+    fn open_containers(&mut self, opened: Vec<Container>, replaced: Option<&Container>) {
         for container in opened {
             if let Container::Item { .. } = container {
                 // No gap between the items of a list, also if blank lines separate them.
-                let inside = matches!(self.containers.last(), Some(Container::Item { .. }));
-                if replaces_item || inside {
+                if [replaced, self.containers.last()].into_iter().flatten().any(Container::is_item)
+                {
                     self.gap = false;
                 }
-                self.close_fresh();
+                self.push_pending_item_row();
             }
-            self.show_gap();
+            self.push_pending_gap_row();
             self.containers.push(container);
         }
     }
 
-    fn begin(&mut self, start: Start, content: &str) {
-        if matches!(self.leaf, Leaf::None) && start != Start::Blank {
-            self.show_gap();
+    fn begin_leaf_line(&mut self, start: LineRole, content: &str) {
+        if matches!(self.leaf, LeafBlock::None) && start != LineRole::Blank {
+            self.push_pending_gap_row();
         }
-        let leaf = std::mem::replace(&mut self.leaf, Leaf::None);
+        let leaf = std::mem::replace(&mut self.leaf, LeafBlock::None);
         self.leaf = match start {
-            Start::Blank => leaf,
-            Start::Rule => {
-                let (mut row, below) = self.leads();
+            LineRole::Blank => leaf,
+            LineRole::Rule => {
+                let (mut row, below) = self.take_row_prefixes();
                 let cols = self.size.width().min(RULE_COLS_MAX).saturating_sub(below.width());
                 row.push(&"─".repeat(cols), Style::DIM);
                 self.settled.push(row);
-                Leaf::None
+                LeafBlock::None
             }
-            Start::Delimiters => self.begin_table(leaf, content),
+            LineRole::Delimiters => self.turn_paragraph_into_table(leaf, content),
             start => {
                 let mut leaf = match leaf {
-                    Leaf::None => self.new_leaf(&start, content),
+                    LeafBlock::None => self.open_leaf(&start, content),
                     open => open,
                 };
                 leaf.begin_line(start, content, &mut self.settled);
@@ -241,69 +243,69 @@ impl Markdown {
         };
     }
 
-    fn new_leaf(&mut self, start: &Start, content: &str) -> Leaf {
+    fn open_leaf(&mut self, start: &LineRole, content: &str) -> LeafBlock {
         match start {
-            Start::OpenFence(fence) => {
-                let leads = self.code_leads();
-                Leaf::fence(self.size, leads, *fence, content, &mut self.settled)
+            LineRole::OpenFence(fence) => {
+                let leads = self.take_code_prefix();
+                LeafBlock::open_fenced_code(self.size, leads, *fence, content, &mut self.settled)
             }
-            Start::Indented => {
-                let leads = self.code_leads();
-                Leaf::indented(self.size, leads)
+            LineRole::Indented => {
+                let leads = self.take_code_prefix();
+                LeafBlock::new_indented_code(self.size, leads)
             }
             start => {
-                let leads = self.leads();
-                Leaf::text(self.size, self.links, leads, start)
+                let leads = self.take_row_prefixes();
+                LeafBlock::new_paragraph_or_heading(self.size, self.links, leads, start)
             }
         }
     }
 
-    fn begin_table(&mut self, leaf: Leaf, delimiters: &str) -> Leaf {
-        let Leaf::Paragraph(mut paragraph) = leaf else { return leaf };
-        let (head, text_before) = paragraph.take_head();
+    fn turn_paragraph_into_table(&mut self, leaf: LeafBlock, delimiters: &str) -> LeafBlock {
+        let LeafBlock::Paragraph(mut paragraph) = leaf else { return leaf };
+        let (head, text_before) = paragraph.take_table_head();
         let leads = if text_before {
             paragraph.finish(Ending::Final, &mut self.settled);
-            self.leads()
+            self.take_row_prefixes()
         } else {
-            paragraph.leads()
+            paragraph.row_prefixes()
         };
-        Leaf::table(self.size, self.links, leads, &head, delimiters)
+        LeafBlock::new_table(self.size, self.links, leads, &head, delimiters)
     }
 
     fn close_leaf(&mut self, ending: Ending) {
-        let mut leaf = std::mem::replace(&mut self.leaf, Leaf::None);
+        let mut leaf = std::mem::replace(&mut self.leaf, LeafBlock::None);
         leaf.finish(ending, &mut self.settled);
     }
 
-    fn close_containers(&mut self, kept: usize) {
+    fn close_containers_from(&mut self, kept: usize) {
         if kept < self.containers.len() {
-            self.close_fresh();
+            self.push_pending_item_row();
             self.containers.truncate(kept);
         }
     }
 
     /// Pushes the markers of items that have no content.
-    fn close_fresh(&mut self) {
+    fn push_pending_item_row(&mut self) {
         let is_fresh =
             |container: &Container| matches!(container, Container::Item { fresh: true, .. });
         if self.containers.iter().any(is_fresh) {
-            let (row, _) = self.leads();
+            let (row, _) = self.take_row_prefixes();
             self.settled.push(row);
         }
     }
 
-    fn show_gap(&mut self) {
+    fn push_pending_gap_row(&mut self) {
         if std::mem::take(&mut self.gap) && self.begun {
             let quotes = self.containers.iter().filter(|&container| *container == Container::Quote);
             let row = Row::from_text(&QUOTE.repeat(quotes.count()), QUOTE_STYLE);
-            self.settled.push(row.clip_to_width(self.lead_cols_max()));
+            self.settled.push(row.clip_to_width(self.prefix_cols_max()));
         }
         self.begun = true;
     }
 
     /// Returns the prefixes of a block's first row and of its other rows; an item's marker only
     /// once.
-    fn leads(&mut self) -> (Row, Row) {
+    fn take_row_prefixes(&mut self) -> (Row, Row) {
         let mut first = Row::default();
         let mut rest = Row::default();
         for container in &mut self.containers {
@@ -323,21 +325,21 @@ impl Markdown {
                 }
             }
         }
-        let max = self.lead_cols_max();
+        let max = self.prefix_cols_max();
         (first.clip_to_width(max), rest.clip_to_width(max))
     }
 
     /// Returns the prefix of code rows: quote bars only, so that the code can be copied. Pushes an
     /// item's pending marker as a row of its own.
-    fn code_leads(&mut self) -> Row {
-        self.close_fresh();
+    fn take_code_prefix(&mut self) -> Row {
+        self.push_pending_item_row();
         let quotes = self.containers.iter().filter(|&container| *container == Container::Quote);
         let row = Row::from_text(&QUOTE.repeat(quotes.count()), QUOTE_STYLE);
-        row.clip_to_width(self.lead_cols_max())
+        row.clip_to_width(self.prefix_cols_max())
     }
 
     /// Returns the widest prefix: at least half of the columns are left to the text.
-    fn lead_cols_max(&self) -> usize {
+    fn prefix_cols_max(&self) -> usize {
         self.size.width() / 2
     }
 }

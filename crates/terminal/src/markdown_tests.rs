@@ -4,7 +4,7 @@ use crate::row::RowStart;
 const SIZE: Size = Size { cols: 24, rows: 12 };
 
 fn rows<'a>(size: Size, chunks: impl IntoIterator<Item = &'a str>) -> Vec<Row> {
-    let mut markdown = Markdown::new(size, HyperlinkMode::Osc8);
+    let mut markdown = MarkdownRenderer::new(size, HyperlinkMode::Osc8);
     for chunk in chunks {
         markdown.push(chunk);
     }
@@ -123,22 +123,22 @@ fn control_characters_are_shown() {
 
 #[test]
 fn live_rows_are_what_would_settle_now() {
-    let mut markdown = Markdown::new(SIZE, HyperlinkMode::Osc8);
+    let mut markdown = MarkdownRenderer::new(SIZE, HyperlinkMode::Osc8);
     markdown.push("One two three four five six **se");
     let settled: Vec<String> =
         markdown.take_settled().iter().map(|row| row.text().to_owned()).collect();
     assert_eq!(settled, ["One two three four five"]);
-    let live = markdown.live();
+    let live = markdown.live_rows();
     assert_eq!(live.iter().map(Row::text).collect::<Vec<_>>(), ["six se"]);
-    assert_eq!(live[0].start(), RowStart::AfterSpace);
+    assert_eq!(live[0].row_start(), RowStart::AfterSpace);
 }
 
 #[test]
 fn what_scrolled_away_is_not_handed_out_again() {
-    let mut markdown = Markdown::new(SIZE, HyperlinkMode::Osc8);
+    let mut markdown = MarkdownRenderer::new(SIZE, HyperlinkMode::Osc8);
     markdown.push("|a|\n|-|\n|1|\n|2|\n");
     assert!(markdown.take_settled().is_empty());
-    markdown.scrolled_away(2);
+    markdown.drop_scrolled_away_rows(2);
     markdown.push("|3|\n");
     markdown.finish();
     let rest: Vec<_> = markdown.take_settled().iter().map(|row| row.text().to_owned()).collect();

@@ -63,7 +63,7 @@ impl RowOutput {
 
     /// If the size has changed, blocks until it is stable and applies it. Returns how many live
     /// rows have scrolled away.
-    pub fn apply_pending_resize(&mut self) -> io::Result<Option<usize>> {
+    pub fn wait_and_apply_resize(&mut self) -> io::Result<Option<usize>> {
         let RowOutput::Screen { screen, .. } = self else { return Ok(None) };
         let mut last = query_size()?;
         if last == screen.size() {
@@ -78,7 +78,7 @@ impl RowOutput {
             last = now;
         }
         let (size, row) = query_size_and_cursor_row()?;
-        Ok(Some(screen.resize(size, row).scrolled_away))
+        Ok(Some(screen.resize_and_locate_live_region(size, row).scrolled_away))
     }
 
     /// Erases the live rows and ends the output.

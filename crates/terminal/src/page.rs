@@ -16,7 +16,7 @@ use millpond_engine::view::{Item, ItemKey, ItemKind, ItemState, Page, Patch, Sta
 use crate::row::{Row, SemanticMark};
 
 pub use change::PageChange;
-use change::rewritten_items;
+use change::rewritten_item_keys;
 pub use images::FetchedImage;
 use images::{ImageFetching, PageImages, RowPhase};
 pub(crate) use item::push_wrapped_text;
@@ -83,15 +83,15 @@ impl PageRenderer {
 
     /// Makes items wait for their images; the caller must fetch those of `take_wanted_images`.
     pub fn enable_image_fetching(&mut self) {
-        self.images.set_fetching(ImageFetching::On);
+        self.images.replace_fetching_mode(ImageFetching::On);
     }
 
     /// Settles items that wait for images without them; returns true if any settled.
     pub fn settle_without_images(&mut self) -> bool {
         let printed = self.items_printed;
-        let fetched = self.images.set_fetching(ImageFetching::Off);
+        let fetched = self.images.replace_fetching_mode(ImageFetching::Off);
         self.settle_items();
-        self.images.set_fetching(fetched);
+        self.images.replace_fetching_mode(fetched);
         printed < self.items_printed
     }
 
@@ -100,7 +100,7 @@ impl PageRenderer {
         self.images.take_wanted()
     }
 
-    pub fn add_fetched_image(&mut self, name: &str, fetched: FetchedImage) {
+    pub fn add_image_and_settle(&mut self, name: &str, fetched: FetchedImage) {
         self.images.add_fetched(name, fetched);
         self.settle_items();
     }
@@ -114,7 +114,7 @@ impl PageRenderer {
     }
 
     /// Replaces the page, on the first connection or after a failed resume.
-    pub fn set_page(&mut self, page: Page) {
+    pub fn replace_page_and_settle(&mut self, page: Page) {
         self.page = page;
         if let Some(stream) = &self.text_stream {
             self.restart_text_preview(stream.key);
@@ -132,11 +132,11 @@ impl PageRenderer {
     }
 
     /// Replaces the page and drops its settled rows: only later items are printed.
-    pub fn set_page_as_seen(&mut self, page: Page) {
-        let fetched = self.images.set_fetching(ImageFetching::Off);
-        self.set_page(page);
+    pub fn replace_page_as_seen(&mut self, page: Page) {
+        let fetched = self.images.replace_fetching_mode(ImageFetching::Off);
+        self.replace_page_and_settle(page);
         self.settled_rows.clear();
-        self.images.set_fetching(fetched);
+        self.images.replace_fetching_mode(fetched);
     }
 
     fn skip_items(&mut self, count: usize) {
@@ -147,7 +147,7 @@ impl PageRenderer {
 
     pub fn apply_patch(&mut self, patch: &Patch<'_>) -> PageChange {
         self.page.apply(patch);
-        for key in rewritten_items(patch) {
+        for key in rewritten_item_keys(patch) {
             self.restart_text_preview(*key);
         }
         self.settle_items();
@@ -214,7 +214,7 @@ impl PageRenderer {
     fn restart_text_preview(&mut self, key: ItemKey) {
         if let Some(stream) = self.text_stream.as_mut().filter(|stream| stream.key == key) {
             let text = self.page.items.get(key).map_or("", |item| &*item.text);
-            stream.handle_rewritten_text(text);
+            stream.restart_after_rewrite(text);
         }
     }
 
@@ -246,7 +246,7 @@ impl PageRenderer {
                     self.settled_rows.append(&mut rows);
                 }
                 _ if item.kind == ItemKind::User && !self.shows_prompts => {}
-                _ => print_item(
+                _ => push_item_rows(
                     item,
                     self.options,
                     &self.images,
@@ -259,14 +259,14 @@ impl PageRenderer {
             self.next_key = ItemKey(key.0 + 1);
         }
         if waits {
-            return self.prefetch_images();
+            return self.request_next_images();
         }
         self.images.forget_all();
         self.settle_partial_text();
     }
 
     /// Adds the images of the next items to the wanted ones, so that they are fetched in parallel.
-    fn prefetch_images(&mut self) {
+    fn request_next_images(&mut self) {
         let next = self.page.items.iter_from(self.next_key).take(IMAGE_PREFETCH_ITEMS_MAX);
         for (_, item) in next.filter(|(_, item)| item.state != ItemState::Live) {
             self.images.request_and_check_pending(item);
@@ -294,7 +294,7 @@ impl PageRenderer {
     }
 
     /// Lifts the limit on earlier items, for the next page.
-    pub fn print_whole_history(&mut self) {
+    pub fn lift_history_limit(&mut self) {
         self.prints_whole_history = true;
     }
 
@@ -313,7 +313,7 @@ impl PageRenderer {
     }
 }
 
-fn print_item(
+fn push_item_rows(
     item: &Item<'_>,
     options: RenderOptions,
     images: &PageImages,
@@ -326,7 +326,7 @@ fn print_item(
     }
     push_gap_row(settled, above);
     if item.kind == ItemKind::User {
-        rows[0] = std::mem::take(&mut rows[0]).with_mark(SemanticMark::Prompt);
+        rows[0] = std::mem::take(&mut rows[0]).with_semantic_mark(SemanticMark::Prompt);
         *above = ContentAbove::Prompt;
     }
     settled.append(&mut rows);
@@ -336,7 +336,9 @@ fn print_item(
 fn push_gap_row(settled: &mut Vec<Row>, above: &mut ContentAbove) {
     match above {
         ContentAbove::Nothing => {}
-        ContentAbove::Prompt => settled.push(Row::default().with_mark(SemanticMark::Output)),
+        ContentAbove::Prompt => {
+            settled.push(Row::default().with_semantic_mark(SemanticMark::Output));
+        }
         ContentAbove::Other => settled.push(Row::default()),
     }
     *above = ContentAbove::Other;

@@ -16,7 +16,7 @@ use crate::page::status::run_status_row;
 use crate::page::{PageRenderer, RenderOptions, push_wrapped_text};
 use crate::row::Row;
 use crate::style::{Colour, Style};
-use crate::text::escape_invisible;
+use crate::text::neutralise_and_escape_invisible;
 
 /// Patches buffered for a slow terminal.
 const PATCHES_QUEUED_MAX: usize = 1_024;
@@ -100,7 +100,7 @@ impl DisplayLoop {
     }
 
     fn draw_frame(&mut self) -> io::Result<()> {
-        if let Some(scrolled_away) = self.output.apply_pending_resize()? {
+        if let Some(scrolled_away) = self.output.wait_and_apply_resize()? {
             self.renderer.resize(self.output.render_options(), scrolled_away);
         }
         let settled = self.renderer.take_settled();
@@ -112,7 +112,7 @@ impl DisplayLoop {
         let options = self.output.render_options();
         let mut rows = self.renderer.live_rows();
         let page = self.renderer.page();
-        push_ask_rows(page, options, &mut rows);
+        push_open_ask_rows(page, options, &mut rows);
         let elapsed = self.run_seen_at.map_or(Duration::ZERO, |began| began.elapsed());
         if let Some(status) = run_status_row(page, elapsed, options) {
             if !rows.is_empty() || self.renderer.has_content_above() {
@@ -125,7 +125,7 @@ impl DisplayLoop {
 }
 
 /// Pushes rows for open asks that are not items of the page.
-fn push_ask_rows(page: &Page, options: RenderOptions, rows: &mut Vec<Row>) {
+fn push_open_ask_rows(page: &Page, options: RenderOptions, rows: &mut Vec<Row>) {
     let is_item = |id: &str| {
         page.items.values().rev().any(|item| item.kind == ItemKind::Ask && item.id == id)
     };
@@ -134,7 +134,7 @@ fn push_ask_rows(page: &Page, options: RenderOptions, rows: &mut Vec<Row>) {
             rows,
             options,
             ("? ", Style::coloured(Colour::Yellow)),
-            &escape_invisible(&ask.text),
+            &neutralise_and_escape_invisible(&ask.text),
             Style::PLAIN,
         );
         let labels: Vec<&str> = ask.options.iter().map(|option| &*option.label).collect();

@@ -27,16 +27,16 @@ fn take_settled_texts(renderer: &mut PageRenderer) -> Vec<String> {
 fn of_a_long_session_only_the_end_is_printed_unless_all_is_wanted() {
     let mut renderer = PageRenderer::new(ViewName::Transcript, LOOK);
     renderer.mark_content_above();
-    renderer.set_page(page_of_prompts(250));
+    renderer.replace_page_and_settle(page_of_prompts(250));
     let shown = take_settled_texts(&mut renderer);
     assert_eq!(shown.len(), 201);
     assert_eq!(shown[0], "… 50 earlier items, /all to print them");
     assert_eq!((&*shown[1], &*shown[200]), ("› prompt 50", "› prompt 249"));
-    renderer.set_page(page_of_prompts(251));
+    renderer.replace_page_and_settle(page_of_prompts(251));
     assert_eq!(take_settled_texts(&mut renderer), ["› prompt 250"], "taken anew, only what is new");
     let mut all = PageRenderer::new(ViewName::Transcript, LOOK);
-    all.print_whole_history();
-    all.set_page(page_of_prompts(250));
+    all.lift_history_limit();
+    all.replace_page_and_settle(page_of_prompts(250));
     assert_eq!(take_settled_texts(&mut all).len(), 250);
 }
 
@@ -47,7 +47,7 @@ fn renderer_with_live_text() -> (PageRenderer, Page, Item<'static>) {
     let mut item = Item::new(ItemKind::Text, "r", "m");
     item.text = "one two three four five six seven eight nine ten eleven twelve ".repeat(3).into();
     page.apply(&Patch::Put { key: ItemKey(1), item: item.clone() });
-    renderer.set_page(page.clone());
+    renderer.replace_page_and_settle(page.clone());
     renderer.take_settled();
     (renderer, page, item)
 }
@@ -59,7 +59,7 @@ fn rows_that_scrolled_away_before_they_settled_are_not_said_again() {
     assert_eq!(live[0], "", "a blank row comes between");
     // It settles before the resize reports that two of its rows and the blank one scrolled away.
     page.apply(&Patch::Settle(Settled { count: 2, bytes: 0 }));
-    renderer.set_page(page);
+    renderer.replace_page_and_settle(page);
     renderer.resize(LOOK, 3);
     assert_eq!(take_settled_texts(&mut renderer), live[3..]);
 }
@@ -72,10 +72,10 @@ fn what_has_scrolled_away_and_is_taken_back_is_said_anew() {
     renderer.take_settled();
     item.text = "Two herons.".into();
     page.apply(&Patch::Put { key: ItemKey(1), item });
-    renderer.set_page(page.clone());
+    renderer.replace_page_and_settle(page.clone());
     let live: Vec<String> = renderer.live_rows().iter().map(|row| row.text().to_owned()).collect();
     assert_eq!(live, ["", "Two herons."]);
     page.apply(&Patch::Settle(Settled { count: 2, bytes: 0 }));
-    renderer.set_page(page);
+    renderer.replace_page_and_settle(page);
     assert_eq!(take_settled_texts(&mut renderer), ["Two herons."]);
 }

@@ -24,7 +24,7 @@ impl<W: Write> PlainWriter<W> {
     pub fn write_rows(&mut self, rows: &[Row]) -> io::Result<()> {
         let mut text = String::new();
         for row in rows {
-            match row.start() {
+            match row.row_start() {
                 RowStart::NewLine if self.line_open => text.push('\n'),
                 RowStart::AfterSpace if self.line_open => text.push(' '),
                 RowStart::NewLine | RowStart::AfterSpace | RowStart::WithoutSpace => {}
@@ -60,13 +60,13 @@ impl<W: Write> PlainWriter<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::markdown::{HyperlinkMode, Markdown};
+    use crate::markdown::{HyperlinkMode, MarkdownRenderer};
     use crate::size::Size;
 
     #[track_caller]
     fn check(size: Size, text: &str, expected: &str) {
         let mut plain = PlainWriter::new(Vec::new());
-        let mut markdown = Markdown::new(size, HyperlinkMode::SpelledOut);
+        let mut markdown = MarkdownRenderer::new(size, HyperlinkMode::SpelledOut);
         for char in text.chars() {
             markdown.push(char.encode_utf8(&mut [0; 4]));
             plain.write_rows(&markdown.take_settled()).unwrap();

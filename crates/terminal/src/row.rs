@@ -105,15 +105,15 @@ impl Row {
         &self.text
     }
 
-    pub fn start(&self) -> RowStart {
+    pub fn row_start(&self) -> RowStart {
         self.start
     }
 
-    pub(crate) fn set_start(&mut self, begins: RowStart) {
+    pub(crate) fn set_row_start(&mut self, begins: RowStart) {
         self.start = begins;
     }
 
-    pub fn mark(&self) -> Option<SemanticMark> {
+    pub fn semantic_mark(&self) -> Option<SemanticMark> {
         self.mark
     }
 
@@ -127,7 +127,7 @@ impl Row {
     }
 
     #[must_use]
-    pub fn with_mark(self, mark: SemanticMark) -> Row {
+    pub fn with_semantic_mark(self, mark: SemanticMark) -> Row {
         Row { mark: Some(mark), ..self }
     }
 
@@ -240,7 +240,7 @@ mod tests {
         let front = row.split_front(3);
         assert_eq!(front.spans().map(|(text, ..)| text).collect::<Vec<_>>(), ["ab", "c"]);
         assert_eq!(row.spans().map(|(text, ..)| text).collect::<Vec<_>>(), ["d"]);
-        assert_eq!(row.start(), RowStart::WithoutSpace);
+        assert_eq!(row.row_start(), RowStart::WithoutSpace);
     }
 
     #[test]

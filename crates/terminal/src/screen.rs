@@ -7,7 +7,7 @@
 //!
 //! Invariant: the live region is at most [`live_rows_max`] rows; every row above it is settled.
 
-mod escape_writer;
+mod escape_buffer;
 mod features;
 mod reflow;
 mod repaint;
@@ -19,7 +19,7 @@ use crate::limits::live_rows_max;
 use crate::row::Row;
 use crate::size::Size;
 
-use escape_writer::{CursorPosition, EscapeWriter};
+use escape_buffer::{CursorPosition, EscapeBuffer};
 pub use features::{InsertMethod, Palette, Reflow, TerminalFeatures};
 use repaint::ScreenRow;
 
@@ -68,7 +68,7 @@ pub struct Screen<W> {
     out: W,
     size: Size,
     features: TerminalFeatures,
-    writer: EscapeWriter,
+    writer: EscapeBuffer,
     /// First screen row of the live region.
     live_top: usize,
     drawn_rows: Vec<Row>,
@@ -104,7 +104,7 @@ impl<W: Write> Screen<W> {
             out,
             size,
             features,
-            writer: EscapeWriter::new(features.palette, size.width()),
+            writer: EscapeBuffer::new(features.palette, size.width()),
             live_top: usize::from(row.min(size.rows - 1)),
             drawn_rows: Vec::new(),
             rows_before_resize: None,
@@ -144,7 +144,7 @@ impl<W: Write> Screen<W> {
 
     /// Applies a new size, after which the terminal reported its cursor in `row`, from 0. Writes
     /// nothing before the next frame.
-    pub fn resize(&mut self, size: Size, row: u16) -> ResizeOutcome {
+    pub fn resize_and_locate_live_region(&mut self, size: Size, row: u16) -> ResizeOutcome {
         let size = Size::new(size.cols, size.rows);
         let mut left = self.rows_before_resize.take().or_else(|| self.take_drawn_rows());
         let reported = usize::from(row);
@@ -166,7 +166,7 @@ impl<W: Write> Screen<W> {
         self.rows_before_resize = left;
         self.drawn_rows.clear();
         self.size = size;
-        self.writer.set_cols(size.width());
+        self.writer.set_cols_and_forget_position(size.width());
         self.live_top = found.top.min(usize::from(size.rows) - 1);
         self.last_settled = None;
         self.needs_erase = true;

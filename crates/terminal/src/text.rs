@@ -48,12 +48,12 @@ pub(crate) fn neutralise_row_text(text: &str) -> Cow<'_, str> {
 }
 
 /// Neutralises a title, name or error and collapses its white space into one line.
-pub fn to_one_line(text: &str) -> String {
+pub fn neutralise_to_one_line(text: &str) -> String {
     neutralise(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Neutralises text that the user is asked to approve, with invisible characters escaped.
-pub fn escape_invisible(text: &str) -> String {
+pub fn neutralise_and_escape_invisible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in neutralise(text).chars() {
         if is_invisible(char) {
@@ -129,6 +129,9 @@ mod tests {
 
     #[test]
     fn nothing_to_approve_is_invisible() {
-        assert_eq!(escape_invisible("rm\u{200b} \u{e0041}x"), "rm\\u{200b} \\u{e0041}x");
+        assert_eq!(
+            neutralise_and_escape_invisible("rm\u{200b} \u{e0041}x"),
+            "rm\\u{200b} \\u{e0041}x"
+        );
     }
 }

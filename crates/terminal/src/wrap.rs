@@ -85,7 +85,7 @@ impl LineWrapper {
     pub(crate) fn break_line(&mut self, out: &mut Vec<Row>) {
         self.end_word();
         self.spaces = Row::default();
-        self.start_row(RowStart::NewLine, out);
+        self.emit_row_and_start_next(RowStart::NewLine, out);
     }
 
     /// Emits the last row.
@@ -105,7 +105,7 @@ impl LineWrapper {
         self.append_word_to_row();
         let begins =
             if self.spaces.is_empty() { RowStart::WithoutSpace } else { RowStart::AfterSpace };
-        self.start_row(begins, out);
+        self.emit_row_and_start_next(begins, out);
     }
 
     /// Returns true if no row was emitted: all text fits into the first row.
@@ -180,7 +180,7 @@ impl LineWrapper {
         if !self.has_only_prefix() && self.cols < self.row_width + self.spaces.width() + wanted {
             let begins =
                 if self.spaces.is_empty() { RowStart::WithoutSpace } else { RowStart::AfterSpace };
-            self.start_row(begins, out);
+            self.emit_row_and_start_next(begins, out);
         }
         while self.has_only_prefix() && self.cols < self.row_width + wanted {
             let fitting = bytes_fitting(self.word.text(), self.cols.saturating_sub(self.row_width));
@@ -189,7 +189,7 @@ impl LineWrapper {
             }
             let front = self.take_word_front(fitting);
             self.row.push_row(&front);
-            self.start_row(RowStart::WithoutSpace, out);
+            self.emit_row_and_start_next(RowStart::WithoutSpace, out);
             wanted = self.word.width();
         }
     }
@@ -209,9 +209,9 @@ impl LineWrapper {
         self.word = Row::default();
     }
 
-    fn start_row(&mut self, begins: RowStart, out: &mut Vec<Row>) {
+    fn emit_row_and_start_next(&mut self, begins: RowStart, out: &mut Vec<Row>) {
         let mut row = self.prefix.clone();
-        row.set_start(begins);
+        row.set_row_start(begins);
         self.row_width = row.width();
         self.row_prefix_bytes = row.text().len();
         self.spaces = Row::default();

@@ -36,7 +36,7 @@ impl AgentLoop {
             None => self.open_budget_ask(budget, allowed).await?,
         };
         let since = Instant::now();
-        let is_raised = self.wait_for_budget_answer(answers, &ask, expires_at_ms).await?;
+        let is_raised = self.wait_and_resolve_budget_ask(answers, &ask, expires_at_ms).await?;
         self.human_wait_time += since.elapsed();
         if is_raised {
             self.budget_raises += 1;
@@ -88,7 +88,7 @@ impl AgentLoop {
     }
 
     /// Waits for the answer or the expiry and resolves the ask; true if the budget is raised.
-    async fn wait_for_budget_answer(
+    async fn wait_and_resolve_budget_ask(
         &mut self,
         mut answers: mpsc::Receiver<Answer>,
         ask: &str,

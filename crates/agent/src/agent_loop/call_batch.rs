@@ -44,14 +44,14 @@ pub(super) enum BatchEvent {
 }
 
 impl CallBatch {
-    pub(super) fn spawn_call(&mut self, toolbox: &Toolbox, step: StepId, action: ToolAction) {
+    pub(super) fn push_call_future(&mut self, toolbox: &Toolbox, step: StepId, action: ToolAction) {
         let (toolbox, updates) =
             (toolbox.clone(), UpdateSender { step, channel: self.update_sender.clone() });
         self.running
             .push(Box::pin(async move { (step, toolbox.run_action(action, updates).await) }));
     }
 
-    pub(super) fn time_to_next_expiry(&self) -> Duration {
+    pub(super) fn time_to_next_ask_expiry(&self) -> Duration {
         let next_expiry = self.awaiting_approval.values().map(|call| call.expires_at_ms).min();
         Duration::from_millis(next_expiry.unwrap_or(u64::MAX).saturating_sub(now_ms()))
     }

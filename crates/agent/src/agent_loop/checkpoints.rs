@@ -19,7 +19,7 @@ pub(super) enum LastCheckpoint {
 impl AgentLoop {
     /// Saves the folder if the action may change files. If saving fails, writes a notice and the
     /// action still runs: approval does not depend on a checkpoint.
-    pub(super) async fn save_checkpoint_before(
+    pub(super) async fn save_checkpoint_before_file_change(
         &mut self,
         action: &ToolAction,
     ) -> Result<(), LoopExit> {
@@ -39,7 +39,7 @@ impl AgentLoop {
             LastCheckpoint::None => {}
             LastCheckpoint::Saved(hash) => {
                 let saved = Event::CheckpointSaved { hash: hash.clone().into() };
-                self.writer.write_events(|out| out.append_event(saved)).await?;
+                self.writer.write_events(|out| out.append_stateless_event(saved)).await?;
             }
             LastCheckpoint::Failed(error) => {
                 let notice = format!("no checkpoint saved: {error}");

@@ -29,6 +29,8 @@ const SUMMARY_PROMPT: &str = "This conversation has grown too long to go on with
 #[derive(Debug, Default)]
 struct SummaryReply {
     text: String,
+    /// True if the text is not all that the model wrote, or holds text that it replaced.
+    is_text_unusable: bool,
     usage: Usage,
     /// Reason for which the summary is unusable.
     error: Option<String>,
@@ -37,11 +39,14 @@ struct SummaryReply {
 impl Sink for SummaryReply {
     fn on_event(&mut self, _: Option<Millis>, event: Event<'_>) {
         match event {
-            Event::TextAppended { text, .. }
-                if self.text.len() + text.len() <= SUMMARY_BYTES_MAX =>
-            {
-                self.text.push_str(&text);
+            Event::TextAppended { text, .. } => {
+                if self.text.len() + text.len() <= SUMMARY_BYTES_MAX {
+                    self.text.push_str(&text);
+                } else {
+                    self.is_text_unusable = true;
+                }
             }
+            Event::TextRewritten { .. } | Event::Withdrawn { .. } => self.is_text_unusable = true,
             Event::UsageReported { scope: UsageScope::Round, usage } => self.usage = usage,
             _ => {}
         }
@@ -58,15 +63,21 @@ impl AgentLoop {
         }
         // After a failure, try again only once the conversation has grown.
         self.compact_above_tokens = tokens + tokens / 4;
-        let SummaryReply { text, usage, error: summary_error } = self.request_summary().await?;
+        let SummaryReply { text, usage, error: summary_error, .. } =
+            self.request_summary_with_retries().await?;
         self.writer
             .write_events(|out| {
                 if usage != Usage::default() {
-                    out.append_event(Event::UsageReported { scope: UsageScope::Round, usage });
+                    out.append_stateless_event(Event::UsageReported {
+                        scope: UsageScope::Round,
+                        usage,
+                    });
                 }
                 match summary_error {
                     None => {
-                        out.append_event(Event::HistoryCompacted { summary: Some(text.into()) });
+                        out.append_stateless_event(Event::HistoryCompacted {
+                            summary: Some(text.into()),
+                        });
                     }
                     Some(detail) => {
                         let notice = format!("could not compact the conversation: {detail}");
@@ -82,8 +93,8 @@ impl AgentLoop {
     }
 
     /// Calls the model for a summary, with retries.
-    async fn request_summary(&mut self) -> Result<SummaryReply, LoopExit> {
-        let mut turns = flatten_calls_to_text(&self.writer.conversation.turns());
+    async fn request_summary_with_retries(&mut self) -> Result<SummaryReply, LoopExit> {
+        let mut turns = flatten_turns_for_summary(&self.writer.conversation.build_sendable_turns());
         turns.push(Turn::Person(text_prompt(SUMMARY_PROMPT.to_owned())));
         let turns = merge_adjacent_person_turns(turns);
         let config = Arc::clone(&self.config);
@@ -103,7 +114,7 @@ impl AgentLoop {
                         ..SummaryReply::default()
                     });
                 }
-                Err(failure) => self.wait_before_retry(attempt, &failure).await?,
+                Err(failure) => self.log_retry_and_wait(attempt, &failure).await?,
             }
             attempt += 1;
         };
@@ -114,8 +125,9 @@ impl AgentLoop {
         let read_error = self.stop_signal.run_unless_stopped(reading).await?.err();
         let reported_end = ingest.end_reply(None, &mut summary);
         ingest.finish(InputEnd::EndOfInput, None, &mut summary);
-        let is_complete =
-            matches!(reported_end, ReportedEnd::Completed(_)) && !summary.text.trim().is_empty();
+        let is_complete = matches!(reported_end, ReportedEnd::Completed(_))
+            && !summary.is_text_unusable
+            && !summary.text.trim().is_empty();
         let incomplete = (!is_complete).then(|| "the summary is incomplete".to_owned());
         summary.error = read_error.or(incomplete);
         Ok(summary)
@@ -149,7 +161,7 @@ async fn read_summary_reply(
 
 /// Rewrites calls and results as text: providers accept calls only together with the tools. Cuts
 /// long outputs and drops reasoning and images, which a summary does not need.
-fn flatten_calls_to_text(turns: &[Turn]) -> Vec<Turn> {
+fn flatten_turns_for_summary(turns: &[Turn]) -> Vec<Turn> {
     let flatten_part = |part: &Part| match part {
         Part::Text(text) => Some(Part::Text(text.clone())),
         Part::Call(call) => {
@@ -190,4 +202,22 @@ fn merge_adjacent_person_turns(turns: Vec<Turn>) -> Vec<Turn> {
         }
     }
     merged
+}
+
+#[cfg(test)]
+mod tests {
+    use millpond_engine::event::MessageId;
+
+    use super::*;
+
+    #[test]
+    fn a_summary_without_its_middle_is_unusable() {
+        let mut summary = SummaryReply::default();
+        let message = MessageId(0);
+        let long = "a".repeat(SUMMARY_BYTES_MAX - 1);
+        for text in [long.as_str(), "bc", "d"] {
+            summary.on_event(None, Event::TextAppended { message, text: text.into() });
+        }
+        assert!(summary.is_text_unusable);
+    }
 }

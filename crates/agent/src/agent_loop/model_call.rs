@@ -27,8 +27,8 @@ impl AgentLoop {
     pub(super) async fn call_model_with_retries(&mut self) -> Result<(), LoopExit> {
         let mut attempt = 1;
         loop {
-            let failure = match self.call_model(attempt).await? {
-                Ok(reply) => match self.read_model_reply(reply).await? {
+            let failure = match self.send_conversation_to_model(attempt).await? {
+                Ok(reply) => match self.log_reply_and_decide_next(reply).await? {
                     None => return Ok(()),
                     Some(failure) => failure,
                 },
@@ -38,23 +38,23 @@ impl AgentLoop {
                 && self.image_mode == ImageMode::Send
                 && self.writer.has_images()
             {
-                self.switch_to_image_descriptions(&failure).await?;
+                self.stop_sending_images_with_notice(&failure).await?;
                 continue;
             }
             if failure.is_permanent() || ATTEMPTS_MAX <= attempt {
                 return Err(LoopExit::Failed(FailureReason::Error, failure.detail));
             }
-            self.wait_before_retry(attempt, &failure).await?;
+            self.log_retry_and_wait(attempt, &failure).await?;
             attempt += 1;
         }
     }
 
     /// Sends the conversation to the model once.
-    async fn call_model(
+    async fn send_conversation_to_model(
         &mut self,
         attempt: u32,
     ) -> Result<Result<ReplyStream, CallFailure>, LoopExit> {
-        let turns = self.writer.turns_for_model(self.image_mode).await;
+        let turns = self.writer.load_turns_for_model(self.image_mode).await;
         let (config, catalogue) = (Arc::clone(&self.config), Arc::clone(&self.catalogue));
         let input = ModelInput {
             system_prompt: &config.system_prompt,
@@ -65,7 +65,7 @@ impl AgentLoop {
     }
 
     /// Sends images as notes from now on: a rejected image must not block the session.
-    async fn switch_to_image_descriptions(
+    async fn stop_sending_images_with_notice(
         &mut self,
         failure: &CallFailure,
     ) -> Result<(), LoopExit> {
@@ -78,7 +78,7 @@ impl AgentLoop {
     }
 
     /// Writes `RetryScheduled` and sleeps for the delay.
-    pub(super) async fn wait_before_retry(
+    pub(super) async fn log_retry_and_wait(
         &mut self,
         attempt: u32,
         failure: &CallFailure,
@@ -96,12 +96,12 @@ impl AgentLoop {
             delay_ms: u64::try_from(delay.as_millis()).ok(),
             reason: failure.detail.clone().into(),
         };
-        self.writer.write_events(|out| out.append_event(retry)).await?;
+        self.writer.write_events(|out| out.append_stateless_event(retry)).await?;
         Ok(self.stop_signal.run_unless_stopped(tokio::time::sleep(delay)).await?)
     }
 
     /// Writes a reply to the log, to its end. `Some` if the call may be retried: it had no output.
-    async fn read_model_reply(
+    async fn log_reply_and_decide_next(
         &mut self,
         reply: ReplyStream,
     ) -> Result<Option<CallFailure>, LoopExit> {
@@ -112,7 +112,7 @@ impl AgentLoop {
         let has_output = outputs_before < self.writer.output_event_count();
         let retry = |detail: String| Ok(Some(CallFailure { detail, retry: Retry::WithBackoff }));
         match (reported_end, reply_end) {
-            (ReportedEnd::Completed(stop), _) => self.check_complete_reply(stop),
+            (ReportedEnd::Completed(stop), _) => self.exit_unless_calls_pending(stop),
             (ReportedEnd::Failed { reason: FailureReason::Error, detail }, _) if !has_output => {
                 retry(detail)
             }
@@ -139,7 +139,7 @@ impl AgentLoop {
 
     /// Returns `LoopExit::Finish` unless there are calls to run. Calls that a length limit cut are
     /// not run.
-    fn check_complete_reply(&self, stop: StopReason) -> Result<Option<CallFailure>, LoopExit> {
+    fn exit_unless_calls_pending(&self, stop: StopReason) -> Result<Option<CallFailure>, LoopExit> {
         let has_calls = !self.writer.conversation.pending_calls().is_empty();
         if has_calls && stop != StopReason::Length {
             Ok(None)
@@ -169,7 +169,7 @@ impl AgentLoop {
             if REPLY_BYTES_MAX < bytes {
                 return Ok(ReplyEnd::TooLong);
             }
-            self.writer.push_reply_bytes(&chunk).await?;
+            self.writer.parse_and_append_reply(&chunk).await?;
         }
     }
 }

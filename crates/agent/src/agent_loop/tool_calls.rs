@@ -27,21 +27,26 @@ use super::{AgentLoop, LoopExit};
 /// Tool updates buffered before they are written to the log.
 const TOOL_UPDATES_QUEUED_MAX: usize = 64;
 
+/// Origin of the first calls that the loop handles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum FirstCalls {
+    #[default]
+    OfThisProcess,
+    /// Made by an earlier process, which may have run them in part.
+    OfEarlierProcess,
+}
+
 /// Open asks and calls that an earlier process left behind.
 #[derive(Debug, Default)]
 pub(super) struct ResumedAsks {
     /// Open asks by their step.
     by_step: BTreeMap<StepId, OpenAsk>,
-    /// True if the first calls to run were made by an earlier process.
-    has_resumed_calls: bool,
+    first_calls: FirstCalls,
 }
 
 impl ResumedAsks {
-    pub(super) fn new(asks: Vec<OpenAsk>, has_resumed_calls: bool) -> ResumedAsks {
-        ResumedAsks {
-            by_step: asks.into_iter().map(|ask| (ask.step, ask)).collect(),
-            has_resumed_calls,
-        }
+    pub(super) fn new(asks: Vec<OpenAsk>, first_calls: FirstCalls) -> ResumedAsks {
+        ResumedAsks { by_step: asks.into_iter().map(|ask| (ask.step, ask)).collect(), first_calls }
     }
 
     /// True if an ask of an earlier process is still open.
@@ -77,10 +82,10 @@ impl AgentLoop {
                     format!("Too many calls: the limit is {CALLS_PER_ROUND_MAX} per round.");
                 self.write_tool_end(call.step, CallResult::failed(detail)).await?;
             } else {
-                self.start_call(call, &mut batch).await?;
+                self.run_ask_or_deny_call(call, &mut batch).await?;
             }
         }
-        self.resumed_asks.has_resumed_calls = false;
+        self.resumed_asks.first_calls = FirstCalls::OfThisProcess;
         while !batch.running.is_empty() || !batch.awaiting_approval.is_empty() {
             self.handle_next_batch_event(&mut batch).await?;
         }
@@ -88,7 +93,11 @@ impl AgentLoop {
     }
 
     /// Runs, denies or asks about one call.
-    async fn start_call(&mut self, call: Call, batch: &mut CallBatch) -> Result<(), LoopExit> {
+    async fn run_ask_or_deny_call(
+        &mut self,
+        call: Call,
+        batch: &mut CallBatch,
+    ) -> Result<(), LoopExit> {
         if let Some(resumed) = self.resumed_asks.by_step.remove(&call.step) {
             let OpenAsk { id, digest, expires_at_ms, .. } = resumed;
             batch
@@ -96,7 +105,7 @@ impl AgentLoop {
                 .insert(id, CallAwaitingApproval { call, approved_digest: digest, expires_at_ms });
             return Ok(());
         }
-        if self.resumed_asks.has_resumed_calls {
+        if self.resumed_asks.first_calls == FirstCalls::OfEarlierProcess {
             // It may have run in part, so it is not run again.
             let detail = "The process ended before this tool returned. It was not run again.";
             let result =
@@ -112,8 +121,8 @@ impl AgentLoop {
         }
         match self.decide_call(&call.name) {
             CallRuling::Run => {
-                self.save_checkpoint_before(&prepared.action).await?;
-                batch.spawn_call(&self.config.toolbox, call.step, prepared.action);
+                self.save_checkpoint_before_file_change(&prepared.action).await?;
+                batch.push_call_future(&self.config.toolbox, call.step, prepared.action);
                 Ok(())
             }
             CallRuling::Deny(detail) => {
@@ -139,10 +148,12 @@ impl AgentLoop {
 
     fn decide_call(&self, tool: &str) -> CallRuling {
         let config = &self.config;
-        match config.tool_policy(tool) {
+        match config.effective_tool_policy(tool) {
             ToolPolicy::Deny => CallRuling::Deny(format!("Denied by policy: `{tool}`.")),
             ToolPolicy::Allow => CallRuling::Run,
-            ToolPolicy::Ask if self.writer.conversation.is_always_allowed(tool) => CallRuling::Run,
+            ToolPolicy::Ask if self.writer.conversation.is_tool_always_allowed(tool) => {
+                CallRuling::Run
+            }
             ToolPolicy::Ask => CallRuling::Ask,
         }
     }
@@ -184,7 +195,7 @@ impl AgentLoop {
     /// Waits for the next event of the batch and handles it.
     async fn handle_next_batch_event(&mut self, batch: &mut CallBatch) -> Result<(), LoopExit> {
         let idle = batch.running.is_empty().then(Instant::now);
-        let expiry = batch.time_to_next_expiry();
+        let expiry = batch.time_to_next_ask_expiry();
         let event = tokio::select! {
             biased;
             cut = self.stop_signal.wait_for_stop() => BatchEvent::Stop(cut),
@@ -195,14 +206,14 @@ impl AgentLoop {
         };
         self.human_wait_time += idle.map(|since| since.elapsed()).unwrap_or_default();
         match event {
-            BatchEvent::Stop(input_end) => self.stop_calls(batch, input_end).await,
+            BatchEvent::Stop(input_end) => self.stop_calls_or_leave_waiting(batch, input_end).await,
             BatchEvent::ToolUpdate(update) => self.write_tool_update(update, batch).await,
             BatchEvent::CallDone(step, result) => {
                 // Its buffered updates come first.
                 while let Ok(update) = batch.updates.try_recv() {
                     self.write_tool_update(update, batch).await?;
                 }
-                self.store_cut_output(step, batch).await?;
+                self.store_full_output_if_cut(step, batch).await?;
                 self.write_tool_end(step, result).await
             }
             BatchEvent::Answer(answer) => self.handle_approval_answer(answer, batch).await,
@@ -211,7 +222,7 @@ impl AgentLoop {
     }
 
     /// Stops the running calls. If all calls only await approval, leaves them for the next process.
-    async fn stop_calls(
+    async fn stop_calls_or_leave_waiting(
         &mut self,
         batch: &mut CallBatch,
         input_end: InputEnd,
@@ -252,7 +263,7 @@ impl AgentLoop {
     }
 
     /// Stores an output that was too long for the log as a blob, and writes a note of it.
-    async fn store_cut_output(
+    async fn store_full_output_if_cut(
         &mut self,
         step: StepId,
         batch: &mut CallBatch,
@@ -301,7 +312,8 @@ impl AgentLoop {
         }
         let Some(pending) = batch.awaiting_approval.remove(&ask) else { return Ok(()) };
         // Logged before the call runs, so that an answer is used at most once.
-        self.writer.write_events(|out| out.resolve_ask(&ask, &answer, AnsweredBy::Person)).await?;
+        let answer = answer.trim();
+        self.writer.write_events(|out| out.resolve_ask(&ask, answer, AnsweredBy::Person)).await?;
         send_result(AnswerResult::Accepted);
         match approval {
             Verdict::Deny(reason) => {
@@ -311,12 +323,14 @@ impl AgentLoop {
                 };
                 self.write_tool_end(pending.call.step, CallResult::denied(detail)).await
             }
-            Verdict::Allow | Verdict::Always => self.run_approved_call(pending, batch).await,
+            Verdict::Allow | Verdict::Always => {
+                self.run_approved_call_if_unchanged(pending, batch).await
+            }
         }
     }
 
     /// Runs an approved call if its digest is still the one that was shown.
-    async fn run_approved_call(
+    async fn run_approved_call_if_unchanged(
         &mut self,
         pending: CallAwaitingApproval,
         batch: &mut CallBatch,
@@ -324,8 +338,8 @@ impl AgentLoop {
         let CallAwaitingApproval { call, approved_digest: digest, .. } = pending;
         match self.prepare_call(&call).await? {
             Ok(prepared) if prepared.digest.is_approved_by(&digest) => {
-                self.save_checkpoint_before(&prepared.action).await?;
-                batch.spawn_call(&self.config.toolbox, call.step, prepared.action);
+                self.save_checkpoint_before_file_change(&prepared.action).await?;
+                batch.push_call_future(&self.config.toolbox, call.step, prepared.action);
                 Ok(())
             }
             Ok(_) => {
@@ -361,7 +375,7 @@ impl AgentLoop {
             .write_events(|out| {
                 out.append_output(step, "(question sent; the next user message is the answer)");
                 out.end_tool(step, ToolOutcome::Succeeded, None);
-                out.declare_final_text(question);
+                out.declare_or_append_final_text(question);
                 out.report_completed(StopReason::End);
             })
             .await?;

@@ -26,7 +26,7 @@ pub(super) struct PendingCall {
 }
 
 impl PendingCall {
-    pub(super) fn set_outcome(&mut self, outcome: ToolOutcome, detail: Option<&str>) {
+    pub(super) fn apply_outcome_to_result(&mut self, outcome: ToolOutcome, detail: Option<&str>) {
         self.is_ended = true;
         self.has_result = !matches!(outcome, ToolOutcome::NoResult | ToolOutcome::Cut);
         self.result.failed = outcome != ToolOutcome::Succeeded;

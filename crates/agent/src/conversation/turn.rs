@@ -56,7 +56,7 @@ pub struct ToolResult {
 const TOOL_NAME_CHARS_MAX: usize = 64;
 
 /// Name of a tool for the model: `server__name`, in characters that every provider accepts.
-pub fn model_tool_name(server: Option<&str>, name: &str) -> String {
+pub fn qualify_tool_name_for_model(server: Option<&str>, name: &str) -> String {
     let Some(server) = server else { return name.to_owned() };
     let replace_unsafe = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     format!("{server}__{name}").chars().map(replace_unsafe).take(TOOL_NAME_CHARS_MAX).collect()

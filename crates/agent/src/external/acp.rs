@@ -103,14 +103,17 @@ impl Acp {
             (Stage::Session(SessionOpening::Resume | SessionOpening::Load), Some(error))
                 if is_unknown_session_error(&error.to_string()) =>
             {
-                LineOutcome { is_session_lost: true, ..self.open_session(SessionOpening::New) }
+                LineOutcome {
+                    is_session_lost: true,
+                    ..self.enter_session_stage(SessionOpening::New)
+                }
             }
             (_, Some(_)) | (Stage::Prompt, None) => LineOutcome::turn_over(),
             (Stage::Initialize, None) => {
                 let image_capability =
                     result.pointer("/agentCapabilities/promptCapabilities/image");
                 self.accepts_images = image_capability == Some(&Value::Bool(true));
-                let opening = self.choose_opening(result);
+                let opening = self.choose_session_opening(result);
                 match self.sign_in_method.clone() {
                     Some(method) => {
                         self.stage = Stage::SignIn(opening);
@@ -118,10 +121,10 @@ impl Acp {
                             self.request_for_stage(&json!({"methodId": method}))
                         ])
                     }
-                    None => self.open_session(opening),
+                    None => self.enter_session_stage(opening),
                 }
             }
-            (Stage::SignIn(opening), None) => self.open_session(opening),
+            (Stage::SignIn(opening), None) => self.enter_session_stage(opening),
             (Stage::Session(opening), None) => {
                 let new_session =
                     result.get("sessionId").and_then(Value::as_str).map(str::to_owned);
@@ -152,7 +155,7 @@ impl Acp {
         (vec![text_part(&add_omitted_images_note(prompt, images.len()))], true)
     }
 
-    fn choose_opening(&self, initialized: &Value) -> SessionOpening {
+    fn choose_session_opening(&self, initialized: &Value) -> SessionOpening {
         let Some(capabilities) = initialized.get("agentCapabilities") else {
             return SessionOpening::New;
         };
@@ -167,7 +170,7 @@ impl Acp {
         }
     }
 
-    fn open_session(&mut self, opening: SessionOpening) -> LineOutcome {
+    fn enter_session_stage(&mut self, opening: SessionOpening) -> LineOutcome {
         self.stage = Stage::Session(opening);
         let mut params = json!({"cwd": self.turn.folder, "mcpServers": []});
         if opening != SessionOpening::New {
@@ -176,7 +179,7 @@ impl Acp {
         LineOutcome::reply_with([self.request_for_stage(&params)])
     }
 
-    pub(super) fn answer_message(
+    pub(super) fn build_answer_and_close_ask(
         &mut self,
         ask: &str,
         decision: Decision<'_>,

@@ -90,17 +90,17 @@ async fn next_hook_request(hooks: &mut Option<HookServer>) -> HookRequest {
 impl AgentRun {
     /// Runs the turn, retries it once in a new session if the old one is lost, and ends the run.
     async fn run_to_end(mut self) {
-        let mut close = self.process_until_exit().await;
+        let mut close = self.process_until_run_exit().await;
         if let RunExit::SessionLost = close {
             close = match self.restart_with_new_session().await {
-                Ok(()) => self.process_until_exit().await,
+                Ok(()) => self.process_until_run_exit().await,
                 Err(close) => close,
             };
         }
         match close {
             RunExit::AppendFailed => self.connection.process_group.terminate().await,
             RunExit::TurnOver => {
-                self.wait_for_exit_after_turn().await;
+                self.close_input_then_terminate().await;
                 self.writer.finish_run(InputEnd::EndOfInput).await;
             }
             // A new session was rejected too; the agent's error is in the log.
@@ -119,11 +119,11 @@ impl AgentRun {
     }
 
     /// Processes events until the run exits; recognises a lost session.
-    async fn process_until_exit(&mut self) -> RunExit {
-        match self.process_events().await {
+    async fn process_until_run_exit(&mut self) -> RunExit {
+        match self.open_turn_and_process_events().await {
             Ok(never) => match never {},
             Err(RunExit::EndOfStream) if self.is_resumed_without_output() => {
-                let errors = self.connection.stderr_tail().await;
+                let errors = self.connection.wait_for_stderr_tail().await;
                 if is_unknown_session_error(&errors) {
                     RunExit::SessionLost
                 } else {
@@ -155,7 +155,7 @@ impl AgentRun {
     }
 
     /// Sends the opening messages, then handles events in a loop; always ends with a `RunExit`.
-    async fn process_events(&mut self) -> Result<std::convert::Infallible, RunExit> {
+    async fn open_turn_and_process_events(&mut self) -> Result<std::convert::Infallible, RunExit> {
         if self.config.approval_mode == ApprovalMode::Yolo {
             self.writer
                 .write_events(|out| out.append_notice(NoticeLevel::Warning, YOLO_NOTICE))
@@ -169,8 +169,10 @@ impl AgentRun {
                 RunEvent::Line(Ok(Some(line))) => self.handle_line(&line).await?,
                 RunEvent::Line(Ok(None)) => return Err(RunExit::EndOfStream),
                 RunEvent::Line(Err(error)) => {
-                    let detail =
-                        format!("lost the output of `{}`: {error}", self.config.display_name());
+                    let detail = format!(
+                        "lost the output of `{}`: {error}",
+                        self.config.program_display_name()
+                    );
                     return Err(RunExit::Failed(detail));
                 }
                 RunEvent::Answer(answer) => self.handle_answer(answer).await?,
@@ -213,7 +215,7 @@ impl AgentRun {
             let detail = "it does not run its hooks and would act without approval";
             return Err(RunExit::Failed(format!(
                 "`{}` was stopped: {detail}",
-                self.config.display_name()
+                self.config.program_display_name()
             )));
         }
         let line_outcome = match &mut self.protocol {
@@ -227,7 +229,7 @@ impl AgentRun {
             return Err(RunExit::SessionLost);
         }
         if line_outcome.is_for_log {
-            self.write_line_to_log('<', line).await?;
+            self.ingest_line_to_log('<', line).await?;
         }
         if line_outcome.is_session_lost {
             let notice = "the agent no longer has this session; it starts a new one";
@@ -238,11 +240,11 @@ impl AgentRun {
                 .write_events(|out| out.append_notice(NoticeLevel::Warning, NO_IMAGES_NOTICE))
                 .await?;
         }
-        self.track_agent_session(&text).await?;
+        self.track_and_log_agent_session(&text).await?;
         self.log_and_send(line_outcome.replies).await?;
         if self.config.approval_mode == ApprovalMode::Yolo {
             for ask in self.writer.open_ask_ids() {
-                self.send_decision(&ask, Decision::Allow, AnsweredBy::Policy).await?;
+                self.log_and_send_decision(&ask, Decision::Allow, AnsweredBy::Policy).await?;
             }
         }
         if line_outcome.turn_end == TurnEnd::Over {
@@ -253,7 +255,7 @@ impl AgentRun {
 
     /// Parses a line into events and appends them. In JSON-lines protocols the line is marked with
     /// its direction, and dropped if it is not JSON.
-    async fn write_line_to_log(
+    async fn ingest_line_to_log(
         &mut self,
         direction: char,
         line: &[u8],
@@ -268,12 +270,12 @@ impl AgentRun {
             marked.extend([direction as u8, b' ']);
         }
         marked.extend_from_slice(line);
-        self.writer.push_reply_bytes(&marked).await
+        self.writer.parse_and_append_reply(&marked).await
     }
 
     /// Logs the agent's session id once the agent has produced output, so that the next run resumes
     /// it.
-    async fn track_agent_session(&mut self, line: &str) -> Result<(), AppendFailed> {
+    async fn track_and_log_agent_session(&mut self, line: &str) -> Result<(), AppendFailed> {
         let name = match &self.protocol {
             Some(protocol) => protocol.agent_session_id().map(str::to_owned),
             None => parse_session_id(line),
@@ -290,7 +292,7 @@ impl AgentRun {
         let Some(name) = self.unlogged_agent_session.take() else { return Ok(()) };
         if self.logged_agent_session.as_ref() != Some(&name) {
             let event = Event::SessionNamed { name: name.clone().into() };
-            self.writer.write_events(|out| out.append_event(event)).await?;
+            self.writer.write_events(|out| out.append_stateless_event(event)).await?;
             self.logged_agent_session = Some(name);
         }
         Ok(())
@@ -300,7 +302,7 @@ impl AgentRun {
     async fn log_and_send(&mut self, messages: Vec<OutgoingMessage>) -> Result<(), RunExit> {
         for message in messages {
             if let OutgoingMessage::Line(line) = &message {
-                self.write_line_to_log('>', format!("{line}\n").as_bytes()).await?;
+                self.ingest_line_to_log('>', format!("{line}\n").as_bytes()).await?;
             }
             let sent = self.stop_signal.run_unless_stopped(self.connection.send(&message)).await;
             match sent {

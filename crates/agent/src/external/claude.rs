@@ -114,7 +114,7 @@ impl Claude {
         LineOutcome { replies, ..LineOutcome::for_log() }
     }
 
-    pub(super) fn answer_message(
+    pub(super) fn build_answer_and_close_ask(
         &mut self,
         ask: &str,
         decision: Decision<'_>,

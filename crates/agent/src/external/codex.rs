@@ -163,7 +163,7 @@ impl Codex {
         LineOutcome::for_log()
     }
 
-    pub(super) fn answer_message(
+    pub(super) fn build_answer_and_close_ask(
         &mut self,
         ask: &str,
         decision: Decision<'_>,

@@ -103,7 +103,7 @@ impl StderrTail {
 
     /// Waits briefly for the end of stderr and returns the text kept. A child process left behind
     /// may hold the pipe open.
-    async fn text_after_exit(&mut self) -> String {
+    async fn drain_to_text(&mut self) -> String {
         if let Some(reader_task) = self.reader_task.take() {
             let _late = tokio::time::timeout(STDERR_DRAIN_TIME, reader_task).await;
         }
@@ -132,7 +132,7 @@ impl Connection {
     }
 
     /// Starts an agent that serves HTTP, and follows its event stream at the path `events`.
-    pub(super) async fn spawn_server(
+    pub(super) async fn spawn_server_and_open_events(
         command: Command,
         events: &str,
         password: String,
@@ -197,8 +197,8 @@ impl Connection {
     }
 
     /// Waits briefly for the end of stderr and returns its last bytes as text.
-    pub(super) async fn stderr_tail(&mut self) -> String {
-        self.stderr.text_after_exit().await
+    pub(super) async fn wait_for_stderr_tail(&mut self) -> String {
+        self.stderr.drain_to_text().await
     }
 }
 

@@ -94,7 +94,7 @@ impl PrivateTempFolder {
 
 impl HookServer {
     /// Creates the socket and accepts connections in the background.
-    pub(super) fn bind_socket() -> io::Result<HookServer> {
+    pub(super) fn bind_and_start_accepting() -> io::Result<HookServer> {
         let folder = PrivateTempFolder::create()?;
         let listener = UnixListener::bind(folder.0.join(SOCKET_FILE_NAME))?;
         let (sender, requests) = mpsc::channel(HOOK_REQUESTS_QUEUED_MAX);
@@ -128,7 +128,7 @@ impl HookServer {
     pub(super) fn open_ask(&mut self, request: HookRequest, out: &mut Writer<'_>) {
         self.ask_count += 1;
         let id = format!("hook-{}", self.ask_count);
-        let (kind, text) = match shell_command_only(&request) {
+        let (kind, text) = match extract_plain_shell_command(&request) {
             Some(command) => (AskKind::Command, command.to_owned()),
             None => (AskKind::Tool, format!("{} {}", request.tool, request.input)),
         };
@@ -177,7 +177,7 @@ impl HookServer {
 }
 
 /// The shell command, if the call has no other arguments that matter.
-fn shell_command_only(request: &HookRequest) -> Option<&str> {
+fn extract_plain_shell_command(request: &HookRequest) -> Option<&str> {
     let members = request.input.as_object().filter(|_| request.tool == "run_shell_command")?;
     let is_known = |name: &String| ["command", "description"].contains(&name.as_str());
     if !members.keys().all(is_known) {
@@ -311,8 +311,8 @@ fn quote_for_shell(argument: &str) -> String {
 
 /// The `hook` command, run by the agent: forwards standard input to the socket and prints the
 /// decision.
-pub fn run_hook_command(socket: &Path) -> ExitCode {
-    match forward_stdin_to_socket(socket) {
+pub fn relay_stdin_and_print_decision(socket: &Path) -> ExitCode {
+    match send_stdin_and_read_reply(socket) {
         Ok(decision) if !decision.is_empty() => {
             let printed = io::stdout().write_all(&decision);
             if printed.is_ok() { ExitCode::SUCCESS } else { BLOCK_EXIT_STATUS.into() }
@@ -325,7 +325,7 @@ pub fn run_hook_command(socket: &Path) -> ExitCode {
 const BLOCK_EXIT_STATUS: u8 = 2;
 
 /// Sends standard input to the socket and reads the reply.
-fn forward_stdin_to_socket(socket: &Path) -> io::Result<Vec<u8>> {
+fn send_stdin_and_read_reply(socket: &Path) -> io::Result<Vec<u8>> {
     let mut stream = std::os::unix::net::UnixStream::connect(socket)?;
     let mut input = Vec::new();
     io::stdin().read_to_end(&mut input)?;

@@ -32,7 +32,7 @@ impl Opencode {
     pub(super) fn opening_messages(&mut self) -> Vec<OutgoingMessage> {
         match self.session {
             Some(_) => self.prompt_message().into_iter().collect(),
-            None => vec![post_message(NEW_SESSION_PATH, &json!({}))],
+            None => vec![build_post_message(NEW_SESSION_PATH, &json!({}))],
         }
     }
 
@@ -46,7 +46,7 @@ impl Opencode {
         if let Some((provider, model)) = self.turn.model.as_ref().and_then(|m| m.split_once('/')) {
             body["model"] = json!({"providerID": provider, "modelID": model});
         }
-        Some(post_message(&path, &body))
+        Some(build_post_message(&path, &body))
     }
 
     pub(super) fn handle_line(&mut self, line: &str) -> LineOutcome {
@@ -78,7 +78,7 @@ impl Opencode {
         }
     }
 
-    pub(super) fn answer_message(
+    pub(super) fn build_answer_and_close_ask(
         &mut self,
         ask: &str,
         decision: Decision<'_>,
@@ -91,18 +91,19 @@ impl Opencode {
                 Decision::Answer(_) => return None,
             };
             self.open_permissions.remove(ask);
-            return Some(post_message(
+            return Some(build_post_message(
                 &format!("/permission/{ask}/reply"),
                 &json!({"reply": reply}),
             ));
         }
         if self.open_questions.remove(ask) {
             return Some(match decision {
-                Decision::Answer(answer) => {
-                    post_message(&format!("/question/{ask}/reply"), &json!({"answers": [[answer]]}))
-                }
+                Decision::Answer(answer) => build_post_message(
+                    &format!("/question/{ask}/reply"),
+                    &json!({"answers": [[answer]]}),
+                ),
                 Decision::Allow | Decision::Deny => {
-                    post_message(&format!("/question/{ask}/reject"), &json!({}))
+                    build_post_message(&format!("/question/{ask}/reject"), &json!({}))
                 }
             });
         }
@@ -111,7 +112,7 @@ impl Opencode {
 
     pub(super) fn interrupt_message(&mut self) -> Option<OutgoingMessage> {
         let path = format!("/session/{}/abort", self.session.as_ref()?);
-        Some(post_message(&path, &json!({})))
+        Some(build_post_message(&path, &json!({})))
     }
 
     pub(super) fn agent_session_id(&self) -> Option<&str> {
@@ -119,6 +120,6 @@ impl Opencode {
     }
 }
 
-fn post_message(path: &str, body: &Value) -> OutgoingMessage {
+fn build_post_message(path: &str, body: &Value) -> OutgoingMessage {
     OutgoingMessage::Post { path: path.to_owned(), body: body.to_string() }
 }

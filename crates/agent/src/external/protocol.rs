@@ -144,16 +144,16 @@ impl Protocol {
     }
 
     /// Message that answers an ask. `None` if the ask is not open or does not accept the decision.
-    pub(super) fn answer_message(
+    pub(super) fn build_answer_and_close_ask(
         &mut self,
         ask: &str,
         decision: Decision<'_>,
     ) -> Option<OutgoingMessage> {
         match self {
-            Protocol::Claude(claude) => claude.answer_message(ask, decision),
-            Protocol::Codex(codex) => codex.answer_message(ask, decision),
-            Protocol::Acp(acp) => acp.answer_message(ask, decision),
-            Protocol::Opencode(opencode) => opencode.answer_message(ask, decision),
+            Protocol::Claude(claude) => claude.build_answer_and_close_ask(ask, decision),
+            Protocol::Codex(codex) => codex.build_answer_and_close_ask(ask, decision),
+            Protocol::Acp(acp) => acp.build_answer_and_close_ask(ask, decision),
+            Protocol::Opencode(opencode) => opencode.build_answer_and_close_ask(ask, decision),
         }
     }
 

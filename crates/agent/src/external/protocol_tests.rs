@@ -107,11 +107,11 @@ fn acp_answers_only_with_what_was_offered() {
         (9, Decision::Answer("ever"), "ever"),
     ] {
         assert!(acp.handle_line(&ask(id)).is_for_log);
-        assert_eq!(acp.answer_message(&id.to_string(), Decision::Answer("yes")), None);
-        let response = parse_answer_line(acp.answer_message(&id.to_string(), decision));
+        assert_eq!(acp.build_answer_and_close_ask(&id.to_string(), Decision::Answer("yes")), None);
+        let response = parse_answer_line(acp.build_answer_and_close_ask(&id.to_string(), decision));
         assert_eq!(response["id"], id, "the request's id, with its JSON type");
         assert_eq!(response["result"]["outcome"]["optionId"], chosen);
-        assert_eq!(acp.answer_message(&id.to_string(), decision), None, "once");
+        assert_eq!(acp.build_answer_and_close_ask(&id.to_string(), decision), None, "once");
     }
     let refused = acp.handle_line(r#"{"id":3,"method":"terminal/create","params":{}}"#);
     assert!(
@@ -153,7 +153,7 @@ fn codex_gives_no_more_than_was_asked_for() {
     let decide = |codex: &mut Protocol, decision| {
         codex.handle_line(&ask(0.into(), command, json!({"availableDecisions": offered})));
         codex
-            .answer_message("0", decision)
+            .build_answer_and_close_ask("0", decision)
             .map(|message| parse_answer_line(Some(message))["result"]["decision"].clone())
     };
     assert_eq!(decide(&mut codex, Decision::Allow), Some(json!("accept")));
@@ -164,10 +164,11 @@ fn codex_gives_no_more_than_was_asked_for() {
     let requested = json!({"network": {"enabled": true}});
     let permissions = "item/permissions/requestApproval";
     codex.handle_line(&ask("p".into(), permissions, json!({"permissions": requested})));
-    let granted = parse_answer_line(codex.answer_message("p", Decision::Answer("accept")));
+    let granted =
+        parse_answer_line(codex.build_answer_and_close_ask("p", Decision::Answer("accept")));
     assert_eq!(granted["result"], json!({"permissions": requested, "scope": "turn"}));
     codex.handle_line(&ask("p".into(), permissions, json!({"permissions": requested})));
-    let granted = parse_answer_line(codex.answer_message("p", Decision::Deny));
+    let granted = parse_answer_line(codex.build_answer_and_close_ask("p", Decision::Deny));
     assert_eq!(granted["result"]["permissions"], json!({}));
 }
 
@@ -183,8 +184,8 @@ fn opencode_is_followed_in_its_own_session() {
     };
     assert!(opencode.handle_line(&idle("child")).turn_end == TurnEnd::NotYet);
     opencode.handle_line(r#"data: {"type":"permission.asked","properties":{"id":"p1"}}"#);
-    assert_eq!(opencode.answer_message("p1", Decision::Answer("allow")), None);
-    let message = opencode.answer_message("p1", Decision::Answer("once")).unwrap();
+    assert_eq!(opencode.build_answer_and_close_ask("p1", Decision::Answer("allow")), None);
+    let message = opencode.build_answer_and_close_ask("p1", Decision::Answer("once")).unwrap();
     assert_eq!(
         parse_requests(&[message])[0],
         ("/permission/p1/reply".to_owned(), json!({"reply": "once"}))

@@ -20,7 +20,10 @@ pub(super) fn progress_text(progress: &ProgressNotificationParam) -> String {
 }
 
 /// Sends the content of a result as updates; returns the call's outcome.
-pub(super) async fn send_tool_result(result: CallToolResult, updates: &UpdateSender) -> CallResult {
+pub(super) async fn send_content_as_updates(
+    result: CallToolResult,
+    updates: &UpdateSender,
+) -> CallResult {
     let mut is_first = true;
     for block in result.content {
         let text = match block {

@@ -26,7 +26,7 @@ impl Profile {
                 "`agent` is `{agent}`, but must be one of {available}"
             ));
         };
-        self.reject_unused_fields(kind)?;
+        self.validate_external_agent_fields(kind)?;
         let folder = self.working_folder(config_folder);
         let folder = folder
             .canonicalize()
@@ -42,9 +42,9 @@ impl Profile {
             model: self.model.clone(),
             session_params: self.request.clone(),
             sign_in_method: self.sign_in.clone(),
-            hook_command: hook_command(),
+            hook_command: build_hook_command(),
             approval_mode,
-            control_words: self.control_words()?,
+            control_words: self.build_control_words()?,
             idle_time_max: self.patience.idle.map_or(AGENT_IDLE_TIME_MAX, Duration::from_secs),
             work_time_max: self.limits.run_limits().work_time,
             answer_timeout: self.limits.run_limits().answer_timeout,
@@ -52,7 +52,7 @@ impl Profile {
     }
 
     /// Fails if a field is set that has no effect for this agent, or one that it needs is not set.
-    fn reject_unused_fields(&self, kind: AgentKind) -> Result<(), ProfileError> {
+    fn validate_external_agent_fields(&self, kind: AgentKind) -> Result<(), ProfileError> {
         let agent = kind.profile_name();
         let model_fields = [
             ("wire", self.wire.is_some()),
@@ -126,7 +126,7 @@ fn create_agent_home(data: &Path, agent: &str) -> Result<PathBuf, ProfileError> 
 }
 
 /// Command line of this program's `hook` command.
-fn hook_command() -> Vec<String> {
+fn build_hook_command() -> Vec<String> {
     let program = std::env::current_exe().ok().and_then(|path| path.to_str().map(str::to_owned));
     program.map_or_else(Vec::new, |program| vec![program, HOOK_SUBCOMMAND.to_owned()])
 }

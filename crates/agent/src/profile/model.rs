@@ -7,7 +7,7 @@ use crate::model::{ApiKey, Model, ModelApi, ThoughtReplay};
 use super::{Profile, ProfileError, invalid_profile};
 
 impl Profile {
-    pub(super) fn load_model(
+    pub(super) fn build_model_with_key(
         &self,
         name: &str,
         config_folder: &Path,
@@ -50,7 +50,7 @@ impl Profile {
                 Some(key) => Ok(Some(ApiKey::new(key.trim()))),
                 None => invalid_profile(format!("no API key: ${name} is not set")),
             },
-            (None, Some(file)) => read_key_file(&config_folder.join(file)).map(Some),
+            (None, Some(file)) => read_owner_only_key_file(&config_folder.join(file)).map(Some),
         }
     }
 
@@ -83,7 +83,7 @@ fn default_base_url(wire: ModelApi) -> &'static str {
 }
 
 /// Reads a key from a file; fails if others can read the file.
-fn read_key_file(file: &Path) -> Result<ApiKey, ProfileError> {
+fn read_owner_only_key_file(file: &Path) -> Result<ApiKey, ProfileError> {
     use std::os::unix::fs::PermissionsExt;
     let to_error =
         |error: std::io::Error| ProfileError(format!("cannot read {}: {error}", file.display()));

@@ -4,7 +4,10 @@ use millpond_engine::event::Image;
 use millpond_log::agent::Prompt;
 use serde_json::{Value, json};
 
-use super::{ModelInput, arguments_json, image_url, non_empty_result, prompt_text};
+use super::{
+    ModelInput, arguments_as_json_text, image_url, prompt_text_unless_blank,
+    result_text_or_placeholder,
+};
 use crate::conversation::{Part, ToolResult, Turn};
 use crate::model::{Model, ThoughtReplay};
 
@@ -48,7 +51,7 @@ fn assistant_message(model: &Model, parts: &[Part]) -> Value {
             Part::Call(call) => Some(json!({
                 "id": call.id,
                 "type": "function",
-                "function": { "name": call.name, "arguments": arguments_json(&call.arguments) },
+                "function": { "name": call.name, "arguments": arguments_as_json_text(&call.arguments) },
             })),
             Part::Text(_) | Part::Thought { .. } => None,
         })
@@ -78,7 +81,8 @@ fn user_message(prompt: &Prompt) -> Value {
     let content: Value = if images.is_empty() {
         prompt.text.as_str().into()
     } else {
-        let text_part = prompt_text(prompt).map(|text| json!({ "type": "text", "text": text }));
+        let text_part =
+            prompt_text_unless_blank(prompt).map(|text| json!({ "type": "text", "text": text }));
         text_part.into_iter().chain(images).collect()
     };
     json!({ "role": "user", "content": content })
@@ -95,7 +99,7 @@ fn push_result_messages(results: &[ToolResult], messages: &mut Vec<Value>) {
         messages.push(json!({
             "role": "tool",
             "tool_call_id": result.id,
-            "content": non_empty_result(&result.text),
+            "content": result_text_or_placeholder(&result.text),
         }));
     }
     for result in results {

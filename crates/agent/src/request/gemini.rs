@@ -4,7 +4,8 @@ use millpond_engine::event::Image;
 use serde_json::{Value, json};
 
 use super::{
-    ModelInput, arguments_object, is_seal_with_member, merge_seal, non_empty_result, prompt_text,
+    ModelInput, arguments_as_json_object, merge_seal, prompt_text_unless_blank,
+    result_text_or_placeholder, seal_has_any_member,
 };
 use crate::conversation::{Part, ToolResult, Turn};
 use crate::model::Model;
@@ -14,7 +15,7 @@ pub(super) fn build_body(model: &Model, input: ModelInput<'_>) -> Value {
     for turn in input.turns {
         let (role, parts): (&str, Vec<Value>) = match turn {
             Turn::Person(prompt) => {
-                let text = prompt_text(prompt).map(|text| json!({ "text": text }));
+                let text = prompt_text_unless_blank(prompt).map(|text| json!({ "text": text }));
                 ("user", text.into_iter().chain(image_parts(&prompt.images)).collect())
             }
             Turn::Agent(parts) => ("model", parts.iter().filter_map(content_part).collect()),
@@ -60,10 +61,10 @@ fn content_part(part: &Part) -> Option<Value> {
         Part::Text(text) => Some(json!({ "text": text })),
         Part::Thought { .. } => None,
         Part::Call(call) => {
-            let args = arguments_object(&call.arguments);
+            let args = arguments_as_json_object(&call.arguments);
             let function = json!({ "functionCall": { "name": call.name, "args": args } });
             let seal =
-                call.seal.as_ref().filter(|seal| is_seal_with_member(seal, &["thoughtSignature"]));
+                call.seal.as_ref().filter(|seal| seal_has_any_member(seal, &["thoughtSignature"]));
             Some(merge_seal(function, seal))
         }
     }
@@ -75,7 +76,7 @@ fn function_response_parts(result: &ToolResult) -> Vec<Value> {
     let function = json!({
         "functionResponse": {
             "name": result.name,
-            "response": { key: non_empty_result(&result.text) },
+            "response": { key: result_text_or_placeholder(&result.text) },
         },
     });
     std::iter::once(function).chain(image_parts(&result.images)).collect()

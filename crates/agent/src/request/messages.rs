@@ -4,7 +4,8 @@ use millpond_engine::event::Image;
 use serde_json::{Value, json};
 
 use super::{
-    ModelInput, arguments_object, is_seal_with_member, merge_seal, non_empty_result, prompt_text,
+    ModelInput, arguments_as_json_object, merge_seal, prompt_text_unless_blank,
+    result_text_or_placeholder, seal_has_any_member,
 };
 use crate::conversation::{Part, ToolResult, Turn};
 use crate::model::Model;
@@ -14,7 +15,8 @@ pub(super) fn build_body(model: &Model, input: ModelInput<'_>) -> Value {
     for turn in input.turns {
         let (role, blocks): (&str, Vec<Value>) = match turn {
             Turn::Person(prompt) => {
-                let text = prompt_text(prompt).map(|text| json!({ "type": "text", "text": text }));
+                let text = prompt_text_unless_blank(prompt)
+                    .map(|text| json!({ "type": "text", "text": text }));
                 ("user", text.into_iter().chain(image_blocks(&prompt.images)).collect())
             }
             Turn::Agent(parts) => ("assistant", parts.iter().filter_map(content_block).collect()),
@@ -65,7 +67,7 @@ fn content_block(part: &Part) -> Option<Value> {
         // Only sealed reasoning can be sent back.
         Part::Thought { text, seal } => {
             let seal =
-                seal.as_ref().filter(|seal| is_seal_with_member(seal, &["signature", "data"]))?;
+                seal.as_ref().filter(|seal| seal_has_any_member(seal, &["signature", "data"]))?;
             let is_redacted = seal.contains("\"data\"");
             let block = if is_redacted {
                 json!({ "type": "redacted_thinking" })
@@ -78,7 +80,7 @@ fn content_block(part: &Part) -> Option<Value> {
             "type": "tool_use",
             "id": call.id,
             "name": call.name,
-            "input": arguments_object(&call.arguments),
+            "input": arguments_as_json_object(&call.arguments),
         })),
     }
 }
@@ -97,7 +99,7 @@ fn image_blocks(images: &[Image<'_>]) -> impl Iterator<Item = Value> {
 }
 
 fn tool_result_block(result: &ToolResult) -> Value {
-    let text = json!({ "type": "text", "text": non_empty_result(&result.text) });
+    let text = json!({ "type": "text", "text": result_text_or_placeholder(&result.text) });
     let content: Vec<Value> = std::iter::once(text).chain(image_blocks(&result.images)).collect();
     let mut block = json!({ "type": "tool_result", "tool_use_id": result.id, "content": content });
     if result.failed {

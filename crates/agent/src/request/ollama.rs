@@ -5,7 +5,7 @@ use millpond_log::agent::Prompt;
 use serde_json::{Value, json};
 
 use super::chat::join_text_parts;
-use super::{ModelInput, arguments_object, non_empty_result};
+use super::{ModelInput, arguments_as_json_object, result_text_or_placeholder};
 use crate::conversation::{Part, ToolResult, Turn};
 use crate::model::Model;
 
@@ -38,7 +38,7 @@ fn assistant_message(parts: &[Part]) -> Value {
         .iter()
         .filter_map(|part| match part {
             Part::Call(call) => Some(json!({
-                "function": { "name": call.name, "arguments": arguments_object(&call.arguments) },
+                "function": { "name": call.name, "arguments": arguments_as_json_object(&call.arguments) },
             })),
             Part::Text(_) | Part::Thought { .. } => None,
         })
@@ -54,7 +54,7 @@ fn tool_message(result: &ToolResult) -> Value {
     let message = json!({
         "role": "tool",
         "tool_name": result.name,
-        "content": non_empty_result(&result.text),
+        "content": result_text_or_placeholder(&result.text),
     });
     attach_images(message, &result.images)
 }

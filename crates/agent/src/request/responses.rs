@@ -5,8 +5,8 @@ use millpond_log::agent::Prompt;
 use serde_json::{Value, json};
 
 use super::{
-    ModelInput, arguments_json, image_url, is_seal_with_member, merge_seal, non_empty_result,
-    prompt_text,
+    ModelInput, arguments_as_json_text, image_url, merge_seal, prompt_text_unless_blank,
+    result_text_or_placeholder, seal_has_any_member,
 };
 use crate::conversation::{Part, ToolResult, Turn};
 use crate::model::{Model, ThoughtReplay};
@@ -45,7 +45,8 @@ pub(super) fn build_body(model: &Model, model_input: ModelInput<'_>) -> Value {
 }
 
 fn user_message(prompt: &Prompt) -> Value {
-    let text_part = prompt_text(prompt).map(|text| json!({ "type": "input_text", "text": text }));
+    let text_part =
+        prompt_text_unless_blank(prompt).map(|text| json!({ "type": "input_text", "text": text }));
     let content: Vec<Value> = text_part.into_iter().chain(image_parts(&prompt.images)).collect();
     json!({ "type": "message", "role": "user", "content": content })
 }
@@ -70,14 +71,14 @@ fn input_item(thought_replay: ThoughtReplay, part: &Part) -> Option<Value> {
         // Otherwise only sealed reasoning can be sent back.
         Part::Thought { seal, .. } => {
             let seal =
-                seal.as_ref().filter(|seal| is_seal_with_member(seal, &["encrypted_content"]))?;
+                seal.as_ref().filter(|seal| seal_has_any_member(seal, &["encrypted_content"]))?;
             Some(merge_seal(json!({ "type": "reasoning", "summary": [] }), Some(seal)))
         }
         Part::Call(call) => Some(json!({
             "type": "function_call",
             "call_id": call.id,
             "name": call.name,
-            "arguments": arguments_json(&call.arguments),
+            "arguments": arguments_as_json_text(&call.arguments),
         })),
     }
 }
@@ -85,9 +86,10 @@ fn input_item(thought_replay: ThoughtReplay, part: &Part) -> Option<Value> {
 fn function_output_item(result: &ToolResult) -> Value {
     let images = image_parts(&result.images);
     let output: Value = if images.is_empty() {
-        non_empty_result(&result.text).into()
+        result_text_or_placeholder(&result.text).into()
     } else {
-        let text = json!({ "type": "input_text", "text": non_empty_result(&result.text) });
+        let text =
+            json!({ "type": "input_text", "text": result_text_or_placeholder(&result.text) });
         std::iter::once(text).chain(images).collect()
     };
     json!({ "type": "function_call_output", "call_id": result.id, "output": output })

@@ -40,7 +40,27 @@ pub(super) struct EventSink {
     /// Time a person has to answer an ask.
     answer_timeout: Duration,
     /// Arguments of the calls that have not ended.
-    call_arguments: BTreeMap<StepId, String>,
+    call_arguments: BTreeMap<StepId, KeptArguments>,
+}
+
+/// The beginning of a call's arguments, and the size of the rest.
+#[derive(Debug, Default)]
+struct KeptArguments {
+    text: String,
+    omitted_bytes: usize,
+}
+
+impl KeptArguments {
+    /// Appends a piece; after the limit, or after a piece that did not fit, only counts it.
+    fn append(&mut self, piece: &str) {
+        let available = match self.omitted_bytes {
+            0 => ASK_ARGUMENTS_BYTES_MAX.saturating_sub(self.text.len()),
+            _ => 0,
+        };
+        let kept = piece.floor_char_boundary(available.min(piece.len()));
+        self.text.push_str(&piece[..kept]);
+        self.omitted_bytes += piece.len() - kept;
+    }
 }
 
 impl Sink for EventSink {
@@ -52,7 +72,8 @@ impl Sink for EventSink {
                 if self.prompt_echo.as_ref().is_some_and(|echo| text.trim() == echo.trim()) => {}
             event => {
                 self.track_arguments(&event);
-                self.pending_events.push((at, self.add_known_details(event.into_owned())));
+                self.pending_events
+                    .push((at, self.add_tool_cost_and_ask_details(event.into_owned())));
             }
         }
     }
@@ -80,13 +101,12 @@ impl EventSink {
     fn track_arguments(&mut self, event: &Event<'_>) {
         match event {
             Event::ArgumentsAppended { step, text } => {
-                let arguments = self.call_arguments.entry(*step).or_default();
-                if arguments.len() + text.len() <= ASK_ARGUMENTS_BYTES_MAX {
-                    arguments.push_str(text);
-                }
+                self.call_arguments.entry(*step).or_default().append(text);
             }
-            Event::ArgumentsReplaced { step, text } if text.len() <= ASK_ARGUMENTS_BYTES_MAX => {
-                self.call_arguments.insert(*step, text.to_string());
+            Event::ArgumentsReplaced { step, text } => {
+                let mut arguments = KeptArguments::default();
+                arguments.append(text);
+                self.call_arguments.insert(*step, arguments);
             }
             Event::ToolEnded { step, .. } => {
                 self.call_arguments.remove(step);
@@ -96,9 +116,18 @@ impl EventSink {
     }
 
     /// Appends the call's arguments to the ask's text if it lacks some: some agents show fewer.
-    fn add_missing_arguments<'a>(&self, text: Cow<'a, str>, step: Option<StepId>) -> Cow<'a, str> {
+    fn add_missing_arguments_to_ask<'a>(
+        &self,
+        text: Cow<'a, str>,
+        step: Option<StepId>,
+    ) -> Cow<'a, str> {
         match step.and_then(|step| self.call_arguments.get(&step)) {
-            Some(arguments) if !contains_all_arguments(&text, arguments) => {
+            Some(KeptArguments { text: arguments, omitted_bytes: 1.. }) => {
+                format!("{text}\n{arguments}\n[arguments too long: the rest is not shown]").into()
+            }
+            Some(KeptArguments { text: arguments, .. })
+                if !contains_all_arguments(&text, arguments) =>
+            {
                 format!("{text}\n{arguments}").into()
             }
             _ => text,
@@ -106,7 +135,7 @@ impl EventSink {
     }
 
     /// Adds what the source cannot know: tool details, costs, ask digests and expiries.
-    fn add_known_details(&self, event: Event<'static>) -> Event<'static> {
+    fn add_tool_cost_and_ask_details(&self, event: Event<'static>) -> Event<'static> {
         match event {
             Event::ToolStarted {
                 step,
@@ -133,7 +162,7 @@ impl EventSink {
             }
             // An external agent's ask gets a digest of what is shown, and an expiry.
             Event::AskOpened { ask, kind, text, options, step, digest: None, expires_at_ms } => {
-                let text = escape_invisible_chars(&self.add_missing_arguments(text, step));
+                let text = escape_invisible_chars(&self.add_missing_arguments_to_ask(text, step));
                 let digest_input = serde_json::json!([ask, kind, text, options]).to_string();
                 let digest = Some(Digest::sha256(digest_input.as_bytes()).to_string().into());
                 let expires_at_ms = expires_at_ms.or(Some(self.new_ask_expiry()));
@@ -196,5 +225,28 @@ mod tests {
             "deploy: *\n{\"host\":\"prod\",\"force\":true}"
         );
         assert_eq!(ask(&mut sink, "bash: ls", second), "bash: ls");
+    }
+
+    #[test]
+    fn x13_arguments_that_are_too_long_are_shown_without_a_hole() {
+        let whole = format!(r#"{{"command":"{}; rm -rf /"}}"#, "a".repeat(ASK_ARGUMENTS_BYTES_MAX));
+        let (begin, end) = whole.split_at(ASK_ARGUMENTS_BYTES_MAX - 10);
+        let (middle, end) = end.split_at(end.len() - 2);
+        let step = StepId(0);
+        let shown = |events: Vec<Event<'static>>| {
+            let mut sink = EventSink::new(TokenRates::default(), Duration::from_mins(1));
+            for event in events {
+                sink.on_event(None, event);
+            }
+            sink.add_missing_arguments_to_ask("bash".into(), Some(step)).into_owned()
+        };
+        let append = |text: &str| Event::ArgumentsAppended { step, text: text.to_owned().into() };
+        let expected = format!(
+            "bash\n{}\n[arguments too long: the rest is not shown]",
+            &whole[..ASK_ARGUMENTS_BYTES_MAX]
+        );
+        assert_eq!(shown(vec![append(begin), append(middle), append(end)]), expected);
+        let replaced = Event::ArgumentsReplaced { step, text: whole.clone().into() };
+        assert_eq!(shown(vec![append("{}"), replaced]), expected);
     }
 }

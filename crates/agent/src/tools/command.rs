@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::working_folder::{NONBLOCK, WorkingFolder};
-use super::{ToolCallError, UpdateSender, timeout_within};
+use super::{ToolCallError, UpdateSender, capped_timeout_or_default};
 use crate::limits::{COMMAND_TIME_DEFAULT, COMMAND_TIME_MAX, FILE_BYTES_MAX};
 use crate::process::{
     ProcessGroup, Utf8Decoder, environment_variables, is_secret_name, piped_command,
@@ -51,7 +51,11 @@ impl ShellCommand {
         let file_digests = digest_named_files(root, &arguments.command);
         Ok(ShellCommand {
             folder: root.clone(),
-            timeout: timeout_within(arguments.seconds, COMMAND_TIME_DEFAULT, COMMAND_TIME_MAX),
+            timeout: capped_timeout_or_default(
+                arguments.seconds,
+                COMMAND_TIME_DEFAULT,
+                COMMAND_TIME_MAX,
+            ),
             command: arguments.command,
             // Our environment without secrets.
             environment: environment_variables()
@@ -67,7 +71,7 @@ impl ShellCommand {
     }
 
     /// Current state that the command depends on, for the digest.
-    pub(super) fn approval_state(&self) -> Value {
+    pub(super) fn state_for_digest(&self) -> Value {
         let stable_variables =
             self.environment.iter().filter(|(name, _)| !is_per_process_variable(name));
         let stable_variables: BTreeMap<&String, &String> = stable_variables.collect();
@@ -167,7 +171,7 @@ fn digest_named_files(root: &WorkingFolder, command: &str) -> BTreeMap<String, S
     let words = command.split(|c: char| c.is_whitespace() || "|&;<>()$`\"'=".contains(c));
     let mut file_digests = BTreeMap::new();
     for word in words.filter(|word| !word.is_empty()).take(CHECKED_WORDS_MAX) {
-        if let Some(digest) = find_file_digest(root, word) {
+        if let Some(digest) = digest_file_named_by_word(root, word) {
             file_digests.insert(word.to_owned(), digest);
         }
     }
@@ -184,7 +188,7 @@ fn read_file_prefix(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// Path and digest of the file that a word names: in the folder, absolute, or in `PATH`.
-fn find_file_digest(root: &WorkingFolder, word: &str) -> Option<String> {
+fn digest_file_named_by_word(root: &WorkingFolder, word: &str) -> Option<String> {
     let digest_at = |path: PathBuf| {
         let path = path.canonicalize().ok()?;
         let metadata = path.metadata().ok()?;
@@ -221,13 +225,13 @@ mod tests {
         let state_with = |name: &str| {
             let mut changed = command.clone();
             changed.environment.insert(name.to_owned(), "/tmp/other".to_owned());
-            changed.approval_state()
+            changed.state_for_digest()
         };
-        assert_ne!(state_with("PATH"), command.approval_state());
-        assert_ne!(state_with("MAKEFLAGS"), command.approval_state());
+        assert_ne!(state_with("PATH"), command.state_for_digest());
+        assert_ne!(state_with("MAKEFLAGS"), command.state_for_digest());
         assert_eq!(
             state_with("INVOCATION_ID"),
-            command.approval_state(),
+            command.state_for_digest(),
             "a restart does not change the state"
         );
     }

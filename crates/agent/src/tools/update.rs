@@ -72,7 +72,7 @@ impl UpdateSender {
 
 impl UpdateSender {
     /// Sends the text of a result as output; returns its error without sending it.
-    pub(super) async fn send_result(
+    pub(super) async fn send_output_unless_error(
         &self,
         result: Result<String, ToolCallError>,
     ) -> Result<(), ToolCallError> {

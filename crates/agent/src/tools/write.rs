@@ -111,7 +111,7 @@ impl FileWrite {
     }
 
     /// Current state that the change depends on, for the digest.
-    pub(super) fn approval_state(&self) -> Value {
+    pub(super) fn state_for_digest(&self) -> Value {
         json!({
             "path": self.path.to_string_lossy(),
             "before": self.old_text.as_ref().map(|text| Digest::sha256(text.as_bytes()).to_string()),

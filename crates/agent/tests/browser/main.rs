@@ -69,7 +69,7 @@ async fn f4_what_is_done_in_a_browser_is_shown_as_actions_with_their_pictures() 
     let mut config = demo_config(folder.path());
     config.provider = provider;
     config.policies.0.insert("web__*".to_owned(), ToolPolicy::Allow);
-    let client = millpond_agent::http_client::client_builder(&[]).build().unwrap();
+    let client = millpond_agent::http_client::same_origin_client_builder(&[]).build().unwrap();
     let server =
         McpServer::new("web".to_owned(), playwright_transport(), folder.path().to_owned(), client);
     config.toolbox.servers = vec![Arc::new(server)];

@@ -56,7 +56,8 @@ async fn x13_always_holds_for_this_tool_in_this_session_alone() {
     let gateway = TestGateway::new(data.path(), demo_config(folder.path())).await;
     let run = gateway.send("write one").await;
     let ask = gateway.wait_for_ask(run).await;
-    gateway.answer(run, &ask, "always").await;
+    // A client may send the line end with it.
+    gateway.answer(run, &ask, "always\n").await;
     gateway.events_to_end(run).await;
     let second_write = gateway.send_and_wait_for_end("write two").await;
     assert!(!second_write.iter().any(|event| matches!(event, Event::AskOpened { .. })));

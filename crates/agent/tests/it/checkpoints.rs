@@ -41,15 +41,15 @@ async fn t4_each_change_can_be_undone_and_the_same_files_have_the_same_hash() {
     );
 
     let note = path.join("demo-note.txt");
-    let diff = checkpoints.diff_with_folder(&second[0]).await.unwrap();
+    let diff = checkpoints.preview_restore_as_diff(&second[0]).await.unwrap();
     assert!(diff.contains("-two\n+one\n"), "{diff}");
-    let saved_before = checkpoints.restore(&second[0]).await.unwrap();
+    let saved_before = checkpoints.save_then_restore(&second[0]).await.unwrap();
     assert_eq!(saved_before, third[0]);
     assert_eq!(std::fs::read_to_string(&note).unwrap(), "one\n");
-    checkpoints.restore(&first[0]).await.unwrap();
+    checkpoints.save_then_restore(&first[0]).await.unwrap();
     assert!(!note.exists(), "a file that was not there goes");
     assert_eq!(std::fs::read_to_string(path.join("depth.txt")).unwrap(), "3 m\n");
-    checkpoints.restore(&saved_before).await.unwrap();
+    checkpoints.save_then_restore(&saved_before).await.unwrap();
     assert_eq!(std::fs::read_to_string(&note).unwrap(), "two\n");
 
     assert_eq!(checkpoints.list().await.unwrap().len(), 3);
@@ -76,7 +76,7 @@ async fn a_repository_of_the_folder_itself_is_left_alone() {
     let checkpoints = CheckpointStore::for_folder(data.path(), folder.path());
     let hash = checkpoints.save().await.unwrap();
     std::fs::write(folder.path().join("new.txt"), "new").unwrap();
-    checkpoints.restore(&hash).await.unwrap();
+    checkpoints.save_then_restore(&hash).await.unwrap();
     assert_eq!(git(&["status", "--porcelain"]), status);
     assert!(!folder.path().join("new.txt").exists());
     assert!(

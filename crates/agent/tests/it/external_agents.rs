@@ -14,8 +14,7 @@ use millpond_log::runs::AnswerResult;
 use serde_json::Map;
 
 use crate::test_gateway::{
-    TestGateway, all_message_text, ending, final_message_text, tool_outcomes,
-    wait_for_process_end,
+    TestGateway, all_message_text, ending, final_message_text, tool_outcomes, wait_for_process_end,
 };
 
 fn script_path(name: &str) -> String {
@@ -170,6 +169,18 @@ async fn a_stopped_agent_takes_its_whole_group_with_it() {
     assert_eq!(ending(&events).outcome, Outcome::Cancelled);
     assert_eq!(all_message_text(&events), "I will look.");
     wait_for_process_end(child.trim()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn x6_text_that_follows_the_answer_to_an_interrupt_is_kept() {
+    let folders = TestFolders::new();
+    let gateway = folders.start_gateway(folders.agent_config(&["--last-words"])).await;
+    let run = gateway.send("look").await;
+    gateway.wait_for_ask(run).await;
+    gateway.scheduler.runs.request_cancel(run);
+    let events = gateway.events_to_end(run).await;
+    assert_eq!(ending(&events).outcome, Outcome::Cancelled);
+    assert_eq!(all_message_text(&events), "I will look.Stopped while looking.");
 }
 
 #[tokio::test(flavor = "multi_thread")]

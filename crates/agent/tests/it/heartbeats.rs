@@ -27,7 +27,7 @@ async fn l9_a_heartbeat_with_nothing_to_report_is_silent() {
     let mut gateway = TestGateway::new(data.path(), config).await;
     let beat = Heartbeat::new("* * * * *", "Watch", "How is it?", "HEARTBEAT_OK").unwrap();
     let BeatResult::Started(run) =
-        beat.start_run_unless_busy(&gateway.scheduler, test_owner()).await.unwrap()
+        beat.queue_prompt_unless_busy(&gateway.scheduler, test_owner()).await.unwrap()
     else {
         panic!()
     };
@@ -46,7 +46,7 @@ async fn l9_a_heartbeat_with_nothing_to_report_is_silent() {
         tokio::task::yield_now().await;
     }
     let BeatResult::Started(run) =
-        beat.start_run_unless_busy(&gateway.scheduler, test_owner()).await.unwrap()
+        beat.queue_prompt_unless_busy(&gateway.scheduler, test_owner()).await.unwrap()
     else {
         panic!()
     };
@@ -61,14 +61,14 @@ async fn a_session_that_is_busy_misses_its_beat() {
     let mut gateway = TestGateway::new(data.path(), demo_config(folder.path())).await;
     let beat = Heartbeat::new("* * * * *", "Watch", "write still water", "HTTP_OK_HEAD").unwrap();
     let BeatResult::Started(run) =
-        beat.start_run_unless_busy(&gateway.scheduler, test_owner()).await.unwrap()
+        beat.queue_prompt_unless_busy(&gateway.scheduler, test_owner()).await.unwrap()
     else {
         panic!()
     };
     gateway.session = watch_session_id(&gateway).await;
     gateway.wait_for_ask(run).await;
     assert_eq!(
-        beat.start_run_unless_busy(&gateway.scheduler, test_owner()).await.unwrap(),
+        beat.queue_prompt_unless_busy(&gateway.scheduler, test_owner()).await.unwrap(),
         BeatResult::SkippedBusy
     );
     assert!(gateway.queue().is_empty(), "missed heartbeats are not sent later");

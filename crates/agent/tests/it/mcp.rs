@@ -63,7 +63,7 @@ async fn call_server_tool(
         name.to_owned(),
         transport,
         folder.path().to_owned(),
-        millpond_agent::http_client::client_builder(&[]).build().unwrap(),
+        millpond_agent::http_client::same_origin_client_builder(&[]).build().unwrap(),
     );
     config.toolbox.servers = vec![Arc::new(server)];
     config.policies.0.insert("*".to_owned(), ToolPolicy::Allow);
@@ -192,7 +192,7 @@ async fn a_server_that_is_killed_in_a_call_fails_the_call_and_is_started_again()
         "every".to_owned(),
         transport,
         folder.path().to_owned(),
-        millpond_agent::http_client::client_builder(&[]).build().unwrap(),
+        millpond_agent::http_client::same_origin_client_builder(&[]).build().unwrap(),
     ));
     let config_for = |provider| {
         let mut config = demo_config(folder.path());
@@ -256,7 +256,7 @@ async fn a_tool_that_a_server_has_later_is_there_in_the_next_round() {
     config.policies.0.insert("tree__*".to_owned(), ToolPolicy::Allow);
     let script = servers_folder().join("growing.py");
     let transport = stdio_transport(python, &[script.to_str().unwrap()]);
-    let client = millpond_agent::http_client::client_builder(&[]).build().unwrap();
+    let client = millpond_agent::http_client::same_origin_client_builder(&[]).build().unwrap();
     let server = McpServer::new("tree".to_owned(), transport, folder.path().to_owned(), client);
     config.toolbox.servers = vec![Arc::new(server)];
     let gateway = TestGateway::new(data.path(), config).await;

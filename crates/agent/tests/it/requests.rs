@@ -20,7 +20,7 @@ fn turns_from_log(log: &Path) -> Vec<Turn> {
     for line in text.lines() {
         conversation.apply(&serde_json::from_str::<Record<'_>>(line).unwrap());
     }
-    conversation.turns()
+    conversation.build_sendable_turns()
 }
 
 fn sample_model(wire: ModelApi) -> Model {

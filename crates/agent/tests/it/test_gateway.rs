@@ -63,7 +63,7 @@ pub(crate) fn sample_folder() -> tempfile::TempDir {
 
 async fn open_gateway(store: &Arc<SqliteStore>, agent: Arc<dyn Agent>) -> Arc<Scheduler> {
     let store = Arc::clone(store) as Arc<dyn Store>;
-    let scheduler = Arc::new(Scheduler::open(store, Some(agent)).await.unwrap());
+    let scheduler = Arc::new(Scheduler::open_and_recover_runs(store, Some(agent)).await.unwrap());
     tokio::spawn(Arc::clone(&scheduler).run_all_queues());
     scheduler
 }
@@ -119,7 +119,7 @@ impl TestGateway {
     }
 
     pub(crate) fn queue(&self) -> Vec<QueuedMessage> {
-        self.store.queue(self.session).unwrap()
+        self.store.load_queue(self.session).unwrap()
     }
 
     pub(crate) fn set_queue(&self, queue: &[QueuedMessage]) {
@@ -151,7 +151,7 @@ impl TestGateway {
         is_last: impl Fn(&Event<'_>) -> bool,
     ) -> Vec<Event<'static>> {
         let read_events = async {
-            let mut log_end = self.scheduler.log.follow(self.session).await.unwrap();
+            let mut log_end = self.scheduler.log.watch_log_end(self.session).await.unwrap();
             loop {
                 let events = self.events(run).await;
                 if let Some(index) = events.iter().position(&is_last) {
@@ -170,7 +170,7 @@ impl TestGateway {
             let Some(end) = chunks.last().map(millpond_log::store::Chunk::end) else {
                 return events;
             };
-            for record in chunks.iter().flat_map(|chunk| chunk.records(next_seq)) {
+            for record in chunks.iter().flat_map(|chunk| chunk.parse_records_from(next_seq)) {
                 let record: Record<'_> = record.unwrap();
                 if record.run == name {
                     events.push(record.event.into_owned());

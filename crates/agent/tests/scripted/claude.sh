@@ -34,7 +34,16 @@ stop tool_use
 say '{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"touch made"},"tool_use_id":"t1"}}'
 read -r answer
 case $answer in
-  *'"subtype":"interrupt"'*) wait; exit ;;
+  *'"subtype":"interrupt"'*)
+    case " $* " in
+      *" --last-words "*)
+        say '{"type":"control_response","response":{"subtype":"success","request_id":"millpond-stop"}}'
+        text m2 'Stopped while looking.'
+        ;;
+    esac
+    wait
+    exit
+    ;;
   *'"behavior":"allow"'*'"updatedInput":{"command":"touch made"}'*) touch made; output=done error=false ;;
   *) output='It was not allowed.' error=true ;;
 esac

@@ -2,7 +2,7 @@
 
 use millpond_client::RequestError;
 use millpond_client::session_stream::{
-    CloseReason, ConnectionLoss, StreamEnd, StreamRequest, StreamUpdate, follow_session,
+    CloseReason, ConnectionLoss, StreamEnd, StreamRequest, StreamUpdate, spawn_session_stream,
 };
 use millpond_engine::event::{Ending, Event, MessageId, Outcome, Record, Reply, TextMode};
 use millpond_engine::view::{Page, Thinking, ViewName};
@@ -54,6 +54,10 @@ struct Recorded {
 }
 
 fn record_run() -> Recorded {
+    record_run_in(ProtocolVersion::V2)
+}
+
+fn record_run_in(version: ProtocolVersion) -> Recorded {
     let kind = StreamKind { format: FrameFormat::Patch, ..StreamKind::new(ViewName::Transcript) };
     let mut encoder = Encoder::new(kind, "s1", 0);
     let mut events = Vec::new();
@@ -62,7 +66,7 @@ fn record_run() -> Recorded {
         sse::write_sse_event(&frame, &mut text);
         events.push((frame.id.to_string(), text));
     };
-    encoder.snapshot(0, ProtocolVersion::V2, &mut keep);
+    encoder.emit_snapshot(0, version, &mut keep);
     for record in run_records() {
         encoder.push(&record, &mut keep);
     }
@@ -122,6 +126,18 @@ fn apply_updates(updates: &[StreamUpdate]) -> (Page, usize) {
 }
 
 #[tokio::test]
+async fn a_gateway_that_knows_no_protocol_version_is_followed_too() {
+    let recorded = record_run_in(ProtocolVersion::V1);
+    let scripts = vec![refusal(400, ""), event_stream(&[&recorded.bytes()], End::Never)];
+    let (client, mut requests) = start_server(scripts).await;
+    let mut updates = spawn_session_stream(client, wanted());
+    let all = read_until(&mut updates, is_run_end).await;
+    assert_eq!(apply_updates(&all).0, recorded.page);
+    assert!(requests.recv().await.unwrap().head.contains("protocol=2"));
+    assert!(!requests.recv().await.unwrap().head.contains("protocol"));
+}
+
+#[tokio::test]
 async fn torn_chunks_and_crlf_make_the_same_page() {
     let recorded = record_run();
     let lf = recorded.bytes();
@@ -130,7 +146,7 @@ async fn torn_chunks_and_crlf_make_the_same_page() {
         for size in [1, 3, 64, bytes.len()] {
             let chunks: Vec<&[u8]> = bytes.chunks(size).collect();
             let (client, _requests) = start_server(vec![event_stream(&chunks, End::Never)]).await;
-            let mut updates = follow_session(client, wanted());
+            let mut updates = spawn_session_stream(client, wanted());
             let all = read_until(&mut updates, is_run_end).await;
             assert_eq!(all[0], StreamUpdate::Connected);
             let (page, patches) = apply_updates(&all);
@@ -167,7 +183,7 @@ async fn a_resumed_stream_has_no_gap_and_no_repeat() {
     let scripts = cuts.iter().flat_map(|cut| cut.scripts.clone()).collect();
     let (client, mut requests) = start_server(scripts).await;
     for (len, CutStream { last_event_id, .. }) in cuts.into_iter().enumerate() {
-        let mut updates = follow_session(client.clone(), wanted());
+        let mut updates = spawn_session_stream(client.clone(), wanted());
         let all = read_until(&mut updates, is_run_end).await;
         let (page, patches) = apply_updates(&all);
         assert_eq!(page, recorded.page, "cut at {len}");
@@ -191,7 +207,7 @@ async fn a_reset_in_the_middle_is_told_and_resumed() {
         end: End::Close,
     };
     let (client, mut requests) = start_server(vec![cut, event_stream(&[&rest], End::Never)]).await;
-    let mut updates = follow_session(client, wanted());
+    let mut updates = spawn_session_stream(client, wanted());
     let all = read_until(&mut updates, is_run_end).await;
     let lost = |update: &&StreamUpdate| {
         let StreamUpdate::Disconnected(loss) = update else { return false };
@@ -220,7 +236,7 @@ async fn what_a_retry_cannot_mend_ends_the_stream() {
         ),
     ] {
         let (client, _requests) = start_server(vec![script]).await;
-        let mut updates = follow_session(client, wanted());
+        let mut updates = spawn_session_stream(client, wanted());
         let is_closed = |update: &StreamUpdate| matches!(update, StreamUpdate::Closed(_));
         let all = read_until(&mut updates, is_closed).await;
         let Some(StreamUpdate::Closed(end)) = all.last() else { panic!("{all:?}") };
@@ -241,7 +257,7 @@ async fn a_busy_gateway_and_a_closing_one_are_asked_again() {
         event_stream(&[&recorded.bytes()], End::Never),
     ];
     let (client, _requests) = start_server(scripts).await;
-    let mut updates = follow_session(client, wanted());
+    let mut updates = spawn_session_stream(client, wanted());
     let all = read_until(&mut updates, is_run_end).await;
     let busy = |update: &&StreamUpdate| {
         let StreamUpdate::Disconnected(loss) = update else { return false };
@@ -260,7 +276,7 @@ async fn an_unreadable_patch_makes_the_client_load_the_page_again() {
         event_stream(&[&recorded.bytes()], End::Never),
     ];
     let (client, mut requests) = start_server(scripts).await;
-    let mut updates = follow_session(client, wanted());
+    let mut updates = spawn_session_stream(client, wanted());
     let all = read_until(&mut updates, is_run_end).await;
     let lost = |update: &&StreamUpdate| {
         matches!(update, StreamUpdate::Disconnected(ConnectionLoss::InvalidPatch(_)))

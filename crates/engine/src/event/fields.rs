@@ -314,7 +314,7 @@ pub struct Usage {
 
 impl Usage {
     /// Overwrites every number that `newer` has.
-    pub fn update(&mut self, newer: Usage) {
+    pub fn overwrite_reported_numbers(&mut self, newer: Usage) {
         self.input_tokens = newer.input_tokens.or(self.input_tokens);
         self.output_tokens = newer.output_tokens.or(self.output_tokens);
         self.reasoning_tokens = newer.reasoning_tokens.or(self.reasoning_tokens);

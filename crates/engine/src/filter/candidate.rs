@@ -32,10 +32,10 @@ impl Filter {
                 self.candidate = None;
                 position.offset += 1;
                 if let ScanMode::InlineCode(inline) = &mut self.mode {
-                    inline.hold();
+                    inline.start_holding_text();
                 } else {
-                    self.emit(&text[position.emitted_to..begin], out);
-                    self.apply_tag(tag, &text[begin..position.offset], out);
+                    self.emit_visible_or_hidden(&text[position.emitted_to..begin], out);
+                    self.emit_tag_and_switch_mode(tag, &text[begin..position.offset], out);
                     position.held_from = None;
                     position.emitted_to = position.offset;
                 }
@@ -44,7 +44,7 @@ impl Filter {
     }
 
     /// Matches the candidate against the control words; emits the word if it is one.
-    pub(super) fn match_control_word(
+    pub(super) fn match_and_emit_control_word(
         &mut self,
         text: &str,
         position: &mut ScanPosition,
@@ -61,7 +61,7 @@ impl Filter {
                 position.offset = match self.mode {
                     ScanMode::LineStart => self.advance_line_start(byte, begin),
                     ScanMode::Text => {
-                        self.blocks.read_text(byte);
+                        self.blocks.push_text_byte(byte);
                         begin + 1
                     }
                     _ => begin + 1,
@@ -71,10 +71,10 @@ impl Filter {
                 self.candidate = None;
                 if let ScanMode::InlineCode(inline) = &mut self.mode {
                     // Its first byte was scanned as possible code, and so will the rest.
-                    inline.hold();
+                    inline.start_holding_text();
                     position.offset = begin + 1;
                 } else {
-                    self.emit(&text[position.emitted_to..begin], out);
+                    self.emit_visible_or_hidden(&text[position.emitted_to..begin], out);
                     self.blocks.forbid_indented_code();
                     position.offset = begin + len;
                     out(Piece::ControlWord(meaning, &text[begin..position.offset]));
@@ -93,17 +93,17 @@ impl Filter {
     ) -> ScanPosition {
         match self.mode {
             ScanMode::LineStart => {
-                self.blocks.read(b'<');
+                self.blocks.push_byte(b'<');
                 self.mode = ScanMode::Text;
             }
-            ScanMode::Text | ScanMode::InlineCode(_) => self.blocks.read_text(b'<'),
+            ScanMode::Text | ScanMode::InlineCode(_) => self.blocks.push_text_byte(b'<'),
             _ => {}
         }
         ScanPosition { offset: begin + 1, emitted_to: position.emitted_to, held_from: None }
     }
 
     /// Emits a tag and enters or leaves hidden text.
-    fn apply_tag(&mut self, tag: Tag, raw: &str, out: &mut impl FnMut(Piece<'_>)) {
+    fn emit_tag_and_switch_mode(&mut self, tag: Tag, raw: &str, out: &mut impl FnMut(Piece<'_>)) {
         if let ScanMode::Hidden { class, depth, resume_at_line_start: back_to_line } = self.mode {
             let depth = match tag.form {
                 _ if tag.class != class => depth,

@@ -7,7 +7,7 @@ use crate::limits::BACKTICK_RUNS_MAX;
 use crate::markdown::{BlockScanner, Found, LineKind, SoFar};
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Inline {
+pub(super) struct PossibleInlineCode {
     /// Length of the opening run.
     ticks: usize,
     /// The runs since, none of which closed it.
@@ -45,7 +45,7 @@ pub(super) enum Next {
     Text,
     /// In a line of a code block.
     Code,
-    Ticks(Inline),
+    Ticks(PossibleInlineCode),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -67,9 +67,9 @@ pub(super) enum InlineStep {
     ParagraphEnded,
 }
 
-impl Inline {
-    pub(super) fn new(ticks: usize) -> Inline {
-        Inline {
+impl PossibleInlineCode {
+    pub(super) fn new(ticks: usize) -> PossibleInlineCode {
+        PossibleInlineCode {
             ticks,
             passed: Vec::new(),
             run: 0,
@@ -81,20 +81,23 @@ impl Inline {
 
     /// Creates the state after back-ticks that a line's text begins with; `blocks` has read the
     /// byte after them.
-    pub(super) fn at_line_start(ticks: usize, blocks: &BlockScanner) -> Inline {
-        let place = match blocks.so_far() {
+    pub(super) fn new_after_line_start_ticks(
+        ticks: usize,
+        blocks: &BlockScanner,
+    ) -> PossibleInlineCode {
+        let place = match blocks.line_state_so_far() {
             SoFar::FenceMarks => Place::AfterFenceMarks,
             _ if blocks.is_at_line_start() => Place::LineStart,
             _ => Place::InLine,
         };
-        Inline { place, ..Inline::new(ticks) }
+        PossibleInlineCode { place, ..PossibleInlineCode::new(ticks) }
     }
 
-    pub(super) fn holds(&self) -> bool {
+    pub(super) fn is_holding_text(&self) -> bool {
         self.holds
     }
 
-    pub(super) fn hold(&mut self) {
+    pub(super) fn start_holding_text(&mut self) {
         self.holds = true;
     }
 
@@ -104,33 +107,33 @@ impl Inline {
 
     pub(super) fn step(&mut self, byte: u8, blocks: &mut BlockScanner) -> InlineStep {
         if self.place == Place::LineStart {
-            return self.step_line(byte, blocks);
+            return self.step_at_line_start(byte, blocks);
         }
         if byte == b'`' {
             if self.place == Place::AfterFenceMarks {
-                blocks.step(byte);
+                blocks.push_byte_until_decided(byte);
                 self.place = Place::InLine;
             }
-            blocks.read_text(byte);
+            blocks.push_text_byte(byte);
             self.run += 1;
             return InlineStep::Consumed;
         }
         if 0 < self.run {
             let run = std::mem::take(&mut self.run);
-            if self.closes(run) {
+            if self.close_or_record_run(run) {
                 return InlineStep::Code;
             }
         }
         let was_escaped = self.escaped;
         self.escaped = byte == b'\\' && !was_escaped;
         match byte {
-            b'|' if !was_escaped && blocks.kind() == Some(LineKind::TableRow) => {
+            b'|' if !was_escaped && blocks.line_kind() == Some(LineKind::TableRow) => {
                 InlineStep::NotCode { next: Next::Text }
             }
             b'\n' => self.end_line(blocks),
             b'<' if !self.holds => InlineStep::TagBegins,
             _ => {
-                blocks.read_text(byte);
+                blocks.push_text_byte(byte);
                 InlineStep::Consumed
             }
         }
@@ -138,10 +141,10 @@ impl Inline {
 
     fn end_line(&mut self, blocks: &mut BlockScanner) -> InlineStep {
         if self.place == Place::AfterFenceMarks {
-            blocks.step(b'\n');
+            blocks.push_byte_until_decided(b'\n');
             return InlineStep::FenceOpened;
         }
-        blocks.end_line();
+        blocks.decide_text_and_end_line();
         if !blocks.is_in_paragraph() {
             return InlineStep::ParagraphEnded;
         }
@@ -149,31 +152,35 @@ impl Inline {
         InlineStep::Consumed
     }
 
-    fn step_line(&mut self, byte: u8, blocks: &mut BlockScanner) -> InlineStep {
-        match blocks.step(byte) {
+    fn step_at_line_start(&mut self, byte: u8, blocks: &mut BlockScanner) -> InlineStep {
+        match blocks.push_byte_until_decided(byte) {
             Found::More if blocks.is_in_paragraph() => InlineStep::Consumed,
             Found::More => InlineStep::ParagraphEnded,
             Found::Ticks { len } => self.step_after_ticks(len, byte, blocks),
             Found::Line(LineKind::Continuation) if byte == b'\n' => InlineStep::Consumed,
             Found::Line(_) if byte == b'\n' => InlineStep::ParagraphEnded,
             // It may be a row of a table, whose cells hold no code that began in another.
-            Found::Line(LineKind::Continuation) if byte != b'|' && !blocks.begins_with_bar() => {
+            Found::Line(LineKind::Continuation)
+                if byte != b'|' && !blocks.line_text_begins_with_bar() =>
+            {
                 self.place = Place::InLine;
                 self.step(byte, blocks)
             }
-            Found::Line(kind) if kind.has_inline() => InlineStep::NotCode { next: Next::Text },
+            Found::Line(kind) if kind.can_have_inline_markup() => {
+                InlineStep::NotCode { next: Next::Text }
+            }
             Found::Line(_) => InlineStep::NotCode { next: Next::Code },
         }
     }
 
     /// Reads `byte`, which follows `len` back-ticks at the start of a line.
     fn step_after_ticks(&mut self, len: usize, byte: u8, blocks: &mut BlockScanner) -> InlineStep {
-        let ticks = Inline::at_line_start(len, blocks);
+        let ticks = PossibleInlineCode::new_after_line_start_ticks(len, blocks);
         if ticks.place == Place::AfterFenceMarks || !blocks.is_in_paragraph() {
             return InlineStep::NotCode { next: Next::Ticks(ticks) };
         }
         self.place = ticks.place;
-        match (self.closes(len), byte) {
+        match (self.close_or_record_run(len), byte) {
             (true, b'\n') => InlineStep::CodeEndedLine,
             (true, _) => InlineStep::Code,
             (false, b'\n') => InlineStep::Consumed,
@@ -182,7 +189,7 @@ impl Inline {
     }
 
     /// True if as many back-ticks as `run` close the code; otherwise remembers the run.
-    fn closes(&mut self, run: usize) -> bool {
+    fn close_or_record_run(&mut self, run: usize) -> bool {
         if self.ticks == run {
             return true;
         }
@@ -195,18 +202,18 @@ impl Inline {
 
     /// Returns where the code ends that `held` begins in. The paragraph ended before the last line
     /// of `held`.
-    pub(super) fn at_paragraph_end(&self, held: &str) -> Option<usize> {
-        self.code_end(held.rfind('\n').map_or(held, |end| &held[..end]))
+    pub(super) fn find_code_end_at_paragraph_end(&self, held: &str) -> Option<usize> {
+        self.find_later_code_end(held.rfind('\n').map_or(held, |end| &held[..end]))
     }
 
     /// Returns where the code ends that the held text begins in, if a later run than the opening
     /// one opened some. `paragraph` is the held text up to the end of its paragraph.
-    fn code_end(&self, paragraph: &str) -> Option<usize> {
+    fn find_later_code_end(&self, paragraph: &str) -> Option<usize> {
         let mut rest = self.passed.as_slice();
         while let Some((&run, later)) = rest.split_first() {
             match later.iter().position(|other| other.len == run.opens) {
                 Some(close) => rest = &later[close + 1..],
-                None => match run_end(paragraph, run.opens) {
+                None => match find_backtick_run_end(paragraph, run.opens) {
                     Some(end) => return Some(end),
                     None => rest = later,
                 },
@@ -216,20 +223,26 @@ impl Inline {
     }
 
     /// Returns where the code ends that `held` begins in, now that the message has ended.
-    pub(super) fn at_end(&self, held: &str, blocks: &BlockScanner) -> Option<usize> {
+    pub(super) fn find_code_end_at_message_end(
+        &self,
+        held: &str,
+        blocks: &BlockScanner,
+    ) -> Option<usize> {
         match self.clone().step(b'\n', &mut blocks.clone()) {
             InlineStep::Code | InlineStep::CodeEndedLine | InlineStep::FenceOpened => {
                 Some(held.len())
             }
-            InlineStep::NotCode { .. } => self.at_paragraph_end(held),
-            InlineStep::ParagraphEnded if self.is_at_line_start() => self.at_paragraph_end(held),
-            _ => self.code_end(held),
+            InlineStep::NotCode { .. } => self.find_code_end_at_paragraph_end(held),
+            InlineStep::ParagraphEnded if self.is_at_line_start() => {
+                self.find_code_end_at_paragraph_end(held)
+            }
+            _ => self.find_later_code_end(held),
         }
     }
 }
 
 /// Returns the end of the first run of exactly `len` back-ticks.
-fn run_end(text: &str, len: usize) -> Option<usize> {
+fn find_backtick_run_end(text: &str, len: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'`', &bytes[at..]) {

@@ -5,7 +5,7 @@
 
 use crate::markdown::Found;
 
-use super::inline::{self, Inline};
+use super::inline::{self, PossibleInlineCode};
 use super::tag::{TagClass, TagScanner};
 use super::{Filter, MarkupCandidate};
 
@@ -21,7 +21,7 @@ pub(super) enum ScanMode {
     /// In back-ticks that may open inline code.
     Backticks { len: usize },
     /// After back-ticks that may have opened inline code; a tag or word here is held.
-    InlineCode(Inline),
+    InlineCode(PossibleInlineCode),
     /// In a line of a code block.
     Code,
     /// Inside a hidden tag.
@@ -48,7 +48,7 @@ fn is_text_delimiter(byte: u8) -> bool {
 impl Filter {
     /// Scans one byte, or a run of plain text. Returns the next offset, which is `at` if only the
     /// mode changed.
-    pub(super) fn scan_byte(&mut self, bytes: &[u8], at: usize) -> usize {
+    pub(super) fn scan_byte_or_plain_run(&mut self, bytes: &[u8], at: usize) -> usize {
         let byte = bytes[at];
         match &mut self.mode {
             ScanMode::LineStart => return self.scan_line_start(bytes, at),
@@ -61,17 +61,17 @@ impl Filter {
                 if !escaped {
                     return at;
                 }
-                self.blocks.read_text(byte);
+                self.blocks.push_text_byte(byte);
             }
             ScanMode::Backticks { len } if byte == b'`' => *len += 1,
             ScanMode::Backticks { len } => {
-                self.mode = ScanMode::InlineCode(Inline::new(*len));
+                self.mode = ScanMode::InlineCode(PossibleInlineCode::new(*len));
                 return at;
             }
             ScanMode::Code => {
                 let rest = &bytes[at..];
                 let Some(end) = memchr::memchr(b'\n', rest) else { return bytes.len() };
-                self.blocks.step(b'\n');
+                self.blocks.push_byte_until_decided(b'\n');
                 self.mode = ScanMode::LineStart;
                 return at + end + 1;
             }
@@ -95,14 +95,14 @@ impl Filter {
         match byte {
             b'<' => self.candidate = Some(MarkupCandidate::Tag(TagScanner::new())),
             b'\n' => {
-                self.blocks.end_line();
+                self.blocks.decide_text_and_end_line();
                 self.mode = ScanMode::LineStart;
             }
             _ if self.control_words.can_begin_with(byte) => {
                 self.candidate = Some(MarkupCandidate::ControlWord);
             }
             b'`' | b'\\' | b'|' => {
-                self.blocks.read_text(byte);
+                self.blocks.push_text_byte(byte);
                 self.mode = match byte {
                     b'`' => ScanMode::Backticks { len: 1 },
                     b'\\' => ScanMode::Escape,
@@ -111,7 +111,7 @@ impl Filter {
             }
             _ => {
                 let len = self.plain_text_len(&bytes[at..]);
-                self.blocks.pass_text(&bytes[at..at + len]);
+                self.blocks.push_plain_text(&bytes[at..at + len]);
                 return at + len;
             }
         }
@@ -150,9 +150,9 @@ impl Filter {
     /// Returns the next offset. A word may begin with a Markdown marker.
     fn start_candidate(&mut self, byte: u8, at: usize) -> usize {
         let mut ahead = self.blocks.clone();
-        let may_hide = match ahead.step(byte) {
+        let may_hide = match ahead.push_byte_until_decided(byte) {
             Found::More => !ahead.is_in_code(),
-            Found::Line(kind) => kind.has_inline(),
+            Found::Line(kind) => kind.can_have_inline_markup(),
             Found::Ticks { .. } => false,
         };
         if may_hide {
@@ -169,12 +169,14 @@ impl Filter {
 
     /// Advances the line start by one byte, ignoring control words. Returns the next offset.
     pub(super) fn advance_line_start(&mut self, byte: u8, at: usize) -> usize {
-        let next = match self.blocks.step(byte) {
+        let next = match self.blocks.push_byte_until_decided(byte) {
             Found::More => return at + 1,
-            Found::Ticks { len } => ScanMode::InlineCode(Inline::at_line_start(len, &self.blocks)),
+            Found::Ticks { len } => ScanMode::InlineCode(
+                PossibleInlineCode::new_after_line_start_ticks(len, &self.blocks),
+            ),
             // The next line begins.
             Found::Line(_) if byte == b'\n' => return at + 1,
-            Found::Line(kind) if kind.has_inline() => ScanMode::Text,
+            Found::Line(kind) if kind.can_have_inline_markup() => ScanMode::Text,
             Found::Line(_) => ScanMode::Code,
         };
         self.mode = next;

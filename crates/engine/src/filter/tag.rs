@@ -67,14 +67,16 @@ impl TagTable {
         for (at, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or("").trim();
             if !line.is_empty() {
-                table.add_line(line).map_err(|problem| TagLineError { line: at + 1, problem })?;
+                table
+                    .parse_and_add_line(line)
+                    .map_err(|problem| TagLineError { line: at + 1, problem })?;
             }
         }
         Ok(table)
     }
 
     /// Parses one line and adds its names, replacing known ones.
-    fn add_line(&mut self, line: &str) -> Result<(), String> {
+    fn parse_and_add_line(&mut self, line: &str) -> Result<(), String> {
         let (class, names) = line
             .split_once(':')
             .ok_or("expected `class: name name`, with class reasoning, tool or unwrapped")?;
@@ -163,7 +165,7 @@ enum TagState {
 
 impl TagState {
     /// True if non-ASCII white space counts as a space in this state.
-    fn is_space_significant(self) -> bool {
+    fn counts_unicode_space(self) -> bool {
         !matches!(self, TagState::Quoted(..) | TagState::AttributeName(_) | TagState::Unquoted(_))
     }
 
@@ -221,11 +223,11 @@ impl TagScanner {
         if TAG_BYTES_MAX < self.byte_count {
             // A known name without an end: hidden rather than leaked.
             return match self.state.class() {
-                Some(class) => self.finish_tag(class, TagForm::Open),
+                Some(class) => self.build_complete_tag(class, TagForm::Open),
                 None => TagStep::NotATag,
             };
         }
-        if !byte.is_ascii() && self.state.is_space_significant() {
+        if !byte.is_ascii() && self.state.counts_unicode_space() {
             self.push_non_ascii_byte(byte, table)
         } else {
             self.advance_state(byte, table)
@@ -254,7 +256,7 @@ impl TagScanner {
     fn advance_state(&mut self, byte: u8, table: &TagTable) -> TagStep {
         match self.state {
             TagState::BeforeName => self.read_before_name(byte),
-            TagState::Name => self.read_name_byte(byte, table),
+            TagState::Name => self.read_name_byte_or_classify(byte, table),
             TagState::BetweenAttributes(class) => self.read_between_attributes(byte, class),
             TagState::AttributeName(class) => self.read_attribute_name(byte, class),
             TagState::AfterAttributeName(class) => self.read_after_attribute_name(byte, class),
@@ -269,13 +271,13 @@ impl TagScanner {
             }
             TagState::Quoted(..) => TagStep::Incomplete,
             TagState::Unquoted(class) => match byte {
-                b'>' => self.finish_tag(class, TagForm::Open),
+                b'>' => self.build_complete_tag(class, TagForm::Open),
                 b'<' | b'"' | b'\'' | b'`' => TagStep::NotATag,
                 _ if is_ascii_space(byte) => self.enter_state(TagState::BetweenAttributes(class)),
                 _ => TagStep::Incomplete,
             },
             TagState::Slash(class) => match byte {
-                b'>' => self.finish_tag(class, TagForm::SelfClosing),
+                b'>' => self.build_complete_tag(class, TagForm::SelfClosing),
                 _ if is_ascii_space(byte) => TagStep::Incomplete,
                 _ => TagStep::NotATag,
             },
@@ -288,7 +290,7 @@ impl TagScanner {
     }
 
     /// Returns the complete tag; a `/` after the `<` makes it a closing one.
-    fn finish_tag(&self, class: TagClass, form: TagForm) -> TagStep {
+    fn build_complete_tag(&self, class: TagClass, form: TagForm) -> TagStep {
         let form = if self.is_closing { TagForm::Close } else { form };
         TagStep::Tag(Tag { class, form })
     }
@@ -304,19 +306,19 @@ impl TagScanner {
                 TagStep::Incomplete
             }
             _ if is_name_start(byte) => {
-                self.push_name_byte(byte);
+                self.append_lowercase_name_byte(byte);
                 self.enter_state(TagState::Name)
             }
             _ => TagStep::NotATag,
         }
     }
 
-    fn push_name_byte(&mut self, byte: u8) {
+    fn append_lowercase_name_byte(&mut self, byte: u8) {
         self.name[self.name_len] = byte.to_ascii_lowercase();
         self.name_len += 1;
     }
 
-    fn read_name_byte(&mut self, byte: u8, table: &TagTable) -> TagStep {
+    fn read_name_byte_or_classify(&mut self, byte: u8, table: &TagTable) -> TagStep {
         match byte {
             // The name so far is a namespace.
             b':' => {
@@ -324,7 +326,7 @@ impl TagScanner {
                 TagStep::Incomplete
             }
             _ if is_name_byte(byte) && self.name_len < TAG_NAME_BYTES_MAX => {
-                self.push_name_byte(byte);
+                self.append_lowercase_name_byte(byte);
                 TagStep::Incomplete
             }
             _ if matches!(byte, b'>' | b'/') || is_ascii_space(byte) => {
@@ -332,7 +334,7 @@ impl TagScanner {
                     return TagStep::NotATag;
                 };
                 match byte {
-                    b'>' => self.finish_tag(class, TagForm::Open),
+                    b'>' => self.build_complete_tag(class, TagForm::Open),
                     b'/' => self.enter_state(TagState::Slash(class)),
                     _ => self.enter_state(TagState::BetweenAttributes(class)),
                 }
@@ -343,7 +345,7 @@ impl TagScanner {
 
     fn read_between_attributes(&mut self, byte: u8, class: TagClass) -> TagStep {
         match byte {
-            b'>' => self.finish_tag(class, TagForm::Open),
+            b'>' => self.build_complete_tag(class, TagForm::Open),
             b'/' => self.enter_state(TagState::Slash(class)),
             _ if is_ascii_space(byte) => TagStep::Incomplete,
             _ if is_attribute_byte(byte) => self.enter_state(TagState::AttributeName(class)),
@@ -354,7 +356,7 @@ impl TagScanner {
     fn read_attribute_name(&mut self, byte: u8, class: TagClass) -> TagStep {
         match byte {
             b'=' => self.enter_state(TagState::BeforeValue(class)),
-            b'>' if !self.space_after_bracket => self.finish_tag(class, TagForm::Open),
+            b'>' if !self.space_after_bracket => self.build_complete_tag(class, TagForm::Open),
             b'/' if !self.space_after_bracket => self.enter_state(TagState::Slash(class)),
             _ if is_ascii_space(byte) => self.enter_state(TagState::AfterAttributeName(class)),
             _ if is_attribute_byte(byte) => TagStep::Incomplete,

@@ -181,7 +181,7 @@ fn f5_without_words_nothing_is_one() {
     let filter = Filter::new(Arc::default(), FilterStart::Text);
     check_with(&filter, "Done !isfinish", "Done !isfinish");
     assert_eq!(
-        filter_with_words(&[FINISH]).fresh_copy(),
+        filter_with_words(&[FINISH]).copy_reset_to_visible_text(),
         filter_with_words(&[FINISH]),
         "its words come along"
     );

@@ -93,8 +93,8 @@ impl Cutter {
         match &mut self.transport {
             Transport::Sse(decoder) => decoder.push(bytes, out),
             Transport::Lines(lines) => {
-                if let Some(events) = lines.push(bytes, out) {
-                    self.switch_to_sse(&events, out);
+                if let Some(events) = lines.push_until_sse(bytes, out) {
+                    self.switch_to_sse_and_push(&events, out);
                 }
             }
             Transport::Array(array) => array.push(bytes, out),
@@ -102,7 +102,7 @@ impl Cutter {
                 seen.extend_from_slice(bytes);
                 strip_leading_whitespace_and_bom(seen);
                 if let Some(transport) = detect_transport(seen) {
-                    self.set_transport(transport, out);
+                    self.set_transport_and_replay(transport, out);
                 }
             }
         }
@@ -111,13 +111,13 @@ impl Cutter {
     /// Ends the input and emits unclosed frames.
     pub fn finish(&mut self, out: &mut impl FnMut(CutterOutput<'_>)) {
         if let Transport::Unknown { .. } = self.transport {
-            self.set_transport(Transport::Lines(LineCutter::default()), out);
+            self.set_transport_and_replay(Transport::Lines(LineCutter::default()), out);
         }
         match &mut self.transport {
             Transport::Sse(decoder) => decoder.finish(out),
             Transport::Lines(lines) => {
-                if let Some(events) = lines.finish(out) {
-                    self.switch_to_sse(&events, out);
+                if let Some(events) = lines.finish_unless_sse(out) {
+                    self.switch_to_sse_and_push(&events, out);
                     self.finish(out);
                 }
             }
@@ -128,13 +128,17 @@ impl Cutter {
 
     /// Switches from lines to server-sent events and decodes `events`: the lines so far were a
     /// preamble.
-    fn switch_to_sse(&mut self, events: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
+    fn switch_to_sse_and_push(&mut self, events: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
         self.transport = Transport::Sse(SseDecoder::default());
         self.push(events, out);
     }
 
     /// Sets the detected transport and pushes the buffered bytes to it.
-    fn set_transport(&mut self, transport: Transport, out: &mut impl FnMut(CutterOutput<'_>)) {
+    fn set_transport_and_replay(
+        &mut self,
+        transport: Transport,
+        out: &mut impl FnMut(CutterOutput<'_>),
+    ) {
         let before = std::mem::replace(&mut self.transport, transport);
         if let Transport::Unknown { seen } = before {
             self.push(&seen, out);

@@ -42,7 +42,7 @@ impl<'a> Probe<'a> {
     }
 
     /// Text of the `type` member, or empty.
-    pub(crate) fn kind(&self) -> &str {
+    pub(crate) fn type_text(&self) -> &str {
         &self.kind
     }
 

@@ -84,7 +84,7 @@ impl Containers {
 
     /// Opens a container inside the first `depth` ones; the others end. The caller makes sure that
     /// `MARKDOWN_NESTING_MAX` is not reached.
-    pub(super) fn open(&mut self, depth: usize, container: Container) {
+    pub(super) fn open_and_close_deeper(&mut self, depth: usize, container: Container) {
         if let Some(place) = self.open.get_mut(depth) {
             *place = container;
             self.len = depth + 1;

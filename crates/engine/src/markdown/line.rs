@@ -36,7 +36,7 @@ pub enum LineKind {
 
 impl LineKind {
     /// True if the line has inline markup.
-    pub fn has_inline(self) -> bool {
+    pub fn can_have_inline_markup(self) -> bool {
         use LineKind::{Continuation, Heading, TableRow, Text};
         matches!(self, Text | Continuation | Heading(_) | TableRow)
     }
@@ -159,12 +159,12 @@ impl Line {
     }
 
     /// Columns of white space since the content of the innermost container began.
-    pub(super) fn indent(&self) -> usize {
+    pub(super) fn indent_columns(&self) -> usize {
         self.column - self.content.column
     }
 
     /// Advances the column by white space; the width of a tab depends on the column.
-    pub(super) fn pass_white(&mut self, byte: u8) {
+    pub(super) fn advance_column_by_white_space(&mut self, byte: u8) {
         self.column += match byte {
             b' ' => 1,
             b'\t' => TAB_COLUMNS - self.column % TAB_COLUMNS,
@@ -173,7 +173,7 @@ impl Line {
     }
 
     /// Position after the byte just read, at `column`, which may be inside a tab.
-    pub(super) fn place(&self, column: usize) -> Position {
+    pub(super) fn position_at_column(&self, column: usize) -> Position {
         Position { bytes: self.bytes, column, spare: self.column - column }
     }
 }

@@ -110,8 +110,8 @@ impl MarkLine {
     }
 
     /// Returns what the line is, now that it has ended; `None` if it is no line of marks.
-    pub(super) fn at_end(self) -> Option<WholeLine> {
-        let columns = self.delimiters.map_or(0, DelimiterRow::columns);
+    pub(super) fn kind_at_line_end(self) -> Option<WholeLine> {
+        let columns = self.delimiters.map_or(0, DelimiterRow::column_count_at_line_end);
         if 0 < columns && columns == self.head_cells {
             return Some(WholeLine::Delimiters);
         }
@@ -133,7 +133,7 @@ impl MarkLine {
     }
 
     /// True if the line may make the one before it the head of a table.
-    pub(super) fn may_delimit(self) -> bool {
+    pub(super) fn may_be_table_delimiters(self) -> bool {
         self.delimiters.is_some()
     }
 }

@@ -20,32 +20,36 @@ const NUMBER_DIGITS_MAX: u8 = 9;
 impl BlockScanner {
     /// Reads a byte of a line that is not decided, and leaves a decision in the line's stage.
     /// Returns `Found::Ticks` at the byte after back-ticks, else `None`.
-    pub(super) fn read_start(&mut self, byte: u8) -> Option<Found> {
+    pub(super) fn read_undecided_byte(&mut self, byte: u8) -> Option<Found> {
         match self.line.stage {
-            Stage::Indent => self.read_indent(byte),
+            Stage::Indent => self.read_indent_or_content_byte(byte),
             Stage::AfterQuote => self.read_after_quote(byte),
             Stage::Hashes { len } if byte == b'#' => {
                 self.line.stage = Stage::Hashes { len: len + 1 };
             }
             Stage::Hashes { len } if is_white(byte) && len <= HEADING_LEVELS => {
-                self.decide(LineKind::Heading(len));
+                self.update_blocks_by_kind(LineKind::Heading(len));
             }
             Stage::Bullet { mark } if is_white(byte) => {
-                self.read_marker_end(Marker::Bullet(mark), byte);
+                self.read_white_space_after_marker(Marker::Bullet(mark), byte);
             }
             Stage::Digits { value, digits } => self.read_digits(value, digits, byte),
-            Stage::AfterNumber { marker } if is_white(byte) => self.read_marker_end(marker, byte),
-            Stage::AfterMarker { .. } if is_white(byte) => self.line.pass_white(byte),
+            Stage::AfterNumber { marker } if is_white(byte) => {
+                self.read_white_space_after_marker(marker, byte);
+            }
+            Stage::AfterMarker { .. } if is_white(byte) => {
+                self.line.advance_column_by_white_space(byte);
+            }
             Stage::AfterMarker { marker, content } => {
                 self.open_item(marker, content);
-                self.read_indent(byte);
+                self.read_indent_or_content_byte(byte);
             }
             Stage::Ticks { len } if byte == b'`' => self.line.stage = Stage::Ticks { len: len + 1 },
             Stage::Ticks { len } => {
                 if FENCE_MARKS_MIN <= len {
                     self.line.stage = Stage::FenceInfo { len };
                 } else {
-                    self.decide(self.text_kind());
+                    self.update_blocks_by_kind(self.line_kind_if_text());
                 }
                 return Some(Found::Ticks { len });
             }
@@ -56,26 +60,29 @@ impl BlockScanner {
             Stage::Tildes { len } if FENCE_MARKS_MIN <= len => self.decide_fence(b'~', len),
             Stage::ClosingMarks { fence, len } => self.read_closing_marks(fence, len, byte),
             Stage::AfterClosingMarks { .. } if is_white(byte) => {}
-            Stage::AfterClosingMarks { fence } => self.decide(LineKind::FenceLine(fence)),
+            Stage::AfterClosingMarks { fence } => {
+                self.update_blocks_by_kind(LineKind::FenceLine(fence));
+            }
             Stage::Withheld(_) | Stage::Decided(_) | Stage::Over(_) => {}
             Stage::Hashes { .. }
             | Stage::Bullet { .. }
             | Stage::AfterNumber { .. }
             | Stage::FenceInfo { .. }
-            | Stage::Tildes { .. } => self.decide(self.text_kind()),
+            | Stage::Tildes { .. } => self.update_blocks_by_kind(self.line_kind_if_text()),
         }
         None
     }
 
-    fn read_indent(&mut self, byte: u8) {
+    fn read_indent_or_content_byte(&mut self, byte: u8) {
         if !is_white(byte) {
-            return self.read_content(byte);
+            return self.read_first_content_byte(byte);
         }
-        self.line.pass_white(byte);
+        self.line.advance_column_by_white_space(byte);
         while let Some(Container::Item { indent, .. }) = self.containers.get(self.line.depth)
-            && usize::from(indent) <= self.line.indent()
+            && usize::from(indent) <= self.line.indent_columns()
         {
-            self.line.content = self.line.place(self.line.content.column + usize::from(indent));
+            self.line.content =
+                self.line.position_at_column(self.line.content.column + usize::from(indent));
             self.line.depth += 1;
         }
     }
@@ -84,31 +91,31 @@ impl BlockScanner {
         self.line.stage = Stage::Indent;
         let column = self.line.column;
         if matches!(byte, b' ' | b'\t') {
-            self.line.pass_white(byte);
-            self.line.content = self.line.place(column + 1);
+            self.line.advance_column_by_white_space(byte);
+            self.line.content = self.line.position_at_column(column + 1);
             self.line.column = column;
         }
-        self.read_indent(byte);
+        self.read_indent_or_content_byte(byte);
     }
 
     /// Reads the first byte that is not white space, in the containers found so far.
-    fn read_content(&mut self, byte: u8) {
+    fn read_first_content_byte(&mut self, byte: u8) {
         self.line.begins = self.line.bytes - 1;
-        let indent = self.line.indent();
+        let indent = self.line.indent_columns();
         let next = self.containers.get(self.line.depth);
         if byte == b'>' && next == Some(Container::Quote) && indent < CODE_INDENT {
             return self.pass_quote();
         }
-        if let Some(fence) = self.open_fence() {
+        if let Some(fence) = self.fence_around_line() {
             if byte == fence.mark && indent < CODE_INDENT {
                 self.line.stage = Stage::ClosingMarks { fence, len: 1 };
             } else {
-                self.decide(LineKind::FenceLine(fence));
+                self.update_blocks_by_kind(LineKind::FenceLine(fence));
             }
             return;
         }
         if CODE_INDENT <= indent && self.line.indentation == Indentation::MakesCode {
-            return self.decide(match self.text_kind() {
+            return self.update_blocks_by_kind(match self.line_kind_if_text() {
                 LineKind::Text => LineKind::IndentedCode,
                 kind => kind,
             });
@@ -119,12 +126,12 @@ impl BlockScanner {
                 content: self.line.content,
                 begins: self.line.begins,
             };
-            self.line.marks = MarkLine::begin(byte, self.before_marks(), place);
+            self.line.marks = MarkLine::begin(byte, self.paragraph_before_mark_line(), place);
         }
-        self.read_first_mark_byte(byte);
+        self.enter_stage_by_first_byte(byte);
     }
 
-    fn read_first_mark_byte(&mut self, byte: u8) {
+    fn enter_stage_by_first_byte(&mut self, byte: u8) {
         self.line.stage = match byte {
             b'>' if self.line.depth < MARKDOWN_NESTING_MAX => {
                 self.open_container(Container::Quote);
@@ -135,7 +142,7 @@ impl BlockScanner {
             b'~' => Stage::Tildes { len: 1 },
             b'-' | b'*' | b'+' => Stage::Bullet { mark: byte },
             b'0'..=b'9' => Stage::Digits { value: u32::from(byte - b'0'), digits: 1 },
-            _ => return self.decide(self.text_kind()),
+            _ => return self.update_blocks_by_kind(self.line_kind_if_text()),
         };
     }
 
@@ -147,7 +154,7 @@ impl BlockScanner {
 
     fn pass_quote_mark(&mut self) {
         self.line.column += 1;
-        self.line.content = self.line.place(self.line.column);
+        self.line.content = self.line.position_at_column(self.line.column);
         self.line.stage = Stage::AfterQuote;
     }
 
@@ -160,7 +167,7 @@ impl BlockScanner {
                 let marker = Marker::Number { value, digits, delimiter: byte };
                 Stage::AfterNumber { marker }
             }
-            _ => return self.decide(self.text_kind()),
+            _ => return self.update_blocks_by_kind(self.line_kind_if_text()),
         };
     }
 
@@ -170,33 +177,33 @@ impl BlockScanner {
         } else if is_white(byte) && fence.len <= len {
             self.line.stage = Stage::AfterClosingMarks { fence };
         } else {
-            self.decide(LineKind::FenceLine(fence));
+            self.update_blocks_by_kind(LineKind::FenceLine(fence));
         }
     }
 
     /// Reads the white space right after what may be the marker of an item.
-    fn read_marker_end(&mut self, marker: Marker, byte: u8) {
+    fn read_white_space_after_marker(&mut self, marker: Marker, byte: u8) {
         if !self.may_open_item(marker) {
-            return self.decide(self.text_kind());
+            return self.update_blocks_by_kind(self.line_kind_if_text());
         }
         self.line.column += marker.width();
         let column = self.line.column;
-        self.line.pass_white(byte);
-        let content = self.line.place(self.line.column.min(column + 1));
+        self.line.advance_column_by_white_space(byte);
+        let content = self.line.position_at_column(self.line.column.min(column + 1));
         self.line.stage = Stage::AfterMarker { marker, content };
     }
 
     fn may_open_item(&self, marker: Marker) -> bool {
         self.line.depth < MARKDOWN_NESTING_MAX
-            && (marker.interrupts_paragraph() || !self.interrupts())
+            && (marker.interrupts_paragraph() || !self.would_interrupt_paragraph())
     }
 
     /// True if a paragraph is open and the line is in all of its containers.
-    fn interrupts(&self) -> bool {
-        self.is_in_paragraph() && self.is_in_all()
+    fn would_interrupt_paragraph(&self) -> bool {
+        self.is_in_paragraph() && self.is_in_all_containers()
     }
 
-    fn is_in_all(&self) -> bool {
+    fn is_in_all_containers(&self) -> bool {
         self.line.depth == self.containers.len()
     }
 
@@ -208,21 +215,21 @@ impl BlockScanner {
         } else {
             after_one
         };
-        let indent = item_indent(content.column - self.line.content.column);
+        let indent = saturate_indent_to_u8(content.column - self.line.content.column);
         self.open_container(Container::Item { indent, marker });
         self.line.content = content;
         self.line.stage = Stage::Indent;
     }
 
     fn open_container(&mut self, container: Container) {
-        self.containers.open(self.line.depth, container);
+        self.containers.open_and_close_deeper(self.line.depth, container);
         self.line.depth += 1;
         self.line.opened += 1;
         self.leaf = Leaf::None;
     }
 
     /// Returns the open fence that the line is in, as far as its containers say.
-    pub(super) fn open_fence(&self) -> Option<Fence> {
+    pub(super) fn fence_around_line(&self) -> Option<Fence> {
         let Leaf::Fence(fence) = self.leaf else { return None };
         let is_item = |container: &Container| matches!(container, Container::Item { .. });
         let left = self.containers.as_slice().get(self.line.depth..).unwrap_or_default();
@@ -233,36 +240,40 @@ impl BlockScanner {
         goes_on.then_some(fence)
     }
 
-    fn before_marks(&self) -> Before {
+    fn paragraph_before_mark_line(&self) -> Before {
         match self.leaf {
-            Leaf::Paragraph { head_cells } if self.is_in_all() => Before::Paragraph { head_cells },
+            Leaf::Paragraph { head_cells } if self.is_in_all_containers() => {
+                Before::Paragraph { head_cells }
+            }
             _ => Before::Nothing,
         }
     }
 
     /// Kind of the line if it is text.
-    pub(super) fn text_kind(&self) -> LineKind {
+    pub(super) fn line_kind_if_text(&self) -> LineKind {
         match self.leaf {
             Leaf::Paragraph { .. } => LineKind::Continuation,
-            Leaf::Table if self.is_in_all() => LineKind::TableRow,
+            Leaf::Table if self.is_in_all_containers() => LineKind::TableRow,
             _ => LineKind::Text,
         }
     }
 
     fn decide_fence(&mut self, mark: u8, len: usize) {
-        let fence = Fence { mark, len, indent: self.line.indent() };
-        self.decide(LineKind::FenceOpen(fence));
+        let fence = Fence { mark, len, indent: self.line.indent_columns() };
+        self.update_blocks_by_kind(LineKind::FenceOpen(fence));
     }
 
     /// Withholds `kind` as the kind of the line; closes and opens the blocks that such a line does.
-    pub(super) fn decide(&mut self, kind: LineKind) {
+    pub(super) fn update_blocks_by_kind(&mut self, kind: LineKind) {
         self.line.stage = Stage::Withheld(kind);
         if self.line.begins + 1 < self.line.bytes {
-            self.line.cells = CellCount::after_text();
+            self.line.cells = CellCount::new_after_text();
         }
         self.line.head = match kind {
             LineKind::Text => Head::IfItHasBars,
-            LineKind::Continuation if self.is_in_all() && self.line.indent() < CODE_INDENT => {
+            LineKind::Continuation
+                if self.is_in_all_containers() && self.line.indent_columns() < CODE_INDENT =>
+            {
                 Head::IfItBeginsWithBar
             }
             _ => Head::Never,
@@ -284,29 +295,34 @@ impl BlockScanner {
     }
 
     /// Decides and returns the kind of a line that was not decided when it ended.
-    pub(super) fn kind_at_end(&mut self, stage: Stage) -> LineKind {
+    pub(super) fn decide_kind_at_line_end(&mut self, stage: Stage) -> LineKind {
         match stage {
             Stage::Indent | Stage::AfterQuote => return self.end_blank(),
-            Stage::Hashes { len } if len <= HEADING_LEVELS => self.decide(LineKind::Heading(len)),
+            Stage::Hashes { len } if len <= HEADING_LEVELS => {
+                self.update_blocks_by_kind(LineKind::Heading(len));
+            }
             Stage::Bullet { mark } if self.may_be_empty_item(Marker::Bullet(mark)) => {
-                return self.end_empty_item(Marker::Bullet(mark), self.line.column + 1);
+                return self
+                    .open_empty_item_at_line_end(Marker::Bullet(mark), self.line.column + 1);
             }
             Stage::AfterNumber { marker } if self.may_be_empty_item(marker) => {
-                return self.end_empty_item(marker, self.line.column + marker.width());
+                return self.open_empty_item_at_line_end(marker, self.line.column + marker.width());
             }
             Stage::AfterMarker { marker, content } if self.may_be_empty_item(marker) => {
-                return self.end_empty_item(marker, content.column - 1);
+                return self.open_empty_item_at_line_end(marker, content.column - 1);
             }
             Stage::Ticks { len } if FENCE_MARKS_MIN <= len => self.decide_fence(b'`', len),
             Stage::FenceInfo { len } => self.decide_fence(b'`', len),
             Stage::Tildes { len } if FENCE_MARKS_MIN <= len => self.decide_fence(b'~', len),
             Stage::ClosingMarks { fence, len } if fence.len <= len => {
-                self.decide(LineKind::FenceClose);
+                self.update_blocks_by_kind(LineKind::FenceClose);
             }
-            Stage::ClosingMarks { fence, .. } => self.decide(LineKind::FenceLine(fence)),
-            Stage::AfterClosingMarks { .. } => self.decide(LineKind::FenceClose),
+            Stage::ClosingMarks { fence, .. } => {
+                self.update_blocks_by_kind(LineKind::FenceLine(fence));
+            }
+            Stage::AfterClosingMarks { .. } => self.update_blocks_by_kind(LineKind::FenceClose),
             Stage::Withheld(kind) | Stage::Decided(kind) | Stage::Over(kind) => return kind,
-            _ => self.decide(self.text_kind()),
+            _ => self.update_blocks_by_kind(self.line_kind_if_text()),
         }
         match self.line.stage {
             Stage::Withheld(kind) => kind,
@@ -315,11 +331,11 @@ impl BlockScanner {
     }
 
     fn may_be_empty_item(&self, marker: Marker) -> bool {
-        self.may_open_item(marker) && !self.interrupts()
+        self.may_open_item(marker) && !self.would_interrupt_paragraph()
     }
 
-    fn end_empty_item(&mut self, marker: Marker, marker_end: usize) -> LineKind {
-        let indent = item_indent(marker_end + 1 - self.line.content.column);
+    fn open_empty_item_at_line_end(&mut self, marker: Marker, marker_end: usize) -> LineKind {
+        let indent = saturate_indent_to_u8(marker_end + 1 - self.line.content.column);
         self.open_container(Container::Item { indent, marker });
         self.leaf = Leaf::EmptyItem;
         LineKind::Blank
@@ -335,7 +351,7 @@ impl BlockScanner {
             // Only one blank line may stand before the content of an item.
             self.line.depth = self.line.depth.min(open - 1);
         }
-        if let Some(fence) = self.open_fence() {
+        if let Some(fence) = self.fence_around_line() {
             return LineKind::FenceLine(fence);
         }
         let stays = self.line.depth == open;
@@ -349,6 +365,6 @@ impl BlockScanner {
 }
 
 /// Converts the columns of an item's indentation and marker; more than fit count as the most.
-fn item_indent(columns: usize) -> u8 {
+fn saturate_indent_to_u8(columns: usize) -> u8 {
     u8::try_from(columns).unwrap_or(u8::MAX)
 }

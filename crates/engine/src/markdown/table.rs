@@ -38,13 +38,13 @@ impl CellCount {
     }
 
     /// Creates the count of a line that has text before what is read next.
-    pub(super) fn after_text() -> CellCount {
+    pub(super) fn new_after_text() -> CellCount {
         CellCount { last: Last::Text, ..CellCount::new() }
     }
 
     /// Reads text without bars and backslashes; usually this compares one field and returns.
     #[inline]
-    pub(super) fn pass(&mut self, plain: &[u8]) {
+    pub(super) fn push_plain_text(&mut self, plain: &[u8]) {
         if self.last != Last::Text && !plain.trim_ascii().is_empty() {
             self.last = Last::Text;
         }
@@ -55,7 +55,7 @@ impl CellCount {
     }
 
     /// Number of cells of the line; 0 if it has no bar, or nothing but one.
-    pub(super) fn cells(&self) -> usize {
+    pub(super) fn cell_count(&self) -> usize {
         let inner = self.bars - usize::from(self.leads);
         match (self.bars, self.last) {
             (0, _) => 0,
@@ -111,7 +111,7 @@ impl DelimiterRow {
     }
 
     /// Number of columns of the table, now that the line has ended; 0 if it has no delimiters.
-    pub(super) fn columns(self) -> usize {
+    pub(super) fn column_count_at_line_end(self) -> usize {
         match self.cell {
             // It is the underline of a heading.
             _ if self.bars == 0 => 0,

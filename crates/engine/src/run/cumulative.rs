@@ -8,7 +8,7 @@ use crate::filter::{Filter, Piece};
 
 use super::fingerprint::Fingerprint;
 use super::finish_request::{FinishRequest, TextBeforeWord};
-use super::text::{AfterReasoningTag, MessageState, tag_spacing_len};
+use super::text::{AfterReasoningTag, MessageState, white_space_len_owned_by_tag};
 use super::{EventEmitter, RunState};
 
 /// Text so far of the open message: raw, and as the filter split it.
@@ -21,7 +21,7 @@ pub(super) struct CumulativeText {
 
 impl CumulativeText {
     /// True if `text` is the raw text so far.
-    pub(super) fn is_raw_text(&self, text: &str) -> bool {
+    pub(super) fn raw_text_equals(&self, text: &str) -> bool {
         self.raw == text
     }
 }
@@ -29,7 +29,7 @@ impl CumulativeText {
 impl RunState {
     /// Applies the whole text so far of the open message: appends its new end, or rewrites the
     /// message if the beginning changed.
-    pub(super) fn append_cumulative_text(
+    pub(super) fn append_or_rewrite_cumulative_text(
         &mut self,
         raw: &str,
         filter: &mut Filter,
@@ -37,9 +37,9 @@ impl RunState {
     ) {
         // Must come first: a new round forgets the text of the previous message.
         if !raw.is_empty() {
-            self.ensure_round(filter, out);
+            self.ensure_round_for_new_output(filter, out);
         }
-        let so_far = self.ensure_remembered_text(filter, out);
+        let so_far = self.remembered_text_or_new_message(filter, out);
         if let Some(new) = raw.strip_prefix(so_far.raw.as_str()) {
             so_far.raw.push_str(new);
             self.append_text(new, filter, out);
@@ -64,21 +64,21 @@ impl RunState {
         filter: &mut Filter,
         out: &mut EventEmitter<'_>,
     ) -> Option<RefilteredText> {
-        self.end_reasoning(out);
+        self.close_reasoning_and_defer_end(out);
         let MessageState::Open { id, .. } = self.message_state else {
             self.message_state = MessageState::None;
             self.finish_request = FinishRequest::None;
             self.append_text(whole, filter, out);
             return None;
         };
-        let after = refilter(whole, filter);
+        let after = filter_whole_text(whole, filter);
         self.finish_request = after.finish_request;
         if after.hidden != hidden {
             out.emit_hidden_markup(MarkupClass::Rewritten, &after.hidden);
         }
         let kept = common_prefix_len(visible, &after.visible);
         let text = after.visible[kept..].into();
-        out.emit(Event::TextRewritten { message: id, kept_bytes: kept, text });
+        out.emit_after_deferred_ends(Event::TextRewritten { message: id, kept_bytes: kept, text });
         self.message_state =
             MessageState::Open { id, fingerprint: Fingerprint::from_text(&after.visible) };
         Some(after)
@@ -86,26 +86,26 @@ impl RunState {
 
     /// Returns the remembered text of the open message. Ends a message that was not remembered from
     /// its start.
-    fn ensure_remembered_text(
+    fn remembered_text_or_new_message(
         &mut self,
         filter: &mut Filter,
         out: &mut EventEmitter<'_>,
     ) -> &mut CumulativeText {
         if self.cumulative.is_none() && matches!(self.message_state, MessageState::Open { .. }) {
-            self.end_message(filter, out);
+            self.close_message_and_defer_end(filter, out);
         }
         self.cumulative.get_or_insert_default()
     }
 
     /// Appends `text` to the open message and remembers it.
-    pub(super) fn append_remembered_text(
+    pub(super) fn append_and_remember_text(
         &mut self,
         text: &str,
         filter: &mut Filter,
         out: &mut EventEmitter<'_>,
     ) {
-        self.ensure_round(filter, out);
-        self.ensure_remembered_text(filter, out).raw.push_str(text);
+        self.ensure_round_for_new_output(filter, out);
+        self.remembered_text_or_new_message(filter, out).raw.push_str(text);
         self.append_text(text, filter, out);
     }
 }
@@ -119,13 +119,13 @@ pub(super) struct RefilteredText {
 }
 
 /// Filters the whole text `raw` by the same rules as text that arrives in deltas.
-pub(super) fn refilter(raw: &str, filter: &mut Filter) -> RefilteredText {
+pub(super) fn filter_whole_text(raw: &str, filter: &mut Filter) -> RefilteredText {
     let (mut visible, mut hidden) = (String::new(), String::new());
     let mut asks = FinishRequest::None;
     let mut after_tag = AfterReasoningTag::No;
     filter.push(raw, &mut |piece| match piece {
         Piece::Visible(text) => {
-            asks.apply_visible_text(text);
+            asks.drop_tentative_if_text_follows(text);
             visible.push_str(text);
         }
         Piece::ControlWord(meaning, text) => {
@@ -144,7 +144,7 @@ pub(super) fn refilter(raw: &str, filter: &mut Filter) -> RefilteredText {
     });
     if after_tag == AfterReasoningTag::Yes {
         let lead = visible.len() - visible.trim_start().len();
-        visible.drain(..tag_spacing_len("", &visible[..lead]));
+        visible.drain(..white_space_len_owned_by_tag("", &visible[..lead]));
     }
     RefilteredText { visible, hidden, finish_request: asks, after_tag }
 }

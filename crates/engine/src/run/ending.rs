@@ -41,24 +41,24 @@ impl RunState {
             return;
         }
         self.lifecycle = Lifecycle::Ending;
-        out.deferred_ends.incomplete = self.is_incomplete();
+        out.deferred_ends.incomplete = self.would_end_incomplete();
         self.end_round(filter, out);
         self.open_tools.close_all(out);
-        let ending = self.take_ending(cut);
+        let ending = self.take_reported_end_as_ending(cut);
         let asks_stay_open = ending.stop.is_some_and(StopReason::can_leave_asks_open);
         for ask in std::mem::take(&mut self.open_asks).into_iter().filter(|_| !asks_stay_open) {
-            out.emit(ask_left_unanswered(ask));
+            out.emit_after_deferred_ends(build_unanswered_ask_event(ask));
         }
         for request in std::mem::take(&mut self.open_requests) {
-            out.emit(writer::unfinished_request_ended(request));
+            out.emit_after_deferred_ends(writer::build_unfinished_request_end(request));
         }
         self.lifecycle = Lifecycle::Ended;
-        out.emit(Event::RunEnded { ending });
+        out.emit_after_deferred_ends(Event::RunEnded { ending });
         out.lifecycle = Lifecycle::Ended;
     }
 
     /// Builds the ending from the reported end, which it resets, and the reason the input ended.
-    fn take_ending(&mut self, cut: InputEnd) -> Ending<'static> {
+    fn take_reported_end_as_ending(&mut self, cut: InputEnd) -> Ending<'static> {
         let verdict = std::mem::replace(&mut self.reported_end, ReportedEnd::Pending);
         let (outcome, stop, reason, detail) = match (verdict, cut) {
             (ReportedEnd::Completed(stop), _) => (Outcome::Completed, Some(stop), None, None),
@@ -68,7 +68,7 @@ impl RunState {
             (ReportedEnd::Cancelled { detail }, _) => {
                 (Outcome::Cancelled, None, None, Some(detail))
             }
-            (ReportedEnd::Pending, _) if self.is_ready_to_end() => {
+            (ReportedEnd::Pending, _) if self.is_requested_end_ready() => {
                 (Outcome::Completed, Some(StopReason::End), None, None)
             }
             (ReportedEnd::Pending, InputEnd::EndOfInput) => (Outcome::Truncated, None, None, None),
@@ -86,9 +86,11 @@ impl RunState {
     }
 
     /// True if a part that ends now ends because the source failed or was cut off.
-    pub(super) fn is_interrupted(&self) -> bool {
+    pub(super) fn would_end_interrupted(&self) -> bool {
         match self.reported_end {
-            ReportedEnd::Pending => self.lifecycle == Lifecycle::Ending && !self.is_ready_to_end(),
+            ReportedEnd::Pending => {
+                self.lifecycle == Lifecycle::Ending && !self.is_requested_end_ready()
+            }
             ReportedEnd::Completed(_) => false,
             ReportedEnd::Failed { .. } | ReportedEnd::Cancelled { .. } => true,
         }
@@ -96,8 +98,9 @@ impl RunState {
 
     /// True if a message that ends now is not whole: the reply was cut off, or reached a length
     /// limit.
-    pub(super) fn is_incomplete(&self) -> bool {
-        self.reported_end == ReportedEnd::Completed(StopReason::Length) || self.is_interrupted()
+    pub(super) fn would_end_incomplete(&self) -> bool {
+        self.reported_end == ReportedEnd::Completed(StopReason::Length)
+            || self.would_end_interrupted()
     }
 
     /// The message declared final, else the last message of the last round.
@@ -109,7 +112,7 @@ impl RunState {
 }
 
 /// Builds the event that closes an ask without an answer.
-pub(super) fn ask_left_unanswered(ask: String) -> Event<'static> {
+pub(super) fn build_unanswered_ask_event(ask: String) -> Event<'static> {
     Event::AskResolved { ask: ask.into(), answer: "".into(), by: AnsweredBy::Nobody }
 }
 

@@ -47,12 +47,12 @@ impl Fingerprint {
     }
 
     /// True if the text is blank.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(crate) fn is_blank(&self) -> bool {
         self.trimmed.1 == 0
     }
 
     /// True if both texts are equal, ignoring surrounding white space.
-    pub(crate) fn is_same_text(&self, other: &Fingerprint) -> bool {
+    pub(crate) fn is_same_trimmed_text(&self, other: &Fingerprint) -> bool {
         self.trimmed == other.trimmed
     }
 }
@@ -68,11 +68,11 @@ mod tests {
         for cut in 0..=text.len() {
             let mut print = Fingerprint::from_text(&text[..cut]);
             print.push(&text[cut..]);
-            assert!(print.is_same_text(&whole), "cut at {cut}");
+            assert!(print.is_same_trimmed_text(&whole), "cut at {cut}");
         }
         for other in ["a b c", "a b  d", "a b  c x", ""] {
-            assert!(!Fingerprint::from_text(other).is_same_text(&whole), "{other:?}");
+            assert!(!Fingerprint::from_text(other).is_same_trimmed_text(&whole), "{other:?}");
         }
-        assert!(Fingerprint::from_text(" \n").is_empty());
+        assert!(Fingerprint::from_text(" \n").is_blank());
     }
 }

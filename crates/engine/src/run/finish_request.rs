@@ -53,7 +53,7 @@ impl FinishRequest {
 
     /// Drops a tentative request if `text` is not blank.
     #[inline]
-    pub(super) fn apply_visible_text(&mut self, text: &str) {
+    pub(super) fn drop_tentative_if_text_follows(&mut self, text: &str) {
         if *self == FinishRequest::IfLast && !text.chars().all(char::is_whitespace) {
             *self = FinishRequest::None;
         }
@@ -91,7 +91,7 @@ impl RunState {
     }
 
     /// Turns the finish request of a message that has ended into a requested end of the run.
-    pub(super) fn settle_finish_request(&mut self, message: Option<MessageId>) {
+    pub(super) fn request_finish_at_message_end(&mut self, message: Option<MessageId>) {
         if std::mem::take(&mut self.finish_request) != FinishRequest::None
             && let Some(round) = &self.open_round
         {
@@ -101,7 +101,7 @@ impl RunState {
     }
 
     /// True if text and reasoning that arrive now are dropped: the run has ended or was asked to.
-    pub(super) fn is_past_end(&self) -> bool {
+    pub(super) fn should_drop_late_text(&self) -> bool {
         self.finish_state != FinishState::NotRequested || self.lifecycle == Lifecycle::Ended
     }
 
@@ -122,7 +122,7 @@ impl RunState {
     pub(super) fn advance_finish_on_tool_end(&mut self, step: StepId) {
         if let FinishState::Requested(finisher) = self.finish_state
             && finisher.first_step <= step
-            && !self.open_tools.has_open_from_step(finisher.first_step)
+            && !self.open_tools.has_open_at_or_after_step(finisher.first_step)
         {
             self.finish_state = FinishState::ToolsEnded(finisher);
         }
@@ -142,7 +142,7 @@ impl RunState {
             (_, verdict) => {
                 if *verdict == ReportedEnd::Pending {
                     self.reported_end = ReportedEnd::Completed(StopReason::End);
-                    out.deferred_ends.incomplete = self.is_incomplete();
+                    out.deferred_ends.incomplete = self.would_end_incomplete();
                 }
                 self.end_run(InputEnd::EndOfInput, filter, out);
             }
@@ -150,21 +150,21 @@ impl RunState {
     }
 
     /// Ends the run before a prompt, if that was requested and no tool of the reply is running.
-    pub(super) fn end_run_before_prompt(
+    pub(super) fn end_requested_run_before_prompt(
         &mut self,
         filter: &mut Filter,
         out: &mut EventEmitter<'_>,
     ) {
         if let FinishState::Requested(finisher) | FinishState::ToolsEnded(finisher) =
             self.finish_state
-            && !self.open_tools.has_open_from_step(finisher.first_step)
+            && !self.open_tools.has_open_at_or_after_step(finisher.first_step)
         {
             self.end_run_if_requested(filter, out);
         }
     }
 
     /// True if the end was requested and the tools of the reply have ended.
-    pub(super) fn is_ready_to_end(&self) -> bool {
+    pub(super) fn is_requested_end_ready(&self) -> bool {
         matches!(self.finish_state, FinishState::ToolsEnded(_))
     }
 
@@ -175,7 +175,7 @@ impl RunState {
     }
 
     /// Withdraws the finish request if its message is among `messages`.
-    pub(super) fn withdraw_finish_request(&mut self, messages: &[MessageId]) {
+    pub(super) fn withdraw_finish_of_messages(&mut self, messages: &[MessageId]) {
         if let FinishState::Requested(FinishOrigin { message: Some(message), .. })
         | FinishState::ToolsEnded(FinishOrigin { message: Some(message), .. }) =
             self.finish_state

@@ -108,6 +108,11 @@ impl EventOrderChecker {
             return Ok(());
         }
         ensure(self.started, EventOrderError::RunNotStarted)?;
+        self.apply_within_run(event)
+    }
+
+    /// Checks an event between the start and the end of the run.
+    fn apply_within_run(&mut self, event: &Event<'_>) -> Result<(), EventOrderError> {
         match event {
             Event::RoundStarted { round, .. } => {
                 ensure(self.open_round.replace(*round).is_none(), EventOrderError::RoundAlreadyOpen)
@@ -116,7 +121,9 @@ impl EventOrderChecker {
                 ensure(self.open_message.is_none(), EventOrderError::LeftOpen)?;
                 ensure(self.open_round.take() == Some(*round), EventOrderError::NoSuchRound)
             }
-            Event::MessageStarted { message, round, .. } => self.start_message(*message, *round),
+            Event::MessageStarted { message, round, .. } => {
+                self.check_and_start_message(*message, *round)
+            }
             Event::TextAppended { message, text } => {
                 ensure(!text.is_empty(), EventOrderError::EmptyText)?;
                 ensure(self.open_message == Some(*message), EventOrderError::NoSuchMessage)
@@ -149,7 +156,7 @@ impl EventOrderChecker {
                 self.open_message = self.open_message.filter(|open| !messages.contains(open));
                 Ok(())
             }
-            Event::RunEnded { ending } => self.end_run(ending),
+            Event::RunEnded { ending } => self.check_and_end_run(ending),
             // Allowed anywhere in a run.
             Event::RunStarted { .. }
             | Event::SourceCited { .. }
@@ -180,7 +187,11 @@ impl EventOrderChecker {
     }
 
     /// Checks that a message may start and opens it.
-    fn start_message(&mut self, message: MessageId, round: u32) -> Result<(), EventOrderError> {
+    fn check_and_start_message(
+        &mut self,
+        message: MessageId,
+        round: u32,
+    ) -> Result<(), EventOrderError> {
         ensure(self.open_round == Some(round), EventOrderError::NoSuchRound)?;
         ensure(self.open_message.replace(message).is_none(), EventOrderError::MessageAlreadyOpen)?;
         ensure(message.0 == self.message_count, EventOrderError::IdNotNext)?;
@@ -189,7 +200,7 @@ impl EventOrderChecker {
     }
 
     /// Checks that nothing is open at the end of the run.
-    fn end_run(&mut self, ending: &Ending<'_>) -> Result<(), EventOrderError> {
+    fn check_and_end_run(&mut self, ending: &Ending<'_>) -> Result<(), EventOrderError> {
         self.ended = true;
         let closed = self.open_round.is_none() && self.open_message.is_none();
         let asks_stay_open = ending.stop.is_some_and(StopReason::can_leave_asks_open);

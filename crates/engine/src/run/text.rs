@@ -1,13 +1,13 @@
-//! State of the open message and reasoning: blank text held back, text passed through the filter.
+//! State of the open message: blank text held back, text passed through the filter.
 
 use crate::event::{
-    DroppedReason, Event, HeldReason, MarkupClass, MessageId, ReasoningOrigin, StepId, Trace,
-    UnrecognisedReason,
+    DroppedReason, Event, HeldReason, MarkupClass, MessageId, Trace, UnrecognisedReason,
 };
 use crate::filter::{Filter, Piece, TagClass};
 use crate::limits::LEADING_BLANK_BYTES_MAX;
 
 use super::fingerprint::Fingerprint;
+use super::reasoning::ReasoningState;
 use super::{EndedPart, EventEmitter, RunState};
 
 /// State of the current message.
@@ -43,21 +43,6 @@ pub(super) enum AfterReasoningTag {
     Yes,
 }
 
-/// State of the current reasoning step.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum ReasoningState {
-    None,
-    /// Announced, but empty or blank so far.
-    Blank {
-        origin: ReasoningOrigin,
-        text: String,
-    },
-    Open {
-        step: StepId,
-        origin: ReasoningOrigin,
-    },
-}
-
 impl RunState {
     /// Appends raw text from the source and emits what the filter makes of it.
     pub(super) fn append_text(
@@ -69,28 +54,19 @@ impl RunState {
         if text.is_empty() {
             return;
         }
-        self.ensure_round(filter, out);
-        if self.is_past_end() {
+        self.ensure_round_for_new_output(filter, out);
+        if self.should_drop_late_text() {
             return RunState::trace_late_text(text, out);
         }
         self.trace_first_token(out);
         if !matches!(self.reasoning_state, ReasoningState::None) && !self.is_reasoning_from_tag() {
-            self.end_reasoning(out);
+            self.close_reasoning_and_defer_end(out);
         }
         filter.push(text, &mut |piece| self.apply_piece(piece, out));
         if 0 < filter.held_bytes() {
             let bytes = filter.held_bytes();
             out.sink.on_trace(Trace::Held { bytes, reason: HeldReason::Markup });
         }
-    }
-
-    /// True if the current reasoning came from a tag in the text.
-    fn is_reasoning_from_tag(&self) -> bool {
-        matches!(
-            self.reasoning_state,
-            ReasoningState::Blank { origin: ReasoningOrigin::Tag, .. }
-                | ReasoningState::Open { origin: ReasoningOrigin::Tag, .. }
-        )
     }
 
     /// Emits the events for one piece of filtered text.
@@ -111,7 +87,7 @@ impl RunState {
             Piece::Markup(MarkupClass::Reasoning, text) => {
                 self.hide_blank_before_tag(out);
                 if self.is_reasoning_from_tag() {
-                    self.end_reasoning(out);
+                    self.close_reasoning_and_defer_end(out);
                 }
                 out.emit_hidden_markup(MarkupClass::Reasoning, text);
             }
@@ -125,14 +101,14 @@ impl RunState {
 
     /// Appends visible text to the message; starts one at the first non-blank character.
     pub(super) fn append_visible_text(&mut self, text: &str, out: &mut EventEmitter<'_>) {
-        self.finish_request.apply_visible_text(text);
+        self.finish_request.drop_tentative_if_text_follows(text);
         if let MessageState::Open { id, fingerprint: print } = &mut self.message_state {
             print.push(text);
             if let Some(cumulative) = &mut self.cumulative {
                 cumulative.visible.push_str(text);
             }
             let message = *id;
-            out.emit(Event::TextAppended { message, text: text.into() });
+            out.emit_after_deferred_ends(Event::TextAppended { message, text: text.into() });
             return;
         }
         let (mut blank, after_tag) =
@@ -159,7 +135,7 @@ impl RunState {
         self.ensure_open_message(out);
         let kept = match after_tag {
             AfterReasoningTag::No => 0,
-            AfterReasoningTag::Yes => tag_spacing_len(&blank, &text[..first]),
+            AfterReasoningTag::Yes => white_space_len_owned_by_tag(&blank, &text[..first]),
         };
         let (layout, rest) = split_concatenated(&blank, text, kept);
         if !layout.is_empty() {
@@ -198,7 +174,11 @@ impl RunState {
         let id = MessageId(self.message_count);
         self.message_count += 1;
         let phase = self.next_message_phase.take();
-        out.emit(Event::MessageStarted { message: id, round: self.current_round_number(), phase });
+        out.emit_after_deferred_ends(Event::MessageStarted {
+            message: id,
+            round: self.current_or_last_round_number(),
+            phase,
+        });
         self.message_state = MessageState::Open { id, fingerprint: Fingerprint::default() };
         if let Some(round) = &mut self.open_round {
             round.last_message = Some((id, Fingerprint::default()));
@@ -210,7 +190,11 @@ impl RunState {
     }
 
     /// Closes the message, emits its citations and defers its end.
-    pub(super) fn end_message(&mut self, filter: &mut Filter, out: &mut EventEmitter<'_>) {
+    pub(super) fn close_message_and_defer_end(
+        &mut self,
+        filter: &mut Filter,
+        out: &mut EventEmitter<'_>,
+    ) {
         if let Some(message) = self.flush_and_close_message(filter, out) {
             self.emit_pending_citations(message, out);
             out.defer_end(EndedPart::Message(message));
@@ -226,12 +210,12 @@ impl RunState {
     ) -> Option<MessageId> {
         filter.end_message(&mut |piece| self.apply_piece(piece, out));
         if self.is_reasoning_from_tag() {
-            self.end_reasoning(out);
+            self.close_reasoning_and_defer_end(out);
         }
         let message = std::mem::replace(&mut self.message_state, MessageState::None);
         let id = message.open_id();
         self.messages_closed += 1;
-        self.settle_finish_request(id);
+        self.request_finish_at_message_end(id);
         match message {
             MessageState::None => {}
             MessageState::Blank { text, .. } => {
@@ -254,7 +238,7 @@ impl RunState {
     /// Emits the pending citations for `message`.
     fn emit_pending_citations(&mut self, message: MessageId, out: &mut EventEmitter<'_>) {
         for citation in self.pending_citations.drain(..) {
-            out.emit(Event::SourceCited { message, citation });
+            out.emit_after_deferred_ends(Event::SourceCited { message, citation });
         }
     }
 
@@ -270,113 +254,17 @@ impl RunState {
         }
         for citation in self.pending_citations.drain(..) {
             let raw = serde_json::to_string(&citation).unwrap_or_default().into();
-            out.emit(Event::Unrecognised { reason: UnrecognisedReason::Frame, raw });
-        }
-    }
-
-    /// Appends reasoning text from inside a tag.
-    fn append_tag_reasoning(&mut self, text: &str, out: &mut EventEmitter<'_>) {
-        if matches!(self.reasoning_state, ReasoningState::None) {
-            self.reasoning_state =
-                ReasoningState::Blank { origin: ReasoningOrigin::Tag, text: String::new() };
-        }
-        self.append_reasoning_text(text, out);
-    }
-
-    /// Appends reasoning from a separate field or block; ends the message unless it is blank.
-    pub(super) fn append_native_reasoning(
-        &mut self,
-        text: &str,
-        origin: ReasoningOrigin,
-        filter: &mut Filter,
-        out: &mut EventEmitter<'_>,
-    ) {
-        if text.is_empty() {
-            return;
-        }
-        self.ensure_round(filter, out);
-        if self.is_past_end() {
-            return RunState::trace_late_text(text, out);
-        }
-        self.trace_first_token(out);
-        if matches!(self.reasoning_state, ReasoningState::None) || self.is_reasoning_from_tag() {
-            if text.chars().all(char::is_whitespace) {
-                self.end_reasoning(out);
-                self.reasoning_state = ReasoningState::Blank { origin, text: text.to_owned() };
-                return;
-            }
-            self.end_message(filter, out);
-            self.ensure_round(filter, out);
-            self.reasoning_state = ReasoningState::Blank { origin, text: String::new() };
-        } else if matches!(self.reasoning_state, ReasoningState::Blank { .. })
-            && !text.chars().all(char::is_whitespace)
-        {
-            let held = std::mem::replace(&mut self.reasoning_state, ReasoningState::None);
-            self.end_message(filter, out);
-            self.ensure_round(filter, out);
-            self.reasoning_state = held;
-        }
-        self.append_reasoning_text(text, out);
-    }
-
-    /// Appends text to the current reasoning; starts its step at the first non-blank character.
-    fn append_reasoning_text(&mut self, text: &str, out: &mut EventEmitter<'_>) {
-        if let ReasoningState::Blank { origin, text: blank } = &mut self.reasoning_state {
-            let origin = *origin;
-            let Some(first) = text.find(|char: char| !char.is_whitespace()) else {
-                if blank.len() + text.len() <= LEADING_BLANK_BYTES_MAX {
-                    blank.push_str(text);
-                }
-                return;
-            };
-            let blank = std::mem::take(blank);
-            let step = self.start_reasoning_step(origin, out);
-            // White space between a tag and its reasoning belongs to the tag.
-            let (layout, text) = if origin == ReasoningOrigin::Tag {
-                (blank + &text[..first], &text[first..])
-            } else {
-                if !blank.is_empty() {
-                    out.emit(Event::ReasoningAppended { step, text: blank.into() });
-                }
-                (String::new(), text)
-            };
-            if !layout.is_empty() {
-                out.emit_hidden_markup(MarkupClass::Blank, &layout);
-            }
-            out.emit(Event::ReasoningAppended { step, text: text.into() });
-        } else if let ReasoningState::Open { step, .. } = self.reasoning_state {
-            out.emit(Event::ReasoningAppended { step, text: text.into() });
-        }
-    }
-
-    /// Starts a reasoning step.
-    pub(super) fn start_reasoning_step(
-        &mut self,
-        origin: ReasoningOrigin,
-        out: &mut EventEmitter<'_>,
-    ) -> StepId {
-        let step = StepId(self.step_count);
-        self.step_count += 1;
-        out.emit(Event::ReasoningStarted { step, round: self.current_round_number(), origin });
-        self.reasoning_state = ReasoningState::Open { step, origin };
-        step
-    }
-
-    /// Ends the current reasoning and defers the end of its step.
-    pub(super) fn end_reasoning(&mut self, out: &mut EventEmitter<'_>) {
-        match std::mem::replace(&mut self.reasoning_state, ReasoningState::None) {
-            ReasoningState::Blank { origin: ReasoningOrigin::Tag, text } if !text.is_empty() => {
-                out.emit_hidden_markup(MarkupClass::Blank, &text);
-            }
-            ReasoningState::None | ReasoningState::Blank { .. } => {}
-            ReasoningState::Open { step, .. } => out.defer_end(EndedPart::Reasoning(step)),
+            out.emit_after_deferred_ends(Event::Unrecognised {
+                reason: UnrecognisedReason::Frame,
+                raw,
+            });
         }
     }
 }
 
 /// Length of the white space before a text that belongs to the tag before it: up to its last line
 /// end, because the rest is the text's indentation; all of it if it has no line end.
-pub(super) fn tag_spacing_len(blank: &str, lead: &str) -> usize {
+pub(super) fn white_space_len_owned_by_tag(blank: &str, lead: &str) -> usize {
     match (lead.rfind('\n'), blank.rfind('\n')) {
         (Some(end), _) => blank.len() + end + 1,
         (None, Some(end)) => end + 1,

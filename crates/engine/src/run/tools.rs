@@ -100,7 +100,7 @@ impl OpenTools {
             output_bytes: 0,
             executor: tool.executor,
         });
-        out.emit(Event::ToolStarted {
+        out.emit_after_deferred_ends(Event::ToolStarted {
             step,
             round,
             call: tool.call.into(),
@@ -153,7 +153,7 @@ impl OpenTools {
     }
 
     /// True if a tool with this or a later step is open.
-    pub(super) fn has_open_from_step(&self, first: StepId) -> bool {
+    pub(super) fn has_open_at_or_after_step(&self, first: StepId) -> bool {
         self.tools.iter().any(|tool| first <= tool.step)
     }
 
@@ -172,20 +172,25 @@ impl OpenTools {
             && !text.is_empty()
         {
             tool.arguments_fingerprint.push(text);
-            out.emit(Event::ArgumentsAppended { step, text: text.into() });
+            out.emit_after_deferred_ends(Event::ArgumentsAppended { step, text: text.into() });
         }
     }
 
     /// Sets a tool's whole arguments; emits nothing if they are unchanged.
-    pub(super) fn set_arguments(&mut self, step: StepId, text: &str, out: &mut EventEmitter<'_>) {
+    pub(super) fn replace_arguments_if_changed(
+        &mut self,
+        step: StepId,
+        text: &str,
+        out: &mut EventEmitter<'_>,
+    ) {
         let Some(tool) = self.find_mut(step) else { return };
         let whole = Fingerprint::from_text(text);
-        if whole.is_same_text(&tool.arguments_fingerprint) {
+        if whole.is_same_trimmed_text(&tool.arguments_fingerprint) {
             return;
         }
-        let first = tool.arguments_fingerprint.is_empty();
+        let first = tool.arguments_fingerprint.is_blank();
         tool.arguments_fingerprint = whole;
-        out.emit(if first {
+        out.emit_after_deferred_ends(if first {
             Event::ArgumentsAppended { step, text: text.into() }
         } else {
             Event::ArgumentsReplaced { step, text: text.into() }
@@ -193,21 +198,21 @@ impl OpenTools {
     }
 
     /// Emits `ToolReady`, once: the tool's arguments are complete.
-    pub(super) fn mark_ready(&mut self, step: StepId, out: &mut EventEmitter<'_>) {
+    pub(super) fn emit_tool_ready_once(&mut self, step: StepId, out: &mut EventEmitter<'_>) {
         if let Some(tool) = self.find_mut(step)
             && tool.arguments == ArgumentsState::Partial
         {
             tool.arguments = ArgumentsState::Complete;
-            out.emit(Event::ToolReady { step });
+            out.emit_after_deferred_ends(Event::ToolReady { step });
         }
     }
 
     /// Emits `ToolReady` for each open tool that had none: all arguments are complete.
-    pub(super) fn mark_all_ready(&mut self, out: &mut EventEmitter<'_>) {
+    pub(super) fn emit_all_tools_ready(&mut self, out: &mut EventEmitter<'_>) {
         for tool in &mut self.tools {
             if tool.arguments == ArgumentsState::Partial {
                 tool.arguments = ArgumentsState::Complete;
-                out.emit(Event::ToolReady { step: tool.step });
+                out.emit_after_deferred_ends(Event::ToolReady { step: tool.step });
             }
         }
     }
@@ -219,7 +224,7 @@ impl OpenTools {
         {
             tool.output_fingerprint.push(text);
             tool.output_bytes += text.len();
-            out.emit(Event::OutputAppended { step, text: text.into() });
+            out.emit_after_deferred_ends(Event::OutputAppended { step, text: text.into() });
         }
     }
 
@@ -231,13 +236,13 @@ impl OpenTools {
         out: &mut EventEmitter<'_>,
     ) {
         let Some(tool) = self.find_mut(step) else { return };
-        if tool.output_fingerprint.is_empty() {
+        if tool.output_fingerprint.is_blank() {
             self.append_output(step, text, out);
         }
     }
 
     /// Appends the new end of a cumulative output.
-    pub(super) fn append_cumulative_output(
+    pub(super) fn append_cumulative_output_if_continued(
         &mut self,
         step: StepId,
         whole: &str,
@@ -246,7 +251,7 @@ impl OpenTools {
         let Some(tool) = self.find_mut(step) else { return OutputContinuity::Continued };
         match whole.split_at_checked(tool.output_bytes) {
             Some((sent, new))
-                if Fingerprint::from_text(sent).is_same_text(&tool.output_fingerprint) =>
+                if Fingerprint::from_text(sent).is_same_trimmed_text(&tool.output_fingerprint) =>
             {
                 self.append_output(step, new, out);
                 OutputContinuity::Continued
@@ -263,10 +268,14 @@ impl OpenTools {
         detail: Option<&str>,
         out: &mut EventEmitter<'_>,
     ) -> Option<Executor> {
-        self.mark_ready(step, out);
+        self.emit_tool_ready_once(step, out);
         let at = self.tools.iter().position(|tool| tool.step == step)?;
         let tool = self.tools.remove(at);
-        out.emit(Event::ToolEnded { step, outcome, detail: detail.map(Into::into) });
+        out.emit_after_deferred_ends(Event::ToolEnded {
+            step,
+            outcome,
+            detail: detail.map(Into::into),
+        });
         Some(tool.executor)
     }
 
@@ -301,13 +310,13 @@ impl OpenTools {
 impl OpenTool {
     /// Emits `ToolEnded` for a tool that has no result.
     fn end_without_result(self, out: &mut EventEmitter<'_>) {
-        out.emit(self.arguments.end_without_result(self.step));
+        out.emit_after_deferred_ends(self.arguments.build_tool_end_without_result(self.step));
     }
 }
 
 impl ArgumentsState {
     /// Builds the end event of a tool that has no result.
-    pub(super) fn end_without_result(self, step: StepId) -> Event<'static> {
+    pub(super) fn build_tool_end_without_result(self, step: StepId) -> Event<'static> {
         let outcome = match self {
             ArgumentsState::Partial => ToolOutcome::Cut,
             ArgumentsState::Complete => ToolOutcome::NoResult,

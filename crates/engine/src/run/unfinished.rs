@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::event::{Ending, Event, FailureReason, MessageId, MessagePhase, Outcome, StepId};
 use crate::event_family;
 
-use super::ending::{ask_left_unanswered, build_ending};
+use super::ending::{build_ending, build_unanswered_ask_event};
 use super::tools::ArgumentsState;
-use super::writer::unfinished_request_ended;
+use super::writer::build_unfinished_request_end;
 
 /// Kind of an open step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl UnfinishedRun {
                 self.open_requests.remove(request.as_ref());
             }
             Event::FinalDeclared { message } => self.declared_final = Some(*message),
-            Event::Withdrawn { messages, .. } => self.withdraw_messages(messages),
+            Event::Withdrawn { messages, .. } => self.apply_withdrawal(messages),
             Event::RunEnded { .. } => self.ended = true,
             // Opens and closes nothing.
             Event::TextAppended { .. }
@@ -108,7 +108,7 @@ impl UnfinishedRun {
     }
 
     /// Marks messages as withdrawn and forgets those that are open or declared final.
-    fn withdraw_messages(&mut self, messages: &[MessageId]) {
+    fn apply_withdrawal(&mut self, messages: &[MessageId]) {
         let is_kept = |id: &MessageId| !messages.contains(id);
         self.open_message = self.open_message.filter(is_kept);
         self.declared_final = self.declared_final.filter(is_kept);
@@ -145,10 +145,10 @@ impl UnfinishedRun {
         }));
         events.extend(self.open_steps.iter().filter_map(|(&step, kind)| match kind {
             OpenStepKind::Reasoning => None,
-            OpenStepKind::Tool(arguments) => Some(arguments.end_without_result(step)),
+            OpenStepKind::Tool(arguments) => Some(arguments.build_tool_end_without_result(step)),
         }));
-        events.extend(self.open_asks.iter().cloned().map(ask_left_unanswered));
-        events.extend(self.open_requests.iter().cloned().map(unfinished_request_ended));
+        events.extend(self.open_asks.iter().cloned().map(build_unanswered_ask_event));
+        events.extend(self.open_requests.iter().cloned().map(build_unfinished_request_end));
         let message = self
             .declared_final
             .or(self.last_message)

@@ -14,7 +14,7 @@ use crate::filter::Filter;
 use crate::limits::{OPEN_ASKS_MAX, UNKNOWN_FIELDS_MAX};
 
 pub(crate) use reissue::RewindPoint;
-pub(super) use requests::unfinished_request_ended;
+pub(super) use requests::build_unfinished_request_end;
 
 use super::fingerprint::Fingerprint;
 use super::finish_request::FinishState;
@@ -110,22 +110,22 @@ impl Writer<'_> {
         if matches!(self.state.reported_end, ReportedEnd::Pending | ReportedEnd::Completed(_)) {
             self.state.reported_end = ReportedEnd::Completed(stop);
         }
-        self.emitter.deferred_ends.incomplete = self.state.is_incomplete();
+        self.emitter.deferred_ends.incomplete = self.state.would_end_incomplete();
     }
 
     /// Reports that the source failed. The first failure counts.
-    pub fn report_failed(&mut self, reason: FailureReason, detail: &str) {
-        self.interrupt(Interruption::Failed { reason, detail });
+    pub fn report_failed_and_end_text(&mut self, reason: FailureReason, detail: &str) {
+        self.end_text_as_interrupted(Interruption::Failed { reason, detail });
     }
 
     /// Reports that the source was cancelled.
-    pub fn report_cancelled(&mut self, detail: &str) {
-        self.interrupt(Interruption::Cancelled { detail });
+    pub fn report_cancelled_and_end_text(&mut self, detail: &str) {
+        self.end_text_as_interrupted(Interruption::Cancelled { detail });
     }
 
     /// Ends the open message and reasoning as incomplete. A failure or cancellation also becomes
     /// the reported end of the run, unless the run is ready to end because the agent requested it.
-    pub fn interrupt(&mut self, interruption: Interruption<'_>) {
+    pub fn end_text_as_interrupted(&mut self, interruption: Interruption<'_>) {
         match interruption {
             Interruption::Failed { reason, detail } => {
                 let verdict = match &self.state.reported_end {
@@ -136,37 +136,39 @@ impl Writer<'_> {
                         ReportedEnd::Failed { reason, detail: detail.to_owned() }
                     }
                 };
-                self.interrupt_source(verdict);
+                self.set_reported_end_and_end_text(verdict);
             }
             Interruption::Cancelled { detail } => {
-                self.interrupt_source(ReportedEnd::Cancelled { detail: detail.to_owned() });
+                self.set_reported_end_and_end_text(ReportedEnd::Cancelled {
+                    detail: detail.to_owned(),
+                });
             }
             Interruption::ReplyStopped => {
                 self.emitter.deferred_ends.incomplete = true;
                 self.end_message_and_reasoning();
                 self.emitter.emit_deferred_ends();
-                self.emitter.deferred_ends.incomplete = self.state.is_incomplete();
+                self.emitter.deferred_ends.incomplete = self.state.would_end_incomplete();
             }
         }
     }
 
     /// Sets the reported end, unless the run is ready to end, and ends the open text.
-    fn interrupt_source(&mut self, verdict: ReportedEnd) {
+    fn set_reported_end_and_end_text(&mut self, verdict: ReportedEnd) {
         let before = self.state.reported_end.clone();
-        if !self.state.is_ready_to_end() {
+        if !self.state.is_requested_end_ready() {
             self.state.reported_end = verdict;
         }
-        self.emitter.deferred_ends.incomplete = self.state.is_incomplete();
+        self.emitter.deferred_ends.incomplete = self.state.would_end_incomplete();
         self.end_message_and_reasoning();
-        if self.state.is_ready_to_end() {
+        if self.state.is_requested_end_ready() {
             self.state.reported_end = before;
-            self.emitter.deferred_ends.incomplete = self.state.is_incomplete();
+            self.emitter.deferred_ends.incomplete = self.state.would_end_incomplete();
         }
     }
 
     /// Ends one reply of several, with everything that is open in it. Returns its reported end,
     /// which is the run's unless another reply follows; `Pending` if the reply was cut off.
-    pub fn end_reply(&mut self) -> ReportedEnd {
+    pub fn end_reply_returning_reported_end(&mut self) -> ReportedEnd {
         let verdict = self.state.reported_end.clone();
         if verdict == ReportedEnd::Pending {
             self.state.reported_end = ReportedEnd::Cancelled { detail: String::new() };
@@ -180,7 +182,7 @@ impl Writer<'_> {
     /// Resets the reported end of the last reply: its tools run, and the run continues.
     pub fn clear_reported_end(&mut self) {
         self.state.reported_end = ReportedEnd::Pending;
-        self.emitter.deferred_ends.incomplete = self.state.is_incomplete();
+        self.emitter.deferred_ends.incomplete = self.state.would_end_incomplete();
     }
 
     /// Closes everything that is open and emits `RunEnded`.
@@ -208,13 +210,13 @@ impl Writer<'_> {
 impl Writer<'_> {
     /// Ends the open round and starts one (a model call); ends the run instead if that was
     /// requested.
-    pub fn start_round(&mut self, model: Option<&str>, response: Option<&str>) {
-        self.state.start_round(model, response, self.filter, &mut self.emitter);
+    pub fn start_round_or_end_run(&mut self, model: Option<&str>, response: Option<&str>) {
+        self.state.start_round_or_end_run(model, response, self.filter, &mut self.emitter);
     }
 
     /// Starts a round if none is open, or if the open one has its tool results.
-    pub fn ensure_round(&mut self) {
-        self.state.ensure_round(self.filter, &mut self.emitter);
+    pub fn ensure_round_for_new_output(&mut self) {
+        self.state.ensure_round_for_new_output(self.filter, &mut self.emitter);
     }
 
     /// True if a round is open.
@@ -232,24 +234,28 @@ impl Writer<'_> {
 
     /// Updates the usage of the open round, emitted at its end; newer numbers replace older ones.
     /// Emits it at once if no round is open.
-    pub fn update_round_usage(&mut self, usage: Usage) {
+    pub fn update_or_emit_round_usage(&mut self, usage: Usage) {
         match &mut self.state.open_round {
-            Some(round) => round.usage.get_or_insert_default().update(usage),
-            None => self.emitter.emit(Event::UsageReported { scope: UsageScope::Round, usage }),
+            Some(round) => round.usage.get_or_insert_default().overwrite_reported_numbers(usage),
+            None => self
+                .emitter
+                .emit_after_deferred_ends(Event::UsageReported { scope: UsageScope::Round, usage }),
         }
     }
 
     /// Emits the usage of the open round before its end.
-    pub fn emit_round_usage(&mut self) {
+    pub fn take_and_emit_round_usage(&mut self) {
         let usage = self.state.open_round.as_mut().and_then(|round| round.usage.take());
         if let Some(usage) = usage {
-            self.emitter.emit(Event::UsageReported { scope: UsageScope::Round, usage });
+            self.emitter
+                .emit_after_deferred_ends(Event::UsageReported { scope: UsageScope::Round, usage });
         }
     }
 
     /// Emits the usage of the whole run.
     pub fn emit_run_usage(&mut self, usage: Usage) {
-        self.emitter.emit(Event::UsageReported { scope: UsageScope::Run, usage });
+        self.emitter
+            .emit_after_deferred_ends(Event::UsageReported { scope: UsageScope::Run, usage });
     }
 }
 
@@ -263,8 +269,11 @@ impl Writer<'_> {
     /// Ends the open text and emits a prompt. Ends the run first if the agent requested that.
     pub fn append_prompt_with_images(&mut self, text: &str, images: &[Image<'_>]) {
         self.end_message_and_reasoning();
-        self.state.end_run_before_prompt(self.filter, &mut self.emitter);
-        self.emitter.emit(Event::PromptReceived { text: text.into(), images: images.to_vec() });
+        self.state.end_requested_run_before_prompt(self.filter, &mut self.emitter);
+        self.emitter.emit_after_deferred_ends(Event::PromptReceived {
+            text: text.into(),
+            images: images.to_vec(),
+        });
     }
 
     /// Opens an ask without digest and expiry.
@@ -299,7 +308,7 @@ impl Writer<'_> {
             self.resolve_ask(&oldest, "", AnsweredBy::Nobody);
         }
         self.state.open_asks.push(ask.to_owned());
-        self.emitter.emit(Event::AskOpened {
+        self.emitter.emit_after_deferred_ends(Event::AskOpened {
             ask: ask.into(),
             kind,
             text: text.into(),
@@ -316,22 +325,26 @@ impl Writer<'_> {
             return;
         };
         self.state.open_asks.remove(at);
-        self.emitter.emit(Event::AskResolved { ask: ask.into(), answer: answer.into(), by });
+        self.emitter.emit_after_deferred_ends(Event::AskResolved {
+            ask: ask.into(),
+            answer: answer.into(),
+            by,
+        });
     }
 
     /// Emits a notice.
     pub fn append_notice(&mut self, level: NoticeLevel, text: &str) {
-        self.emitter.emit(Event::NoticeGiven { level, text: text.into() });
+        self.emitter.emit_after_deferred_ends(Event::NoticeGiven { level, text: text.into() });
     }
 
     /// Emits any other event that opens and closes nothing.
-    pub fn append_event(&mut self, event: Event<'_>) {
+    pub fn append_stateless_event(&mut self, event: Event<'_>) {
         self.state.failure_reported |= matches!(event, Event::RetryScheduled { .. });
-        self.emitter.emit(event);
+        self.emitter.emit_after_deferred_ends(event);
     }
 
     /// Withdraws all messages and steps of the open round and ends it.
-    pub fn withdraw_round(&mut self) {
+    pub fn withdraw_and_end_round(&mut self) {
         self.close_before_withdrawal();
         let Some(round) = &mut self.state.open_round else {
             return;
@@ -346,7 +359,7 @@ impl Writer<'_> {
         self.state.mark_messages_withdrawn(&messages);
         self.state.finish_state = FinishState::NotRequested;
         if !messages.is_empty() || !steps.is_empty() {
-            self.emitter.emit(Event::Withdrawn { messages, steps });
+            self.emitter.emit_after_deferred_ends(Event::Withdrawn { messages, steps });
         }
         self.end_round(None);
     }
@@ -369,6 +382,6 @@ impl Writer<'_> {
 
     /// Emits input that was not recognised.
     pub fn append_unrecognised(&mut self, reason: UnrecognisedReason, raw: &str) {
-        self.emitter.emit(Event::Unrecognised { reason, raw: raw.into() });
+        self.emitter.emit_after_deferred_ends(Event::Unrecognised { reason, raw: raw.into() });
     }
 }

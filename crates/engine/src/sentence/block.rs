@@ -32,7 +32,7 @@ enum Block {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Blocks {
+pub(super) struct BlockSplitter {
     scanner: BlockScanner,
     block: Block,
     /// The start of the line, while it is read.
@@ -45,9 +45,9 @@ pub(super) struct Blocks {
     quoted: bool,
 }
 
-impl Blocks {
-    pub(super) fn new() -> Blocks {
-        Blocks {
+impl BlockSplitter {
+    pub(super) fn new() -> BlockSplitter {
+        BlockSplitter {
             // Code blocks are one piece, also those whose lines are not indented as their item is.
             scanner: BlockScanner::new(FenceInItem::EndsWhenClosed),
             block: Block::None,
@@ -59,19 +59,23 @@ impl Blocks {
     }
 
     /// Reads `c` and decides about it and `held`, the text held before it.
-    pub(super) fn read(&mut self, c: char, held: &str) -> CharDecision {
-        let found = self.scan(c);
+    pub(super) fn push_char(&mut self, c: char, held: &str) -> CharDecision {
+        let found = self.push_char_to_scanner(c);
         if !held.is_empty() && SENTENCE_HELD_BYTES_MAX < held.len() + c.len_utf8() {
-            return self.give_up(c, held);
+            return self.decide_at_hold_limit(c, held);
         }
-        if self.goes_on_with_fence(held) {
+        if self.end_line_start_in_fence(held) {
             return CharDecision::Pass;
         }
-        if self.line.is_some() { self.line_start(c, held) } else { self.in_line(c, found, held) }
+        if self.line.is_some() {
+            self.push_char_at_line_start(c, held)
+        } else {
+            self.push_char_in_line(c, found, held)
+        }
     }
 
     /// True if the line is surely one in a fence; then its start is no longer read.
-    fn goes_on_with_fence(&mut self, held: &str) -> bool {
+    fn end_line_start_in_fence(&mut self, held: &str) -> bool {
         let goes_on = matches!(self.block, Block::Fence { .. })
             && self.line.is_some()
             && held.is_empty()
@@ -83,13 +87,13 @@ impl Blocks {
     }
 
     /// Gives `c` to the Markdown scanner and returns what it found.
-    fn scan(&mut self, c: char) -> markdown::Found {
+    fn push_char_to_scanner(&mut self, c: char) -> markdown::Found {
         if c.is_ascii() {
-            return self.scanner.read(c as u8);
+            return self.scanner.push_byte(c as u8);
         }
         let mut found = markdown::Found::More;
         for &byte in c.encode_utf8(&mut [0; 4]).as_bytes() {
-            match self.scanner.read(byte) {
+            match self.scanner.push_byte(byte) {
                 markdown::Found::More => {}
                 other => found = other,
             }
@@ -99,14 +103,14 @@ impl Blocks {
 
     /// Reads the beginning of a text in which no piece can end: plain words of a paragraph, the
     /// rest of a line of another block. Returns its length in bytes.
-    pub(super) fn skip(&mut self, text: &str) -> usize {
+    pub(super) fn consume_text_without_break(&mut self, text: &str) -> usize {
         if self.line.is_some() {
             return 0;
         }
         let len = match &mut self.block {
             Block::Paragraph(prose) => prose.skip_words(text),
             Block::Fence { .. } => {
-                let is_decided = self.scanner.kind().is_some();
+                let is_decided = self.scanner.line_kind().is_some();
                 return if is_decided { line_len(text) } else { 0 };
             }
             Block::Line | Block::Table { .. } | Block::Indented | Block::Item(None) => {
@@ -116,11 +120,11 @@ impl Blocks {
         };
         self.filled |= !text[..len].trim_start().is_empty();
         let is_words = matches!(self.block, Block::Paragraph(_));
-        if is_words && self.scanner.kind().is_some() {
-            self.scanner.pass_text(&text.as_bytes()[..len]);
+        if is_words && self.scanner.line_kind().is_some() {
+            self.scanner.push_plain_text(&text.as_bytes()[..len]);
         } else {
             for &byte in &text.as_bytes()[..len] {
-                self.scanner.read(byte);
+                self.scanner.push_byte(byte);
             }
         }
         len
@@ -128,50 +132,50 @@ impl Blocks {
 
     /// Ends the message: decides whether a piece ends before the held text.
     pub(super) fn finish(&mut self, held: &str) -> CharDecision {
-        let found = self.scan('\n');
+        let found = self.push_char_to_scanner('\n');
         if self.line.is_some() {
-            self.line_start('\n', held)
+            self.push_char_at_line_start('\n', held)
         } else {
-            self.in_line('\n', found, held)
+            self.push_char_in_line('\n', found, held)
         }
     }
 
     /// Decides that no piece ends before the held text, because the hold limit is reached. Reads
     /// `c` too.
-    fn give_up(&mut self, c: char, held: &str) -> CharDecision {
+    fn decide_at_hold_limit(&mut self, c: char, held: &str) -> CharDecision {
         match (&mut self.block, &mut self.line) {
             (Block::Paragraph(prose), Some(_)) => {
                 prose.discard_stop();
-                self.text(c)
+                self.push_line_start_as_text(c)
             }
             (Block::Paragraph(prose), None) => prose.reject_possible_end(c, held),
             (_, Some(line)) => {
                 line.settled = true;
-                self.line_start(c, "")
+                self.push_char_at_line_start(c, "")
             }
             (_, None) => CharDecision::Pass,
         }
     }
 
     /// Ends the open piece, if it has more than white space and markers.
-    fn break_piece(&mut self) -> CharDecision {
+    fn break_if_piece_filled(&mut self) -> CharDecision {
         if std::mem::take(&mut self.filled) { CharDecision::Break } else { CharDecision::Pass }
     }
 
-    fn in_line(&mut self, c: char, found: markdown::Found, held: &str) -> CharDecision {
+    fn push_char_in_line(&mut self, c: char, found: markdown::Found, held: &str) -> CharDecision {
         let mut verdict = CharDecision::Pass;
         match &mut self.block {
             Block::Paragraph(prose) => verdict = prose.push_char(c, held),
             Block::Item(Some(next)) => {
                 verdict = next.step(c);
                 if verdict == CharDecision::Break {
-                    return self.break_piece();
+                    return self.break_if_piece_filled();
                 }
             }
             Block::Fence { ticks } => match found {
                 markdown::Found::Ticks { len } => *ticks = len,
-                markdown::Found::Line(kind) if kind.has_inline() => {
-                    let mut prose = ProseScanner::inside_inline_code(*ticks);
+                markdown::Found::Line(kind) if kind.can_have_inline_markup() => {
+                    let mut prose = ProseScanner::new_inside_inline_code(*ticks);
                     prose.push_char(c, "");
                     self.block = Block::Paragraph(prose);
                 }
@@ -189,7 +193,7 @@ impl Blocks {
     }
 
     fn end_line(&mut self) {
-        match (&self.block, self.scanner.kind()) {
+        match (&self.block, self.scanner.line_kind()) {
             (Block::Line, _) | (_, Some(LineKind::FenceClose)) => self.block = Block::None,
             _ => {}
         }
@@ -200,12 +204,12 @@ impl Blocks {
         self.line = Some(LineStart::new());
     }
 
-    fn line_start(&mut self, c: char, held: &str) -> CharDecision {
+    fn push_char_at_line_start(&mut self, c: char, held: &str) -> CharDecision {
         let Some(mut line) = self.line.take() else { return CharDecision::Pass };
         let mut verdict = CharDecision::Pass;
-        if line.is_untouched() && !c.is_whitespace() {
-            if self.surely_ended(c, &line) {
-                verdict = self.break_piece();
+        if line.has_only_white_space() && !c.is_whitespace() {
+            if self.is_open_block_ended_by(c, &line) {
+                verdict = self.break_if_piece_filled();
                 self.block = Block::None;
             }
             line.settled = !self.filled;
@@ -213,21 +217,21 @@ impl Blocks {
         }
         if matches!(self.block, Block::Fence { .. }) && !self.scanner.may_be_in_fence() && c != '\n'
         {
-            verdict = self.break_piece();
+            verdict = self.break_if_piece_filled();
             self.block = Block::None;
             line.settled = true;
         }
         // It belongs to the paragraph, whatever it turns out to be.
-        line.settled |= self.scanner.so_far() == SoFar::Underline;
-        let found = line.step(c, &self.scanner, self.open());
+        line.settled |= self.scanner.line_state_so_far() == SoFar::Underline;
+        let found = line.step(c, &self.scanner, self.open_block_kind());
         self.line = Some(line);
-        match self.found(found, c, held) {
+        match self.apply_line_start_finding(found, c, held) {
             CharDecision::Pass => verdict,
             other => other,
         }
     }
 
-    fn open(&self) -> Open {
+    fn open_block_kind(&self) -> Open {
         match self.block {
             Block::Paragraph(_) => Open::Paragraph,
             Block::Item(_) => Open::Item,
@@ -238,8 +242,8 @@ impl Blocks {
     }
 
     /// True if the open block is surely over, now that a line begins with `c`.
-    fn surely_ended(&self, c: char, line: &LineStart) -> bool {
-        let is_code = self.scanner.kind() == Some(LineKind::IndentedCode);
+    fn is_open_block_ended_by(&self, c: char, line: &LineStart) -> bool {
+        let is_code = self.scanner.line_kind() == Some(LineKind::IndentedCode);
         if self.blank {
             return !(is_code && self.block == Block::Indented);
         }
@@ -254,7 +258,7 @@ impl Blocks {
         }
     }
 
-    fn found(&mut self, found: Found, c: char, held: &str) -> CharDecision {
+    fn apply_line_start_finding(&mut self, found: Found, c: char, held: &str) -> CharDecision {
         let Some(line) = &mut self.line else { return CharDecision::Pass };
         let (settled, quoted) = (line.settled, line.is_quoted());
         let block = match found {
@@ -262,22 +266,24 @@ impl Blocks {
             Found::More if c.is_whitespace() && held.is_empty() => return CharDecision::Pass,
             Found::More => return CharDecision::Hold,
             Found::Blank => {
-                self.blank = !line.is_in_item();
+                self.blank = !line.has_item_marker();
                 self.quoted = quoted;
                 self.begin_line();
                 return CharDecision::Pass;
             }
-            Found::Text => return self.text(c),
-            Found::Item => return self.item(c),
+            Found::Text => return self.push_line_start_as_text(c),
+            Found::Item => return self.begin_item_after_marker(c),
             Found::Underline => {
-                let is_table = self.scanner.kind() == Some(LineKind::TableDelimiters);
+                let is_table = self.scanner.line_kind() == Some(LineKind::TableDelimiters);
                 self.block = if is_table { Block::Table { bars: false } } else { Block::None };
                 self.begin_line();
                 return CharDecision::Pass;
             }
-            Found::FenceLine => return self.go_on(c),
-            Found::Table if matches!(self.block, Block::Table { .. }) => return self.go_on(c),
-            Found::Indented if self.block == Block::Indented => return self.go_on(c),
+            Found::FenceLine => return self.continue_open_block(c),
+            Found::Table if matches!(self.block, Block::Table { .. }) => {
+                return self.continue_open_block(c);
+            }
+            Found::Indented if self.block == Block::Indented => return self.continue_open_block(c),
             Found::Indented => Block::Indented,
             Found::Heading | Found::Rule => Block::Line,
             Found::Fence => Block::Fence { ticks: 0 },
@@ -286,7 +292,7 @@ impl Blocks {
         self.line = None;
         self.quoted = quoted;
         self.block = block;
-        let verdict = if settled { CharDecision::Pass } else { self.break_piece() };
+        let verdict = if settled { CharDecision::Pass } else { self.break_if_piece_filled() };
         self.filled = true;
         if c == '\n' {
             self.end_line();
@@ -295,7 +301,7 @@ impl Blocks {
     }
 
     /// Continues the open block: the line belongs to it.
-    fn go_on(&mut self, c: char) -> CharDecision {
+    fn continue_open_block(&mut self, c: char) -> CharDecision {
         self.line = None;
         if c == '\n' {
             self.end_line();
@@ -304,19 +310,19 @@ impl Blocks {
     }
 
     /// Begins an item, whose marker ended with `c`.
-    fn item(&mut self, c: char) -> CharDecision {
+    fn begin_item_after_marker(&mut self, c: char) -> CharDecision {
         let Some(line) = &mut self.line else { return CharDecision::Pass };
-        let mut marker = line.take_read();
+        let mut marker = line.take_undecided_text();
         if !c.is_whitespace() {
             marker.push(c);
         }
         self.quoted = line.is_quoted();
-        if !line.is_in_item() {
+        if !line.has_item_marker() {
             self.block = Block::Item(NextMarker::after(&marker));
         }
         let settled = line.settled;
-        line.pass_item_marker();
-        let verdict = if settled { CharDecision::Pass } else { self.break_piece() };
+        line.continue_after_item_marker();
+        let verdict = if settled { CharDecision::Pass } else { self.break_if_piece_filled() };
         if c == '\n' {
             self.end_line();
         }
@@ -324,19 +330,21 @@ impl Blocks {
     }
 
     /// Reads the start of the line, and `c`, as text.
-    fn text(&mut self, c: char) -> CharDecision {
+    fn push_line_start_as_text(&mut self, c: char) -> CharDecision {
         let Some(mut line) = self.line.take() else { return CharDecision::Pass };
         self.quoted = line.is_quoted();
-        let read = line.take_read();
+        let read = line.take_undecided_text();
         let mut verdict = CharDecision::Pass;
         let ended = match self.block {
             Block::Table { bars } => bars,
             // A paragraph began that is not the item's first.
-            Block::Item(_) => !line.is_in_item() && self.scanner.kind() == Some(LineKind::Text),
+            Block::Item(_) => {
+                !line.has_item_marker() && self.scanner.line_kind() == Some(LineKind::Text)
+            }
             _ => false,
         };
         if ended {
-            verdict = self.break_piece();
+            verdict = self.break_if_piece_filled();
             self.block = Block::None;
         }
         if !matches!(self.block, Block::Paragraph(_) | Block::Item(_) | Block::Table { .. }) {

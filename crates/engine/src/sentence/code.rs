@@ -14,7 +14,7 @@ pub(super) struct InlineCode {
 
 impl InlineCode {
     /// Creates the state inside code that a run of `len` back-ticks opened.
-    pub(super) fn opened(len: usize) -> InlineCode {
+    pub(super) fn new_inside_code(len: usize) -> InlineCode {
         InlineCode { open: Some(len), run: 0, glued: false }
     }
 
@@ -24,7 +24,7 @@ impl InlineCode {
     }
 
     /// Reads `c`, `before` being the character before it. Returns true if it is code or its edge.
-    pub(super) fn step(&mut self, c: char, before: char) -> bool {
+    pub(super) fn push_char_and_is_code(&mut self, c: char, before: char) -> bool {
         if c == '`' && (before != '\\' || self.open.is_some() || 0 < self.run) {
             if self.run == 0 {
                 self.glued = before.is_alphanumeric();

@@ -78,7 +78,7 @@ impl LineStart {
     }
 
     /// True if nothing but white space of the line has been read.
-    pub(super) fn is_untouched(&self) -> bool {
+    pub(super) fn has_only_white_space(&self) -> bool {
         self.place != Place::AfterMark
     }
 
@@ -91,23 +91,23 @@ impl LineStart {
         self.quoted
     }
 
-    pub(super) fn is_in_item(&self) -> bool {
+    pub(super) fn has_item_marker(&self) -> bool {
         self.in_item
     }
 
-    pub(super) fn take_read(&mut self) -> String {
+    pub(super) fn take_undecided_text(&mut self) -> String {
         std::mem::take(&mut self.read)
     }
 
     /// Goes on after the marker of an item: its content may begin with another marker.
-    pub(super) fn pass_item_marker(&mut self) {
+    pub(super) fn continue_after_item_marker(&mut self) {
         self.in_item = true;
         self.settled = true;
     }
 
     /// Reads `c`, which `blocks` has read.
     pub(super) fn step(&mut self, c: char, blocks: &BlockScanner, open: Open) -> Found {
-        let found = self.find(c, blocks, open);
+        let found = self.find_block_start(c, blocks, open);
         // Those that are deeper than Markdown is followed are quote marks here all the same.
         let quotes = c == '>' && self.read.is_empty() && found == Found::More;
         self.quoted |= quotes && !self.in_item;
@@ -123,9 +123,9 @@ impl LineStart {
         found
     }
 
-    fn find(&self, c: char, blocks: &BlockScanner, open: Open) -> Found {
+    fn find_block_start(&self, c: char, blocks: &BlockScanner, open: Open) -> Found {
         if c == '\n' {
-            return self.at_end(blocks, open);
+            return self.find_block_at_line_end(blocks, open);
         }
         if open == Open::Fence && blocks.is_in_code() {
             return Found::FenceLine;
@@ -134,7 +134,7 @@ impl LineStart {
             return Found::More;
         }
         let is_first = self.read.is_empty();
-        match blocks.so_far() {
+        match blocks.line_state_so_far() {
             _ if c == '|' && is_first && !self.in_item => Found::Table,
             _ if c == '>' && is_first => Found::More,
             SoFar::Nothing | SoFar::Marks | SoFar::Underline => Found::More,
@@ -143,14 +143,14 @@ impl LineStart {
             SoFar::Decided(LineKind::IndentedCode) => Found::Indented,
             SoFar::Decided(LineKind::Heading(_)) => Found::Heading,
             SoFar::Decided(LineKind::TableRow) if open == Open::Table => Found::Table,
-            SoFar::Decided(_) => self.find_prose_marker(c, open),
+            SoFar::Decided(_) => self.find_non_markdown_marker(c, open),
         }
     }
 
     /// Returns what a line was that ended before anything was found.
-    fn at_end(&self, blocks: &BlockScanner, open: Open) -> Found {
-        let opened_item = blocks.kept_containers() < blocks.containers().len();
-        match blocks.kind() {
+    fn find_block_at_line_end(&self, blocks: &BlockScanner, open: Open) -> Found {
+        let opened_item = blocks.kept_container_count() < blocks.containers().len();
+        match blocks.line_kind() {
             Some(LineKind::Blank) if opened_item && !self.read.is_empty() => Found::Item,
             Some(LineKind::Blank) | None => Found::Blank,
             Some(LineKind::ThematicBreak) => Found::Rule,
@@ -159,12 +159,12 @@ impl LineStart {
             Some(LineKind::Heading(_)) => Found::Heading,
             Some(LineKind::FenceOpen(_)) => Found::Fence,
             Some(_) if self.read.is_empty() => Found::Blank,
-            Some(_) => self.find_prose_marker('\n', open),
+            Some(_) => self.find_non_markdown_marker('\n', open),
         }
     }
 
     /// Finds markers that Markdown does not know, in a line that is text to it.
-    fn find_prose_marker(&self, c: char, open: Open) -> Found {
+    fn find_non_markdown_marker(&self, c: char, open: Open) -> Found {
         let mut before = self.read.chars();
         match (before.next(), before.next_back()) {
             (None, _) if c.is_ascii_lowercase() => Found::More,

@@ -54,13 +54,13 @@ impl NextMarker {
             self.matched += c.len_utf8();
             self.at_word = false;
             if is_bullet(c) {
-                return self.found();
+                return self.break_and_expect_next();
             }
             return CharDecision::Hold;
         }
         let whole = self.matched == self.expected.len();
         if whole && matches!(c, ' ' | '\t') && !self.belongs_to_word_before() {
-            return self.found();
+            return self.break_and_expect_next();
         }
         self.matched = 0;
         self.at_word = c.is_whitespace();
@@ -72,7 +72,7 @@ impl NextMarker {
         CharDecision::Pass
     }
 
-    fn found(&mut self) -> CharDecision {
+    fn break_and_expect_next(&mut self) -> CharDecision {
         if let Some(next) = NextMarker::after(&self.expected) {
             *self = next;
         }

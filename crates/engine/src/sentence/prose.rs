@@ -5,17 +5,21 @@
 //!
 //! Invariant: only the word after a possible end, with the marks before it, is held.
 
+mod possible_end;
+
 use crate::limits::SENTENCE_WORD_BYTES_MAX;
 
 use super::chars::{
-    StopMark, is_cjk, is_continuation_mark, is_emoji, is_greek, is_invisible_or_combining,
+    StopMark, is_cjk, is_continuation_mark, is_emoji, is_invisible_or_combining,
     is_japanese_quote_particle, stop_mark,
 };
 use super::code::InlineCode;
 use super::enclosure::OpenEnclosures;
 use super::lookahead::{EndDecision, Lookahead, PossibleEnd};
 use super::stop::SentenceStop;
-use super::words::{self, DotClass};
+use super::words;
+
+use possible_end::possible_end_of_spaced_dots;
 
 /// Decision about a character and the held text before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,12 +75,6 @@ pub(super) struct ProseScanner {
     last_letter: char,
 }
 
-/// Most words before a year at the start of a sentence: "W dniu 3 maja 1791 r. Sejm".
-const OPENING_WORDS_MAX: usize = 5;
-
-/// Fewest letters of a Greek word that is not an abbreviation.
-const GREEK_LETTERS_MIN: usize = 4;
-
 impl ProseScanner {
     pub(super) fn new() -> ProseScanner {
         ProseScanner {
@@ -92,9 +90,9 @@ impl ProseScanner {
     }
 
     /// Creates a scanner inside inline code that `len` back-ticks opened.
-    pub(super) fn inside_inline_code(len: usize) -> ProseScanner {
+    pub(super) fn new_inside_inline_code(len: usize) -> ProseScanner {
         ProseScanner {
-            inline_code: InlineCode::opened(len),
+            inline_code: InlineCode::new_inside_code(len),
             previous_char: '`',
             ..ProseScanner::new()
         }
@@ -230,7 +228,7 @@ impl ProseScanner {
             return;
         }
         let before = std::mem::replace(&mut self.previous_char, c);
-        if self.inline_code.step(c, before) {
+        if self.inline_code.push_char_and_is_code(c, before) {
             self.push_word_char(c);
             return;
         }
@@ -328,83 +326,11 @@ impl ProseScanner {
         }
         CharDecision::Pass
     }
-
-    /// Returns the possible end that `stop` is; `None` if it ends no sentence.
-    fn possible_end_of_stop(&self, stop: SentenceStop) -> Option<PossibleEnd> {
-        if self.enclosures.is_open() || stop.is_in_citation() {
-            return None;
-        }
-        let word = stop.word_end.and_then(|end| self.word.get(..end));
-        let doubt = PossibleEnd {
-            dot_class: DotClass::Plain,
-            mark: stop.mark,
-            dot_count: stop.dot_count,
-            has_closing_mark: stop.has_closing_mark,
-            is_after_greek_word: false,
-        };
-        match stop.mark {
-            StopMark::Dot if stop.stands_alone => Some(possible_end_of_spaced_dots(stop.dot_count)),
-            StopMark::Dot if stop.dot_count == 1 => match word {
-                Some(word) => self.possible_end_of_word(word, doubt),
-                None => Some(doubt),
-            },
-            StopMark::Dot | StopMark::Ellipsis if stop.is_omission(word) => None,
-            StopMark::Dot if 3 <= stop.dot_count => {
-                Some(PossibleEnd { mark: StopMark::Ellipsis, ..doubt })
-            }
-            _ => Some(doubt),
-        }
-    }
-
-    /// Refines the possible end after the word before a dot; `None` if it ends no sentence.
-    fn possible_end_of_word(&self, word: &str, doubt: PossibleEnd) -> Option<PossibleEnd> {
-        let letters = word.chars().filter(|c| c.is_alphanumeric()).count();
-        let mut class = words::classify_dot_after(word);
-        let is_label = class == DotClass::Number || class == DotClass::Starter && letters == 1;
-        if class == DotClass::Never || self.words_before == 0 && is_label {
-            return None;
-        }
-        if class == DotClass::Number && self.previous_word == PreviousWord::NumberedNoun {
-            return None;
-        }
-        class = match (class, self.previous_word) {
-            // "1. 5. 2020"
-            (DotClass::Number, PreviousWord::Ordinal) => DotClass::Starter,
-            // "5 m"
-            (DotClass::Starter, PreviousWord::Number)
-                if letters == 1 && is_lowercase_word(word) =>
-            {
-                DotClass::Plain
-            }
-            (DotClass::Year, _) if OPENING_WORDS_MAX < self.words_before => DotClass::Plain,
-            (class, _) => class,
-        };
-        let greek =
-            class == DotClass::Plain && is_greek(self.last_letter) && GREEK_LETTERS_MIN <= letters;
-        Some(PossibleEnd { dot_class: class, is_after_greek_word: greek, ..doubt })
-    }
 }
 
 /// True for "Step" and the like, in bold or not.
 fn is_numbered_noun_in_markup(word: &str) -> bool {
     words::is_numbered_noun(word.trim_start_matches(|c: char| !c.is_alphanumeric()))
-}
-
-fn is_lowercase_word(word: &str) -> bool {
-    word.chars().all(char::is_lowercase)
-}
-
-/// Possible end after dots with spaces around them: three of them are an omission.
-fn possible_end_of_spaced_dots(dots: usize) -> PossibleEnd {
-    let class = if dots == 3 { DotClass::Never } else { DotClass::Plain };
-    let mark = if 3 <= dots { StopMark::Ellipsis } else { StopMark::Dot };
-    PossibleEnd {
-        dot_class: class,
-        mark,
-        dot_count: dots,
-        has_closing_mark: false,
-        is_after_greek_word: false,
-    }
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ impl Bubbles {
                 self.base.settle_and_end_run(record, out);
             }
         }
-        self.base.emit_settled(out);
+        self.base.advance_and_emit_settled(out);
     }
 
     /// Applies an event of the active run.
@@ -67,7 +67,7 @@ impl Bubbles {
                 match self.keys_by_owner.get(&ImageOwner::Message(*message)) {
                     Some(Some(key)) => out(Patch::Append { key: *key, text: Cow::Borrowed(text) }),
                     Some(None) => {}
-                    None => self.start_bubble(*message, text, record, out),
+                    None => self.close_open_and_start_bubble(*message, text, record, out),
                 }
             }
             Event::TextRewritten { message, kept_bytes, text } => {
@@ -79,13 +79,15 @@ impl Bubbles {
             Event::MessageEnded { message, .. } => {
                 if let Some(key) = self.message_key(*message) {
                     self.ended_messages.insert(*message);
-                    self.base.complete_item(key);
+                    self.base.allow_item_to_settle(key);
                     if self.open_bubble.take_if(|open| *open == key).is_some() {
                         out(Patch::Close { key, state: ItemState::after_text_end(&record.event) });
                     }
                 }
             }
-            Event::ImageReceived { owner, image } => self.attach_image(*owner, image, record, out),
+            Event::ImageReceived { owner, image } => {
+                self.attach_image_or_start_bubble(*owner, image, record, out);
+            }
             Event::SourceCited { message, citation } => {
                 if let Some(key) = self.message_key(*message) {
                     out(Patch::Cite { key, citation: citation.clone() });
@@ -98,7 +100,7 @@ impl Bubbles {
                 let taken = owners.filter_map(|owner| known.get_mut(&owner)?.take());
                 let keys: Vec<ItemKey> = taken.collect();
                 if !keys.is_empty() {
-                    self.base.complete_items(&keys);
+                    self.base.allow_items_to_settle(&keys);
                     self.open_bubble = self.open_bubble.filter(|open| !keys.contains(open));
                     out(Patch::Withdraw { keys });
                 }
@@ -119,7 +121,7 @@ impl Bubbles {
     }
 
     /// Closes the open bubble and starts one for this message.
-    fn start_bubble<'r>(
+    fn close_open_and_start_bubble<'r>(
         &mut self,
         message: MessageId,
         text: &'r str,
@@ -152,7 +154,7 @@ impl Bubbles {
 
     /// Attaches an image to its message's bubble, which it starts if needed. A generated image gets
     /// a separate bubble; other images of steps are not shown.
-    fn attach_image<'r>(
+    fn attach_image_or_start_bubble<'r>(
         &mut self,
         owner: ImageOwner,
         image: &'r Image<'_>,
@@ -162,12 +164,14 @@ impl Bubbles {
         match owner {
             ImageOwner::Step(step) if !self.base.generates_images(step) => return,
             _ if self.keys_by_owner.contains_key(&owner) => {}
-            ImageOwner::Message(message) => self.start_bubble(message, "", record, out),
+            ImageOwner::Message(message) => {
+                self.close_open_and_start_bubble(message, "", record, out);
+            }
             ImageOwner::Step(step) => {
                 let mut item = Item::new(ItemKind::Text, &*record.run, step_item_id(step));
                 item.state = ItemState::Done;
                 let key = self.put_bubble(owner, item, record, out);
-                self.base.complete_item(key);
+                self.base.allow_item_to_settle(key);
             }
         }
         if let Some(Some(key)) = self.keys_by_owner.get(&owner) {

@@ -13,7 +13,7 @@ use crate::limits::OPEN_ASKS_MAX;
 use super::image_ref::ImageRef;
 use super::item::{Item, ItemKey, ItemKind, ItemState};
 use super::patch::{Ask, EndedRun, Patch, ResolvedAsk, Status};
-use super::reply::{FinalMessage, ReplyView};
+use super::reply::{FinalMessage, ReplyCandidates};
 use super::settled_keys::SettledKeys;
 use super::status::{OpenAskState, StatusDetail, StatusTracker};
 
@@ -23,7 +23,7 @@ pub(super) struct CommonFold {
     run: Option<String>,
     next_key: u32,
     prompts: u32,
-    reply: ReplyView,
+    reply: ReplyCandidates,
     status: StatusTracker,
     /// Image generation steps of the active run, without those of sub-agents.
     image_steps: BTreeSet<StepId>,
@@ -67,7 +67,7 @@ impl CommonFold {
             run: None,
             next_key: 0,
             prompts: 0,
-            reply: ReplyView::default(),
+            reply: ReplyCandidates::default(),
             status: StatusTracker::new(telling),
             image_steps: BTreeSet::new(),
             open_asks: Vec::new(),
@@ -84,19 +84,19 @@ impl CommonFold {
 
     /// Marks an item as complete: only a withdrawal can still change it. Emits nothing.
     /// `transcript` settles parts of items and does not read this.
-    pub(super) fn complete_item(&mut self, key: ItemKey) {
+    pub(super) fn allow_item_to_settle(&mut self, key: ItemKey) {
         self.settled_keys.mark_complete(key);
     }
 
     /// Marks items as complete.
-    pub(super) fn complete_items(&mut self, keys: &[ItemKey]) {
+    pub(super) fn allow_items_to_settle(&mut self, keys: &[ItemKey]) {
         for key in keys {
-            self.complete_item(*key);
+            self.allow_item_to_settle(*key);
         }
     }
 
     /// Advances the settled part over complete items; emits its new end if it has grown.
-    pub(super) fn emit_settled<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
+    pub(super) fn advance_and_emit_settled<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
         if let Some(settled) = self.settled_keys.advance() {
             out(Patch::Settle(settled));
         }
@@ -108,8 +108,8 @@ impl CommonFold {
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        self.settled_keys.mark_all_complete(self.next_key);
-        self.emit_settled(out);
+        self.settled_keys.settle_all_below(self.next_key);
+        self.advance_and_emit_settled(out);
         self.end_run(record, out);
     }
 
@@ -121,22 +121,22 @@ impl CommonFold {
     ) -> ViewTask {
         let Some(run) = &self.run else {
             let Event::RunStarted { .. } = record.event else {
-                return self.apply_other_run(record, out);
+                return self.resolve_ask_of_inactive_run(record, out);
             };
             self.run = Some(record.run.clone().into_owned());
             self.prompts = 0;
-            self.reply = ReplyView::default();
-            self.status = self.status.fresh();
+            self.reply = ReplyCandidates::default();
+            self.status = self.status.new_with_same_detail();
             self.image_steps.clear();
             out(Patch::Status(Status::Queued));
             out(Patch::Status(Status::Started));
             return ViewTask::ResetRun;
         };
         if *run != record.run {
-            return self.apply_other_run(record, out);
+            return self.resolve_ask_of_inactive_run(record, out);
         }
         self.reply.apply(&record.event);
-        let rest = self.apply_run_event(record, out);
+        let rest = self.apply_active_run_event(record, out);
         if rest == ViewTask::ApplyEvent {
             let is_asked = self.open_asks.iter().any(|ask| ask.run == record.run);
             let asked = if is_asked { OpenAskState::SomeOpen } else { OpenAskState::NoneOpen };
@@ -147,7 +147,7 @@ impl CommonFold {
 
     /// Applies an event of the active run: prompts, asks and image generation. Returns what is left
     /// for the view.
-    fn apply_run_event<'r>(
+    fn apply_active_run_event<'r>(
         &mut self,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
@@ -163,7 +163,7 @@ impl CommonFold {
                 item.text = Cow::Borrowed(text);
                 item.images = images.iter().map(ImageRef::from_image).collect();
                 let key = self.allocate_key();
-                self.complete_item(key);
+                self.allow_item_to_settle(key);
                 out(Patch::Put { key, item });
                 ViewTask::Skip
             }
@@ -266,7 +266,7 @@ impl CommonFold {
     }
 
     /// Applies a record of a run that is not active: only its asks can change.
-    fn apply_other_run<'r>(
+    fn resolve_ask_of_inactive_run<'r>(
         &mut self,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),

@@ -33,7 +33,7 @@ impl<'a> ImageRef<'a> {
         match image {
             Image::Url { url } => ImageRef { reference: Cow::Borrowed(url), media_type: None },
             Image::Inline { media_type, base64 } => ImageRef {
-                reference: Cow::Owned(image_reference(base64)),
+                reference: Cow::Owned(sha256_reference_of_base64(base64)),
                 media_type: Some(Cow::Borrowed(media_type)),
             },
             Image::Kept { media_type, digest } => ImageRef {
@@ -55,7 +55,7 @@ impl<'a> ImageRef<'a> {
 
 /// Returns `sha256:` and the digest of the decoded bytes, the same for inline and stored images.
 /// Invalid base64 is hashed as text.
-pub fn image_reference(base64: &str) -> String {
+pub fn sha256_reference_of_base64(base64: &str) -> String {
     let digest = match decode_base64(base64) {
         Some(bytes) => sha256_hex(&bytes),
         None => sha256_hex(base64.as_bytes()),

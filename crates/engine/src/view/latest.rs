@@ -79,9 +79,9 @@ impl Latest {
                 self.images.clear();
             }
             ViewTask::ApplyEvent => self.apply_event(record, out),
-            ViewTask::EndRun => self.end_run(record, out),
+            ViewTask::EndRun => self.show_final_and_end_run(record, out),
         }
-        self.base.emit_settled(out);
+        self.base.advance_and_emit_settled(out);
     }
 
     /// Applies an event of the active run.
@@ -92,9 +92,11 @@ impl Latest {
                     self.displayed = Displayed::OlderMessage(message);
                 }
             }
-            Event::TextAppended { message, text } => self.append_text(*message, text, record, out),
+            Event::TextAppended { message, text } => {
+                self.append_or_show_text(*message, text, record, out);
+            }
             Event::TextRewritten { message, kept_bytes, text } => {
-                if let Some(key) = self.message_key(*message) {
+                if let Some(key) = self.key_if_message_displayed(*message) {
                     let text = Cow::Borrowed(&**text);
                     out(Patch::Rewrite { key, kept_bytes: *kept_bytes, text });
                 }
@@ -110,10 +112,10 @@ impl Latest {
                 if self.base.generates_images(*step) =>
             {
                 self.images.push((*step, ImageRef::from_image(image).into_owned()));
-                self.show_image(*step, image, record, out);
+                self.attach_or_show_generated_image(*step, image, record, out);
             }
             Event::SourceCited { message, citation } => {
-                if let Some(key) = self.message_key(*message) {
+                if let Some(key) = self.key_if_message_displayed(*message) {
                     out(Patch::Cite { key, citation: citation.clone() });
                 }
             }
@@ -136,19 +138,19 @@ impl Latest {
     }
 
     /// Key of the item, if it displays this message.
-    fn message_key(&self, message: MessageId) -> Option<ItemKey> {
+    fn key_if_message_displayed(&self, message: MessageId) -> Option<ItemKey> {
         self.key.filter(|_| self.displayed.message() == Some(message))
     }
 
     /// Appends text to the message, displaying it first if needed.
-    fn append_text<'r>(
+    fn append_or_show_text<'r>(
         &mut self,
         message: MessageId,
         text: &'r str,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        match self.message_key(message) {
+        match self.key_if_message_displayed(message) {
             Some(key) => out(Patch::Append { key, text: Cow::Borrowed(text) }),
             None => {
                 self.show_message(message, text, record, out);
@@ -164,7 +166,7 @@ impl Latest {
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) -> ItemKey {
-        if let Some(key) = self.message_key(message) {
+        if let Some(key) = self.key_if_message_displayed(message) {
             return key;
         }
         let key = *self.key.get_or_insert_with(|| self.base.allocate_key());
@@ -173,19 +175,19 @@ impl Latest {
         item.at_ms = record.at_ms;
         item.text = Cow::Borrowed(text);
         out(Patch::Put { key, item });
-        self.attach_images(key, out);
+        self.attach_generated_images(key, out);
         key
     }
 
     /// Attaches all images generated in the run to the item.
-    fn attach_images<'r>(&self, key: ItemKey, out: &mut impl FnMut(Patch<'r>)) {
+    fn attach_generated_images<'r>(&self, key: ItemKey, out: &mut impl FnMut(Patch<'r>)) {
         for (_, image) in &self.images {
             out(Patch::Attach { key, image: image.clone() });
         }
     }
 
     /// Attaches a generated image to the current message, or displays it in place of an older one.
-    fn show_image<'r>(
+    fn attach_or_show_generated_image<'r>(
         &mut self,
         step: StepId,
         image: &'r Image<'_>,
@@ -201,7 +203,7 @@ impl Latest {
         let mut item = Item::new(ItemKind::Text, &*record.run, step_item_id(step));
         item.at_ms = record.at_ms;
         out(Patch::Put { key, item });
-        self.attach_images(key, out);
+        self.attach_generated_images(key, out);
     }
 
     /// Withdraws the item if its message or its images were withdrawn.
@@ -228,7 +230,11 @@ impl Latest {
     }
 
     /// Displays the final message with its images and citations, and ends the run.
-    fn end_run<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
+    fn show_final_and_end_run<'r>(
+        &mut self,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
         let state = item_state_at_run_end(record);
         let reply = self.base.final_message(record);
         match (reply, self.key) {
@@ -249,16 +255,16 @@ impl Latest {
                 for citation in reply.citations {
                     out(Patch::Cite { key, citation });
                 }
-                self.attach_images(key, out);
+                self.attach_generated_images(key, out);
             }
-            (None, Some(key)) => self.end_without_reply(key, record, out),
+            (None, Some(key)) => self.remove_text_keep_images(key, record, out),
             (None, None) => {}
         }
         self.base.settle_and_end_run(record, out);
     }
 
     /// Removes text that is no reply; keeps generated images.
-    fn end_without_reply<'r>(
+    fn remove_text_keep_images<'r>(
         &self,
         key: ItemKey,
         record: &'r Record<'_>,
@@ -274,7 +280,7 @@ impl Latest {
                 item.at_ms = record.at_ms;
                 item.state = item_state_at_run_end(record);
                 out(Patch::Put { key, item });
-                self.attach_images(key, out);
+                self.attach_generated_images(key, out);
             }
         }
     }

@@ -47,7 +47,7 @@ impl Page {
             Patch::Put { key, item } => {
                 self.items.insert(*key, item.clone().into_owned());
             }
-            Patch::Next { key, at_ms, text } => self.start_next_item(*key, *at_ms, text),
+            Patch::Next { key, at_ms, text } => self.close_last_and_insert_next(*key, *at_ms, text),
             Patch::Append { key, text } => {
                 if let Some(item) = self.items.get_mut(*key) {
                     item.text.to_mut().push_str(text);
@@ -55,7 +55,7 @@ impl Page {
             }
             Patch::Rewrite { key, kept_bytes, text } => {
                 if let Some(item) = self.items.get_mut(*key) {
-                    super::rewrite_tail(item.text.to_mut(), *kept_bytes, text);
+                    super::truncate_and_append(item.text.to_mut(), *kept_bytes, text);
                 }
             }
             Patch::Close { key, state } => {
@@ -76,7 +76,11 @@ impl Page {
             Patch::Remove { key } => {
                 self.items.remove(*key);
             }
-            Patch::Withdraw { keys } => keys.iter().for_each(|key| self.withdraw_item(*key)),
+            Patch::Withdraw { keys } => {
+                for key in keys {
+                    self.clear_item_as_withdrawn(*key);
+                }
+            }
             Patch::RoundClosed { .. } => {}
             Patch::Settle(settled) => self.settled = *settled,
             Patch::Overlay(overlay) => self.overlay = overlay.clone().map(Overlay::into_owned),
@@ -94,7 +98,7 @@ impl Page {
     }
 
     /// Closes the last item and inserts the next one of its kind.
-    fn start_next_item(&mut self, key: ItemKey, at_ms: Option<Millis>, text: &str) {
+    fn close_last_and_insert_next(&mut self, key: ItemKey, at_ms: Option<Millis>, text: &str) {
         let before = self.items.last_key().and_then(|last| self.items.get_mut(last));
         if let Some(before) = before {
             before.state = ItemState::Done;
@@ -106,7 +110,7 @@ impl Page {
     }
 
     /// Empties the item and marks it as withdrawn.
-    fn withdraw_item(&mut self, key: ItemKey) {
+    fn clear_item_as_withdrawn(&mut self, key: ItemKey) {
         if let Some(item) = self.items.get_mut(key) {
             item.state = ItemState::Withdrawn;
             item.text = Cow::Borrowed("");

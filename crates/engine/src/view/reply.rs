@@ -7,7 +7,7 @@ use super::image_ref::ImageRef;
 
 /// Keeps the messages that may turn out to be final: those of the open round, and declared ones.
 #[derive(Clone, Debug, Default)]
-pub struct ReplyView {
+pub struct ReplyCandidates {
     candidates: Vec<Candidate>,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct FinalMessage {
     pub(super) citations: Vec<Citation<'static>>,
 }
 
-impl ReplyView {
+impl ReplyCandidates {
     /// Applies one event.
     pub fn apply(&mut self, event: &Event<'_>) {
         match event {
@@ -49,7 +49,7 @@ impl ReplyView {
             }
             Event::TextRewritten { message, kept_bytes, text } => {
                 if let Some(known) = self.candidate_mut(*message) {
-                    super::rewrite_tail(&mut known.text, *kept_bytes, text);
+                    super::truncate_and_append(&mut known.text, *kept_bytes, text);
                 }
             }
             Event::ImageReceived { owner: ImageOwner::Message(message), image } => {

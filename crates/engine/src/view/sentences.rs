@@ -90,6 +90,24 @@ impl OpenMessage {
             detached: Vec::new(),
         }
     }
+
+    /// Borrows the splitter, and a writer for the pieces that it cuts.
+    fn splitter_and_writer<'a>(
+        &'a mut self,
+        pieces: &'a mut Vec<Piece>,
+        base: &'a mut CommonFold,
+    ) -> (&'a mut SentenceSplitter, PieceWriter<'a>) {
+        let writer = PieceWriter {
+            message: self.message,
+            shown_bytes: &mut self.shown_bytes,
+            open_piece: &mut self.open_piece,
+            pieces_started: &mut self.pieces_started,
+            pieces,
+            base,
+            ended_piece: None,
+        };
+        (&mut self.splitter, writer)
+    }
 }
 
 impl Sentences {
@@ -115,22 +133,22 @@ impl Sentences {
                 self.base.settle_and_end_run(record, out);
             }
         }
-        self.base.emit_settled(out);
+        self.base.advance_and_emit_settled(out);
     }
 
     /// Applies an event of the active run.
     fn apply_event(&mut self, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
         match &record.event {
             Event::TextAppended { message, text } => {
-                self.ensure_open_message(*message, record, out);
+                self.switch_open_message(*message, record, out);
                 if let Some(open) = &mut self.open_message {
                     open.text.push_str(text);
                 }
-                self.append_text(text, record, out);
+                self.split_and_show_text(text, record, out);
             }
             Event::TextRewritten { message, kept_bytes, text } => {
-                self.ensure_open_message(*message, record, out);
-                self.rewrite_message(*kept_bytes, text, record, out);
+                self.switch_open_message(*message, record, out);
+                self.withdraw_and_resplit_pieces(*kept_bytes, text, record, out);
             }
             Event::MessageEnded { message, .. } => {
                 if self.open_message.as_ref().is_some_and(|open| open.message == *message) {
@@ -138,8 +156,8 @@ impl Sentences {
                 }
             }
             Event::ImageReceived { owner: ImageOwner::Message(message), image } => {
-                let key = self.last_piece_or_empty(*message, record, out);
-                self.attach(
+                let key = self.last_piece_or_put_empty(*message, record, out);
+                self.attach_and_remember(
                     *message,
                     key,
                     Attachment::Image(ImageRef::from_image(image).into_owned()),
@@ -149,7 +167,7 @@ impl Sentences {
             Event::SourceCited { message, citation } => {
                 let last = self.pieces.iter().rev().find(|piece| piece.message == *message);
                 if let Some(&Piece { key, .. }) = last {
-                    self.attach(
+                    self.attach_and_remember(
                         *message,
                         key,
                         Attachment::Citation(citation.clone().into_owned()),
@@ -175,7 +193,7 @@ impl Sentences {
     }
 
     /// Makes `message` the open one, ending the previous one if it differs.
-    fn ensure_open_message(
+    fn switch_open_message(
         &mut self,
         message: MessageId,
         record: &Record<'_>,
@@ -188,33 +206,21 @@ impl Sentences {
     }
 
     /// Pushes text through the splitter and shows the sentences it decides on.
-    fn append_text(&mut self, text: &str, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
+    fn split_and_show_text(
+        &mut self,
+        text: &str,
+        record: &Record<'_>,
+        out: &mut impl FnMut(Patch<'_>),
+    ) {
         let Sentences { base, open_message: Some(open), pieces, .. } = self else { return };
-        let OpenMessage {
-            splitter,
-            message,
-            shown_bytes: shown,
-            open_piece: piece,
-            pieces_started: count,
-            ..
-        } = open;
-        let message = *message;
-        let mut place = PieceWriter {
-            message,
-            shown_bytes: shown,
-            open_piece: piece,
-            pieces_started: count,
-            pieces,
-            base,
-            ended_piece: None,
-        };
-        splitter.push(text, &mut |cut| place.apply_cut(cut, record, out));
-        place.close_ended_piece(ItemState::Done, out);
+        let (splitter, mut writer) = open.splitter_and_writer(pieces, base);
+        splitter.push(text, &mut |cut| writer.apply_cut(cut, record, out));
+        writer.close_ended_piece(ItemState::Done, out);
         self.reattach_detached(out);
     }
 
     /// Adds an image or citation to a piece; remembers it while the message may be rewritten.
-    fn attach(
+    fn attach_and_remember(
         &mut self,
         message: MessageId,
         key: ItemKey,
@@ -248,32 +254,15 @@ impl Sentences {
         out: &mut impl FnMut(Patch<'_>),
     ) {
         let Sentences { base, open_message: Some(open), pieces, .. } = self else { return };
-        let OpenMessage {
-            splitter,
-            message,
-            shown_bytes: shown,
-            open_piece: piece,
-            pieces_started: count,
-            ..
-        } = open;
-        let message = *message;
-        let mut place = PieceWriter {
-            message,
-            shown_bytes: shown,
-            open_piece: piece,
-            pieces_started: count,
-            pieces,
-            base,
-            ended_piece: None,
-        };
-        splitter.finish(&mut |cut| place.apply_cut(cut, record, out));
-        place.close_ended_piece(state, out);
+        let (splitter, mut writer) = open.splitter_and_writer(pieces, base);
+        splitter.finish(&mut |cut| writer.apply_cut(cut, record, out));
+        writer.close_ended_piece(state, out);
         self.reattach_detached(out);
         self.open_message = None;
     }
 
     /// Rewrites the open message: keeps the pieces before the change and splits the rest again.
-    fn rewrite_message(
+    fn withdraw_and_resplit_pieces(
         &mut self,
         kept_bytes: usize,
         text: &str,
@@ -281,7 +270,7 @@ impl Sentences {
         out: &mut impl FnMut(Patch<'_>),
     ) {
         let Some(open) = &mut self.open_message else { return };
-        super::rewrite_tail(&mut open.text, kept_bytes, text);
+        super::truncate_and_append(&mut open.text, kept_bytes, text);
         let kept = open.text.len() - text.len();
         let of_message = self.pieces.iter().filter(|piece| piece.message == open.message);
         let starts = of_message.filter_map(|piece| piece.start_byte);
@@ -300,7 +289,7 @@ impl Sentences {
         // Keys are ascending.
         let fell = open.attachments.extract_if(.., |(key, _)| changed.binary_search(key).is_ok());
         open.detached.extend(fell.map(|(_, hung)| hung));
-        self.base.complete_items(&changed);
+        self.base.allow_items_to_settle(&changed);
         if !changed.is_empty() {
             out(Patch::Withdraw { keys: changed });
         }
@@ -309,11 +298,11 @@ impl Sentences {
         open.open_piece = None;
         open.shown_bytes = start;
         let rest = open.text[start..].to_owned();
-        self.append_text(&rest, record, out);
+        self.split_and_show_text(&rest, record, out);
     }
 
     /// Returns the last piece of a message; puts an empty one if there is none.
-    fn last_piece_or_empty(
+    fn last_piece_or_put_empty(
         &mut self,
         message: MessageId,
         record: &Record<'_>,
@@ -327,7 +316,7 @@ impl Sentences {
         item.at_ms = record.at_ms;
         item.state = ItemState::Done;
         out(Patch::Put { key, item });
-        self.base.complete_item(key);
+        self.base.allow_item_to_settle(key);
         self.pieces.push(Piece { message, key, start_byte: None });
         key
     }
@@ -350,8 +339,8 @@ impl Sentences {
         if self.open_message.as_ref().is_some_and(|open| messages.contains(&open.message)) {
             self.open_message = None;
         }
-        self.cards.withdraw(steps, &mut keys);
-        self.base.complete_items(&keys);
+        self.cards.remove_and_collect_keys(steps, &mut keys);
+        self.base.allow_items_to_settle(&keys);
         if !keys.is_empty() {
             out(Patch::Withdraw { keys });
         }

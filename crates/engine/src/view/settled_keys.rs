@@ -27,7 +27,7 @@ impl SettledKeys {
     }
 
     /// Settles all items below `next_key`.
-    pub(super) fn mark_all_complete(&mut self, next_key: u32) {
+    pub(super) fn settle_all_below(&mut self, next_key: u32) {
         self.settled_below = next_key;
         self.complete.clear();
     }

@@ -74,7 +74,7 @@ impl StatusTracker {
     }
 
     /// Creates a tracker with the same detail, before any event.
-    pub(super) fn fresh(&self) -> StatusTracker {
+    pub(super) fn new_with_same_detail(&self) -> StatusTracker {
         StatusTracker::new(self.detail)
     }
 
@@ -85,7 +85,7 @@ impl StatusTracker {
         asked: OpenAskState,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        let Some(status) = self.status_after(event, asked) else { return };
+        let Some(status) = self.track_and_derive_status(event, asked) else { return };
         if status != Status::Writing {
             self.writing = None;
         }
@@ -98,7 +98,7 @@ impl StatusTracker {
 
     /// Tracks open tools and the message being written; returns the status after an event, or
     /// `None` if it does not change.
-    fn status_after<'r>(
+    fn track_and_derive_status<'r>(
         &mut self,
         event: &'r Event<'_>,
         asked: OpenAskState,

@@ -67,7 +67,7 @@ impl Steps {
     }
 
     /// Number of overlay changes after a round's first text, which are not shown.
-    pub fn suppressed_overlays(&self) -> u64 {
+    pub fn suppressed_overlay_count(&self) -> u64 {
         self.suppressed_overlays
     }
 
@@ -78,13 +78,16 @@ impl Steps {
             ViewTask::ApplyEvent => self.apply_event(record, out),
             ViewTask::EndRun => self.end_run(record, out),
         }
-        self.base.emit_settled(out);
+        self.base.advance_and_emit_settled(out);
     }
 
     /// Applies an event of the active run.
+    #[allow(clippy::too_many_lines, reason = "one arm per event, nothing else")]
     fn apply_event<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         match &record.event {
-            Event::RoundStarted { round, .. } => self.open_round(*round, record, out),
+            Event::RoundStarted { round, .. } => {
+                self.close_previous_and_open_round(*round, record, out);
+            }
             Event::RoundEnded { round, .. } if self.round.number == Some(*round) => {
                 self.close_round(record, out);
             }
@@ -92,7 +95,9 @@ impl Steps {
             | Event::TextRewritten { .. }
             | Event::MessageEnded { .. }
             | Event::SourceCited { .. } => self.apply_message_event(record, out),
-            Event::ImageReceived { owner, image } => self.attach_image(*owner, image, record, out),
+            Event::ImageReceived { owner, image } => {
+                self.attach_or_store_image(*owner, image, record, out);
+            }
             Event::ReasoningStarted { step, round, .. } => match self.thinking {
                 Thinking::Hide => self.update_overlay(out),
                 Thinking::ViewDefault | Thinking::Latest | Thinking::Show => {
@@ -156,7 +161,7 @@ impl Steps {
         }
         self.close_round(record, out);
         for step in self.open.steps_between_rounds() {
-            self.put_entry(step, out);
+            self.move_step_to_entry(step, out);
         }
         self.base.settle_and_end_run(record, out);
         self.round = Round::default();
@@ -188,13 +193,13 @@ impl Steps {
             RoundStage::Closed if step.is_reasoning() => return,
             RoundStage::Closed => {}
             RoundStage::BeforeText { .. } => {
-                step.place_at(self.round.number, StepPlacement::Folded);
+                step.set_round_and_placement(self.round.number, StepPlacement::Folded);
                 self.round.folded_steps.push(id);
                 self.round.open_folded_steps.insert(id);
             }
             RoundStage::TextStarted { .. } => {
                 let key = self.base.allocate_key();
-                step.place_at(self.round.number, StepPlacement::Inline(key));
+                step.set_round_and_placement(self.round.number, StepPlacement::Inline(key));
                 step.item.index = Some(self.round.take_next_index());
                 self.round.inline_steps.push(id);
                 self.placed.insert((id, key));
@@ -215,16 +220,16 @@ impl Steps {
         at_ms: Option<Millis>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        match self.open.end_step(id, state, detail, at_ms) {
+        match self.open.mark_step_ended(id, state, detail, at_ms) {
             None | Some(StepPlacement::NestedIn(_)) => {}
-            Some(StepPlacement::BetweenRounds) => self.put_entry(id, out),
+            Some(StepPlacement::BetweenRounds) => self.move_step_to_entry(id, out),
             Some(StepPlacement::Folded) => {
                 self.round.open_folded_steps.remove(&id);
                 self.update_overlay(out);
             }
             Some(StepPlacement::Inline(key)) => {
                 if let Some(settled) = self.open.take_step(id) {
-                    self.base.complete_item(key);
+                    self.base.allow_item_to_settle(key);
                     out(Patch::Put { key, item: settled.item });
                 }
                 self.update_overlay(out);
@@ -233,10 +238,10 @@ impl Steps {
     }
 
     /// Removes a step outside any round and puts its result, if any, as an entry.
-    fn put_entry<'r>(&mut self, id: StepId, out: &mut impl FnMut(Patch<'r>)) {
-        if let Some(item) = self.open.take_entry_item(id) {
+    fn move_step_to_entry<'r>(&mut self, id: StepId, out: &mut impl FnMut(Patch<'r>)) {
+        if let Some(item) = self.open.take_step_as_entry(id) {
             let key = self.base.allocate_key();
-            self.base.complete_item(key);
+            self.base.allow_item_to_settle(key);
             self.placed.insert((id, key));
             out(Patch::Put { key, item });
         }
@@ -252,7 +257,10 @@ impl Steps {
         let mut keys = Vec::new();
         for message in messages {
             keys.extend(
-                self.messages.get_mut(message).map(MessageParts::withdraw).unwrap_or_default(),
+                self.messages
+                    .get_mut(message)
+                    .map(MessageParts::take_all_part_keys)
+                    .unwrap_or_default(),
             );
         }
         self.open_part = self.open_part.filter(|open| !keys.contains(open));
@@ -266,7 +274,7 @@ impl Steps {
                 keys.push(key);
             }
         }
-        self.base.complete_items(&keys);
+        self.base.allow_items_to_settle(&keys);
         if !keys.is_empty() {
             out(Patch::Withdraw { keys });
         }

@@ -61,7 +61,7 @@ impl TextView {
                     MessageText::All(said) => said,
                     MessageText::TooLong => String::new(),
                 };
-                super::rewrite_tail(&mut whole, *kept_bytes, text);
+                super::truncate_and_append(&mut whole, *kept_bytes, text);
                 self.message = None;
                 self.append_text(*message, &whole, out);
             }

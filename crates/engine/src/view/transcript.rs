@@ -125,10 +125,10 @@ impl Transcript {
         });
         match rest {
             ViewTask::Skip => {}
-            ViewTask::ResetRun => self.start_run(record),
+            ViewTask::ResetRun => self.reset_active_run(record),
             ViewTask::ApplyEvent => self.apply_event(record, out),
             ViewTask::ResolveLateAsk => self.apply_ask_event(record, out),
-            ViewTask::EndRun => self.end_run(record, out),
+            ViewTask::EndRun => self.close_items_and_put_ending(record, out),
         }
         if let Some(settled) = self.settling.advance_settled_end() {
             out(Patch::Settle(settled));
@@ -139,7 +139,7 @@ impl Transcript {
     }
 
     /// Resets the run state; open asks are kept.
-    fn start_run(&mut self, record: &Record<'_>) {
+    fn reset_active_run(&mut self, record: &Record<'_>) {
         let asks = std::mem::take(&mut self.active_run.open_asks);
         *self.active_run = ActiveRun { open_asks: asks, ..ActiveRun::default() };
         if let Event::RunStarted { mode: TextMode::Incremental, .. } = record.event {
@@ -173,7 +173,9 @@ impl Transcript {
             | Event::ToolReady { .. }
             | Event::OutputAppended { .. }
             | Event::ToolEnded { .. } => self.apply_tool_event(record, out),
-            Event::ImageReceived { owner, image } => self.attach_image(*owner, image, record, out),
+            Event::ImageReceived { owner, image } => {
+                self.ensure_item_and_attach_image(*owner, image, record, out);
+            }
             Event::AskOpened { .. } | Event::AskResolved { .. } => {
                 self.apply_ask_event(record, out);
             }
@@ -245,24 +247,24 @@ impl Transcript {
     }
 
     /// Key of the owner's newest item.
-    fn newest_key(&self, owner: ItemOwner) -> Option<ItemKey> {
+    fn newest_key_of_owner(&self, owner: ItemOwner) -> Option<ItemKey> {
         let keys = (owner, ItemKey(0))..=(owner, ItemKey(u32::MAX));
         self.active_run.item_keys.range(keys).next_back().map(|(_, key)| *key)
     }
 
     /// Returns true if the owner has no item and is not withdrawn.
     fn can_start_item(&self, owner: ItemOwner) -> bool {
-        self.newest_key(owner).is_none() && !self.active_run.withdrawn.contains(&owner)
+        self.newest_key_of_owner(owner).is_none() && !self.active_run.withdrawn.contains(&owner)
     }
 
     /// Key of the owner's newest item, if it is live.
-    fn live_key(&mut self, owner: ItemOwner) -> Option<ItemKey> {
-        let key = self.newest_key(owner)?;
+    fn live_key_of_owner(&mut self, owner: ItemOwner) -> Option<ItemKey> {
+        let key = self.newest_key_of_owner(owner)?;
         self.settling.is_live(key).then_some(key)
     }
 
     /// Adds an image or citation to the owner's newest item, or as a notice if that is settled.
-    fn attach_to_item<'r>(
+    fn attach_or_put_notice<'r>(
         &mut self,
         owner: ItemOwner,
         extra: Attachment<'r>,
@@ -272,7 +274,9 @@ impl Transcript {
         if self.active_run.withdrawn.contains(&owner) {
             return;
         }
-        if let Some(key) = self.newest_key(owner).filter(|key| !self.settling.is_settled(*key)) {
+        if let Some(key) =
+            self.newest_key_of_owner(owner).filter(|key| !self.settling.is_settled(*key))
+        {
             out(match extra {
                 Attachment::Image(image) => Patch::Attach { key, image },
                 Attachment::Citation(citation) => Patch::Cite { key, citation },
@@ -280,7 +284,7 @@ impl Transcript {
             return;
         }
         // Its owner is settled: a later notice names the owner.
-        let mut item = self.build_notice(ItemKind::Notice, "attachment", record);
+        let mut item = self.build_numbered_notice(ItemKind::Notice, "attachment", record);
         item.label = Some(match owner {
             ItemOwner::Message(message) => message_item_id(message).into(),
             ItemOwner::Reasoning(step) | ItemOwner::Step(step) => step_item_id(step).into(),
@@ -293,7 +297,7 @@ impl Transcript {
     }
 
     /// Builds a complete notice item with the next notice id.
-    fn build_notice<'r>(
+    fn build_numbered_notice<'r>(
         &mut self,
         kind: ItemKind,
         sort: &'static str,
@@ -317,7 +321,7 @@ impl Transcript {
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        let mut item = self.build_notice(kind, sort, record);
+        let mut item = self.build_numbered_notice(kind, sort, record);
         item.text = text.into();
         self.put_item(None, item, TextGrowth::Mutable, out);
     }

@@ -7,10 +7,10 @@ use crate::view::{Item, ItemKind, ItemState, Page, Patch};
 
 use super::encoder::ContentMode;
 use super::json::{ObjectWriter, write_number, write_string};
-use super::native::{FrameEnvelope, FrameSink, ending_object, find_item};
+use super::native::{FrameEnvelope, FrameSink, begin_ending_payload, find_item};
 
 /// Emits the frames of a patch that is already applied to `page`; `data` is overwritten.
-pub(super) fn write_frames(
+pub(super) fn emit_frames(
     patch: &Patch<'_>,
     page: &Page,
     envelope: FrameEnvelope<'_>,
@@ -19,31 +19,31 @@ pub(super) fn write_frames(
 ) {
     match patch {
         Patch::Put { item, .. } => {
-            write_delta(item, &item.text, TextExtent::Whole, envelope, data, emit);
+            emit_delta_frame(item, &item.text, TextExtent::Whole, envelope, data, emit);
         }
         Patch::Append { key, text } => {
             let Some(item) = find_item(*key, page) else { return };
             match envelope.kind.content {
                 ContentMode::Accumulated => {
-                    write_delta(item, &item.text, TextExtent::Whole, envelope, data, emit);
+                    emit_delta_frame(item, &item.text, TextExtent::Whole, envelope, data, emit);
                 }
                 ContentMode::Delta => {
-                    write_delta(item, text, TextExtent::Appended, envelope, data, emit);
+                    emit_delta_frame(item, text, TextExtent::Appended, envelope, data, emit);
                 }
             }
         }
         Patch::Rewrite { key, .. } => {
             let Some(item) = find_item(*key, page) else { return };
-            write_delta(item, &item.text, TextExtent::Whole, envelope, data, emit);
+            emit_delta_frame(item, &item.text, TextExtent::Whole, envelope, data, emit);
         }
         Patch::Status(Status::Working { tool: Some(tool), phase, .. }) => {
             let name = match phase {
                 ToolPhase::Started => "tool-start",
                 ToolPhase::Ended => "tool-end",
             };
-            emit(name, begin_frame(data, envelope).value("tool", tool).finish());
+            emit(name, begin_frame(data, envelope).add_serialized("tool", tool).finish());
         }
-        Patch::Ended(ended) => write_ending(ended, page, envelope, data, emit),
+        Patch::Ended(ended) => emit_ending_frame(ended, page, envelope, data, emit),
         // This view has no frames for them, or `native` writes them.
         Patch::Next { .. }
         | Patch::Close { .. }
@@ -63,10 +63,10 @@ pub(super) fn write_frames(
 /// Begins a payload with the members that all frames have.
 fn begin_frame<'d>(data: &'d mut String, envelope: FrameEnvelope<'_>) -> ObjectWriter<'d> {
     ObjectWriter::begin_cleared(data)
-        .json("run", envelope.run)
-        .json("runId", envelope.run)
-        .json("sessionKey", envelope.session)
-        .number("seq", envelope.seq)
+        .add_raw_json("run", envelope.run)
+        .add_raw_json("runId", envelope.run)
+        .add_raw_json("sessionKey", envelope.session)
+        .add_number("seq", envelope.seq)
 }
 
 /// Extent of a delta's text: the whole message so far, or an addition to it.
@@ -77,7 +77,7 @@ enum TextExtent {
 }
 
 /// Emits a `delta` frame.
-fn write_delta(
+fn emit_delta_frame(
     item: &Item<'_>,
     text: &str,
     is: TextExtent,
@@ -86,18 +86,18 @@ fn write_delta(
     emit: &mut FrameSink<'_>,
 ) {
     let mut frame = begin_frame(data, envelope)
-        .json("state", "\"delta\"")
-        .number("messageIndex", item.index.unwrap_or_default().into())
-        .text("id", &item.id);
+        .add_raw_json("state", "\"delta\"")
+        .add_number("messageIndex", item.index.unwrap_or_default().into())
+        .add_string("id", &item.id);
     if is == TextExtent::Appended {
-        frame = frame.json("append", "true");
+        frame = frame.add_raw_json("append", "true");
     }
-    write_message(item, text, frame.begin_member("message"));
+    write_message_object(item, text, frame.begin_member("message"));
     emit("delta", frame.finish());
 }
 
 /// Appends a message object in the form of the view's specification.
-fn write_message(item: &Item<'_>, text: &str, out: &mut String) {
+fn write_message_object(item: &Item<'_>, text: &str, out: &mut String) {
     out.push_str("{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":");
     write_string(text, out);
     out.push_str("}],\"timestamp\":");
@@ -109,7 +109,7 @@ fn write_message(item: &Item<'_>, text: &str, out: &mut String) {
 }
 
 /// Emits the ending with all messages of the run.
-fn write_ending(
+fn emit_ending_frame(
     ended: &EndedRun<'_>,
     page: &Page,
     envelope: FrameEnvelope<'_>,
@@ -127,11 +127,11 @@ fn write_ending(
     let of_run = page.items.values().rev().take_while(|item| item.run == ended.run);
     let mut messages: Vec<_> = of_run.filter(|item| item.kind == ItemKind::Text).collect();
     messages.reverse();
-    let mut frame = ending_object(ended, data)
-        .json("runId", envelope.run)
-        .json("sessionKey", envelope.session)
-        .number("seq", envelope.seq)
-        .text("state", state);
+    let mut frame = begin_ending_payload(ended, data)
+        .add_raw_json("runId", envelope.run)
+        .add_raw_json("sessionKey", envelope.session)
+        .add_number("seq", envelope.seq)
+        .add_string("state", state);
     let list = frame.begin_member("messages");
     list.push('[');
     for (at, item) in messages.iter().enumerate() {
@@ -143,7 +143,7 @@ fn write_ending(
     list.push(']');
     let says = |item: &&&Item<'_>| item.state != ItemState::Withdrawn && !item.text.is_empty();
     if let Some(newest) = messages.iter().rev().find(says) {
-        write_message(newest, &newest.text, frame.begin_member("message"));
+        write_message_object(newest, &newest.text, frame.begin_member("message"));
     }
     emit(name, frame.finish());
 }
@@ -151,15 +151,17 @@ fn write_ending(
 /// Appends a message of the ending's list.
 fn write_listed_message(item: &Item<'_>, out: &mut String) {
     let mut shell = String::new();
-    write_message(item, &item.text, &mut shell);
-    let mut object =
-        ObjectWriter::begin_at_end(out).value("messageIndex", &item.index).text("id", &item.id);
-    object.append_members(&shell);
-    object =
-        object.nonempty_list("images", &item.images).nonempty_list("citations", &item.citations);
+    write_message_object(item, &item.text, &mut shell);
+    let mut object = ObjectWriter::begin_at_end(out)
+        .add_serialized("messageIndex", &item.index)
+        .add_string("id", &item.id);
+    object.add_members_of_json(&shell);
+    object = object
+        .add_list_if_nonempty("images", &item.images)
+        .add_list_if_nonempty("citations", &item.citations);
     object = match item.state {
-        ItemState::Withdrawn => object.value("withdrawn", &true),
-        ItemState::Incomplete => object.value("incomplete", &true),
+        ItemState::Withdrawn => object.add_serialized("withdrawn", &true),
+        ItemState::Incomplete => object.add_serialized("incomplete", &true),
         ItemState::Live
         | ItemState::Done
         | ItemState::Called

@@ -73,7 +73,7 @@ fn parse_base62(text: &str) -> Result<u64, InvalidCursor> {
 impl Cursor {
     /// Appends the cursor's text.
     pub(super) fn write(&self, out: &mut String) {
-        self.kind.write_prefix(out);
+        self.kind.write_cursor_prefix(out);
         write_base62(self.seq, out);
         // Nearly every event makes exactly one frame.
         if self.frames_sent != 1 {
@@ -99,7 +99,7 @@ impl FromStr for Cursor {
     type Err = InvalidCursor;
 
     fn from_str(text: &str) -> Result<Cursor, InvalidCursor> {
-        let (kind, rest) = StreamKind::parse_prefix(text).ok_or(InvalidCursor)?;
+        let (kind, rest) = StreamKind::parse_cursor_prefix(text).ok_or(InvalidCursor)?;
         let (rest, epoch) = rest.split_once('~').unwrap_or((rest, "0"));
         let (seq, sent) = rest.split_once('.').unwrap_or((rest, "1"));
         let small =

@@ -71,7 +71,7 @@ impl StreamKind {
 
     /// Appends the prefix of a cursor: a letter for view and format, and two more characters for
     /// options that are not the default.
-    pub(super) fn write_prefix(self, out: &mut String) {
+    pub(super) fn write_cursor_prefix(self, out: &mut String) {
         let letter =
             VIEW_LETTERS.iter().find(|(view, _)| *view == self.view).map_or('?', |of| of.1);
         out.push(match self.format {
@@ -86,7 +86,7 @@ impl StreamKind {
     }
 
     /// Parses the prefix of a cursor; returns the rest.
-    pub(super) fn parse_prefix(text: &str) -> Option<(StreamKind, &str)> {
+    pub(super) fn parse_cursor_prefix(text: &str) -> Option<(StreamKind, &str)> {
         let letter = text.chars().next()?;
         let (view, _) = VIEW_LETTERS.iter().find(|of| of.1 == letter.to_ascii_lowercase())?;
         let format =
@@ -183,7 +183,7 @@ enum PendingStart {
 }
 
 /// Returns true if later appends can be merged into this patch.
-fn can_merge(patch: &Patch<'_>, format: FrameFormat) -> bool {
+fn accepts_later_appends(patch: &Patch<'_>, format: FrameFormat) -> bool {
     match patch {
         Patch::Append { .. } => true,
         Patch::Next { .. } => format == FrameFormat::Patch,
@@ -259,15 +259,15 @@ impl Encoder {
     }
 
     /// Number of overlay changes that came too late to be shown; only the view `steps` has any.
-    pub fn suppressed_overlays(&self) -> u64 {
+    pub fn suppressed_overlay_count(&self) -> u64 {
         match &self.view {
-            View::Steps(steps) => steps.suppressed_overlays(),
+            View::Steps(steps) => steps.suppressed_overlay_count(),
             View::Latest(_) | View::Bubbles(_) | View::Transcript(_) | View::Sentences(_) => 0,
         }
     }
 
     /// Number of appends merged into the frame of another.
-    pub fn merged_count(&self) -> u64 {
+    pub fn merged_append_count(&self) -> u64 {
         self.merged_count
     }
 
@@ -282,30 +282,30 @@ impl Encoder {
         let seq = record.seq;
         let mut sent = 0;
         view.apply(record, &mut |patch| {
-            if *merging == Merging::UntilFlush && can_merge(&patch, page.kind.format) {
+            if *merging == Merging::UntilFlush && accepts_later_appends(&patch, page.kind.format) {
                 sent += 1;
                 if pending.as_mut().is_some_and(|open| open.try_merge(&patch, seq, sent)) {
                     *merged += 1;
                 } else {
-                    page.write_pending(pending, out);
+                    page.emit_pending_append(pending, out);
                     *pending = PendingAppend::from_patch(&patch, seq, sent);
                 }
                 page.page.apply(&patch);
                 return;
             }
             // First, because a frame may contain the whole item as it is now.
-            page.write_pending(pending, out);
+            page.emit_pending_append(pending, out);
             page.page.apply(&patch);
             if let Patch::Status(Status::Queued) = patch {
                 page.run.clear();
                 write_string(&record.run, &mut page.run);
             }
-            page.write_patch(&patch, seq, &mut sent, out);
+            page.emit_patch_frames(&patch, seq, &mut sent, out);
         });
     }
 
     /// Applies an old record for a reader at `cursor`: emits only later frames, without merging.
-    pub fn catch_up(
+    pub fn push_after_cursor(
         &mut self,
         record: &Record<'_>,
         cursor: &Cursor,
@@ -322,12 +322,17 @@ impl Encoder {
 
     /// Emits the pending append.
     pub fn flush(&mut self, out: &mut impl FnMut(Frame<'_>)) {
-        self.writer.write_pending(&mut self.pending, out);
+        self.writer.emit_pending_append(&mut self.pending, out);
     }
 
     /// Emits the whole page in one frame, for a reader without any. Its cursor is before the event
     /// `next`.
-    pub fn snapshot(&self, next: u64, version: ProtocolVersion, out: &mut impl FnMut(Frame<'_>)) {
+    pub fn emit_snapshot(
+        &self,
+        next: u64,
+        version: ProtocolVersion,
+        out: &mut impl FnMut(Frame<'_>),
+    ) {
         let FrameWriter { kind, epoch, page, run, .. } = &self.writer;
         let mut data = String::new();
         write_snapshot(page, run, version, &mut data);
@@ -338,7 +343,7 @@ impl Encoder {
 
 impl FrameWriter {
     /// Takes the pending append, if any, and emits its frame.
-    fn write_pending(
+    fn emit_pending_append(
         &mut self,
         pending: &mut Option<PendingAppend>,
         out: &mut impl FnMut(Frame<'_>),
@@ -350,12 +355,12 @@ impl FrameWriter {
                 PendingStart::NewItem { at_ms } => Patch::Next { key, at_ms, text },
             };
             sent -= 1;
-            self.write_patch(&patch, seq, &mut sent, out);
+            self.emit_patch_frames(&patch, seq, &mut sent, out);
         }
     }
 
     /// Emits the frames of a patch that is already applied to the page; counts them in `sent`.
-    fn write_patch(
+    fn emit_patch_frames(
         &mut self,
         patch: &Patch<'_>,
         seq: u64,
@@ -379,7 +384,7 @@ impl FrameWriter {
         match spelling {
             FrameEncoding::Native(own) => {
                 let envelope = FrameEnvelope { kind: *kind, session, run, seq };
-                own.write_frames(patch, picture, envelope, data, &mut emit);
+                own.emit_frames(patch, picture, envelope, data, &mut emit);
             }
             FrameEncoding::Patch(frames) => {
                 frames.encode(patch, data);

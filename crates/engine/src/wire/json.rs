@@ -33,60 +33,64 @@ impl<'o> ObjectWriter<'o> {
     }
 
     /// Adds a string member.
-    pub(super) fn text(mut self, name: &'static str, text: &str) -> ObjectWriter<'o> {
+    pub(super) fn add_string(mut self, name: &'static str, text: &str) -> ObjectWriter<'o> {
         write_string(text, self.begin_member(name));
         self
     }
 
     /// Adds a member whose value is JSON text.
-    pub(super) fn json(mut self, name: &'static str, json: &str) -> ObjectWriter<'o> {
+    pub(super) fn add_raw_json(mut self, name: &'static str, json: &str) -> ObjectWriter<'o> {
         self.begin_member(name).push_str(json);
         self
     }
 
     /// Adds a number member.
-    pub(super) fn number(mut self, name: &'static str, number: u64) -> ObjectWriter<'o> {
+    pub(super) fn add_number(mut self, name: &'static str, number: u64) -> ObjectWriter<'o> {
         write_number(number, self.begin_member(name));
         self
     }
 
     /// Adds a serialized member.
-    pub(super) fn value(mut self, name: &'static str, value: &impl Serialize) -> ObjectWriter<'o> {
+    pub(super) fn add_serialized(
+        mut self,
+        name: &'static str,
+        value: &impl Serialize,
+    ) -> ObjectWriter<'o> {
         write_value(value, self.begin_member(name));
         self
     }
 
     /// Adds a serialized member, unless it is `None`.
-    pub(super) fn optional(
+    pub(super) fn add_if_some(
         self,
         name: &'static str,
         value: Option<&impl Serialize>,
     ) -> ObjectWriter<'o> {
         match value {
-            Some(value) => self.value(name, value),
+            Some(value) => self.add_serialized(name, value),
             None => self,
         }
     }
 
     /// Adds a list member, unless it is empty.
-    pub(super) fn nonempty_list(
+    pub(super) fn add_list_if_nonempty(
         self,
         name: &'static str,
         list: &[impl Serialize],
     ) -> ObjectWriter<'o> {
-        if list.is_empty() { self } else { self.value(name, &list) }
+        if list.is_empty() { self } else { self.add_serialized(name, &list) }
     }
 
     /// Adds all members of a value that serializes as an object.
-    pub(super) fn flatten(mut self, value: &impl Serialize) -> ObjectWriter<'o> {
+    pub(super) fn add_members_of(mut self, value: &impl Serialize) -> ObjectWriter<'o> {
         if let Ok(text) = serde_json::to_string(value) {
-            self.append_members(&text);
+            self.add_members_of_json(&text);
         }
         self
     }
 
     /// Adds all members of an object given as JSON text.
-    pub(super) fn append_members(&mut self, object: &str) {
+    pub(super) fn add_members_of_json(&mut self, object: &str) {
         let inner = object.strip_prefix('{').and_then(|inner| inner.strip_suffix('}'));
         if let Some(inner) = inner.filter(|inner| !inner.is_empty()) {
             if !std::mem::replace(&mut self.is_empty, false) {

@@ -6,7 +6,7 @@ use crate::view::{Item, ItemState, Page, Patch};
 
 use super::encoder::ContentMode;
 use super::json::ObjectWriter;
-use super::native::{FrameEnvelope, FrameSink, ending_object, find_item};
+use super::native::{FrameEnvelope, FrameSink, begin_ending_payload, find_item};
 
 /// Writer of `latest` frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ enum TextAnnounced {
 
 impl LatestFrames {
     /// Emits the frames of a patch that is already applied to `page`; `data` is overwritten.
-    pub(super) fn write_frames(
+    pub(super) fn emit_frames(
         &mut self,
         patch: &Patch<'_>,
         page: &Page,
@@ -34,18 +34,18 @@ impl LatestFrames {
     ) {
         let run = envelope.run;
         match patch {
-            Patch::Status(status) => self.write_status(status, run, data, emit),
+            Patch::Status(status) => self.emit_status_frame(status, run, data, emit),
             // Before any text there is nothing to replace.
             Patch::Put { item, .. }
                 if item.text.is_empty() && self.text_announced == TextAnnounced::No => {}
             Patch::Put { item, .. } if item.state == ItemState::Live => {
-                write_assistant(item, &item.text, TextUpdate::Replace, envelope, data, emit);
+                emit_assistant_frame(item, &item.text, TextUpdate::Replace, envelope, data, emit);
             }
             Patch::Append { key, text: delta } => {
                 let Some(item) = find_item(*key, page) else { return };
                 match envelope.kind.content {
                     ContentMode::Accumulated => {
-                        write_assistant(
+                        emit_assistant_frame(
                             item,
                             &item.text,
                             TextUpdate::Replace,
@@ -55,17 +55,24 @@ impl LatestFrames {
                         );
                     }
                     ContentMode::Delta => {
-                        write_assistant(item, delta, TextUpdate::Append, envelope, data, emit);
+                        emit_assistant_frame(item, delta, TextUpdate::Append, envelope, data, emit);
                     }
                 }
             }
             Patch::Rewrite { key, .. } => {
                 if let Some(item) = find_item(*key, page) {
-                    write_assistant(item, &item.text, TextUpdate::Replace, envelope, data, emit);
+                    emit_assistant_frame(
+                        item,
+                        &item.text,
+                        TextUpdate::Replace,
+                        envelope,
+                        data,
+                        emit,
+                    );
                 }
             }
             Patch::Ended(ended) => {
-                emit(ended.outcome.as_str(), ending_object(ended, data).finish());
+                emit(ended.outcome.as_str(), begin_ending_payload(ended, data).finish());
             }
             // This view has no frames for them, or `native` writes them.
             Patch::Put { .. }
@@ -84,23 +91,27 @@ impl LatestFrames {
     }
 
     /// Emits the frame of a status, if it has one; remembers whether text was announced.
-    fn write_status(
+    fn emit_status_frame(
         &mut self,
         status: &Status<'_>,
         run: &str,
         data: &mut String,
         emit: &mut FrameSink<'_>,
     ) {
-        let frame = ObjectWriter::begin_cleared(data).json("run", run);
+        let frame = ObjectWriter::begin_cleared(data).add_raw_json("run", run);
         match status {
             Status::Queued => emit("queued", frame.finish()),
             Status::Started => {
                 self.text_announced = TextAnnounced::No;
                 emit("started", frame.finish());
             }
-            Status::Streaming { round } => emit("streaming", frame.value("round", round).finish()),
+            Status::Streaming { round } => {
+                emit("streaming", frame.add_serialized("round", round).finish());
+            }
             Status::Thinking { .. } => emit("thinking", frame.finish()),
-            Status::Working { phase, .. } => emit("tool", frame.value("phase", phase).finish()),
+            Status::Working { phase, .. } => {
+                emit("tool", frame.add_serialized("phase", phase).finish());
+            }
             Status::Writing if self.text_announced == TextAnnounced::No => {
                 self.text_announced = TextAnnounced::Yes;
                 emit("final_message_start", frame.finish());
@@ -118,7 +129,7 @@ enum TextUpdate {
 }
 
 /// Emits an `assistant` frame.
-fn write_assistant(
+fn emit_assistant_frame(
     item: &Item<'_>,
     text: &str,
     writing: TextUpdate,
@@ -135,8 +146,8 @@ fn write_assistant(
         TextUpdate::Append => "false",
     };
     let frame = ObjectWriter::begin_cleared(data)
-        .json("run", envelope.run)
-        .text("id", &item.id)
-        .text(name, text);
-    emit("assistant", frame.json("replace", replace).finish());
+        .add_raw_json("run", envelope.run)
+        .add_string("id", &item.id)
+        .add_string(name, text);
+    emit("assistant", frame.add_raw_json("replace", replace).finish());
 }

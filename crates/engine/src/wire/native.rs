@@ -32,7 +32,8 @@ pub(super) struct NativeFrames {
 
 impl NativeFrames {
     /// Emits the frames of a patch that is already applied to `page`; `data` is overwritten.
-    pub(super) fn write_frames(
+    #[allow(clippy::too_many_lines, reason = "one arm per patch, nothing else")]
+    pub(super) fn emit_frames(
         &mut self,
         patch: &Patch<'_>,
         page: &Page,
@@ -43,38 +44,48 @@ impl NativeFrames {
         let run = envelope.run;
         match patch {
             Patch::Put { item, .. } if item.kind == ItemKind::User => {
-                let frame = ObjectWriter::begin_cleared(data).json("run", run).text("id", &item.id);
-                emit("user", frame.text("content", &item.text).finish());
+                let frame = ObjectWriter::begin_cleared(data)
+                    .add_raw_json("run", run)
+                    .add_string("id", &item.id);
+                emit("user", frame.add_string("content", &item.text).finish());
             }
-            Patch::Ask(ask) => emit("ask", ObjectWriter::begin_cleared(data).flatten(ask).finish()),
+            Patch::Ask(ask) => {
+                emit("ask", ObjectWriter::begin_cleared(data).add_members_of(ask).finish());
+            }
             Patch::Resolve(resolved) => {
-                emit("ask-resolved", ObjectWriter::begin_cleared(data).flatten(resolved).finish());
+                emit(
+                    "ask-resolved",
+                    ObjectWriter::begin_cleared(data).add_members_of(resolved).finish(),
+                );
             }
             Patch::Attach { key, image } => {
                 let frame = ObjectWriter::begin_cleared(data)
-                    .json("run", run)
-                    .text("id", item_id(*key, page));
-                emit("image", frame.flatten(image).finish());
+                    .add_raw_json("run", run)
+                    .add_string("id", item_id(*key, page));
+                emit("image", frame.add_members_of(image).finish());
             }
             Patch::Cite { key, citation } => {
                 let frame = ObjectWriter::begin_cleared(data)
-                    .json("run", run)
-                    .text("id", item_id(*key, page));
-                emit("citation", frame.flatten(citation).finish());
+                    .add_raw_json("run", run)
+                    .add_string("id", item_id(*key, page));
+                emit("citation", frame.add_members_of(citation).finish());
             }
             Patch::Withdraw { keys } => {
                 let ids: Vec<&str> = keys.iter().map(|key| item_id(*key, page)).collect();
                 emit(
                     "withdrawn",
-                    ObjectWriter::begin_cleared(data).json("run", run).value("ids", &ids).finish(),
+                    ObjectWriter::begin_cleared(data)
+                        .add_raw_json("run", run)
+                        .add_serialized("ids", &ids)
+                        .finish(),
                 );
             }
             Patch::Status(Status::Thinking { text: Some(text) }) => {
                 emit(
                     "thinking",
                     ObjectWriter::begin_cleared(data)
-                        .json("run", run)
-                        .text("content", text)
+                        .add_raw_json("run", run)
+                        .add_string("content", text)
                         .finish(),
                 );
             }
@@ -90,16 +101,16 @@ impl NativeFrames {
             | Patch::Overlay(_)
             | Patch::Status(_)
             | Patch::Ended(_) => match envelope.kind.view {
-                ViewName::Latest => self.latest.write_frames(patch, page, envelope, data, emit),
-                ViewName::Steps => self.steps.write_frames(patch, page, envelope, data, emit),
+                ViewName::Latest => self.latest.emit_frames(patch, page, envelope, data, emit),
+                ViewName::Steps => self.steps.emit_frames(patch, page, envelope, data, emit),
                 ViewName::Transcript => {}
-                ViewName::Sentences => sentences::write_frames(patch, page, envelope, data, emit),
-                ViewName::Bubbles => bubbles::write_frames(patch, page, envelope, data, emit),
+                ViewName::Sentences => sentences::emit_frames(patch, page, envelope, data, emit),
+                ViewName::Bubbles => bubbles::emit_frames(patch, page, envelope, data, emit),
             },
         }
         // In this view the shared patches are items as well.
         if envelope.kind.view == ViewName::Transcript {
-            transcript::write_frames(patch, page, envelope, data, emit);
+            transcript::emit_frames(patch, page, envelope, data, emit);
         }
     }
 }
@@ -115,7 +126,10 @@ pub(super) fn find_item(key: ItemKey, page: &Page) -> Option<&Item<'static>> {
 }
 
 /// Begins the payload of an ending, with the members that every view has.
-pub(super) fn ending_object<'d>(ended: &EndedRun<'_>, data: &'d mut String) -> ObjectWriter<'d> {
+pub(super) fn begin_ending_payload<'d>(
+    ended: &EndedRun<'_>,
+    data: &'d mut String,
+) -> ObjectWriter<'d> {
     let content = ended.content.clone().or(Some(Cow::Borrowed("")));
-    ObjectWriter::begin_cleared(data).flatten(&EndedRun { content, ..ended.clone() })
+    ObjectWriter::begin_cleared(data).add_members_of(&EndedRun { content, ..ended.clone() })
 }

@@ -36,35 +36,48 @@ impl PatchEncoder {
         }
         let object = ObjectWriter::begin_cleared(out);
         match patch {
-            Patch::Append { key, text } => object.value("i", key).text("t", text),
+            Patch::Append { key, text } => object.add_serialized("i", key).add_string("t", text),
             Patch::Put { key, item } => {
                 self.last_key = self.last_key.max(*key);
-                object.value("i", key).value("put", item)
+                object.add_serialized("i", key).add_serialized("put", item)
             }
             Patch::Next { key, at_ms, text } => {
                 self.last_key = self.last_key.max(*key);
-                object.text("next", text).optional("at_ms", at_ms.as_ref())
+                object.add_string("next", text).add_if_some("at_ms", at_ms.as_ref())
             }
-            Patch::Rewrite { key, kept_bytes, text } => {
-                object.value("i", key).value("keep", kept_bytes).text("t", text)
+            Patch::Rewrite { key, kept_bytes, text } => object
+                .add_serialized("i", key)
+                .add_serialized("keep", kept_bytes)
+                .add_string("t", text),
+            Patch::Close { key, state } => {
+                object.add_serialized("i", key).add_serialized("state", state)
             }
-            Patch::Close { key, state } => object.value("i", key).value("state", state),
-            Patch::Attach { key, image } => object.value("i", key).value("image", image),
-            Patch::Cite { key, citation } => object.value("i", key).value("citation", citation),
-            Patch::Remove { key } => object.value("i", key).value("remove", &true),
-            Patch::Withdraw { keys } => object.value("withdrawn", keys),
-            Patch::RoundClosed { round, from } => object.value("i", from).value("closed", round),
+            Patch::Attach { key, image } => {
+                object.add_serialized("i", key).add_serialized("image", image)
+            }
+            Patch::Cite { key, citation } => {
+                object.add_serialized("i", key).add_serialized("citation", citation)
+            }
+            Patch::Remove { key } => {
+                object.add_serialized("i", key).add_serialized("remove", &true)
+            }
+            Patch::Withdraw { keys } => object.add_serialized("withdrawn", keys),
+            Patch::RoundClosed { round, from } => {
+                object.add_serialized("i", from).add_serialized("closed", round)
+            }
             Patch::Settle(settled) => {
-                object.value("settled", &[settled.count as usize, settled.bytes])
+                object.add_serialized("settled", &[settled.count as usize, settled.bytes])
             }
-            Patch::Overlay(overlay) => object.value("overlay", overlay),
-            Patch::Status(status) => object.value("status", status).text("label", &status.label()),
-            Patch::Ask(ask) => object.value("ask", ask),
-            Patch::Resolve(resolved) => object.value("resolved", resolved),
+            Patch::Overlay(overlay) => object.add_serialized("overlay", overlay),
+            Patch::Status(status) => {
+                object.add_serialized("status", status).add_string("label", &status.label())
+            }
+            Patch::Ask(ask) => object.add_serialized("ask", ask),
+            Patch::Resolve(resolved) => object.add_serialized("resolved", resolved),
             // The page has the text as an item.
             Patch::Ended(ended) => object
-                .value("ended", &EndedRun { content: None, ..ended.clone() })
-                .optional("label", ended.label().as_ref()),
+                .add_serialized("ended", &EndedRun { content: None, ..ended.clone() })
+                .add_if_some("label", ended.label().as_ref()),
         }
         .finish();
     }
@@ -135,7 +148,7 @@ impl std::error::Error for InvalidPatch {}
 
 /// Decodes the payload of a patch frame; `page` is the page it applies to.
 pub fn decode<'a>(data: &'a str, page: &Page) -> Result<Patch<'a>, InvalidPatch> {
-    decode_after(data, page.items.last_key())
+    decode_with_last_key(data, page.items.last_key())
 }
 
 /// Decoder of consecutive patch frames, for a reader that does not keep the page: it keeps only the
@@ -154,7 +167,7 @@ impl PatchDecoder {
 
     /// Decodes the payload of the next patch frame and updates the keys.
     pub fn decode<'a>(&mut self, data: &'a str) -> Result<Patch<'a>, InvalidPatch> {
-        let patch = decode_after(data, self.keys.last().copied())?;
+        let patch = decode_with_last_key(data, self.keys.last().copied())?;
         match &patch {
             Patch::Put { key, .. } | Patch::Next { key, .. } => {
                 if let Err(at) = self.keys.binary_search(key) {
@@ -185,7 +198,7 @@ impl PatchDecoder {
 }
 
 /// Decodes the payload of a patch frame for a page whose last item is `last`.
-fn decode_after(data: &str, last: Option<ItemKey>) -> Result<Patch<'_>, InvalidPatch> {
+fn decode_with_last_key(data: &str, last: Option<ItemKey>) -> Result<Patch<'_>, InvalidPatch> {
     let problem = |words: &str| InvalidPatch { problem: words.to_owned() };
     if data.starts_with('"') {
         let text: Cow<'_, str> =

@@ -7,10 +7,10 @@ use crate::event::Outcome;
 use crate::view::{Item, ItemKey, ItemKind, ItemState, Page, Patch};
 
 use super::json::{ObjectWriter, write_string};
-use super::native::{FrameEnvelope, FrameSink, ending_object, find_item};
+use super::native::{FrameEnvelope, FrameSink, begin_ending_payload, find_item};
 
 /// Emits the frames of a patch that is already applied to `page`; `data` is overwritten.
-pub(super) fn write_frames(
+pub(super) fn emit_frames(
     patch: &Patch<'_>,
     page: &Page,
     envelope: FrameEnvelope<'_>,
@@ -20,43 +20,36 @@ pub(super) fn write_frames(
     let run = envelope.run;
     match patch {
         Patch::Put { item, .. } if item.kind == ItemKind::Text && item.state == ItemState::Live => {
-            write_text_delta(&item.id, &item.text, run, data, emit);
+            emit_text_delta_frame(&item.id, &item.text, run, data, emit);
         }
         Patch::Put { item, .. } if item.kind == ItemKind::Action => {
-            write_action(item, run, data, emit);
+            emit_action_frame(item, run, data, emit);
         }
         Patch::Put { item, .. } if item.kind == ItemKind::Tool => {
-            let frame = ObjectWriter::begin_cleared(data).json("run", run).text("id", &item.id);
-            let frame = frame.optional("name", item.name.as_ref());
-            let state = if item.state == ItemState::Denied {
-                "denied"
-            } else {
-                action_state_name(item.state)
-            };
-            emit("tool", frame.text("state", state).finish());
+            emit_tool_frame(item, run, data, emit);
         }
         Patch::Next { key, text, .. } => {
             let before = key.0.checked_sub(1).and_then(|before| find_item(ItemKey(before), page));
             if let Some(before) = before {
-                write_text_message(before, run, data, emit);
+                emit_text_message_frame(before, run, data, emit);
             }
             if let Some(item) = find_item(*key, page) {
-                write_text_delta(&item.id, text, run, data, emit);
+                emit_text_delta_frame(&item.id, text, run, data, emit);
             }
         }
         Patch::Append { key, text } => {
             if let Some(item) = find_item(*key, page) {
-                write_text_delta(&item.id, text, run, data, emit);
+                emit_text_delta_frame(&item.id, text, run, data, emit);
             }
         }
         Patch::Close { key, .. } => {
             if let Some(item) = find_item(*key, page) {
-                write_text_message(item, run, data, emit);
+                emit_text_message_frame(item, run, data, emit);
             }
         }
         Patch::Ended(ended) => {
             let name = if ended.outcome == Outcome::Completed { "finish" } else { "error" };
-            emit(name, ending_object(ended, data).finish());
+            emit(name, begin_ending_payload(ended, data).finish());
         }
         // This view has no frames for them, or `native` writes them.
         Patch::Put { .. }
@@ -75,17 +68,29 @@ pub(super) fn write_frames(
 }
 
 /// Emits a `text-message` frame: a complete sentence.
-fn write_text_message(item: &Item<'_>, run: &str, data: &mut String, emit: &mut FrameSink<'_>) {
-    let mut frame = ObjectWriter::begin_cleared(data).json("run", run).text("id", &item.id);
-    frame = frame.text("content", &item.text);
+fn emit_text_message_frame(
+    item: &Item<'_>,
+    run: &str,
+    data: &mut String,
+    emit: &mut FrameSink<'_>,
+) {
+    let mut frame =
+        ObjectWriter::begin_cleared(data).add_raw_json("run", run).add_string("id", &item.id);
+    frame = frame.add_string("content", &item.text);
     if item.state == ItemState::Incomplete {
-        frame = frame.value("incomplete", &true);
+        frame = frame.add_serialized("incomplete", &true);
     }
     emit("text-message", frame.finish());
 }
 
 /// Emits a `text-delta` frame.
-fn write_text_delta(id: &str, text: &str, run: &str, data: &mut String, emit: &mut FrameSink<'_>) {
+fn emit_text_delta_frame(
+    id: &str,
+    text: &str,
+    run: &str,
+    data: &mut String,
+    emit: &mut FrameSink<'_>,
+) {
     let mut frame = ObjectWriter::begin_cleared(data);
     frame.begin_member("run").push_str(run);
     write_string(id, frame.begin_member("id"));
@@ -94,9 +99,10 @@ fn write_text_delta(id: &str, text: &str, run: &str, data: &mut String, emit: &m
 }
 
 /// Emits an `action` frame.
-fn write_action(item: &Item<'_>, run: &str, data: &mut String, emit: &mut FrameSink<'_>) {
-    let mut frame = ObjectWriter::begin_cleared(data).json("run", run).text("id", &item.id);
-    frame = frame.text("action", item.name.as_deref().unwrap_or_default());
+fn emit_action_frame(item: &Item<'_>, run: &str, data: &mut String, emit: &mut FrameSink<'_>) {
+    let mut frame =
+        ObjectWriter::begin_cleared(data).add_raw_json("run", run).add_string("id", &item.id);
+    frame = frame.add_string("action", item.name.as_deref().unwrap_or_default());
     let arguments = item.arguments.as_deref().unwrap_or("{}");
     // A model may write invalid JSON as arguments.
     if serde_json::from_str::<&RawValue>(arguments).is_ok() {
@@ -105,10 +111,20 @@ fn write_action(item: &Item<'_>, run: &str, data: &mut String, emit: &mut FrameS
         let params = frame.begin_member("params");
         line.for_each(|part| params.push_str(part));
     } else {
-        frame = frame.text("params", arguments);
+        frame = frame.add_string("params", arguments);
     }
-    frame = frame.text("state", action_state_name(item.state));
-    emit("action", frame.optional("screenshot", item.images.last()).finish());
+    frame = frame.add_string("state", action_state_name(item.state));
+    emit("action", frame.add_if_some("screenshot", item.images.last()).finish());
+}
+
+/// Emits a `tool` frame.
+fn emit_tool_frame(item: &Item<'_>, run: &str, data: &mut String, emit: &mut FrameSink<'_>) {
+    let frame =
+        ObjectWriter::begin_cleared(data).add_raw_json("run", run).add_string("id", &item.id);
+    let frame = frame.add_if_some("name", item.name.as_ref());
+    let is_denied = item.state == ItemState::Denied;
+    let state = if is_denied { "denied" } else { action_state_name(item.state) };
+    emit("tool", frame.add_string("state", state).finish());
 }
 
 /// Name of an action's or tool's state in the view's specification.

@@ -19,9 +19,12 @@ pub enum ProtocolVersion {
 /// string of the last run, or empty.
 pub(super) fn write_snapshot(page: &Page, run: &str, version: ProtocolVersion, out: &mut String) {
     let is_active = page.status != Status::Idle && !run.is_empty();
-    let frame = ObjectWriter::begin_cleared(out).json("run", if is_active { run } else { "null" });
+    let frame =
+        ObjectWriter::begin_cleared(out).add_raw_json("run", if is_active { run } else { "null" });
     match version {
-        ProtocolVersion::V1 => frame.value("picture", page).finish(),
-        ProtocolVersion::V2 => frame.value("page", page).number("protocol", 2).finish(),
+        ProtocolVersion::V1 => frame.add_serialized("picture", page).finish(),
+        ProtocolVersion::V2 => {
+            frame.add_serialized("page", page).add_number("protocol", 2).finish()
+        }
     };
 }

@@ -11,7 +11,7 @@ use crate::view::patch::Overlay;
 use crate::view::{Item, ItemKey, ItemKind, ItemState, Page, Patch};
 
 use super::json::{ObjectWriter, write_number, write_string, write_value};
-use super::native::{FrameEnvelope, FrameSink, ending_object, find_item};
+use super::native::{FrameEnvelope, FrameSink, begin_ending_payload, find_item};
 
 /// Writer of `steps` frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(super) struct StepsFrames {
 
 impl StepsFrames {
     /// Emits the frames of a patch that is already applied to `page`; `data` is overwritten.
-    pub(super) fn write_frames(
+    pub(super) fn emit_frames(
         &mut self,
         patch: &Patch<'_>,
         page: &Page,
@@ -32,49 +32,23 @@ impl StepsFrames {
     ) {
         let run = envelope.run;
         match patch {
-            Patch::Overlay(overlay) => self.write_overlay(overlay.as_ref(), run, data, emit),
-            Patch::Put { item, .. } => match item.kind {
-                ItemKind::Text => {
-                    write_text_frame(item, &item.text, TextUpdate::Start, run, data, emit);
-                }
-                ItemKind::Reasoning | ItemKind::Tool => {
-                    let frame = ObjectWriter::begin_cleared(data)
-                        .json("run", run)
-                        .value("round", &item.round);
-                    emit("segment", frame.flatten(&SegmentPayload::from_item(item)).finish());
-                }
-                ItemKind::Entry => {
-                    let frame = ObjectWriter::begin_cleared(data)
-                        .json("run", run)
-                        .value("round", &item.round);
-                    emit("entry", frame.flatten(&SegmentPayload::from_item(item)).finish());
-                }
-                // `native` writes prompts and asks; folded steps are in `finalized`; this view has no others.
-                ItemKind::User
-                | ItemKind::Steps
-                | ItemKind::Action
-                | ItemKind::Ask
-                | ItemKind::Request
-                | ItemKind::Checkpoint
-                | ItemKind::Notice
-                | ItemKind::Error
-                | ItemKind::Withdrawal => {}
-            },
+            Patch::Overlay(overlay) => self.emit_overlay_frame(overlay.as_ref(), run, data, emit),
+            Patch::Put { item, .. } => emit_item_frame(item, run, data, emit),
             Patch::Append { key, text: delta } => {
                 if let Some(item) = find_item(*key, page) {
-                    write_text_frame(item, delta, TextUpdate::Append, run, data, emit);
+                    emit_text_frame(item, delta, TextUpdate::Append, run, data, emit);
                 }
             }
             Patch::Rewrite { key, .. } => {
                 if let Some(item) = find_item(*key, page) {
-                    write_text_frame(item, &item.text, TextUpdate::Replace, run, data, emit);
+                    emit_text_frame(item, &item.text, TextUpdate::Replace, run, data, emit);
                 }
             }
             Patch::RoundClosed { round, from } => {
-                write_finalized(*round, *from, page, run, data, emit);
+                emit_finalized_frame(*round, *from, page, run, data, emit);
             }
             Patch::Ended(ended) => {
-                emit(ended.outcome.as_str(), ending_object(ended, data).finish());
+                emit(ended.outcome.as_str(), begin_ending_payload(ended, data).finish());
             }
             // This view has no frames for them, or `native` writes them.
             Patch::Next { .. }
@@ -91,7 +65,7 @@ impl StepsFrames {
     }
 
     /// Emits an `overlay` frame; remembers the overlay's round.
-    fn write_overlay(
+    fn emit_overlay_frame(
         &mut self,
         overlay: Option<&Overlay<'_>>,
         run: &str,
@@ -100,12 +74,37 @@ impl StepsFrames {
     ) {
         self.overlay_round = overlay.map(|overlay| overlay.round).or(self.overlay_round);
         let frame = ObjectWriter::begin_cleared(data)
-            .json("run", run)
-            .value("round", &self.overlay_round)
-            .value("phase", &overlay.map(|overlay| overlay.phase))
-            .value("label", &overlay.map(|overlay| &overlay.label));
+            .add_raw_json("run", run)
+            .add_serialized("round", &self.overlay_round)
+            .add_serialized("phase", &overlay.map(|overlay| overlay.phase))
+            .add_serialized("label", &overlay.map(|overlay| &overlay.label));
         emit("overlay", frame.finish());
     }
+}
+
+/// Emits the frame of an item: `text`, `segment` or `entry`.
+fn emit_item_frame(item: &Item<'_>, run: &str, data: &mut String, emit: &mut FrameSink<'_>) {
+    let name = match item.kind {
+        ItemKind::Text => {
+            return emit_text_frame(item, &item.text, TextUpdate::Start, run, data, emit);
+        }
+        ItemKind::Reasoning | ItemKind::Tool => "segment",
+        ItemKind::Entry => "entry",
+        // `native` writes prompts and asks; folded steps are in `finalized`; this view has no others.
+        ItemKind::User
+        | ItemKind::Steps
+        | ItemKind::Action
+        | ItemKind::Ask
+        | ItemKind::Request
+        | ItemKind::Checkpoint
+        | ItemKind::Notice
+        | ItemKind::Error
+        | ItemKind::Withdrawal => return,
+    };
+    let frame = ObjectWriter::begin_cleared(data)
+        .add_raw_json("run", run)
+        .add_serialized("round", &item.round);
+    emit(name, frame.add_members_of(&SegmentPayload::from_item(item)).finish());
 }
 
 /// Effect of a `text` frame on its part.
@@ -120,7 +119,7 @@ enum TextUpdate {
 }
 
 /// Emits a `text` frame.
-fn write_text_frame(
+fn emit_text_frame(
     item: &Item<'_>,
     delta: &str,
     writing: TextUpdate,
@@ -128,7 +127,7 @@ fn write_text_frame(
     data: &mut String,
     emit: &mut FrameSink<'_>,
 ) {
-    let mut frame = ObjectWriter::begin_cleared(data).json("run", run);
+    let mut frame = ObjectWriter::begin_cleared(data).add_raw_json("run", run);
     match item.round {
         Some(round) => write_number(round.into(), frame.begin_member("round")),
         None => frame.begin_member("round").push_str("null"),
@@ -139,11 +138,11 @@ fn write_text_frame(
         TextUpdate::Append => {}
         TextUpdate::Replace => frame.begin_member("replace").push_str("true"),
     }
-    emit("text", frame.text("delta", delta).finish());
+    emit("text", frame.add_string("delta", delta).finish());
 }
 
 /// Emits a `finalized` frame: all parts of the round.
-fn write_finalized(
+fn emit_finalized_frame(
     round: u32,
     from: ItemKey,
     page: &Page,
@@ -160,11 +159,11 @@ fn write_finalized(
         shown && item.round == Some(round) && item.state != ItemState::Withdrawn
     };
     let mut frame = ObjectWriter::begin_cleared(data)
-        .json("run", run)
-        .value("round", &round)
-        .value("label", &control.and_then(|item| item.label.as_deref()))
-        .value("ranForMs", &control.and_then(|item| item.ran_for_ms))
-        .value("steps", &steps);
+        .add_raw_json("run", run)
+        .add_serialized("round", &round)
+        .add_serialized("label", &control.and_then(|item| item.label.as_deref()))
+        .add_serialized("ranForMs", &control.and_then(|item| item.ran_for_ms))
+        .add_serialized("steps", &steps);
     let list = frame.begin_member("segments");
     list.push('[');
     for (at, (_, item)) in page.items.iter_from(from).filter(|(_, item)| of_round(item)).enumerate()

@@ -5,10 +5,10 @@
 use crate::view::{Item, ItemKey, ItemKind, ItemState, Page, Patch};
 
 use super::json::{ObjectWriter, write_string};
-use super::native::{FrameEnvelope, FrameSink, ending_object, find_item};
+use super::native::{FrameEnvelope, FrameSink, begin_ending_payload, find_item};
 
 /// Emits the frames of a patch that is already applied to `page`; `data` is overwritten.
-pub(super) fn write_frames(
+pub(super) fn emit_frames(
     patch: &Patch<'_>,
     page: &Page,
     envelope: FrameEnvelope<'_>,
@@ -16,29 +16,29 @@ pub(super) fn write_frames(
     emit: &mut FrameSink<'_>,
 ) {
     match patch {
-        Patch::Put { key, item } => write_message(*key, item, data, emit),
+        Patch::Put { key, item } => emit_message_frame(*key, item, data, emit),
         Patch::Append { key, text } => {
-            let frame = ObjectWriter::begin_cleared(data).json("run", envelope.run);
-            let mut frame = frame.number("index", key.0.into());
+            let frame = ObjectWriter::begin_cleared(data).add_raw_json("run", envelope.run);
+            let mut frame = frame.add_number("index", key.0.into());
             write_string(text, frame.begin_member("text"));
             emit("append", frame.finish());
         }
         Patch::Rewrite { key, .. } | Patch::Close { key, .. } => {
             if let Some(item) = find_item(*key, page) {
-                write_message(*key, item, data, emit);
+                emit_message_frame(*key, item, data, emit);
             }
         }
         Patch::Withdraw { keys } => {
             for key in keys {
                 if let Some(item) = find_item(*key, page) {
-                    write_message(*key, item, data, emit);
+                    emit_message_frame(*key, item, data, emit);
                 }
             }
         }
         Patch::Settle(settled) => {
-            emit("settled", ObjectWriter::begin_cleared(data).json("run", envelope.run).flatten(settled).finish());
+            emit("settled", ObjectWriter::begin_cleared(data).add_raw_json("run", envelope.run).add_members_of(settled).finish());
         }
-        Patch::Ended(ended) => emit(ended.outcome.as_str(), ending_object(ended, data).finish()),
+        Patch::Ended(ended) => emit(ended.outcome.as_str(), begin_ending_payload(ended, data).finish()),
         // Only `sentences` emits these.
         Patch::Next { .. }
         // Sent as `image` and `citation` frames.
@@ -54,25 +54,26 @@ pub(super) fn write_frames(
 }
 
 /// Emits a `message` frame.
-fn write_message(key: ItemKey, item: &Item<'_>, data: &mut String, emit: &mut FrameSink<'_>) {
+fn emit_message_frame(key: ItemKey, item: &Item<'_>, data: &mut String, emit: &mut FrameSink<'_>) {
     // Asks and requests are complete from the start; they wait for something else.
     let waits = matches!(item.kind, ItemKind::Ask | ItemKind::Request);
     let partial = item.state == ItemState::Live && !waits;
-    let frame =
-        ObjectWriter::begin_cleared(data).text("run", &item.run).number("index", key.0.into());
-    let frame = frame.value("ts", &item.at_ms).text("id", &item.id);
+    let frame = ObjectWriter::begin_cleared(data)
+        .add_string("run", &item.run)
+        .add_number("index", key.0.into());
+    let frame = frame.add_serialized("ts", &item.at_ms).add_string("id", &item.id);
     let frame = match message_type(item) {
-        MessageType::User => frame.text("type", "user").text("content", &item.text),
+        MessageType::User => frame.add_string("type", "user").add_string("content", &item.text),
         MessageType::Say(name) => {
-            frame.text("type", "say").text("say", name).text("text", &item.text)
+            frame.add_string("type", "say").add_string("say", name).add_string("text", &item.text)
         }
         MessageType::Ask(name) => frame
-            .text("type", "ask")
-            .text("ask", name)
-            .text("text", &item.text)
-            .value("isAnswered", &(item.state == ItemState::Done)),
+            .add_string("type", "ask")
+            .add_string("ask", name)
+            .add_string("text", &item.text)
+            .add_serialized("isAnswered", &(item.state == ItemState::Done)),
     };
-    let mut frame = frame.value("partial", &partial).value("state", &item.state);
+    let mut frame = frame.add_serialized("partial", &partial).add_serialized("state", &item.state);
     if item.state != ItemState::Withdrawn {
         frame = add_extra_fields(item, frame);
     }
@@ -98,15 +99,15 @@ fn add_extra_fields<'d>(item: &Item<'_>, frame: ObjectWriter<'d>) -> ObjectWrite
     let withdrawn = (item.kind == ItemKind::Withdrawal)
         .then(|| serde_json::from_str::<Vec<u32>>(&item.text).unwrap_or_default());
     frame
-        .optional("tool", item.name.as_ref())
-        .optional("server", server)
-        .optional("of", of)
-        .optional("callId", item.call.as_ref())
-        .optional("arguments", item.arguments.as_ref())
-        .optional("answer", item.result.as_ref())
-        .optional("indexes", withdrawn.as_ref())
-        .nonempty_list("images", &item.images)
-        .nonempty_list("citations", &item.citations)
+        .add_if_some("tool", item.name.as_ref())
+        .add_if_some("server", server)
+        .add_if_some("of", of)
+        .add_if_some("callId", item.call.as_ref())
+        .add_if_some("arguments", item.arguments.as_ref())
+        .add_if_some("answer", item.result.as_ref())
+        .add_if_some("indexes", withdrawn.as_ref())
+        .add_list_if_nonempty("images", &item.images)
+        .add_list_if_nonempty("citations", &item.citations)
 }
 
 /// Type of a message in the view's specification.

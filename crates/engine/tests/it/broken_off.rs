@@ -19,8 +19,8 @@ fn incomplete_messages(kept: &RecordedEvents) -> Vec<u32> {
 fn x8_a_message_after_which_the_run_breaks_off_broke_off() {
     let breaks: [fn(&mut Writer<'_>); 4] = [
         |out| out.report_completed(StopReason::Length),
-        |out| out.report_failed(FailureReason::Error, "no more"),
-        |out| out.report_cancelled("enough"),
+        |out| out.report_failed_and_end_text(FailureReason::Error, "no more"),
+        |out| out.report_cancelled_and_end_text("enough"),
         |_| {},
     ];
     for say in breaks {
@@ -52,15 +52,15 @@ fn x8_a_message_after_which_the_run_breaks_off_broke_off() {
 fn x8_a_message_that_is_whole_or_was_followed_is_whole() {
     let kept = run_script(|out| {
         out.append_text("Whole.");
-        out.end_complete_message();
-        out.report_failed(FailureReason::Error, "no more");
+        out.end_message_as_complete();
+        out.report_failed_and_end_text(FailureReason::Error, "no more");
     });
     assert_eq!(incomplete_messages(&kept), [0; 0], "its source said so");
     let kept = run_script(|out| {
         out.append_text("I look.");
         out.end_message();
         out.start_tool(ToolStart::client_function("c", "look"));
-        out.report_failed(FailureReason::Error, "no more");
+        out.report_failed_and_end_text(FailureReason::Error, "no more");
     });
     assert_eq!(incomplete_messages(&kept), [0; 0], "it went on");
 }
@@ -70,9 +70,9 @@ fn b4_calls_of_the_client_are_over_when_the_model_is_asked_again() {
     let ended_before_the_round = |stop| {
         let kept = run_script(|out| {
             let step = out.start_tool(ToolStart::client_function("c", "look"));
-            out.mark_tool_ready(step);
+            out.emit_tool_ready_once(step);
             out.end_round(Some(stop));
-            out.start_round(None, None);
+            out.start_round_or_end_run(None, None);
             out.append_text("Seen.");
             out.report_completed(StopReason::End);
         });
@@ -89,16 +89,16 @@ fn x7_a_failure_after_which_the_source_goes_on_is_told_once() {
     let notices = |retries: bool| {
         let kept = run_script(|out| {
             out.append_text("Hal");
-            out.report_failed(FailureReason::Error, "overloaded");
+            out.report_failed_and_end_text(FailureReason::Error, "overloaded");
             if retries {
-                out.append_event(Event::RetryScheduled {
+                out.append_stateless_event(Event::RetryScheduled {
                     attempt: None,
                     attempts_max: None,
                     delay_ms: None,
                     reason: "overloaded".into(),
                 });
             }
-            out.start_round(None, None);
+            out.start_round_or_end_run(None, None);
             out.append_text("Whole.");
             out.report_completed(StopReason::End);
         });
@@ -150,7 +150,7 @@ fn x8_thinking_after_which_the_run_breaks_off_broke_off() {
     );
     let kept = run_script(|out| {
         out.append_text("Well.<think>I weigh");
-        out.report_failed(FailureReason::Error, "no more");
+        out.report_failed_and_end_text(FailureReason::Error, "no more");
     });
     assert_eq!(
         (incomplete_reasoning_steps(&kept), incomplete_messages(&kept)),
@@ -163,10 +163,10 @@ fn x8_thinking_after_which_the_run_breaks_off_broke_off() {
 fn x8_what_the_person_stopped_broke_off_though_the_run_goes_on() {
     let kept = run_script(|out| {
         out.append_reasoning("I weigh", ReasoningOrigin::Native);
-        out.interrupt(Interruption::ReplyStopped);
+        out.end_text_as_interrupted(Interruption::ReplyStopped);
         out.append_text("Hea");
         out.end_message();
-        out.interrupt(Interruption::ReplyStopped);
+        out.end_text_as_interrupted(Interruption::ReplyStopped);
         out.append_text("Light.");
         out.end_message();
         out.report_completed(StopReason::End);

@@ -29,15 +29,15 @@ fn f5_after_its_message_only_tools_of_the_reply_are_heard() {
         out.append_text("Done. !isfinish");
         let step = out.start_tool(ToolStart::client_function("a", "click"));
         out.append_text("LATE");
-        out.append_cumulative_text("LATE");
-        out.append_remembered_text("LATE");
+        out.append_or_rewrite_cumulative_text("LATE");
+        out.append_and_remember_text("LATE");
         out.append_reasoning("LATE", ReasoningOrigin::Native);
         out.append_redacted_reasoning();
         out.append_image(Image::Url { url: "late".into() });
         out.end_tool(step, ToolOutcome::Succeeded, None);
-        out.report_failed(FailureReason::Error, "late");
-        out.report_cancelled("late");
-        out.start_round(None, None);
+        out.report_failed_and_end_text(FailureReason::Error, "late");
+        out.report_cancelled_and_end_text("late");
+        out.start_round_or_end_run(None, None);
         out.start_tool(ToolStart::client_function("b", "LATE"));
         out.append_prompt("LATE");
     });
@@ -60,7 +60,7 @@ fn f5_a_tool_after_one_that_ended_is_waited_for() {
 fn f5_the_result_of_an_earlier_reply_settles_nothing() {
     let kept = run_script(|out| {
         let old = out.start_tool(ToolStart::client_function("a", "click"));
-        out.start_round(None, None);
+        out.start_round_or_end_run(None, None);
         out.append_text("!isfinish");
         out.end_message();
         out.end_tool(old, ToolOutcome::Succeeded, None);
@@ -76,7 +76,7 @@ fn f5_what_the_model_says_after_the_results_is_late() {
         let step = out.start_tool(ToolStart::client_function("a", "click"));
         out.end_tool(step, ToolOutcome::Failed, None);
         out.append_text("LATE");
-        out.append_cumulative_text("LATE");
+        out.append_or_rewrite_cumulative_text("LATE");
     });
     check_ends(&kept, &["Done"]);
 }
@@ -107,19 +107,19 @@ fn f5_a_prompt_while_its_tools_run_ends_nothing_yet() {
 fn f5_a_word_that_was_taken_back_ends_nothing() {
     let kept = run_script(|out| {
         out.append_text("Done!isfinish");
-        out.withdraw_round();
+        out.withdraw_and_end_round();
         out.append_text("Other");
         out.report_completed(StopReason::End);
     });
     assert_eq!((kept.visible_text(), kept.final_text()), ("Other".to_owned(), "Other".to_owned()));
     let kept = run_script(|out| {
         out.append_text("Done!isfinish");
-        out.withdraw_unfinished(&[]);
+        out.withdraw_unfinished_and_end_round(&[]);
         out.append_text("Other");
-        out.begin_message(None);
+        out.end_message_and_set_phase(None);
         out.append_text("Gone!isfinish");
         out.end_message();
-        out.withdraw_unfinished(&[MessageId(2)]);
+        out.withdraw_unfinished_and_end_round(&[MessageId(2)]);
         out.append_text("More");
     });
     assert_eq!(kept.visible_text(), "OtherMore");
@@ -129,14 +129,14 @@ fn f5_a_word_that_was_taken_back_ends_nothing() {
 fn f5_a_reply_that_failed_asked_for_nothing() {
     let kept = run_script(|out| {
         out.append_text("Done!isfinish");
-        out.report_failed(FailureReason::Error, "overloaded");
-        out.start_round(None, None);
+        out.report_failed_and_end_text(FailureReason::Error, "overloaded");
+        out.start_round_or_end_run(None, None);
         out.append_text("Once more");
     });
     assert_eq!(kept.message_texts(), ["Done", "Once more"]);
     let kept = run_script(|out| {
         out.append_text("Done!isfinish");
-        out.report_failed(FailureReason::Error, "overloaded");
+        out.report_failed_and_end_text(FailureReason::Error, "overloaded");
     });
     assert_eq!(kept.ending().outcome, Outcome::Failed);
 }

@@ -66,7 +66,7 @@ fn snapshot_lines(stream: &[u8]) -> String {
             }
             let next = part.last().unwrap().seq + 1;
             for version in [ProtocolVersion::V1, ProtocolVersion::V2] {
-                encoder.snapshot(next, version, &mut |frame| {
+                encoder.emit_snapshot(next, version, &mut |frame| {
                     let id = frame.id.to_string();
                     lines.extend([&id, " ", frame.event, " ", frame.data, "\n"]);
                 });

@@ -1,11 +1,13 @@
-//! What the scanner makes of each line is what a parser of whole Markdown documents makes of it.
+//! The kinds of lines that the scanner finds are those that a parser of whole Markdown documents
+//! finds.
 
 use millpond_engine::markdown::{BlockScanner, Found, LineKind};
+use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use crate::corpus::find_corpus;
 
-/// What both say of a line that is not blank.
+/// Class of a line, as far as scanner and parser can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Text,
@@ -17,22 +19,22 @@ enum Class {
     Blank,
 }
 
-/// The class of each line of `text`, fed in pieces of `piece` bytes.
-fn ours(text: &str) -> Vec<Class> {
+/// Classes of the lines of `text`, from the scanner.
+fn classify_with_scanner(text: &str) -> Vec<Class> {
     let mut scanner = BlockScanner::default();
     let mut lines: Vec<Class> = Vec::new();
     let (mut answers, mut paragraph) = (0, 0);
     for byte in text.bytes().chain([b'\n']) {
-        match scanner.read(byte) {
+        match scanner.push_byte(byte) {
             Found::More => {}
-            Found::Ticks { .. } if scanner.kind().is_none() => {}
+            Found::Ticks { .. } if scanner.line_kind().is_none() => {}
             Found::Ticks { .. } | Found::Line(_) => answers += 1,
         }
         if byte != b'\n' {
             continue;
         }
         assert_eq!(answers, lines.len() + 1, "one answer for each line: {text:?}");
-        let class = match scanner.kind().unwrap() {
+        let class = match scanner.line_kind().unwrap() {
             LineKind::Blank => Class::Blank,
             LineKind::Text => {
                 paragraph = lines.len();
@@ -60,7 +62,8 @@ fn ours(text: &str) -> Vec<Class> {
     lines
 }
 
-fn theirs(text: &str) -> Vec<Class> {
+/// Classes of the lines of `text`, from the parser.
+fn classify_with_parser(text: &str) -> Vec<Class> {
     let starts: Vec<usize> =
         [0].into_iter().chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
     let mut lines = vec![Class::Blank; starts.len()];
@@ -88,25 +91,28 @@ fn theirs(text: &str) -> Vec<Class> {
     lines
 }
 
-/// Lines that both take for something, and not for the same; in code the parser counts blank
-/// lines.
+/// Lines that are not blank and that scanner and parser classify differently, with both classes. In
+/// code the parser counts blank lines.
 fn differences(text: &str) -> Vec<(String, Class, Class)> {
-    let lines = text.split('\n').zip(ours(text)).zip(theirs(text));
-    let differs = lines.filter(|&((line, ours), theirs)| {
-        let both_blank = line.trim().is_empty() || (ours, theirs) == (Class::Blank, Class::Code);
-        ours != theirs && !both_blank
+    let lines = text.split('\n').zip(classify_with_scanner(text)).zip(classify_with_parser(text));
+    let differs = lines.filter(|&((line, scanned), parsed)| {
+        let is_blank = line.trim().is_empty() || (scanned, parsed) == (Class::Blank, Class::Code);
+        scanned != parsed && !is_blank
     });
-    differs.map(|((line, ours), theirs)| (line.to_owned(), ours, theirs)).collect()
+    differs.map(|((line, scanned), parsed)| (line.to_owned(), scanned, parsed)).collect()
 }
 
-/// What only the parser knows: HTML, link definitions, line ends without a line feed.
-fn is_comparable(text: &str) -> bool {
+/// Returns false for texts with HTML, link definitions or line ends without a line feed, which only
+/// the parser knows.
+fn is_comparable_specification(text: &str) -> bool {
     !text.contains('<') && !text.contains("]:") && !text.contains('\r')
 }
 
 #[test]
 fn every_line_of_the_specification_is_what_the_parser_says() {
-    let Some(corpus) = find_corpus("the lines of the specifications of Markdown") else { return };
+    let Some(corpus) = find_corpus("the lines of the specifications of Markdown") else {
+        return;
+    };
     let mut wrong = Vec::new();
     for file in ["commonmark-spec.json", "gfm-spec.json"] {
         let text = std::fs::read_to_string(corpus.join("markdown").join(file)).unwrap();
@@ -114,10 +120,69 @@ fn every_line_of_the_specification_is_what_the_parser_says() {
         for case in &cases {
             let text = case["markdown"].as_str().unwrap();
             let found = differences(text);
-            if is_comparable(text) && !found.is_empty() {
+            if is_comparable_specification(text) && !found.is_empty() {
                 wrong.push((text.to_owned(), found));
             }
         }
     }
     assert!(wrong.is_empty(), "{} differ: {wrong:#?}", wrong.len());
+}
+
+/// Pieces of generated texts.
+const PARTS: [&str; 26] = [
+    "a", "b c", " ", "  ", "    ", "\t", "\n", "\n\n", "- ", "-", "* ", "1. ", "2) ", "> ", ">",
+    "# ", "```", "~~~", "````", "---", "***", "=", "\n- ", "\n> ", "\n  ", "`",
+];
+
+/// Container marks before the first line, and before the other lines.
+const BEFORE: [(&str, &str); 4] = [("", ""), ("> ", "> "), ("- ", "  "), ("1. > ", "   > ")];
+
+/// Lines of generated tables.
+const ROWS: [&str; 16] = [
+    "a",
+    "",
+    "a | b",
+    "| a |",
+    "| a | b |",
+    "|a|b|c",
+    "x\\|y | `z`",
+    "|---|",
+    "--- | :-:",
+    "|-|-|",
+    "| --- |:---:| ---: |",
+    "---",
+    "# a | b",
+    "```",
+    "    a | b",
+    "| `a` | b |",
+];
+
+/// Returns false for texts with tabs before a quote mark or after the marks that close a fence,
+/// which the parser does not know.
+fn is_comparable_generated_text(text: &str) -> bool {
+    let differs = |line: &str| line.find('\t').is_some_and(|tab| line[tab..].contains('>'));
+    !text.lines().any(differs) && !text.contains("`\t") && !text.contains("~\t")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_line_of_a_generated_text_is_what_the_parser_says(
+        parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..14),
+    ) {
+        let text = parts.concat();
+        if is_comparable_generated_text(&text) {
+            prop_assert_eq!(differences(&text), vec![], "{:?}", text);
+        }
+    }
+
+    #[test]
+    fn every_line_of_a_table_is_what_the_parser_says(
+        lines in prop::collection::vec(prop::sample::select(&ROWS[..]), 0..8),
+        before in prop::sample::select(&BEFORE[..]),
+    ) {
+        let text = format!("{}{}", before.0, lines.join(&format!("\n{}", before.1)));
+        prop_assert_eq!(differences(&text), vec![], "{:?}", text);
+    }
 }

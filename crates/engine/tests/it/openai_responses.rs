@@ -1,12 +1,16 @@
 //! Difficult cases of the Responses dialect, one fixture each.
 
+mod tool_summaries;
+
 use millpond_engine::event::{
     Event, Executor, FailureReason, MessageId, MessagePhase, NoticeLevel, Outcome, ReasoningOrigin,
-    StepId, StopReason, ToolKind, ToolOutcome, UnrecognisedReason,
+    StopReason, ToolKind, ToolOutcome, UnrecognisedReason,
 };
 
 use crate::event_queries::ingest_fixture;
 use crate::support::{RecordedEvents, ingest_whole};
+
+use tool_summaries::{tool_summaries, tool_summary};
 
 fn ingest_responses(name: &str) -> RecordedEvents {
     ingest_fixture(&format!("openai-responses/{name}"))
@@ -14,51 +18,6 @@ fn ingest_responses(name: &str) -> RecordedEvents {
 
 fn message_count(kept: &RecordedEvents) -> usize {
     kept.message_texts().len()
-}
-
-/// Name, kind, who runs it, arguments, output and outcome of a tool.
-type ToolSummary = (String, ToolKind, Executor, String, String, ToolOutcome);
-
-fn tool_summaries(kept: &RecordedEvents) -> Vec<ToolSummary> {
-    let mut found: Vec<(StepId, ToolSummary)> = Vec::new();
-    let tool_of = |found: &mut Vec<(StepId, ToolSummary)>, step: StepId| {
-        found.iter().position(|(id, _)| *id == step).unwrap()
-    };
-    for event in kept.events() {
-        match event {
-            Event::ToolStarted { step, name, kind, executor, .. } => {
-                let nothing = (String::new(), String::new());
-                let tool =
-                    (name.to_string(), *kind, *executor, nothing.0, nothing.1, ToolOutcome::Cut);
-                found.push((*step, tool));
-            }
-            Event::ArgumentsAppended { step, text } => {
-                let at = tool_of(&mut found, *step);
-                found[at].1.3.push_str(text);
-            }
-            Event::ArgumentsReplaced { step, .. } => panic!("{step:?} said its arguments twice"),
-            Event::OutputAppended { step, text } => {
-                let at = tool_of(&mut found, *step);
-                found[at].1.4.push_str(text);
-            }
-            Event::ToolEnded { step, outcome, .. } => {
-                let at = tool_of(&mut found, *step);
-                found[at].1.5 = *outcome;
-            }
-            _ => {}
-        }
-    }
-    found.into_iter().map(|(_, tool)| tool).collect()
-}
-
-fn tool_summary(
-    kept: &RecordedEvents,
-    name: &str,
-) -> (ToolKind, Executor, String, String, ToolOutcome) {
-    let tools = tool_summaries(kept).into_iter();
-    let mut named = tools.filter(|tool| tool.0 == name);
-    let (_, kind, executor, arguments, output, outcome) = named.next().unwrap();
-    (kind, executor, arguments, output, outcome)
 }
 
 #[test]

@@ -119,11 +119,11 @@ fn x6_appends_in_a_row_are_one_frame_and_nothing_else_is() {
             encoder.flush(&mut keep);
             let name = stream.display();
             assert_eq!(
-                encoder.merged_count(),
+                encoder.merged_append_count(),
                 (alone.len() - merged.len()) as u64,
                 "{view:?} {name}"
             );
-            in_all += encoder.merged_count();
+            in_all += encoder.merged_append_count();
             let mut left = alone.iter().map(|frame| &frame.id);
             assert!(ids.iter().all(|id| left.any(|of| of == id)), "{view:?} {name}");
             assert_eq!(left.next(), None, "{view:?} {name}: it ends where the last one does");
@@ -153,7 +153,9 @@ fn x6_a_reader_goes_on_after_any_frame_and_a_new_one_gets_the_page() {
                 let mut encoder = new_encoder(patch_stream_kind(view)).with_merging();
                 let mut rest = Vec::new();
                 for record in &records {
-                    encoder.catch_up(record, &cursor, &mut |frame| rest.push(frame.id.to_string()));
+                    encoder.push_after_cursor(record, &cursor, &mut |frame| {
+                        rest.push(frame.id.to_string());
+                    });
                 }
                 let after: Vec<&String> = sent[at + 1..].iter().map(|frame| &frame.id).collect();
                 assert_eq!(rest.iter().collect::<Vec<_>>(), after, "{view:?} {stream}");
@@ -161,7 +163,7 @@ fn x6_a_reader_goes_on_after_any_frame_and_a_new_one_gets_the_page() {
             let mut encoder = new_encoder(patch_stream_kind(view));
             let whole = |encoder: &Encoder, next| {
                 let mut told = Vec::new();
-                encoder.snapshot(next, ProtocolVersion::V2, &mut |frame| {
+                encoder.emit_snapshot(next, ProtocolVersion::V2, &mut |frame| {
                     assert_eq!(
                         (frame.event, frame.id.seq, frame.id.frames_sent),
                         ("snapshot", next, 0)
@@ -195,7 +197,7 @@ fn only_the_view_with_overlays_has_any_that_come_too_late() {
             for record in &to_records(&ingest_whole(&std::fs::read(stream).unwrap())) {
                 encoder.push(record, &mut |_| {});
             }
-            encoder.suppressed_overlays()
+            encoder.suppressed_overlay_count()
         });
         each.sum()
     };

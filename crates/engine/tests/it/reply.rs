@@ -1,13 +1,13 @@
 //! The final message alone, as it stands when the run ends: rules X7 and X15.
 
 use millpond_engine::event::{Ending, Event, MessageId, MessagePhase, Outcome, Record};
-use millpond_engine::view::reply::ReplyView;
+use millpond_engine::view::reply::ReplyCandidates;
 
 use crate::log::Log;
 
 /// Folds the records; returns the view and the ending.
-fn fold_reply(records: &[Record<'_>]) -> (ReplyView, Ending<'static>) {
-    let mut view = ReplyView::default();
+fn fold_reply(records: &[Record<'_>]) -> (ReplyCandidates, Ending<'static>) {
+    let mut view = ReplyCandidates::default();
     for record in records {
         view.apply(&record.event);
     }

@@ -306,10 +306,10 @@ fn x16_only_what_is_unfinished_is_taken_back() {
     let step = out.start_tool(ToolStart::client_function("c", "look"));
     out.append_text("Other");
     let other = out.open_message_id().unwrap();
-    out.begin_message(None);
+    out.end_message_and_set_phase(None);
     // The end of it is held: it may be a tag.
     out.append_text("Hal <thi");
-    out.withdraw_unfinished(&[other]);
+    out.withdraw_unfinished_and_end_round(&[other]);
     assert!(!out.has_open_round() && out.is_tool_open(step));
     out.end_run(InputEnd::EndOfInput);
     check_well_formed(&kept, "unfinished");
@@ -328,7 +328,7 @@ fn x16_reasoning_that_is_unfinished_is_taken_back() {
     out.append_text("Keep me");
     out.end_message();
     out.append_reasoning("Hal", ReasoningOrigin::Native);
-    out.withdraw_unfinished(&[]);
+    out.withdraw_unfinished_and_end_round(&[]);
     out.end_run(InputEnd::EndOfInput);
     check_well_formed(&kept, "unfinished");
     assert_eq!(withdrawals(&kept), [(vec![], vec![StepId(1)])]);

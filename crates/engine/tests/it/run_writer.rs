@@ -16,7 +16,7 @@ pub(crate) fn run_script(say: impl Fn(&mut Writer<'_>)) -> RecordedEvents {
     let mut run = Run::new(&RunOptions::default());
     let mut out = run.writer(None, &mut kept);
     out.start_run("test", TextMode::Incremental);
-    out.start_round(None, None);
+    out.start_round_or_end_run(None, None);
     say(&mut out);
     out.end_run(InputEnd::EndOfInput);
     check_well_formed(&kept, "told");
@@ -42,8 +42,8 @@ fn reasoning_text(kept: &RecordedEvents) -> String {
 #[test]
 fn x2_a_source_that_rewrites_after_its_thinking_keeps_the_tags_layout_out() {
     let kept = run_script(|out| {
-        out.append_cumulative_text("<think>a</think>\n\nHello world");
-        out.append_cumulative_text("<think>a</think>\n\nHello there");
+        out.append_or_rewrite_cumulative_text("<think>a</think>\n\nHello world");
+        out.append_or_rewrite_cumulative_text("<think>a</think>\n\nHello there");
     });
     assert_eq!(kept.visible_text(), "Hello there");
 }
@@ -52,8 +52,8 @@ fn x2_a_source_that_rewrites_after_its_thinking_keeps_the_tags_layout_out() {
 fn x2_a_rewrite_inside_a_letter_keeps_whole_letters() {
     for (before, after) in [("né", "nè"), ("a🎉", "a🎈"), ("é", "è")] {
         let kept = run_script(|out| {
-            out.append_cumulative_text(before);
-            out.append_cumulative_text(after);
+            out.append_or_rewrite_cumulative_text(before);
+            out.append_or_rewrite_cumulative_text(after);
         });
         assert_eq!(kept.visible_text(), after);
     }
@@ -62,10 +62,10 @@ fn x2_a_rewrite_inside_a_letter_keeps_whole_letters() {
 #[test]
 fn what_a_message_has_said_is_known_to_the_letter() {
     run_script(|out| {
-        assert!(!out.is_remembered_text("a"));
-        out.append_cumulative_text("a");
-        assert!(out.is_remembered_text("a"));
-        assert!(!out.is_remembered_text("b") && !out.is_remembered_text(""));
+        assert!(!out.remembered_text_equals("a"));
+        out.append_or_rewrite_cumulative_text("a");
+        assert!(out.remembered_text_equals("a"));
+        assert!(!out.remembered_text_equals("b") && !out.remembered_text_equals(""));
     });
 }
 
@@ -79,7 +79,7 @@ fn x15_what_was_declared_before_the_source_went_on_is_past() {
             if ends_first {
                 out.report_completed(StopReason::End);
             }
-            out.start_round(None, None);
+            out.start_round_or_end_run(None, None);
             out.append_text("second");
             out.report_completed(StopReason::End);
         });
@@ -198,10 +198,10 @@ fn a_tool_is_open_until_its_end_and_a_run_until_its_own() {
 fn x16_a_round_that_is_taken_back_closes_its_own_tools_only() {
     run_script(|out| {
         let earlier = out.start_tool(ToolStart::client_function("a", "click"));
-        out.start_round(None, None);
+        out.start_round_or_end_run(None, None);
         let own = [("b", "type"), ("c", "scroll")]
             .map(|(call, name)| out.start_tool(ToolStart::client_function(call, name)));
-        out.withdraw_round();
+        out.withdraw_and_end_round();
         assert!(out.is_tool_open(earlier));
         assert!(own.iter().all(|step| !out.is_tool_open(*step)));
         out.end_tool(earlier, ToolOutcome::Succeeded, None);
@@ -222,11 +222,11 @@ fn x13_an_ask_that_is_open_is_not_opened_again() {
 #[test]
 fn x16_a_declared_message_that_is_taken_back_is_not_the_reply() {
     let kept = run_script(|out| {
-        out.begin_message(Some(MessagePhase::Final));
+        out.end_message_and_set_phase(Some(MessagePhase::Final));
         out.append_text("wrong");
         out.end_message();
         out.declare_final_message(MessageId(0));
-        out.withdraw_round();
+        out.withdraw_and_end_round();
         out.append_text("right");
         out.report_completed(StopReason::End);
     });
@@ -238,7 +238,11 @@ fn x16_live_text_is_taken_back_without_being_ended_first() {
     for unfinished in [false, true] {
         let kept = run_script(|out| {
             out.append_text("half a");
-            if unfinished { out.withdraw_unfinished(&[]) } else { out.withdraw_round() }
+            if unfinished {
+                out.withdraw_unfinished_and_end_round(&[]);
+            } else {
+                out.withdraw_and_end_round();
+            }
         });
         assert!(!kept.events().any(|event| matches!(event, Event::MessageEnded { .. })));
     }
@@ -271,8 +275,8 @@ fn x8_what_breaks_off_says_so_and_what_was_whole_before_does_not() {
         out.append_text("whole");
         out.end_message();
         out.append_text("cut");
-        out.report_failed(FailureReason::Error, "lost");
-        out.start_round(None, None);
+        out.report_failed_and_end_text(FailureReason::Error, "lost");
+        out.start_round_or_end_run(None, None);
         out.append_text("again");
         out.report_completed(StopReason::End);
     };

@@ -31,7 +31,7 @@ fn collect_traces(options: &RunOptions, say: impl Fn(&mut Writer<'_>)) -> Vec<St
 fn x17_the_first_token_of_each_round_is_told_once() {
     let told = collect_traces(&RunOptions::default(), |out| {
         for _ in 0..2 {
-            out.start_round(None, None);
+            out.start_round_or_end_run(None, None);
             out.append_text("one");
             out.append_text("two");
         }
@@ -43,14 +43,14 @@ fn x17_the_first_token_of_each_round_is_told_once() {
 #[test]
 fn x17_what_is_held_is_told_with_its_length() {
     let told = collect_traces(&RunOptions::default(), |out| {
-        out.start_round(None, None);
+        out.start_round_or_end_run(None, None);
         out.append_text("a <thi");
         out.append_text("s> b");
     });
     let held: Vec<&String> = told.iter().filter(|trace| trace.contains("held")).collect();
     assert_eq!(held, ["{\"debug\":\"held\",\"bytes\":4,\"reason\":\"markup\"}"]);
     let told = collect_traces(&RunOptions::default(), |out| {
-        out.start_round(None, None);
+        out.start_round_or_end_run(None, None);
         out.append_text(" ");
         out.append_text("\n");
     });
@@ -63,7 +63,7 @@ fn x17_what_is_held_is_told_with_its_length() {
 #[test]
 fn x17_what_comes_after_the_word_that_ends_a_run_is_told_as_dropped() {
     let told = collect_traces(&options_with_control_words().run, |out| {
-        out.start_round(None, None);
+        out.start_round_or_end_run(None, None);
         out.append_text("Done. !isfinish");
         out.start_tool(millpond_engine::run::ToolStart::client_function("a", "click"));
         out.append_text("LATE");

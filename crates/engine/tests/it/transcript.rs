@@ -6,3 +6,4 @@ mod items;
 pub(crate) mod print_client;
 mod seed;
 mod settling;
+mod tool_items;

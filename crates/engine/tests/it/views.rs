@@ -1,5 +1,7 @@
 //! Properties of every view, over every available stream.
 
+mod recut;
+
 use std::path::Path;
 
 use millpond_engine::event::{Event, Record, StopReason};
@@ -11,6 +13,8 @@ use millpond_engine::wire::{
 use crate::corpus::find_corpus;
 use crate::fixtures::fixture_streams;
 use crate::support::{RecordedEvents, ingest_whole};
+
+use recut::{join_texts, recut_texts};
 
 /// A frame that was sent.
 #[derive(Clone, Debug, PartialEq)]
@@ -153,7 +157,7 @@ fn x9_resume_at_every_frame_equals_never_stopping() {
                     let mut resumed = Vec::new();
                     let mut encoder = new_encoder(kind);
                     for record in records {
-                        encoder.catch_up(record, &cursor, &mut |frame| {
+                        encoder.push_after_cursor(record, &cursor, &mut |frame| {
                             resumed.push((frame.id.to_string(), frame.data.to_owned()));
                         });
                     }
@@ -180,7 +184,7 @@ fn x9_a_snapshot_at_every_record_and_the_rest_make_the_whole_page() {
                     continue;
                 }
                 let mut page = None;
-                encoder.snapshot(record.seq + 1, ProtocolVersion::V2, &mut |frame| {
+                encoder.emit_snapshot(record.seq + 1, ProtocolVersion::V2, &mut |frame| {
                     let data: serde_json::Value = serde_json::from_str(frame.data).unwrap();
                     let is_going = encoder.page().ended.is_none();
                     assert_eq!(data["run"], serde_json::json!(is_going.then_some("r1")));
@@ -224,57 +228,6 @@ fn a_patch_read_back_is_the_patch_that_was_written() {
             assert!(page == whole, "{name} {view:?}");
         }
     });
-}
-
-/// The same log with its texts split by `cut`.
-fn recut_texts(records: &[Record<'_>], cut: impl Fn(&str) -> Vec<String>) -> Vec<Record<'static>> {
-    let mut events: Vec<(Option<u64>, Event<'static>)> = Vec::new();
-    for record in records {
-        match &record.event {
-            Event::TextAppended { message, text } => {
-                let pieces = cut(text).into_iter();
-                events.extend(pieces.map(|text| {
-                    (record.at_ms, Event::TextAppended { message: *message, text: text.into() })
-                }));
-            }
-            Event::ReasoningAppended { step, text } => {
-                let pieces = cut(text).into_iter();
-                events.extend(pieces.map(|text| {
-                    (record.at_ms, Event::ReasoningAppended { step: *step, text: text.into() })
-                }));
-            }
-            Event::OutputAppended { step, text } => {
-                let pieces = cut(text).into_iter();
-                events.extend(pieces.map(|text| {
-                    (record.at_ms, Event::OutputAppended { step: *step, text: text.into() })
-                }));
-            }
-            other => events.push((record.at_ms, other.clone().into_owned())),
-        }
-    }
-    number_records(events)
-}
-
-fn number_records(events: Vec<(Option<u64>, Event<'static>)>) -> Vec<Record<'static>> {
-    to_records(&RecordedEvents(events))
-}
-
-/// The same log with consecutive texts joined.
-fn join_texts(records: &[Record<'_>]) -> Vec<Record<'static>> {
-    let mut events: Vec<(Option<u64>, Event<'static>)> = Vec::new();
-    for record in records {
-        if let (
-            Event::TextAppended { message, text },
-            Some((_, Event::TextAppended { message: last, text: before })),
-        ) = (&record.event, events.last_mut())
-            && message == last
-        {
-            before.to_mut().push_str(text);
-            continue;
-        }
-        events.push((record.at_ms, record.event.clone().into_owned()));
-    }
-    number_records(events)
 }
 
 #[test]

@@ -69,7 +69,12 @@ impl Playback {
                 PlayStep::WaitForAnswer => self.wait_for_answer(part.ask.as_deref()).await,
                 PlayStep::SendBytes(piece) => {
                     ingest.push(piece, Some(now_ms()), &mut made);
-                    if self.job.append_events(std::mem::take(&mut made.0)).await.is_err() {
+                    if self
+                        .job
+                        .append_events_or_fail_run(std::mem::take(&mut made.0))
+                        .await
+                        .is_err()
+                    {
                         return;
                     }
                     self.sleep_or_cut(Duration::from_millis(part.pause)).await
@@ -82,7 +87,7 @@ impl Playback {
         }
         ingest.finish(cut, Some(now_ms()), &mut made);
         // If the append fails, the job ends the run itself.
-        let _kept = self.job.append_events(made.0).await;
+        let _kept = self.job.append_events_or_fail_run(made.0).await;
     }
 
     async fn sleep_or_cut(&mut self, pause: Duration) -> Result<(), InputEnd> {
@@ -122,7 +127,7 @@ impl Playback {
 
     async fn append_event(&mut self, event: Event<'static>) -> Result<(), InputEnd> {
         self.job
-            .append_events(vec![(Some(now_ms()), event)])
+            .append_events_or_fail_run(vec![(Some(now_ms()), event)])
             .await
             .map_err(|_| InputEnd::Interrupted)
     }

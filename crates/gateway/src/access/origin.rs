@@ -122,7 +122,10 @@ impl OriginPolicy {
         // Sent by browsers only. A link from another site is a navigation; it carries no cookie,
         // because ours is `SameSite=Strict`.
         let is_navigation = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
-        if is_cross_origin(headers) && !is_navigation && headers.get(header::ORIGIN).is_none() {
+        if has_cross_origin_fetch_site(headers)
+            && !is_navigation
+            && headers.get(header::ORIGIN).is_none()
+        {
             return Err(RejectedHeader::Origin);
         }
         Ok(())
@@ -130,7 +133,7 @@ impl OriginPolicy {
 }
 
 /// True if the browser says that the request comes from another origin.
-pub fn is_cross_origin(headers: &HeaderMap) -> bool {
+pub fn has_cross_origin_fetch_site(headers: &HeaderMap) -> bool {
     headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none")
 }
 

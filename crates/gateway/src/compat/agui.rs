@@ -106,7 +106,7 @@ impl AgUi {
         let role = "assistant";
         json::write_payload(&event::Event::TextMessageStart { message_id: &message_id, role }, out);
         self.open_text = Some(message);
-        self.sent_thread.push_text(message, message_id);
+        self.sent_thread.push_empty_text(message, message_id);
     }
 
     fn append_text(&mut self, message: MessageId, delta: &str, out: PayloadSink<'_>) {
@@ -135,11 +135,11 @@ impl AgUi {
         }
         text.truncate(text.floor_char_boundary(kept_bytes));
         text.push_str(new_text);
-        self.resend_thread(out);
+        self.resend_thread_or_mark_stale(out);
     }
 
     /// Sends a snapshot of the whole conversation, unless that was done too often.
-    fn resend_thread(&mut self, out: PayloadSink<'_>) {
+    fn resend_thread_or_mark_stale(&mut self, out: PayloadSink<'_>) {
         self.is_stale = self.resend_count >= RESENDS_MAX;
         if !self.is_stale {
             self.resend_count += 1;
@@ -179,7 +179,12 @@ impl AgUi {
         }
     }
 
-    fn write_source(&self, message: MessageId, citation: &Citation<'_>, out: PayloadSink<'_>) {
+    fn write_cited_source(
+        &self,
+        message: MessageId,
+        citation: &Citation<'_>,
+        out: PayloadSink<'_>,
+    ) {
         let custom = Custom::Source {
             message_id: &self.message_id(message),
             url: citation.url.as_deref().filter(|url| is_web_url(url)),
@@ -216,7 +221,7 @@ impl AgUi {
         let reasoning_steps = steps.iter().filter(|&&step| self.calls.call_id(step).is_none());
         ids.extend(reasoning_steps.map(|&step| self.step_id(step)));
         AgUi::write_custom(Custom::Withdrawn { ids: &ids }, out);
-        self.resend_thread(out);
+        self.resend_thread_or_mark_stale(out);
     }
 }
 
@@ -231,6 +236,7 @@ impl Protocol for AgUi {
         json::write_payload(&event, out);
     }
 
+    #[allow(clippy::too_many_lines, reason = "one arm per event")]
     fn apply_event(&mut self, event: &Event<'_>, out: PayloadSink<'_>) {
         self.usage.apply(event);
         match event {
@@ -247,7 +253,9 @@ impl Protocol for AgUi {
                 self.rewrite_text(*message, *kept_bytes, text, out);
             }
             Event::MessageEnded { .. } => self.end_text(out),
-            Event::SourceCited { message, citation } => self.write_source(*message, citation, out),
+            Event::SourceCited { message, citation } => {
+                self.write_cited_source(*message, citation, out);
+            }
             Event::ImageReceived { owner, image } => self.write_image(*owner, image, out),
             Event::ReasoningStarted { step, origin, .. } => {
                 if *origin != ReasoningOrigin::Redacted {
@@ -275,6 +283,7 @@ impl Protocol for AgUi {
             | Event::ToolEnded { .. }
             | Event::AskOpened { .. }
             | Event::AskResolved { .. } => self.apply_tool_or_ask_event(event, out),
+            // Named one by one, as in the other protocols: a new event must be thought about in each.
             Event::RunStarted { .. }
             | Event::RunEnded { .. }
             | Event::PromptReceived { .. }
@@ -299,7 +308,7 @@ impl Protocol for AgUi {
             self.open_reasoning.insert(step);
             self.end_reasoning(step, out);
         }
-        let pending = self.end_calls(ending, out);
+        let pending = self.end_calls_and_take_unanswered(ending, out);
         self.end_round(out);
         if self.is_stale {
             json::write_payload(&self.sent_thread.snapshot(), out);

@@ -68,7 +68,12 @@ impl AiSdk {
     }
 
     /// Writes a part, and records it if it may have to be resent.
-    fn write_part(&mut self, owner: Option<PartOwner>, part: &Part<'_>, out: PayloadSink<'_>) {
+    fn write_and_record_part(
+        &mut self,
+        owner: Option<PartOwner>,
+        part: &Part<'_>,
+        out: PayloadSink<'_>,
+    ) {
         let Ok(text) = serde_json::to_string(part) else { return };
         out(&text);
         if self.options.version == Version::V7 {
@@ -77,16 +82,21 @@ impl AiSdk {
     }
 
     /// Writes the first part of an owner.
-    fn write_first_part(&mut self, owner: PartOwner, part: &Part<'_>, out: PayloadSink<'_>) {
+    fn write_first_part_of_owner(
+        &mut self,
+        owner: PartOwner,
+        part: &Part<'_>,
+        out: PayloadSink<'_>,
+    ) {
         if self.options.version == Version::V7 {
-            self.journal.record_owner(owner);
+            self.journal.record_begun_owner(owner);
         }
-        self.write_part(Some(owner), part, out);
+        self.write_and_record_part(Some(owner), part, out);
     }
 
     fn start_step(&mut self, out: PayloadSink<'_>) {
         self.finish_step(out);
-        self.write_all_inputs_available(out);
+        self.end_all_arguments(out);
         self.is_in_step = true;
         json::write_payload(&Part::StartStep, out);
         self.journal = StepJournal::default();
@@ -95,7 +105,7 @@ impl AiSdk {
     fn finish_step(&mut self, out: PayloadSink<'_>) {
         self.end_text(out);
         for step in std::mem::take(&mut self.open_reasoning) {
-            self.end_reasoning(step, out);
+            self.write_reasoning_end(step, out);
         }
         if std::mem::take(&mut self.is_in_step) {
             json::write_payload(&Part::FinishStep, out);
@@ -108,7 +118,7 @@ impl AiSdk {
             let id = step_id(step);
             let part =
                 Part::ReasoningStart { id: &id, provider_metadata: ProviderMetadata::new(&id) };
-            self.write_first_part(PartOwner::Step(step), &part, out);
+            self.write_first_part_of_owner(PartOwner::Step(step), &part, out);
         }
     }
 
@@ -116,7 +126,7 @@ impl AiSdk {
         self.start_reasoning(step, out);
         if self.options.reasoning == Reasoning::Show {
             let id = step_id(step);
-            self.write_part(
+            self.write_and_record_part(
                 Some(PartOwner::Step(step)),
                 &Part::ReasoningDelta { id: &id, delta },
                 out,
@@ -124,15 +134,20 @@ impl AiSdk {
         }
     }
 
-    fn end_reasoning(&mut self, step: StepId, out: PayloadSink<'_>) {
-        self.write_part(
+    fn write_reasoning_end(&mut self, step: StepId, out: PayloadSink<'_>) {
+        self.write_and_record_part(
             Some(PartOwner::Step(step)),
             &Part::ReasoningEnd { id: &step_id(step) },
             out,
         );
     }
 
-    fn write_source(&mut self, message: MessageId, citation: &Citation<'_>, out: PayloadSink<'_>) {
+    fn write_cited_source(
+        &mut self,
+        message: MessageId,
+        citation: &Citation<'_>,
+        out: PayloadSink<'_>,
+    ) {
         let source_id = format!("c{}", self.source_count);
         self.source_count += 1;
         let title = citation.title.as_deref();
@@ -144,7 +159,7 @@ impl AiSdk {
                 Part::SourceDocument { source_id: &source_id, media_type, title }
             }
         };
-        self.write_part(Some(PartOwner::Message(message)), &part, out);
+        self.write_and_record_part(Some(PartOwner::Message(message)), &part, out);
     }
 
     fn write_image(
@@ -156,7 +171,7 @@ impl AiSdk {
         let prefix = std::mem::take(&mut self.options.image_prefix);
         if let Some(link) = image_link(image, &prefix) {
             let part = Part::File { url: &link.url, media_type: link.media_type };
-            self.write_part(Some(owner.into()), &part, out);
+            self.write_and_record_part(Some(owner.into()), &part, out);
         }
         self.options.image_prefix = prefix;
     }
@@ -169,16 +184,16 @@ impl AiSdk {
             owners.chain(steps.iter().map(|&step| PartOwner::Step(step))).collect();
         self.close_withdrawn_parts(messages, steps, out);
         let (resendable, mut withdrawn): (Vec<_>, Vec<_>) =
-            owners.into_iter().partition(|owner| self.journal.has_owner(*owner));
-        let can_resend = self.try_count_resend();
+            owners.into_iter().partition(|owner| self.journal.has_begun_owner(*owner));
+        let can_resend = self.count_resend_if_allowed();
         if !resendable.is_empty() && can_resend {
-            self.journal.resend_without(&resendable, out);
+            self.journal.reset_step_and_resend_without(&resendable, out);
         } else {
             withdrawn.extend(resendable);
         }
         for owner in withdrawn {
             let id = match owner {
-                PartOwner::Message(message) => self.texts.part_id(message),
+                PartOwner::Message(message) => self.texts.newest_part_id(message),
                 PartOwner::Step(step) => {
                     self.calls.call_id(step).map_or_else(|| step_id(step), str::to_owned)
                 }
@@ -191,7 +206,7 @@ impl AiSdk {
     }
 
     /// Returns true, and counts it, if another resend is allowed.
-    fn try_count_resend(&mut self) -> bool {
+    fn count_resend_if_allowed(&mut self) -> bool {
         let is_allowed = self.resend_count < RESENDS_MAX;
         self.resend_count += u32::from(is_allowed);
         is_allowed
@@ -209,7 +224,7 @@ impl AiSdk {
         for &step in steps {
             if let Some(at) = self.open_reasoning.iter().position(|&open| open == step) {
                 self.open_reasoning.swap_remove(at);
-                self.end_reasoning(step, out);
+                self.write_reasoning_end(step, out);
             }
             self.withdraw_call(step, out);
         }
@@ -249,7 +264,9 @@ impl Protocol for AiSdk {
                 self.rewrite_text(*message, *kept_bytes, text, out);
             }
             Event::MessageEnded { .. } => self.end_text(out),
-            Event::SourceCited { message, citation } => self.write_source(*message, citation, out),
+            Event::SourceCited { message, citation } => {
+                self.write_cited_source(*message, citation, out);
+            }
             Event::ImageReceived { owner, image } => self.write_image(*owner, image, out),
             Event::ReasoningStarted { step, origin, .. } => {
                 if *origin != ReasoningOrigin::Redacted {
@@ -260,7 +277,7 @@ impl Protocol for AiSdk {
             Event::ReasoningEnded { step, .. } => {
                 if let Some(at) = self.open_reasoning.iter().position(|open| open == step) {
                     self.open_reasoning.remove(at);
-                    self.end_reasoning(*step, out);
+                    self.write_reasoning_end(*step, out);
                 }
             }
             Event::Withdrawn { messages, steps } => self.withdraw_parts(messages, steps, out),
@@ -277,6 +294,7 @@ impl Protocol for AiSdk {
             | Event::ToolEnded { .. }
             | Event::AskOpened { .. }
             | Event::AskResolved { .. } => self.apply_tool_or_ask_event(event, out),
+            // Named one by one, as in the other protocols: a new event must be thought about in each.
             Event::RunStarted { .. }
             | Event::RunEnded { .. }
             | Event::PromptReceived { .. }
@@ -298,7 +316,7 @@ impl Protocol for AiSdk {
     fn end_run(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
         self.end_calls(ending, out);
         self.finish_step(out);
-        let reply = ending.message.map(|message| self.texts.part_id(message));
+        let reply = ending.message.map(|message| self.texts.newest_part_id(message));
         let metadata = RunMetadata {
             withdrawn: &self.withdrawn_ids,
             reply: reply.as_deref(),

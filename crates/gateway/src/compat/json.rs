@@ -15,21 +15,21 @@ pub(super) fn write_payload(payload: &impl Serialize, out: PayloadSink<'_>) {
 
 /// Parses arguments: an object or array that every client can read stays as it is, empty text
 /// becomes `{}`, all else a string.
-pub(super) fn arguments_value(text: &str) -> Box<RawValue> {
+pub(super) fn arguments_to_json(text: &str) -> Box<RawValue> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
         return RawValue::from_string("{}".to_owned()).unwrap_or_default();
     }
-    parse_safe_json(trimmed).or_else(|| to_raw_value(text).ok()).unwrap_or_default()
+    parse_safe_object_or_array(trimmed).or_else(|| to_raw_value(text).ok()).unwrap_or_default()
 }
 
 /// Parses output: an object or array that every client can read stays as it is, all else is a
 /// string.
-pub(super) fn output_value(text: &str) -> Box<RawValue> {
-    parse_safe_json(text.trim()).or_else(|| to_raw_value(text).ok()).unwrap_or_default()
+pub(super) fn output_to_json(text: &str) -> Box<RawValue> {
+    parse_safe_object_or_array(text.trim()).or_else(|| to_raw_value(text).ok()).unwrap_or_default()
 }
 
-fn parse_safe_json(text: &str) -> Option<Box<RawValue>> {
+fn parse_safe_object_or_array(text: &str) -> Option<Box<RawValue>> {
     if !text.starts_with(['{', '[']) {
         return None;
     }
@@ -37,11 +37,11 @@ fn parse_safe_json(text: &str) -> Option<Box<RawValue>> {
     if has_unsafe_key(&value) {
         return None;
     }
-    on_one_line(text)
+    to_one_line_json(text)
 }
 
 /// Replaces line breaks by spaces. In JSON they are never inside a string.
-pub(super) fn on_one_line(json: &str) -> Option<Box<RawValue>> {
+pub(super) fn to_one_line_json(json: &str) -> Option<Box<RawValue>> {
     RawValue::from_string(json.replace(['\n', '\r'], " ")).ok()
 }
 

@@ -13,7 +13,7 @@ use super::run_usage::RunUsage;
 use super::tool_calls::UnansweredCalls;
 use super::{DONE, PayloadSink, Protocol, Reasoning, json};
 
-use chunk::{Call, Choice, Chunk, CorrectedContent, Delta, Failure, Spending, Usage};
+use chunk::{Call, Choice, Chunk, CorrectedContent, Delta, Failure, Usage, UsageField};
 use message_texts::MessageTexts;
 
 pub mod body;
@@ -87,9 +87,9 @@ impl OpenAiChat {
         millpond: Option<CorrectedContent<'a>>,
     ) -> Chunk<'a> {
         let usage = match (self.options.usage, usage) {
-            (IncludeUsage::No, _) => Spending::Unasked,
-            (IncludeUsage::Yes, None) => Spending::Later,
-            (IncludeUsage::Yes, Some(usage)) => Spending::Told(usage),
+            (IncludeUsage::No, _) => UsageField::Omitted,
+            (IncludeUsage::Yes, None) => UsageField::Null,
+            (IncludeUsage::Yes, Some(usage)) => UsageField::Known(usage),
         };
         Chunk {
             id: &self.id,
@@ -106,10 +106,10 @@ impl OpenAiChat {
         if self.options.content == Content::All && self.messages.can_append(message) {
             let is_new = self.last_message != Some(message);
             if is_new && self.last_message.is_some() {
-                self.write_chunk(Delta::content("\n\n"), None, out);
+                self.write_chunk(Delta::from_content("\n\n"), None, out);
             }
             self.last_message = Some(message);
-            self.write_chunk(Delta::content(delta), None, out);
+            self.write_chunk(Delta::from_content(delta), None, out);
         }
     }
 
@@ -118,10 +118,10 @@ impl OpenAiChat {
             return;
         }
         if self.last_reasoning.is_some_and(|last_step| last_step != step) {
-            self.write_chunk(Delta::reasoning("\n\n"), None, out);
+            self.write_chunk(Delta::from_reasoning("\n\n"), None, out);
         }
         self.last_reasoning = Some(step);
-        self.write_chunk(Delta::reasoning(delta), None, out);
+        self.write_chunk(Delta::from_reasoning(delta), None, out);
     }
 
     /// Takes the calls that are left to the client.
@@ -130,12 +130,12 @@ impl OpenAiChat {
         calls.map(|(_, call)| Call::new(call.id, call.name, call.arguments)).collect()
     }
 
-    fn write_failure(ending: &Ending<'_>, out: PayloadSink<'_>) {
+    fn write_failure_and_done(ending: &Ending<'_>, out: PayloadSink<'_>) {
         json::write_payload(&Failure::from_ending(ending), out);
         out(DONE);
     }
 
-    fn write_usage(&self, out: PayloadSink<'_>) {
+    fn write_usage_if_requested(&self, out: PayloadSink<'_>) {
         if self.options.usage == IncludeUsage::Yes {
             let usage = Usage::new(self.usage.total().unwrap_or_default());
             json::write_payload(&self.build_chunk(&[], Some(usage), None), out);
@@ -147,7 +147,7 @@ impl Protocol for OpenAiChat {
     fn begin_run(&mut self, run: &str, at: Option<Millis>, out: PayloadSink<'_>) {
         self.id = format!("chatcmpl-{run}");
         self.options.created = at.map_or(self.options.created, |at| at / 1000);
-        self.write_chunk(Delta::opening(), None, out);
+        self.write_chunk(Delta::new_opening(), None, out);
     }
 
     fn apply_event(&mut self, event: &Event<'_>, out: PayloadSink<'_>) {
@@ -184,35 +184,36 @@ impl Protocol for OpenAiChat {
     fn end_run(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
         let is_refused = is_refused(ending);
         if ending.outcome != Outcome::Completed && !is_refused {
-            return OpenAiChat::write_failure(ending, out);
+            return OpenAiChat::write_failure_and_done(ending, out);
         }
         let content = self.messages.final_content(self.options.content, ending);
         if self.options.content == Content::Final && !content.is_empty() {
-            self.write_chunk(Delta::content(&content), None, out);
+            self.write_chunk(Delta::from_content(&content), None, out);
         }
         if let Some(detail) = ending.detail.as_deref().filter(|_| is_refused) {
-            self.write_chunk(Delta::refusal(detail), None, out);
+            self.write_chunk(Delta::from_refusal(detail), None, out);
         }
         let pending = self.take_client_calls(ending);
         if !pending.is_empty() {
-            self.write_chunk(Delta::calls(&pending), None, out);
+            self.write_chunk(Delta::from_calls(&pending), None, out);
         }
-        let finish_reason = Some(finish_reason(ending, !pending.is_empty()));
+        let finish_reason = Some(finish_reason(ending, &pending));
         let is_outdated =
             self.options.content == Content::All && self.messages.has_changed_sent_text();
         let correction = is_outdated.then_some(CorrectedContent { content: &content });
         let choice = Choice { index: 0, delta: Delta::default(), finish_reason, logprobs: () };
         json::write_payload(&self.build_chunk(&[choice], None, correction), out);
-        self.write_usage(out);
+        self.write_usage_if_requested(out);
         out(DONE);
     }
 }
 
-fn finish_reason(ending: &Ending<'_>, asks: bool) -> &'static str {
+/// Maps the ending to `finish_reason`; only calls that the client has to answer are `tool_calls`.
+fn finish_reason(ending: &Ending<'_>, client_calls: &[Call]) -> &'static str {
     match ending.stop {
         _ if is_refused(ending) => "content_filter",
         Some(StopReason::Length) => "length",
-        Some(StopReason::Tools) if asks => "tool_calls",
+        Some(StopReason::Tools) if !client_calls.is_empty() => "tool_calls",
         None
         | Some(StopReason::End | StopReason::Tools | StopReason::Paused | StopReason::Other) => {
             "stop"

@@ -74,20 +74,20 @@ impl OpenAiResponses {
     fn open_item(&mut self, item: Item, out: PayloadSink<'_>) -> usize {
         let output_index = self.items.len();
         self.write_event(
-            &WireEvent::OutputItemAdded { output_index, item: &item.object_without_part() },
+            &WireEvent::OutputItemAdded { output_index, item: &item.to_wire_object_without_part() },
             out,
         );
         let item_id = &*item.id;
         match &item.kind {
             ItemKind::Message { .. } => {
-                let part = &item.part();
+                let part = &item.to_wire_part();
                 self.write_event(
                     &WireEvent::ContentPartAdded { item_id, output_index, content_index: 0, part },
                     out,
                 );
             }
             ItemKind::Reasoning { .. } => {
-                let part = &item.part();
+                let part = &item.to_wire_part();
                 let summary_index = 0;
                 self.write_event(
                     &WireEvent::ReasoningSummaryPartAdded {
@@ -140,7 +140,7 @@ impl OpenAiResponses {
     }
 
     fn append_text(&mut self, message: MessageId, delta: &str, out: PayloadSink<'_>) {
-        if let Some(index) = self.find_open_item(|kind| kind.is_message(message)) {
+        if let Some(index) = self.find_open_item(|kind| kind.is_message_with_id(message)) {
             self.append_to_item(index, delta, out);
         }
     }
@@ -152,7 +152,9 @@ impl OpenAiResponses {
         text: &str,
         out: PayloadSink<'_>,
     ) {
-        let Some(index) = self.find_open_item(|kind| kind.is_message(message)) else { return };
+        let Some(index) = self.find_open_item(|kind| kind.is_message_with_id(message)) else {
+            return;
+        };
         let Some(item) = self.items.get_mut(index) else { return };
         if kept_bytes < item.text.len() {
             item.has_changed_sent_text = true;
@@ -166,17 +168,18 @@ impl OpenAiResponses {
         if self.options.reasoning == Reasoning::Hide || delta.is_empty() {
             return;
         }
-        let index = self.find_open_item(|kind| kind.is_reasoning(step)).unwrap_or_else(|| {
-            let id = format!("rs_{}_{}", self.run, self.items.len());
-            self.open_item(Item::new(id, ItemKind::Reasoning { step }), out)
-        });
+        let index =
+            self.find_open_item(|kind| kind.is_reasoning_of_step(step)).unwrap_or_else(|| {
+                let id = format!("rs_{}_{}", self.run, self.items.len());
+                self.open_item(Item::new(id, ItemKind::Reasoning { step }), out)
+            });
         self.append_to_item(index, delta, out);
     }
 
     /// Adds a citation. After its message is done, it appears in the last response only.
     fn add_citation(&mut self, message: MessageId, citation: &Citation<'_>, out: PayloadSink<'_>) {
         let Some(url) = citation.url.as_deref().filter(|url| is_web_url(url)) else { return };
-        let at = self.items.iter().rposition(|item| item.kind.is_message(message));
+        let at = self.items.iter().rposition(|item| item.kind.is_message_with_id(message));
         let Some(output_index) = at else { return };
         let Some(item) = self.items.get_mut(output_index) else { return };
         let annotation = Annotation::new(url, citation.title.as_deref(), &item.text);
@@ -205,7 +208,7 @@ impl OpenAiResponses {
         let (item_id, text) = (&*item.id, &*item.text);
         match &item.kind {
             ItemKind::Message { .. } => {
-                let (content_index, logprobs, part) = (0, [], &item.part());
+                let (content_index, logprobs, part) = (0, [], &item.to_wire_part());
                 let text_done = WireEvent::OutputTextDone {
                     item_id,
                     output_index,
@@ -220,7 +223,7 @@ impl OpenAiResponses {
                 );
             }
             ItemKind::Reasoning { .. } => {
-                let (summary_index, part) = (0, &item.part());
+                let (summary_index, part) = (0, &item.to_wire_part());
                 let text_done = WireEvent::ReasoningSummaryTextDone {
                     item_id,
                     output_index,
@@ -243,7 +246,10 @@ impl OpenAiResponses {
                 self.write_event(&arguments_done, out);
             }
         }
-        self.write_event(&WireEvent::OutputItemDone { output_index, item: &item.object() }, out);
+        self.write_event(
+            &WireEvent::OutputItemDone { output_index, item: &item.to_wire_object() },
+            out,
+        );
     }
 
     fn close_matching_item(
@@ -260,7 +266,7 @@ impl OpenAiResponses {
     fn withdraw_items(&mut self, messages: &[MessageId], steps: &[StepId], out: PayloadSink<'_>) {
         for index in 0..self.items.len() {
             let Some(item) = self.items.get_mut(index) else { return };
-            if item.kind.is_any_of(messages, steps) {
+            if item.kind.belongs_to_any(messages, steps) {
                 item.is_withdrawn = true;
                 self.close_item(index, Status::Incomplete, out);
             }
@@ -279,7 +285,7 @@ impl OpenAiResponses {
 
     fn build_response(&self, status: &'static str, ending: Option<&Ending<'_>>) -> Box<RawValue> {
         let remaining_items = self.items.iter().filter(|item| !item.is_withdrawn);
-        let output: Vec<_> = remaining_items.map(Item::object).collect();
+        let output: Vec<_> = remaining_items.map(Item::to_wire_object).collect();
         let response = Response {
             id: &format!("resp_{}", self.run),
             created_at: self.options.created,
@@ -316,12 +322,20 @@ impl Protocol for OpenAiResponses {
                 self.rewrite_text(*message, *kept_bytes, text, out);
             }
             Event::MessageEnded { message, .. } => {
-                self.close_matching_item(|kind| kind.is_message(*message), Status::Completed, out);
+                self.close_matching_item(
+                    |kind| kind.is_message_with_id(*message),
+                    Status::Completed,
+                    out,
+                );
             }
             Event::SourceCited { message, citation } => self.add_citation(*message, citation, out),
             Event::ReasoningAppended { step, text } => self.append_reasoning(*step, text, out),
             Event::ReasoningEnded { step, .. } => {
-                self.close_matching_item(|kind| kind.is_reasoning(*step), Status::Completed, out);
+                self.close_matching_item(
+                    |kind| kind.is_reasoning_of_step(*step),
+                    Status::Completed,
+                    out,
+                );
             }
             Event::Withdrawn { messages, steps } => self.withdraw_items(messages, steps, out),
             // Without a form in this protocol.

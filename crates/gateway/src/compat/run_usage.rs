@@ -15,10 +15,10 @@ impl RunUsage {
     pub(super) fn apply(&mut self, event: &Event<'_>) {
         match event {
             Event::UsageReported { scope: UsageScope::Run, usage } => {
-                self.run_total.get_or_insert_default().update(*usage);
+                self.run_total.get_or_insert_default().overwrite_reported_numbers(*usage);
             }
             Event::UsageReported { scope: UsageScope::Round, usage } => {
-                self.open_round.get_or_insert_default().update(*usage);
+                self.open_round.get_or_insert_default().overwrite_reported_numbers(*usage);
             }
             Event::RoundStarted { .. } | Event::RoundEnded { .. } => {
                 self.ended_rounds = add_usage(self.ended_rounds, self.open_round.take());

@@ -46,7 +46,7 @@ impl ToolCalls {
     /// Starts the call of a `tool_started` event.
     pub(super) fn start_call(&mut self, event: &Event<'_>) -> Option<&ToolCall> {
         let Event::ToolStarted { step, call, name, .. } = event else { return None };
-        let id = self.unique_id(call, *step);
+        let id = self.make_unique_id(call, *step);
         self.used_ids.insert(id.clone());
         self.ids_by_step.insert(*step, id.clone());
         let call = ToolCall {
@@ -60,7 +60,7 @@ impl ToolCalls {
         self.open_calls.get(step)
     }
 
-    fn unique_id(&self, call: &str, step: StepId) -> String {
+    fn make_unique_id(&self, call: &str, step: StepId) -> String {
         let mut id = if call.is_empty() { format!("s{}", step.0) } else { call.to_owned() };
         while self.used_ids.contains(&id) {
             id = format!("{id}.s{}", step.0);
@@ -77,11 +77,11 @@ impl ToolCalls {
         self.open_calls.get_mut(&step)
     }
 
-    pub(super) fn remove_call(&mut self, step: StepId) -> Option<ToolCall> {
+    pub(super) fn remove_open_call(&mut self, step: StepId) -> Option<ToolCall> {
         self.open_calls.remove(&step)
     }
 
-    pub(super) fn open_steps(&self) -> Vec<StepId> {
+    pub(super) fn steps_of_open_calls(&self) -> Vec<StepId> {
         self.open_calls.keys().copied().collect()
     }
 }
@@ -141,8 +141,10 @@ impl UnansweredCalls {
                 }
             }
             Event::ToolEnded { step, outcome, .. } => {
-                let call =
-                    self.calls.remove_call(*step).filter(|_| *outcome == ToolOutcome::NoResult);
+                let call = self
+                    .calls
+                    .remove_open_call(*step)
+                    .filter(|_| *outcome == ToolOutcome::NoResult);
                 self.ended_without_result.extend(call.map(|call| (*step, call)));
             }
             Event::Withdrawn { steps, .. } => {

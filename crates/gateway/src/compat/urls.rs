@@ -1,7 +1,7 @@
 //! URLs sent to clients: web links and stored images.
 
 use millpond_engine::event::Image;
-use millpond_engine::view::image_ref::image_reference;
+use millpond_engine::view::image_ref::sha256_reference_of_base64;
 
 /// URL and media type of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) fn image_link<'a>(image: &'a Image<'_>, prefix: &str) -> Option<Image
             is_web_url(url).then(|| ImageLink { url: url.to_string(), media_type: "image/*" })
         }
         Image::Inline { media_type, base64 } => {
-            let name = image_reference(base64);
+            let name = sha256_reference_of_base64(base64);
             let digest = name.strip_prefix("sha256:").unwrap_or(&name);
             Some(ImageLink { url: format!("{prefix}{digest}"), media_type })
         }

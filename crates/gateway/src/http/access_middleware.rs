@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::access::{Caller, RejectedHeader, Secret, is_cross_origin};
+use crate::access::{Caller, RejectedHeader, Secret, has_cross_origin_fetch_site};
 use crate::gateway::Gateway;
 use millpond_log::id::OwnerId;
 
@@ -21,7 +21,7 @@ use super::error::{ApiError, RefusalCode};
 pub(super) const COOKIE_NAME: &str = "millpond";
 
 /// Checks host and origin, counts refusals, and adds security headers.
-pub(super) async fn check_host_and_origin(
+pub(super) async fn check_origin_and_add_headers(
     State(gateway): AppState,
     request: Request,
     next: Next,
@@ -84,13 +84,16 @@ fn rejected_header_error(rejected: RejectedHeader) -> ApiError {
 }
 
 /// Authenticates the caller and stores it in the request's extensions.
-pub(super) async fn check_credential(
+pub(super) async fn authenticate_and_attach_caller(
     State(gateway): AppState,
     mut request: Request,
     next: Next,
 ) -> Result<Response, ApiError> {
-    let credential = read_credential(request.headers());
-    if credential.is_cookie && is_mutating(request.method()) && !has_non_form_media_type(&request) {
+    let credential = extract_credential(request.headers());
+    if credential.is_cookie
+        && is_mutating_method(request.method())
+        && !has_json_or_upload_media_type(&request)
+    {
         return Err(ApiError::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "unsupported_media_type",
@@ -103,7 +106,7 @@ pub(super) async fn check_credential(
         None => None,
     };
     let Some(caller) = caller else {
-        return Err(count_failure_and_refuse(&gateway, &request, credential.is_present));
+        return Err(count_failure_and_build_error(&gateway, &request, &credential));
     };
     request.extensions_mut().insert(CheckedCaller { caller, access_epoch });
     Ok(next.run(request).await)
@@ -118,7 +121,7 @@ struct PresentedCredential {
 
 /// Reads the token or cookie. A cookie counts only for our own pages: browsers also send it with
 /// requests of pages on other ports.
-fn read_credential(headers: &HeaderMap) -> PresentedCredential {
+fn extract_credential(headers: &HeaderMap) -> PresentedCredential {
     if let Some(value) = headers.get(header::AUTHORIZATION) {
         let secret = value.to_str().ok().and_then(|value| value.strip_prefix("Bearer "));
         let secret = secret.and_then(|secret| Secret::parse(secret.trim()));
@@ -130,7 +133,7 @@ fn read_credential(headers: &HeaderMap) -> PresentedCredential {
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(';'))
         .find_map(|pair| pair.trim().strip_prefix(COOKIE_NAME)?.strip_prefix('='))
-        .filter(|_| !is_cross_origin(headers));
+        .filter(|_| !has_cross_origin_fetch_site(headers));
     PresentedCredential {
         secret: cookie.and_then(Secret::parse),
         is_present: cookie.is_some(),
@@ -139,13 +142,13 @@ fn read_credential(headers: &HeaderMap) -> PresentedCredential {
 }
 
 /// True for methods that may change state.
-fn is_mutating(method: &Method) -> bool {
+fn is_mutating_method(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
 /// True if no form of another site can send this: JSON, or for uploads any type that forms do not
 /// have.
-fn has_non_form_media_type(request: &Request) -> bool {
+fn has_json_or_upload_media_type(request: &Request) -> bool {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let Some(kind) = kind else { return false };
     let has_type = |expected: &str| {
@@ -162,15 +165,15 @@ const FORM_MEDIA_TYPES: [&str; 3] =
     ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"];
 
 /// Counts a wrong credential and builds the error.
-fn count_failure_and_refuse(
+fn count_failure_and_build_error(
     gateway: &Gateway,
     request: &Request,
-    has_credential: bool,
+    credential: &PresentedCredential,
 ) -> ApiError {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
-    if has_credential
+    if credential.is_present
         && let Some(peer) = peer
-        && gateway.failed_attempts.record_failure(peer, Instant::now())
+        && gateway.failed_attempts.record_failure_and_check_limit(peer, Instant::now())
     {
         return ApiError::new(
             StatusCode::TOO_MANY_REQUESTS,
@@ -195,7 +198,7 @@ impl FromRequestParts<Arc<Gateway>> for OwnerOnly {
         parts: &mut Parts,
         _: &Arc<Gateway>,
     ) -> Result<OwnerOnly, ApiError> {
-        match checked_caller(parts)?.caller {
+        match caller_from_extensions(parts)?.caller {
             Caller::Owner { owner, .. } => Ok(OwnerOnly(owner)),
             // A guest does not learn that other resources exist.
             Caller::Guest { .. } => Err(ApiError::not_found()),
@@ -213,7 +216,7 @@ impl FromRequestParts<Arc<Gateway>> for AnyCaller {
         parts: &mut Parts,
         _: &Arc<Gateway>,
     ) -> Result<AnyCaller, ApiError> {
-        checked_caller(parts).map(|CheckedCaller { caller, .. }| AnyCaller(caller))
+        caller_from_extensions(parts).map(|CheckedCaller { caller, .. }| AnyCaller(caller))
     }
 }
 
@@ -232,10 +235,10 @@ impl FromRequestParts<Arc<Gateway>> for CheckedCaller {
         parts: &mut Parts,
         _: &Arc<Gateway>,
     ) -> Result<CheckedCaller, ApiError> {
-        checked_caller(parts)
+        caller_from_extensions(parts)
     }
 }
 
-fn checked_caller(parts: &Parts) -> Result<CheckedCaller, ApiError> {
+fn caller_from_extensions(parts: &Parts) -> Result<CheckedCaller, ApiError> {
     parts.extensions.get::<CheckedCaller>().copied().ok_or_else(ApiError::not_found)
 }

@@ -66,7 +66,7 @@ pub(super) async fn stream_all_views(
         encoders: ViewName::ALL.map(encoder),
         next_seq: 0,
         first_unsent_seq: last_event_id.map_or(0, |seq| seq.saturating_add(1)),
-        log_end: gateway.log.follow(session).await?,
+        log_end: gateway.log.watch_log_end(session).await?,
         revocations: revoked,
         stopping: gateway.scheduler.stopping.subscribe(),
         gateway,
@@ -74,12 +74,14 @@ pub(super) async fn stream_all_views(
     };
     let bytes = futures_util::stream::unfold(Some(state), |state| async move {
         let mut state = state?;
-        match state.next_frames().await {
+        match state.wait_for_next_frames().await {
             Ok(bytes) => Some((Ok::<_, std::io::Error>(bytes), Some(state))),
             Err(reason) => {
                 let data = format!("{{\"reason\":\"{reason}\"}}");
                 Some((
-                    Ok(Framing::ServerSentEvents.out_of_band_event("closed", &data).into()),
+                    Ok(Framing::ServerSentEvents
+                        .format_event_without_cursor("closed", &data)
+                        .into()),
                     None,
                 ))
             }
@@ -131,7 +133,7 @@ enum WakeReason {
 
 impl AllViewsStream {
     /// Returns the next events, or the reason for closing.
-    async fn next_frames(&mut self) -> Result<Bytes, &'static str> {
+    async fn wait_for_next_frames(&mut self) -> Result<Bytes, &'static str> {
         loop {
             self.log_end.mark_unchanged();
             let bytes = self.read_and_encode().await.map_err(|_| "storage")?;
@@ -165,7 +167,7 @@ impl AllViewsStream {
 
     async fn is_session_deleted(&self) -> bool {
         let id = self.session;
-        let found = self.gateway.log.call_store(move |store| store.session(id)).await;
+        let found = self.gateway.log.call_store(move |store| store.load_session(id)).await;
         // If the lookup fails, the next read reports it.
         found.is_ok_and(|row| row.is_none_or(|session| session.deleted_ms.is_some()))
     }

@@ -105,7 +105,7 @@ pub(super) async fn get_blob(
 ) -> Result<Response, ApiError> {
     let session = find_visible_session(&gateway, caller, &raw_id).await?.id;
     let digest: Digest = digest.parse().map_err(|_| ApiError::not_found())?;
-    let found = gateway.log.call_store(move |store| store.blob(session, digest.0)).await?;
+    let found = gateway.log.call_store(move |store| store.load_blob(session, digest.0)).await?;
     let (kind, bytes) = found.ok_or_else(ApiError::not_found)?;
     let tag = HeaderValue::from_str(&format!("\"{digest}\"")).map_err(|_| ApiError::not_found())?;
     let cache_headers = [

@@ -37,7 +37,7 @@ async fn find_or_create_named_session(
     name: &str,
 ) -> Result<SessionId, ApiError> {
     let id = SessionId::from_key(&format!("{owner}/{name}"));
-    let found = gateway.log.call_store(move |store| store.session(id)).await?;
+    let found = gateway.log.call_store(move |store| store.load_session(id)).await?;
     if found.is_none() {
         let mut session = Session::new(owner, "", now_ms())?;
         session.id = id;
@@ -64,7 +64,7 @@ impl FollowedRun {
         let follower = RunFollower::new(&gateway.log, session, run, from).await?;
         let scheduler = Arc::clone(&gateway.scheduler);
         let message_removed =
-            Box::pin(async move { scheduler.wait_until_message_removed(session, run).await });
+            Box::pin(async move { scheduler.wait_until_removed_before_run(session, run).await });
         Ok(FollowedRun { follower, message_removed })
     }
 }
@@ -88,8 +88,8 @@ async fn send_and_follow(
     let start_seq = gateway
         .log
         .call_store(move |store| {
-            let first = store.run(run)?.map(|row| row.first);
-            let head = store.session(session)?.ok_or(StoreError::NoSession(session))?.head;
+            let first = store.load_run(run)?.map(|row| row.first);
+            let head = store.load_session(session)?.ok_or(StoreError::NoSession(session))?.head;
             Ok(first.unwrap_or(head))
         })
         .await?;
@@ -105,7 +105,7 @@ async fn send_and_follow(
 }
 
 /// Waits for more records of the run and encodes them. Returns false after the end.
-async fn encode_next<P: Protocol>(
+async fn wait_and_encode_next<P: Protocol>(
     FollowedRun { follower, message_removed: called_off }: &mut FollowedRun,
     encoder: &mut Encoder<P>,
     write_payload: fn(&str, &mut String),
@@ -116,7 +116,7 @@ async fn encode_next<P: Protocol>(
     }
     let result = tokio::select! {
         biased;
-        found = follower.next_chunks() => found,
+        found = follower.wait_for_next_chunks() => found,
         () = called_off => Ok(None),
     };
     let mut out = |data: &str| write_payload(data, bytes);
@@ -124,12 +124,12 @@ async fn encode_next<P: Protocol>(
         encoder.finish(&mut out);
         return true;
     };
-    for record in chunks.iter().flat_map(|chunk| chunk.records(start_seq)) {
+    for record in chunks.iter().flat_map(|chunk| chunk.parse_records_from(start_seq)) {
         let Ok(record): Result<Record<'_>, _> = record else {
             encoder.finish(&mut out);
             return true;
         };
-        if record.run == follower.run_name() {
+        if record.run == follower.run_id_text() {
             encoder.push(&record, &mut out);
         }
     }
@@ -149,12 +149,15 @@ const SSE_HEADERS: [(HeaderName, HeaderValue); 3] = [
 ];
 
 /// Streams the run as server-sent events from its beginning.
-fn sse_response<P: Protocol + Send + 'static>(run: FollowedRun, encoder: Encoder<P>) -> Response {
+fn stream_run_as_sse<P: Protocol + Send + 'static>(
+    run: FollowedRun,
+    encoder: Encoder<P>,
+) -> Response {
     let stream =
         futures_util::stream::unfold((run, encoder), |(mut run, mut encoder)| async move {
             let mut bytes = String::new();
             while bytes.is_empty() {
-                if !encode_next(&mut run, &mut encoder, write_sse_data, &mut bytes).await {
+                if !wait_and_encode_next(&mut run, &mut encoder, write_sse_data, &mut bytes).await {
                     return None;
                 }
             }
@@ -164,8 +167,11 @@ fn sse_response<P: Protocol + Send + 'static>(run: FollowedRun, encoder: Encoder
 }
 
 /// Encodes a run to its end. Returns the last payload.
-async fn encode_to_end<P: Protocol>(mut run: FollowedRun, encoder: &mut Encoder<P>) -> String {
+async fn wait_for_last_payload<P: Protocol>(
+    mut run: FollowedRun,
+    encoder: &mut Encoder<P>,
+) -> String {
     let mut last = String::new();
-    while encode_next(&mut run, encoder, str::clone_into, &mut last).await {}
+    while wait_and_encode_next(&mut run, encoder, str::clone_into, &mut last).await {}
     last
 }

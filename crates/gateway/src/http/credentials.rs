@@ -1,6 +1,5 @@
 //! Login links, tokens and shared links.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::State;
@@ -27,7 +26,7 @@ pub(super) struct LoginQuery {
 }
 
 /// Redeems a login link: the browser gets a token in a cookie that scripts cannot read.
-pub(super) async fn login(
+pub(super) async fn redeem_login_link(
     State(gateway): AppState,
     Query(LoginQuery { code }): Query<LoginQuery>,
     headers: HeaderMap,
@@ -128,16 +127,13 @@ pub(super) async fn revoke_token(
     let now = now_ms();
     let is_revoked =
         gateway.call_credential_store(move |store| store.revoke_token(owner, id, now)).await?;
-    recheck_if_revoked(&gateway, is_revoked)
+    if is_revoked { Ok(recheck_open_streams(&gateway)) } else { Err(ApiError::not_found()) }
 }
 
-/// Rechecks open streams after a revocation, or returns 404.
-fn recheck_if_revoked(gateway: &Gateway, is_revoked: bool) -> Result<StatusCode, ApiError> {
-    if !is_revoked {
-        return Err(ApiError::not_found());
-    }
-    gateway.recheck_access();
-    Ok(StatusCode::NO_CONTENT)
+/// Makes open streams check their access again, and answers a revocation.
+fn recheck_open_streams(gateway: &Gateway) -> StatusCode {
+    gateway.make_streams_recheck_access();
+    StatusCode::NO_CONTENT
 }
 
 #[derive(Serialize)]
@@ -188,5 +184,5 @@ pub(super) async fn revoke_share(
     let share: ShareId = share.parse().map_err(|_| ApiError::not_found())?;
     let is_revoked =
         gateway.call_credential_store(move |store| store.delete_share(session, share)).await?;
-    recheck_if_revoked(&Arc::clone(&gateway), is_revoked)
+    if is_revoked { Ok(recheck_open_streams(&gateway)) } else { Err(ApiError::not_found()) }
 }

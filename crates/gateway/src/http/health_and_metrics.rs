@@ -17,7 +17,7 @@ pub(super) async fn readyz(State(gateway): AppState) -> (StatusCode, &'static st
     if *gateway.scheduler.stopping.borrow() {
         return (StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
     }
-    match gateway.log.call_store(millpond_log::store::Store::open_runs).await {
+    match gateway.log.call_store(millpond_log::store::Store::list_open_runs).await {
         Ok(_) => (StatusCode::OK, "ready\n"),
         Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "store not readable\n"),
     }

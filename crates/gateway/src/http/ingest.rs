@@ -72,7 +72,7 @@ async fn begin_ingest(
     let source_dialect = parse_dialect(dialect)?;
     let session = find_or_create_session(gateway, owner, query.session.as_deref()).await?;
     let run = gateway.new_run_id()?;
-    let Some(ticket) = gateway.scheduler.runs.try_begin(session, run) else {
+    let Some(ticket) = gateway.scheduler.runs.try_register_run(session, run) else {
         return Err(ApiError::conflict(
             "run_going",
             "This session has an active run. Wait for it to end, or cancel it.",
@@ -88,14 +88,14 @@ async fn ingest_body(
     mut body: BodyDataStream,
     bytes_max: usize,
 ) -> Result<(InputEnd, Outcome), StoreError> {
-    let body_result = read_body(&mut ingest, &mut body, bytes_max).await;
+    let body_result = read_body_into_ingest(&mut ingest, &mut body, bytes_max).await;
     if !matches!(body_result, Ok(InputEnd::EndOfInput)) {
         tokio::spawn(drain_rejected_body(body));
     }
     match body_result {
         Ok(input_end) => Ok((input_end, ingest.finish(input_end, now_ms()).await?)),
         Err(error) => {
-            ingest.end_as_storage_failure(error.clone());
+            ingest.spawn_storage_failure_ending(error.clone());
             Err(error)
         }
     }
@@ -137,13 +137,13 @@ async fn find_or_create_session(
         return Ok(gateway.create_session(owner, "").await?.id);
     };
     let id: SessionId = raw_id.parse().map_err(|_| ApiError::not_found())?;
-    let found = gateway.log.call_store(move |store| store.session(id)).await?;
+    let found = gateway.log.call_store(move |store| store.load_session(id)).await?;
     let session = found.filter(|session| session.owner == owner && session.deleted_ms.is_none());
     Ok(session.ok_or_else(ApiError::not_found)?.id)
 }
 
 /// Reads the body to its end, or until the run is asked to stop. Returns how the input ended.
-async fn read_body(
+async fn read_body_into_ingest(
     ingest: &mut IngestRun,
     body: &mut BodyDataStream,
     bytes_max: usize,

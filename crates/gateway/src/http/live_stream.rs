@@ -64,19 +64,22 @@ impl LiveStream {
         framing: Framing,
     ) -> Result<LiveStream, ApiError> {
         let session = find_visible_session(&gateway, caller, raw_id).await?;
-        let topic =
-            Topic { session: session.id, kind: query.stream_kind(gateway.default_view)?, framing };
+        let topic = Topic {
+            session: session.id,
+            kind: query.parse_stream_kind(gateway.default_view)?,
+            framing,
+        };
         let cursor = last_id.or(query.cursor.as_deref()).filter(|text| !text.is_empty());
         let (epoch, head) = (gateway.log.store().epoch(), session.head);
-        let start = Start::from_cursor(cursor, topic, epoch, head);
+        let start = Start::from_cursor_or_snapshot(cursor, topic, epoch, head);
         // `Ok` if the stream resumes at the cursor.
         let recovered = start.is_ok();
         let resume_frame = cursor.map(|_| {
             let data = format!("{{\"recovered\":{recovered},\"epoch\":{epoch},\"head\":{head}}}");
-            framing.out_of_band_event("stream", &data).into()
+            framing.format_event_without_cursor("stream", &data).into()
         });
-        let default_start = query.start_without_cursor()?;
-        let version = query.protocol_version()?;
+        let default_start = query.parse_start_without_cursor()?;
+        let version = query.parse_protocol_version()?;
         let start = match cursor {
             None => default_start,
             Some(_) => start.unwrap_or_else(|snapshot| snapshot),
@@ -87,7 +90,7 @@ impl LiveStream {
         };
         let open_stream = OpenStream {
             reader: Reader::new(gateway.channels.clone(), topic, start).with_version(version),
-            reader_gauge: gateway.log.metrics().count_reader(transport, topic.kind.view),
+            reader_gauge: gateway.log.metrics().count_reader_until_drop(transport, topic.kind.view),
             framing,
             caller,
             session: session.id,
@@ -134,7 +137,7 @@ impl LiveStream {
             std::mem::replace(&mut self.state, StreamState::Ended)
         {
             self.state = StreamState::CatchingUp(Box::pin(async move {
-                let result = stream.catch_up().await;
+                let result = stream.recheck_access_and_read_log().await;
                 (stream, result)
             }));
         }
@@ -166,13 +169,13 @@ impl OpenStream {
     }
 
     /// Checks access if it changed, then reads the log.
-    async fn catch_up(&mut self) -> Result<Bytes, &'static str> {
+    async fn recheck_access_and_read_log(&mut self) -> Result<Bytes, &'static str> {
         let access_epoch = self.gateway.access_epoch();
         if access_epoch != self.checked_access_epoch {
             self.check_still_allowed().await?;
             self.checked_access_epoch = access_epoch;
         }
-        let bytes = self.reader.read_log().await.map_err(|error| close_reason(&error))?;
+        let bytes = self.reader.catch_up_from_log().await.map_err(|error| close_reason(&error))?;
         self.reader_gauge.add_sent_bytes(bytes.len());
         Ok(bytes)
     }
@@ -185,16 +188,16 @@ impl OpenStream {
         if !self.gateway.is_still_authorised(self.caller).await {
             return Err("revoked");
         }
-        if self.is_session_deleted().await {
+        if self.has_session_deletion_changed().await {
             return Err("deleted");
         }
         Ok(())
     }
 
     /// True if the session was erased, deleted or restored since this stream was opened.
-    async fn is_session_deleted(&self) -> bool {
+    async fn has_session_deletion_changed(&self) -> bool {
         let (id, deleted_ms) = (self.session, self.deleted_ms);
-        let found = self.gateway.log.call_store(move |store| store.session(id)).await;
+        let found = self.gateway.log.call_store(move |store| store.load_session(id)).await;
         // If the lookup fails, the next read reports it.
         found.is_ok_and(|row| row.is_none_or(|session| session.deleted_ms != deleted_ms))
     }
@@ -202,7 +205,9 @@ impl OpenStream {
     /// Last event of a stream that the gateway closes. The client resumes at the id of the frame
     /// before.
     fn closed_frame(&self, reason: &str) -> Bytes {
-        self.framing.out_of_band_event("closed", &format!("{{\"reason\":\"{reason}\"}}")).into()
+        self.framing
+            .format_event_without_cursor("closed", &format!("{{\"reason\":\"{reason}\"}}"))
+            .into()
     }
 }
 

@@ -17,7 +17,7 @@ use millpond_log::store::{QueuedMessage, StoreError};
 
 use super::AppState;
 use super::access_middleware::OwnerOnly;
-use super::attachments::load_attachments;
+use super::attachments::load_attachments_and_store_types;
 use super::error::ApiError;
 use super::extract::{Json, Path};
 use super::sessions::{find_owned_session, find_undeleted_session};
@@ -52,7 +52,7 @@ pub(super) async fn post_message(
 ) -> Result<(StatusCode, Json<AcceptedMessage>), ApiError> {
     let session = find_undeleted_session(&gateway, owner, &raw_id).await?;
     let MessageRequest { text, attachments, join } = message;
-    let images = load_attachments(&gateway, session.id, attachments).await?;
+    let images = load_attachments_and_store_types(&gateway, session.id, attachments).await?;
     if text.trim().is_empty() && images.is_empty() {
         return Err(ApiError::bad_request("The message is empty: add text or an image."));
     }
@@ -127,7 +127,7 @@ pub(super) async fn get_queue(
     Path(raw_id): Path<String>,
 ) -> Result<Json<QueueResponse>, ApiError> {
     let id = find_owned_session(&gateway, owner, &raw_id).await?.id;
-    Ok(queue_response(gateway.log.call_store(move |store| store.queue(id)).await?))
+    Ok(queue_response(gateway.log.call_store(move |store| store.load_queue(id)).await?))
 }
 
 pub(super) async fn put_queue(

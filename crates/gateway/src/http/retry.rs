@@ -15,7 +15,7 @@ use super::access_middleware::OwnerOnly;
 use super::error::ApiError;
 use super::extract::{Json, Path};
 use super::messages::{AcceptedMessage, enqueue_message};
-use super::runs::find_run;
+use super::runs::find_owned_run;
 use super::sessions::find_undeleted_session;
 
 /// Sends the message of an ended run again.
@@ -25,7 +25,7 @@ pub(super) async fn post_retry(
     Path(raw_id): Path<String>,
     headers: HeaderMap,
 ) -> Result<(StatusCode, Json<AcceptedMessage>), ApiError> {
-    let run = find_run(&gateway, owner, &raw_id).await?;
+    let run = find_owned_run(&gateway, owner, &raw_id).await?;
     find_undeleted_session(&gateway, owner, &run.session.to_string()).await?;
     if run.ended.is_none() {
         return Err(ApiError::conflict(
@@ -46,7 +46,7 @@ pub(super) async fn post_retry(
 async fn read_prompt_of_run(gateway: &Gateway, run: &RunRow) -> Result<Option<Prompt>, StoreError> {
     let name = run.id.to_string();
     let chunks = gateway.log.read(run.session, run.first).await?;
-    let records = chunks.iter().flat_map(|chunk| chunk.records(run.first));
+    let records = chunks.iter().flat_map(|chunk| chunk.parse_records_from(run.first));
     // The run of a message always begins with these two records.
     for record in records.flatten().filter(|record| record.run == name).take(2) {
         match record.event {

@@ -44,7 +44,7 @@ impl From<RunRow> for RunResponse {
 }
 
 /// Finds a run in a session of this owner.
-pub(super) async fn find_run(
+pub(super) async fn find_owned_run(
     gateway: &Gateway,
     owner: OwnerId,
     raw_id: &str,
@@ -53,8 +53,8 @@ pub(super) async fn find_run(
     let found = gateway
         .log
         .call_store(move |store| {
-            let Some(run) = store.run(id)? else { return Ok(None) };
-            let session = store.session(run.session)?;
+            let Some(run) = store.load_run(id)? else { return Ok(None) };
+            let session = store.load_session(run.session)?;
             Ok(session.filter(|session| session.owner == owner).map(|_| run))
         })
         .await?;
@@ -66,7 +66,7 @@ pub(super) async fn get_run(
     OwnerOnly(owner): OwnerOnly,
     Path(raw_id): Path<String>,
 ) -> Result<Json<RunResponse>, ApiError> {
-    Ok(Json(find_run(&gateway, owner, &raw_id).await?.into()))
+    Ok(Json(find_owned_run(&gateway, owner, &raw_id).await?.into()))
 }
 
 #[derive(Deserialize)]
@@ -82,7 +82,7 @@ pub(super) async fn post_answer(
     Path((raw_id, ask)): Path<(String, String)>,
     Json(AnswerRequest { answer }): Json<AnswerRequest>,
 ) -> Result<StatusCode, ApiError> {
-    let run = find_run(&gateway, owner, &raw_id).await?;
+    let run = find_owned_run(&gateway, owner, &raw_id).await?;
     match gateway.scheduler.runs.deliver_answer(run.id, ask, answer).await {
         Some(AnswerResult::Accepted) => Ok(StatusCode::ACCEPTED),
         Some(AnswerResult::NotOpen) => Err(ApiError::conflict(
@@ -108,7 +108,7 @@ pub(super) async fn post_cancel(
     OwnerOnly(owner): OwnerOnly,
     Path(raw_id): Path<String>,
 ) -> Result<Json<RunResponse>, ApiError> {
-    let run = find_run(&gateway, owner, &raw_id).await?;
+    let run = find_owned_run(&gateway, owner, &raw_id).await?;
     cancel_and_wait(&gateway, run.session, run.id).await.map(|run| Json(run.into()))
 }
 
@@ -118,10 +118,10 @@ pub(super) async fn cancel_and_wait(
     session: SessionId,
     run: RunId,
 ) -> Result<RunRow, ApiError> {
-    let mut log_end = gateway.log.follow(session).await?;
+    let mut log_end = gateway.log.watch_log_end(session).await?;
     let ended = async {
         loop {
-            let row = gateway.log.call_store(move |store| store.run(run)).await?;
+            let row = gateway.log.call_store(move |store| store.load_run(run)).await?;
             if let Some(row) = row.filter(|row| row.ended.is_some()) {
                 return Ok(row);
             }

@@ -44,12 +44,14 @@ pub(super) async fn stream_session_list(
     };
     let bytes = futures_util::stream::unfold(Some(listener), |listener| async move {
         let mut listener = listener?;
-        match listener.next_frames().await {
+        match listener.wait_for_next_frames().await {
             Ok(bytes) => Some((Ok::<_, std::io::Error>(bytes), Some(listener))),
             Err(reason) => {
                 let data = format!("{{\"reason\":\"{reason}\"}}");
                 Some((
-                    Ok(Framing::ServerSentEvents.out_of_band_event("closed", &data).into()),
+                    Ok(Framing::ServerSentEvents
+                        .format_event_without_cursor("closed", &data)
+                        .into()),
                     None,
                 ))
             }
@@ -98,10 +100,10 @@ enum WakeReason {
 
 impl SessionListStream {
     /// Returns the next frames, or the reason for closing.
-    async fn next_frames(&mut self) -> Result<Bytes, &'static str> {
+    async fn wait_for_next_frames(&mut self) -> Result<Bytes, &'static str> {
         loop {
             let pending = std::mem::take(&mut self.pending);
-            let bytes = self.encode_changes(pending).await?;
+            let bytes = self.load_and_encode_changes(pending).await?;
             if !bytes.is_empty() {
                 return Ok(bytes.into());
             }
@@ -128,12 +130,12 @@ impl SessionListStream {
                 }
                 WakeReason::HeartbeatDue => return Ok(Bytes::from_static(b":\n\n")),
             }
-            self.collect_merge_window().await;
+            self.wait_and_collect_changes().await;
         }
     }
 
     /// Waits for one window and collects its changes, to send them together.
-    async fn collect_merge_window(&mut self) {
+    async fn wait_and_collect_changes(&mut self) {
         tokio::time::sleep(SESSION_CHANGES_WINDOW).await;
         loop {
             match self.changes.try_recv() {
@@ -144,11 +146,14 @@ impl SessionListStream {
         }
     }
 
-    async fn encode_changes(&self, pending: PendingChanges) -> Result<String, &'static str> {
+    async fn load_and_encode_changes(
+        &self,
+        pending: PendingChanges,
+    ) -> Result<String, &'static str> {
         let mut out = String::new();
         if pending.needs_relist {
             // A new list includes all earlier changes.
-            out.push_str(&Framing::ServerSentEvents.out_of_band_event("relist", "{}"));
+            out.push_str(&Framing::ServerSentEvents.format_event_without_cursor("relist", "{}"));
             return Ok(out);
         }
         if pending.changed.is_empty() {
@@ -157,7 +162,7 @@ impl SessionListStream {
         for session in self.load_owned_sessions(pending.changed).await? {
             let response = session_response(&self.gateway, session);
             let data = serde_json::to_string(&response).map_err(|_| "internal")?;
-            out.push_str(&Framing::ServerSentEvents.out_of_band_event("session", &data));
+            out.push_str(&Framing::ServerSentEvents.format_event_without_cursor("session", &data));
         }
         Ok(out)
     }
@@ -169,7 +174,7 @@ impl SessionListStream {
     ) -> Result<Vec<Session>, &'static str> {
         let owner = self.owner;
         let found = self.gateway.log.call_store(move |store| {
-            let found = changed.into_iter().filter_map(|id| store.session(id).transpose());
+            let found = changed.into_iter().filter_map(|id| store.load_session(id).transpose());
             found.collect::<Result<Vec<_>, _>>()
         });
         let found = found.await.map_err(|_| "storage")?;

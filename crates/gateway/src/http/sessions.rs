@@ -143,7 +143,7 @@ pub(super) async fn find_visible_session(
     raw_id: &str,
 ) -> Result<Session, ApiError> {
     let id: SessionId = raw_id.parse().map_err(|_| ApiError::not_found())?;
-    gateway.visible_session(caller, id).await?.ok_or_else(ApiError::not_found)
+    gateway.load_visible_session(caller, id).await?.ok_or_else(ApiError::not_found)
 }
 
 /// Finds a session of this owner, also a deleted one.
@@ -153,7 +153,7 @@ pub(super) async fn find_owned_session(
     raw_id: &str,
 ) -> Result<Session, ApiError> {
     let id: SessionId = raw_id.parse().map_err(|_| ApiError::not_found())?;
-    let found = gateway.log.call_store(move |store| store.session(id)).await?;
+    let found = gateway.log.call_store(move |store| store.load_session(id)).await?;
     found.filter(|session| session.owner == owner).ok_or_else(ApiError::not_found)
 }
 
@@ -198,12 +198,12 @@ pub(super) async fn patch_session(
         archived: changes.archived,
         deleted_ms: None,
     };
-    store_session_update(&gateway, session.id, change).await?;
+    store_update_and_notify(&gateway, session.id, change).await?;
     let session = find_owned_session(&gateway, owner, &raw_id).await?;
     Ok(Json(session_response(&gateway, session)))
 }
 
-async fn store_session_update(
+async fn store_update_and_notify(
     gateway: &crate::gateway::Gateway,
     session: SessionId,
     change: SessionUpdate,
@@ -220,14 +220,14 @@ pub(super) struct DeleteResponse {
     undo_until_ms: Millis,
 }
 
-pub(super) async fn delete_session(
+pub(super) async fn soft_delete_session(
     State(gateway): AppState,
     OwnerOnly(owner): OwnerOnly,
     Path(raw_id): Path<String>,
 ) -> Result<Json<DeleteResponse>, ApiError> {
     let session = find_owned_session(&gateway, owner, &raw_id).await?;
     let now = session.deleted_ms.unwrap_or_else(now_ms);
-    store_session_update(
+    store_update_and_notify(
         &gateway,
         session.id,
         SessionUpdate { deleted_ms: Some(Some(now)), ..SessionUpdate::default() },
@@ -237,18 +237,18 @@ pub(super) async fn delete_session(
     if let Some(run) = gateway.scheduler.runs.run_in_session(session.id) {
         gateway.scheduler.runs.request_cancel(run);
     }
-    gateway.recheck_access();
+    gateway.make_streams_recheck_access();
     let undo_ms = u64::try_from(UNDO_WINDOW.as_millis()).unwrap_or(u64::MAX);
     Ok(Json(DeleteResponse { undo_until_ms: now.saturating_add(undo_ms) }))
 }
 
-pub(super) async fn restore_session(
+pub(super) async fn restore_session_and_run_queue(
     State(gateway): AppState,
     OwnerOnly(owner): OwnerOnly,
     Path(raw_id): Path<String>,
 ) -> Result<Json<SessionResponse>, ApiError> {
     let session = find_owned_session(&gateway, owner, &raw_id).await?;
-    store_session_update(
+    store_update_and_notify(
         &gateway,
         session.id,
         SessionUpdate { deleted_ms: Some(None), ..SessionUpdate::default() },

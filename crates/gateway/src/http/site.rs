@@ -25,7 +25,10 @@ const OPENER_POLICY_HEADER: HeaderName = HeaderName::from_static("cross-origin-o
 const PERMISSIONS_POLICY_HEADER: HeaderName = HeaderName::from_static("permissions-policy");
 
 /// Fallback for paths that are not API routes.
-pub(super) async fn serve_site_path(State(gateway): AppState, request: Request) -> Response {
+pub(super) async fn serve_site_or_remote_image(
+    State(gateway): AppState,
+    request: Request,
+) -> Response {
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     if is_read && request.uri().path() == remote_image::PATH {
         return remote_image::remote_image_page(

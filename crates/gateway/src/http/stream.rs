@@ -39,7 +39,7 @@ pub(super) struct StreamQuery {
 
 impl StreamQuery {
     /// The kind of stream; `view` is the default view.
-    pub(super) fn stream_kind(&self, view: ViewName) -> Result<StreamKind, ApiError> {
+    pub(super) fn parse_stream_kind(&self, view: ViewName) -> Result<StreamKind, ApiError> {
         let view = match self.view.as_deref() {
             None => view,
             Some(name) => name.parse().map_err(|_| {
@@ -69,7 +69,7 @@ impl StreamQuery {
     }
 
     /// The version of the protocol.
-    pub(super) fn protocol_version(&self) -> Result<ProtocolVersion, ApiError> {
+    pub(super) fn parse_protocol_version(&self) -> Result<ProtocolVersion, ApiError> {
         parse_choice("protocol", self.protocol.as_deref(), &[("2", ProtocolVersion::V2)])
     }
 }
@@ -85,7 +85,7 @@ enum StartWord {
 }
 
 impl StreamQuery {
-    pub(super) fn start_without_cursor(&self) -> Result<Start, ApiError> {
+    pub(super) fn parse_start_without_cursor(&self) -> Result<Start, ApiError> {
         let choices = [("start", StartWord::Start), ("snapshot", StartWord::Snapshot)];
         Ok(match parse_choice("from", self.from.as_deref(), &choices)? {
             StartWord::Start => Start::Beginning,
@@ -142,10 +142,10 @@ pub(super) async fn get_snapshot(
     let session = find_visible_session(&gateway, caller, &raw_id).await?;
     let topic = Topic {
         session: session.id,
-        kind: query.stream_kind(gateway.default_view)?,
+        kind: query.parse_stream_kind(gateway.default_view)?,
         framing: Framing::JsonLines,
     };
-    let version = query.protocol_version()?;
+    let version = query.parse_protocol_version()?;
     let mut fold = Fold::new(topic, gateway.log.store().epoch());
     let mut discarded = String::new();
     while fold.read_and_encode(&gateway.log, &mut discarded, |_| false).await? {}

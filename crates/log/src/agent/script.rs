@@ -59,11 +59,11 @@ async fn play_script(script: ScriptAgent, mut job: Job) {
             break;
         }
         ingest.push(chunk, Some(now_ms()), &mut sink);
-        if job.append_events(std::mem::take(&mut sink.0)).await.is_err() {
+        if job.append_events_or_fail_run(std::mem::take(&mut sink.0)).await.is_err() {
             return;
         }
     }
     ingest.finish(input_end, Some(now_ms()), &mut sink);
     // If the append fails, the job ends the run itself.
-    let _stored = job.append_events(sink.0).await;
+    let _stored = job.append_events_or_fail_run(sink.0).await;
 }

@@ -100,7 +100,7 @@ impl RunIndexer {
     fn add_usage(&mut self, usage: &Usage) {
         self.usage.tokens_in += usage.input_tokens.unwrap_or(0);
         self.usage.tokens_out += usage.output_tokens.unwrap_or(0);
-        self.usage.cost_micro_usd += usage.cost_usd.map_or(0, micro_usd);
+        self.usage.cost_micro_usd += usage.cost_usd.map_or(0, usd_to_micro_usd);
     }
 }
 
@@ -110,7 +110,7 @@ impl RunIndexer {
     clippy::cast_sign_loss,
     reason = "checked to be finite and positive; a cast of a float saturates"
 )]
-fn micro_usd(usd: f64) -> u64 {
+fn usd_to_micro_usd(usd: f64) -> u64 {
     if usd.is_finite() && 0.0 < usd { (usd * 1e6).round() as u64 } else { 0 }
 }
 

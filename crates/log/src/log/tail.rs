@@ -36,7 +36,7 @@ impl Tails {
     }
 
     /// Clears the cache if the epoch is new; this ends all followers.
-    pub(super) fn enter_epoch(&self, epoch: u32) {
+    pub(super) fn clear_if_new_epoch(&self, epoch: u32) {
         let mut tails = self.lock();
         if tails.epoch < epoch {
             tails.epoch = epoch;
@@ -58,12 +58,16 @@ impl Tails {
         Some(tail.chunks.range(first_newer..).cloned().collect())
     }
 
-    pub(super) fn follow(&self, session: SessionId) -> Option<watch::Receiver<u64>> {
+    pub(super) fn watch_end_if_cached(&self, session: SessionId) -> Option<watch::Receiver<u64>> {
         self.lock().tails.get(&session).map(|tail| tail.end.subscribe())
     }
 
     /// Follows a log whose end was `end` when the store was read.
-    pub(super) fn follow_from(&self, session: SessionId, end: u64) -> watch::Receiver<u64> {
+    pub(super) fn create_tail_and_watch_end(
+        &self,
+        session: SessionId,
+        end: u64,
+    ) -> watch::Receiver<u64> {
         let mut tails = self.lock();
         let tail = tails.tails.entry(session).or_insert_with(|| Tail::empty_at(end));
         // The writer may have appended since the store was read.
@@ -75,7 +79,7 @@ impl Tails {
         tail.end.subscribe()
     }
 
-    pub(super) fn push_chunk(&self, session: SessionId, chunk: Chunk) {
+    pub(super) fn push_chunk_and_notify(&self, session: SessionId, chunk: Chunk) {
         let mut tails = self.lock();
         let tail = tails.tails.entry(session).or_insert_with(|| Tail::empty_at(chunk.first));
         let end = chunk.end();
@@ -93,11 +97,11 @@ impl Tails {
         tail.end.send_replace(end);
     }
 
-    pub(super) fn remove(&self, session: SessionId) {
+    pub(super) fn remove_and_end_followers(&self, session: SessionId) {
         self.lock().tails.remove(&session);
     }
 
-    pub(super) fn remove_if_idle(&self, session: SessionId) {
+    pub(super) fn remove_if_unfollowed(&self, session: SessionId) {
         let mut tails = self.lock();
         if tails.tails.get(&session).is_some_and(|tail| tail.end.receiver_count() == 0) {
             tails.tails.remove(&session);

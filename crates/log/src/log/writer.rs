@@ -57,7 +57,7 @@ impl LogWriter {
                     Err(_) => break,
                 }
             }
-            self.commit_group(group);
+            self.commit_group_and_reply(group);
             if CACHED_HEADS_MAX < self.cached_heads.len() {
                 self.cached_heads.clear();
             }
@@ -66,8 +66,8 @@ impl LogWriter {
 
     /// Commits a group as one. If that fails, commits each append by itself, so that an invalid one
     /// does not affect the others.
-    fn commit_group(&mut self, group: Vec<AppendRequest>) {
-        match self.try_commit_group(&group) {
+    fn commit_group_and_reply(&mut self, group: Vec<AppendRequest>) {
+        match self.try_commit_and_publish(&group) {
             Ok(ends) => {
                 for (append, end) in group.into_iter().zip(ends) {
                     // The caller may have been dropped; the records are committed.
@@ -81,14 +81,14 @@ impl LogWriter {
             }
             Err(_) => {
                 for append in group {
-                    self.commit_group(vec![append]);
+                    self.commit_group_and_reply(vec![append]);
                 }
             }
         }
     }
 
     /// Commits a group in one transaction. Returns the new log end of each append.
-    fn try_commit_group(&mut self, group: &[AppendRequest]) -> Result<Vec<u64>, StoreError> {
+    fn try_commit_and_publish(&mut self, group: &[AppendRequest]) -> Result<Vec<u64>, StoreError> {
         let mut batches: Vec<BatchDraft> = Vec::new();
         let mut ends = Vec::with_capacity(group.len());
         for append in group {
@@ -116,10 +116,10 @@ impl LogWriter {
     fn publish_commit(&mut self, batches: Vec<Batch>, duration: Duration) {
         let CommitListeners { tails, session_changes, metrics } = &self.listeners;
         metrics.record_commit(batches.iter().map(|batch| batch.chunk.len).sum(), duration);
-        tails.enter_epoch(self.store.epoch());
+        tails.clear_if_new_epoch(self.store.epoch());
         for batch in batches {
             self.cached_heads.insert(batch.session, batch.chunk.end());
-            tails.push_chunk(batch.session, batch.chunk);
+            tails.push_chunk_and_notify(batch.session, batch.chunk);
             for turn in &batch.run_boundaries {
                 session_changes.notify_changed(batch.session);
                 if let RunBoundary::Ended { run, outcome, .. } = turn {
@@ -134,7 +134,7 @@ impl LogWriter {
         if let Some(&head) = self.cached_heads.get(&session) {
             return Ok(head);
         }
-        let session_row = self.store.session(session)?;
+        let session_row = self.store.load_session(session)?;
         session_row.map(|session| session.head).ok_or(StoreError::NoSession(session))
     }
 }

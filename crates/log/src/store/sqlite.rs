@@ -26,7 +26,6 @@ mod backup;
 mod blobs;
 mod branch;
 mod check;
-mod checkpoint;
 mod chunk_rows;
 mod compact;
 mod credentials;
@@ -43,6 +42,7 @@ mod search;
 mod sessions;
 mod store_impl;
 mod sync;
+mod wal_checkpoint;
 mod worker_signals;
 
 pub use check::{CheckReport, Damage};
@@ -78,7 +78,7 @@ pub struct StoreOptions {
 
 impl StoreOptions {
     /// Reads the machine's boot id and returns default options with this durability.
-    pub fn new(durability: Durability) -> StoreOptions {
+    pub fn for_this_boot(durability: Durability) -> StoreOptions {
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
         StoreOptions {
             durability,
@@ -128,16 +128,20 @@ struct StoreCore {
 impl SqliteStore {
     /// Opens the store in `dir` with default options, creating it if needed.
     pub fn open(dir: &Path, durability: Durability) -> Result<SqliteStore, StoreError> {
-        SqliteStore::open_with_options(dir, StoreOptions::new(durability))
+        SqliteStore::open_with_options(dir, StoreOptions::for_this_boot(durability))
     }
 
     /// Opens the store in `dir`, creating it if needed, and starts its threads.
     pub fn open_with_options(dir: &Path, options: StoreOptions) -> Result<SqliteStore, StoreError> {
-        let lock = file::lock_directory(dir)?;
+        let lock = file::create_and_lock_directory(dir)?;
         let path = dir.join(file::DATABASE_FILE_NAME);
         let mut writer = file::open_writer(&path, options.durability)?;
         file::migrate_schema(&mut writer)?;
-        let epoch = file::begin_epoch(&writer, options.durability, options.boot_id.as_deref())?;
+        let epoch = file::advance_epoch_if_unclean(
+            &writer,
+            options.durability,
+            options.boot_id.as_deref(),
+        )?;
         let wal = file::open_wal(&path)?;
         let core = Arc::new(StoreCore {
             readers: ReaderPool::new(path.clone()),
@@ -150,7 +154,7 @@ impl SqliteStore {
         });
         let mut store = SqliteStore { core, threads: Vec::new(), directory_lock: lock };
         store.spawn_thread("store-sync", sync::run_sync_thread)?;
-        store.spawn_thread("store-checkpoint", checkpoint::run_checkpoint_thread)?;
+        store.spawn_thread("store-checkpoint", wal_checkpoint::run_checkpoint_thread)?;
         store.spawn_thread("store-compact", compact::run_compact_thread)?;
         Ok(store)
     }
@@ -167,18 +171,18 @@ impl SqliteStore {
 
     /// Syncs all commits to disk now.
     pub fn flush_to_disk(&self) -> Result<(), StoreError> {
-        sync::flush_wal(&self.core)
+        sync::sync_wal_or_fail_store(&self.core)
     }
 
     /// Reopens the file after a disk failure, under a new epoch. The sync thread also does this
     /// from time to time.
-    pub fn reopen_file(&self) -> Result<u32, StoreError> {
+    pub fn reopen_under_new_epoch(&self) -> Result<u32, StoreError> {
         sync::reopen_after_failure(&self.core)
     }
 
     /// Checkpoints and truncates the write-ahead log. Returns true if it is empty now.
-    pub fn checkpoint(&self) -> Result<bool, StoreError> {
-        checkpoint::truncate_wal(&self.core)
+    pub fn checkpoint_and_truncate_wal(&self) -> Result<bool, StoreError> {
+        wal_checkpoint::truncate_wal(&self.core)
     }
 
     /// Merges the small rows of all ended runs, as the background thread does.
@@ -189,7 +193,7 @@ impl SqliteStore {
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
-        self.core.signals.stop_threads();
+        self.core.signals.signal_threads_to_stop();
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
                 tracing::error!("store thread panicked");
@@ -214,7 +218,8 @@ impl StoreCore {
         let mut writer = lock_ignoring_poison(&self.writer);
         self.signals.check_not_failed()?;
         let connection = writer.as_mut().ok_or_else(|| self.signals.closed_error())?;
-        let result = run_transaction(connection, work).map_err(|fault| self.record_fault(fault))?;
+        let result = run_transaction(connection, work)
+            .map_err(|fault| self.stop_writes_on_disk_failure(fault))?;
         self.signals.notify_commit(self.options.durability);
         Ok(result)
     }
@@ -230,16 +235,16 @@ impl StoreCore {
     }
 
     /// Converts a fault; a disk failure stops all further writes.
-    fn record_fault(&self, fault: Fault) -> StoreError {
+    fn stop_writes_on_disk_failure(&self, fault: Fault) -> StoreError {
         if fault.is_disk_failure() {
-            self.signals.set_failed(&fault.to_string());
+            self.signals.set_failed_and_wake_sync(&fault.to_string());
         }
         StoreError::from(fault)
     }
 
     fn close_writer(&self) -> Result<(), StoreError> {
         let mut writer = lock_ignoring_poison(&self.writer);
-        match self.readers.run_exclusively(|| writer.take()) {
+        match self.readers.run_with_readers_closed(|| writer.take()) {
             Some(writer) if self.signals.check_not_failed().is_ok() => {
                 Ok(file::mark_clean_and_close(writer)?)
             }

@@ -80,7 +80,7 @@ pub(crate) fn options_without_background_work() -> StoreOptions {
         sync_window: Duration::MAX,
         checkpoint_every: Duration::MAX,
         reopen_every: Duration::MAX,
-        ..StoreOptions::new(Durability::Window)
+        ..StoreOptions::for_this_boot(Durability::Window)
     }
 }
 
@@ -135,7 +135,7 @@ impl TestStore {
 /// Truncates the write-ahead log as soon as there is no reader.
 pub(crate) fn checkpoint_until_empty(store: &SqliteStore) {
     let deadline = Instant::now() + Duration::from_secs(30);
-    while !store.checkpoint().unwrap() {
+    while !store.checkpoint_and_truncate_wal().unwrap() {
         assert!(Instant::now() < deadline, "a reader never finished");
     }
 }

@@ -179,7 +179,7 @@ pub(crate) struct ConfigArgs {
 
 impl ConfigArgs {
     /// Loads the settings from these flags, the environment and the settings file.
-    pub(crate) fn load(&self) -> Result<Settings, String> {
+    pub(crate) fn load_settings(&self) -> Result<Settings, String> {
         let list = |values: &[String]| (!values.is_empty()).then(|| values.join(","));
         let flags = SettingFlags {
             listen: self.listen.clone(),

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use millpond_engine::event::{Event, Image, Record};
-use millpond_engine::view::image_ref::image_reference;
+use millpond_engine::view::image_ref::sha256_reference_of_base64;
 use millpond_engine::view::{Thinking, ViewName};
 use serde::Serialize;
 use serde_json::json;
@@ -98,8 +98,8 @@ impl HtmlPage {
 
     /// Embeds an image once, under the reference that items use for it.
     fn embed_image(&mut self, media_type: &str, base64: &str) {
-        let name = image_reference(base64);
-        if !is_inline_image(media_type, base64) || self.embedded_images.contains(&name) {
+        let name = sha256_reference_of_base64(base64);
+        if !is_safe_inline_image(media_type, base64) || self.embedded_images.contains(&name) {
             return;
         }
         push_list_separator(&mut self.images);
@@ -185,7 +185,7 @@ fn push_escaped_json(json: &str, out: &mut String) {
 }
 
 /// Returns true if this is safe to embed as an image in a data URL.
-fn is_inline_image(media_type: &str, base64: &str) -> bool {
+fn is_safe_inline_image(media_type: &str, base64: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
     let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     media_type.strip_prefix("image/").is_some_and(|kind| kind.bytes().all(is_plain))
@@ -261,7 +261,7 @@ mod tests {
         ] {
             page.embed_image(media_type, base64);
         }
-        let name = image_reference("AAAA");
+        let name = sha256_reference_of_base64("AAAA");
         assert_eq!(page.images, format!("\"{name}\":\"data:image/png;base64,AAAA\""));
     }
 

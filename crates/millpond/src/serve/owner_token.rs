@@ -24,7 +24,7 @@ pub(crate) fn read_token(folder: &Path) -> Option<Secret> {
 
 /// Returns the owner and a path that signs a browser in. Creates the owner's token if the token
 /// file has no valid one.
-pub(crate) async fn ensure_owner_and_login_path(
+pub(crate) async fn ensure_owner_and_issue_login(
     gateway: &Gateway,
     folder: &Path,
 ) -> Result<(OwnerId, String), String> {
@@ -34,7 +34,7 @@ pub(crate) async fn ensure_owner_and_login_path(
     };
     let owner = match known {
         Some(Caller::Owner { owner, .. }) => owner,
-        _ => issue_owner_token(gateway, folder).await?,
+        _ => issue_and_write_owner_token(gateway, folder).await?,
     };
     let code = gateway.login_links.issue(owner, std::time::Instant::now());
     let code = code.map_err(|error| error.to_string())?;
@@ -42,10 +42,10 @@ pub(crate) async fn ensure_owner_and_login_path(
 }
 
 /// Issues a token to the existing owner, or to a new one, and writes it to the token file.
-async fn issue_owner_token(gateway: &Gateway, folder: &Path) -> Result<OwnerId, String> {
+async fn issue_and_write_owner_token(gateway: &Gateway, folder: &Path) -> Result<OwnerId, String> {
     // A lost token is replaced; the owner keeps its sessions.
     let known = gateway
-        .call_credential_store(CredentialStore::owners)
+        .call_credential_store(CredentialStore::list_token_owners)
         .await
         .map_err(|error| error.to_string())?;
     let owner = match known.first() {

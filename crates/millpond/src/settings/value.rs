@@ -167,7 +167,7 @@ pub(crate) struct Days(pub(crate) u64);
 
 impl Days {
     /// The duration; `None` without a limit.
-    pub(crate) fn as_duration(self) -> Option<Duration> {
+    pub(crate) fn limit_as_duration(self) -> Option<Duration> {
         (0 < self.0).then(|| Duration::from_secs(self.0.saturating_mul(86_400)))
     }
 }
@@ -190,7 +190,7 @@ pub(crate) struct Megabytes(pub(crate) u64);
 
 impl Megabytes {
     /// The size in bytes; `None` without a limit.
-    pub(crate) fn as_bytes(self) -> Option<u64> {
+    pub(crate) fn limit_in_bytes(self) -> Option<u64> {
         (0 < self.0).then(|| self.0.saturating_mul(1 << 20))
     }
 }

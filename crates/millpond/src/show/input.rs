@@ -53,13 +53,14 @@ pub(crate) enum ReadControl {
 
 impl InputReader {
     /// Opens the input, and starts the reading thread and the signal handler.
-    pub(crate) fn open(args: &InputArgs) -> Result<InputReader, CommandError> {
+    pub(crate) fn open_and_start_reading(args: &InputArgs) -> Result<InputReader, CommandError> {
         let input = open_input(args)?;
         let (sender, arrivals) = sync_channel(CHUNKS_AHEAD_MAX);
         let waker = sender.clone();
         // If the channel is full, the receiver is not waiting.
-        let stop = stop_signal::listen_for_signals(move || drop(waker.try_send(InputEvent::Wake)))
-            .map_err(|error| CommandError::new(format!("cannot listen for signals: {error}")))?;
+        let stop =
+            stop_signal::spawn_stop_signal_thread(move || drop(waker.try_send(InputEvent::Wake)))
+                .map_err(|error| CommandError::new(format!("cannot listen for signals: {error}")))?;
         std::thread::spawn(move || read_input_to_channel(input, &sender));
         Ok(InputReader { events: arrivals, stop, player: Player::default() })
     }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use millpond_engine::event::Outcome;
 use millpond_engine::view::{Item, ItemKind, ItemState, Page};
-use millpond_terminal::page::cost::cost_text as cost_words;
+use millpond_terminal::page::cost::format_cost_json as cost_words;
 use millpond_terminal::page::status::status_text;
 use millpond_terminal::page::{answer_text, notice_text, steps_label, tool_name};
 

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 
 use millpond_engine::event::{Event, Millis, Record, Sink, Trace};
-use millpond_engine::view::reply::ReplyView;
+use millpond_engine::view::reply::ReplyCandidates;
 use millpond_engine::view::text::{TextPatch, TextView};
 use millpond_engine::view::{View, ViewOptions};
 use millpond_engine::wire::{Encoder, FrameFormat, StreamKind, sse};
@@ -37,7 +37,7 @@ impl DebugOutput {
         if !args.stream_debug {
             return DebugOutput::Off;
         }
-        let shows_view = matches!(args.output(), ShowOutput::Screen | ShowOutput::Frames);
+        let shows_view = matches!(args.resolve_output(), ShowOutput::Screen | ShowOutput::Frames);
         let kind = StreamKind { format: FrameFormat::Patch, ..args.stream_kind() };
         let view = (shows_view || args.has_explicit_view())
             .then(|| Box::new(Encoder::new(kind, SESSION_ID, 0)));
@@ -54,7 +54,7 @@ impl DebugOutput {
                 frame.id, frame.data
             ));
         });
-        let suppressed = encoder.suppressed_overlays();
+        let suppressed = encoder.suppressed_overlay_count();
         if let (Event::RunEnded { .. }, 1..) = (&record.event, suppressed) {
             print_debug_line(&format!(
                 "{{\"debug\":\"overlays_suppressed\",\"count\":{suppressed}}}"
@@ -83,7 +83,7 @@ enum PrintMode {
         encoder: Encoder,
     },
     Text(TextView),
-    Final(ReplyView),
+    Final(ReplyCandidates),
     Events,
 }
 
@@ -95,7 +95,7 @@ struct StdoutWriter {
 }
 
 impl StdoutWriter {
-    fn write_text(&mut self, text: &str) {
+    fn write_terminal_safe_text(&mut self, text: &str) {
         if self.is_terminal {
             self.write_bytes(control_chars::replace_control_chars(text).as_bytes());
         } else {
@@ -114,7 +114,7 @@ impl StdoutWriter {
             return;
         }
         let written = if self.is_terminal {
-            serde_json::to_string(record).map(|line| self.write_text(&line))
+            serde_json::to_string(record).map(|line| self.write_terminal_safe_text(&line))
         } else {
             serde_json::to_writer(&mut self.out, record)
         };
@@ -140,7 +140,7 @@ impl Printer {
                 0,
             )
         };
-        let mode = match args.output() {
+        let mode = match args.resolve_output() {
             ShowOutput::Screen => {
                 let output = RowOutput::open_stdout(|name| std::env::var(name).ok());
                 let StreamKind { view, thinking, .. } = args.stream_kind();
@@ -155,7 +155,7 @@ impl Printer {
             }
             ShowOutput::Text if args.has_explicit_view() => PrintMode::Page { encoder: page() },
             ShowOutput::Text => PrintMode::Text(TextView::default()),
-            ShowOutput::Final => PrintMode::Final(ReplyView::default()),
+            ShowOutput::Final => PrintMode::Final(ReplyCandidates::default()),
             ShowOutput::Events => PrintMode::Events,
         };
         let stdout = std::io::stdout();
@@ -211,16 +211,16 @@ impl PrintMode {
             PrintMode::Frames { encoder, line } => encoder.push(record, &mut |frame| {
                 line.clear();
                 sse::write_json_line(&frame, line);
-                screen.write_text(line);
+                screen.write_terminal_safe_text(line);
             }),
             PrintMode::Page { encoder } => {
                 encoder.push(record, &mut |_| {});
                 if ended.is_some() {
-                    screen.write_text(&render_page_text(encoder.page()));
+                    screen.write_terminal_safe_text(&render_page_text(encoder.page()));
                 }
             }
             PrintMode::Text(view) => view.apply(&record.event, &mut |patch| match patch {
-                TextPatch::Append(text) => screen.write_text(text),
+                TextPatch::Append(text) => screen.write_terminal_safe_text(text),
                 TextPatch::Withdrawn { messages } => {
                     screen.flush();
                     print_to_stderr(&format!(
@@ -235,9 +235,9 @@ impl PrintMode {
             PrintMode::Final(view) => {
                 view.apply(&record.event);
                 if let Some(text) = ended.and_then(|ending| view.final_text(ending)) {
-                    screen.write_text(text);
+                    screen.write_terminal_safe_text(text);
                     if !text.ends_with('\n') {
-                        screen.write_text("\n");
+                        screen.write_terminal_safe_text("\n");
                     }
                 }
             }
@@ -248,7 +248,7 @@ impl PrintMode {
 
 impl Sink for Printer {
     fn on_event(&mut self, at: Option<Millis>, event: Event<'_>) {
-        let record = self.tally.number_event(at, event);
+        let record = self.tally.count_and_number_event(at, event);
         self.debug.print_view_patches(&record);
         self.mode.print_record(&record, &mut self.stdout);
     }

@@ -63,19 +63,19 @@ impl Recorder {
         };
         let rest = self.pending.split_off(end);
         let stretch = std::mem::replace(&mut self.pending, rest);
-        self.write_chunk(&stretch)
+        self.write_redacted_chunk(&stretch)
     }
 
     /// Writes what is left and flushes.
     pub(super) fn finish(mut self) -> std::io::Result<()> {
         let stretch = std::mem::take(&mut self.pending);
         if !stretch.is_empty() {
-            self.write_chunk(&stretch)?;
+            self.write_redacted_chunk(&stretch)?;
         }
         self.out.flush()
     }
 
-    fn write_chunk(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+    fn write_redacted_chunk(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         let text = redact_secrets(&String::from_utf8_lossy(bytes));
         serde_json::to_writer(&mut self.out, &RecordedChunk { at_ms: now_ms(), text })?;
         self.out.write_all(b"\n")?;
@@ -105,7 +105,7 @@ pub(super) enum PlaybackPacing<'a> {
 
 impl PlaybackPacing<'_> {
     /// Waits, if pacing is real; returns true if a stop was requested meanwhile.
-    fn is_stopped_while_waiting(&self, pause: Duration) -> bool {
+    fn wait_and_check_stop(&self, pause: Duration) -> bool {
         match self {
             PlaybackPacing::Immediate => false,
             PlaybackPacing::RealTime(stop) => stop.wait_for_request(pause),
@@ -237,7 +237,7 @@ impl Player {
             let stretch: RecordedChunk = serde_json::from_slice(text)
                 .map_err(|error| BadRecording { line: *line, problem: error.to_string() })?;
             let since = stretch.at_ms.saturating_sub(last.unwrap_or(stretch.at_ms));
-            if pause.is_stopped_while_waiting(Duration::from_millis(since).min(PAUSE_MAX)) {
+            if pause.wait_and_check_stop(Duration::from_millis(since).min(PAUSE_MAX)) {
                 return Ok(());
             }
             *last = Some(stretch.at_ms);

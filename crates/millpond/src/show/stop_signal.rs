@@ -25,7 +25,7 @@ impl StopFlag {
     }
 
     /// Requests a stop; returns the state before.
-    fn request(&self) -> PreviousState {
+    fn request_stop_and_return_previous(&self) -> PreviousState {
         let mut asked = self.requested.lock().unwrap_or_else(PoisonError::into_inner);
         self.changed.notify_all();
         if std::mem::replace(&mut *asked, true) {
@@ -44,7 +44,7 @@ enum PreviousState {
 
 /// Handles SIGHUP, SIGINT and SIGTERM on a new thread: the first one sets the flag and calls
 /// `wake`, the second ends the process.
-pub(super) fn listen_for_signals(
+pub(super) fn spawn_stop_signal_thread(
     wake: impl Fn() + Send + 'static,
 ) -> std::io::Result<Arc<StopFlag>> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -53,7 +53,7 @@ pub(super) fn listen_for_signals(
     let handled = Arc::clone(&stop);
     std::thread::spawn(move || {
         for signal in signals.forever() {
-            match handled.request() {
+            match handled.request_stop_and_return_previous() {
                 PreviousState::Running => wake(),
                 PreviousState::StopRequested => {
                     // Fails only for signals that cannot be emulated; these can.

@@ -39,7 +39,7 @@ impl StreamSummary {
     }
 
     /// Counts the event and returns it as a record with the next seq.
-    pub(crate) fn number_event<'e>(
+    pub(crate) fn count_and_number_event<'e>(
         &mut self,
         at_ms: Option<Millis>,
         event: Event<'e>,

@@ -42,7 +42,7 @@ impl FrameSchedule {
     }
 
     /// Requests an early frame that shows a key.
-    pub(super) fn request_echo(&mut self) {
+    pub(super) fn request_early_frame(&mut self) {
         self.pending = PendingFrame::Echo;
     }
 
@@ -55,7 +55,7 @@ impl FrameSchedule {
         self.held_until.is_some()
     }
 
-    pub(super) fn end_resize(&mut self) {
+    pub(super) fn end_resize_hold(&mut self) {
         self.held_until = None;
     }
 
@@ -93,15 +93,15 @@ mod tests {
         assert_eq!(schedule.next_frame_time(), Some(start + FRAME_INTERVAL));
         schedule.mark_drawn(ms(40));
         assert_eq!(schedule.next_frame_time(), None);
-        schedule.request_echo();
+        schedule.request_early_frame();
         schedule.request();
         assert_eq!(schedule.next_frame_time(), Some(start + FRAME_INTERVAL), "due already");
         schedule.mark_drawn(ms(41));
-        schedule.request_echo();
+        schedule.request_early_frame();
         assert_eq!(schedule.next_frame_time(), Some(ms(41) + FRAME_INTERVAL));
         schedule.hold_for_resize(ms(42));
         assert_eq!(schedule.next_frame_time(), Some(ms(42) + RESIZE_HOLD_MAX));
-        schedule.end_resize();
+        schedule.end_resize_hold();
         assert_eq!(schedule.next_frame_time(), Some(ms(41) + FRAME_INTERVAL));
     }
 }

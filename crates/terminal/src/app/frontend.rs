@@ -141,9 +141,11 @@ impl Frontend {
     }
 
     /// Applies a new size and returns how many live rows have scrolled away.
-    pub(super) fn resize(&mut self, size: Size, row: u16) -> usize {
+    pub(super) fn resize_and_count_scrolled_away(&mut self, size: Size, row: u16) -> usize {
         match self {
-            Frontend::Screen { screen, .. } => screen.resize(size, row).scrolled_away,
+            Frontend::Screen { screen, .. } => {
+                screen.resize_and_locate_live_region(size, row).scrolled_away
+            }
             Frontend::Lines { .. } => 0,
         }
     }

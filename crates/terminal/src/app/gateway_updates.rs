@@ -7,7 +7,7 @@ use millpond_engine::view::Patch;
 
 use crate::page::PageChange;
 
-use super::gateway_calls::GatewayResult;
+use super::background_calls::GatewayResult;
 use super::image_loader::ImageLoader;
 use super::terminal_events::Focus;
 use super::{App, DisplayMode, NextPage, osc};
@@ -18,10 +18,10 @@ impl App {
         self.frames.request();
         match update {
             Some(StreamUpdate::Page(page)) => match std::mem::take(&mut self.next_page) {
-                NextPage::Print => self.chat.set_page(*page, now),
-                NextPage::TakeAsSeen => self.chat.set_page_as_seen(*page, now),
+                NextPage::Print => self.chat.replace_page(*page, now),
+                NextPage::TakeAsSeen => self.chat.replace_page_as_seen(*page, now),
             },
-            Some(StreamUpdate::Patch(patch)) => self.apply_patch(&patch, now),
+            Some(StreamUpdate::Patch(patch)) => self.apply_patch_and_notify(&patch, now),
             Some(StreamUpdate::Disconnected(loss)) => {
                 self.chat.set_connection_problem(Some(format!("{loss}; retrying")));
             }
@@ -45,11 +45,11 @@ impl App {
                 protocol: graphics,
                 screen_size: self.frontend.size(),
             };
-            self.calls.fetch_image(&session.id, name, loader);
+            self.calls.fetch_and_save_image(&session.id, name, loader);
         }
     }
 
-    fn apply_patch(&mut self, patch: &Patch<'_>, now: Instant) {
+    fn apply_patch_and_notify(&mut self, patch: &Patch<'_>, now: Instant) {
         let change = self.chat.apply_patch(patch, now);
         match change {
             PageChange::RunEnded => self.notify_if_unfocused("The agent has finished"),
@@ -76,20 +76,20 @@ impl App {
         self.frames.request();
         match result {
             GatewayResult::SessionCreated { conversation, .. }
-                if conversation != self.calls.conversation() => {}
+                if conversation != self.calls.conversation_id() => {}
             GatewayResult::SessionCreated { session, .. } => {
                 self.setup.session = Some(session);
-                self.follow_session();
+                self.follow_session_and_fetch_queue();
             }
-            GatewayResult::Queue(queue) => self.chat.set_queue(queue),
+            GatewayResult::Queue(queue) => self.chat.set_queue_without_shown(queue),
             GatewayResult::Image { name, fetched } => {
-                self.chat.add_fetched_image(&name, fetched);
+                self.chat.add_image_and_settle(&name, fetched);
                 self.fetch_wanted_images();
             }
             GatewayResult::Model(agent) => self.show_model(&agent),
             GatewayResult::Tools(agent) => self.show_tools(&agent),
-            GatewayResult::Sessions(sessions) => self.show_sessions(sessions),
-            GatewayResult::ResumeChoices(sessions) => self.set_resume_choices(sessions),
+            GatewayResult::Sessions(sessions) => self.show_and_remember_sessions(sessions),
+            GatewayResult::ResumeChoices(sessions) => self.fill_resume_menu(sessions),
             GatewayResult::SendFailed { text, error } => {
                 self.chat.add_notice(&format!("not sent: {error}"));
                 self.chat.restore_unsent_text(&text);

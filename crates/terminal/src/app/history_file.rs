@@ -18,7 +18,7 @@ pub(super) struct HistoryFile {
 
 impl HistoryFile {
     /// Starts the writer; without a file, messages are dropped.
-    pub(super) fn open(path: Option<PathBuf>) -> HistoryFile {
+    pub(super) fn start_writer(path: Option<PathBuf>) -> HistoryFile {
         let (entries, mut queued) = mpsc::channel::<String>(HISTORY_ENTRIES_QUEUED_MAX);
         let writer = tokio::task::spawn_blocking(move || {
             while let Some(text) = queued.blocking_recv() {
@@ -32,7 +32,7 @@ impl HistoryFile {
     }
 
     /// Queues a message; dropped if the disk is too slow.
-    pub(super) fn append(&self, text: String) {
+    pub(super) fn append_in_background(&self, text: String) {
         let _dropped = self.entries.try_send(text);
     }
 
@@ -58,9 +58,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("history.jsonl");
         for texts in [["a\nb", "c"], ["d", "e"]] {
-            let file = HistoryFile::open(Some(path.clone()));
+            let file = HistoryFile::start_writer(Some(path.clone()));
             for text in texts {
-                file.append(text.to_owned());
+                file.append_in_background(text.to_owned());
             }
             file.close().await;
         }

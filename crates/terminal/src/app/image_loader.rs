@@ -18,10 +18,10 @@ pub(super) struct ImageLoader {
 
 impl ImageLoader {
     /// Saves the bytes and encodes them, on a blocking thread so that keys are not delayed.
-    pub(super) async fn save_and_render(self, name: String, bytes: Vec<u8>) -> FetchedImage {
+    pub(super) async fn save_and_encode(self, name: String, bytes: Vec<u8>) -> FetchedImage {
         let shown = tokio::task::spawn_blocking(move || {
             let file = self.files.save(&name, &bytes)?;
-            Ok((file, self.render(&bytes)))
+            Ok((file, self.encode_for_terminal(&bytes)))
         });
         let shown: Result<(PathBuf, Option<TerminalImage>), std::io::Error> =
             shown.await.unwrap_or_else(|broken| Err(std::io::Error::other(broken)));
@@ -32,7 +32,7 @@ impl ImageLoader {
     }
 
     /// Encodes the image; `None` if the terminal cannot show it. The file can still be opened.
-    fn render(&self, bytes: &[u8]) -> Option<TerminalImage> {
+    fn encode_for_terminal(&self, bytes: &[u8]) -> Option<TerminalImage> {
         let graphics = self.protocol?;
         TerminalImage::encode(bytes, graphics, graphics.query_cell_size()?, self.screen_size).ok()
     }

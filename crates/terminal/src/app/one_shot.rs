@@ -6,7 +6,9 @@ use std::io::{self, Stdout, Write, stdout};
 use millpond_client::backoff::retry_with_backoff;
 use millpond_client::messages::Delivery;
 use millpond_client::runs::RunState;
-use millpond_client::session_stream::{StreamEnd, StreamRequest, StreamUpdate, follow_session};
+use millpond_client::session_stream::{
+    StreamEnd, StreamRequest, StreamUpdate, spawn_session_stream,
+};
 use millpond_client::sessions::Session;
 use millpond_client::{GatewayClient, RequestError};
 use millpond_engine::event::Outcome;
@@ -16,7 +18,7 @@ use millpond_engine::wire::patch::PatchEncoder;
 use serde_json::{Value, json};
 
 use super::Setup;
-use super::gateway_calls::{new_message, send_with_retry, title_from_message};
+use super::background_calls::{new_message_with_key, send_message_with_retry, title_from_message};
 use crate::hyperlinks::HyperlinkMode;
 use crate::page::{PageChange, PageRenderer, RenderOptions};
 use crate::plain_writer::PlainWriter;
@@ -76,7 +78,7 @@ pub async fn send_and_print_run(
     };
     let request =
         StreamRequest { session: session.id.clone(), view, thinking: Thinking::ViewDefault };
-    let mut updates = follow_session(client.clone(), request);
+    let mut updates = spawn_session_stream(client.clone(), request);
     let options = RenderOptions { size: Size::UNBOUNDED, hyperlinks: HyperlinkMode::SpelledOut };
     let mut renderer = PageRenderer::new(view, options);
     renderer.hide_prompts();
@@ -90,8 +92,8 @@ pub async fn send_and_print_run(
     };
     while let Some(update) = updates.recv().await {
         let missed_end = printer.handle_update(update).await?;
-        printer.output.write_rows(&printer.renderer.take_settled())?;
-        if let Some(end) = printer.end_on_page().or(missed_end) {
+        printer.output.write_rows_as_text(&printer.renderer.take_settled())?;
+        if let Some(end) = printer.find_run_end_on_page().or(missed_end) {
             printer.output.end_line()?;
             return Ok(end);
         }
@@ -125,9 +127,9 @@ impl<N: FnMut(&str)> RunPrinter<N> {
         update: StreamUpdate,
     ) -> Result<Option<RunEnd>, OneShotError> {
         match update {
-            StreamUpdate::Page(page) => return self.handle_page(*page).await,
+            StreamUpdate::Page(page) => return self.send_message_or_apply_page(*page).await,
             StreamUpdate::Patch(patch) => {
-                self.output.write_patch(&patch)?;
+                self.output.write_patch_as_frame(&patch)?;
                 if self.renderer.apply_patch(&patch) == PageChange::AskOpened {
                     (self.notify)(&ask_notice(&self.client, &self.session));
                 }
@@ -139,26 +141,29 @@ impl<N: FnMut(&str)> RunPrinter<N> {
         Ok(None)
     }
 
-    async fn handle_page(&mut self, page: Page) -> Result<Option<RunEnd>, OneShotError> {
-        self.output.write_page(&page)?;
+    async fn send_message_or_apply_page(
+        &mut self,
+        page: Page,
+    ) -> Result<Option<RunEnd>, OneShotError> {
+        self.output.write_page_as_frame(&page)?;
         match &self.message {
             MessageState::Unsent(text) => {
-                let message = new_message(text.clone(), Delivery::Queue);
+                let message = new_message_with_key(text.clone(), Delivery::Queue);
                 // Earlier items are not printed.
-                self.renderer.set_page_as_seen(page);
-                let run = send_with_retry(&self.client, &self.session.id, &message).await?;
+                self.renderer.replace_page_as_seen(page);
+                let run = send_message_with_retry(&self.client, &self.session.id, &message).await?;
                 self.message = MessageState::Sent { run };
                 Ok(None)
             }
             MessageState::Sent { run } => {
-                self.renderer.set_page(page);
+                self.renderer.replace_page_and_settle(page);
                 Ok(fetch_run_end(&self.client, run).await?)
             }
         }
     }
 
     /// Returns the run's end if the page has it.
-    fn end_on_page(&self) -> Option<RunEnd> {
+    fn find_run_end_on_page(&self) -> Option<RunEnd> {
         let MessageState::Sent { run } = &self.message else { return None };
         let ended = self.renderer.page().ended.as_ref();
         ended.filter(|ended| ended.run == *run).map(RunEnd::from)
@@ -196,30 +201,30 @@ impl RunOutput {
         }
     }
 
-    fn write_rows(&mut self, rows: &[Row]) -> io::Result<()> {
+    fn write_rows_as_text(&mut self, rows: &[Row]) -> io::Result<()> {
         match self {
             RunOutput::Text(writer) => writer.write_rows(rows),
             RunOutput::Frames(_) => Ok(()),
         }
     }
 
-    fn write_page(&mut self, page: &Page) -> io::Result<()> {
+    fn write_page_as_frame(&mut self, page: &Page) -> io::Result<()> {
         match self {
             RunOutput::Text(_) => Ok(()),
             RunOutput::Frames(encoder) => {
                 *encoder = PatchEncoder::after_page(page);
-                print_frame("snapshot", &json!({ "picture": page }))
+                print_json_frame("snapshot", &json!({ "picture": page }))
             }
         }
     }
 
-    fn write_patch(&mut self, patch: &Patch<'_>) -> io::Result<()> {
+    fn write_patch_as_frame(&mut self, patch: &Patch<'_>) -> io::Result<()> {
         match self {
             RunOutput::Text(_) => Ok(()),
             RunOutput::Frames(encoder) => {
                 let mut data = String::new();
                 encoder.encode(patch, &mut data);
-                print_frame("patch", &serde_json::from_str(&data)?)
+                print_json_frame("patch", &serde_json::from_str(&data)?)
             }
         }
     }
@@ -233,7 +238,7 @@ impl RunOutput {
     }
 }
 
-fn print_frame(event: &str, data: &Value) -> io::Result<()> {
+fn print_json_frame(event: &str, data: &Value) -> io::Result<()> {
     let mut out = stdout().lock();
     writeln!(out, "{}", json!({ "event": event, "data": data }))?;
     out.flush()

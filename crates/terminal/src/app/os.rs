@@ -80,7 +80,7 @@ pub(super) fn write_new_file(path: &Path, text: &str) -> std::io::Result<()> {
 }
 
 /// Renders the messages of the page as Markdown.
-pub(super) fn page_as_markdown(page: &Page) -> String {
+pub(super) fn page_messages_as_markdown(page: &Page) -> String {
     let shown = page.items.values().filter(|item| item.state != ItemState::Withdrawn);
     let texts = shown.filter_map(|item| match item.kind {
         ItemKind::User => Some(format!("> {}\n\n", item.text.trim_end().replace('\n', "\n> "))),

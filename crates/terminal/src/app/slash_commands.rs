@@ -7,10 +7,10 @@ use millpond_client::sessions::Session;
 
 use crate::chat::SessionChoice;
 use crate::chat::commands::SlashCommand;
-use crate::text::to_one_line;
+use crate::text::neutralise_to_one_line;
 use crate::tty::query_size_and_cursor_row;
 
-use super::gateway_calls::GatewayResult;
+use super::background_calls::GatewayResult;
 use super::{App, LoopState, NextPage, os, osc, session_state_label, session_title};
 
 impl App {
@@ -18,31 +18,31 @@ impl App {
         match order {
             SlashCommand::View(view) => {
                 self.setup.view = view;
-                self.chat.reset_page(view);
+                self.chat.start_empty_page(view);
                 self.chat.add_notice(&format!("view: {}", view.as_str()));
                 self.next_page = NextPage::TakeAsSeen;
-                self.follow_session();
+                self.follow_session_and_fetch_queue();
             }
-            SlashCommand::Model => self.calls.fetch_agent(GatewayResult::Model),
+            SlashCommand::Model => self.calls.fetch_agent_description(GatewayResult::Model),
             SlashCommand::SwitchProfile(name) => self.switch_profile(&name),
-            SlashCommand::Tools => self.calls.fetch_agent(GatewayResult::Tools),
+            SlashCommand::Tools => self.calls.fetch_agent_description(GatewayResult::Tools),
             SlashCommand::New => {
                 self.setup.session = None;
-                self.calls.start_new_conversation();
+                self.calls.advance_conversation_id();
                 self.stream_updates = None;
-                self.chat.reset_page(self.setup.view);
+                self.chat.start_empty_page(self.setup.view);
                 self.chat.add_notice("new conversation: send a message to start it");
             }
             SlashCommand::Sessions(words) => self.calls.fetch_sessions(words),
             SlashCommand::Resume(word) => self.resume_session(&word),
             SlashCommand::Queue => self.show_queue(),
             SlashCommand::RemoveQueued(number) => self.remove_queued_message(number),
-            SlashCommand::Cancel => self.cancel_run(),
+            SlashCommand::Cancel => self.cancel_active_run(),
             SlashCommand::Retry => self.retry_last_run(),
             SlashCommand::Copy => self.copy_last_reply(),
             SlashCommand::Export(file) => {
-                let text = os::page_as_markdown(self.chat.renderer().page());
-                self.calls.export_text(self.setup.folder.join(file), text);
+                let text = os::page_messages_as_markdown(self.chat.renderer().page());
+                self.calls.write_file_in_background(self.setup.folder.join(file), text);
             }
             SlashCommand::Web => {
                 self.chat.add_notice(&self.setup.client.web_url(self.setup.session.as_ref()));
@@ -55,9 +55,9 @@ impl App {
                 }
             }
             SlashCommand::PrintAll => {
-                self.chat.reset_page(self.setup.view);
-                self.chat.print_whole_history();
-                self.follow_session();
+                self.chat.start_empty_page(self.setup.view);
+                self.chat.lift_history_limit();
+                self.follow_session_and_fetch_queue();
             }
             SlashCommand::Quit => self.state = LoopState::Quitting,
             SlashCommand::Help | SlashCommand::Answer(_) => {}
@@ -71,7 +71,7 @@ impl App {
                 "cannot copy: line mode has no access to the clipboard"
             }
             Some(text) => {
-                let (sequence, all) = osc::clipboard_sequence(&text);
+                let (sequence, all) = osc::truncated_clipboard_sequence(&text);
                 self.frontend.write_osc(&sequence);
                 if all {
                     "copied"
@@ -99,7 +99,7 @@ impl App {
         let words = match &self.setup.profiles {
             None => "cannot switch profiles: this gateway is not run by the chat".to_owned(),
             Some(profiles) => match (profiles.select)(name) {
-                Ok(()) => format!("switched to profile {}", to_one_line(name)),
+                Ok(()) => format!("switched to profile {}", neutralise_to_one_line(name)),
                 Err(problem) => problem,
             },
         };
@@ -119,8 +119,8 @@ impl App {
             let about = about.lines().next().unwrap_or_default();
             self.chat.add_notice(&format!(
                 "{policy:<5} {}: {}",
-                to_one_line(name),
-                to_one_line(about)
+                neutralise_to_one_line(name),
+                neutralise_to_one_line(about)
             ));
         }
         for words in &agent.missing {
@@ -128,7 +128,7 @@ impl App {
         }
     }
 
-    pub(super) fn show_sessions(&mut self, sessions: Vec<Session>) {
+    pub(super) fn show_and_remember_sessions(&mut self, sessions: Vec<Session>) {
         for (at, session) in sessions.iter().enumerate() {
             let state = session_state_label(session);
             let comma = if state.is_empty() { "" } else { ", " };
@@ -148,7 +148,7 @@ impl App {
     }
 
     /// Fills the `/resume` menu.
-    pub(super) fn set_resume_choices(&mut self, sessions: Vec<Session>) {
+    pub(super) fn fill_resume_menu(&mut self, sessions: Vec<Session>) {
         if sessions.is_empty() {
             self.chat.add_notice("no conversations yet");
         }
@@ -160,7 +160,7 @@ impl App {
             let (id, title) = (session.id.clone(), session_title(session));
             SessionChoice { id, title, about: format!("{ago}{comma}{state}") }
         });
-        self.chat.set_resume_choices(places.collect());
+        self.chat.update_resume_menu(places.collect());
         self.resume_choices = sessions;
     }
 
@@ -173,11 +173,11 @@ impl App {
             self.chat.add_notice("no such conversation; list them with /sessions");
             return;
         };
-        self.chat.reset_page(self.setup.view);
+        self.chat.start_empty_page(self.setup.view);
         self.chat.add_notice(&format!("— {} —", session_title(&session)));
-        self.calls.start_new_conversation();
+        self.calls.advance_conversation_id();
         self.setup.session = Some(session);
-        self.follow_session();
+        self.follow_session_and_fetch_queue();
     }
 
     fn show_queue(&mut self) {
@@ -187,7 +187,7 @@ impl App {
             self.chat.add_notice("queue is empty");
         }
         for (at, text) in waiting.iter().enumerate() {
-            self.chat.add_notice(&format!("{} {}", at + 1, to_one_line(text)));
+            self.chat.add_notice(&format!("{} {}", at + 1, neutralise_to_one_line(text)));
         }
     }
 

@@ -58,7 +58,7 @@ impl TerminalEventReader {
         let thread = std::thread::spawn(move || {
             let mut stable_at = None;
             while !stopped.load(Ordering::Relaxed) {
-                let Ok(event) = read_event(&mut stable_at) else { return };
+                let Ok(event) = poll_terminal_event(&mut stable_at) else { return };
                 if event.is_some_and(|event| sender.blocking_send(event).is_err()) {
                     return;
                 }
@@ -90,7 +90,7 @@ impl TerminalEventReader {
 
 /// Reads one event, waiting at most `POLL_INTERVAL`. After a resize, `stable_at` is when the size
 /// counts as stable.
-fn read_event(stable_at: &mut Option<Instant>) -> std::io::Result<Option<TerminalEvent>> {
+fn poll_terminal_event(stable_at: &mut Option<Instant>) -> std::io::Result<Option<TerminalEvent>> {
     if stable_at.is_some_and(|at| at <= Instant::now()) {
         *stable_at = None;
         let (size, row) = query_size_and_cursor_row()?;
@@ -98,7 +98,7 @@ fn read_event(stable_at: &mut Option<Instant>) -> std::io::Result<Option<Termina
     }
     // The first poll also returns events without input bytes, such as a resize.
     let is_ready = || crossterm::event::poll(Duration::ZERO);
-    let has_event = is_ready()? || (wait_for_input()? && is_ready()?);
+    let has_event = is_ready()? || (wait_briefly_for_input()? && is_ready()?);
     if !has_event {
         return Ok(None);
     }
@@ -118,7 +118,7 @@ fn read_event(stable_at: &mut Option<Instant>) -> std::io::Result<Option<Termina
 /// Waits at most `POLL_INTERVAL` for input. A closed terminal is an error: crossterm would read
 /// its end of file forever.
 #[cfg(unix)]
-fn wait_for_input() -> std::io::Result<bool> {
+fn wait_briefly_for_input() -> std::io::Result<bool> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let stdin = std::io::stdin();
     let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
@@ -137,6 +137,6 @@ fn wait_for_input() -> std::io::Result<bool> {
 }
 
 #[cfg(not(unix))]
-fn wait_for_input() -> std::io::Result<bool> {
+fn wait_briefly_for_input() -> std::io::Result<bool> {
     crossterm::event::poll(POLL_INTERVAL)
 }

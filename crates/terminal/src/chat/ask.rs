@@ -11,7 +11,7 @@ use millpond_engine::view::patch::Ask;
 use crate::page::{RenderOptions, push_wrapped_text};
 use crate::row::Row;
 use crate::style::{Attributes, Colour, Style};
-use crate::text::{escape_invisible, to_one_line};
+use crate::text::{neutralise_and_escape_invisible, neutralise_to_one_line};
 
 /// Time without keys after which keys count as meant for the ask.
 const GRACE_PERIOD: Duration = Duration::from_millis(350);
@@ -49,7 +49,7 @@ impl AskBox {
     pub(super) fn new(ask: &Ask<'_>, now: Instant) -> AskBox {
         let options = ask.options.iter().map(|option| {
             let label = if option.label.is_empty() { &option.id } else { &option.label };
-            (option.id.to_string(), to_one_line(label))
+            (option.id.to_string(), neutralise_to_one_line(label))
         });
         let mut options: Vec<(String, String)> = options.collect();
         if options.iter().any(|(id, _)| id == DENY_ANSWER) {
@@ -60,8 +60,8 @@ impl AskBox {
             id: ask.id.to_string(),
             options,
             selected: 0,
-            text: escape_invisible(&ask.text),
-            digest: ask.digest.as_deref().map(to_one_line),
+            text: neutralise_and_escape_invisible(&ask.text),
+            digest: ask.digest.as_deref().map(neutralise_to_one_line),
             wants_reason: false,
             scroll_offset: 0,
             ignore_keys_until: now + GRACE_PERIOD,
@@ -74,7 +74,7 @@ impl AskBox {
 
     /// Returns true if the key belongs to the message being typed. Such a key restarts the grace
     /// period.
-    pub(super) fn should_ignore_key(&mut self, now: Instant) -> bool {
+    pub(super) fn ignore_key_in_grace_period(&mut self, now: Instant) -> bool {
         let deaf = now < self.ignore_keys_until;
         if deaf {
             self.ignore_keys_until = now + GRACE_PERIOD;
@@ -95,7 +95,7 @@ impl AskBox {
 
     /// Returns the selected answer. `None` if it needs a reason, which is awaited from now on, or
     /// if the ask has no options.
-    pub(super) fn confirm_selection(&mut self) -> Option<AskAnswer> {
+    pub(super) fn answer_or_await_reason(&mut self) -> Option<AskAnswer> {
         let (answer, _) = self.options.get(self.selected)?;
         if answer == DENY_WITH_REASON_PREFIX {
             self.wants_reason = true;
@@ -153,7 +153,7 @@ impl AskBox {
     }
 
     /// Returns true if typed text answers the ask.
-    pub(super) fn takes_typed_answer(&self) -> bool {
+    pub(super) fn accepts_typed_answer(&self) -> bool {
         self.wants_reason || self.options.is_empty()
     }
 

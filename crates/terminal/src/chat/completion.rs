@@ -83,7 +83,7 @@ pub(super) enum InputLine {
 
 /// Returns the completions for `before`; `None` if there are none. Commands complete only on the
 /// first line of the message. Lists a folder for `@` paths.
-pub(super) fn complete_input(
+pub(super) fn build_completion_menu(
     before: &str,
     line: InputLine,
     folder: &Path,
@@ -105,7 +105,7 @@ pub(super) fn complete_input(
             .rfind(char::is_whitespace)
             .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
         let word = before[at..].strip_prefix('@')?;
-        (complete_files(word, folder), word.len())
+        (list_file_completions(word, folder), word.len())
     };
     (!offered.is_empty()).then_some(CompletionMenu {
         completions: offered,
@@ -164,7 +164,7 @@ fn complete_names<'a>(
 }
 
 /// Completes paths by listing the folder of `begun`; folders end with a slash.
-fn complete_files(begun: &str, folder: &Path) -> Vec<Completion> {
+fn list_file_completions(begun: &str, folder: &Path) -> Vec<Completion> {
     let (parent, name) =
         begun.rsplit_once('/').map_or(("", begun), |(parent, name)| (parent, name));
     let place = if begun.starts_with('/') {
@@ -222,7 +222,7 @@ mod tests {
         let profiles = profiles.map(|(name, about)| (name.to_owned(), about.to_owned())).to_vec();
         let known = CompletionSources { sessions: places, profiles };
         let texts = |before: &str, line| -> Vec<String> {
-            let menu = complete_input(before, line, &folder, &known);
+            let menu = build_completion_menu(before, line, &folder, &known);
             let offered = menu.map(|menu| menu.completions).unwrap_or_default();
             offered.into_iter().map(|offer| offer.text).collect()
         };

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use millpond_client::messages::Delivery;
 
 use super::commands::{COMMANDS, SlashCommand, parse_slash_command};
-use super::completion::{CompletionMenu, InputLine, SessionChoice, complete_input};
+use super::completion::{CompletionMenu, InputLine, SessionChoice, build_completion_menu};
 use super::{Chat, Effect, HistorySearch};
 use crate::input::editor::Motion;
 use crate::input::key_bindings::KeyAction;
@@ -26,7 +26,7 @@ impl Chat {
             return effects;
         }
         let mut effects = self.handle_edit_key(key, now);
-        effects.append(&mut self.request_resume_choices());
+        effects.append(&mut self.request_resume_choices_if_typed());
         self.update_completion_menu();
         effects
     }
@@ -34,7 +34,7 @@ impl Chat {
     /// Handles keys of the approval box: only non-printing keys, and only while the input is empty.
     fn handle_ask_key(&mut self, key: KeyAction, now: Instant) -> Option<Vec<Effect>> {
         let ask = self.ask.as_mut()?;
-        let ignores = ask.should_ignore_key(now);
+        let ignores = ask.ignore_key_in_grace_period(now);
         if ignores || !self.editor.is_empty() {
             return None;
         }
@@ -50,7 +50,7 @@ impl Chat {
             KeyAction::PageUp => ask.scroll(-5),
             KeyAction::PageDown => ask.scroll(5),
             KeyAction::Enter => {
-                let answer = ask.confirm_selection();
+                let answer = ask.answer_or_await_reason();
                 return Some(answer.map(Effect::AnswerAsk).into_iter().collect());
             }
             KeyAction::Character(_)
@@ -92,7 +92,7 @@ impl Chat {
             KeyAction::Enter | KeyAction::Complete => {
                 self.accept_completion();
                 self.update_completion_menu();
-                return Some(self.request_resume_choices());
+                return Some(self.request_resume_choices_if_typed());
             }
             KeyAction::Character(_)
             | KeyAction::NewLine
@@ -124,9 +124,12 @@ impl Chat {
     }
 
     fn update_completion_menu(&mut self) {
-        let line =
-            if self.editor.text().contains('\n') { InputLine::Later } else { InputLine::First };
-        self.menu = complete_input(
+        let line = if self.editor.expanded_text().contains('\n') {
+            InputLine::Later
+        } else {
+            InputLine::First
+        };
+        self.menu = build_completion_menu(
             self.editor.line_before_cursor(),
             line,
             &self.folder,
@@ -135,13 +138,13 @@ impl Chat {
     }
 
     /// Sets the sessions of the `/resume` menu; keeps the selection of an open menu.
-    pub fn set_resume_choices(&mut self, places: Vec<SessionChoice>) {
+    pub fn update_resume_menu(&mut self, places: Vec<SessionChoice>) {
         let chosen = self
             .menu
             .as_ref()
             .and_then(CompletionMenu::selected_completion)
             .map(|offer| offer.text.clone());
-        let text = self.editor.text();
+        let text = self.editor.expanded_text();
         if places.is_empty() && text == RESUME_COMMAND {
             self.editor.set_text("");
         }
@@ -164,12 +167,12 @@ impl Chat {
     /// Opens the `/resume` menu.
     pub fn open_resume_menu(&mut self) -> Vec<Effect> {
         self.set_input_text(RESUME_COMMAND);
-        self.request_resume_choices()
+        self.request_resume_choices_if_typed()
     }
 
     /// Requests fresh choices each time `/resume ` has been typed.
-    fn request_resume_choices(&mut self) -> Vec<Effect> {
-        let wanted = self.editor.text() == RESUME_COMMAND && !self.line_mode;
+    fn request_resume_choices_if_typed(&mut self) -> Vec<Effect> {
+        let wanted = self.editor.expanded_text() == RESUME_COMMAND && !self.line_mode;
         self.awaits_resume_choices |= wanted;
         wanted.then_some(Effect::FetchResumeChoices).into_iter().collect()
     }
@@ -181,7 +184,9 @@ impl Chat {
                 self.paste_burst.record_character(now);
                 self.editor.insert(character.encode_utf8(&mut [0; 4]));
             }
-            KeyAction::Enter if self.paste_burst.is_enter_pasted(now) => self.editor.insert("\n"),
+            KeyAction::Enter if self.paste_burst.record_enter_if_pasted(now) => {
+                self.editor.insert("\n");
+            }
             KeyAction::Enter => return self.submit_input(Delivery::Queue),
             KeyAction::SendNow => return self.submit_input(Delivery::JoinRun),
             KeyAction::NewLine => self.editor.insert("\n"),
@@ -194,7 +199,7 @@ impl Chat {
             KeyAction::Up => self.move_up_or_recall_older(cols),
             KeyAction::Down => self.move_down_or_recall_newer(cols),
             KeyAction::SearchHistory => self.search = Some(HistorySearch::default()),
-            KeyAction::OpenEditor => return vec![Effect::OpenEditor(self.editor.text())],
+            KeyAction::OpenEditor => return vec![Effect::OpenEditor(self.editor.expanded_text())],
             KeyAction::Suspend => return vec![Effect::Suspend],
             KeyAction::Redraw => return vec![Effect::RunCommand(SlashCommand::Redraw)],
             KeyAction::Interrupt => return self.handle_interrupt(now),
@@ -211,7 +216,7 @@ impl Chat {
 
     fn move_up_or_recall_older(&mut self, cols: usize) {
         if !self.editor.move_up(cols)
-            && let Some(text) = self.history.recall_older(&self.editor.text())
+            && let Some(text) = self.history.recall_older(&self.editor.expanded_text())
         {
             self.editor.set_text(text);
         }
@@ -247,7 +252,7 @@ impl Chat {
     }
 
     fn submit_input(&mut self, delivery: Delivery) -> Vec<Effect> {
-        let text = self.editor.text();
+        let text = self.editor.expanded_text();
         if text.trim().is_empty() {
             return Vec::new();
         }
@@ -266,7 +271,7 @@ impl Chat {
             None => {
                 self.editor.take_text();
                 let mut effects = Vec::new();
-                if self.history.add(&text) {
+                if self.history.add_unless_repeated(&text) {
                     effects.push(Effect::SaveToHistory(text.clone()));
                 }
                 effects.push(self.answer_or_message_effect(text, delivery));
@@ -280,7 +285,7 @@ impl Chat {
     /// Returns the text as an answer if the ask takes typed text, else as a message. In line mode
     /// it is always a message: the ask may have appeared while the line was typed.
     fn answer_or_message_effect(&self, text: String, delivery: Delivery) -> Effect {
-        let typed = self.ask.as_ref().filter(|ask| ask.takes_typed_answer() && !self.line_mode);
+        let typed = self.ask.as_ref().filter(|ask| ask.accepts_typed_answer() && !self.line_mode);
         match typed.map(|ask| ask.parse_typed_answer(text.trim())) {
             Some(Ok(answer)) => Effect::AnswerAsk(answer),
             Some(Err(_)) | None if self.renderer.is_run_active() => Effect::Send { text, delivery },

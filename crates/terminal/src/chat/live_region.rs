@@ -9,7 +9,7 @@ use crate::page::status::run_status_row;
 use crate::row::Row;
 use crate::screen::FrameCursor;
 use crate::style::{Attributes, Colour, Style};
-use crate::text::to_one_line;
+use crate::text::neutralise_to_one_line;
 
 /// Input rows shown.
 const INPUT_ROWS_MAX: usize = 8;
@@ -63,7 +63,7 @@ impl Chat {
     fn input_rows(&self, most: usize) -> (Vec<Row>, (usize, usize)) {
         let lead = PROMPT.chars().count();
         let cols = self.options.size.width();
-        let (texts, place) = self.editor.wrapped_rows(cols.saturating_sub(lead).max(1));
+        let (texts, place) = self.editor.wrapped_rows_and_cursor(cols.saturating_sub(lead).max(1));
         let height = texts.len().min(INPUT_ROWS_MAX).min(most.max(1));
         let first = (place.row + 1).saturating_sub(height);
         let mut rows = Vec::with_capacity(height);
@@ -80,13 +80,13 @@ impl Chat {
 
     fn input_hint(&self) -> String {
         if let Some(search) = &self.search {
-            return format!("search: {}", to_one_line(&search.query));
+            return format!("search: {}", neutralise_to_one_line(&search.query));
         }
         match (&self.ask, self.renderer.is_run_active()) {
             (Some(ask), _) if ask.is_waiting_for_reason() => {
                 "Reason for denying, Esc to go back".to_owned()
             }
-            (Some(ask), _) if ask.takes_typed_answer() => {
+            (Some(ask), _) if ask.accepts_typed_answer() => {
                 "Type your answer and press Enter".to_owned()
             }
             (Some(_), _) => "↑/↓ and Enter to answer, or write a message".to_owned(),
@@ -106,7 +106,8 @@ impl Chat {
             };
             let sign = if at == menu.selected { "▸ " } else { "  " };
             let title = offer.label.as_deref().unwrap_or(&offer.text);
-            let mut row = Row::from_text(&format!("{sign}{}", to_one_line(title)), style);
+            let mut row =
+                Row::from_text(&format!("{sign}{}", neutralise_to_one_line(title)), style);
             if !offer.about.is_empty() {
                 row.push(&format!("  {}", offer.about), Style::DIM);
             }
@@ -119,7 +120,7 @@ impl Chat {
         let cols = self.options.size.width();
         let mut rows: Vec<Row> = Vec::new();
         for message in self.queue.iter().take(QUEUE_ROWS_MAX) {
-            let words = format!("  queued: {}", to_one_line(&message.text));
+            let words = format!("  queued: {}", neutralise_to_one_line(&message.text));
             rows.push(Row::from_text(&words, Style::DIM).clip_to_width(cols));
         }
         let more = self.queue.len().saturating_sub(QUEUE_ROWS_MAX);
@@ -137,7 +138,7 @@ impl Chat {
                 &mut rows,
                 self.options,
                 ("! ", PROBLEM_STYLE),
-                &to_one_line(words),
+                &neutralise_to_one_line(words),
                 PROBLEM_STYLE,
             );
             rows.truncate(1);

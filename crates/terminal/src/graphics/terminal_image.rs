@@ -67,7 +67,7 @@ impl TerminalImage {
         let cells = |pixels: u32, of: u32| u16::try_from(pixels.div_ceil(of)).unwrap_or(u16::MAX);
         let (cols, rows) = (
             cells(image.width(), cell.width),
-            cells(drawn_height(image.height(), graphics), cell.height),
+            cells(round_height_for_protocol(image.height(), graphics), cell.height),
         );
         let sequence = match graphics {
             GraphicsProtocol::Kitty => kitty_sequence(
@@ -81,7 +81,7 @@ impl TerminalImage {
         Ok(TerminalImage { sequence, cols, rows })
     }
 
-    pub fn rows(&self) -> usize {
+    pub fn row_count(&self) -> usize {
         usize::from(self.rows)
     }
 
@@ -123,7 +123,7 @@ fn pad_to_whole_cells(image: &DynamicImage, cols: u16, rows: u16, cell: CellSize
     ground
 }
 
-fn drawn_height(height: u32, graphics: GraphicsProtocol) -> u32 {
+fn round_height_for_protocol(height: u32, graphics: GraphicsProtocol) -> u32 {
     match graphics {
         GraphicsProtocol::Sixel => height.next_multiple_of(SIXEL_BAND_PIXELS),
         GraphicsProtocol::Kitty | GraphicsProtocol::Iterm2 => height,
@@ -237,7 +237,7 @@ mod tests {
                 && art_sixel.escape_sequence().ends_with("\x1b\\")
         );
         assert!(!art_sixel.escape_sequence()[1..].trim_end_matches("\x1b\\").contains('\x1b'));
-        assert_eq!(art_sixel.rows(), 6, "100 pixels are 102 in bands of six");
+        assert_eq!(art_sixel.row_count(), 6, "100 pixels are 102 in bands of six");
     }
 
     #[test]

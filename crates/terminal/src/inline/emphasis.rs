@@ -58,7 +58,7 @@ impl InlineParser {
     }
 
     /// Matches every closer before the first bracket that may be a link.
-    pub(super) fn match_closers_outside_brackets(&mut self) {
+    pub(super) fn match_closers_before_first_bracket(&mut self) {
         let bracket = self.held.iter().position(|node| matches!(node.kind, NodeKind::Bracket(_)));
         for index in 0..bracket.unwrap_or(self.held.len()) {
             self.match_closer(index, 0);

@@ -34,7 +34,7 @@ impl InlineParser {
         if rest == "]" && ending == Ending::MoreFollows {
             return None;
         }
-        match parse_target(&rest[1..], URL_BYTES_MAX.min(self.held_bytes_max)) {
+        match parse_link_target(&rest[1..], URL_BYTES_MAX.min(self.held_bytes_max)) {
             LinkTarget::Complete(url, bytes) => {
                 self.turn_into_link(index, &url);
                 Some(1 + bytes)
@@ -46,7 +46,7 @@ impl InlineParser {
             }
             LinkTarget::Partial | LinkTarget::NotATarget => {
                 self.held[index].kind = NodeKind::Text;
-                self.match_closers_outside_brackets();
+                self.match_closers_before_first_bracket();
                 Some(self.push_plain("]", "]"))
             }
         }
@@ -80,12 +80,12 @@ impl InlineParser {
             said.push_str(&node.text);
         }
         if bracket == BracketKind::Link {
-            self.turn_link_brackets_into_text(index);
+            self.turn_outer_brackets_into_text(index);
         }
         if !behind && !url.is_empty() && said != url && url != format!("mailto:{said}") {
             self.push_text(&format!(" ({url})"), Style::DIM, None);
         }
-        self.match_closers_outside_brackets();
+        self.match_closers_before_first_bracket();
     }
 
     /// Turns brackets that cannot start a link into text, and matches the emphasis around them.
@@ -100,12 +100,12 @@ impl InlineParser {
             }
         }
         if dropped {
-            self.match_closers_outside_brackets();
+            self.match_closers_before_first_bracket();
         }
     }
 
     /// Turns link brackets before `index` into text: links do not nest.
-    fn turn_link_brackets_into_text(&mut self, index: usize) {
+    fn turn_outer_brackets_into_text(&mut self, index: usize) {
         for node in self.held.range_mut(..index) {
             if matches!(node.kind, NodeKind::Bracket(BracketKind::Link)) {
                 node.kind = NodeKind::Text;
@@ -114,12 +114,12 @@ impl InlineParser {
     }
 }
 
-fn parse_target(rest: &str, max: usize) -> LinkTarget {
+fn parse_link_target(rest: &str, max: usize) -> LinkTarget {
     if !rest.starts_with('(') {
         return LinkTarget::NotATarget;
     }
     let seen = (0..=max.min(rest.len())).rev().find(|&at| rest.is_char_boundary(at)).unwrap_or(0);
-    match parse_target_inside(&rest[1..seen]) {
+    match parse_address_and_title(&rest[1..seen]) {
         Ok(Some((url, bytes))) => LinkTarget::Complete(url, bytes + 1),
         Ok(None) => LinkTarget::NotATarget,
         Err(NeedsMoreText) if seen < rest.len() => LinkTarget::NotATarget,
@@ -128,7 +128,7 @@ fn parse_target(rest: &str, max: usize) -> LinkTarget {
 }
 
 /// Reads `address "title")`.
-fn parse_target_inside(rest: &str) -> Result<Option<(String, usize)>, NeedsMoreText> {
+fn parse_address_and_title(rest: &str) -> Result<Option<(String, usize)>, NeedsMoreText> {
     let blank = [' ', '\n', '\t'];
     let start = rest.len() - rest.trim_start_matches(blank).len();
     let Some(len) = address_len(&rest[start..])? else { return Ok(None) };

@@ -64,7 +64,7 @@ pub struct Editor {
 
 impl Editor {
     /// Returns the text with long pastes expanded.
-    pub fn text(&self) -> String {
+    pub fn expanded_text(&self) -> String {
         let mut text = String::with_capacity(self.current.text.len());
         for character in self.current.text.chars() {
             match self.paste_for_placeholder(character) {
@@ -96,7 +96,7 @@ impl Editor {
 
     /// Returns the text and clears the editor, except for the kill buffer.
     pub fn take_text(&mut self) -> String {
-        let text = self.text();
+        let text = self.expanded_text();
         *self = Editor { kill_buffer: std::mem::take(&mut self.kill_buffer), ..Editor::default() };
         text
     }
@@ -201,7 +201,7 @@ impl Editor {
     }
 
     /// Returns the displayed rows, wrapped at `columns`, and the cursor's position.
-    pub fn wrapped_rows(&self, columns: usize) -> (Vec<String>, TextPosition) {
+    pub fn wrapped_rows_and_cursor(&self, columns: usize) -> (Vec<String>, TextPosition) {
         let layout = self.layout(columns);
         let rows =
             layout.rows().iter().map(|row| self.displayed_text(&self.current.text[row.clone()]));

@@ -14,13 +14,13 @@ fn a_character_is_what_a_person_counts_as_one() {
     let mut editor = editor_with("a👩‍👩‍👧e\u{301}");
     for left in ["a👩‍👩‍👧", "a", ""] {
         editor.delete(Motion::Left);
-        assert_eq!(editor.text(), left);
+        assert_eq!(editor.expanded_text(), left);
     }
     let mut editor = editor_with("e");
     editor.insert("\u{301}");
     editor.move_cursor(Motion::Left);
     editor.insert("x");
-    assert_eq!(editor.text(), "xe\u{301}");
+    assert_eq!(editor.expanded_text(), "xe\u{301}");
 }
 
 #[test]
@@ -28,22 +28,22 @@ fn words_and_lines_are_gone_over_killed_and_put_back() {
     let mut editor = editor_with("still water\nruns deep");
     editor.move_cursor(Motion::WordLeft);
     editor.kill(Motion::LineStart);
-    assert_eq!(editor.text(), "still water\ndeep");
+    assert_eq!(editor.expanded_text(), "still water\ndeep");
     editor.move_cursor(Motion::End);
     editor.yank();
-    assert_eq!(editor.text(), "still water\ndeepruns ");
+    assert_eq!(editor.expanded_text(), "still water\ndeepruns ");
     editor.move_cursor(Motion::Start);
     editor.kill(Motion::WordRight);
-    assert_eq!(editor.text(), " water\ndeepruns ");
+    assert_eq!(editor.expanded_text(), " water\ndeepruns ");
     editor.kill(Motion::LineEnd);
     editor.kill(Motion::LineEnd);
-    assert_eq!(editor.text(), "deepruns ");
+    assert_eq!(editor.expanded_text(), "deepruns ");
     for _ in 0..4 {
         editor.undo();
     }
-    assert_eq!(editor.text(), "still water\ndeep");
+    assert_eq!(editor.expanded_text(), "still water\ndeep");
     editor.redo();
-    assert_eq!(editor.text(), "still water\ndeepruns ");
+    assert_eq!(editor.expanded_text(), "still water\ndeepruns ");
 }
 
 #[test]
@@ -53,10 +53,10 @@ fn what_is_typed_is_taken_back_by_words() {
         editor.insert(letter);
     }
     editor.undo();
-    assert_eq!(editor.text(), "one ");
+    assert_eq!(editor.expanded_text(), "one ");
     editor.undo();
     editor.undo();
-    assert_eq!(editor.text(), "");
+    assert_eq!(editor.expanded_text(), "");
 }
 
 #[test]
@@ -65,44 +65,44 @@ fn a_long_paste_is_one_character_and_sent_in_full() {
     let long = "line\r\n".repeat(11);
     editor.insert_paste(&long);
     editor.insert(" there");
-    assert_eq!(editor.wrapped_rows(80).0, ["see [pasted 11 lines] there"]);
-    assert_eq!(editor.text(), format!("see {} there", "line\n".repeat(11)));
+    assert_eq!(editor.wrapped_rows_and_cursor(80).0, ["see [pasted 11 lines] there"]);
+    assert_eq!(editor.expanded_text(), format!("see {} there", "line\n".repeat(11)));
     editor.move_cursor(Motion::WordLeft);
     editor.move_cursor(Motion::Left);
     editor.delete(Motion::Left);
-    assert_eq!(editor.text(), "see  there");
+    assert_eq!(editor.expanded_text(), "see  there");
     editor.insert("\u{e000}\u{1b}[31m\u{7}");
-    assert_eq!(editor.text(), "see [31m there", "nothing that is not shown can be put in");
+    assert_eq!(editor.expanded_text(), "see [31m there", "nothing that is not shown can be put in");
     editor.insert_paste("two\nlines");
-    assert_eq!(editor.wrapped_rows(80).0, ["see [31mtwo", "lines there"]);
+    assert_eq!(editor.wrapped_rows_and_cursor(80).0, ["see [31mtwo", "lines there"]);
 }
 
 #[test]
 fn rows_break_behind_blanks_and_the_cursor_has_a_place() {
     let editor = editor_with("one two three");
     assert_eq!(
-        editor.wrapped_rows(8),
+        editor.wrapped_rows_and_cursor(8),
         (vec!["one two ".into(), "three".into()], TextPosition { row: 1, column: 5 })
     );
     let full = editor_with("12345");
     assert_eq!(
-        full.wrapped_rows(5),
+        full.wrapped_rows_and_cursor(5),
         (vec!["12345".into(), String::new()], TextPosition { row: 1, column: 0 })
     );
     let lines = editor_with("a\n\nb");
-    assert_eq!(lines.wrapped_rows(5).0, ["a", "", "b"]);
+    assert_eq!(lines.wrapped_rows_and_cursor(5).0, ["a", "", "b"]);
 }
 
 #[test]
 fn up_and_down_keep_to_their_column() {
     let mut editor = editor_with("long line\nab\nlong again");
     assert!(editor.move_up(80) && editor.move_up(80));
-    assert_eq!(editor.wrapped_rows(80).1, TextPosition { row: 0, column: 9 });
+    assert_eq!(editor.wrapped_rows_and_cursor(80).1, TextPosition { row: 0, column: 9 });
     assert!(!editor.move_up(80));
     assert!(editor.move_down(80));
-    assert_eq!(editor.wrapped_rows(80).1, TextPosition { row: 1, column: 2 });
+    assert_eq!(editor.wrapped_rows_and_cursor(80).1, TextPosition { row: 1, column: 2 });
     assert!(editor.move_down(80) && !editor.move_down(80));
-    assert_eq!(editor.wrapped_rows(80).1, TextPosition { row: 2, column: 10 });
+    assert_eq!(editor.wrapped_rows_and_cursor(80).1, TextPosition { row: 2, column: 10 });
 }
 
 #[derive(Clone, Debug)]
@@ -163,7 +163,7 @@ proptest! {
             let at = editor.current.cursor;
             let starts = text.grapheme_indices(true).any(|(start, _)| start == at);
             prop_assert!(starts || at == text.len(), "{text:?} {at}");
-            let (rows, place) = editor.wrapped_rows(columns);
+            let (rows, place) = editor.wrapped_rows_and_cursor(columns);
             prop_assert!(place.row < rows.len());
             prop_assert!(place.column <= columns.max(rows[place.row].width()));
             let broken = editor.current.text.chars().any(|c| editor.paste_for_placeholder(c).is_some());

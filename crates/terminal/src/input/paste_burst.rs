@@ -18,20 +18,20 @@ pub struct PasteBurst {
 impl PasteBurst {
     /// Records a character that arrived at `at`.
     pub fn record_character(&mut self, at: Instant) {
-        self.quick_keys = if self.is_within_interval(at) { self.quick_keys + 1 } else { 1 };
+        self.quick_keys = if self.is_soon_after_last_key(at) { self.quick_keys + 1 } else { 1 };
         self.last_key_at = Some(at);
     }
 
     /// Returns true if Enter at `at` is part of a paste, and records it as such.
-    pub fn is_enter_pasted(&mut self, at: Instant) -> bool {
-        let takes = self.is_within_interval(at) && BURST_KEYS_MIN <= self.quick_keys;
+    pub fn record_enter_if_pasted(&mut self, at: Instant) -> bool {
+        let takes = self.is_soon_after_last_key(at) && BURST_KEYS_MIN <= self.quick_keys;
         if takes {
             self.record_character(at);
         }
         takes
     }
 
-    fn is_within_interval(&self, at: Instant) -> bool {
+    fn is_soon_after_last_key(&self, at: Instant) -> bool {
         self.last_key_at.is_some_and(|last| at.saturating_duration_since(last) < KEY_INTERVAL_MIN)
     }
 }
@@ -48,17 +48,17 @@ mod tests {
         for ms in [0, 90, 180] {
             burst.record_character(after(ms));
         }
-        assert!(!burst.is_enter_pasted(after(181)), "a quick typist's");
+        assert!(!burst.record_enter_if_pasted(after(181)), "a quick typist's");
         let mut burst = PasteBurst::default();
         for ms in [0, 1, 2] {
             burst.record_character(after(ms));
         }
-        assert!(burst.is_enter_pasted(after(3)));
+        assert!(burst.record_enter_if_pasted(after(3)));
         burst.record_character(after(4));
         assert!(
-            burst.is_enter_pasted(after(5)) && burst.is_enter_pasted(after(6)),
+            burst.record_enter_if_pasted(after(5)) && burst.record_enter_if_pasted(after(6)),
             "a line that is empty"
         );
-        assert!(!burst.is_enter_pasted(after(200)));
+        assert!(!burst.record_enter_if_pasted(after(200)));
     }
 }

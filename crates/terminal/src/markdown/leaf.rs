@@ -9,13 +9,13 @@ use crate::row::Row;
 use crate::size::Size;
 use crate::style::Style;
 
-use super::line::{CanBecome, Start, Within};
+use super::line::{CanBecome, LineContext, LineRole};
 use super::paragraph::{Heading, Paragraph};
 use super::table::Table;
 
 /// The open leaf block.
 #[derive(Clone, Debug)]
-pub(super) enum Leaf {
+pub(super) enum LeafBlock {
     None,
     Paragraph(Paragraph),
     Heading(Heading),
@@ -33,15 +33,15 @@ pub(super) struct Fence {
     in_line: bool,
 }
 
-impl Leaf {
+impl LeafBlock {
     /// Opens a fenced code block and pushes the row of its opening fence.
-    pub(super) fn fence(
+    pub(super) fn open_fenced_code(
         size: Size,
         lead: Row,
         fence: scanned::Fence,
         info: &str,
         out: &mut Vec<Row>,
-    ) -> Leaf {
+    ) -> LeafBlock {
         let info = info.trim_matches([' ', '\t']);
         let marks = char::from(fence.mark).to_string().repeat(fence.len);
         let mut row = lead.clone();
@@ -49,155 +49,167 @@ impl Leaf {
         let mut code = CodeRenderer::for_plain_text(size, lead.clone(), Style::DIM);
         code.push_wrapped_row(row, out);
         code = CodeRenderer::new(size, lead.clone(), info);
-        Leaf::Fence(Fence { code, lead, in_line: false })
+        LeafBlock::Fence(Fence { code, lead, in_line: false })
     }
 
-    pub(super) fn indented(size: Size, lead: Row) -> Leaf {
-        Leaf::Indented(CodeRenderer::for_plain_text(size, lead, Style::PLAIN))
+    pub(super) fn new_indented_code(size: Size, lead: Row) -> LeafBlock {
+        LeafBlock::Indented(CodeRenderer::for_plain_text(size, lead, Style::PLAIN))
     }
 
-    pub(super) fn text(size: Size, links: HyperlinkMode, leads: (Row, Row), start: &Start) -> Leaf {
+    pub(super) fn new_paragraph_or_heading(
+        size: Size,
+        links: HyperlinkMode,
+        leads: (Row, Row),
+        start: &LineRole,
+    ) -> LeafBlock {
         let paragraph = Paragraph::new(size, links, Style::PLAIN, leads);
         match start {
-            Start::Heading => Leaf::Heading(Heading::new(paragraph)),
-            _ => Leaf::Paragraph(paragraph),
+            LineRole::Heading => LeafBlock::Heading(Heading::new(paragraph)),
+            _ => LeafBlock::Paragraph(paragraph),
         }
     }
 
-    pub(super) fn table(
+    pub(super) fn new_table(
         size: Size,
         links: HyperlinkMode,
         leads: (Row, Row),
         head: &str,
         delimiters: &str,
-    ) -> Leaf {
-        Leaf::Table(Table::new(size, links, leads, head, delimiters))
+    ) -> LeafBlock {
+        LeafBlock::Table(Table::new(size, links, leads, head, delimiters))
     }
 
-    pub(super) fn within(&self) -> Within {
+    pub(super) fn line_context(&self) -> LineContext {
         let can = |it| if it { CanBecome::Yes } else { CanBecome::No };
         match self {
-            Leaf::Paragraph(paragraph) => Within::Paragraph {
-                heading: can(paragraph.is_short()),
-                table: can(paragraph.has_head()),
+            LeafBlock::Paragraph(paragraph) => LineContext::Paragraph {
+                heading: can(paragraph.can_become_heading()),
+                table: can(paragraph.can_become_table()),
             },
-            Leaf::Table(_) => Within::Table,
-            Leaf::None | Leaf::Heading(_) | Leaf::Fence(_) | Leaf::Indented(_) => Within::Nothing,
+            LeafBlock::Table(_) => LineContext::Table,
+            LeafBlock::None
+            | LeafBlock::Heading(_)
+            | LeafBlock::Fence(_)
+            | LeafBlock::Indented(_) => LineContext::Nothing,
         }
     }
 
     /// Returns true if a line with this start belongs to this block.
-    pub(super) fn goes_on_with(&self, start: &Start) -> bool {
+    pub(super) fn can_continue_with(&self, start: &LineRole) -> bool {
         match self {
-            Leaf::None => true,
-            Leaf::Paragraph(_) => matches!(
+            LeafBlock::None => true,
+            LeafBlock::Paragraph(_) => matches!(
                 start,
-                Start::Text | Start::TableHead | Start::Delimiters | Start::Underline
+                LineRole::Text | LineRole::TableHead | LineRole::Delimiters | LineRole::Underline
             ),
-            Leaf::Fence(_) => matches!(start, Start::FenceLine | Start::CloseFence),
-            Leaf::Table(_) => *start == Start::TableRow,
-            Leaf::Indented(_) => *start == Start::Indented,
-            Leaf::Heading(_) => false,
+            LeafBlock::Fence(_) => matches!(start, LineRole::FenceLine | LineRole::CloseFence),
+            LeafBlock::Table(_) => *start == LineRole::TableRow,
+            LeafBlock::Indented(_) => *start == LineRole::Indented,
+            LeafBlock::Heading(_) => false,
         }
     }
 
     /// Starts a line with its text so far; some lines end the block.
-    pub(super) fn begin_line(&mut self, start: Start, content: &str, out: &mut Vec<Row>) {
+    pub(super) fn begin_line(&mut self, start: LineRole, content: &str, out: &mut Vec<Row>) {
         match (&mut *self, start) {
-            (Leaf::Paragraph(paragraph), Start::TableHead) => paragraph.hold_head(content, out),
-            (Leaf::Paragraph(paragraph), Start::Underline) => {
-                paragraph.make_heading();
-                self.finish(Ending::Final, out);
-                *self = Leaf::None;
+            (LeafBlock::Paragraph(paragraph), LineRole::TableHead) => {
+                paragraph.hold_table_head(content, out);
             }
-            (Leaf::Paragraph(paragraph), _) => {
+            (LeafBlock::Paragraph(paragraph), LineRole::Underline) => {
+                paragraph.make_bold();
+                self.finish(Ending::Final, out);
+                *self = LeafBlock::None;
+            }
+            (LeafBlock::Paragraph(paragraph), _) => {
                 paragraph.begin_line(out);
                 paragraph.push(content, out);
             }
-            (Leaf::Fence(fence), Start::CloseFence) => {
+            (LeafBlock::Fence(fence), LineRole::CloseFence) => {
                 let mut row = fence.lead.clone();
                 row.push(content.trim_matches([' ', '\t']), Style::DIM);
                 out.push(row);
-                *self = Leaf::None;
+                *self = LeafBlock::None;
             }
-            (Leaf::Fence(_), Start::OpenFence(_)) | (Leaf::None, _) => {}
-            (Leaf::Fence(fence), _) => {
+            (LeafBlock::Fence(_), LineRole::OpenFence(_)) | (LeafBlock::None, _) => {}
+            (LeafBlock::Fence(fence), _) => {
                 fence.in_line = true;
                 fence.code.push(content, out);
             }
-            (Leaf::Heading(heading), _) => heading.push(content, out),
-            (Leaf::Indented(code), _) => code.push(content, out),
-            (Leaf::Table(table), _) => table.push(content, out),
+            (LeafBlock::Heading(heading), _) => heading.push(content, out),
+            (LeafBlock::Indented(code), _) => code.push(content, out),
+            (LeafBlock::Table(table), _) => table.push(content, out),
         }
     }
 
     /// Appends a part of the current line.
     pub(super) fn push(&mut self, text: &str, out: &mut Vec<Row>) {
         match self {
-            Leaf::Paragraph(paragraph) => paragraph.push(text, out),
-            Leaf::Heading(heading) => heading.push(text, out),
-            Leaf::Fence(fence) => fence.code.push(text, out),
-            Leaf::Indented(code) => code.push(text, out),
-            Leaf::None | Leaf::Table(_) => {}
+            LeafBlock::Paragraph(paragraph) => paragraph.push(text, out),
+            LeafBlock::Heading(heading) => heading.push(text, out),
+            LeafBlock::Fence(fence) => fence.code.push(text, out),
+            LeafBlock::Indented(code) => code.push(text, out),
+            LeafBlock::None | LeafBlock::Table(_) => {}
         }
     }
 
     pub(super) fn end_line(&mut self, out: &mut Vec<Row>) {
         match self {
-            Leaf::Heading(heading) => {
+            LeafBlock::Heading(heading) => {
                 heading.finish(Ending::Final, out);
-                *self = Leaf::None;
+                *self = LeafBlock::None;
             }
-            Leaf::Fence(fence) => {
+            LeafBlock::Fence(fence) => {
                 if std::mem::take(&mut fence.in_line) {
                     fence.code.end_line(out);
                 }
             }
-            Leaf::Indented(code) => code.end_line(out),
-            Leaf::None | Leaf::Paragraph(_) | Leaf::Table(_) => {}
+            LeafBlock::Indented(code) => code.end_line(out),
+            LeafBlock::None | LeafBlock::Paragraph(_) | LeafBlock::Table(_) => {}
         }
     }
 
     pub(super) fn finish(&mut self, ending: Ending, out: &mut Vec<Row>) {
         match self {
-            Leaf::Paragraph(paragraph) => paragraph.finish(ending, out),
-            Leaf::Heading(heading) => heading.finish(ending, out),
-            Leaf::Fence(fence) => fence.code.finish(ending, out),
-            Leaf::Indented(code) => code.finish(ending, out),
-            Leaf::Table(table) => table.finish(out),
-            Leaf::None => {}
+            LeafBlock::Paragraph(paragraph) => paragraph.finish(ending, out),
+            LeafBlock::Heading(heading) => heading.finish(ending, out),
+            LeafBlock::Fence(fence) => fence.code.finish(ending, out),
+            LeafBlock::Indented(code) => code.finish(ending, out),
+            LeafBlock::Table(table) => table.finish(out),
+            LeafBlock::None => {}
         }
     }
 
     pub(super) fn set_size(&mut self, size: Size, out: &mut Vec<Row>) {
         match self {
-            Leaf::Paragraph(paragraph) => paragraph.set_size(size, out),
-            Leaf::Heading(heading) => heading.text_mut().set_size(size, out),
-            Leaf::Fence(fence) => fence.code.set_size(size, out),
-            Leaf::Indented(code) => code.set_size(size, out),
-            Leaf::Table(table) => table.set_size(size),
-            Leaf::None => {}
+            LeafBlock::Paragraph(paragraph) => paragraph.set_size(size, out),
+            LeafBlock::Heading(heading) => heading.paragraph_mut().set_size(size, out),
+            LeafBlock::Fence(fence) => fence.code.set_size(size, out),
+            LeafBlock::Indented(code) => code.set_size(size, out),
+            LeafBlock::Table(table) => table.set_size(size),
+            LeafBlock::None => {}
         }
     }
 
     /// Settles the held text as it is shown now.
-    pub(super) fn freeze(&mut self, out: &mut Vec<Row>) {
+    pub(super) fn settle_as_shown(&mut self, out: &mut Vec<Row>) {
         match self {
-            Leaf::Paragraph(paragraph) => paragraph.freeze(out),
-            Leaf::Heading(heading) => heading.text_mut().freeze(out),
-            Leaf::Fence(fence) => fence.code.settle_held_line(out),
-            Leaf::Table(table) => table.freeze(out),
-            Leaf::None | Leaf::Indented(_) => {}
+            LeafBlock::Paragraph(paragraph) => paragraph.settle_as_shown(out),
+            LeafBlock::Heading(heading) => heading.paragraph_mut().settle_as_shown(out),
+            LeafBlock::Fence(fence) => fence.code.settle_held_line(out),
+            LeafBlock::Table(table) => table.settle_and_fix_widths(out),
+            LeafBlock::None | LeafBlock::Indented(_) => {}
         }
     }
 
     /// Ends the row being filled, in the middle of the text.
-    pub(super) fn cut_row(&mut self, out: &mut Vec<Row>) {
+    pub(super) fn end_row_mid_text(&mut self, out: &mut Vec<Row>) {
         match self {
-            Leaf::Paragraph(paragraph) => paragraph.cut_row(out),
-            Leaf::Heading(heading) => heading.text_mut().cut_row(out),
-            Leaf::Fence(Fence { code, .. }) | Leaf::Indented(code) => code.end_row_mid_line(out),
-            Leaf::None | Leaf::Table(_) => {}
+            LeafBlock::Paragraph(paragraph) => paragraph.end_row_mid_text(out),
+            LeafBlock::Heading(heading) => heading.paragraph_mut().end_row_mid_text(out),
+            LeafBlock::Fence(Fence { code, .. }) | LeafBlock::Indented(code) => {
+                code.end_row_mid_line(out);
+            }
+            LeafBlock::None | LeafBlock::Table(_) => {}
         }
     }
 }

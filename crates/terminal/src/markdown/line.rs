@@ -4,7 +4,7 @@
 
 use millpond_engine::markdown::{self, BlockScanner, Fence, LineKind, Marker};
 
-use super::cursor::without_columns;
+use super::indentation::strip_indent_columns;
 
 /// Columns of indentation that make a line code.
 const CODE_INDENT: usize = 4;
@@ -30,9 +30,15 @@ pub(super) enum Container {
     },
 }
 
+impl Container {
+    pub(super) fn is_item(&self) -> bool {
+        matches!(self, Container::Item { .. })
+    }
+}
+
 /// State of the open leaf that decides how the next line is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Within {
+pub(super) enum LineContext {
     Nothing,
     Paragraph { heading: CanBecome, table: CanBecome },
     Table,
@@ -48,7 +54,7 @@ pub(super) enum CanBecome {
 
 /// What a line is on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Start {
+pub(super) enum LineRole {
     Blank,
     Text,
     Heading,
@@ -65,33 +71,36 @@ pub(super) enum Start {
 
 /// How a line changes the open blocks, and its text so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Decision {
+pub(super) struct LineDecision {
     /// Count of open containers that the line continues.
     pub(super) kept: usize,
     pub(super) opened: Vec<Container>,
-    pub(super) start: Start,
+    pub(super) start: LineRole,
     /// The first line of a paragraph: it closes the open leaf.
     pub(super) begins_paragraph: bool,
     pub(super) content: String,
 }
 
 /// Decides how the line is shown; `None` if more of it may change that.
-pub(super) fn decide(
+pub(super) fn decide_line(
     line: &str,
     seen: Seen,
     blocks: &BlockScanner,
-    leaf: Within,
-) -> Option<Decision> {
-    let kind = blocks.kind()?;
-    let kept = blocks.kept_containers();
+    leaf: LineContext,
+) -> Option<LineDecision> {
+    let kind = blocks.line_kind()?;
+    let kept = blocks.kept_container_count();
     let containers = blocks.containers();
-    let mut opened: Vec<Container> = containers[kept..].iter().map(container).collect();
-    let text = line.get(blocks.begins()..).unwrap_or_default().trim_start_matches([' ', '\t']);
-    let mut content = content(line, text, kind, blocks);
+    let mut opened: Vec<Container> = containers[kept..].iter().map(to_shown_container).collect();
+    let text = line
+        .get(blocks.text_offset_in_line()..)
+        .unwrap_or_default()
+        .trim_start_matches([' ', '\t']);
+    let mut content = extract_content(line, text, kind, blocks);
     if kind == LineKind::Text
         && let Some(Container::Item { marker, .. }) = opened.last_mut()
     {
-        match task(&content, seen) {
+        match parse_task_mark(&content, seen) {
             Task::Unknown => return None,
             Task::Shown(mark) => {
                 content.drain(..TASK_BYTES);
@@ -100,10 +109,10 @@ pub(super) fn decide(
             Task::None => {}
         }
     }
-    let start = start(kind, &content, leaf);
-    let waits = matches!(start, Start::OpenFence(_) | Start::TableHead | Start::TableRow);
+    let start = choose_line_role(kind, &content, leaf);
+    let waits = matches!(start, LineRole::OpenFence(_) | LineRole::TableHead | LineRole::TableRow);
     let begins_paragraph = kind == LineKind::Text;
-    (seen == Seen::Whole || !waits).then_some(Decision {
+    (seen == Seen::Whole || !waits).then_some(LineDecision {
         kept,
         opened,
         start,
@@ -112,10 +121,14 @@ pub(super) fn decide(
     })
 }
 
-fn content(line: &str, text: &str, kind: LineKind, blocks: &BlockScanner) -> String {
+fn extract_content(line: &str, text: &str, kind: LineKind, blocks: &BlockScanner) -> String {
     match kind {
-        LineKind::FenceLine(fence) => without_columns(line, blocks.content(), fence.indent),
-        LineKind::IndentedCode => without_columns(line, blocks.content(), CODE_INDENT),
+        LineKind::FenceLine(fence) => {
+            strip_indent_columns(line, blocks.content_position(), fence.indent)
+        }
+        LineKind::IndentedCode => {
+            strip_indent_columns(line, blocks.content_position(), CODE_INDENT)
+        }
         LineKind::FenceOpen(fence) => text.get(fence.len..).unwrap_or_default().to_owned(),
         LineKind::Heading(level) => {
             text.get(level..).unwrap_or_default().trim_start_matches([' ', '\t']).to_owned()
@@ -125,33 +138,33 @@ fn content(line: &str, text: &str, kind: LineKind, blocks: &BlockScanner) -> Str
 }
 
 /// Returns what a line is on the screen. Settled rows become neither a heading nor a table.
-fn start(kind: LineKind, content: &str, leaf: Within) -> Start {
+fn choose_line_role(kind: LineKind, content: &str, leaf: LineContext) -> LineRole {
     let (heading, table) = match leaf {
-        Within::Paragraph { heading, table } => (heading, table),
-        Within::Nothing | Within::Table => (CanBecome::No, CanBecome::No),
+        LineContext::Paragraph { heading, table } => (heading, table),
+        LineContext::Nothing | LineContext::Table => (CanBecome::No, CanBecome::No),
     };
     match kind {
-        LineKind::Blank => Start::Blank,
-        LineKind::Heading(_) => Start::Heading,
-        LineKind::Underline(_) if heading == CanBecome::Yes => Start::Underline,
-        LineKind::Underline(b'-') if RULE_MARKS_MIN <= content.trim_end().len() => Start::Rule,
-        LineKind::ThematicBreak => Start::Rule,
-        LineKind::FenceOpen(fence) => Start::OpenFence(fence),
-        LineKind::FenceLine(_) => Start::FenceLine,
-        LineKind::FenceClose => Start::CloseFence,
-        LineKind::IndentedCode => Start::Indented,
-        LineKind::TableDelimiters if table == CanBecome::Yes => Start::Delimiters,
-        LineKind::TableRow if leaf == Within::Table => Start::TableRow,
-        LineKind::Text | LineKind::Continuation if content.starts_with('|') => Start::TableHead,
+        LineKind::Blank => LineRole::Blank,
+        LineKind::Heading(_) => LineRole::Heading,
+        LineKind::Underline(_) if heading == CanBecome::Yes => LineRole::Underline,
+        LineKind::Underline(b'-') if RULE_MARKS_MIN <= content.trim_end().len() => LineRole::Rule,
+        LineKind::ThematicBreak => LineRole::Rule,
+        LineKind::FenceOpen(fence) => LineRole::OpenFence(fence),
+        LineKind::FenceLine(_) => LineRole::FenceLine,
+        LineKind::FenceClose => LineRole::CloseFence,
+        LineKind::IndentedCode => LineRole::Indented,
+        LineKind::TableDelimiters if table == CanBecome::Yes => LineRole::Delimiters,
+        LineKind::TableRow if leaf == LineContext::Table => LineRole::TableRow,
+        LineKind::Text | LineKind::Continuation if content.starts_with('|') => LineRole::TableHead,
         LineKind::Text
         | LineKind::Continuation
         | LineKind::Underline(_)
         | LineKind::TableDelimiters
-        | LineKind::TableRow => Start::Text,
+        | LineKind::TableRow => LineRole::Text,
     }
 }
 
-fn container(container: &markdown::Container) -> Container {
+fn to_shown_container(container: &markdown::Container) -> Container {
     match *container {
         markdown::Container::Quote => Container::Quote,
         markdown::Container::Item { marker, .. } => {
@@ -178,7 +191,7 @@ enum Task {
 }
 
 /// Parses `[ ] ` or `[x] ` at the start of an item.
-fn task(content: &str, seen: Seen) -> Task {
+fn parse_task_mark(content: &str, seen: Seen) -> Task {
     for (source, shown) in [("[ ] ", "☐"), ("[x] ", "☑"), ("[X] ", "☑")] {
         if content.starts_with(source) {
             return Task::Shown(shown);

@@ -39,9 +39,9 @@ impl Paragraph {
 
     /// Starts a line; a held line before it becomes text.
     pub(super) fn begin_line(&mut self, out: &mut Vec<Row>) {
-        self.release_head(out);
+        self.push_held_head_as_text(out);
         if self.lines > 0 {
-            self.read("\n", out);
+            self.push_inline("\n", out);
             self.first = None;
         }
         self.lines += 1;
@@ -52,26 +52,26 @@ impl Paragraph {
         if let Some(first) = &mut self.first {
             first.push_str(text);
         }
-        self.read(text, out);
+        self.push_inline(text, out);
         if !self.wrap.fits_in_one_row() {
             self.first = None;
         }
     }
 
     /// Holds a whole line that may be the head of a table.
-    pub(super) fn hold_head(&mut self, line: &str, out: &mut Vec<Row>) {
-        self.release_head(out);
+    pub(super) fn hold_table_head(&mut self, line: &str, out: &mut Vec<Row>) {
+        self.push_held_head_as_text(out);
         self.first = None;
         self.head = Some(line.to_owned());
     }
 
     /// Returns true if the last line can still be shown as the head of a table.
-    pub(super) fn has_head(&self) -> bool {
+    pub(super) fn can_become_table(&self) -> bool {
         self.head.is_some() || self.first.as_ref().is_some_and(|first| first.contains('|'))
     }
 
     /// Removes and returns the head of a table, and true if text precedes it.
-    pub(super) fn take_head(&mut self) -> (String, bool) {
+    pub(super) fn take_table_head(&mut self) -> (String, bool) {
         match self.head.take() {
             Some(head) => (head, self.lines > 0),
             None => (self.first.take().unwrap_or_default(), false),
@@ -79,11 +79,11 @@ impl Paragraph {
     }
 
     /// Returns the prefixes of the first row and of the others, while no row has settled.
-    pub(super) fn leads(&self) -> (Row, Row) {
+    pub(super) fn row_prefixes(&self) -> (Row, Row) {
         self.wrap.prefixes()
     }
 
-    pub(super) fn is_short(&self) -> bool {
+    pub(super) fn can_become_heading(&self) -> bool {
         let held = usize::from(self.head.is_some());
         self.lines + held == 1 && self.wrap.fits_in_one_row()
     }
@@ -92,21 +92,21 @@ impl Paragraph {
         self.first.as_ref().is_some_and(String::is_empty)
     }
 
-    pub(super) fn make_heading(&mut self) {
+    pub(super) fn make_bold(&mut self) {
         self.style = Style::BOLD;
         self.wrap.apply_base_style(Style::BOLD);
     }
 
     pub(super) fn finish(&mut self, ending: Ending, out: &mut Vec<Row>) {
-        self.release_head(out);
-        self.decide(ending, out);
+        self.push_held_head_as_text(out);
+        self.finish_inline(ending, out);
         self.wrap.finish(out);
     }
 
     /// Settles the held text as it is shown now.
-    pub(super) fn freeze(&mut self, out: &mut Vec<Row>) {
-        self.release_head(out);
-        self.decide(Ending::Preview, out);
+    pub(super) fn settle_as_shown(&mut self, out: &mut Vec<Row>) {
+        self.push_held_head_as_text(out);
+        self.finish_inline(Ending::Preview, out);
     }
 
     pub(super) fn set_size(&mut self, size: Size, out: &mut Vec<Row>) {
@@ -115,32 +115,37 @@ impl Paragraph {
     }
 
     /// Ends the row being filled, in the middle of the text.
-    pub(super) fn cut_row(&mut self, out: &mut Vec<Row>) {
+    pub(super) fn end_row_mid_text(&mut self, out: &mut Vec<Row>) {
         self.wrap.end_row_mid_text(out);
     }
 
-    fn release_head(&mut self, out: &mut Vec<Row>) {
+    fn push_held_head_as_text(&mut self, out: &mut Vec<Row>) {
         if let Some(head) = self.head.take() {
             if self.lines > 0 {
-                self.read("\n", out);
+                self.push_inline("\n", out);
             }
             self.lines += 1;
-            self.read(&head, out);
+            self.push_inline(&head, out);
         }
     }
 
-    fn read(&mut self, text: &str, out: &mut Vec<Row>) {
+    fn push_inline(&mut self, text: &str, out: &mut Vec<Row>) {
         let Paragraph { inline, wrap, style, .. } = self;
-        inline.push(text, &mut |piece| place(piece, *style, wrap, out));
+        inline.push(text, &mut |piece| wrap_inline_piece(piece, *style, wrap, out));
     }
 
-    fn decide(&mut self, ending: Ending, out: &mut Vec<Row>) {
+    fn finish_inline(&mut self, ending: Ending, out: &mut Vec<Row>) {
         let Paragraph { inline, wrap, style, .. } = self;
-        inline.finish(ending, &mut |piece| place(piece, *style, wrap, out));
+        inline.finish(ending, &mut |piece| wrap_inline_piece(piece, *style, wrap, out));
     }
 }
 
-fn place(piece: InlinePiece<'_>, below: Style, wrap: &mut LineWrapper, out: &mut Vec<Row>) {
+fn wrap_inline_piece(
+    piece: InlinePiece<'_>,
+    below: Style,
+    wrap: &mut LineWrapper,
+    out: &mut Vec<Row>,
+) {
     match piece {
         InlinePiece::Text(text, style, link) => {
             wrap.push(text, style.layered_over(below), link, out);
@@ -159,7 +164,7 @@ pub(super) struct Heading {
 
 impl Heading {
     pub(super) fn new(mut text: Paragraph) -> Heading {
-        text.make_heading();
+        text.make_bold();
         Heading { text, tail: String::new() }
     }
 
@@ -181,7 +186,7 @@ impl Heading {
         self.text.finish(ending, out);
     }
 
-    pub(super) fn text_mut(&mut self) -> &mut Paragraph {
+    pub(super) fn paragraph_mut(&mut self) -> &mut Paragraph {
         &mut self.text
     }
 }

@@ -43,8 +43,14 @@ enum Layout {
     /// Rows held until the widths are known.
     Held(Vec<Vec<Row>>),
     Frozen(Vec<usize>),
-    /// Too narrow for columns; true if a record has been shown.
-    Records(bool),
+    /// Too narrow for columns: one record per row.
+    Records(FirstRecord),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FirstRecord {
+    Pending,
+    Shown,
 }
 
 impl Table {
@@ -55,8 +61,8 @@ impl Table {
         head: &str,
         below: &str,
     ) -> Table {
-        let aligns = delimiters(below).unwrap_or_default();
-        let head = cells(head, aligns.len(), size, links);
+        let aligns = parse_alignments(below).unwrap_or_default();
+        let head = parse_cells(head, aligns.len(), size, links);
         let mut table = Table {
             size,
             links,
@@ -66,79 +72,86 @@ impl Table {
             head,
             layout: Layout::Held(Vec::new()),
         };
-        if table.room() < table.aligns.len() * CELL_COLS_MIN {
-            table.layout = Layout::Records(false);
+        if table.cell_cols_available() < table.aligns.len() * CELL_COLS_MIN {
+            table.layout = Layout::Records(FirstRecord::Pending);
         }
         table
     }
 
     pub(super) fn push(&mut self, line: &str, out: &mut Vec<Row>) {
-        let row = cells(line, self.aligns.len(), self.size, self.links);
+        let row = parse_cells(line, self.aligns.len(), self.size, self.links);
         match &mut self.layout {
             Layout::Held(rows) => {
                 rows.push(row);
-                self.freeze_if_tall(out);
+                self.fix_widths_if_tall(out);
             }
             Layout::Frozen(widths) => {
                 let widths = widths.clone();
-                self.lay_out(&row, Style::PLAIN, &widths, out);
+                self.push_table_row(&row, Style::PLAIN, &widths, out);
             }
-            Layout::Records(begun) => {
-                let apart = std::mem::replace(begun, true);
-                self.record(&row, apart, out);
+            Layout::Records(first) => {
+                if std::mem::replace(first, FirstRecord::Shown) == FirstRecord::Shown {
+                    out.push(self.lead.clone());
+                }
+                self.push_record_rows(&row, out);
             }
         }
     }
 
     pub(super) fn finish(&mut self, out: &mut Vec<Row>) {
         if let Layout::Held(_) = self.layout {
-            self.freeze(out);
+            self.settle_and_fix_widths(out);
         }
-        if let Layout::Records(false) = self.layout {
+        if let Layout::Records(FirstRecord::Pending) = self.layout {
             let nothing = vec![Row::default(); self.head.len()];
-            self.record(&nothing, false, out);
+            self.push_record_rows(&nothing, out);
         }
     }
 
     /// Settles the held rows and fixes the widths if they fill the screen. Narrow columns are
     /// widened for later rows.
-    fn freeze_if_tall(&mut self, out: &mut Vec<Row>) {
+    fn fix_widths_if_tall(&mut self, out: &mut Vec<Row>) {
         let Layout::Held(rows) = &self.layout else { return };
-        let widths = self.widths(rows);
-        if self.rows_of(rows, &widths).len() <= live_rows_max(self.size).saturating_sub(2) {
+        let widths = self.column_widths(rows);
+        if self.render_held_rows(rows, &widths).len() <= live_rows_max(self.size).saturating_sub(2)
+        {
             return;
         }
         let wanted: Vec<usize> = widths.iter().map(|&width| width.max(FROZEN_COLS_MIN)).collect();
-        let widths = if wanted.iter().sum::<usize>() <= self.room() { wanted } else { widths };
-        out.append(&mut self.rows_of(rows, &widths));
+        let widths = if wanted.iter().sum::<usize>() <= self.cell_cols_available() {
+            wanted
+        } else {
+            widths
+        };
+        out.append(&mut self.render_held_rows(rows, &widths));
         self.layout = Layout::Frozen(widths);
         self.first = self.lead.clone();
     }
 
     /// Settles the held rows and fixes the widths.
-    pub(super) fn freeze(&mut self, out: &mut Vec<Row>) {
+    pub(super) fn settle_and_fix_widths(&mut self, out: &mut Vec<Row>) {
         let Layout::Held(rows) = &self.layout else { return };
-        let widths = self.widths(rows);
-        out.append(&mut self.rows_of(rows, &widths));
+        let widths = self.column_widths(rows);
+        out.append(&mut self.render_held_rows(rows, &widths));
         self.layout = Layout::Frozen(widths);
         self.first = self.lead.clone();
     }
 
     pub(super) fn set_size(&mut self, size: Size) {
         self.size = size;
-        let room = self.room();
+        let room = self.cell_cols_available();
         if room < self.aligns.len() * CELL_COLS_MIN {
             if let Layout::Frozen(_) = self.layout {
-                self.layout = Layout::Records(true);
+                self.layout = Layout::Records(FirstRecord::Shown);
             }
         } else if let Layout::Frozen(widths) = &mut self.layout {
-            *widths = shared(widths, room);
+            *widths = fit_widths(widths, room);
         }
     }
 
-    fn rows_of(&self, rows: &[Vec<Row>], widths: &[usize]) -> Vec<Row> {
+    fn render_held_rows(&self, rows: &[Vec<Row>], widths: &[usize]) -> Vec<Row> {
         let mut out = Vec::new();
-        self.lay_out(&self.head, Style::BOLD, widths, &mut out);
+        self.push_table_row(&self.head, Style::BOLD, widths, &mut out);
         if let (Some(row), first) = (out.first_mut(), &self.first) {
             let mut with_first = first.clone();
             let mut rest = row.clone();
@@ -151,28 +164,28 @@ impl Table {
         line.push(&dashes.join(CROSSING), Style::DIM);
         out.push(line);
         for row in rows {
-            self.lay_out(row, Style::PLAIN, widths, &mut out);
+            self.push_table_row(row, Style::PLAIN, widths, &mut out);
         }
         out
     }
 
     /// Returns the columns available for all cells of a row together.
-    fn room(&self) -> usize {
+    fn cell_cols_available(&self) -> usize {
         let between = text_width(BETWEEN) * self.aligns.len().saturating_sub(1);
         self.size.width().saturating_sub(self.lead.width() + between)
     }
 
-    fn widths(&self, rows: &[Vec<Row>]) -> Vec<usize> {
+    fn column_widths(&self, rows: &[Vec<Row>]) -> Vec<usize> {
         let mut widths: Vec<usize> = self.head.iter().map(|cell| cell.width().max(1)).collect();
         for row in rows {
             for (width, cell) in widths.iter_mut().zip(row) {
                 *width = cell.width().max(*width);
             }
         }
-        shared(&widths, self.room())
+        fit_widths(&widths, self.cell_cols_available())
     }
 
-    fn lay_out(&self, cells: &[Row], style: Style, widths: &[usize], out: &mut Vec<Row>) {
+    fn push_table_row(&self, cells: &[Row], style: Style, widths: &[usize], out: &mut Vec<Row>) {
         let mut columns = Vec::with_capacity(cells.len());
         for (cell, &width) in cells.iter().zip(widths) {
             let mut rows = Vec::new();
@@ -190,7 +203,7 @@ impl Table {
                 let empty = Row::default();
                 let part = column.get(line).unwrap_or(&empty);
                 let (before, after) =
-                    padding(self.aligns[index], wide.saturating_sub(part.width()));
+                    split_padding(self.aligns[index], wide.saturating_sub(part.width()));
                 row.push(&" ".repeat(before), Style::PLAIN);
                 row.push_row(part);
                 if index + 1 < widths.len() {
@@ -203,10 +216,7 @@ impl Table {
     }
 
     /// Pushes a table row as one line per cell: `head: cell`.
-    fn record(&mut self, row: &[Row], apart: bool, out: &mut Vec<Row>) {
-        if apart {
-            out.push(self.lead.clone());
-        }
+    fn push_record_rows(&mut self, row: &[Row], out: &mut Vec<Row>) {
         for (head, cell) in self.head.iter().zip(row) {
             let first = std::mem::replace(&mut self.first, self.lead.clone());
             let mut wrap = LineWrapper::new(self.size.width(), first, self.lead.clone());
@@ -222,7 +232,7 @@ impl Table {
     }
 }
 
-fn padding(align: Align, spaces: usize) -> (usize, usize) {
+fn split_padding(align: Align, spaces: usize) -> (usize, usize) {
     match align {
         Align::Left => (0, spaces),
         Align::Centre => (spaces / 2, spaces - spaces / 2),
@@ -231,7 +241,7 @@ fn padding(align: Align, spaces: usize) -> (usize, usize) {
 }
 
 /// Returns the wanted widths, with the widest ones reduced until all fit into `room`.
-fn shared(wanted: &[usize], room: usize) -> Vec<usize> {
+fn fit_widths(wanted: &[usize], room: usize) -> Vec<usize> {
     if wanted.iter().sum::<usize>() <= room {
         return wanted.to_vec();
     }
@@ -241,12 +251,12 @@ fn shared(wanted: &[usize], room: usize) -> Vec<usize> {
 }
 
 /// Parses the line below a table's head; `None` if it is not such a line.
-fn delimiters(line: &str) -> Option<Vec<Align>> {
+fn parse_alignments(line: &str) -> Option<Vec<Align>> {
     let cells = split_cells(line);
-    cells.iter().map(|cell| align(cell)).collect()
+    cells.iter().map(|cell| parse_alignment(cell)).collect()
 }
 
-fn align(cell: &str) -> Option<Align> {
+fn parse_alignment(cell: &str) -> Option<Align> {
     let inner = cell.strip_prefix(':').unwrap_or(cell);
     let dashes = inner.strip_suffix(':').unwrap_or(inner);
     if dashes.is_empty() || !dashes.bytes().all(|byte| byte == b'-') {
@@ -285,7 +295,7 @@ fn split_cells(line: &str) -> Vec<String> {
 }
 
 /// Parses a line into exactly `count` cells of inline Markdown; further cells join the last.
-fn cells(source: &str, count: usize, size: Size, links: HyperlinkMode) -> Vec<Row> {
+fn parse_cells(source: &str, count: usize, size: Size, links: HyperlinkMode) -> Vec<Row> {
     let mut sources = split_cells(source);
     // Text without a column of its own is not lost.
     let extra = sources.split_off(count.min(sources.len()));

@@ -37,7 +37,7 @@ impl PageChange {
 }
 
 /// Returns the keys of the items whose text does not merely grow by this patch.
-pub(super) fn rewritten_items<'p>(patch: &'p Patch<'_>) -> &'p [ItemKey] {
+pub(super) fn rewritten_item_keys<'p>(patch: &'p Patch<'_>) -> &'p [ItemKey] {
     match patch {
         Patch::Rewrite { key, .. } | Patch::Put { key, .. } | Patch::Remove { key } => {
             std::slice::from_ref(key)

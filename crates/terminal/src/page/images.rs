@@ -60,7 +60,7 @@ pub(super) struct PageImages {
 
 impl PageImages {
     /// Turns fetching on or off; returns the previous setting.
-    pub(super) fn set_fetching(&mut self, fetching: ImageFetching) -> ImageFetching {
+    pub(super) fn replace_fetching_mode(&mut self, fetching: ImageFetching) -> ImageFetching {
         std::mem::replace(&mut self.fetching, fetching)
     }
 
@@ -163,5 +163,5 @@ fn push_label_rows(
 /// Pushes blank rows for the image; it is drawn with the first one.
 fn push_image_placeholder_rows(art: &Arc<TerminalImage>, rows: &mut Vec<Row>) {
     rows.push(Row::new(RowStart::NewLine).with_image(Arc::clone(art)));
-    rows.extend(std::iter::repeat_with(Row::default).take(art.rows().saturating_sub(1)));
+    rows.extend(std::iter::repeat_with(Row::default).take(art.row_count().saturating_sub(1)));
 }

@@ -2,14 +2,14 @@
 
 use millpond_engine::view::{Item, ItemKind, ItemState};
 
-use super::cost::cost_text;
+use super::cost::format_cost_json;
 use super::images::{PageImages, RowPhase};
 use crate::hyperlinks::HyperlinkMode;
-use crate::markdown::Markdown;
+use crate::markdown::MarkdownRenderer;
 use crate::row::Row;
 use crate::size::Size;
 use crate::style::{Attributes, Colour, Style};
-use crate::text::{neutralise, to_one_line};
+use crate::text::{neutralise, neutralise_to_one_line};
 use crate::wrap::LineWrapper;
 
 /// Lines of a tool's output shown.
@@ -58,7 +58,7 @@ pub(super) fn item_rows(
             push_wrapped_text(&mut rows, options, ("› ", USER_STYLE), &item.text, USER_STYLE);
         }
         ItemKind::Text => {
-            let mut markdown = Markdown::new(options.size, options.hyperlinks);
+            let mut markdown = MarkdownRenderer::new(options.size, options.hyperlinks);
             markdown.push(&item.text);
             markdown.finish();
             rows = markdown.take_settled();
@@ -73,7 +73,7 @@ pub(super) fn item_rows(
         ItemKind::Steps => push_steps_row(item, options, &mut rows),
         ItemKind::Ask => push_ask_rows(item, options, &mut rows),
         ItemKind::Request => {
-            let words = format!("request{}", cost_text(&item.text));
+            let words = format!("request{}", format_cost_json(&item.text));
             push_wrapped_text(&mut rows, options, ("· ", Style::DIM), &words, Style::DIM);
         }
         ItemKind::Checkpoint => {
@@ -140,9 +140,9 @@ fn push_tool_rows(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) 
         ItemState::Withdrawn => return,
     };
     let mut first = Row::from_text(sign, style);
-    first.push(&to_one_line(tool_name(item)), Style::BOLD);
+    first.push(&neutralise_to_one_line(tool_name(item)), Style::BOLD);
     first.push(state, style);
-    let arguments = to_one_line(item.arguments.as_deref().unwrap_or_default());
+    let arguments = neutralise_to_one_line(item.arguments.as_deref().unwrap_or_default());
     let shown: String = arguments.chars().take(ARGUMENTS_CHARS_MAX).collect();
     let cut = if shown.len() < arguments.len() { " …" } else { "" };
     let has_arguments = !shown.is_empty() && shown != "{}";
@@ -177,8 +177,12 @@ fn push_output_rows(text: &str, options: RenderOptions, rows: &mut Vec<Row>) {
 }
 
 fn push_steps_row(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) {
-    let names: Vec<String> =
-        item.steps.iter().filter_map(|step| step.name.as_deref()).map(to_one_line).collect();
+    let names: Vec<String> = item
+        .steps
+        .iter()
+        .filter_map(|step| step.name.as_deref())
+        .map(neutralise_to_one_line)
+        .collect();
     let label = steps_label(item);
     let words =
         if names.is_empty() { label.to_owned() } else { format!("{label}: {}", names.join(", ")) };
@@ -204,7 +208,7 @@ fn push_notice_rows(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>
 /// Returns the text of a notice with its label.
 pub fn notice_text(item: &Item<'_>) -> String {
     match item.sort.as_deref() {
-        Some("usage") => format!("total{}", cost_text(&item.text)),
+        Some("usage") => format!("total{}", format_cost_json(&item.text)),
         Some("retry") => format!("retry: {}", item.text),
         Some("warning") => format!("warning: {}", item.text),
         Some("compaction") => format!("context compacted: {}", item.text),

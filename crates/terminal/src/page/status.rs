@@ -7,7 +7,7 @@ use millpond_engine::view::{Page, Status};
 use super::item::RenderOptions;
 use crate::row::Row;
 use crate::style::Style;
-use crate::text::to_one_line;
+use crate::text::neutralise_to_one_line;
 
 /// Returns what the run is doing; empty if no run is active.
 pub fn status_text(page: &Page) -> String {
@@ -35,6 +35,6 @@ pub(crate) fn run_status_row(
         0 => String::new(),
         seconds => format!(" · {seconds} s"),
     };
-    let row = Row::from_text(&format!("… {}{elapsed}", to_one_line(&words)), Style::DIM);
+    let row = Row::from_text(&format!("… {}{elapsed}", neutralise_to_one_line(&words)), Style::DIM);
     Some(row.clip_to_width(options.size.width()))
 }

@@ -6,7 +6,7 @@ use millpond_engine::view::ItemKey;
 
 use super::item::RenderOptions;
 use crate::limits::live_rows_max;
-use crate::markdown::Markdown;
+use crate::markdown::MarkdownRenderer;
 use crate::row::Row;
 
 /// Renderer of a text item that is still being written.
@@ -14,7 +14,7 @@ use crate::row::Row;
 pub(super) struct TextStream {
     pub(super) key: ItemKey,
     options: RenderOptions,
-    markdown: Markdown,
+    markdown: MarkdownRenderer,
     /// Bytes of the text pushed to `markdown`.
     bytes_fed: usize,
     /// At least one row was returned as settled.
@@ -28,14 +28,14 @@ pub(super) struct TextStream {
 #[derive(Clone, Debug)]
 struct ScrolledAway {
     text: String,
-    markdown: Markdown,
+    markdown: MarkdownRenderer,
     bytes_fed: usize,
 }
 
 /// The unsettled rest of the text, rendered as if it were final.
 #[derive(Clone, Debug)]
 struct Preview {
-    markdown: Markdown,
+    markdown: MarkdownRenderer,
     bytes_fed: usize,
     /// The last rows that fit on the screen.
     rows: VecDeque<Row>,
@@ -43,7 +43,7 @@ struct Preview {
 
 impl TextStream {
     pub(super) fn new(key: ItemKey, options: RenderOptions) -> TextStream {
-        let markdown = Markdown::new(options.size, options.hyperlinks);
+        let markdown = MarkdownRenderer::new(options.size, options.hyperlinks);
         TextStream {
             key,
             options,
@@ -90,7 +90,7 @@ impl TextStream {
 
     /// Drops the preview of a rewritten text. If text that scrolled away was changed, it is printed
     /// again.
-    pub(super) fn handle_rewritten_text(&mut self, text: &str) {
+    pub(super) fn restart_after_rewrite(&mut self, text: &str) {
         self.preview = None;
         if self.scrolled_away.as_ref().is_some_and(|gone| !text.starts_with(&gone.text))
             && let Some(ScrolledAway { markdown, bytes_fed: fed, .. }) = self.scrolled_away.take()
@@ -136,13 +136,13 @@ impl TextStream {
         let mut settled = self.markdown.take_settled();
         let gone = rows.min(settled.len());
         out.extend(settled.drain(gone..));
-        self.markdown.scrolled_away(rows - gone);
+        self.markdown.drop_scrolled_away_rows(rows - gone);
     }
 
     /// Renders the unsettled rows, at most one screen.
     pub(super) fn live_rows(&mut self, text: &str) -> Vec<Row> {
         if self.bytes_fed == text.len() {
-            return self.markdown.live();
+            return self.markdown.live_rows();
         }
         let most = live_rows_max(self.options.size);
         let ahead = self.preview.get_or_insert_with(|| Preview {
@@ -155,6 +155,6 @@ impl TextStream {
         ahead.rows.extend(ahead.markdown.take_settled());
         let hidden = ahead.rows.len().saturating_sub(most);
         ahead.rows.drain(..hidden);
-        ahead.rows.iter().cloned().chain(ahead.markdown.live()).collect()
+        ahead.rows.iter().cloned().chain(ahead.markdown.live_rows()).collect()
     }
 }

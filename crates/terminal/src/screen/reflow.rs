@@ -1,7 +1,7 @@
 //! Locates the live region after the terminal has reflowed it on a resize.
 
 use crate::row::Row;
-use crate::screen::escape_writer::CursorPosition;
+use crate::screen::escape_buffer::CursorPosition;
 use crate::screen::features::Reflow;
 
 /// Returns how many screen rows a row takes at `cols` columns.

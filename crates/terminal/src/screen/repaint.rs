@@ -1,6 +1,6 @@
 //! Repainting of one row: writes only the cells that differ.
 
-use super::escape_writer::{CursorPosition, EscapeWriter};
+use super::escape_buffer::{CursorPosition, EscapeBuffer};
 use crate::row::{Cell, Row, RowStart};
 
 /// A row to be shown on the screen.
@@ -23,14 +23,14 @@ impl ScreenRow {
     /// Clips a live row. It is a line of its own, because its wrapping may still change.
     pub(super) fn from_live_row(row: &Row, cols: usize) -> ScreenRow {
         let mut row = if cols < row.width() { row.clip_to_width(cols) } else { row.clone() };
-        row.set_start(RowStart::NewLine);
+        row.set_row_start(RowStart::NewLine);
         ScreenRow { row, wrap_point: None }
     }
 
     /// Returns true if `drawn` already shows this row, as a line of its own.
     pub(super) fn is_already_drawn_as(&self, drawn: &Row) -> bool {
         self.wrap_point.is_none()
-            && self.row.mark().is_none()
+            && self.row.semantic_mark().is_none()
             && self.row.text() == drawn.text()
             && self.row.style_runs() == drawn.style_runs()
     }
@@ -38,7 +38,7 @@ impl ScreenRow {
 
 /// Returns the wrap point if the terminal would wrap from `above` into `row` by itself.
 pub(super) fn find_wrap_point(above: &Row, row: &Row, cols: usize) -> Option<WrapPoint> {
-    if row.start() != RowStart::WithoutSpace || above.cells().any(|cell| cell.width_uncertain) {
+    if row.row_start() != RowStart::WithoutSpace || above.cells().any(|cell| cell.width_uncertain) {
         return None;
     }
     // A tab does not wrap.
@@ -56,7 +56,7 @@ pub(super) fn find_wrap_point(above: &Row, row: &Row, cols: usize) -> Option<Wra
 
 /// Writes a row by letting the terminal wrap into it from screen row `above`.
 pub(super) fn write_row_by_wrapping(
-    pen: &mut EscapeWriter,
+    pen: &mut EscapeBuffer,
     seam: &WrapPoint,
     above: usize,
     row: &Row,
@@ -72,7 +72,7 @@ pub(super) fn write_row_by_wrapping(
 }
 
 /// Writes the cells of `new` that differ from `old`.
-pub(super) fn repaint_row(pen: &mut EscapeWriter, at: usize, old: &Row, new: &Row, cols: usize) {
+pub(super) fn repaint_row(pen: &mut EscapeBuffer, at: usize, old: &Row, new: &Row, cols: usize) {
     if old.text() == new.text() && old.style_runs() == new.style_runs() {
         return;
     }

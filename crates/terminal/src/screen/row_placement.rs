@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use super::escape_writer::CursorPosition;
+use super::escape_buffer::CursorPosition;
 use super::repaint::{ScreenRow, find_wrap_point, repaint_row, write_row_by_wrapping};
 use super::{InsertMethod, Screen};
 use crate::row::Row;
@@ -45,12 +45,12 @@ impl<W: Write> Screen<W> {
             let art = drawn.row.image().filter(|art| art.fits_on_screen(self.size))?;
             Some((at, Arc::clone(art)))
         })?;
-        let rest = rows.split_off((at + art.rows()).min(rows.len()));
+        let rest = rows.split_off((at + art.row_count()).min(rows.len()));
         let below = ScreenRow::from_live_row(&Row::default(), self.size.width());
         self.draw_rows(std::mem::take(rows), vec![below]);
         self.writer.reset_style();
         self.writer
-            .move_to(CursorPosition { row: self.live_top.saturating_sub(art.rows()), col: 0 });
+            .move_to(CursorPosition { row: self.live_top.saturating_sub(art.row_count()), col: 0 });
         self.writer.push_raw_and_forget_position(art.escape_sequence());
         Some(rest)
     }

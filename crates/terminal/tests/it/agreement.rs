@@ -10,7 +10,7 @@ use std::sync::Arc;
 use millpond_engine::filter::{Filter, FilterStart, Piece};
 use millpond_engine::markdown::{BlockScanner, Container, LineKind};
 use millpond_engine::sentence::{SentenceSplitter, SplitOutput};
-use millpond_terminal::markdown::{HyperlinkMode, Markdown};
+use millpond_terminal::markdown::{HyperlinkMode, MarkdownRenderer};
 use millpond_terminal::size::Size;
 use proptest::prelude::*;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
@@ -50,7 +50,7 @@ fn filter_sees_code(parts: &[&str]) -> bool {
 
 /// Whether the drawing shows the probe as it was written.
 fn drawing_sees_code(parts: &[&str], probe: &str) -> bool {
-    let mut markdown = Markdown::new(Size::new(1_000, 1_000), HyperlinkMode::Osc8);
+    let mut markdown = MarkdownRenderer::new(Size::new(1_000, 1_000), HyperlinkMode::Osc8);
     for part in parts {
         markdown.push(part);
     }
@@ -94,10 +94,10 @@ fn lines(text: &str) -> Vec<(LineKind, bool)> {
     let mut scanner = BlockScanner::default();
     let read = |line: &str| {
         for byte in line.bytes().chain([b'\n']) {
-            scanner.read(byte);
+            scanner.push_byte(byte);
         }
         let is_item = |container: &Container| matches!(container, Container::Item { .. });
-        (scanner.kind().unwrap(), scanner.containers().iter().any(is_item))
+        (scanner.line_kind().unwrap(), scanner.containers().iter().any(is_item))
     };
     text.split('\n').map(read).collect()
 }
@@ -105,7 +105,7 @@ fn lines(text: &str) -> Vec<(LineKind, bool)> {
 /// No back-tick of it is in a text, where it may open inline code.
 fn has_no_inline_code(text: &str) -> bool {
     let mut lines = text.split('\n').zip(lines(text));
-    !lines.any(|(line, (kind, _))| line.contains('`') && kind.has_inline())
+    !lines.any(|(line, (kind, _))| line.contains('`') && kind.can_have_inline_markup())
 }
 
 fn is_code(kind: LineKind) -> bool {

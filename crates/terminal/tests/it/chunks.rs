@@ -1,7 +1,7 @@
 //! Chunk boundaries never change the rows, and settled rows stay.
 
 use millpond_terminal::limits::live_rows_max;
-use millpond_terminal::markdown::{HyperlinkMode, Markdown};
+use millpond_terminal::markdown::{HyperlinkMode, MarkdownRenderer};
 use millpond_terminal::row::Row;
 use millpond_terminal::size::Size;
 use proptest::prelude::*;
@@ -10,12 +10,12 @@ use crate::corpus::{corpus_folder, read_all_examples};
 use crate::generators::{cut_lengths, cut_text, inline_text, markdown_text};
 
 fn settled_rows(size: Size, parts: &[&str]) -> Vec<Row> {
-    let mut markdown = Markdown::new(size, HyperlinkMode::Osc8);
+    let mut markdown = MarkdownRenderer::new(size, HyperlinkMode::Osc8);
     let mut settled = Vec::new();
     for part in parts {
         markdown.push(part);
         // Looking at it changes nothing.
-        let _ = markdown.live();
+        let _ = markdown.live_rows();
         settled.extend(markdown.take_settled());
     }
     markdown.finish();
@@ -55,10 +55,10 @@ proptest! {
     #[test]
     fn what_is_held_is_bounded_by_the_screen(text in markdown_text(), cols in 30..100_u16, rows in 12..40_u16) {
         let size = Size::new(cols, rows);
-        let mut markdown = Markdown::new(size, HyperlinkMode::Osc8);
+        let mut markdown = MarkdownRenderer::new(size, HyperlinkMode::Osc8);
         for part in cut_text(&text.repeat(5), &[7]) {
             markdown.push(part);
-            let live = markdown.live().len();
+            let live = markdown.live_rows().len();
             prop_assert!(live <= live_rows_max(size) * 3 / 2, "{live} rows are live: {text:?}");
         }
     }

@@ -1,12 +1,12 @@
 //! Untrusted text reaches the terminal only as printable text.
 
 use millpond_terminal::line_renderer::LineRenderer;
-use millpond_terminal::markdown::{HyperlinkMode, Markdown};
+use millpond_terminal::markdown::{HyperlinkMode, MarkdownRenderer};
 use millpond_terminal::row::Row;
 use millpond_terminal::screen::{Frame, FrameCursor, Screen, TerminalFeatures};
 use millpond_terminal::size::Size;
 use millpond_terminal::style::Style;
-use millpond_terminal::text::{escape_invisible, to_one_line};
+use millpond_terminal::text::{neutralise_and_escape_invisible, neutralise_to_one_line};
 use proptest::prelude::*;
 
 use crate::corpus::corpus_folder;
@@ -68,17 +68,20 @@ fn skip_hyperlink(rest: &str) -> &str {
 fn check(text: &str, lens: &[usize]) {
     let wire = SharedBuffer::default();
     let mut screen = Screen::new(wire.clone(), SIZE, 0, TerminalFeatures::default());
-    let mut markdown = Markdown::new(SIZE, HyperlinkMode::Osc8);
+    let mut markdown = MarkdownRenderer::new(SIZE, HyperlinkMode::Osc8);
     let mut lines = LineRenderer::new(SIZE, Row::default(), Style::DIM);
     for part in cut_text(text, lens) {
         markdown.push(part);
         lines.push(part);
         let mut settled = markdown.take_settled();
         settled.extend(lines.take_settled());
-        let mut live = markdown.live();
+        let mut live = markdown.live_rows();
         live.extend(lines.live_rows());
-        live.push(Row::from_text(&to_one_line(text), Style::BOLD));
-        live.push(Row::from_text(&to_one_line(&escape_invisible(text)), Style::PLAIN));
+        live.push(Row::from_text(&neutralise_to_one_line(text), Style::BOLD));
+        live.push(Row::from_text(
+            &neutralise_to_one_line(&neutralise_and_escape_invisible(text)),
+            Style::PLAIN,
+        ));
         screen
             .draw_frame(Frame { settled: &settled, live: &live, cursor: FrameCursor::Hidden })
             .unwrap();

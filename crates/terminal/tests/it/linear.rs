@@ -1,7 +1,7 @@
 //! The cost of a message grows linearly with its length.
 
 use cpu_time::ThreadTime;
-use millpond_terminal::markdown::{HyperlinkMode, Markdown};
+use millpond_terminal::markdown::{HyperlinkMode, MarkdownRenderer};
 use millpond_terminal::screen::{Frame, FrameCursor, Screen, TerminalFeatures};
 use millpond_terminal::size::Size;
 
@@ -23,13 +23,13 @@ const ROUNDS_MAX: usize = 6;
 fn window_costs(text: &str) -> Vec<f64> {
     let wire = SharedBuffer::default();
     let mut screen = Screen::new(wire.clone(), SIZE, 0, TerminalFeatures::default());
-    let mut markdown = Markdown::new(SIZE, HyperlinkMode::Osc8);
+    let mut markdown = MarkdownRenderer::new(SIZE, HyperlinkMode::Osc8);
     let mut show = |window: &[u8]| {
         let before = ThreadTime::now();
         for part in window.chunks(FRAME_BYTES) {
             markdown.push(std::str::from_utf8(part).unwrap());
             let settled = markdown.take_settled();
-            let live = markdown.live();
+            let live = markdown.live_rows();
             screen
                 .draw_frame(Frame { settled: &settled, live: &live, cursor: FrameCursor::Hidden })
                 .unwrap();

@@ -5,7 +5,7 @@ use std::io;
 use std::rc::Rc;
 
 use millpond_terminal::limits::live_rows_max;
-use millpond_terminal::markdown::{HyperlinkMode, Markdown};
+use millpond_terminal::markdown::{HyperlinkMode, MarkdownRenderer};
 use millpond_terminal::row::Row;
 use millpond_terminal::screen::{
     Frame, FrameCursor, InsertMethod, LiveRowsOnClose, Palette, Reflow, Screen, TerminalFeatures,
@@ -49,7 +49,7 @@ impl io::Write for SharedBuffer {
 
 pub(crate) struct MiniChat {
     pub(crate) emulator: Emulator,
-    markdown: Markdown,
+    markdown: MarkdownRenderer,
     screen: Screen<SharedBuffer>,
     wire: SharedBuffer,
     /// All settled rows.
@@ -75,7 +75,7 @@ impl MiniChat {
         MiniChat {
             screen: Screen::new(wire.clone(), size, row, features),
             emulator,
-            markdown: Markdown::new(message_area(size), HyperlinkMode::Osc8),
+            markdown: MarkdownRenderer::new(message_area(size), HyperlinkMode::Osc8),
             wire,
             settled: Vec::new(),
             above: Vec::new(),
@@ -125,11 +125,11 @@ impl MiniChat {
     pub(crate) fn resize_without_frame(&mut self, size: Size) {
         self.emulator.resize(size);
         let (row, _) = self.emulator.cursor();
-        let resized = self.screen.resize(size, row);
+        let resized = self.screen.resize_and_locate_live_region(size, row);
         if resized.scrolled_away > 0 {
-            let shown = self.markdown.live();
+            let shown = self.markdown.live_rows();
             let gone = resized.scrolled_away.min(shown.len());
-            self.markdown.scrolled_away(gone);
+            self.markdown.drop_scrolled_away_rows(gone);
             self.settled.extend(shown.into_iter().take(gone));
         }
         self.markdown.set_size(message_area(size));
@@ -145,7 +145,7 @@ impl MiniChat {
     }
 
     pub(crate) fn live_rows(&self) -> Vec<Row> {
-        let mut live = self.markdown.live();
+        let mut live = self.markdown.live_rows();
         live.push(Row::from_text(&self.status, Style::DIM));
         live.push(Row::from_text("> input", Style::PLAIN));
         live
@@ -205,7 +205,7 @@ pub(crate) fn joined_lines(rows: &[Row], cols: u16) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut above_width = 0;
     for row in rows {
-        let wraps = row.start() == millpond_terminal::row::RowStart::WithoutSpace;
+        let wraps = row.row_start() == millpond_terminal::row::RowStart::WithoutSpace;
         match lines.last_mut() {
             Some(line) if wraps && above_width + 1 >= usize::from(cols) => {
                 line.push_str(row.text());

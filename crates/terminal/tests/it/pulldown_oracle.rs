@@ -1,6 +1,6 @@
 //! Comparison with another Markdown parser on the examples of the specifications.
 
-use millpond_terminal::markdown::{HyperlinkMode, Markdown};
+use millpond_terminal::markdown::{HyperlinkMode, MarkdownRenderer};
 use millpond_terminal::size::Size;
 use millpond_terminal::style::{Attributes, Colour};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
@@ -29,7 +29,7 @@ const DIFFERENT_MAX: usize = 20;
 type CharStyles = Vec<(char, bool, bool, bool)>;
 
 fn our_styles(text: &str) -> CharStyles {
-    let mut markdown = Markdown::new(Size::new(1_000, 1_000), HyperlinkMode::Osc8);
+    let mut markdown = MarkdownRenderer::new(Size::new(1_000, 1_000), HyperlinkMode::Osc8);
     markdown.push(text);
     markdown.finish();
     let mut look = CharStyles::new();

@@ -1,7 +1,7 @@
 //! The terminal is restored wherever the program ends.
 
 use alacritty_terminal::term::TermMode;
-use millpond_terminal::markdown::{HyperlinkMode, Markdown};
+use millpond_terminal::markdown::{HyperlinkMode, MarkdownRenderer};
 use millpond_terminal::row::Row;
 use millpond_terminal::screen::{Frame, FrameCursor, Screen, TerminalFeatures};
 use millpond_terminal::size::Size;
@@ -17,12 +17,12 @@ const SIZE: Size = Size { cols: 30, rows: 8 };
 fn chat_bytes(keys: KeyProtocol) -> Vec<u8> {
     let wire = SharedBuffer::default();
     let mut screen = Screen::new(wire.clone(), SIZE, 0, TerminalFeatures::default());
-    let mut markdown = Markdown::new(SIZE, HyperlinkMode::Osc8);
+    let mut markdown = MarkdownRenderer::new(SIZE, HyperlinkMode::Osc8);
     let text = "**bold** [link](https://x.y) and `code` in a text that is wrapped\n\n- 水\n- one\n- two\n- three\n- four\n- five\n- six\n- seven\n\n";
     for part in text.split_inclusive([' ', '\n']) {
         markdown.push(part);
         let settled = markdown.take_settled();
-        let mut live = markdown.live();
+        let mut live = markdown.live_rows();
         live.push(Row::from_text("status", Style::DIM));
         screen
             .draw_frame(Frame { settled: &settled, live: &live, cursor: FrameCursor::Hidden })

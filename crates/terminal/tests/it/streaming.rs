@@ -174,8 +174,8 @@ fn prompts_and_replies_are_marked_where_they_begin() {
     let wire = SharedBuffer::default();
     let mut screen = Screen::new(wire.clone(), Size::new(40, 6), 0, TerminalFeatures::default());
     let rows = [
-        Row::from_text("› a question", Style::BOLD).with_mark(SemanticMark::Prompt),
-        Row::default().with_mark(SemanticMark::Output),
+        Row::from_text("› a question", Style::BOLD).with_semantic_mark(SemanticMark::Prompt),
+        Row::default().with_semantic_mark(SemanticMark::Output),
         Row::from_text("an answer", Style::PLAIN),
     ];
     // Shown before it settles, and scrolled in after that.

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use millpond_terminal::markdown::{HyperlinkMode, Markdown};
+use millpond_terminal::markdown::{HyperlinkMode, MarkdownRenderer};
 use millpond_terminal::row::Row;
 use millpond_terminal::screen::{Frame, FrameCursor, Screen, TerminalFeatures};
 use millpond_terminal::size::Size;
@@ -108,7 +108,7 @@ struct TmuxChat {
     tmux: Tmux,
     screen: Screen<SharedBuffer>,
     wire: SharedBuffer,
-    markdown: Markdown,
+    markdown: MarkdownRenderer,
     step: usize,
 }
 
@@ -119,7 +119,7 @@ impl TmuxChat {
         let wire = SharedBuffer::default();
         let screen =
             Screen::new(wire.clone(), size, tmux.cursor_row(), TerminalFeatures::default());
-        let markdown = Markdown::new(message_area(size), HyperlinkMode::Osc8);
+        let markdown = MarkdownRenderer::new(message_area(size), HyperlinkMode::Osc8);
         Some(TmuxChat { tmux, screen, wire, markdown, step: 0 })
     }
 
@@ -127,7 +127,7 @@ impl TmuxChat {
         self.step += 1;
         let status = format!("step {}.", self.step);
         let settled = self.markdown.take_settled();
-        let mut live = self.markdown.live();
+        let mut live = self.markdown.live_rows();
         live.push(Row::from_text(&status, Style::DIM));
         live.push(Row::from_text("> input", Style::PLAIN));
         let cursor = FrameCursor::At { row: live.len() - 1, col: 7 };
@@ -138,10 +138,10 @@ impl TmuxChat {
 
     fn resize(&mut self, size: Size) {
         self.tmux.resize(size);
-        let resized = self.screen.resize(size, self.tmux.cursor_row());
+        let resized = self.screen.resize_and_locate_live_region(size, self.tmux.cursor_row());
         if resized.scrolled_away > 0 {
-            let gone = resized.scrolled_away.min(self.markdown.live().len());
-            self.markdown.scrolled_away(gone);
+            let gone = resized.scrolled_away.min(self.markdown.live_rows().len());
+            self.markdown.drop_scrolled_away_rows(gone);
         }
         self.markdown.set_size(message_area(size));
         self.draw_frame();

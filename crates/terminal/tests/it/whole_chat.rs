@@ -91,7 +91,7 @@ impl ChatHarness {
     /// Delivers one wanted image as failed; returns false if none is wanted.
     fn deliver_image(&mut self) -> bool {
         let Some(name) = self.wanted.pop() else { return false };
-        self.chat.add_fetched_image(&name, FetchedImage::Failed("it is not here".to_owned()));
+        self.chat.add_image_and_settle(&name, FetchedImage::Failed("it is not here".to_owned()));
         self.wanted.append(&mut self.chat.take_wanted_images());
         true
     }
@@ -122,7 +122,7 @@ impl ChatHarness {
     fn resize(&mut self, size: Size) {
         self.emulator.resize(size);
         let (row, _) = self.emulator.cursor();
-        let scrolled_away = self.screen.resize(size, row).scrolled_away;
+        let scrolled_away = self.screen.resize_and_locate_live_region(size, row).scrolled_away;
         self.chat.resize(RenderOptions { size, hyperlinks: HyperlinkMode::Osc8 }, scrolled_away);
     }
 }
@@ -254,7 +254,7 @@ fn pictures_are_drawn_where_their_rows_are() {
         let art = kitty_image(size);
         let mut sitting = ChatHarness::new(ViewName::Transcript, size);
         sitting.draw_and_check();
-        sitting.chat.set_page(page_with_images(5), sitting.now);
+        sitting.chat.replace_page(page_with_images(5), sitting.now);
         let mut wanted = sitting.chat.take_wanted_images();
         assert_eq!(wanted.len(), 5, "none waits for another");
         wanted.reverse();
@@ -262,7 +262,7 @@ fn pictures_are_drawn_where_their_rows_are() {
             assert!(sitting.chat.take_settled().is_empty(), "the first has not come");
             let file = "/p.png".into();
             let fetched = FetchedImage::Saved { file, image: Some(Arc::clone(&art)) };
-            sitting.chat.add_fetched_image(&name, fetched);
+            sitting.chat.add_image_and_settle(&name, fetched);
         }
         let settled = sitting.chat.take_settled();
         let live = sitting.chat.render_live_region(sitting.now);
@@ -279,7 +279,7 @@ fn pictures_are_drawn_where_their_rows_are() {
             let (row, col) = sitting.emulator.cursor();
             let screen = sitting.emulator.screen_rows();
             assert_eq!(col, 0);
-            let covered = &screen[usize::from(row)..usize::from(row) + art.rows()];
+            let covered = &screen[usize::from(row)..usize::from(row) + art.row_count()];
             assert!(covered.iter().all(String::is_empty), "{row} of {screen:#?}");
             let above = screen.get(usize::from(row).wrapping_sub(1));
             assert!(above.is_none_or(|row| row == IMAGE_LABEL), "{row} of {screen:#?}");
@@ -288,7 +288,7 @@ fn pictures_are_drawn_where_their_rows_are() {
         }
         assert_eq!(drawn, 5);
         let all = sitting.emulator.copied_lines().join("\n");
-        let gap = "\n".repeat(art.rows() + 1);
+        let gap = "\n".repeat(art.row_count() + 1);
         for number in 0..4 {
             let next = number + 1;
             let expected = format!("● tool {number}\n{IMAGE_LABEL}\n{gap}● tool {next}\n");

@@ -32,7 +32,7 @@ impl AgentRun {
             return Ok(());
         }
         let accepted =
-            self.send_decision(&ask, Decision::Answer(&answer), AnsweredBy::Person).await?;
+            self.log_and_send_decision(&ask, Decision::Answer(&answer), AnsweredBy::Person).await?;
         let _gone = result_sender.send(if accepted {
             AnswerResult::Accepted
         } else {
@@ -42,7 +42,7 @@ impl AgentRun {
     }
 
     /// Sends a decision to the hook or the agent and logs it. False if the ask does not accept it.
-    pub(super) async fn send_decision(
+    pub(super) async fn log_and_send_decision(
         &mut self,
         ask: &str,
         decision: Decision<'_>,
@@ -59,8 +59,10 @@ impl AgentRun {
             reply.send().await;
             return Ok(true);
         }
-        let message =
-            self.protocol.as_mut().and_then(|protocol| protocol.answer_message(ask, decision));
+        let message = self
+            .protocol
+            .as_mut()
+            .and_then(|protocol| protocol.build_answer_and_close_ask(ask, decision));
         let Some(message) = message else { return Ok(false) };
         // The engine reads an answer from the lines as a person's; HTTP requests are not lines.
         if by != AnsweredBy::Person || matches!(message, OutgoingMessage::Post { .. }) {
@@ -81,7 +83,7 @@ impl AgentRun {
             return Err(RunExit::Stopped(InputEnd::Stalled));
         }
         for ask in self.writer.expired_ask_ids() {
-            self.send_decision(&ask, Decision::Deny, AnsweredBy::Policy).await?;
+            self.log_and_send_decision(&ask, Decision::Deny, AnsweredBy::Policy).await?;
             // Resolved even if the agent cannot be sent the denial.
             self.writer
                 .write_events(|out| out.resolve_ask(&ask, "expired", AnsweredBy::Policy))

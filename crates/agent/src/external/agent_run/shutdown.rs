@@ -26,7 +26,7 @@ const _: () = assert!(
 
 impl AgentRun {
     /// Closes the agent's input, waits for it to exit, and terminates it if it does not.
-    pub(super) async fn wait_for_exit_after_turn(&mut self) {
+    pub(super) async fn close_input_then_terminate(&mut self) {
         self.connection.close_input();
         if self.config.kind.transport() != Transport::HttpServer {
             let is_running =
@@ -61,11 +61,10 @@ impl AgentRun {
             let outcome =
                 self.protocol.as_mut().map(|protocol| protocol.handle_line(text.trim_end()));
             // The run's ending is decided already, so an end reported by the agent is not logged.
-            let Some(LineOutcome { is_for_log: true, turn_end: TurnEnd::NotYet, .. }) = outcome
-            else {
+            let Some(LineOutcome { is_for_log, turn_end: TurnEnd::NotYet, .. }) = outcome else {
                 return;
             };
-            if self.write_line_to_log('<', &line).await.is_err() {
+            if is_for_log && self.ingest_line_to_log('<', &line).await.is_err() {
                 return;
             }
         }
@@ -89,9 +88,9 @@ impl AgentRun {
         };
         match (reported_end, failed) {
             (ReportedEnd::Pending, Some(status)) => {
-                let errors = self.connection.stderr_tail().await;
-                let errors = self.redact_secrets(&errors);
-                let title = self.config.display_name();
+                let errors = self.connection.wait_for_stderr_tail().await;
+                let errors = self.redact_secrets_and_escape(&errors);
+                let title = self.config.program_display_name();
                 let detail = format!("`{title}` ended with {status}. {errors}");
                 self.finish_as_failed(detail.trim_end()).await;
             }
@@ -108,7 +107,7 @@ impl AgentRun {
     pub(super) async fn finish_as_failed(mut self, detail: &str) {
         if self
             .writer
-            .write_events(|out| out.report_failed(FailureReason::Error, detail))
+            .write_events(|out| out.report_failed_and_end_text(FailureReason::Error, detail))
             .await
             .is_ok()
         {
@@ -118,7 +117,7 @@ impl AgentRun {
 
     /// Replaces the values of secret environment variables in `text`, and escapes invisible
     /// characters.
-    fn redact_secrets(&self, text: &str) -> String {
+    fn redact_secrets_and_escape(&self, text: &str) -> String {
         let configured = self.config.environment.clone();
         let secrets = environment_variables().chain(configured).filter(|(name, value)| {
             // Shorter values occur in any text.

@@ -16,7 +16,7 @@ use crate::external::agent_kind::{Transport, is_safe_argument};
 use crate::external::connection::Connection;
 use crate::external::hook::HookServer;
 use crate::external::protocol::TurnInput;
-use crate::images::{add_omitted_images_note, load_kept_images};
+use crate::images::{add_omitted_images_note, inline_kept_images};
 use crate::model::TokenRates;
 use crate::run_writer::RunWriter;
 use crate::session_history::load_agent_session_id;
@@ -39,7 +39,7 @@ pub(in crate::external) async fn run_external_agent(config: Arc<ExternalAgentCon
         }
     };
     let mut images = job.prompt.images.clone();
-    load_kept_images(&log, session, &mut images).await;
+    inline_kept_images(&log, session, &mut images).await;
     let cannot_see_images = config.kind.transport() == Transport::PrintOnly && !images.is_empty();
     let omitted = if cannot_see_images { images.len() } else { 0 };
     let turn = TurnInput {
@@ -95,7 +95,11 @@ fn new_run_writer(config: &ExternalAgentConfig, job: Job) -> RunWriter {
 
 /// Writes that the run failed, and its end.
 async fn fail_run(mut writer: RunWriter, message: &str) {
-    if writer.write_events(|out| out.report_failed(FailureReason::Error, message)).await.is_ok() {
+    if writer
+        .write_events(|out| out.report_failed_and_end_text(FailureReason::Error, message))
+        .await
+        .is_ok()
+    {
         writer.finish_run(InputEnd::EndOfInput).await;
     }
 }
@@ -106,18 +110,18 @@ pub(super) async fn start_agent_process(
     turn: &TurnInput,
 ) -> Result<(Connection, Option<HookServer>), String> {
     let mut command = config.build_command(turn);
-    let hooks = config.install_hooks(&mut command).map_err(|error| {
-        format!("cannot install the approval hook of `{}`: {error}", config.display_name())
+    let hooks = config.install_hooks_and_bind_socket(&mut command).map_err(|error| {
+        format!("cannot install the approval hook of `{}`: {error}", config.program_display_name())
     })?;
     let connection = match config.kind.transport() {
         Transport::PrintOnly | Transport::JsonLines => Connection::spawn_piped(command),
         Transport::HttpServer => {
             let password = Digest(random_bytes().map_err(|error| error.to_string())?).to_string();
             command.env("OPENCODE_SERVER_PASSWORD", &password);
-            Connection::spawn_server(command, "/event", password).await
+            Connection::spawn_server_and_open_events(command, "/event", password).await
         }
     };
-    let title = config.display_name();
+    let title = config.program_display_name();
     let started = connection.map(|connection| (connection, hooks));
     started.map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {

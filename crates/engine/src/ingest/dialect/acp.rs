@@ -118,7 +118,7 @@ impl Dialect for Acp {
         out.set_round_boundaries(RoundBoundaries::AfterToolResults);
         out.append_unknown_fields(&line.unknown);
         let Some(method) = &line.method else {
-            self.flush_prompt(out);
+            self.flush_prompt_unless_repeated(out);
             self.apply_response(&line, frame, out);
             return Ok(());
         };
@@ -130,7 +130,7 @@ impl Dialect for Acp {
             _ => Params::default(),
         };
         if &**method != "session/update" {
-            self.flush_prompt(out);
+            self.flush_prompt_unless_repeated(out);
             self.apply_request(method, line.id, &params, frame, out);
             return Ok(());
         }
@@ -144,7 +144,7 @@ impl Dialect for Acp {
     }
 
     fn finish(&mut self, out: &mut Writer<'_>) {
-        self.flush_prompt(out);
+        self.flush_prompt_unless_repeated(out);
     }
 }
 
@@ -154,7 +154,7 @@ impl Acp {
     fn apply_update(&mut self, update: &SessionUpdate<'_>, raw: &RawValue, out: &mut Writer<'_>) {
         let kind = update.kind.as_deref().unwrap_or("");
         if !matches!(kind, "user_message_chunk" | "user_message") {
-            self.flush_prompt(out);
+            self.flush_prompt_unless_repeated(out);
         }
         if !matches!(kind, "tool_call" | "tool_call_update" | "tool_call_content_chunk") {
             out.append_unknown_fields(&update.unknown);
@@ -181,9 +181,9 @@ impl Acp {
             "notice" => write_notice(update, out),
             "compaction_summary_chunk" => {
                 let text = update.content.map(content::block_text).unwrap_or_default();
-                append_bounded(&mut self.compaction_summary, &text, out);
+                buffer_or_write_unrecognised(&mut self.compaction_summary, &text, out);
             }
-            "compaction_update" => self.apply_compaction(update.status.as_deref(), out),
+            "compaction_update" => self.apply_compaction_status(update.status.as_deref(), out),
             "state_update" => {
                 if let Some(reason) = &update.stop_reason {
                     self.end_turn(reason, out);
@@ -225,7 +225,7 @@ impl Acp {
             }
             return;
         }
-        let shown_before = kind == "agent_message" && self.messages.has_shown(id);
+        let shown_before = kind == "agent_message" && self.messages.has_written_message(id);
         match kind {
             // An update without content changes other fields.
             "agent_message" if update.content.is_none() && !content::is_content_null(raw) => {}
@@ -247,7 +247,7 @@ impl Acp {
             }
         }
         if let Some(usage) = meta.usage {
-            out.update_round_usage(USAGE.parse(usage));
+            out.update_or_emit_round_usage(USAGE.parse_usage_by_names(usage));
         }
     }
 
@@ -256,44 +256,44 @@ impl Acp {
         let id = update.message.as_deref().unwrap_or("");
         let text = update.content.map(content::block_text).unwrap_or_default();
         if self.pending_prompt.as_ref().is_some_and(|prompt| prompt.id != id) {
-            self.flush_prompt(out);
+            self.flush_prompt_unless_repeated(out);
         }
         let prompt = self.pending_prompt.get_or_insert_default();
         id.clone_into(&mut prompt.id);
         if kind == "user_message" {
             prompt.text.clear();
         }
-        append_bounded(&mut prompt.text, &text, out);
+        buffer_or_write_unrecognised(&mut prompt.text, &text, out);
     }
 
     /// Writes the buffered user message, unless it is an echo or a repeat.
-    fn flush_prompt(&mut self, out: &mut Writer<'_>) {
+    fn flush_prompt_unless_repeated(&mut self, out: &mut Writer<'_>) {
         let Some(prompt) = self.pending_prompt.take() else { return };
         let print = Fingerprint::from_text(&prompt.text);
-        let echo = self.sent_prompt.take().is_some_and(|sent| sent.is_same_text(&print));
+        let echo = self.sent_prompt.take().is_some_and(|sent| sent.is_same_trimmed_text(&print));
         let (id, last) = &self.last_prompt;
-        let again = !prompt.id.is_empty() && *id == prompt.id && last.is_same_text(&print);
+        let again = !prompt.id.is_empty() && *id == prompt.id && last.is_same_trimmed_text(&print);
         if !echo && !again {
-            self.write_prompt(&prompt.text, out);
+            self.write_prompt_between_rounds(&prompt.text, out);
         }
         self.last_prompt = (prompt.id, print);
     }
 
     /// Ends the round, writes a prompt and starts the next round.
-    fn write_prompt(&mut self, text: &str, out: &mut Writer<'_>) {
+    fn write_prompt_between_rounds(&mut self, text: &str, out: &mut Writer<'_>) {
         out.end_round(None);
         out.append_prompt(text);
-        out.ensure_round();
+        out.ensure_round_for_new_output();
         self.tools.last_output = LastModelOutput::Text;
     }
 
     /// Applies a compaction status.
-    fn apply_compaction(&mut self, status: Option<&str>, out: &mut Writer<'_>) {
+    fn apply_compaction_status(&mut self, status: Option<&str>, out: &mut Writer<'_>) {
         match status {
             Some("completed") => {
                 let summary = std::mem::take(&mut self.compaction_summary);
                 let summary = (!summary.is_empty()).then(|| summary.into());
-                out.append_event(Event::HistoryCompacted { summary });
+                out.append_stateless_event(Event::HistoryCompacted { summary });
             }
             Some("failed") => out.append_notice(NoticeLevel::Warning, "history compaction failed"),
             _ => self.compaction_summary.clear(),
@@ -302,7 +302,7 @@ impl Acp {
 }
 
 /// Appends a piece to a buffer; writes it as unrecognised past the limit.
-fn append_bounded(held: &mut String, piece: &str, out: &mut Writer<'_>) {
+fn buffer_or_write_unrecognised(held: &mut String, piece: &str, out: &mut Writer<'_>) {
     if held.len() + piece.len() <= ASSEMBLED_TEXT_BYTES_MAX {
         held.push_str(piece);
     } else {

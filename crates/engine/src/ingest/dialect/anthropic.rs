@@ -88,7 +88,7 @@ impl Dialect for Anthropic {
     const MODE: TextMode = TextMode::Incremental;
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
-        match probe.kind() {
+        match probe.type_text() {
             // Other dialects also send `message_start`, but their messages have no `type`.
             "message_start" => Likeness::yes_if(
                 probe.nested_text("message", "type").as_deref() == Some("message")
@@ -130,7 +130,7 @@ impl Dialect for Anthropic {
             }
             "message_delta" => {
                 if let Some(usage) = line.usage {
-                    out.update_round_usage(parse_usage(usage));
+                    out.update_or_emit_round_usage(parse_usage(usage));
                 }
                 let delta = line.delta.unwrap_or_default();
                 out.append_unknown_fields(&delta.unknown);
@@ -142,7 +142,7 @@ impl Dialect for Anthropic {
             "message" => self.apply_whole_message(&line, out),
             "error" => {
                 let words = line.error.or(line.message).map(parse_error_message);
-                out.report_failed(
+                out.report_failed_and_end_text(
                     FailureReason::Error,
                     words.as_deref().unwrap_or("unknown error"),
                 );
@@ -170,10 +170,13 @@ impl Anthropic {
         if !again {
             self.open_blocks.clear();
             id.clone_into(&mut self.message_id);
-            out.start_round(message.model.as_deref(), Some(id).filter(|id| !id.is_empty()));
+            out.start_round_or_end_run(
+                message.model.as_deref(),
+                Some(id).filter(|id| !id.is_empty()),
+            );
         }
         if let Some(usage) = message.usage {
-            out.update_round_usage(parse_usage(usage));
+            out.update_or_emit_round_usage(parse_usage(usage));
         }
         for block in message.content.map(array_elements).unwrap_or_default() {
             self.apply_whole_block(block, out);
@@ -191,12 +194,12 @@ impl Anthropic {
 
     /// Writes a reply that arrives as one object.
     fn apply_whole_message(&mut self, line: &FramePayload<'_>, out: &mut Writer<'_>) {
-        out.start_round(line.model.as_deref(), line.id.as_deref());
+        out.start_round_or_end_run(line.model.as_deref(), line.id.as_deref());
         for block in line.content.map(array_elements).unwrap_or_default() {
             self.apply_whole_block(block, out);
         }
         if let Some(usage) = line.usage {
-            out.update_round_usage(parse_usage(usage));
+            out.update_or_emit_round_usage(parse_usage(usage));
         }
         match &line.stop_reason {
             Some(reason) => apply_stop_reason(reason, line.stop_details, out),
@@ -230,7 +233,7 @@ impl Anthropic {
             }
             "signature_delta" => {
                 let signature = delta.signature.as_deref().unwrap_or("");
-                out.seal_reasoning(|| json_object_of_strings(&[("signature", signature)]));
+                out.append_reasoning_seal(|| json_object_of_strings(&[("signature", signature)]));
             }
             _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }
@@ -263,7 +266,7 @@ pub(super) fn fail_refused(details: Option<&RawValue>, out: &mut Writer<'_>) {
     let words = details
         .and_then(|raw| Details::from_raw(raw)?.explanation)
         .map_or(Cow::Borrowed("the model refused"), string_or_json);
-    out.report_failed(FailureReason::Refused, &words);
+    out.report_failed_and_end_text(FailureReason::Refused, &words);
 }
 
 /// Reads a `usage` object; missing numbers stay `None`.

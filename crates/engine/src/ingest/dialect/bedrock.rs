@@ -107,7 +107,7 @@ impl Dialect for Bedrock {
         if sure {
             return Likeness::Yes;
         }
-        let quiet = probe.kind().is_empty() && probe.text_member("message").is_some();
+        let quiet = probe.type_text().is_empty() && probe.text_member("message").is_some();
         Likeness::maybe_if(probe.has_nested("metadata", "usage") || quiet)
     }
 
@@ -128,12 +128,12 @@ impl Dialect for Bedrock {
         } else if let Some(stop) = line.message_stop {
             self.stop_message(stop, out);
         } else if let Some(metadata) = line.metadata {
-            out.update_round_usage(parse_metadata_usage(metadata));
+            out.update_or_emit_round_usage(parse_metadata_usage(metadata));
         } else if let Some(output) = line.output {
             self.apply_whole_reply(output, line.usage, out)?;
             apply_stop_reason(line.stop_reason.as_deref().unwrap_or(""), out);
         } else if let Some(words) = line.message {
-            out.report_failed(FailureReason::Error, &words);
+            out.report_failed_and_end_text(FailureReason::Error, &words);
         } else {
             out.append_unrecognised(UnrecognisedReason::Frame, frame.data);
             return Ok(());
@@ -149,13 +149,13 @@ impl Bedrock {
         if self.reply_state == ReplyState::Waiting {
             self.reply_state = ReplyState::Replying;
             self.open_blocks.clear();
-            out.start_round(None, None);
+            out.start_round_or_end_run(None, None);
         }
     }
 
     /// Fails the run with the message of an exception event.
     fn apply_exception(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        out.report_failed(FailureReason::Error, &exception_message(raw));
+        out.report_failed_and_end_text(FailureReason::Error, &exception_message(raw));
         self.reply_state = ReplyState::Waiting;
     }
 
@@ -191,7 +191,7 @@ impl Bedrock {
             self.stop_block(WHOLE, out);
         }
         if let Some(usage) = usage {
-            out.update_round_usage(USAGE.parse(usage));
+            out.update_or_emit_round_usage(USAGE.parse_usage_by_names(usage));
         }
         self.reply_state = ReplyState::Waiting;
         Ok(())
@@ -350,7 +350,7 @@ impl Bedrock {
         out.end_reasoning();
         let Some(block) = self.open_blocks.remove(index) else { return };
         match block {
-            BlockKind::Call { step } => out.mark_tool_ready(step),
+            BlockKind::Call { step } => out.emit_tool_ready_once(step),
             BlockKind::Result { step, outcome } => out.end_tool(step, outcome, None),
             BlockKind::Redacted => {}
         }

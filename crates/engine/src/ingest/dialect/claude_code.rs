@@ -22,7 +22,7 @@ pub(crate) struct ClaudeCode {
 
 static VARIANT: StreamJsonVariant = StreamJsonVariant {
     repeat_matching: RepeatMatching::ById,
-    tool_start: ClientToolMapper(tool_start),
+    tool_start: ClientToolMapper(build_tool_start),
     ignored_fields: &[
         "additional_directories",
         "analytics_disabled",
@@ -111,7 +111,7 @@ impl Dialect for ClaudeCode {
     const MODE: TextMode = TextMode::Incremental;
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
-        let of_claude = match probe.kind() {
+        let of_claude = match probe.type_text() {
             "system" => {
                 probe.has("claude_code_version")
                     || (probe.has_all(["tools", "mcp_servers"]) && !probe.has("qwen_code_version"))
@@ -145,7 +145,7 @@ impl Dialect for ClaudeCode {
 
 /// True if the frame has the shape of a `stream-json` line, which other agents print too.
 fn is_stream_json_frame(probe: &Probe<'_>) -> bool {
-    match probe.kind() {
+    match probe.type_text() {
         "stream_event" => probe.has("event"),
         "assistant" | "user" => probe.has_nested("message", "content"),
         "system" | "result" => probe.has("subtype"),
@@ -154,7 +154,7 @@ fn is_stream_json_frame(probe: &Probe<'_>) -> bool {
 }
 
 /// Tool start of a call, with the kind by the tool's name.
-fn tool_start<'a>(call: &'a str, name: &'a str) -> ToolStart<'a> {
+fn build_tool_start<'a>(call: &'a str, name: &'a str) -> ToolStart<'a> {
     let kind = match name {
         "Bash" | "BashOutput" | "KillShell" | "PowerShell" | "Monitor" => ToolKind::Command,
         "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => ToolKind::Edit,
@@ -163,12 +163,12 @@ fn tool_start<'a>(call: &'a str, name: &'a str) -> ToolStart<'a> {
         "WebSearch" => ToolKind::WebSearch,
         _ => ToolKind::Builtin,
     };
-    mcp_tool_start(call, name)
+    build_mcp_tool_start(call, name)
         .unwrap_or(ToolStart { kind, ..ToolStart::client_function(call, name) })
 }
 
 /// Tool start of an MCP call; `None` unless the name is `mcp__server__tool`.
-pub(super) fn mcp_tool_start<'a>(call: &'a str, name: &'a str) -> Option<ToolStart<'a>> {
+pub(super) fn build_mcp_tool_start<'a>(call: &'a str, name: &'a str) -> Option<ToolStart<'a>> {
     let (server, _) = name.strip_prefix("mcp__")?.split_once("__")?;
     let tool = ToolStart::client_function(call, name);
     Some(ToolStart { kind: ToolKind::Mcp, server: Some(server), ..tool })

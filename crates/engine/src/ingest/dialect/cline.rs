@@ -87,7 +87,7 @@ impl Dialect for Cline {
     const MODE: TextMode = TextMode::Incremental;
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
-        Likeness::yes_if(match probe.kind() {
+        Likeness::yes_if(match probe.type_text() {
             "agent_event" => probe.has_nested("event", "type"),
             "run_result" => probe.has_all(["finishReason", "iterations"]),
             _ => false,
@@ -111,20 +111,23 @@ impl Dialect for Cline {
             return Ok(());
         }
         if let Some(usage) = line.totals.or(line.usage) {
-            self.total_usage.get_or_insert_default().update(parse_usage(usage));
+            self.total_usage.get_or_insert_default().overwrite_reported_numbers(parse_usage(usage));
         }
         if let Some(reason) = &line.finish_reason {
-            self.end_run(reason, line.text.as_deref().unwrap_or(""), out);
-            self.write_total_usage(out);
+            self.report_run_end_once(reason, line.text.as_deref().unwrap_or(""), out);
+            self.take_and_write_total_usage(out);
         } else {
             let words = line.error.or(line.message).map(parse_error_message);
-            out.report_failed(FailureReason::Error, words.as_deref().unwrap_or("unnamed error"));
+            out.report_failed_and_end_text(
+                FailureReason::Error,
+                words.as_deref().unwrap_or("unnamed error"),
+            );
         }
         Ok(())
     }
 
     fn finish(&mut self, out: &mut Writer<'_>) {
-        self.write_total_usage(out);
+        self.take_and_write_total_usage(out);
         self.messages.finish(out);
     }
 }
@@ -141,28 +144,30 @@ impl Cline {
                 out.end_round(
                     std::mem::take(&mut self.round_had_tools).then_some(StopReason::Tools),
                 );
-                out.start_round(None, None);
+                out.start_round_or_end_run(None, None);
                 (self.text_streamed, self.reasoning_streamed) = (Streamed::No, Streamed::No);
             }
             ("iteration_end", _) => self.round_had_tools = event.had_tools == Some(true),
             (step @ ("content_start" | "content_update" | "content_end"), "text" | "reasoning") => {
-                self.apply_content(step, content, event, out);
+                self.apply_text_or_reasoning(step, content, event, out);
             }
             (step, "tool") => self.apply_tool_event(step, event, out),
-            ("usage", _) => out.update_round_usage(parse_usage(raw)),
+            ("usage", _) => out.update_or_emit_round_usage(parse_usage(raw)),
             ("done", _) => {
                 if let Some(usage) = event.usage {
-                    self.total_usage.get_or_insert_default().update(parse_usage(usage));
+                    self.total_usage
+                        .get_or_insert_default()
+                        .overwrite_reported_numbers(parse_usage(usage));
                 }
                 let reason = event.reason.as_deref().unwrap_or("");
-                self.end_run(reason, event.text.as_deref().unwrap_or(""), out);
+                self.report_run_end_once(reason, event.text.as_deref().unwrap_or(""), out);
             }
             ("error", _) => {
                 let words =
                     event.error.or(event.message).map(parse_error_message).unwrap_or_default();
                 match event.recoverable {
                     Some(true) => out.append_notice(NoticeLevel::Warning, &words),
-                    _ => out.report_failed(FailureReason::Error, &words),
+                    _ => out.report_failed_and_end_text(FailureReason::Error, &words),
                 }
             }
             ("notice", _) => {
@@ -174,7 +179,7 @@ impl Cline {
     }
 
     /// Applies a text or reasoning event; writes a whole only if no delta arrived.
-    fn apply_content(
+    fn apply_text_or_reasoning(
         &mut self,
         step: &str,
         content: &str,
@@ -214,20 +219,24 @@ impl Cline {
     }
 
     /// Reports the end of the run, once: `run_result` repeats `done`.
-    fn end_run(&mut self, reason: &str, text: &str, out: &mut Writer<'_>) {
+    fn report_run_end_once(&mut self, reason: &str, text: &str, out: &mut Writer<'_>) {
         const RECORDED: &str = "Submission recorded (verified): ";
         if std::mem::replace(&mut self.has_ended, true) {
             return;
         }
         if reason == "completed" {
-            out.declare_final_text(text.strip_prefix(RECORDED).unwrap_or(text));
+            out.declare_or_append_final_text(text.strip_prefix(RECORDED).unwrap_or(text));
         }
         match reason {
             "completed" => out.report_completed(StopReason::End),
-            "aborted" | "cancelled" => out.report_cancelled(text),
-            "max_iterations" => out.report_failed(FailureReason::Limit, "too many turns"),
-            "mistake_limit" => out.report_failed(FailureReason::Limit, "too many mistakes"),
-            "error" | "failed" => out.report_failed(FailureReason::Error, text),
+            "aborted" | "cancelled" => out.report_cancelled_and_end_text(text),
+            "max_iterations" => {
+                out.report_failed_and_end_text(FailureReason::Limit, "too many turns");
+            }
+            "mistake_limit" => {
+                out.report_failed_and_end_text(FailureReason::Limit, "too many mistakes");
+            }
+            "error" | "failed" => out.report_failed_and_end_text(FailureReason::Error, text),
             _ => out.report_completed(StopReason::Other),
         }
     }
@@ -250,7 +259,7 @@ impl Cline {
                 ..ToolStart::client_function(call, name)
             })
         });
-        write_tool_event(id, step, event, out);
+        write_event_to_tool_step(id, step, event, out);
         if step == "content_end" {
             self.calls_without_id.retain(|&(_, open)| open != id);
         } else if call.is_empty() && known.is_none() && name.len() <= FOREIGN_ID_BYTES_MAX {
@@ -260,7 +269,7 @@ impl Cline {
     }
 
     /// Writes the total usage of the run, and forgets it.
-    fn write_total_usage(&mut self, out: &mut Writer<'_>) {
+    fn take_and_write_total_usage(&mut self, out: &mut Writer<'_>) {
         if let Some(usage) = self.total_usage.take() {
             out.emit_run_usage(usage);
         }
@@ -268,10 +277,10 @@ impl Cline {
 }
 
 /// Writes the input, update and result of a tool event.
-fn write_tool_event(id: StepId, step: &str, event: &AgentEvent<'_>, out: &mut Writer<'_>) {
+fn write_event_to_tool_step(id: StepId, step: &str, event: &AgentEvent<'_>, out: &mut Writer<'_>) {
     if let Some(input) = event.input {
-        out.set_arguments(id, &string_or_json(input));
-        out.mark_tool_ready(id);
+        out.replace_arguments_if_changed(id, &string_or_json(input));
+        out.emit_tool_ready_once(id);
     }
     if let Some(update) = event.update {
         object! { Update { chunk; skip _ } }

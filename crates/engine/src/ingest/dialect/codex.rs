@@ -16,13 +16,13 @@ use crate::ingest::probe::{Likeness, Probe};
 use crate::run::{Fingerprint, RoundBoundaries, ToolStart, Writer};
 
 use super::openai_chat::parse_error_message;
-use super::shared::cli_agent::{LastModelOutput, PendingError, client_tool_start};
+use super::shared::calls_without_id::CallMatcher;
+use super::shared::cli_agent::{LastModelOutput, PendingError, build_client_tool_start};
 use super::shared::codex_results::{
-    RetryNotice, end_command_step, end_mcp_step, tool_outcome, write_agent_messages,
+    RetryNotice, end_command_step, tool_outcome, write_mcp_result_and_end, write_sub_agent_messages,
 };
 use super::shared::message_drafts::{MessageDrafts, WholeTextEffect};
 use super::shared::shown_items::{ShownDiff, ShownItemKey, ShownItems};
-use super::shared::unnamed_calls::CallMatcher;
 use super::shared::usage::UsageNames;
 use super::{Dialect, Unreadable};
 
@@ -95,7 +95,7 @@ impl Dialect for Codex {
     const MODE: TextMode = TextMode::Cumulative;
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
-        match probe.kind() {
+        match probe.type_text() {
             "thread.started" => Likeness::yes_if(probe.has("thread_id")),
             "turn.started" | "turn.completed" | "turn.failed" => Likeness::Yes,
             "item.started" | "item.updated" | "item.completed" => {
@@ -112,49 +112,52 @@ impl Dialect for Codex {
         out.append_unknown_fields(&line.unknown);
         let item = line.item.unwrap_or_default();
         if !matches!(line.kind.as_deref(), Some("error" | "turn.failed")) {
-            self.pending_error.report_held(out);
+            self.pending_error.write_held_error_notice(out);
         }
         match line.kind.as_deref().unwrap_or("") {
             "thread.started" => {}
             "turn.started" => {
                 *self = Codex::default();
-                out.start_round(None, None);
+                out.start_round_or_end_run(None, None);
             }
             "item.started" => self.apply_item(ItemStage::Started, &item, frame.data, out),
             "item.updated" => self.apply_item(ItemStage::Updated, &item, frame.data, out),
             "item.completed" => self.apply_item(ItemStage::Completed, &item, frame.data, out),
             "turn.completed" => {
                 if let Some(usage) = line.usage {
-                    out.emit_run_usage(USAGE.parse(usage));
+                    out.emit_run_usage(USAGE.parse_usage_by_names(usage));
                 }
-                self.drafts.finish_all(out);
-                self.last_output.complete_run(StopReason::End, out);
+                self.drafts.merge_all_pieces(out);
+                self.last_output.ensure_last_round_and_complete(StopReason::End, out);
             }
             "turn.failed" => {
                 let words = line.error.map(parse_error_message);
                 let words = words.as_deref().unwrap_or("the turn failed");
-                self.pending_error.report_unless_same(words, out);
-                out.report_failed(FailureReason::Error, words);
+                self.pending_error.write_held_error_unless_repeated(words, out);
+                out.report_failed_and_end_text(FailureReason::Error, words);
             }
-            "error" => self.apply_error(&line.message.map(string_or_json).unwrap_or_default(), out),
+            "error" => self.write_retry_or_hold_error(
+                &line.message.map(string_or_json).unwrap_or_default(),
+                out,
+            ),
             _ => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
         }
         Ok(())
     }
 
     fn finish(&mut self, out: &mut Writer<'_>) {
-        self.drafts.finish_all(out);
-        self.pending_error.finish(out);
+        self.drafts.merge_all_pieces(out);
+        self.pending_error.fail_run_unless_ended(out);
     }
 }
 
 impl Codex {
     /// Writes a retry notice, or holds the error.
-    fn apply_error(&mut self, words: &str, out: &mut Writer<'_>) {
+    fn write_retry_or_hold_error(&mut self, words: &str, out: &mut Writer<'_>) {
         if let Some(retry) = RetryNotice::parse(words) {
             retry.write_retry(words, out);
         } else {
-            self.pending_error.hold_error(words, out);
+            self.pending_error.hold_error_and_write_previous(words, out);
         }
     }
 
@@ -166,13 +169,13 @@ impl Codex {
             "reasoning" => self.apply_reasoning(stage, item, out),
             // Tools: a repeated line is one end.
             _ if stage == ItemStage::Completed
-                && self.calls.check_repeated_end(item_id(item), raw) => {}
+                && self.calls.record_end_and_detect_repeat(item_id(item), raw) => {}
             "command_execution" => self.apply_command(stage, item, out),
             "file_change" => self.apply_file_change(stage, item, out),
             "mcp_tool_call" => self.apply_mcp_call(stage, item, out),
             "collab_tool_call" => self.apply_collab_call(stage, item, out),
             "web_search" => self.apply_web_search(stage, item, out),
-            "todo_list" => self.apply_todo_list(stage, item, out),
+            "todo_list" => self.write_todo_list_as_call(stage, item, out),
             "error" => {
                 out.append_notice(NoticeLevel::Warning, item.message.as_deref().unwrap_or(""));
             }
@@ -184,7 +187,7 @@ impl Codex {
     fn apply_message(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
         let key = Fingerprint::from_text(item_id(item));
         let text = item.text.as_deref().unwrap_or("");
-        if key.is_empty() && !self.drafts.is_current(key) {
+        if key.is_blank() && !self.drafts.is_current(key) {
             self.texts.remove(key);
         }
         if stage != ItemStage::Completed && self.texts.is_finished(key) {
@@ -194,7 +197,7 @@ impl Codex {
             self.apply_whole_text(key, text, out);
         }
         if stage == ItemStage::Completed {
-            self.drafts.finish_message(key, out);
+            self.drafts.finish_and_merge_message(key, out);
             self.texts.finish_item(key);
         }
     }
@@ -205,7 +208,7 @@ impl Codex {
         if forgotten && self.texts.diff_whole_text(key, text) == ShownDiff::Unchanged {
             return;
         }
-        self.texts.set_text(key, text);
+        self.texts.record_whole_text(key, text);
         if self.drafts.apply_whole_text(key, None, text, out) != WholeTextEffect::Unchanged {
             self.last_output = LastModelOutput::Text;
         }
@@ -216,7 +219,7 @@ impl Codex {
         let key = Fingerprint::from_text(item_id(item));
         let text = item.text.as_deref().unwrap_or("");
         let thinking = self.open_reasoning == Some(key);
-        if key.is_empty() && !thinking {
+        if key.is_blank() && !thinking {
             self.thoughts.remove(key);
         }
         if stage != ItemStage::Completed && self.thoughts.is_finished(key) {
@@ -233,7 +236,7 @@ impl Codex {
             self.open_reasoning = Some(key);
         }
         out.append_reasoning(fresh, ReasoningOrigin::Summary);
-        self.thoughts.set_text(key, text);
+        self.thoughts.record_whole_text(key, text);
         if stage == ItemStage::Completed {
             if self.open_reasoning == Some(key) {
                 out.end_reasoning();
@@ -244,7 +247,7 @@ impl Codex {
     }
 
     /// Finds the item's step, or starts it, and sets its arguments.
-    fn find_or_start_step(
+    fn find_or_start_step_with_arguments(
         &mut self,
         stage: ItemStage,
         item: &Item<'_>,
@@ -254,43 +257,43 @@ impl Codex {
     ) -> StepId {
         let tool = ToolStart { call: item_id(item), ..tool };
         let known = match stage {
-            ItemStage::Started => CallMatcher::open_step_of_started(tool, out),
+            ItemStage::Started => CallMatcher::find_open_step_by_id(tool, out),
             ItemStage::Updated | ItemStage::Completed => {
-                self.calls.open_step_of(tool, arguments, out)
+                self.calls.find_open_step_of_call(tool, arguments, out)
             }
         };
         let step = known.unwrap_or_else(|| {
             self.open_reasoning = None;
             self.last_output = LastModelOutput::ToolCall;
             let step = out.start_tool(tool);
-            self.calls.record_call(tool, arguments, step);
+            self.calls.record_call_without_id(tool, arguments, step);
             step
         });
-        out.set_arguments(step, arguments);
+        out.replace_arguments_if_changed(step, arguments);
         step
     }
 
     /// Applies a command item.
     fn apply_command(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
-        let tool = client_tool_start("command_execution", ToolKind::Command);
+        let tool = build_client_tool_start("command_execution", ToolKind::Command);
         let arguments = json_object_of_members(&[("command", item.command)]);
-        let step = self.find_or_start_step(stage, item, tool, &arguments, out);
-        out.mark_tool_ready(step);
+        let step = self.find_or_start_step_with_arguments(stage, item, tool, &arguments, out);
+        out.emit_tool_ready_once(step);
         let output = item.aggregated_output.as_deref().unwrap_or("");
         if stage == ItemStage::Completed {
             out.append_final_output(step, output);
             end_command_step(step, item.status.as_deref(), item.exit_code, out);
         } else {
-            out.append_cumulative_output(step, output);
+            out.append_cumulative_output_if_continued(step, output);
         }
     }
 
     /// Applies a file change item.
     fn apply_file_change(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
-        let tool = client_tool_start("file_change", ToolKind::Edit);
+        let tool = build_client_tool_start("file_change", ToolKind::Edit);
         let arguments = json_object_of_members(&[("changes", item.changes)]);
-        let step = self.find_or_start_step(stage, item, tool, &arguments, out);
-        out.mark_tool_ready(step);
+        let step = self.find_or_start_step_with_arguments(stage, item, tool, &arguments, out);
+        out.emit_tool_ready_once(step);
         if stage == ItemStage::Completed {
             out.end_tool(step, tool_outcome(item.status.as_deref()), None);
         }
@@ -299,13 +302,15 @@ impl Codex {
     /// Applies an MCP call item.
     fn apply_mcp_call(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
         let name = item.tool.as_deref().unwrap_or("");
-        let tool =
-            ToolStart { server: item.server.as_deref(), ..client_tool_start(name, ToolKind::Mcp) };
+        let tool = ToolStart {
+            server: item.server.as_deref(),
+            ..build_client_tool_start(name, ToolKind::Mcp)
+        };
         let arguments = item.arguments.map_or("", RawValue::get);
-        let step = self.find_or_start_step(stage, item, tool, arguments, out);
-        out.mark_tool_ready(step);
+        let step = self.find_or_start_step_with_arguments(stage, item, tool, arguments, out);
+        out.emit_tool_ready_once(step);
         if stage == ItemStage::Completed {
-            end_mcp_step(step, item.status.as_deref(), item.result, item.error, out);
+            write_mcp_result_and_end(step, item.status.as_deref(), item.result, item.error, out);
         }
     }
 
@@ -313,17 +318,17 @@ impl Codex {
     fn apply_collab_call(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
         let name = item.tool.as_deref().unwrap_or("collab");
         let arguments = json_object_of_members(&[("prompt", item.prompt)]);
-        let step = self.find_or_start_step(
+        let step = self.find_or_start_step_with_arguments(
             stage,
             item,
-            client_tool_start(name, ToolKind::Agent),
+            build_client_tool_start(name, ToolKind::Agent),
             &arguments,
             out,
         );
-        out.mark_tool_ready(step);
+        out.emit_tool_ready_once(step);
         if stage == ItemStage::Completed {
             if let Some(states) = item.agents_states {
-                write_agent_messages(step, states, out);
+                write_sub_agent_messages(step, states, out);
             }
             out.end_tool(step, tool_outcome(item.status.as_deref()), None);
         }
@@ -333,14 +338,14 @@ impl Codex {
     fn apply_web_search(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
         let tool = ToolStart::provider_tool("", "web_search", ToolKind::WebSearch);
         let arguments = json_object_of_members(&[("query", item.query), ("action", item.action)]);
-        let step = self.find_or_start_step(stage, item, tool, &arguments, out);
+        let step = self.find_or_start_step_with_arguments(stage, item, tool, &arguments, out);
         if stage == ItemStage::Completed {
             out.end_tool(step, ToolOutcome::Succeeded, None);
         }
     }
 
     /// Writes each new version of the to-do list as one finished call.
-    fn apply_todo_list(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
+    fn write_todo_list_as_call(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
         let items = json_object_of_members(&[("items", item.items)]);
         let is_repeat = stage == ItemStage::Completed && !self.last_todo_list.is_empty();
         if is_repeat || items == self.last_todo_list {
@@ -348,8 +353,8 @@ impl Codex {
         }
         // A list has no result for the model to answer, so the last output stays.
         let voice = self.last_output;
-        let tool = client_tool_start("todo_list", ToolKind::Builtin);
-        let step = self.find_or_start_step(stage, item, tool, &items, out);
+        let tool = build_client_tool_start("todo_list", ToolKind::Builtin);
+        let step = self.find_or_start_step_with_arguments(stage, item, tool, &items, out);
         self.last_output = voice;
         out.end_tool(step, ToolOutcome::Succeeded, None);
         self.last_todo_list = items;

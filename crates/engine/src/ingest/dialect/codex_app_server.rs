@@ -23,9 +23,9 @@ use crate::ingest::probe::{Likeness, Probe};
 use crate::run::{Fingerprint, RoundBoundaries, Writer};
 
 use super::openai_chat::parse_error_message;
+use super::shared::calls_without_id::CallMatcher;
 use super::shared::cli_agent::{LastModelOutput, PendingError};
 use super::shared::shown_items::ShownItemKey;
-use super::shared::unnamed_calls::CallMatcher;
 use super::{Dialect, Unreadable};
 
 use asks::OpenAsk;
@@ -161,7 +161,7 @@ impl Dialect for CodexAppServer {
             return Ok(());
         }
         if method.starts_with("item/") {
-            self.pending_error.report_held(out);
+            self.pending_error.write_held_error_notice(out);
         }
         match message.id {
             Some(id) if let Some(at) = params.started_at => {
@@ -177,7 +177,7 @@ impl Dialect for CodexAppServer {
 
     fn finish(&mut self, out: &mut Writer<'_>) {
         self.thread_texts.finish_messages(out);
-        self.pending_error.finish(out);
+        self.pending_error.fail_run_unless_ended(out);
     }
 }
 
@@ -188,7 +188,7 @@ impl CodexAppServer {
         match (message.result, message.error) {
             (Some(result), _) => self.apply_answer(&id, result, frame.origin, out),
             (None, Some(error)) if frame.origin == FrameOrigin::Agent => {
-                self.pending_error.hold_error(&parse_error_message(error), out);
+                self.pending_error.hold_error_and_write_previous(&parse_error_message(error), out);
             }
             (None, Some(_)) => {}
             (None, None) => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
@@ -249,14 +249,14 @@ impl CodexAppServer {
             }
             "turn/started" => self.apply_turn_started(params, out),
             "turn/completed" => self.apply_turn_completed(params, out),
-            "turn/plan/updated" => self.apply_plan(params, out),
+            "turn/plan/updated" => self.write_plan_as_call(params, out),
             "thread/tokenUsage/updated" => self.apply_token_usage(params, out),
             "thread/compacted" => {
                 if self.compaction_source == CompactionSource::Notification {
-                    out.append_event(Event::HistoryCompacted { summary: None });
+                    out.append_stateless_event(Event::HistoryCompacted { summary: None });
                 }
             }
-            "error" => self.apply_error(params, out),
+            "error" => self.withdraw_for_retry_or_hold_error(params, out),
             "warning" | "configWarning" | "guardianWarning" | "deprecationNotice" => {
                 out.append_notice(NoticeLevel::Warning, &message_text(params));
             }
@@ -273,7 +273,7 @@ impl CodexAppServer {
     }
 
     /// True if the message is about the main thread, or names no thread.
-    fn is_main_thread(&self, params: &Params<'_>) -> bool {
+    fn is_about_main_thread(&self, params: &Params<'_>) -> bool {
         let thread = params.thread_id.as_deref().unwrap_or("");
         thread.is_empty() || self.main_thread.is_empty() || thread == self.main_thread
     }
@@ -294,7 +294,10 @@ fn write_tool_update(method: &str, params: &Params<'_>, raw: &str, out: &mut Wri
     };
     match method {
         "item/fileChange/patchUpdated" => {
-            out.set_arguments(step, &json_object_of_members(&[("changes", params.changes)]));
+            out.replace_arguments_if_changed(
+                step,
+                &json_object_of_members(&[("changes", params.changes)]),
+            );
         }
         "item/mcpToolCall/progress" => out.append_tool_progress(step, &message_text(params)),
         _ => out.append_output(step, params.delta.as_deref().unwrap_or("")),

@@ -73,7 +73,7 @@ impl Dialect for Cohere {
     const MODE: TextMode = TextMode::Incremental;
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
-        match probe.kind() {
+        match probe.type_text() {
             "message-start" | "content-start" | "content-delta" | "tool-plan-delta"
             | "tool-call-start" | "tool-call-delta" | "citation-start" => {
                 Likeness::yes_if(probe.has_nested("delta", "message"))
@@ -99,7 +99,7 @@ impl Dialect for Cohere {
         );
         if speaks && out.has_reported_end() {
             // Content after the end of a reply starts another one.
-            out.start_round(None, None);
+            out.start_round_or_end_run(None, None);
         }
         match kind {
             "content-delta" | "content-start" => write_content(message.content, out)?,
@@ -110,27 +110,27 @@ impl Dialect for Cohere {
                     ReasoningOrigin::Native,
                 );
             }
-            "tool-call-start" => self.open_call(index, message.tool_calls, out)?,
+            "tool-call-start" => self.start_call_at_index(index, message.tool_calls, out)?,
             "tool-call-delta" => {
-                if !self.append_call_arguments(index, message.tool_calls, out)? {
+                if !self.try_append_call_arguments(index, message.tool_calls, out)? {
                     out.append_unrecognised(UnrecognisedReason::Late, frame.data);
                 }
             }
             "tool-call-end" => {
                 if let Some(step) = self.open_calls.remove(index) {
-                    out.mark_tool_ready(step);
+                    out.emit_tool_ready_once(step);
                 }
             }
             "citation-start" => write_citations(message.citations, out),
             "citation-end" | "debug" => {}
             "message-start" => {
                 self.open_calls.clear();
-                out.start_round(None, line.id.as_deref());
+                out.start_round_or_end_run(None, line.id.as_deref());
             }
             "message-end" => {
                 self.open_calls.clear();
                 if let Some(usage) = delta.usage {
-                    out.update_round_usage(parse_usage(usage));
+                    out.update_or_emit_round_usage(parse_usage(usage));
                 }
                 apply_finish_reason(delta.finish_reason.as_deref().unwrap_or(""), delta.error, out);
             }
@@ -152,19 +152,19 @@ impl Dialect for Cohere {
 
 impl Cohere {
     /// Starts the tool step of the call at `index` and keeps it for later arguments.
-    fn open_call(
+    fn start_call_at_index(
         &mut self,
         index: u64,
         call: Option<&RawValue>,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
-        let step = write_tool_call(call.ok_or(Unreadable)?, out)?;
+        let step = start_call_with_arguments(call.ok_or(Unreadable)?, out)?;
         self.open_calls.insert(index, step);
         Ok(())
     }
 
     /// Appends arguments to the call at `index`; returns false if no such call is open.
-    fn append_call_arguments(
+    fn try_append_call_arguments(
         &self,
         index: u64,
         delta: Option<&RawValue>,
@@ -194,12 +194,12 @@ fn write_whole_reply(
     out: &mut Writer<'_>,
 ) -> Result<(), Unreadable> {
     if let Some(words) = as_string(message) {
-        out.report_failed(FailureReason::Error, &words);
+        out.report_failed_and_end_text(FailureReason::Error, &words);
         return Ok(());
     }
     let message: Message<'_> = parse_json(message)?;
     out.append_unknown_fields(&message.unknown);
-    out.start_round(None, id);
+    out.start_round_or_end_run(None, id);
     out.append_reasoning(message.tool_plan.as_deref().unwrap_or(""), ReasoningOrigin::Native);
     match message.content.map(|raw| (raw, as_string(raw))) {
         Some((_, Some(text))) => out.append_text(&text),
@@ -212,11 +212,11 @@ fn write_whole_reply(
     }
     write_citations(message.citations, out);
     for call in message.tool_calls.map(array_elements).unwrap_or_default() {
-        let step = write_tool_call(call, out)?;
-        out.mark_tool_ready(step);
+        let step = start_call_with_arguments(call, out)?;
+        out.emit_tool_ready_once(step);
     }
     if let Some(usage) = usage {
-        out.update_round_usage(parse_usage(usage));
+        out.update_or_emit_round_usage(parse_usage(usage));
     }
     apply_finish_reason(reason.unwrap_or(""), None, out);
     Ok(())
@@ -237,7 +237,7 @@ fn write_content(raw: Option<&RawValue>, out: &mut Writer<'_>) -> Result<(), Unr
 }
 
 /// Starts a tool step with the arguments that the call has so far.
-fn write_tool_call(raw: &RawValue, out: &mut Writer<'_>) -> Result<StepId, Unreadable> {
+fn start_call_with_arguments(raw: &RawValue, out: &mut Writer<'_>) -> Result<StepId, Unreadable> {
     let call: ToolCall<'_> = parse_json(raw)?;
     out.append_unknown_fields(&call.unknown);
     let function = call.function.unwrap_or_default();
@@ -278,11 +278,16 @@ fn apply_finish_reason(reason: &str, error: Option<&RawValue>, out: &mut Writer<
         "COMPLETE" | "STOP_SEQUENCE" => out.report_completed(StopReason::End),
         "MAX_TOKENS" | "ERROR_LIMIT" => out.report_completed(StopReason::Length),
         "TOOL_CALL" => out.report_completed(StopReason::Tools),
-        "ERROR_TOXIC" => out.report_failed(FailureReason::Refused, "reply blocked (ERROR_TOXIC)"),
-        "USER_CANCEL" => out.report_cancelled("reply cancelled"),
+        "ERROR_TOXIC" => {
+            out.report_failed_and_end_text(FailureReason::Refused, "reply blocked (ERROR_TOXIC)");
+        }
+        "USER_CANCEL" => out.report_cancelled_and_end_text("reply cancelled"),
         "ERROR" | "TIMEOUT" => {
             let words = error.map(string_or_json);
-            out.report_failed(FailureReason::Error, words.as_deref().unwrap_or(reason));
+            out.report_failed_and_end_text(
+                FailureReason::Error,
+                words.as_deref().unwrap_or(reason),
+            );
         }
         _ => out.report_completed(StopReason::Other),
     }

@@ -7,16 +7,18 @@
 //! started it.
 
 mod asks;
+mod ignored_events;
 mod tools;
+mod usage;
 
 use std::collections::VecDeque;
 
 use crate::event::{
     Event, FailureReason, NoticeLevel, ReasoningOrigin, StepId, StopReason, TextMode,
-    UnrecognisedReason, Usage,
+    UnrecognisedReason,
 };
 use crate::ingest::frame::Frame;
-use crate::ingest::json::{RawValue, Text, as_scalar, as_string, is_true, object, string_or_json};
+use crate::ingest::json::{RawValue, Text, is_true, object, string_or_json};
 use crate::ingest::probe::{Likeness, Probe};
 use crate::ingest::time::parse_iso_millis;
 use crate::run::{Fingerprint, Writer};
@@ -25,6 +27,8 @@ use super::shared::bounded::push_bounded;
 use super::shared::cli_agent::PendingError;
 use super::shared::message_drafts::MessageDrafts;
 use super::{Dialect, Unreadable};
+
+use ignored_events::is_ignored_event;
 
 /// Parser state of the `copilot` dialect.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,7 +64,7 @@ enum ModelCallState {
 const REMEMBERED_MAX: usize = 1 << 10;
 
 /// Inserts an entry and drops the oldest past the limit; returns true if it is new.
-fn insert_bounded<T: PartialEq>(list: &mut VecDeque<T>, entry: T) -> bool {
+fn insert_bounded_if_new<T: PartialEq>(list: &mut VecDeque<T>, entry: T) -> bool {
     let is_new = !list.contains(&entry);
     if is_new {
         push_bounded(list, entry, REMEMBERED_MAX);
@@ -126,8 +130,8 @@ impl Dialect for Copilot {
     fn likeness(probe: &Probe<'_>) -> Likeness {
         const GROUPS: [&str; 6] =
             ["session.", "assistant.", "tool.", "user.", "model.", "permission."];
-        let ours = GROUPS.iter().any(|group| probe.kind().starts_with(group));
-        let end = probe.kind() == "result" && probe.has_all(["sessionId", "exitCode"]);
+        let ours = GROUPS.iter().any(|group| probe.type_text().starts_with(group));
+        let end = probe.type_text() == "result" && probe.has_all(["sessionId", "exitCode"]);
         Likeness::yes_if(end || (ours && probe.has_all(["data", "id", "timestamp"])))
     }
 
@@ -143,10 +147,10 @@ impl Dialect for Copilot {
             return Ok(());
         }
         if !matches!(kind, "result" | "session.error" | "session.shutdown" | "assistant.usage") {
-            self.pending_error.report_held(out);
+            self.pending_error.write_held_error_notice(out);
         }
         if kind == "result" {
-            self.apply_result(envelope.exit_code.unwrap_or(0), out);
+            self.report_end_by_exit_code(envelope.exit_code.unwrap_or(0), out);
             return Ok(());
         }
         if kind == "assistant.usage" {
@@ -158,35 +162,35 @@ impl Dialect for Copilot {
             None => EventBody::default(),
         };
         match (envelope.agent.as_deref(), data.parent_call.as_deref()) {
-            (None, None) => self.apply_main_event(kind, &data, frame.data, out),
+            (None, None) => self.apply_main_agent_event(kind, &data, frame.data, out),
             (agent, call) => self.apply_sub_agent_event(agent, call, kind, &data, frame.data, out),
         }
         Ok(())
     }
 
     fn finish(&mut self, out: &mut Writer<'_>) {
-        self.pending_error.finish(out);
+        self.pending_error.fail_run_unless_ended(out);
     }
 }
 
 impl EventBody<'_> {
     /// Fingerprint of the message id.
-    fn message_fingerprint(&self) -> Fingerprint {
+    fn message_id_fingerprint(&self) -> Fingerprint {
         Fingerprint::from_text(self.message_id.as_deref().unwrap_or(""))
     }
 }
 
 impl TurnState {
     /// Records a whole message; returns true if it is new. One without an id always is.
-    fn record_whole_message(&mut self, data: &EventBody<'_>) -> bool {
-        let message = data.message_fingerprint();
-        message.is_empty() || insert_bounded(&mut self.whole_message_ids, message)
+    fn record_whole_message_if_new(&mut self, data: &EventBody<'_>) -> bool {
+        let message = data.message_id_fingerprint();
+        message.is_blank() || insert_bounded_if_new(&mut self.whole_message_ids, message)
     }
 }
 
 impl Copilot {
     /// Applies an event of the main agent.
-    fn apply_main_event(
+    fn apply_main_agent_event(
         &mut self,
         kind: &str,
         data: &EventBody<'_>,
@@ -201,21 +205,21 @@ impl Copilot {
             }
             "model.call_start" => {
                 self.turn.model_call = ModelCallState::Started;
-                out.start_round(data.model.as_deref(), None);
+                out.start_round_or_end_run(data.model.as_deref(), None);
             }
             "assistant.turn_end" => {
-                self.turn.drafts.finish_all(out);
+                self.turn.drafts.merge_all_pieces(out);
                 out.end_round(self.turn.stop);
             }
             "assistant.message_start" => {
                 self.ensure_round(out);
-                out.begin_message(None);
+                out.end_message_and_set_phase(None);
             }
             "assistant.message_delta" => {
                 self.ensure_round(out);
-                insert_bounded(&mut self.turn.streamed_ids, data.message_fingerprint());
+                insert_bounded_if_new(&mut self.turn.streamed_ids, data.message_id_fingerprint());
                 let text = data.delta.as_deref().unwrap_or("");
-                self.turn.drafts.append_text(data.message_fingerprint(), None, text, out);
+                self.turn.drafts.append_text(data.message_id_fingerprint(), None, text, out);
             }
             "assistant.reasoning_delta" => {
                 self.ensure_round(out);
@@ -223,19 +227,21 @@ impl Copilot {
                 let text = data.delta.as_deref().unwrap_or("");
                 out.append_reasoning(text, ReasoningOrigin::Native);
             }
-            "assistant.reasoning" => self.apply_whole_reasoning(data.content.as_deref(), out),
+            "assistant.reasoning" => {
+                self.write_reasoning_unless_known(data.content.as_deref(), out);
+            }
             "assistant.message" => self.apply_whole_message(data, out),
             _ if kind.starts_with("tool.") || kind == "assistant.tool_call_delta" => {
                 self.ensure_round(out);
                 self.apply_tool_event(kind, data, None, raw, out);
             }
-            _ => self.apply_session_event(kind, data, raw, out),
+            _ => self.apply_session_or_ask_event(kind, data, raw, out),
         }
         out.append_unknown_fields(&data.unknown);
     }
 
     /// Applies a session event or an ask.
-    fn apply_session_event(
+    fn apply_session_or_ask_event(
         &mut self,
         kind: &str,
         data: &EventBody<'_>,
@@ -245,29 +251,31 @@ impl Copilot {
         let words = data.message.map(string_or_json).unwrap_or_default();
         match kind {
             "session.error" => {
-                self.pending_error.hold_error(&words, out);
+                self.pending_error.hold_error_and_write_previous(&words, out);
             }
             "session.warning" => out.append_notice(NoticeLevel::Warning, &words),
             "session.info" => out.append_notice(NoticeLevel::Info, &words),
             "session.compaction_complete" => {
                 if data.success.is_none_or(is_true) {
                     let summary = data.summary.as_deref().map(Into::into);
-                    out.append_event(Event::HistoryCompacted { summary });
+                    out.append_stateless_event(Event::HistoryCompacted { summary });
                 }
             }
             "session.shutdown" => match data.shutdown.as_deref() {
                 Some("error") => {
                     let words = data.error_reason.as_deref().unwrap_or("the session crashed");
-                    self.pending_error.report_unless_same(words, out);
-                    out.report_failed(FailureReason::Error, words);
+                    self.pending_error.write_held_error_unless_repeated(words, out);
+                    out.report_failed_and_end_text(FailureReason::Error, words);
                 }
                 _ if !out.has_reported_end() => {
                     out.report_completed(self.turn.stop.unwrap_or(StopReason::End));
                 }
                 _ => {}
             },
-            "abort" => out.report_cancelled(&data.reason.map(string_or_json).unwrap_or_default()),
-            _ if asks::apply_ask_event(kind, data, out) => {}
+            "abort" => out.report_cancelled_and_end_text(
+                &data.reason.map(string_or_json).unwrap_or_default(),
+            ),
+            _ if asks::try_apply_ask_event(kind, data, out) => {}
             _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }
     }
@@ -276,12 +284,12 @@ impl Copilot {
     fn ensure_round(&mut self, out: &mut Writer<'_>) {
         if self.turn.model_call == ModelCallState::Awaited {
             self.turn.model_call = ModelCallState::Started;
-            out.start_round(None, None);
+            out.start_round_or_end_run(None, None);
         }
     }
 
     /// Writes whole reasoning unless the turn has reasoning.
-    fn apply_whole_reasoning(&mut self, text: Option<&str>, out: &mut Writer<'_>) {
+    fn write_reasoning_unless_known(&mut self, text: Option<&str>, out: &mut Writer<'_>) {
         let Some(text) = text.filter(|text| !text.is_empty() && !self.turn.has_reasoning) else {
             return;
         };
@@ -294,25 +302,25 @@ impl Copilot {
     /// Applies a whole message: new text, reasoning and tool requests.
     fn apply_whole_message(&mut self, data: &EventBody<'_>, out: &mut Writer<'_>) {
         self.ensure_round(out);
-        if !self.turn.record_whole_message(data) {
+        if !self.turn.record_whole_message_if_new(data) {
             return;
         }
-        let streamed = self.turn.streamed_ids.contains(&data.message_fingerprint());
+        let streamed = self.turn.streamed_ids.contains(&data.message_id_fingerprint());
         let text = data.content.as_deref().unwrap_or("");
-        let key = data.message_fingerprint();
-        let known = key.is_empty() || self.turn.drafts.text(key).is_some();
+        let key = data.message_id_fingerprint();
+        let known = key.is_blank() || self.turn.drafts.text(key).is_some();
         if streamed && known && !text.is_empty() {
             self.turn.drafts.apply_whole_text(key, None, text, out).warn_if_replaced(text, out);
-            self.turn.drafts.finish_message(key, out);
+            self.turn.drafts.finish_and_merge_message(key, out);
         }
-        self.apply_whole_reasoning(data.reasoning_text.as_deref(), out);
+        self.write_reasoning_unless_known(data.reasoning_text.as_deref(), out);
         if !streamed && !text.is_empty() {
-            out.begin_message(None);
+            out.end_message_and_set_phase(None);
             out.append_text(text);
         }
         out.end_message();
         if let Some(requests) = data.tool_requests {
-            self.apply_tool_requests(requests, None, out);
+            self.start_requested_calls(requests, None, out);
         }
         if self.turn.stop.is_none() {
             self.turn.stop = Some(StopReason::End);
@@ -320,80 +328,16 @@ impl Copilot {
     }
 
     /// Reports the end of the run by the exit code of the process.
-    fn apply_result(&mut self, exit_code: i64, out: &mut Writer<'_>) {
+    fn report_end_by_exit_code(&mut self, exit_code: i64, out: &mut Writer<'_>) {
         if exit_code == 0 {
-            self.pending_error.report_held(out);
+            self.pending_error.write_held_error_notice(out);
             out.report_completed(self.turn.stop.unwrap_or(StopReason::End));
         } else if !out.has_reported_end() {
             let words = self
                 .pending_error
                 .take_message()
                 .unwrap_or_else(|| format!("exit code {exit_code}"));
-            out.report_failed(FailureReason::Error, &words);
+            out.report_failed_and_end_text(FailureReason::Error, &words);
         }
     }
-
-    /// Writes the usage of a model call of the main agent, and keeps its stop if it is the length.
-    fn apply_usage(&mut self, data: Option<&RawValue>, agent: Option<&str>, out: &mut Writer<'_>) {
-        object! { UsageFields {
-            input = "inputTokens", output = "outputTokens", reasoning = "reasoningTokens",
-            cache_read = "cacheReadTokens", cache_write = "cacheWriteTokens",
-            finish = "finishReason",
-            ; skip _
-        } }
-        let usage = data.and_then(UsageFields::from_raw).filter(|_| agent.is_none());
-        let Some(usage) = usage else { return };
-        let UsageFields { input, output, reasoning, cache_read, cache_write, finish } = usage;
-        self.turn.stop = match finish.and_then(as_string).as_deref() {
-            Some("length") => Some(StopReason::Length),
-            _ => self.turn.stop,
-        };
-        out.update_round_usage(Usage {
-            input_tokens: input.and_then(as_scalar),
-            output_tokens: output.and_then(as_scalar),
-            reasoning_tokens: reasoning.and_then(as_scalar),
-            cache_read_tokens: cache_read.and_then(as_scalar),
-            cache_write_tokens: cache_write.and_then(as_scalar),
-            cost_usd: None,
-        });
-    }
-}
-
-/// True for known events that do not affect the run.
-fn is_ignored_event(kind: &str) -> bool {
-    const KINDS: [&str; 32] = [
-        "assistant.idle",
-        "assistant.intent",
-        "assistant.streaming_delta",
-        "capabilities.changed",
-        "hook.end",
-        "hook.start",
-        "model.call_final_result",
-        "model.call_finished",
-        "pending_messages.modified",
-        "session.background_tasks_changed",
-        "session.compaction_start",
-        "session.context_changed",
-        "session.custom_agents_updated",
-        "session.extensions_loaded",
-        "session.idle",
-        "session.mcp_server_status_changed",
-        "session.mcp_servers_loaded",
-        "session.mode_changed",
-        "session.model_change",
-        "session.plan_changed",
-        "session.resume",
-        "session.session_limits_changed",
-        "session.skills_loaded",
-        "session.start",
-        "session.task_complete",
-        "session.title_changed",
-        "session.tools_updated",
-        "session.truncation",
-        "session.usage_checkpoint",
-        "session.usage_info",
-        "skill.invoked",
-        "system.message",
-    ];
-    KINDS.contains(&kind)
 }

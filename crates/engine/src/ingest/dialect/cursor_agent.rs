@@ -23,7 +23,7 @@ use crate::run::{Fingerprint, Writer};
 use super::shared::message_drafts::MessageDrafts;
 use super::{Dialect, Unreadable};
 
-use call::{ToolCall, end_tool_step};
+use call::{ToolCall, write_output_and_end_step};
 
 /// Parser state of the `cursor-agent` dialect.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -102,7 +102,7 @@ impl Dialect for CursorAgent {
     const MODE: TextMode = TextMode::Incremental;
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
-        let of_cursor = match probe.kind() {
+        let of_cursor = match probe.type_text() {
             "system" => {
                 probe.has_all(["subtype", "apiKeySource", "permissionMode"]) && !probe.has("tools")
             }
@@ -134,7 +134,7 @@ impl Dialect for CursorAgent {
             }
             ("thinking", "completed") => out.end_reasoning(),
             ("thinking", _) => {
-                self.end_answered_round(out);
+                self.end_round_if_tools_answered(out);
                 let text = line.text.as_deref().unwrap_or("");
                 out.append_reasoning(text, ReasoningOrigin::Native);
             }
@@ -160,7 +160,7 @@ impl CursorAgent {
     }
 
     /// Ends the round if a tool has a result: the next model output is a new round.
-    fn end_answered_round(&mut self, out: &mut Writer<'_>) {
+    fn end_round_if_tools_answered(&mut self, out: &mut Writer<'_>) {
         if self.round_tools == RoundTools::Answered {
             self.round_tools = RoundTools::Pending;
             out.end_round(Some(StopReason::Tools));
@@ -176,7 +176,7 @@ impl CursorAgent {
         let text = parse_message_text(line, out)?;
         if line.at.is_some() && line.model_call.is_none() {
             self.output_mode = OutputMode::Partial;
-            self.end_answered_round(out);
+            self.end_round_if_tools_answered(out);
             if !self.draft.is_open((), out) && !text.is_empty() {
                 self.draft = MessageDrafts::default();
                 self.stretch_count += 1;
@@ -184,10 +184,10 @@ impl CursorAgent {
             self.draft.append_text((), None, &text, out);
         } else {
             // A whole message or a repeat of deltas; both end the open message.
-            self.apply_repeated_text(&text, out);
+            self.correct_and_reset_draft(&text, out);
             out.end_message();
             if self.output_mode == OutputMode::Whole {
-                self.end_answered_round(out);
+                self.end_round_if_tools_answered(out);
                 out.append_text(&text);
                 out.end_message();
             }
@@ -199,7 +199,7 @@ impl CursorAgent {
     }
 
     /// Applies the whole text of the deltas since the last repeat.
-    fn apply_repeated_text(&mut self, whole: &str, out: &mut Writer<'_>) {
+    fn correct_and_reset_draft(&mut self, whole: &str, out: &mut Writer<'_>) {
         // With several stretches it is unknown which one to correct.
         if self.stretch_count == 1 && self.draft.is_open((), out) && !whole.is_empty() {
             self.draft.apply_whole_text((), None, whole, out).warn_if_replaced(whole, out);
@@ -211,7 +211,7 @@ impl CursorAgent {
     /// Applies the `result` line: usage and the end of the run.
     fn apply_result_line(&mut self, line: &StreamLine<'_>, frame: Frame<'_>, out: &mut Writer<'_>) {
         let print = Fingerprint::from_text(frame.data);
-        if self.text_seen == TextSeen::Nothing && self.last_result.is_same_text(&print) {
+        if self.text_seen == TextSeen::Nothing && self.last_result.is_same_trimmed_text(&print) {
             return;
         }
         self.last_result = print;
@@ -223,15 +223,15 @@ impl CursorAgent {
         let subtype = line.subtype.as_deref().unwrap_or("");
         if line.is_error.is_some_and(is_true) || subtype.starts_with("error") {
             let words = line.error.map_or(text, string_or_json);
-            out.report_failed(
+            out.report_failed_and_end_text(
                 FailureReason::Error,
                 if words.is_empty() { subtype } else { &words },
             );
         } else {
             if self.round_tools == RoundTools::Answered {
                 // The last model call wrote no text: earlier text is not its reply.
-                self.end_answered_round(out);
-                out.ensure_round();
+                self.end_round_if_tools_answered(out);
+                out.ensure_round_for_new_output();
             }
             if self.text_seen == TextSeen::Nothing {
                 // `--output-format json` prints only this line.
@@ -265,8 +265,8 @@ impl CursorAgent {
         };
         let step = known.unwrap_or_else(|| {
             let model_call = Fingerprint::from_text(line.model_call.as_deref().unwrap_or(""));
-            if model_call.is_empty() || model_call != self.model_call {
-                self.end_answered_round(out);
+            if model_call.is_blank() || model_call != self.model_call {
+                self.end_round_if_tools_answered(out);
             }
             self.model_call = model_call;
             call.start_step(id, out)
@@ -276,7 +276,7 @@ impl CursorAgent {
         }
         if completed {
             self.round_tools = RoundTools::Answered;
-            end_tool_step(step, call.result, out);
+            write_output_and_end_step(step, call.result, out);
         }
         Ok(())
     }

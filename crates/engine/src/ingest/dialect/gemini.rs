@@ -100,5 +100,8 @@ fn write_failure(error: &RawValue, out: &mut Writer<'_>) {
             [error.message, error.status].map(|member| member.and_then(as_string));
         message.filter(|message| !message.is_empty()).or(status)
     });
-    out.report_failed(FailureReason::Error, &words.unwrap_or_else(|| string_or_json(error)));
+    out.report_failed_and_end_text(
+        FailureReason::Error,
+        &words.unwrap_or_else(|| string_or_json(error)),
+    );
 }

@@ -15,7 +15,7 @@ use crate::ingest::time::parse_iso_millis;
 use crate::run::{RoundBoundaries, ToolStart, Writer};
 
 use super::openai_chat::parse_error_message;
-use super::shared::cli_agent::{LastModelOutput, client_tool_start};
+use super::shared::cli_agent::{LastModelOutput, build_client_tool_start};
 use super::shared::usage::UsageNames;
 use super::{Dialect, Unreadable};
 
@@ -51,7 +51,7 @@ impl Dialect for GeminiCli {
     const MODE: TextMode = TextMode::Incremental;
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
-        let known = match probe.kind() {
+        let known = match probe.type_text() {
             "init" => probe.has_all(["session_id", "model"]),
             "message" => probe.has_all(["role", "content"]),
             "tool_use" => probe.has_all(["tool_name", "tool_id"]),
@@ -74,7 +74,7 @@ impl Dialect for GeminiCli {
             "init" => self.pending_model = line.model.map(|model| model.0.into_owned()),
             "message" => self.apply_message(&line, frame.data, out),
             "tool_use" => self.apply_tool_use(&line, out),
-            "tool_result" => write_tool_result(&line, frame.data, out),
+            "tool_result" => write_result_and_end_tool(&line, frame.data, out),
             "error" => {
                 let level = match line.severity.as_deref() {
                     Some("error") => NoticeLevel::Error,
@@ -82,7 +82,7 @@ impl Dialect for GeminiCli {
                 };
                 out.append_notice(level, &line.message.map(string_or_json).unwrap_or_default());
             }
-            "result" => self.apply_result(&line, out),
+            "result" => self.write_usage_and_report_end(&line, out),
             _ => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
         }
         Ok(())
@@ -98,16 +98,16 @@ impl GeminiCli {
                 let again = out.has_reported_end();
                 out.append_prompt(&text);
                 if again {
-                    out.start_round(None, None);
+                    out.start_round_or_end_run(None, None);
                 }
             }
             Some("assistant") => {
                 self.last_output = LastModelOutput::Text;
-                self.start_first_round(out);
+                self.start_round_if_first(out);
                 if line.delta.is_some_and(is_true) {
                     out.append_text(&text);
                 } else {
-                    out.begin_message(None);
+                    out.end_message_and_set_phase(None);
                     out.append_text(&text);
                     out.end_message();
                 }
@@ -117,46 +117,49 @@ impl GeminiCli {
     }
 
     /// Starts the first round with the model named by `init`.
-    fn start_first_round(&mut self, out: &mut Writer<'_>) {
+    fn start_round_if_first(&mut self, out: &mut Writer<'_>) {
         if let Some(model) = self.pending_model.take() {
-            out.start_round(Some(&model), None);
+            out.start_round_or_end_run(Some(&model), None);
         }
     }
 
     /// Starts a tool step.
     fn apply_tool_use(&mut self, line: &StreamLine<'_>, out: &mut Writer<'_>) {
-        self.start_first_round(out);
+        self.start_round_if_first(out);
         self.last_output = LastModelOutput::ToolCall;
         let name = line.tool_name.as_deref().unwrap_or("");
         let call = line.tool_id.as_deref().unwrap_or("");
-        let step = out.start_tool(ToolStart { call, ..client_tool_start(name, tool_kind(name)) });
+        let step =
+            out.start_tool(ToolStart { call, ..build_client_tool_start(name, tool_kind(name)) });
         if let Some(parameters) = line.parameters {
-            out.set_arguments(step, parameters.get());
+            out.replace_arguments_if_changed(step, parameters.get());
         }
-        out.mark_tool_ready(step);
+        out.emit_tool_ready_once(step);
     }
 
     /// Writes the usage and reports the end of the run.
-    fn apply_result(&mut self, line: &StreamLine<'_>, out: &mut Writer<'_>) {
+    fn write_usage_and_report_end(&mut self, line: &StreamLine<'_>, out: &mut Writer<'_>) {
         if let Some(stats) = line.stats {
-            out.emit_run_usage(USAGE.parse(stats));
+            out.emit_run_usage(USAGE.parse_usage_by_names(stats));
         }
         if line.status.as_deref() == Some("success") {
-            self.last_output.complete_run(StopReason::End, out);
+            self.last_output.ensure_last_round_and_complete(StopReason::End, out);
             return;
         }
         let words = line.error.map(parse_error_message);
         let words = words.as_deref().unwrap_or("the agent reported an error");
         match line.error.and_then(parse_error_type).as_deref() {
-            Some("FatalCancellationError") => out.report_cancelled(words),
-            Some("FatalTurnLimitedError") => out.report_failed(FailureReason::Limit, words),
-            _ => out.report_failed(FailureReason::Error, words),
+            Some("FatalCancellationError") => out.report_cancelled_and_end_text(words),
+            Some("FatalTurnLimitedError") => {
+                out.report_failed_and_end_text(FailureReason::Limit, words);
+            }
+            _ => out.report_failed_and_end_text(FailureReason::Error, words),
         }
     }
 }
 
 /// Writes the output of a tool and ends its step.
-fn write_tool_result(line: &StreamLine<'_>, raw: &str, out: &mut Writer<'_>) {
+fn write_result_and_end_tool(line: &StreamLine<'_>, raw: &str, out: &mut Writer<'_>) {
     let Some(step) = line.tool_id.as_deref().and_then(|id| out.find_open_tool(id)) else {
         out.append_unrecognised(UnrecognisedReason::Late, raw);
         return;

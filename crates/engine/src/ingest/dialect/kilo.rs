@@ -23,7 +23,7 @@ impl Dialect for Kilo {
     const MODE: TextMode = TextMode::Cumulative;
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
-        match probe.kind() {
+        match probe.type_text() {
             "say" => Likeness::yes_if(probe.has_all(["ts", "say"])),
             "ask" => Likeness::yes_if(probe.has_all(["ts", "ask"])),
             "user" | "assistant" | "system" | "error" => {

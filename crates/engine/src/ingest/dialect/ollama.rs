@@ -89,12 +89,12 @@ impl Dialect for Ollama {
         }
         out.append_unknown_fields(&line.unknown);
         if let Some(error) = line.error {
-            out.report_failed(FailureReason::Error, &string_or_json(error));
+            out.report_failed_and_end_text(FailureReason::Error, &string_or_json(error));
             self.reply_state = ReplyState::Waiting;
             return Ok(());
         }
         if self.reply_state == ReplyState::Waiting {
-            out.start_round(line.model.as_deref(), None);
+            out.start_round_or_end_run(line.model.as_deref(), None);
             self.reply_state = ReplyState::Replying { has_tool_calls: false };
         }
         if let Some(thinking) = line.thinking {
@@ -111,9 +111,9 @@ impl Dialect for Ollama {
                 ..Usage::default()
             };
             if usage != Usage::default() {
-                out.update_round_usage(usage);
+                out.update_or_emit_round_usage(usage);
             }
-            self.end_reply(line.done_reason.as_deref().unwrap_or("stop"), out);
+            self.report_completed_and_end_round(line.done_reason.as_deref().unwrap_or("stop"), out);
         }
         Ok(())
     }
@@ -147,14 +147,14 @@ impl Ollama {
         let step =
             out.start_tool(ToolStart::client_function(&id, function.name.as_deref().unwrap_or("")));
         if let Some(arguments) = function.arguments {
-            out.set_arguments(step, &string_or_json(arguments));
+            out.replace_arguments_if_changed(step, &string_or_json(arguments));
         }
-        out.mark_tool_ready(step);
+        out.emit_tool_ready_once(step);
         self.reply_state = ReplyState::Replying { has_tool_calls: true };
     }
 
     /// Ends the reply and its round with what `done_reason` means.
-    fn end_reply(&mut self, reason: &str, out: &mut Writer<'_>) {
+    fn report_completed_and_end_round(&mut self, reason: &str, out: &mut Writer<'_>) {
         let stop = match (reason, self.reply_state) {
             ("stop", ReplyState::Replying { has_tool_calls: true }) => StopReason::Tools,
             ("stop", _) => StopReason::End,

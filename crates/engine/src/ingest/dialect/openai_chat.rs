@@ -158,7 +158,7 @@ impl Dialect for OpenAiChat {
             }
         }
         if let Some(raw) = error {
-            out.report_failed(FailureReason::Error, &parse_error_message(raw));
+            out.report_failed_and_end_text(FailureReason::Error, &parse_error_message(raw));
             self.reply_state = ReplyState::Finished;
         }
         if let Some(reason) = finish_reason {
@@ -168,7 +168,7 @@ impl Dialect for OpenAiChat {
             self.write_new_citations(citations, out);
         }
         if let Some(usage) = chunk.usage.or_else(|| chunk.x_groq.and_then(find_groq_usage)) {
-            out.update_round_usage(parse_usage(usage));
+            out.update_or_emit_round_usage(parse_usage(usage));
         }
         Ok(())
     }
@@ -204,7 +204,7 @@ impl OpenAiChat {
             *self = OpenAiChat { response_id: id.to_owned(), ..OpenAiChat::default() };
             self.reply_state = ReplyState::Replying;
             let filled = |text: &&str| !text.is_empty();
-            out.start_round(model.filter(filled), Some(id).filter(filled));
+            out.start_round_or_end_run(model.filter(filled), Some(id).filter(filled));
         }
     }
 
@@ -213,10 +213,16 @@ impl OpenAiChat {
         self.reply_state = ReplyState::Finished;
         match reason {
             "content_filter" => {
-                out.report_failed(FailureReason::Refused, "stopped by a content filter");
+                out.report_failed_and_end_text(
+                    FailureReason::Refused,
+                    "stopped by a content filter",
+                );
             }
-            "error" => out.report_failed(FailureReason::Error, "the provider reported an error"),
-            _ if self.is_refused => out.report_failed(FailureReason::Refused, "the model refused"),
+            "error" => out
+                .report_failed_and_end_text(FailureReason::Error, "the provider reported an error"),
+            _ if self.is_refused => {
+                out.report_failed_and_end_text(FailureReason::Refused, "the model refused");
+            }
             "stop" => out.report_completed(StopReason::End),
             "length" | "model_length" => out.report_completed(StopReason::Length),
             "tool_calls" | "function_call" => out.report_completed(StopReason::Tools),
@@ -248,7 +254,7 @@ impl OpenAiChat {
             write_image_part(image, out);
         }
         for annotation in delta.annotations.map(array_elements).unwrap_or_default() {
-            write_annotation(annotation, out);
+            write_annotation_citation(annotation, out);
         }
         if let Some(function) = delta.function_call {
             let call = ToolCall { function: Some(*function), ..ToolCall::default() };
@@ -270,7 +276,7 @@ impl OpenAiChat {
             index: call.index,
         };
         let arguments = function.arguments.or(function.input).map(string_or_json);
-        self.calls.append_arguments(named, arguments.as_deref().unwrap_or(""), out);
+        self.calls.ensure_call_and_append_arguments(named, arguments.as_deref().unwrap_or(""), out);
     }
 
     /// Cites the sources that are new: Perplexity repeats all of them in every chunk.
@@ -312,7 +318,7 @@ fn write_part(raw: &RawValue, out: &mut Writer<'_>) {
 }
 
 /// Cites the source of one annotation.
-fn write_annotation(raw: &RawValue, out: &mut Writer<'_>) {
+fn write_annotation_citation(raw: &RawValue, out: &mut Writer<'_>) {
     let Some(annotation) = AnnotationFields::from_raw(raw) else {
         return;
     };

@@ -81,7 +81,7 @@ impl Dialect for Opencode {
         if probe.has("directory") && probe.has_nested("payload", "properties") {
             return Likeness::Yes;
         }
-        match probe.kind() {
+        match probe.type_text() {
             "step_start" | "reasoning" | "text" | "tool_use" | "step_finish" => {
                 Likeness::yes_if(probe.has("sessionID") && probe.has_nested("part", "messageID"))
             }
@@ -107,8 +107,8 @@ impl Dialect for Opencode {
         }
         match (kind, line.part, line.error) {
             ("error", _, Some(error)) => {
-                self.advance_time(line.timestamp, out);
-                write_failure(error, out);
+                self.advance_writer_timestamp(line.timestamp, out);
+                report_end_by_error(error, out);
             }
             (_, Some(raw), _) => {
                 let part: Part<'_> = serde_json::from_str(raw.get()).map_err(|_| Unreadable)?;
@@ -125,12 +125,12 @@ impl Opencode {
     /// Starts the round of a message, once.
     fn begin_round_once(&mut self, message: &str, model: Option<&str>, out: &mut Writer<'_>) {
         if !message.is_empty() && self.started_rounds.insert(message) {
-            out.start_round(model, Some(message));
+            out.start_round_or_end_run(model, Some(message));
         }
     }
 
     /// Sets the time of the next events; a time before the latest one is ignored.
-    fn advance_time(&mut self, at: Option<u64>, out: &mut Writer<'_>) {
+    fn advance_writer_timestamp(&mut self, at: Option<u64>, out: &mut Writer<'_>) {
         if let Some(at) = at {
             self.latest_time = self.latest_time.max(at);
             out.set_timestamp(self.latest_time);
@@ -150,24 +150,24 @@ impl Opencode {
         let message = part.message.as_deref().unwrap_or("");
         let text = part.text.as_deref().unwrap_or("");
         if !matches!(part.kind.as_deref(), Some("reasoning" | "tool")) {
-            self.advance_time(self.part_time, out);
+            self.advance_writer_timestamp(self.part_time, out);
         }
         self.begin_round_once(message, None, out);
         match part.kind.as_deref().unwrap_or("") {
             "text" => self.texts.push_whole_text(id, text, out),
             "reasoning" => {
-                let (start, end) = part::parse_times(part.time);
-                self.advance_time(start.or(self.part_time), out);
+                let (start, end) = part::parse_start_and_end_times(part.time);
+                self.advance_writer_timestamp(start.or(self.part_time), out);
                 self.thoughts.push_whole_thought(id, text, out);
                 if end.is_some() {
-                    self.advance_time(end, out);
+                    self.advance_writer_timestamp(end, out);
                     out.end_reasoning();
                 }
             }
             "tool" => self.apply_tool_part(part, raw, None, out),
             "step-finish" => {
                 if let Some(tokens) = part.tokens {
-                    out.update_round_usage(parse_usage(tokens, part.cost));
+                    out.update_or_emit_round_usage(parse_usage(tokens, part.cost));
                 }
                 self.apply_step_finish(part.reason.as_deref().unwrap_or(""), ends, out);
             }
@@ -177,7 +177,7 @@ impl Opencode {
                     out.append_image(image);
                 }
             }
-            "compaction" => out.append_event(Event::HistoryCompacted { summary: None }),
+            "compaction" => out.append_stateless_event(Event::HistoryCompacted { summary: None }),
             "step-start" | "snapshot" | "patch" | "agent" | "subtask" => {}
             _ => out.append_unrecognised(UnrecognisedReason::Frame, raw.get()),
         }
@@ -188,10 +188,16 @@ impl Opencode {
         let stop = match reason {
             "tool-calls" => return out.end_round(Some(StopReason::Tools)),
             "content-filter" => {
-                return out.report_failed(FailureReason::Refused, "stopped by a content filter");
+                return out.report_failed_and_end_text(
+                    FailureReason::Refused,
+                    "stopped by a content filter",
+                );
             }
             "error" => {
-                return out.report_failed(FailureReason::Error, "the step ended with an error");
+                return out.report_failed_and_end_text(
+                    FailureReason::Error,
+                    "the step ended with an error",
+                );
             }
             "stop" => StopReason::End,
             "length" => StopReason::Length,
@@ -208,7 +214,7 @@ impl Opencode {
 }
 
 /// Ends the run by the name of an error; its text is in `data`.
-fn write_failure(raw: &RawValue, out: &mut Writer<'_>) {
+fn report_end_by_error(raw: &RawValue, out: &mut Writer<'_>) {
     object! { ErrorFields { name, data, message; skip _ } }
     object! { Data { message; skip _ } }
     let ErrorFields { name, data, message } = ErrorFields::from_raw(raw).unwrap_or_default();
@@ -220,10 +226,10 @@ fn write_failure(raw: &RawValue, out: &mut Writer<'_>) {
     };
     let words = words.unwrap_or_else(unnamed);
     match name.as_ref() {
-        "MessageAbortedError" => out.report_cancelled(&words),
+        "MessageAbortedError" => out.report_cancelled_and_end_text(&words),
         "MessageOutputLengthError" => out.report_completed(StopReason::Length),
-        "ContentFilterError" => out.report_failed(FailureReason::Refused, &words),
-        _ => out.report_failed(FailureReason::Error, &words),
+        "ContentFilterError" => out.report_failed_and_end_text(FailureReason::Refused, &words),
+        _ => out.report_failed_and_end_text(FailureReason::Error, &words),
     }
 }
 
@@ -231,7 +237,7 @@ fn write_failure(raw: &RawValue, out: &mut Writer<'_>) {
 fn write_retry(raw: &RawValue, out: &mut Writer<'_>) {
     object! { Retry { attempt, message, error; skip _ } }
     let Retry { attempt, message, error } = Retry::from_raw(raw).unwrap_or_default();
-    out.append_event(Event::RetryScheduled {
+    out.append_stateless_event(Event::RetryScheduled {
         attempt: attempt.and_then(as_scalar),
         attempts_max: None,
         delay_ms: None,

@@ -4,11 +4,11 @@
 //! the deltas and are written only if there were none. A run ends at `agent_end`; a later
 //! compaction does not reopen it. A retry withdraws the text of the failed attempt.
 
+mod message_parts;
 mod tools;
 
 use crate::event::{
-    Event, FailureReason, NoticeLevel, ReasoningOrigin, StepId, StopReason, TextMode,
-    UnrecognisedReason, Usage,
+    Event, FailureReason, NoticeLevel, StopReason, TextMode, UnrecognisedReason, Usage,
 };
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
@@ -19,26 +19,16 @@ use crate::run::{Fingerprint, Writer};
 
 use super::{Dialect, Unreadable};
 
-use tools::{content_member, content_text, tool_start, write_tool_result};
+use message_parts::{MessageParts, parse_part_at};
+use tools::{build_tool_start, content_member, content_text, end_tool_with_result};
 
 /// Parser state of the `pi` dialect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Pi {
-    /// Started parts of the assistant message.
-    parts: Vec<PartState>,
+    parts: MessageParts,
     last_ending: MessageEnding,
     /// Prompt whose `message_end` has not arrived.
     open_prompt: Option<Fingerprint>,
-}
-
-/// State of one content part.
-#[derive(Clone, Debug, PartialEq)]
-struct PartState {
-    index: u64,
-    /// Step of its tool call, once the tool is named.
-    step: Option<StepId>,
-    /// Its content was written.
-    streamed: bool,
 }
 
 /// Ending of the last assistant message, which decides the ending of the run.
@@ -114,7 +104,7 @@ impl Dialect for Pi {
     const MODE: TextMode = TextMode::Incremental;
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
-        match probe.kind() {
+        match probe.type_text() {
             "session" => Likeness::yes_if(probe.has_all(["version", "id", "cwd"])),
             "agent_start" => Likeness::Yes,
             "agent_end" => Likeness::yes_if(probe.has("messages")),
@@ -137,11 +127,11 @@ impl Dialect for Pi {
             }
             "message_start" => self.apply_message_start(&parse_message(&line)?, frame.data, out),
             "message_end" => self.apply_message_end(&parse_message(&line)?, out),
-            "tool_execution_start" => write_execution_start(&line, out),
+            "tool_execution_start" => start_unannounced_tool(&line, out),
             "tool_execution_update" => {
                 if let Some(step) = line.call.as_deref().and_then(|call| out.find_open_tool(call)) {
                     let content = content_member(line.partial_result);
-                    out.append_cumulative_output(step, &content_text(content));
+                    out.append_cumulative_output_if_continued(step, &content_text(content));
                 }
             }
             "tool_execution_end" => {
@@ -149,13 +139,13 @@ impl Dialect for Pi {
                 if out.find_open_tool(call).is_none() {
                     out.append_unrecognised(UnrecognisedReason::Late, frame.data);
                 }
-                write_tool_result(call, content_member(line.result), line.is_error, out);
+                end_tool_with_result(call, content_member(line.result), line.is_error, out);
             }
-            "agent_end" => self.end_run(out),
-            "compaction_end" | "auto_compaction_end" => write_compaction(&line, out),
+            "agent_end" => self.report_end_by_last_message(out),
+            "compaction_end" | "auto_compaction_end" => write_compaction_or_warning(&line, out),
             "auto_retry_start" => {
-                out.withdraw_round();
-                out.append_event(Event::RetryScheduled {
+                out.withdraw_and_end_round();
+                out.append_stateless_event(Event::RetryScheduled {
                     attempt: line.attempt,
                     attempts_max: line.attempts_max,
                     delay_ms: line.delay_ms,
@@ -193,7 +183,7 @@ impl Pi {
             "assistant" => {
                 self.parts.clear();
                 self.last_ending = MessageEnding::Open;
-                out.start_round(message.model.as_deref(), None);
+                out.start_round_or_end_run(message.model.as_deref(), None);
             }
             "user" => {
                 let text = content_text(message.content);
@@ -219,81 +209,26 @@ impl Pi {
         let index = event.index.unwrap_or(0);
         let delta = event.delta.as_deref().unwrap_or("");
         match event.kind.as_deref().unwrap_or("") {
-            "text_delta" => {
-                self.part_state(index).streamed = true;
-                out.append_text(delta);
-            }
-            "thinking_delta" => {
-                self.part_state(index).streamed = true;
-                out.append_reasoning(delta, ReasoningOrigin::Native);
-            }
+            "text_delta" => self.parts.append_text(index, delta, out),
+            "thinking_delta" => self.parts.append_reasoning(index, delta, out),
             "toolcall_start" => {
                 let part = event.partial.and_then(|partial| parse_part_at(partial, index));
-                self.start_tool_call(index, &part.unwrap_or_default(), out);
+                self.parts.start_tool_call_once(index, &part.unwrap_or_default(), out);
             }
-            "toolcall_delta" => {
-                if let PartState { step: Some(step), streamed, .. } = self.part_state(index) {
-                    *streamed |= !delta.is_empty();
-                    out.append_arguments(*step, delta);
-                }
-            }
+            "toolcall_delta" => self.parts.append_arguments(index, delta, out),
             // An end repeats its deltas: it is written only if there were none.
-            "text_end" => self.write_whole_text(index, event.content.as_deref(), out),
-            "thinking_end" => self.write_whole_thinking(index, event.content.as_deref(), out),
-            "toolcall_end" => self.write_whole_call(index, &event.call.unwrap_or_default(), out),
+            "text_end" => {
+                self.parts.write_text_unless_streamed(index, event.content.as_deref(), out);
+            }
+            "thinking_end" => {
+                self.parts.write_thinking_unless_streamed(index, event.content.as_deref(), out);
+            }
+            "toolcall_end" => {
+                self.parts.complete_tool_call(index, &event.call.unwrap_or_default(), out);
+            }
             "start" | "text_start" | "thinking_start" | "done" | "error" => {}
             _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }
-    }
-
-    /// State of a part; adds it if it is new.
-    fn part_state(&mut self, index: u64) -> &mut PartState {
-        let known = self.parts.iter().position(|part| part.index == index);
-        let at = known.unwrap_or_else(|| {
-            if PARTS_MAX <= self.parts.len() {
-                self.parts.remove(0);
-            }
-            self.parts.push(PartState { index, step: None, streamed: false });
-            self.parts.len() - 1
-        });
-        &mut self.parts[at]
-    }
-
-    /// Writes whole text unless deltas were written.
-    fn write_whole_text(&mut self, index: u64, text: Option<&str>, out: &mut Writer<'_>) {
-        if !std::mem::replace(&mut self.part_state(index).streamed, true) {
-            out.append_text(text.unwrap_or(""));
-        }
-    }
-
-    /// Writes whole reasoning unless deltas were written.
-    fn write_whole_thinking(&mut self, index: u64, text: Option<&str>, out: &mut Writer<'_>) {
-        if !std::mem::replace(&mut self.part_state(index).streamed, true) {
-            out.append_reasoning(text.unwrap_or(""), ReasoningOrigin::Native);
-            out.end_reasoning();
-        }
-    }
-
-    /// Starts a tool call, if its id and name are known.
-    fn start_tool_call(&mut self, index: u64, call: &ContentPart<'_>, out: &mut Writer<'_>) {
-        let (id, name) = (call.id.as_deref().unwrap_or(""), call.name.as_deref().unwrap_or(""));
-        let part = self.part_state(index);
-        if part.step.is_none() && !id.is_empty() && !name.is_empty() {
-            part.step = Some(out.start_tool(tool_start(id, name)));
-        }
-    }
-
-    /// Starts a call and writes its arguments, unless written, and marks it ready.
-    fn write_whole_call(&mut self, index: u64, call: &ContentPart<'_>, out: &mut Writer<'_>) {
-        self.start_tool_call(index, call, out);
-        let PartState { step: Some(step), streamed, .. } = self.part_state(index) else {
-            return;
-        };
-        if let Some(arguments) = call.arguments.filter(|_| !*streamed) {
-            out.set_arguments(*step, arguments.get());
-        }
-        *streamed = true;
-        out.mark_tool_ready(*step);
     }
 
     /// Applies the end of an assistant, user or tool message.
@@ -305,13 +240,17 @@ impl Pi {
                 // Its start may have been missed.
                 let text = content_text(message.content);
                 let print = Fingerprint::from_text(&text);
-                if self.open_prompt.take().is_none_or(|written| !written.is_same_text(&print)) {
+                if self
+                    .open_prompt
+                    .take()
+                    .is_none_or(|written| !written.is_same_trimmed_text(&print))
+                {
                     out.append_prompt(&text);
                 }
             }
             "toolResult" => {
                 let call = message.call.as_deref().unwrap_or("");
-                write_tool_result(call, message.content, message.is_error, out);
+                end_tool_with_result(call, message.content, message.is_error, out);
             }
             _ => {}
         }
@@ -326,14 +265,16 @@ impl Pi {
             };
             out.append_unknown_fields(&part.unknown);
             match part.kind.as_deref().unwrap_or("") {
-                "text" => self.write_whole_text(index, part.text.as_deref(), out),
-                "thinking" => self.write_whole_thinking(index, part.thinking.as_deref(), out),
-                "toolCall" => self.write_whole_call(index, &part, out),
+                "text" => self.parts.write_text_unless_streamed(index, part.text.as_deref(), out),
+                "thinking" => {
+                    self.parts.write_thinking_unless_streamed(index, part.thinking.as_deref(), out);
+                }
+                "toolCall" => self.parts.complete_tool_call(index, &part, out),
                 _ => out.append_unrecognised(UnrecognisedReason::Frame, raw.get()),
             }
         }
         if let Some(usage) = message.usage {
-            out.update_round_usage(parse_usage(usage));
+            out.update_or_emit_round_usage(parse_usage(usage));
         }
         let words = message.error_words.as_deref().unwrap_or("").to_owned();
         self.last_ending = match message.stop_reason.as_deref() {
@@ -351,20 +292,19 @@ impl Pi {
     }
 
     /// Reports the end of the run by the ending of the last message.
-    fn end_run(&mut self, out: &mut Writer<'_>) {
+    fn report_end_by_last_message(&mut self, out: &mut Writer<'_>) {
         match &self.last_ending {
             MessageEnding::None => out.report_completed(StopReason::Other),
             // The message's end was lost, and maybe some text: not an ending.
             MessageEnding::Open => {}
             MessageEnding::Stopped(stop) => out.report_completed(*stop),
-            MessageEnding::Failed(words) => out.report_failed(FailureReason::Error, words),
-            MessageEnding::Aborted(words) => out.report_cancelled(words),
+            MessageEnding::Failed(words) => {
+                out.report_failed_and_end_text(FailureReason::Error, words);
+            }
+            MessageEnding::Aborted(words) => out.report_cancelled_and_end_text(words),
         }
     }
 }
-
-/// Parts of one message remembered at once.
-const PARTS_MAX: usize = 1 << 10;
 
 /// Parses the message of a line.
 fn parse_message<'a>(line: &EventLine<'a>) -> Result<Message<'a>, Unreadable> {
@@ -372,27 +312,20 @@ fn parse_message<'a>(line: &EventLine<'a>) -> Result<Message<'a>, Unreadable> {
     serde_json::from_str(raw.get()).map_err(|_| Unreadable)
 }
 
-/// Parses part `index` of a partial message, for its id and name.
-fn parse_part_at(partial: &RawValue, index: u64) -> Option<ContentPart<'_>> {
-    let index = usize::try_from(index).ok()?;
-    let part = content_member(Some(partial)).map(array_elements)?.get(index).copied()?;
-    serde_json::from_str(part.get()).ok()
-}
-
 /// Starts a tool step that no message announced.
-fn write_execution_start(line: &EventLine<'_>, out: &mut Writer<'_>) {
+fn start_unannounced_tool(line: &EventLine<'_>, out: &mut Writer<'_>) {
     let call = line.call.as_deref().unwrap_or("");
     if out.find_open_tool(call).is_none() {
-        let step = out.start_tool(tool_start(call, line.tool.as_deref().unwrap_or("")));
+        let step = out.start_tool(build_tool_start(call, line.tool.as_deref().unwrap_or("")));
         if let Some(args) = line.args {
-            out.set_arguments(step, args.get());
+            out.replace_arguments_if_changed(step, args.get());
         }
-        out.mark_tool_ready(step);
+        out.emit_tool_ready_once(step);
     }
 }
 
 /// Writes a finished compaction, or its error.
-fn write_compaction(line: &EventLine<'_>, out: &mut Writer<'_>) {
+fn write_compaction_or_warning(line: &EventLine<'_>, out: &mut Writer<'_>) {
     object! { ResultFields { summary; skip _ } }
     if line.aborted.is_some_and(is_true) {
         return;
@@ -400,7 +333,7 @@ fn write_compaction(line: &EventLine<'_>, out: &mut Writer<'_>) {
     match line.result.and_then(ResultFields::from_raw) {
         Some(result) => {
             let summary = result.summary.and_then(as_string);
-            out.append_event(Event::HistoryCompacted { summary });
+            out.append_stateless_event(Event::HistoryCompacted { summary });
         }
         None => out.append_notice(NoticeLevel::Warning, line.error_words.as_deref().unwrap_or("")),
     }

@@ -10,7 +10,7 @@ use crate::ingest::probe::{Likeness, Probe};
 use crate::run::{ToolStart, Writer};
 
 use super::anthropic::ClientToolMapper;
-use super::claude_code::mcp_tool_start;
+use super::claude_code::build_mcp_tool_start;
 use super::shared::stream_json::{RepeatMatching, StreamJson, StreamJsonVariant};
 use super::{Dialect, Unreadable};
 
@@ -22,7 +22,7 @@ pub(crate) struct QwenCode {
 
 static VARIANT: StreamJsonVariant = StreamJsonVariant {
     repeat_matching: RepeatMatching::ByPosition,
-    tool_start: ClientToolMapper(tool_start),
+    tool_start: ClientToolMapper(build_tool_start),
     ignored_fields: &["permission_mode", "qwen_code_version", "stats", "data"],
     ignored_events: &["goal_state"],
 };
@@ -38,7 +38,7 @@ impl Dialect for QwenCode {
     const MODE: TextMode = TextMode::Incremental;
 
     fn likeness(probe: &Probe<'_>) -> Likeness {
-        let of_qwen = match probe.kind() {
+        let of_qwen = match probe.type_text() {
             "system" => probe.has("qwen_code_version"),
             "stream_event" => probe.nested_text("event", "type").as_deref() == Some("goal_state"),
             "assistant" => {
@@ -60,7 +60,7 @@ impl Dialect for QwenCode {
 }
 
 /// Tool start of a call, with the kind by the tool's name.
-fn tool_start<'a>(call: &'a str, name: &'a str) -> ToolStart<'a> {
+fn build_tool_start<'a>(call: &'a str, name: &'a str) -> ToolStart<'a> {
     let kind = match name {
         "run_shell_command" | "monitor" => ToolKind::Command,
         "edit" | "write_file" | "notebook_edit" => ToolKind::Edit,
@@ -69,6 +69,6 @@ fn tool_start<'a>(call: &'a str, name: &'a str) -> ToolStart<'a> {
         "web_search" => ToolKind::WebSearch,
         _ => ToolKind::Builtin,
     };
-    mcp_tool_start(call, name)
+    build_mcp_tool_start(call, name)
         .unwrap_or(ToolStart { kind, ..ToolStart::client_function(call, name) })
 }

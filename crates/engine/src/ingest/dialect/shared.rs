@@ -2,6 +2,7 @@
 
 pub(crate) mod bounded;
 pub(crate) mod call_ids;
+pub(crate) mod calls_without_id;
 pub(crate) mod cli_agent;
 pub(crate) mod cline_messages;
 pub(crate) mod codex_results;
@@ -9,5 +10,4 @@ pub(crate) mod dedup;
 pub(crate) mod message_drafts;
 pub(crate) mod shown_items;
 pub(crate) mod stream_json;
-pub(crate) mod unnamed_calls;
 pub(crate) mod usage;

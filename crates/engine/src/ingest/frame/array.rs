@@ -29,11 +29,11 @@ impl ArrayCutter {
                 self.depth = JsonDepth::default();
             }
             if let Some(end) = self.depth.scan_to_value_end(bytes) {
-                self.buffer_bytes(&bytes[..end], out);
+                self.buffer_or_emit_too_long(&bytes[..end], out);
                 self.emit_element(out);
                 bytes = &bytes[end..];
             } else {
-                self.buffer_bytes(bytes, out);
+                self.buffer_or_emit_too_long(bytes, out);
                 return;
             }
         }
@@ -47,7 +47,7 @@ impl ArrayCutter {
     }
 
     /// Appends to the element; if it gets too long, emits its beginning and skips its rest.
-    fn buffer_bytes(&mut self, bytes: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
+    fn buffer_or_emit_too_long(&mut self, bytes: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
         if self.skipping_element {
             return;
         }

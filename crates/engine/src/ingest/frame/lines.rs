@@ -64,7 +64,7 @@ impl JsonDepth {
 impl LineCutter {
     /// Decodes one chunk. If it turns out to be server-sent events, returns the bytes from their
     /// start.
-    pub(super) fn push(
+    pub(super) fn push_until_sse(
         &mut self,
         mut bytes: &[u8],
         out: &mut impl FnMut(CutterOutput<'_>),
@@ -77,7 +77,7 @@ impl LineCutter {
                 }
                 self.push_line(&bytes[..end], out);
             } else {
-                self.buffer_bytes(&bytes[..end], out);
+                self.buffer_or_emit_too_long(&bytes[..end], out);
                 let mut line = std::mem::take(&mut self.line);
                 if self.is_sse_start(&line) {
                     line.extend_from_slice(&bytes[end..]);
@@ -90,12 +90,15 @@ impl LineCutter {
             }
             bytes = &bytes[end + 1..];
         }
-        self.buffer_bytes(bytes, out);
+        self.buffer_or_emit_too_long(bytes, out);
         None
     }
 
     /// Ends the input and emits an unclosed value; returns bytes like `push`.
-    pub(super) fn finish(&mut self, out: &mut impl FnMut(CutterOutput<'_>)) -> Option<Vec<u8>> {
+    pub(super) fn finish_unless_sse(
+        &mut self,
+        out: &mut impl FnMut(CutterOutput<'_>),
+    ) -> Option<Vec<u8>> {
         let line = std::mem::take(&mut self.line);
         if self.is_sse_start(&line) {
             return Some(line);
@@ -115,7 +118,7 @@ impl LineCutter {
 
     /// Appends to the unfinished line; if the frame gets too long, emits its beginning and skips
     /// the rest of the line.
-    fn buffer_bytes(&mut self, bytes: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
+    fn buffer_or_emit_too_long(&mut self, bytes: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
         if self.skipping_line {
             return;
         }
@@ -151,11 +154,15 @@ impl LineCutter {
             self.emit_unclosed_value(out);
         }
         self.origin = direction;
-        self.begin_value(line, out);
+        self.emit_values_and_keep_unclosed(line, out);
     }
 
     /// Emits each value in `line`; keeps the last if it is unclosed.
-    fn begin_value(&mut self, line: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
+    fn emit_values_and_keep_unclosed(
+        &mut self,
+        line: &[u8],
+        out: &mut impl FnMut(CutterOutput<'_>),
+    ) {
         let mut rest = line.trim_ascii();
         while !rest.is_empty() {
             if !rest.starts_with(b"{") {
@@ -189,7 +196,7 @@ impl LineCutter {
         self.value.extend_from_slice(&line[..end]);
         let value = std::mem::take(&mut self.value);
         self.emit_value(&value, out);
-        self.begin_value(&line[end..], out);
+        self.emit_values_and_keep_unclosed(&line[end..], out);
     }
 
     /// Emits the unclosed value as it is.

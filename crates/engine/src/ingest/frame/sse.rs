@@ -86,7 +86,7 @@ impl SseDecoder {
                 }
             }
             let Some(end) = memchr::memchr2(b'\n', b'\r', bytes) else {
-                self.buffer_line_bytes(bytes, out);
+                self.buffer_line_or_emit_too_long(bytes, out);
                 return;
             };
             let ending = bytes[end];
@@ -97,7 +97,7 @@ impl SseDecoder {
             if self.line.is_empty() && end <= self.frame_bytes_max {
                 self.push_line(&bytes[..end], out);
             } else {
-                self.buffer_line_bytes(&bytes[..end], out);
+                self.buffer_line_or_emit_too_long(&bytes[..end], out);
                 let line = std::mem::take(&mut self.line);
                 self.push_line(&line, out);
                 self.line = line;
@@ -150,7 +150,11 @@ impl SseDecoder {
     }
 
     /// Appends to the unfinished line; if it gets too long, reports its event and skips its rest.
-    fn buffer_line_bytes(&mut self, bytes: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
+    fn buffer_line_or_emit_too_long(
+        &mut self,
+        bytes: &[u8],
+        out: &mut impl FnMut(CutterOutput<'_>),
+    ) {
         if self.line_too_long {
             return;
         }
@@ -164,11 +168,11 @@ impl SseDecoder {
         self.line.truncate(UNREADABLE_BYTES_KEPT);
         self.line.shrink_to(UNREADABLE_BYTES_KEPT);
         self.line_too_long = true;
-        self.skip_event(out);
+        self.emit_too_long_and_skip(out);
     }
 
     /// Reports the current event as too long, once, and skips its rest.
-    fn skip_event(&mut self, out: &mut impl FnMut(CutterOutput<'_>)) {
+    fn emit_too_long_and_skip(&mut self, out: &mut impl FnMut(CutterOutput<'_>)) {
         if self.event_state == EventState::Skipping {
             return;
         }
@@ -220,7 +224,7 @@ impl SseDecoder {
     fn append_data(&mut self, value: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
         let value = decode_utf8_lossy(value);
         if self.frame_bytes_max < self.event_data.len() + value.len() {
-            self.skip_event(out);
+            self.emit_too_long_and_skip(out);
         }
         match self.event_state {
             EventState::Skipping => return,

@@ -4,7 +4,7 @@
 
 use crate::event::{Event, MarkupClass, MessageId, MessagePhase};
 use crate::filter::Filter;
-use crate::run::cumulative::{RefilteredText, refilter};
+use crate::run::cumulative::{RefilteredText, filter_whole_text};
 use crate::run::text::{AfterReasoningTag, MessageState};
 use crate::run::{EventEmitter, RunState};
 
@@ -21,8 +21,8 @@ pub(crate) struct RewindPoint {
 impl Writer<'_> {
     /// Begins a new message and returns its rewind point.
     pub(crate) fn begin_rewindable_message(&mut self, phase: Option<MessagePhase>) -> RewindPoint {
-        self.begin_message(phase);
-        self.ensure_round();
+        self.end_message_and_set_phase(phase);
+        self.ensure_round_for_new_output();
         RewindPoint {
             filter: self.filter.clone(),
             first_message: self.state.message_count,
@@ -31,7 +31,7 @@ impl Writer<'_> {
     }
 
     /// True if text that is appended now continues the message that began at `start`.
-    pub(crate) fn can_continue_from(&self, start: &RewindPoint) -> bool {
+    pub(crate) fn would_continue_message_from(&self, start: &RewindPoint) -> bool {
         let ledger = &self.state;
         start.messages_closed == ledger.messages_closed
             && self.has_open_round()
@@ -45,7 +45,7 @@ impl Writer<'_> {
 
     /// Withdraws `messages` and emits their text, `text_so_far`, again as one new message.
     /// Reasoning in it stays where it was. Returns the rewind point of the new message.
-    pub(crate) fn reissue_message(
+    pub(crate) fn withdraw_and_reissue_as_one(
         &mut self,
         phase: Option<MessagePhase>,
         start: &RewindPoint,
@@ -62,10 +62,10 @@ impl Writer<'_> {
     /// Rewrites the open message that began at `start` from `text_so_far` to `whole`.
     pub(crate) fn rewrite_message(&mut self, start: &RewindPoint, text_so_far: &str, whole: &str) {
         if self.state.cumulative.is_some() {
-            return self.append_cumulative_text(whole);
+            return self.append_or_rewrite_cumulative_text(whole);
         }
         self.filter.clone_from(&start.filter);
-        let before = refilter(text_so_far, &mut start.filter.clone());
+        let before = filter_whole_text(text_so_far, &mut start.filter.clone());
         self.state.rewrite_open_message(
             &before.visible,
             &before.hidden,
@@ -81,9 +81,9 @@ impl Writer<'_> {
             return;
         }
         self.state.mark_messages_withdrawn(&messages);
-        self.state.withdraw_finish_request(&messages);
+        self.state.withdraw_finish_of_messages(&messages);
         self.reset_last_message_if_withdrawn();
-        self.emitter.emit(Event::Withdrawn { messages, steps: Vec::new() });
+        self.emitter.emit_after_deferred_ends(Event::Withdrawn { messages, steps: Vec::new() });
     }
 }
 
@@ -95,12 +95,12 @@ impl RunState {
         filter: &mut Filter,
         out: &mut EventEmitter<'_>,
     ) {
-        if self.is_past_end() {
+        if self.should_drop_late_text() {
             return RunState::trace_late_text(text_so_far, out);
         }
-        self.end_reasoning(out);
+        self.close_reasoning_and_defer_end(out);
         let RefilteredText { visible, hidden, finish_request: asks, after_tag } =
-            refilter(text_so_far, filter);
+            filter_whole_text(text_so_far, filter);
         if !hidden.is_empty() {
             out.emit_hidden_markup(MarkupClass::Rewritten, &hidden);
         }

@@ -14,10 +14,10 @@ impl Writer<'_> {
         if OPEN_REQUESTS_MAX <= self.state.open_requests.len()
             && let Some(oldest) = self.state.open_requests.pop_front()
         {
-            self.emitter.emit(unfinished_request_ended(oldest));
+            self.emitter.emit_after_deferred_ends(build_unfinished_request_end(oldest));
         }
         self.state.open_requests.push_back(request.to_owned());
-        self.emitter.emit(Event::RequestStarted { request: request.into() });
+        self.emitter.emit_after_deferred_ends(Event::RequestStarted { request: request.into() });
     }
 
     /// True if the request is open.
@@ -35,7 +35,7 @@ impl Writer<'_> {
     ) {
         let at = self.state.open_requests.iter().position(|open| open == request);
         let listed = at.and_then(|at| self.state.open_requests.remove(at));
-        self.emitter.emit(Event::RequestEnded {
+        self.emitter.emit_after_deferred_ends(Event::RequestEnded {
             request: listed.map(Into::into),
             cost_usd,
             failure: failure.map(Into::into),
@@ -45,7 +45,7 @@ impl Writer<'_> {
 }
 
 /// Returns the end event of a request whose end was never reported.
-pub(in crate::run) fn unfinished_request_ended(request: String) -> Event<'static> {
+pub(in crate::run) fn build_unfinished_request_end(request: String) -> Event<'static> {
     let request = Some(request.into());
     Event::RequestEnded { request, cost_usd: None, failure: None, cancel_reason: None }
 }

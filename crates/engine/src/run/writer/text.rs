@@ -6,7 +6,8 @@ use crate::event::{
 use crate::filter::Piece;
 use crate::limits::ROUND_CITATIONS_MAX;
 use crate::run::fingerprint::Fingerprint;
-use crate::run::text::{MessageState, ReasoningState};
+use crate::run::reasoning::ReasoningState;
+use crate::run::text::MessageState;
 use crate::run::{Quirk, SealPolicy};
 
 use super::Writer;
@@ -16,36 +17,36 @@ impl Writer<'_> {
     pub fn append_text(&mut self, text: &str) {
         if self.state.quirks.contains(&Quirk::CumulativeText) {
             if self.state.cumulative.is_none() && !text.is_empty() {
-                self.append_event(Event::QuirkActed {
+                self.append_stateless_event(Event::QuirkActed {
                     quirk: Quirk::CumulativeText.as_str().into(),
                     detail: "treats each text of this message as its whole text so far".into(),
                 });
             }
-            return self.append_cumulative_text(text);
+            return self.append_or_rewrite_cumulative_text(text);
         }
         self.state.append_text(text, self.filter, &mut self.emitter);
     }
 
     /// Appends the new end of the message's whole text so far; rewrites the message if it changed.
-    pub fn append_cumulative_text(&mut self, text: &str) {
-        self.state.append_cumulative_text(text, self.filter, &mut self.emitter);
+    pub fn append_or_rewrite_cumulative_text(&mut self, text: &str) {
+        self.state.append_or_rewrite_cumulative_text(text, self.filter, &mut self.emitter);
     }
 
     /// Appends text and remembers it, for a message whose whole text may follow.
-    pub fn append_remembered_text(&mut self, text: &str) {
+    pub fn append_and_remember_text(&mut self, text: &str) {
         if !text.is_empty() {
-            self.state.append_remembered_text(text, self.filter, &mut self.emitter);
+            self.state.append_and_remember_text(text, self.filter, &mut self.emitter);
         }
     }
 
     /// True if `text` is the whole text of the open message so far, by
-    /// [`Writer::append_remembered_text`] or [`Writer::append_cumulative_text`].
-    pub fn is_remembered_text(&self, text: &str) -> bool {
-        self.state.cumulative.as_ref().is_some_and(|so_far| so_far.is_raw_text(text))
+    /// [`Writer::append_and_remember_text`] or [`Writer::append_or_rewrite_cumulative_text`].
+    pub fn remembered_text_equals(&self, text: &str) -> bool {
+        self.state.cumulative.as_ref().is_some_and(|so_far| so_far.raw_text_equals(text))
     }
 
     /// Ends the open message; the next text starts a new one with this `phase`.
-    pub fn begin_message(&mut self, phase: Option<MessagePhase>) {
+    pub fn end_message_and_set_phase(&mut self, phase: Option<MessagePhase>) {
         self.end_message();
         self.state.next_message_phase = phase;
     }
@@ -53,11 +54,11 @@ impl Writer<'_> {
     /// Ends the open message. Its end is emitted before the next event, and is incomplete if the
     /// run is interrupted first.
     pub fn end_message(&mut self) {
-        self.state.end_message(self.filter, &mut self.emitter);
+        self.state.close_message_and_defer_end(self.filter, &mut self.emitter);
     }
 
     /// Ends the open message as complete, whatever follows.
-    pub fn end_complete_message(&mut self) {
+    pub fn end_message_as_complete(&mut self) {
         self.end_message();
         self.emitter.emit_deferred_ends();
     }
@@ -69,13 +70,13 @@ impl Writer<'_> {
 
     /// Ends the open reasoning.
     pub fn end_reasoning(&mut self) {
-        self.state.end_reasoning(&mut self.emitter);
+        self.state.close_reasoning_and_defer_end(&mut self.emitter);
     }
 
     /// Emits a reasoning step without text, for reasoning that the provider withholds.
     pub fn append_redacted_reasoning(&mut self) {
         self.end_text_and_ensure_round();
-        if self.state.is_past_end() {
+        if self.state.should_drop_late_text() {
             return;
         }
         self.state.start_reasoning_step(ReasoningOrigin::Redacted, &mut self.emitter);
@@ -84,7 +85,7 @@ impl Writer<'_> {
 
     /// Emits the provider's seal of the open reasoning step, or of a new redacted one. Does nothing
     /// under `SealPolicy::Drop`.
-    pub fn seal_reasoning(&mut self, seal: impl FnOnce() -> String) {
+    pub fn append_reasoning_seal(&mut self, seal: impl FnOnce() -> String) {
         if self.state.seal_policy == SealPolicy::Drop {
             return;
         }
@@ -97,7 +98,7 @@ impl Writer<'_> {
         }
         let step = open.or_else(|| self.last_step_id());
         if let Some(step) = step {
-            self.seal_step(step, seal);
+            self.append_step_seal(step, seal);
         }
     }
 
@@ -107,16 +108,16 @@ impl Writer<'_> {
     }
 
     /// Emits the seal of a step. Does nothing under `SealPolicy::Drop`.
-    pub fn seal_step(&mut self, step: StepId, seal: impl FnOnce() -> String) {
+    pub fn append_step_seal(&mut self, step: StepId, seal: impl FnOnce() -> String) {
         if self.state.seal_policy == SealPolicy::Keep {
-            self.emitter.emit(Event::StepSealed { step, seal: seal().into() });
+            self.emitter.emit_after_deferred_ends(Event::StepSealed { step, seal: seal().into() });
         }
     }
 
     /// Adds a citation to the open message, else to the next one of this round, else to the last.
     pub fn append_citation(&mut self, citation: Citation<'_>) {
         if let Some(message) = self.open_message_id() {
-            self.emitter.emit(Event::SourceCited { message, citation });
+            self.emitter.emit_after_deferred_ends(Event::SourceCited { message, citation });
         } else if self.state.pending_citations.len() < ROUND_CITATIONS_MAX {
             self.state.pending_citations.push(citation.into_owned());
         }
@@ -124,12 +125,15 @@ impl Writer<'_> {
 
     /// Adds an image to the open message, or to a new one.
     pub fn append_image(&mut self, image: Image<'_>) {
-        self.ensure_round();
-        if self.state.is_past_end() {
+        self.ensure_round_for_new_output();
+        if self.state.should_drop_late_text() {
             return;
         }
         let message = self.state.ensure_open_message(&mut self.emitter);
-        self.emitter.emit(Event::ImageReceived { owner: ImageOwner::Message(message), image });
+        self.emitter.emit_after_deferred_ends(Event::ImageReceived {
+            owner: ImageOwner::Message(message),
+            image,
+        });
     }
 
     /// Id of the open message, else of the last one in this round.
@@ -143,7 +147,7 @@ impl Writer<'_> {
     }
 
     /// True if new text continues a message, even one that is blank or held so far.
-    pub fn is_in_message(&self) -> bool {
+    pub fn has_open_or_held_message(&self) -> bool {
         !matches!(self.state.message_state, MessageState::None) || 0 < self.filter.held_bytes()
     }
 
@@ -153,15 +157,15 @@ impl Writer<'_> {
         if let Some(round) = &mut self.state.open_round {
             round.last_final_message = Some(message);
         }
-        self.emitter.emit(Event::FinalDeclared { message });
+        self.emitter.emit_after_deferred_ends(Event::FinalDeclared { message });
     }
 
     /// Declares the text of the final message. Names the last message if it has that text; else
     /// appends a new message.
-    pub fn declare_final_text(&mut self, text: &str) {
+    pub fn declare_or_append_final_text(&mut self, text: &str) {
         self.end_message();
         let print = self.visible_fingerprint(text);
-        if print.is_empty() {
+        if print.is_blank() {
             return;
         }
         let last = match &self.state.open_round {
@@ -169,9 +173,9 @@ impl Writer<'_> {
             None => self.state.last_round_message,
         };
         let message = match last {
-            Some((message, shown)) if shown.is_same_text(&print) => message,
+            Some((message, shown)) if shown.is_same_trimmed_text(&print) => message,
             _ => {
-                self.begin_message(Some(MessagePhase::Final));
+                self.end_message_and_set_phase(Some(MessagePhase::Final));
                 self.append_text(text);
                 self.end_message();
                 let Some(message) = self.latest_message_id() else {
@@ -181,12 +185,12 @@ impl Writer<'_> {
             }
         };
         self.state.declared_final = Some(message);
-        self.emitter.emit(Event::FinalDeclared { message });
+        self.emitter.emit_after_deferred_ends(Event::FinalDeclared { message });
     }
 
     /// Fingerprint of the visible part of a text, to compare with a message.
     fn visible_fingerprint(&self, text: &str) -> Fingerprint {
-        let mut filter = self.filter.fresh_copy();
+        let mut filter = self.filter.copy_reset_to_visible_text();
         let mut print = Fingerprint::default();
         let mut visible = |piece: Piece<'_>| {
             if let Piece::Visible(text) = piece {
@@ -207,6 +211,6 @@ impl Writer<'_> {
     /// Ends the open message and reasoning, and starts a round if needed.
     pub(super) fn end_text_and_ensure_round(&mut self) {
         self.end_message_and_reasoning();
-        self.ensure_round();
+        self.ensure_round_for_new_output();
     }
 }

@@ -13,7 +13,7 @@ impl Writer<'_> {
         }
         let step = StepId(self.state.step_count);
         self.state.step_count += 1;
-        let round = self.state.current_round_number();
+        let round = self.state.current_or_last_round_number();
         self.state.reopen_finish_on_tool_start();
         self.state.open_tools.start_tool(step, round, tool, &mut self.emitter);
         step
@@ -43,19 +43,20 @@ impl Writer<'_> {
     }
 
     /// Sets a tool's whole arguments; emits nothing if they are unchanged.
-    pub fn set_arguments(&mut self, step: StepId, text: &str) {
-        self.state.open_tools.set_arguments(step, text, &mut self.emitter);
+    pub fn replace_arguments_if_changed(&mut self, step: StepId, text: &str) {
+        self.state.open_tools.replace_arguments_if_changed(step, text, &mut self.emitter);
     }
 
     /// Emits `ToolReady`, once: the tool's arguments are complete.
-    pub fn mark_tool_ready(&mut self, step: StepId) {
-        self.state.open_tools.mark_ready(step, &mut self.emitter);
+    pub fn emit_tool_ready_once(&mut self, step: StepId) {
+        self.state.open_tools.emit_tool_ready_once(step, &mut self.emitter);
     }
 
     /// Emits a progress message of an open tool.
     pub fn append_tool_progress(&mut self, step: StepId, text: &str) {
         if self.is_tool_open(step) {
-            self.emitter.emit(Event::ToolProgressed { step, text: text.into() });
+            self.emitter
+                .emit_after_deferred_ends(Event::ToolProgressed { step, text: text.into() });
         }
     }
 
@@ -70,21 +71,28 @@ impl Writer<'_> {
     }
 
     /// Appends the new end of a tool's cumulative output.
-    pub fn append_cumulative_output(&mut self, step: StepId, whole: &str) -> OutputContinuity {
-        self.state.open_tools.append_cumulative_output(step, whole, &mut self.emitter)
+    pub fn append_cumulative_output_if_continued(
+        &mut self,
+        step: StepId,
+        whole: &str,
+    ) -> OutputContinuity {
+        self.state.open_tools.append_cumulative_output_if_continued(step, whole, &mut self.emitter)
     }
 
     /// Appends the new end of a tool's final cumulative output, or all of it if its beginning
     /// changed.
     pub fn append_final_output(&mut self, step: StepId, whole: &str) {
-        if self.append_cumulative_output(step, whole) == OutputContinuity::Changed {
+        if self.append_cumulative_output_if_continued(step, whole) == OutputContinuity::Changed {
             self.append_output(step, whole);
         }
     }
 
     /// Emits an image that a step put out.
     pub fn append_output_image(&mut self, step: StepId, image: Image<'_>) {
-        self.emitter.emit(Event::ImageReceived { owner: ImageOwner::Step(step), image });
+        self.emitter.emit_after_deferred_ends(Event::ImageReceived {
+            owner: ImageOwner::Step(step),
+            image,
+        });
     }
 
     /// Ends an open tool with its outcome.

@@ -2,7 +2,7 @@
 
 use crate::event::{Event, MessageId, StepId};
 use crate::run::fingerprint::Fingerprint;
-use crate::run::text::ReasoningState;
+use crate::run::reasoning::ReasoningState;
 
 use super::Writer;
 
@@ -14,7 +14,7 @@ impl Writer<'_> {
 
     /// Withdraws the open message, the open reasoning and the unfinished messages `others`, and
     /// ends the round. Finished parts stay.
-    pub fn withdraw_unfinished(&mut self, others: &[MessageId]) {
+    pub fn withdraw_unfinished_and_end_round(&mut self, others: &[MessageId]) {
         let open = self.open_message_id().map_or(self.state.message_count, |id| id.0);
         let mut steps = Vec::new();
         if let ReasoningState::Open { step, .. } = self.state.reasoning_state {
@@ -31,10 +31,10 @@ impl Writer<'_> {
         messages.dedup();
         steps.extend((next_step..self.state.step_count).map(StepId));
         self.state.mark_messages_withdrawn(&messages);
-        self.state.withdraw_finish_request(&messages);
+        self.state.withdraw_finish_of_messages(&messages);
         self.reset_last_message_if_withdrawn();
         if !messages.is_empty() || !steps.is_empty() {
-            self.emitter.emit(Event::Withdrawn { messages, steps });
+            self.emitter.emit_after_deferred_ends(Event::Withdrawn { messages, steps });
         }
         self.end_round(None);
     }

@@ -76,24 +76,8 @@ impl ToolCards {
         out: &mut impl FnMut(Patch<'_>),
     ) {
         match &record.event {
-            Event::ToolStarted { step, name, kind, parent: None, round, .. }
-                if !self.by_step.contains_key(step) =>
-            {
-                let pictures = ImageTiming::for_tool_kind(*kind);
-                let kind =
-                    if *kind == ToolKind::Action { ItemKind::Action } else { ItemKind::Tool };
-                let mut item = Item::new(kind, &*record.run, step_item_id(*step)).into_owned();
-                item.round = Some(*round);
-                item.at_ms = record.at_ms;
-                item.name = Some(Cow::Owned(name.clone().into_owned()));
-                let card = ToolCard {
-                    key: base.allocate_key(),
-                    item,
-                    state: CardState::Open,
-                    image_timing: pictures,
-                };
-                card.emit_put(out);
-                self.by_step.insert(*step, card);
+            Event::ToolStarted { step, parent: None, .. } if !self.by_step.contains_key(step) => {
+                self.start_card(record, base, out);
             }
             Event::ArgumentsAppended { step, text } => {
                 if let Some(card) = self.open_action_mut(*step) {
@@ -113,14 +97,14 @@ impl ToolCards {
             }
             Event::ImageReceived { owner: ImageOwner::Step(step), image } => {
                 if let Some(card) = self.by_step.get_mut(step) {
-                    card.add_image(ImageRef::from_image(image).into_owned(), out);
+                    card.store_or_emit_image(ImageRef::from_image(image).into_owned(), out);
                 }
             }
             Event::ToolEnded { step, outcome, .. } => {
                 if let Some(card) = self.open_card_mut(*step) {
                     card.item.state = ItemState::from(*outcome);
-                    card.emit_end(out);
-                    base.complete_item(card.key);
+                    card.end_and_put_again(out);
+                    base.allow_item_to_settle(card.key);
                 }
             }
             // Not of a tool, or not shown on a card.
@@ -141,6 +125,29 @@ impl ToolCards {
         }
     }
 
+    /// Starts the card of a tool.
+    fn start_card(
+        &mut self,
+        record: &Record<'_>,
+        base: &mut CommonFold,
+        out: &mut impl FnMut(Patch<'_>),
+    ) {
+        let Event::ToolStarted { step, name, kind, round, .. } = &record.event else { return };
+        let item_kind = if *kind == ToolKind::Action { ItemKind::Action } else { ItemKind::Tool };
+        let mut item = Item::new(item_kind, &*record.run, step_item_id(*step)).into_owned();
+        item.round = Some(*round);
+        item.at_ms = record.at_ms;
+        item.name = Some(Cow::Owned(name.clone().into_owned()));
+        let card = ToolCard {
+            key: base.allocate_key(),
+            item,
+            state: CardState::Open,
+            image_timing: ImageTiming::for_tool_kind(*kind),
+        };
+        card.emit_put(out);
+        self.by_step.insert(*step, card);
+    }
+
     /// Returns the card of an open tool.
     fn open_card_mut(&mut self, step: StepId) -> Option<&mut ToolCard> {
         self.by_step.get_mut(&step).filter(|card| card.state == CardState::Open)
@@ -152,7 +159,7 @@ impl ToolCards {
     }
 
     /// Removes the cards of these steps and adds their keys to `keys`.
-    pub(super) fn withdraw(&mut self, steps: &[StepId], keys: &mut Vec<ItemKey>) {
+    pub(super) fn remove_and_collect_keys(&mut self, steps: &[StepId], keys: &mut Vec<ItemKey>) {
         for card in steps.iter().filter_map(|step| self.by_step.remove(step)) {
             keys.push(card.key);
         }
@@ -162,7 +169,7 @@ impl ToolCards {
     pub(super) fn end_open_cards(&mut self, out: &mut impl FnMut(Patch<'_>)) {
         for card in self.by_step.values_mut().filter(|card| card.state == CardState::Open) {
             card.item.state = ItemState::Incomplete;
-            card.emit_end(out);
+            card.end_and_put_again(out);
         }
     }
 }
@@ -174,7 +181,7 @@ impl ToolCard {
     }
 
     /// Emits an image now, keeps it for the tool's end, or drops it, by the card's image timing.
-    fn add_image(&mut self, image: ImageRef<'static>, out: &mut impl FnMut(Patch<'_>)) {
+    fn store_or_emit_image(&mut self, image: ImageRef<'static>, out: &mut impl FnMut(Patch<'_>)) {
         match (self.image_timing, self.state) {
             (ImageTiming::Hidden, _) => {}
             (ImageTiming::AtToolEnd, CardState::Open) => self.item.images.push(image),
@@ -187,7 +194,7 @@ impl ToolCard {
     }
 
     /// Ends the card, puts its item again and drops what the page has now.
-    fn emit_end(&mut self, out: &mut impl FnMut(Patch<'_>)) {
+    fn end_and_put_again(&mut self, out: &mut impl FnMut(Patch<'_>)) {
         self.state = CardState::Ended;
         self.rename_from_arguments();
         self.emit_put(out);

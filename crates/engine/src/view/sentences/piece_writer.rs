@@ -35,7 +35,7 @@ impl PieceWriter<'_> {
                 *self.shown_bytes += text.len();
                 out(Patch::Append { key, text: Cow::Borrowed(text) });
             }
-            (SplitOutput::Text(text), None) => self.start_piece(text, record, out),
+            (SplitOutput::Text(text), None) => self.close_ended_and_start_piece(text, record, out),
             (SplitOutput::PieceEnd, key) => {
                 self.close_ended_piece(ItemState::Done, out);
                 *self.open_piece = None;
@@ -45,7 +45,12 @@ impl PieceWriter<'_> {
     }
 
     /// Starts a piece; one patch also closes the previous one if it has just ended.
-    fn start_piece(&mut self, text: &str, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
+    fn close_ended_and_start_piece(
+        &mut self,
+        text: &str,
+        record: &Record<'_>,
+        out: &mut impl FnMut(Patch<'_>),
+    ) {
         let (key, number, at_ms) = (self.base.allocate_key(), *self.pieces_started, record.at_ms);
         *self.pieces_started += 1;
         *self.open_piece = Some(key);
@@ -53,7 +58,7 @@ impl PieceWriter<'_> {
         *self.shown_bytes += text.len();
         let text = Cow::Borrowed(text);
         if let Some(ended) = self.ended_piece.take_if(|ended| ended.0 + 1 == key.0) {
-            self.base.complete_item(ended);
+            self.base.allow_item_to_settle(ended);
             return out(Patch::Next { key, at_ms, text });
         }
         self.close_ended_piece(ItemState::Done, out);
@@ -65,7 +70,7 @@ impl PieceWriter<'_> {
     /// Closes the piece that has ended, if it is still open on the page.
     pub(super) fn close_ended_piece(&mut self, state: ItemState, out: &mut impl FnMut(Patch<'_>)) {
         if let Some(key) = self.ended_piece.take() {
-            self.base.complete_item(key);
+            self.base.allow_item_to_settle(key);
             out(Patch::Close { key, state });
         }
     }

@@ -44,7 +44,7 @@ impl MessageParts {
     }
 
     /// Marks the message as ended; returns the keys of its parts, which are complete.
-    pub(super) fn end(&mut self) -> impl Iterator<Item = ItemKey> {
+    pub(super) fn mark_ended_and_list_keys(&mut self) -> impl Iterator<Item = ItemKey> {
         self.progress = MessageProgress::Ended;
         self.parts.iter().map(|part| part.key)
     }
@@ -70,7 +70,11 @@ impl MessageParts {
     }
 
     /// Truncates the message to `kept_bytes` and appends `text`; returns the affected parts.
-    pub(super) fn rewrite(&mut self, kept_bytes: usize, text: &str) -> Option<PartsRewrite> {
+    pub(super) fn truncate_parts_for_rewrite(
+        &mut self,
+        kept_bytes: usize,
+        text: &str,
+    ) -> Option<PartsRewrite> {
         let kept_bytes = kept_bytes.min(self.total_bytes);
         let at = self.parts.iter().rposition(|part| part.start <= kept_bytes)?;
         let gone = self.parts.drain(at + 1..).map(|part| part.key).collect();
@@ -80,7 +84,7 @@ impl MessageParts {
     }
 
     /// Removes all parts and returns their keys.
-    pub(super) fn withdraw(&mut self) -> Vec<ItemKey> {
+    pub(super) fn take_all_part_keys(&mut self) -> Vec<ItemKey> {
         std::mem::take(&mut self.parts).into_iter().map(|part| part.key).collect()
     }
 }

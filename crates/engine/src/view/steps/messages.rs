@@ -22,27 +22,17 @@ impl Steps {
         match &record.event {
             Event::TextAppended { message, .. } | Event::TextRewritten { message, .. }
                 if self.messages.get(message).is_some_and(MessageParts::is_ended) => {}
-            Event::TextAppended { message, text } => match self.messages.get_mut(message) {
-                None => self.start_text_part(*message, text, record, out),
-                Some(spoken) => match spoken.last_key() {
-                    None => {}
-                    last if last == self.interrupted_part => {
-                        self.start_text_part(*message, text, record, out);
-                    }
-                    Some(key) => {
-                        spoken.add_bytes(text);
-                        out(Patch::Append { key, text: Cow::Borrowed(text) });
-                    }
-                },
-            },
+            Event::TextAppended { message, text } => self.append_text(*message, text, record, out),
             Event::TextRewritten { message, kept_bytes, text } => {
                 match self.messages.get_mut(message) {
                     Some(spoken) => {
-                        if let Some(change) = spoken.rewrite(*kept_bytes, text) {
-                            self.rewrite_parts(change, text, out);
+                        if let Some(change) = spoken.truncate_parts_for_rewrite(*kept_bytes, text) {
+                            self.emit_parts_rewrite(change, text, out);
                         }
                     }
-                    None if !text.is_empty() => self.start_text_part(*message, text, record, out),
+                    None if !text.is_empty() => {
+                        self.close_previous_and_start_part(*message, text, record, out);
+                    }
                     None => {}
                 }
             }
@@ -52,7 +42,9 @@ impl Steps {
                     self.close_open_part(ItemState::after_text_end(&record.event), out);
                 }
                 if let Some(parts) = self.messages.get_mut(message) {
-                    parts.end().for_each(|key| self.base.complete_item(key));
+                    parts
+                        .mark_ended_and_list_keys()
+                        .for_each(|key| self.base.allow_item_to_settle(key));
                 }
             }
             Event::SourceCited { message, citation } => {
@@ -77,15 +69,38 @@ impl Steps {
         }
     }
 
-    /// Closes the open part and starts a text part; the round's first one ends its overlay.
-    fn start_text_part<'r>(
+    /// Appends text to the last part of its message; starts a part if a step came after that one.
+    fn append_text<'r>(
         &mut self,
         message: MessageId,
         text: &'r str,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        self.end_overlay_at_text(out);
+        match self.messages.get_mut(&message) {
+            None => self.close_previous_and_start_part(message, text, record, out),
+            Some(spoken) => match spoken.last_key() {
+                None => {}
+                last if last == self.interrupted_part => {
+                    self.close_previous_and_start_part(message, text, record, out);
+                }
+                Some(key) => {
+                    spoken.add_bytes(text);
+                    out(Patch::Append { key, text: Cow::Borrowed(text) });
+                }
+            },
+        }
+    }
+
+    /// Closes the open part and starts a text part; the round's first one ends its overlay.
+    fn close_previous_and_start_part<'r>(
+        &mut self,
+        message: MessageId,
+        text: &'r str,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
+        self.end_overlay_and_reserve_control(out);
         self.close_open_part(ItemState::Done, out);
         let key = self.base.allocate_key();
         let spoken = self.messages.entry(message).or_default();
@@ -106,7 +121,7 @@ impl Steps {
     }
 
     /// Withdraws the parts that a rewrite removes and rewrites the part it starts in.
-    fn rewrite_parts<'r>(
+    fn emit_parts_rewrite<'r>(
         &mut self,
         change: PartsRewrite,
         text: &'r str,
@@ -114,7 +129,7 @@ impl Steps {
     ) {
         let PartsRewrite { key, kept_bytes, removed_keys: gone } = change;
         if !gone.is_empty() {
-            self.base.complete_items(&gone);
+            self.base.allow_items_to_settle(&gone);
             self.open_part = self.open_part.filter(|open| !gone.contains(open));
             out(Patch::Withdraw { keys: gone });
         }
@@ -139,7 +154,7 @@ impl Steps {
 
     /// Attaches an image to its message, which it starts if needed, or to its step on the page;
     /// keeps it with a step that is open.
-    pub(super) fn attach_image<'r>(
+    pub(super) fn attach_or_store_image<'r>(
         &mut self,
         owner: ImageOwner,
         image: &'r Image<'_>,
@@ -149,12 +164,12 @@ impl Steps {
         let key = match owner {
             ImageOwner::Message(message) => {
                 if !self.messages.contains_key(&message) {
-                    self.start_text_part(message, "", record, out);
+                    self.close_previous_and_start_part(message, "", record, out);
                 }
                 self.last_part_key(message)
             }
             ImageOwner::Step(step) if self.open.get(step).is_some() => {
-                self.open.attach_image(step, image);
+                self.open.store_step_image(step, image);
                 None
             }
             ImageOwner::Step(step) => self.step_keys(step).next_back(),

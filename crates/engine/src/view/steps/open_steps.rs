@@ -110,13 +110,13 @@ impl Step {
     }
 
     /// Sets the step's round and where it is shown.
-    pub(super) fn place_at(&mut self, round: Option<u32>, place: StepPlacement) {
+    pub(super) fn set_round_and_placement(&mut self, round: Option<u32>, place: StepPlacement) {
         self.item.round = round;
         self.placement = place;
     }
 
     /// Takes the item of the call alone and marks it as emitted; the result is kept for the entry.
-    fn take_call(&mut self) -> FinishedStep {
+    fn take_call_item(&mut self) -> FinishedStep {
         let arguments = self.item.arguments.take();
         let item = Item {
             arguments,
@@ -128,14 +128,14 @@ impl Step {
                 ItemState::Called
             },
             ran_for_ms: elapsed_ms(self.item.at_ms, self.ready_ms),
-            ..self.start_item()
+            ..self.copy_start_fields()
         };
         self.emitted = EmittedPart::Call;
         FinishedStep { item, ended_ms: self.ready_ms }
     }
 
     /// Returns a new item with the fields that are known from the step's start.
-    fn start_item(&self) -> Item<'static> {
+    fn copy_start_fields(&self) -> Item<'static> {
         let mut head = Item::new(self.item.kind, self.item.run.clone(), self.item.id.clone());
         head.round = self.item.round;
         head.index = self.item.index;
@@ -148,7 +148,7 @@ impl Step {
 }
 
 /// Returns true if a step whose call was emitted has a result, images, nested steps or an outcome.
-fn has_result(item: &Item<'_>) -> bool {
+fn has_result_or_outcome(item: &Item<'_>) -> bool {
     let came = item.result.is_some() || !item.images.is_empty() || !item.steps.is_empty();
     came || !matches!(item.state, ItemState::Incomplete | ItemState::Called)
 }
@@ -189,7 +189,7 @@ impl OpenSteps {
         let Some(above) = self.steps.get_mut(&parent) else { return };
         above.children.push(id);
         step.depth = above.depth + 1;
-        step.place_at(above.item.round, StepPlacement::NestedIn(parent));
+        step.set_round_and_placement(above.item.round, StepPlacement::NestedIn(parent));
         self.insert(id, step);
     }
 
@@ -228,7 +228,7 @@ impl OpenSteps {
     }
 
     /// Keeps an image with its step; emits nothing.
-    pub(super) fn attach_image(&mut self, id: StepId, image: &Image<'_>) {
+    pub(super) fn store_step_image(&mut self, id: StepId, image: &Image<'_>) {
         if let Some(step) = self.steps.get_mut(&id) {
             step.item.images.push(ImageRef::from_image(image).into_owned());
         }
@@ -245,7 +245,7 @@ impl OpenSteps {
     }
 
     /// Marks an open step as ended, which stays until it is taken; returns where it is shown.
-    pub(super) fn end_step(
+    pub(super) fn mark_step_ended(
         &mut self,
         id: StepId,
         state: ItemState,
@@ -299,7 +299,7 @@ impl OpenSteps {
             }
             let told = self.get(child).map(|step| step.emitted);
             if let Some(FinishedStep { item: child, .. }) = self.take_step(child)
-                && (told == Some(EmittedPart::Nothing) || has_result(&child))
+                && (told == Some(EmittedPart::Nothing) || has_result_or_outcome(&child))
             {
                 item.steps.push(child);
             }
@@ -309,19 +309,19 @@ impl OpenSteps {
 
     /// Returns a step's item at the end of its round: complete and removed if it has ended, else
     /// only its call, and the step stays.
-    pub(super) fn take_at_round_end(&mut self, id: StepId) -> Option<FinishedStep> {
+    pub(super) fn take_step_or_its_call(&mut self, id: StepId) -> Option<FinishedStep> {
         let step = self.steps.get_mut(&id)?;
         if step.state == StepState::Ended || step.is_reasoning() {
             return self.take_step(id);
         }
-        let mut settled = step.take_call();
+        let mut settled = step.take_call_item();
         if !matches!(step.placement, StepPlacement::NestedIn(_)) {
             step.placement = StepPlacement::BetweenRounds;
         }
         let mut stay = Vec::new();
         for child in std::mem::take(&mut step.children) {
             if self.placement(child) == Some(StepPlacement::NestedIn(id))
-                && let Some(call) = self.take_at_round_end(child)
+                && let Some(call) = self.take_step_or_its_call(child)
             {
                 settled.item.steps.push(call.item);
                 stay.push(child);
@@ -334,10 +334,10 @@ impl OpenSteps {
     }
 
     /// Removes a step; returns its result as an entry, or `None` if it has none.
-    pub(super) fn take_entry_item(&mut self, id: StepId) -> Option<Item<'static>> {
+    pub(super) fn take_step_as_entry(&mut self, id: StepId) -> Option<Item<'static>> {
         let told = self.get(id)?.emitted;
         let mut item = self.take_step(id)?.item;
-        if told == EmittedPart::Call && !has_result(&item) {
+        if told == EmittedPart::Call && !has_result_or_outcome(&item) {
             return None;
         }
         item.kind = ItemKind::Entry;

@@ -49,7 +49,7 @@ impl Round {
 
 impl Steps {
     /// Closes the previous round and opens this one with a waiting overlay.
-    pub(super) fn open_round<'r>(
+    pub(super) fn close_previous_and_open_round<'r>(
         &mut self,
         number: u32,
         record: &'r Record<'_>,
@@ -88,16 +88,16 @@ impl Steps {
         self.round.open_folded_steps.clear();
         for step in std::mem::take(&mut self.round.inline_steps) {
             if let Some(StepPlacement::Inline(key)) = self.open.placement(step)
-                && let Some(settled) = self.open.take_at_round_end(step)
+                && let Some(settled) = self.open.take_step_or_its_call(step)
             {
-                self.base.complete_item(key);
+                self.base.allow_item_to_settle(key);
                 out(Patch::Put { key, item: settled.item });
             }
         }
         let mut ran = StepTimes::default();
         let mut item = Item::new(ItemKind::Steps, &*record.run, format!("r{number}"));
         for step in std::mem::take(&mut self.round.folded_steps) {
-            if let Some(settled) = self.open.take_at_round_end(step) {
+            if let Some(settled) = self.open.take_step_or_its_call(step) {
                 ran.add_step(settled.item.at_ms, settled.ended_ms);
                 item.steps.push(settled.item);
             }
@@ -111,7 +111,7 @@ impl Steps {
             item.state = if at_run_end { item_state_at_run_end(record) } else { ItemState::Done };
             out(Patch::Put { key: control, item });
         }
-        self.base.complete_item(control);
+        self.base.allow_item_to_settle(control);
         out(Patch::RoundClosed { round: number, from: control });
     }
 
@@ -134,13 +134,13 @@ impl Steps {
     }
 
     /// Ends the overlay at the round's first text and reserves the control's key.
-    pub(super) fn end_overlay_at_text<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
+    pub(super) fn end_overlay_and_reserve_control<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
         if let RoundStage::BeforeText { .. } = self.round.stage {
             // Not earlier: entries of the previous round may still arrive, and stand above.
             let control_key = self.base.allocate_key();
             if self.round.folded_steps.is_empty() {
                 // There will be no control.
-                self.base.complete_item(control_key);
+                self.base.allow_item_to_settle(control_key);
             }
             self.round.stage = RoundStage::TextStarted { control_key };
             out(Patch::Overlay(None));

@@ -25,14 +25,14 @@ impl Transcript {
                 self.active_run.declared_final = Some(*message);
             }
             Event::FinalDeclared { message }
-                if self.newest_key(ItemOwner::Message(*message)).is_none() =>
+                if self.newest_key_of_owner(ItemOwner::Message(*message)).is_none() =>
             {
                 self.active_run.declared_final = Some(*message);
             }
             Event::TextAppended { message, text } => {
                 let owner = ItemOwner::Message(*message);
-                if let Some(key) = self.live_key(owner) {
-                    self.settling.append_text(key, text);
+                if let Some(key) = self.live_key_of_owner(owner) {
+                    self.settling.count_appended_text(key, text);
                     out(Patch::Append { key, text: Cow::Borrowed(text) });
                 } else if self.can_start_item(owner) && !text.is_empty() {
                     let (id, growth) = (message_item_id(*message), self.active_run.text_growth);
@@ -40,16 +40,16 @@ impl Transcript {
                 }
             }
             Event::TextRewritten { message, kept_bytes, text } => {
-                self.rewrite_message(*message, *kept_bytes, text, record, out);
+                self.rewrite_or_replace_message(*message, *kept_bytes, text, record, out);
             }
             Event::MessageEnded { message, .. } => {
-                if let Some(key) = self.newest_key(ItemOwner::Message(*message)) {
+                if let Some(key) = self.newest_key_of_owner(ItemOwner::Message(*message)) {
                     self.close_item(key, ItemState::after_text_end(&record.event), out);
                 }
             }
             Event::SourceCited { message, citation } => {
                 let extra = Attachment::Citation(citation.clone());
-                self.attach_to_item(ItemOwner::Message(*message), extra, record, out);
+                self.attach_or_put_notice(ItemOwner::Message(*message), extra, record, out);
             }
             // Not of a message, or without effect on its item.
             Event::MessageStarted { .. }
@@ -101,7 +101,7 @@ impl Transcript {
     }
 
     /// Rewrites a message in place, or in a new item if the change reaches its settled text.
-    fn rewrite_message<'r>(
+    fn rewrite_or_replace_message<'r>(
         &mut self,
         message: MessageId,
         kept_bytes: usize,
@@ -109,15 +109,15 @@ impl Transcript {
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        let Some(key) = self.live_key(ItemOwner::Message(message)) else { return };
+        let Some(key) = self.live_key_of_owner(ItemOwner::Message(message)) else { return };
         if self.settling.settled_bytes(key) <= kept_bytes {
-            self.settling.hold_text(key);
+            self.settling.stop_settling_text(key);
             out(Patch::Rewrite { key, kept_bytes, text: Cow::Borrowed(text) });
             return;
         }
         // The rewrite reaches settled text: the whole message goes into a new item.
         let whole = self.base.message_text(message).unwrap_or(text).to_owned();
-        self.truncate_to_settled(key, out);
+        self.truncate_to_settled_and_close(key, out);
         self.put_withdrawal_notice(&[key], record, out);
         let id = format!("{}-{}", message_item_id(message), key.0 + 1);
         self.put_message(message, id, Cow::Owned(whole), TextGrowth::Mutable, record, out);
@@ -132,8 +132,8 @@ impl Transcript {
         match (&record.event, self.thinking) {
             (Event::ReasoningAppended { step, text }, Thinking::Show) => {
                 let owner = ItemOwner::Reasoning(*step);
-                if let Some(key) = self.live_key(owner) {
-                    self.settling.append_text(key, text);
+                if let Some(key) = self.live_key_of_owner(owner) {
+                    self.settling.count_appended_text(key, text);
                     out(Patch::Append { key, text: Cow::Borrowed(text) });
                 } else if self.can_start_item(owner) {
                     let mut item =
@@ -144,7 +144,7 @@ impl Transcript {
                 }
             }
             (Event::ReasoningEnded { step, .. }, Thinking::Show) => {
-                if let Some(key) = self.newest_key(ItemOwner::Reasoning(*step)) {
+                if let Some(key) = self.newest_key_of_owner(ItemOwner::Reasoning(*step)) {
                     self.close_item(key, ItemState::after_text_end(&record.event), out);
                 }
             }
@@ -235,7 +235,7 @@ impl Transcript {
                 continue;
             }
             if let ItemOwner::Step(step) = owner {
-                self.remove_tool(step);
+                self.stop_tracking_tool(step);
             }
             let keys = (owner, ItemKey(0))..=(owner, ItemKey(u32::MAX));
             for (_, key) in self.active_run.item_keys.range(keys) {
@@ -248,7 +248,7 @@ impl Transcript {
             self.settling.mark_complete(*key);
         }
         for key in &printed {
-            self.truncate_to_settled(*key, out);
+            self.truncate_to_settled_and_close(*key, out);
         }
         if !gone.is_empty() {
             out(Patch::Withdraw { keys: gone });
@@ -257,7 +257,7 @@ impl Transcript {
     }
 
     /// Truncates a live item to its settled text and closes it.
-    fn truncate_to_settled<'r>(&mut self, key: ItemKey, out: &mut impl FnMut(Patch<'r>)) {
+    fn truncate_to_settled_and_close<'r>(&mut self, key: ItemKey, out: &mut impl FnMut(Patch<'r>)) {
         if self.settling.is_live(key) {
             let kept_bytes = self.settling.settled_bytes(key);
             out(Patch::Rewrite { key, kept_bytes, text: Cow::Borrowed("") });

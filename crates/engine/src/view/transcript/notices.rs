@@ -79,10 +79,14 @@ impl Transcript {
     }
 
     /// Closes all open items except asks that outlive the run, and puts a notice about the ending.
-    pub(super) fn end_run<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
+    pub(super) fn close_items_and_put_ending<'r>(
+        &mut self,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
         let Event::RunEnded { ending } = &record.event else { return };
-        self.end_open_tools(out);
-        self.end_open_requests(record, out);
+        self.flush_and_forget_open_tools(out);
+        self.end_requests_and_put_usage(record, out);
         if !ending.stop.is_some_and(StopReason::can_leave_asks_open) {
             self.active_run.open_asks.retain(|(_, ask)| ask.run != record.run);
         }

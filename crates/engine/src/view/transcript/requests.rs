@@ -115,7 +115,7 @@ impl Transcript {
     ) {
         match &record.event {
             Event::RoundStarted { round, model, .. } => {
-                self.put_round_request(record, ItemState::Done, out);
+                self.close_round_as_request(record, ItemState::Done, out);
                 self.active_run.requests.open_round = Some(OpenRound {
                     number: *round,
                     at_ms: record.at_ms,
@@ -126,16 +126,19 @@ impl Transcript {
             }
             Event::RoundEnded { incomplete, .. } => {
                 let state = if *incomplete { UNFINISHED_STATE } else { ItemState::Done };
-                self.put_round_request(record, state, out);
+                self.close_round_as_request(record, state, out);
             }
             Event::RequestStarted { request } => self.start_request(request, record, out),
             Event::RequestEnded { .. } => self.end_request(record, out),
             Event::UsageReported { scope: UsageScope::Run, usage } => {
-                self.active_run.run_usage.get_or_insert_default().update(*usage);
+                self.active_run
+                    .run_usage
+                    .get_or_insert_default()
+                    .overwrite_reported_numbers(*usage);
             }
             Event::UsageReported { scope: UsageScope::Round, usage } => {
                 match &mut self.active_run.requests.open_round {
-                    Some(round) => round.usage.update(*usage),
+                    Some(round) => round.usage.overwrite_reported_numbers(*usage),
                     None => self.put_usage_notice(usage, record, out),
                 }
             }
@@ -221,7 +224,7 @@ impl Transcript {
     }
 
     /// Clears the open round and puts its item, unless its requests are listed.
-    fn put_round_request<'r>(
+    fn close_round_as_request<'r>(
         &mut self,
         record: &'r Record<'_>,
         state: ItemState,
@@ -244,12 +247,12 @@ impl Transcript {
     }
 
     /// Closes the open round and requests at the end of the run, and puts the run's usage.
-    pub(super) fn end_open_requests<'r>(
+    pub(super) fn end_requests_and_put_usage<'r>(
         &mut self,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        self.put_round_request(record, UNFINISHED_STATE, out);
+        self.close_round_as_request(record, UNFINISHED_STATE, out);
         for OpenRequest { key, id: request, at_ms, .. } in
             std::mem::take(&mut self.active_run.requests.open_requests)
         {

@@ -94,14 +94,14 @@ impl SettlingTracker {
     }
 
     /// Counts text appended to an item.
-    pub(super) fn append_text(&mut self, key: ItemKey, text: &str) {
+    pub(super) fn count_appended_text(&mut self, key: ItemKey, text: &str) {
         if let Some(UnsettledItem::Growing(reach)) = self.unsettled_mut(key) {
             reach.push_text(text);
         }
     }
 
     /// Marks an item's text as append-only from here on; `text` is its text so far.
-    pub(super) fn start_growing(&mut self, key: ItemKey, text: &str) {
+    pub(super) fn mark_append_only(&mut self, key: ItemKey, text: &str) {
         if let Some(open @ UnsettledItem::Held(0)) = self.unsettled_mut(key) {
             let mut reach = SettledPrefix::default();
             reach.push_text(text);
@@ -110,7 +110,7 @@ impl SettlingTracker {
     }
 
     /// Stops the item's text from settling, because it was rewritten.
-    pub(super) fn hold_text(&mut self, key: ItemKey) {
+    pub(super) fn stop_settling_text(&mut self, key: ItemKey) {
         let settled = self.settled_bytes(key);
         if let Some(open @ UnsettledItem::Growing(_)) = self.unsettled_mut(key) {
             *open = UnsettledItem::Held(settled);

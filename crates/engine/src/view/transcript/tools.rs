@@ -1,18 +1,19 @@
 //! Tools: one item each, with arguments and output; an action has a second item for its result.
 //! Calls and output of a sub-agent go into the item of the tool that started it.
 
+mod output;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::event::{Event, Image, ImageOwner, Record, StepId, ToolKind, ToolOutcome};
+use crate::event::{Event, Record, StepId, ToolKind, ToolOutcome};
 use crate::event_family;
-use crate::view::image_ref::ImageRef;
 use crate::view::item::{Item, ItemKey, ItemKind, step_item_id};
 use crate::view::output_limit::OutputLimit;
 use crate::view::patch::Patch;
 
 use super::settling::TextGrowth;
-use super::{Attachment, ItemOwner, Transcript};
+use super::{ItemOwner, Transcript};
 
 /// Open tools of the active run.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +72,7 @@ enum CallDisplay {
 
 impl OpenTool {
     /// Puts the item again if the page lacks arguments.
-    fn emit_arguments<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
+    fn put_again_if_stale<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
         if self.arguments_on_page == ArgumentsOnPage::Stale
             && let Some(item) = &self.item
         {
@@ -95,12 +96,16 @@ impl Transcript {
     ) {
         match &record.event {
             Event::ToolStarted { step, .. } => self.start_tool(*step, record, out),
-            Event::ArgumentsAppended { step, text } => self.update_arguments(*step, |arguments| {
-                arguments.push_str(text);
-            }),
-            Event::ArgumentsReplaced { step, text } => self.update_arguments(*step, |arguments| {
-                text.as_ref().clone_into(arguments);
-            }),
+            Event::ArgumentsAppended { step, text } => {
+                self.change_stored_arguments(*step, |arguments| {
+                    arguments.push_str(text);
+                });
+            }
+            Event::ArgumentsReplaced { step, text } => {
+                self.change_stored_arguments(*step, |arguments| {
+                    text.as_ref().clone_into(arguments);
+                });
+            }
             Event::ToolReady { step } => {
                 self.emit_sub_agent_call(*step, record, out);
                 self.complete_arguments(*step, out);
@@ -173,12 +178,17 @@ impl Transcript {
                     .sub_agent_calls
                     .insert(step, SubAgentCall { root, item, call_display: CallDisplay::Pending });
             }
-            None => self.put_tool(step, item, out),
+            None => self.put_and_track_tool(step, item, out),
         }
     }
 
     /// Puts the item of a tool and tracks it as open.
-    fn put_tool<'r>(&mut self, step: StepId, item: Item<'static>, out: &mut impl FnMut(Patch<'r>)) {
+    fn put_and_track_tool<'r>(
+        &mut self,
+        step: StepId,
+        item: Item<'static>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
         let name = item.name.as_deref().unwrap_or_default().to_owned();
         let key =
             self.put_item(Some(ItemOwner::Step(step)), item.clone(), TextGrowth::Mutable, out);
@@ -197,7 +207,7 @@ impl Transcript {
     }
 
     /// Changes the kept arguments of a tool or a sub-agent's call; emits nothing.
-    fn update_arguments(&mut self, step: StepId, change: impl FnOnce(&mut String)) {
+    fn change_stored_arguments(&mut self, step: StepId, change: impl FnOnce(&mut String)) {
         if let Some(inner) = self.active_run.tools.sub_agent_calls.get_mut(&step) {
             return change(inner.item.arguments.get_or_insert_default().to_mut());
         }
@@ -208,7 +218,7 @@ impl Transcript {
             if std::mem::replace(&mut tool.arguments_state, ArgumentsState::Streaming)
                 == ArgumentsState::Complete
             {
-                self.settling.hold_text(tool.key);
+                self.settling.stop_settling_text(tool.key);
             }
         }
     }
@@ -221,141 +231,10 @@ impl Transcript {
         {
             return;
         }
-        tool.emit_arguments(out);
+        tool.put_again_if_stale(out);
         if let Some(item) = tool.item.take() {
-            self.settling.start_growing(tool.key, &item.text);
+            self.settling.mark_append_only(tool.key, &item.text);
             tool.item = Some(item).filter(|item| item.text.is_empty());
-        }
-    }
-
-    /// Writes a sub-agent's call into its tool's item, once.
-    fn emit_sub_agent_call<'r>(
-        &mut self,
-        step: StepId,
-        record: &'r Record<'_>,
-        out: &mut impl FnMut(Patch<'r>),
-    ) {
-        let tools = &mut self.active_run.tools;
-        let Some(inner) = tools.sub_agent_calls.get_mut(&step) else { return };
-        let is_told =
-            std::mem::replace(&mut inner.call_display, CallDisplay::Shown) == CallDisplay::Shown;
-        if is_told || !tools.open.contains_key(&inner.root) {
-            return;
-        }
-        let name = inner.item.name.as_deref().unwrap_or_default();
-        let text = match inner.item.arguments.as_deref() {
-            None | Some("") => format!("* {name}\n"),
-            Some(arguments) => format!("* {name} {arguments}\n"),
-        };
-        self.append_output(step, Cow::Owned(text), record, out);
-    }
-
-    /// Appends output of a tool, or of a call inside it, up to the limit.
-    fn append_output<'r>(
-        &mut self,
-        step: StepId,
-        text: Cow<'r, str>,
-        record: &'r Record<'_>,
-        out: &mut impl FnMut(Patch<'r>),
-    ) {
-        if text.is_empty() {
-            return;
-        }
-        let Some((root, key)) = self.ensure_output_item(step, record, out) else { return };
-        let Some(tool) = self.active_run.tools.open.get_mut(&root) else { return };
-        let apart = tool.last_output_step != step && tool.is_mid_line;
-        tool.last_output_step = step;
-        tool.is_mid_line = !text.ends_with('\n');
-        let text = tool.output_limit.clip_cow(text);
-        if text.is_empty() {
-            return;
-        }
-        for text in apart.then_some(Cow::Borrowed("\n")).into_iter().chain([text]) {
-            if let Some(item) = tool.item.as_mut().filter(|_| key == tool.key) {
-                item.text.to_mut().push_str(&text);
-            }
-            self.settling.append_text(key, &text);
-            out(Patch::Append { key, text });
-        }
-    }
-
-    /// Returns the tool and item that output of `step` goes to; puts an item if one is missing.
-    fn ensure_output_item<'r>(
-        &mut self,
-        step: StepId,
-        record: &'r Record<'_>,
-        out: &mut impl FnMut(Patch<'r>),
-    ) -> Option<(StepId, ItemKey)> {
-        if self.active_run.withdrawn.contains(&ItemOwner::Step(step)) {
-            return None;
-        }
-        let tools = &mut self.active_run.tools;
-        let mut root = step;
-        if let Some(inner) = tools.sub_agent_calls.get(&step) {
-            root = inner.root;
-            if !tools.open.contains_key(&root) {
-                // The enclosing tool has ended: the call gets a separate item.
-                root = step;
-                let inner = tools.sub_agent_calls.remove(&step)?;
-                self.put_tool(step, inner.item, out);
-            }
-        }
-        let tool = self.active_run.tools.open.get_mut(&root)?;
-        if tool.item.as_ref().is_some_and(|item| item.text.is_empty()) {
-            tool.emit_arguments(out);
-        }
-        if !tool.is_action() {
-            if tool.arguments_state == ArgumentsState::Complete {
-                tool.item = None;
-            }
-            return Some((root, tool.key));
-        }
-        if let Some(key) = tool.result_key {
-            return Some((root, key));
-        }
-        let mut item =
-            Item::new(ItemKind::Action, &*record.run, format!("{}r", step_item_id(root)));
-        item.at_ms = record.at_ms;
-        item.sort = Some("result".into());
-        item.name = Some(tool.name.clone().into());
-        let key = self.put_item(Some(ItemOwner::Step(root)), item, TextGrowth::AppendOnly, out);
-        self.active_run.tools.open.get_mut(&root)?.result_key = Some(key);
-        Some((root, key))
-    }
-
-    /// Attaches an image to its message or tool; puts an item if one is missing.
-    pub(super) fn attach_image<'r>(
-        &mut self,
-        owner: ImageOwner,
-        image: &'r Image<'_>,
-        record: &'r Record<'_>,
-        out: &mut impl FnMut(Patch<'r>),
-    ) {
-        let image = ImageRef::from_image(image);
-        let step = match owner {
-            ImageOwner::Step(step) => step,
-            ImageOwner::Message(message) => {
-                self.ensure_message_item(message, record, out);
-                return self.attach_to_item(
-                    ItemOwner::Message(message),
-                    Attachment::Image(image),
-                    record,
-                    out,
-                );
-            }
-        };
-        match self.ensure_output_item(step, record, out) {
-            Some((root, key)) => {
-                let tool = self.active_run.tools.open.get_mut(&root);
-                let kept = tool.filter(|tool| tool.key == key).and_then(|tool| tool.item.as_mut());
-                if let Some(item) = kept {
-                    item.images.push(image.clone().into_owned());
-                }
-                out(Patch::Attach { key, image });
-            }
-            None => {
-                self.attach_to_item(ItemOwner::Step(step), Attachment::Image(image), record, out);
-            }
         }
     }
 
@@ -378,24 +257,14 @@ impl Transcript {
         }
     }
 
-    /// Appends a note about output beyond the limit.
-    fn append_omitted_note<'r>(&mut self, step: StepId, out: &mut impl FnMut(Patch<'r>)) {
-        let Some(tool) = self.active_run.tools.open.get(&step) else { return };
-        let Some(note) = tool.output_limit.omitted_note() else { return };
-        let key = tool.result_key.unwrap_or(tool.key);
-        let text = format!("\n{note}");
-        self.settling.append_text(key, &text);
-        out(Patch::Append { key, text: Cow::Owned(text) });
-    }
-
     /// Stops tracking a withdrawn tool; its items are not changed.
-    pub(super) fn remove_tool(&mut self, step: StepId) {
+    pub(super) fn stop_tracking_tool(&mut self, step: StepId) {
         self.active_run.tools.open.remove(&step);
         self.active_run.tools.sub_agent_calls.remove(&step);
     }
 
     /// Puts the arguments of the tools that the run left open, and stops tracking them.
-    pub(super) fn end_open_tools<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
+    pub(super) fn flush_and_forget_open_tools<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
         let open: Vec<StepId> = self.active_run.tools.open.keys().copied().collect();
         for step in open {
             self.complete_arguments(step, out);

@@ -57,7 +57,7 @@ fn check_late_readers(kind: StreamKind, records: &[Record<'_>], expected: &Page)
         });
         // A few of them: every one reads the rest of the log.
         if at.is_multiple_of(1 + records.len() / 16) {
-            encoder.snapshot(record.seq + 1, ProtocolVersion::V2, &mut |frame| {
+            encoder.emit_snapshot(record.seq + 1, ProtocolVersion::V2, &mut |frame| {
                 let mut data: Value = serde_json::from_str(frame.data).unwrap();
                 tails.push(serde_json::from_value(data["page"].take()).unwrap());
             });

@@ -1,7 +1,9 @@
 //! A client of native frames that checks every frame against the settled part.
 
-use millpond_engine::event::{Ending, Executor, Outcome, Reply, StopReason, ToolKind, ToolOutcome};
-use millpond_engine::event::{Event, MessageId, Millis, Record, Sink, StepId, TextMode};
+use millpond_engine::event::{
+    Ending, Event, Executor, Image, ImageOwner, MessageId, Millis, Outcome, Record, Reply, Sink,
+    StepId, StopReason, TextMode, ToolKind, ToolOutcome,
+};
 use millpond_engine::ingest::{Ingest, IngestOptions};
 use millpond_engine::run::InputEnd;
 use millpond_engine::view::patch::Settled;
@@ -305,4 +307,8 @@ pub(crate) fn run_ended(outcome: Outcome) -> Event<'static> {
             incomplete: !completed,
         },
     }
+}
+
+pub(crate) fn image_received(owner: ImageOwner) -> Event<'static> {
+    Event::ImageReceived { owner, image: Image::Url { url: "http://a.test/p.png".into() } }
 }

@@ -22,11 +22,11 @@ enum ThreadEntry {
 
 impl SentThread {
     pub(super) fn new(history: &[Box<RawValue>]) -> SentThread {
-        let history = history.iter().filter_map(|message| json::on_one_line(message.get()));
+        let history = history.iter().filter_map(|message| json::to_one_line_json(message.get()));
         SentThread { history: history.collect(), entries: Vec::new() }
     }
 
-    pub(super) fn push_text(&mut self, message: MessageId, id: String) {
+    pub(super) fn push_empty_text(&mut self, message: MessageId, id: String) {
         self.entries.push(ThreadEntry::Text { message, id, text: String::new() });
     }
 

@@ -46,8 +46,8 @@ impl AgUi {
             }
             Event::ToolEnded { step, outcome, detail } => {
                 self.end_arguments(*step, out);
-                if let Some(call) = self.calls.remove_call(*step) {
-                    self.end_call(*step, call, *outcome, detail.as_deref(), out);
+                if let Some(call) = self.calls.remove_open_call(*step) {
+                    self.write_result_or_defer(*step, call, *outcome, detail.as_deref(), out);
                 }
             }
             Event::AskOpened { .. } => self.write_ask(event, out),
@@ -92,7 +92,7 @@ impl AgUi {
                 if let Some(arguments) = self.sent_thread.arguments_mut(step) {
                     text.clone_into(arguments);
                 }
-                self.resend_thread(out);
+                self.resend_thread_or_mark_stale(out);
             }
         }
     }
@@ -106,7 +106,7 @@ impl AgUi {
         }
     }
 
-    fn end_call(
+    fn write_result_or_defer(
         &mut self,
         step: StepId,
         call: ToolCall,
@@ -141,7 +141,7 @@ impl AgUi {
     /// own.
     pub(super) fn withdraw_call(&mut self, step: StepId, out: PayloadSink<'_>) {
         self.end_arguments(step, out);
-        let open_id = self.calls.remove_call(step).map(|call| call.id);
+        let open_id = self.calls.remove_open_call(step).map(|call| call.id);
         let at = self.unanswered.iter().position(|(pending_step, _)| *pending_step == step);
         let unanswered_id = at.map(|at| self.unanswered.swap_remove(at).1);
         if let Some(id) = open_id.or(unanswered_id) {
@@ -150,14 +150,18 @@ impl AgUi {
     }
 
     /// Closes all calls. Returns those that a completed run leaves for the client to answer.
-    pub(super) fn end_calls(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) -> Vec<String> {
-        for step in self.calls.open_steps() {
+    pub(super) fn end_calls_and_take_unanswered(
+        &mut self,
+        ending: &Ending<'_>,
+        out: PayloadSink<'_>,
+    ) -> Vec<String> {
+        for step in self.calls.steps_of_open_calls() {
             let is_cut =
                 self.calls.open_call_mut(step).is_some_and(|call| call.is_receiving_arguments());
             self.end_arguments(step, out);
-            let Some(call) = self.calls.remove_call(step) else { continue };
+            let Some(call) = self.calls.remove_open_call(step) else { continue };
             let outcome = if is_cut { ToolOutcome::Cut } else { ToolOutcome::NoResult };
-            self.end_call(step, call, outcome, None, out);
+            self.write_result_or_defer(step, call, outcome, None, out);
         }
         let unanswered = std::mem::take(&mut self.unanswered);
         if ending.outcome == Outcome::Completed {

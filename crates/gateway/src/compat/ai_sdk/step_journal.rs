@@ -33,16 +33,20 @@ impl StepJournal {
         self.parts.push((owner, part));
     }
 
-    pub(super) fn record_owner(&mut self, owner: PartOwner) {
+    pub(super) fn record_begun_owner(&mut self, owner: PartOwner) {
         self.owners_begun.push(owner);
     }
 
-    pub(super) fn has_owner(&self, owner: PartOwner) -> bool {
+    pub(super) fn has_begun_owner(&self, owner: PartOwner) -> bool {
         self.owners_begun.contains(&owner)
     }
 
     /// Resets the step and resends all parts except those of these owners.
-    pub(super) fn resend_without(&mut self, owners: &[PartOwner], out: PayloadSink<'_>) {
+    pub(super) fn reset_step_and_resend_without(
+        &mut self,
+        owners: &[PartOwner],
+        out: PayloadSink<'_>,
+    ) {
         json::write_payload(&Part::ResetStep, out);
         self.parts.retain(|(owner, _)| owner.is_none_or(|owner| !owners.contains(&owner)));
         for (_, part) in &self.parts {

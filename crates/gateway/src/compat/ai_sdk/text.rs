@@ -28,7 +28,7 @@ struct OpenText {
 
 impl TextParts {
     /// Id of the newest part of a message.
-    pub(super) fn part_id(&self, message: MessageId) -> String {
+    pub(super) fn newest_part_id(&self, message: MessageId) -> String {
         match self.restart_counts.get(&message) {
             None => format!("m{}", message.0),
             Some(turn) => format!("m{}.{turn}", message.0),
@@ -43,7 +43,7 @@ impl TextParts {
 impl AiSdk {
     pub(super) fn start_text(&mut self, message: MessageId, out: PayloadSink<'_>) {
         self.end_text(out);
-        let id = self.texts.part_id(message);
+        let id = self.texts.newest_part_id(message);
         self.texts.open_text =
             Some(OpenText { message, part_id: None, text: String::new(), is_held: false });
         self.start_text_part(&id, out);
@@ -54,7 +54,7 @@ impl AiSdk {
         open.part_id = Some(id.to_owned());
         let owner = PartOwner::Message(open.message);
         let part = Part::TextStart { id, provider_metadata: ProviderMetadata::new(id) };
-        self.write_first_part(owner, &part, out);
+        self.write_first_part_of_owner(owner, &part, out);
     }
 
     pub(super) fn append_text(&mut self, message: MessageId, delta: &str, out: PayloadSink<'_>) {
@@ -70,7 +70,7 @@ impl AiSdk {
             return;
         }
         if open.part_id.is_none() {
-            let id = self.texts.part_id(message);
+            let id = self.texts.newest_part_id(message);
             self.start_text_part(&id, out);
         }
         self.write_text_delta(delta, out);
@@ -81,7 +81,7 @@ impl AiSdk {
         let (Some(id), owner) = (open.part_id.clone(), PartOwner::Message(open.message)) else {
             return;
         };
-        self.write_part(Some(owner), &Part::TextDelta { id: &id, delta }, out);
+        self.write_and_record_part(Some(owner), &Part::TextDelta { id: &id, delta }, out);
     }
 
     pub(super) fn end_text(&mut self, out: PayloadSink<'_>) {
@@ -90,7 +90,7 @@ impl AiSdk {
         }
         let Some(open) = self.texts.open_text.take() else { return };
         if let Some(id) = open.part_id {
-            self.write_part(
+            self.write_and_record_part(
                 Some(PartOwner::Message(open.message)),
                 &Part::TextEnd { id: &id },
                 out,
@@ -115,7 +115,7 @@ impl AiSdk {
         let kept_len = open.text.floor_char_boundary(kept_bytes);
         open.text.truncate(kept_len);
         open.text.push_str(text);
-        if self.try_count_resend() {
+        if self.count_resend_if_allowed() {
             self.restart_text_part(out);
         } else if let Some(open) = &mut self.texts.open_text {
             open.is_held = true;
@@ -128,9 +128,13 @@ impl AiSdk {
         let (message, text, is_held) = (open.message, open.text.clone(), open.is_held);
         if let Some(id) = open.part_id.take() {
             if self.options.version == Version::V7 && !is_held {
-                self.journal.resend_without(&[PartOwner::Message(message)], out);
+                self.journal.reset_step_and_resend_without(&[PartOwner::Message(message)], out);
             } else {
-                self.write_part(Some(PartOwner::Message(message)), &Part::TextEnd { id: &id }, out);
+                self.write_and_record_part(
+                    Some(PartOwner::Message(message)),
+                    &Part::TextEnd { id: &id },
+                    out,
+                );
                 self.withdrawn_ids.push(id);
                 if !is_held {
                     self.write_withdrawn_ids(out);
@@ -139,7 +143,7 @@ impl AiSdk {
             *self.texts.restart_counts.entry(message).or_default() += 1;
         }
         if !text.is_empty() {
-            let id = self.texts.part_id(message);
+            let id = self.texts.newest_part_id(message);
             self.start_text_part(&id, out);
             self.write_text_delta(&text, out);
         }

@@ -36,7 +36,7 @@ impl AiSdk {
                 }
             }
             Event::ArgumentsReplaced { step, text } => self.replace_arguments(*step, text, out),
-            Event::ToolReady { step } => self.write_input_available(*step, out),
+            Event::ToolReady { step } => self.end_arguments_and_write_input(*step, out),
             Event::ToolProgressed { step, text } => {
                 if let Some(call) = self.calls.open_call_mut(*step) {
                     let data = Progress { tool_call_id: &call.id, text };
@@ -51,8 +51,8 @@ impl AiSdk {
             Event::ToolEnded { step, outcome, detail } => {
                 self.end_call(*step, *outcome, detail.as_deref(), out);
             }
-            Event::AskOpened { .. } => self.write_ask(event, out),
-            Event::AskResolved { ask, answer, .. } => self.write_answer(ask, answer, out),
+            Event::AskOpened { .. } => self.write_approval_or_open_ask(event, out),
+            Event::AskResolved { ask, answer, .. } => self.close_ask_with_answer(ask, answer, out),
             // Not of a tool, or without a form in this protocol.
             Event::ImageReceived { .. }
             | Event::Withdrawn { .. }
@@ -83,13 +83,13 @@ impl AiSdk {
             dynamic: true,
             tool_metadata: Some(metadata),
         };
-        self.write_first_part(PartOwner::Step(*step), &part, out);
+        self.write_first_part_of_owner(PartOwner::Step(*step), &part, out);
     }
 
     fn write_input_delta(&mut self, step: StepId, delta: &str, out: PayloadSink<'_>) {
         let Some(id) = self.calls.open_call_mut(step).map(|call| call.id.clone()) else { return };
         let part = Part::ToolInputDelta { tool_call_id: &id, input_text_delta: delta };
-        self.write_part(Some(PartOwner::Step(step)), &part, out);
+        self.write_and_record_part(Some(PartOwner::Step(step)), &part, out);
     }
 
     /// Replaces the arguments. Writes what was added; else a second start, which empties the input,
@@ -116,14 +116,14 @@ impl AiSdk {
                     dynamic: true,
                     tool_metadata: None,
                 };
-                self.write_part(Some(PartOwner::Step(step)), &part, out);
+                self.write_and_record_part(Some(PartOwner::Step(step)), &part, out);
                 self.write_input_delta(step, text, out);
             }
         }
     }
 
     /// Writes the complete input, once.
-    fn write_input_available(&mut self, step: StepId, out: PayloadSink<'_>) {
+    fn end_arguments_and_write_input(&mut self, step: StepId, out: PayloadSink<'_>) {
         let Some(call) =
             self.calls.open_call_mut(step).filter(|call| call.is_receiving_arguments())
         else {
@@ -131,7 +131,7 @@ impl AiSdk {
         };
         call.stage = CallStage::Called;
         let (id, name, input) =
-            (call.id.clone(), call.name.clone(), json::arguments_value(&call.arguments));
+            (call.id.clone(), call.name.clone(), json::arguments_to_json(&call.arguments));
         let part = Part::ToolInputAvailable {
             tool_call_id: &id,
             tool_name: &name,
@@ -139,14 +139,14 @@ impl AiSdk {
             provider_executed: true,
             dynamic: true,
         };
-        self.write_part(Some(PartOwner::Step(step)), &part, out);
+        self.write_and_record_part(Some(PartOwner::Step(step)), &part, out);
     }
 
     /// Completes all inputs before another step begins, where the client would not find these
     /// calls.
-    pub(super) fn write_all_inputs_available(&mut self, out: PayloadSink<'_>) {
-        for step in self.calls.open_steps() {
-            self.write_input_available(step, out);
+    pub(super) fn end_all_arguments(&mut self, out: PayloadSink<'_>) {
+        for step in self.calls.steps_of_open_calls() {
+            self.end_arguments_and_write_input(step, out);
         }
     }
 
@@ -158,26 +158,26 @@ impl AiSdk {
         out: PayloadSink<'_>,
     ) {
         if outcome == ToolOutcome::Cut {
-            if let Some(call) = self.calls.remove_call(step) {
-                self.write_cut_call(step, &call, out);
+            if let Some(call) = self.calls.remove_open_call(step) {
+                self.write_cut_call_error(step, &call, out);
             }
             return;
         }
-        self.write_input_available(step, out);
-        let Some(call) = self.calls.remove_call(step) else { return };
+        self.end_arguments_and_write_input(step, out);
+        let Some(call) = self.calls.remove_open_call(step) else { return };
         match outcome {
             ToolOutcome::Succeeded => {
                 let part = Part::ToolOutputAvailable {
                     tool_call_id: &call.id,
-                    output: &json::output_value(&call.output),
+                    output: &json::output_to_json(&call.output),
                     provider_executed: true,
                     dynamic: true,
                 };
-                self.write_part(Some(PartOwner::Step(step)), &part, out);
+                self.write_and_record_part(Some(PartOwner::Step(step)), &part, out);
             }
             ToolOutcome::Denied => {
                 let part = Part::ToolOutputDenied { tool_call_id: &call.id };
-                self.write_part(Some(PartOwner::Step(step)), &part, out);
+                self.write_and_record_part(Some(PartOwner::Step(step)), &part, out);
             }
             ToolOutcome::NoResult => self.unanswered.push((step, call.id)),
             ToolOutcome::Failed | ToolOutcome::Cut => {
@@ -191,19 +191,19 @@ impl AiSdk {
         }
     }
 
-    fn write_cut_call(&mut self, step: StepId, call: &ToolCall, out: PayloadSink<'_>) {
+    fn write_cut_call_error(&mut self, step: StepId, call: &ToolCall, out: PayloadSink<'_>) {
         if call.stage == CallStage::Called {
             return self.write_output_error(Some(PartOwner::Step(step)), &call.id, CUT, out);
         }
         let part = Part::ToolInputError {
             tool_call_id: &call.id,
             tool_name: &call.name,
-            input: &json::arguments_value(&call.arguments),
+            input: &json::arguments_to_json(&call.arguments),
             provider_executed: true,
             dynamic: true,
             error_text: CUT,
         };
-        self.write_part(Some(PartOwner::Step(step)), &part, out);
+        self.write_and_record_part(Some(PartOwner::Step(step)), &part, out);
     }
 
     fn write_output_error(
@@ -219,12 +219,12 @@ impl AiSdk {
             provider_executed: true,
             dynamic: true,
         };
-        self.write_part(owner, &part, out);
+        self.write_and_record_part(owner, &part, out);
     }
 
     pub(super) fn withdraw_call(&mut self, step: StepId, out: PayloadSink<'_>) {
-        self.write_input_available(step, out);
-        let open_id = self.calls.remove_call(step).map(|call| call.id);
+        self.end_arguments_and_write_input(step, out);
+        let open_id = self.calls.remove_open_call(step).map(|call| call.id);
         let at = self.unanswered.iter().position(|(pending_step, _)| *pending_step == step);
         let unanswered_id = at.map(|at| self.unanswered.swap_remove(at).1);
         if let Some(id) = open_id.or(unanswered_id) {
@@ -234,10 +234,10 @@ impl AiSdk {
 
     /// Ends all calls. Only a completed run may leave calls without a result, for the client.
     pub(super) fn end_calls(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
-        for step in self.calls.open_steps() {
-            let Some(call) = self.calls.remove_call(step) else { continue };
+        for step in self.calls.steps_of_open_calls() {
+            let Some(call) = self.calls.remove_open_call(step) else { continue };
             match call.stage {
-                CallStage::ReceivingArguments => self.write_cut_call(step, &call, out),
+                CallStage::ReceivingArguments => self.write_cut_call_error(step, &call, out),
                 CallStage::Called => self.unanswered.push((step, call.id)),
             }
         }
@@ -249,13 +249,13 @@ impl AiSdk {
         }
     }
 
-    fn write_ask(&mut self, event: &Event<'_>, out: PayloadSink<'_>) {
+    fn write_approval_or_open_ask(&mut self, event: &Event<'_>, out: PayloadSink<'_>) {
         let Event::AskOpened { ask, kind, text, options, step, digest, .. } = event else { return };
         let ask_data = Ask { kind: *kind, text, options, digest: digest.as_deref(), answer: None };
         let is_approval = !matches!(kind, AskKind::Followup | AskKind::Other);
         let step = step.filter(|step| is_approval && self.calls.open_call_mut(*step).is_some());
         if let Some(step) = step {
-            self.write_input_available(step, out);
+            self.end_arguments_and_write_input(step, out);
             let Some(id) = self.calls.open_call_mut(step).map(|call| call.id.clone()) else {
                 return;
             };
@@ -264,9 +264,9 @@ impl AiSdk {
                 tool_call_id: &id,
                 approval_descriptor: ask_data,
             };
-            return self.write_part(Some(PartOwner::Step(step)), &part, out);
+            return self.write_and_record_part(Some(PartOwner::Step(step)), &part, out);
         }
-        self.write_part(None, &Part::DataAsk { id: ask, data: ask_data }, out);
+        self.write_and_record_part(None, &Part::DataAsk { id: ask, data: ask_data }, out);
         self.open_asks.push(OpenAsk {
             id: ask.clone().into_owned(),
             kind: *kind,
@@ -275,7 +275,7 @@ impl AiSdk {
         });
     }
 
-    fn write_answer(&mut self, ask: &str, answer: &str, out: PayloadSink<'_>) {
+    fn close_ask_with_answer(&mut self, ask: &str, answer: &str, out: PayloadSink<'_>) {
         let Some(at) = self.open_asks.iter().position(|open_ask| open_ask.id == ask) else {
             return;
         };
@@ -287,6 +287,6 @@ impl AiSdk {
             digest: None,
             answer: Some(answer),
         };
-        self.write_part(None, &Part::DataAsk { id: ask, data }, out);
+        self.write_and_record_part(None, &Part::DataAsk { id: ask, data }, out);
     }
 }

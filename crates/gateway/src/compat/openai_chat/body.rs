@@ -111,7 +111,7 @@ impl Protocol for OpenAiChatBody {
             reasoning_content: is_shown.then_some(&reasoning),
             tool_calls: &pending,
         };
-        let finish_reason = finish_reason(ending, !pending.is_empty());
+        let finish_reason = finish_reason(ending, &pending);
         let completion = Completion {
             id: &self.chat.id,
             object: "chat.completion",

@@ -12,8 +12,8 @@ pub(super) struct Chunk<'a> {
     pub(super) created: u64,
     pub(super) model: &'a str,
     pub(super) choices: &'a [Choice<'a>],
-    #[serde(skip_serializing_if = "Spending::is_unasked")]
-    pub(super) usage: Spending,
+    #[serde(skip_serializing_if = "UsageField::is_omitted")]
+    pub(super) usage: UsageField,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) millpond: Option<CorrectedContent<'a>>,
 }
@@ -21,16 +21,16 @@ pub(super) struct Chunk<'a> {
 /// Usage in a chunk.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Spending {
-    Unasked,
+pub(super) enum UsageField {
+    Omitted,
     /// `null`, in all chunks but the last.
-    Later,
-    Told(Usage),
+    Null,
+    Known(Usage),
 }
 
-impl Spending {
-    fn is_unasked(&self) -> bool {
-        matches!(self, Spending::Unasked)
+impl UsageField {
+    fn is_omitted(&self) -> bool {
+        matches!(self, UsageField::Omitted)
     }
 }
 
@@ -64,23 +64,23 @@ pub(super) struct Delta<'a> {
 }
 
 impl<'a> Delta<'a> {
-    pub(super) fn opening() -> Delta<'a> {
+    pub(super) fn new_opening() -> Delta<'a> {
         Delta { role: Some("assistant"), content: Some(""), ..Delta::default() }
     }
 
-    pub(super) fn content(text: &'a str) -> Delta<'a> {
+    pub(super) fn from_content(text: &'a str) -> Delta<'a> {
         Delta { content: Some(text), ..Delta::default() }
     }
 
-    pub(super) fn reasoning(text: &'a str) -> Delta<'a> {
+    pub(super) fn from_reasoning(text: &'a str) -> Delta<'a> {
         Delta { reasoning_content: Some(text), ..Delta::default() }
     }
 
-    pub(super) fn refusal(text: &'a str) -> Delta<'a> {
+    pub(super) fn from_refusal(text: &'a str) -> Delta<'a> {
         Delta { refusal: Some(text), ..Delta::default() }
     }
 
-    pub(super) fn calls(calls: &'a [Call]) -> Delta<'a> {
+    pub(super) fn from_calls(calls: &'a [Call]) -> Delta<'a> {
         let tool_calls = calls.iter().enumerate().map(|(index, call)| IndexedCall { index, call });
         Delta { tool_calls: tool_calls.collect(), ..Delta::default() }
     }

@@ -85,15 +85,15 @@ impl Annotation {
 }
 
 impl ItemKind {
-    pub(super) fn is_message(&self, message: MessageId) -> bool {
+    pub(super) fn is_message_with_id(&self, message: MessageId) -> bool {
         matches!(self, ItemKind::Message { message: of, .. } if *of == message)
     }
 
-    pub(super) fn is_reasoning(&self, step: StepId) -> bool {
+    pub(super) fn is_reasoning_of_step(&self, step: StepId) -> bool {
         matches!(self, ItemKind::Reasoning { step: of } if *of == step)
     }
 
-    pub(super) fn is_any_of(&self, messages: &[MessageId], steps: &[StepId]) -> bool {
+    pub(super) fn belongs_to_any(&self, messages: &[MessageId], steps: &[StepId]) -> bool {
         match self {
             ItemKind::Message { message, .. } => messages.contains(message),
             ItemKind::Reasoning { step } | ItemKind::Call { step, .. } => steps.contains(step),
@@ -118,7 +118,7 @@ impl Item {
     }
 
     /// The item's one part.
-    pub(super) fn part(&self) -> Part<'_> {
+    pub(super) fn to_wire_part(&self) -> Part<'_> {
         match &self.kind {
             ItemKind::Message { annotations, .. } => {
                 Part::OutputText { text: &self.text, annotations, logprobs: [] }
@@ -130,15 +130,15 @@ impl Item {
     }
 
     /// The item before its part was added.
-    pub(super) fn object_without_part(&self) -> ItemObject<'_> {
-        self.object_with_parts(Vec::new())
+    pub(super) fn to_wire_object_without_part(&self) -> ItemObject<'_> {
+        self.to_wire_object_with_parts(Vec::new())
     }
 
-    pub(super) fn object(&self) -> ItemObject<'_> {
-        self.object_with_parts(vec![self.part()])
+    pub(super) fn to_wire_object(&self) -> ItemObject<'_> {
+        self.to_wire_object_with_parts(vec![self.to_wire_part()])
     }
 
-    fn object_with_parts<'a>(&'a self, parts: Vec<Part<'a>>) -> ItemObject<'a> {
+    fn to_wire_object_with_parts<'a>(&'a self, parts: Vec<Part<'a>>) -> ItemObject<'a> {
         let (id, status) = (&*self.id, self.status);
         match &self.kind {
             ItemKind::Message { .. } => {

@@ -13,7 +13,7 @@ use super::super::AppState;
 use super::super::access_middleware::OwnerOnly;
 use super::super::error::ApiError;
 use super::super::extract::Json;
-use super::{find_or_create_named_session, send_and_follow, sse_response};
+use super::{find_or_create_named_session, send_and_follow, stream_run_as_sse};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -57,7 +57,7 @@ pub(in crate::http) async fn post_run(
         history: input.messages,
         ..Options::default()
     };
-    Ok(sse_response(run, Encoder::new(AgUi::new(options))))
+    Ok(stream_run_as_sse(run, Encoder::new(AgUi::new(options))))
 }
 
 /// Text of a message's content: a string, or the texts of its parts.

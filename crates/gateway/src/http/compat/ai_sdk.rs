@@ -17,7 +17,7 @@ use super::super::access_middleware::OwnerOnly;
 use super::super::error::ApiError;
 use super::super::extract::{Json, Path};
 use super::super::runs;
-use super::{FollowedRun, find_or_create_named_session, send_and_follow, sse_response};
+use super::{FollowedRun, find_or_create_named_session, send_and_follow, stream_run_as_sse};
 
 /// Other fields of the request are ignored.
 #[derive(Deserialize)]
@@ -76,7 +76,7 @@ pub(in crate::http) async fn reconnect_chat(
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
     let session = session_id_of_chat(owner, &id);
-    let Some((run, first_seq)) = find_current_run(&gateway, session).await? else {
+    let Some((run, first_seq)) = find_active_or_next_run(&gateway, session).await? else {
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
     let run = FollowedRun::new(&gateway, session, run, first_seq).await?;
@@ -90,7 +90,7 @@ pub(in crate::http) async fn stop_chat(
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
     let session = session_id_of_chat(owner, &id);
-    if let Some((run, _)) = find_current_run(&gateway, session).await? {
+    if let Some((run, _)) = find_active_or_next_run(&gateway, session).await? {
         runs::cancel_and_wait(&gateway, session, run).await?;
     }
     Ok(StatusCode::NO_CONTENT)
@@ -101,15 +101,15 @@ fn session_id_of_chat(owner: OwnerId, chat: &str) -> SessionId {
 }
 
 /// The active run, or that of the first queued message, and the record to start from.
-async fn find_current_run(
+async fn find_active_or_next_run(
     gateway: &Gateway,
     session: SessionId,
 ) -> Result<Option<(RunId, u64)>, StoreError> {
     let (head, next_queued) = gateway
         .log
         .call_store(move |store| {
-            let Some(session_row) = store.session(session)? else { return Ok((0, None)) };
-            Ok((session_row.head, store.queue(session)?.first().map(|message| message.id)))
+            let Some(session_row) = store.load_session(session)? else { return Ok((0, None)) };
+            Ok((session_row.head, store.load_queue(session)?.first().map(|message| message.id)))
         })
         .await?;
     // Read after the queue: a message leaves it only when its run is active.
@@ -117,7 +117,7 @@ async fn find_current_run(
     else {
         return Ok(None);
     };
-    let row = gateway.log.call_store(move |store| store.run(run)).await?;
+    let row = gateway.log.call_store(move |store| store.load_run(run)).await?;
     Ok(Some((run, row.map_or(head, |row| row.first))))
 }
 
@@ -127,7 +127,7 @@ fn stream_run(run: FollowedRun, session: SessionId, headers: &HeaderMap) -> Resp
     let version = if is_v7 { Version::V7 } else { Version::V6 };
     let picture_prefix = format!("/v1/sessions/{session}/blobs/");
     let options = Options { version, image_prefix: picture_prefix, ..Options::default() };
-    let mut response = sse_response(run, Encoder::new(AiSdk::new(options)));
+    let mut response = stream_run_as_sse(run, Encoder::new(AiSdk::new(options)));
     let version = HeaderValue::from_static("v1");
     response.headers_mut().insert("x-vercel-ai-ui-message-stream", version);
     response

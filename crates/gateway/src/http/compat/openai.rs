@@ -23,7 +23,7 @@ use super::super::access_middleware::OwnerOnly;
 use super::super::error::ApiError;
 use super::super::extract::Json;
 use super::agui::content_text;
-use super::{FollowedRun, encode_to_end, send_and_follow, sse_response};
+use super::{FollowedRun, send_and_follow, stream_run_as_sse, wait_for_last_payload};
 
 #[derive(Deserialize)]
 pub(in crate::http) struct CompletionRequest {
@@ -53,7 +53,7 @@ fn last_user_text(messages: &[InputMessage]) -> String {
     last_message.map(|message| content_text(&message.content)).unwrap_or_default()
 }
 
-async fn send_in_new_session(
+async fn send_in_new_session_and_follow(
     gateway: &Arc<Gateway>,
     owner: OwnerId,
     text: String,
@@ -77,7 +77,8 @@ pub(in crate::http) async fn post_completions(
     OwnerOnly(owner): OwnerOnly,
     Json(request): Json<CompletionRequest>,
 ) -> Result<Response, ApiError> {
-    let run = send_in_new_session(&gateway, owner, last_user_text(&request.messages)).await?;
+    let run =
+        send_in_new_session_and_follow(&gateway, owner, last_user_text(&request.messages)).await?;
     let usage =
         if request.stream_options.include_usage { IncludeUsage::Yes } else { IncludeUsage::No };
     let options = openai_chat::Options {
@@ -87,10 +88,10 @@ pub(in crate::http) async fn post_completions(
         ..openai_chat::Options::default()
     };
     if request.stream {
-        return Ok(sse_response(run, Encoder::new(OpenAiChat::new(options))));
+        return Ok(stream_run_as_sse(run, Encoder::new(OpenAiChat::new(options))));
     }
     let mut encoder = Encoder::new(OpenAiChatBody::new(options));
-    let body = encode_to_end(run, &mut encoder).await;
+    let body = wait_for_last_payload(run, &mut encoder).await;
     Ok(if encoder.protocol().is_answer() {
         json_response(body)
     } else {
@@ -120,7 +121,7 @@ pub(in crate::http) async fn post_responses(
             last_user_text(&messages)
         }
     };
-    let run = send_in_new_session(&gateway, owner, text).await?;
+    let run = send_in_new_session_and_follow(&gateway, owner, text).await?;
     let options = openai_responses::Options {
         model: request.model,
         created: now_ms() / 1000,
@@ -128,8 +129,8 @@ pub(in crate::http) async fn post_responses(
     };
     let mut encoder = Encoder::new(OpenAiResponses::new(options));
     if request.stream {
-        return Ok(sse_response(run, encoder));
+        return Ok(stream_run_as_sse(run, encoder));
     }
-    encode_to_end(run, &mut encoder).await;
+    wait_for_last_payload(run, &mut encoder).await;
     Ok(json_response(encoder.protocol().body().unwrap_or_default().to_owned()))
 }

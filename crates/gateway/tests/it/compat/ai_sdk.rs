@@ -51,6 +51,7 @@ impl AiSdkClient {
         require(!needs_input || previous != Some("started"), || format!("{id} without its input"))
     }
 
+    #[allow(clippy::too_many_lines, reason = "one arm per type of part")]
     fn apply_part(&mut self, part: &Value, version: Version) -> Result<(), String> {
         require_no_nulls(part)?;
         require(self.ended.is_none(), || format!("{part} after the end"))?;

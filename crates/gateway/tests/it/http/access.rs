@@ -62,6 +62,7 @@ async fn hosts_and_origins_are_checked_on_every_route_before_the_body() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[allow(clippy::too_many_lines, reason = "one request per route")]
 async fn without_a_credential_of_its_owner_nothing_is_there() {
     let gateway = start_gateway().await;
     let session = gateway.new_session().await;

@@ -8,7 +8,8 @@ use super::support::{TestGateway, open_event_stream, read_fixture, start_gateway
 
 /// Events of a session in all views, up to its end.
 async fn read_all_views(gateway: &TestGateway, session: &str, last_id: &str) -> Vec<Value> {
-    let head = gateway.gateway.log.store().session(session.parse().unwrap()).unwrap().unwrap().head;
+    let head =
+        gateway.gateway.log.store().load_session(session.parse().unwrap()).unwrap().unwrap().head;
     let mut request = gateway.get(&format!("/v1/sessions/{session}/theatre"));
     if !last_id.is_empty() {
         request = request.header("last-event-id", last_id);

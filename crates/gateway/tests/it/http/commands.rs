@@ -144,7 +144,7 @@ async fn messages_are_worked_off_in_order_each_once() {
     let (_, second_response) =
         status_and_json_body(request.header("idempotency-key", "second")).await;
     assert_eq!(second_response["run"], json!(runs[1]), "the same key is the same message");
-    let mut log_end = gateway.gateway.log.follow(session.parse().unwrap()).await.unwrap();
+    let mut log_end = gateway.gateway.log.watch_log_end(session.parse().unwrap()).await.unwrap();
     loop {
         let (status, run) =
             status_and_json_body(gateway.get(&format!("/v1/runs/{}", runs[2]))).await;

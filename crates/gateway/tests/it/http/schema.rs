@@ -10,6 +10,7 @@ pub(super) fn schema_errors(document: &Value, schema: &Value, value: &Value) -> 
     faults
 }
 
+#[allow(clippy::too_many_lines, reason = "one block per keyword of the schema")]
 fn collect_schema_errors(
     document: &Value,
     schema: &Value,

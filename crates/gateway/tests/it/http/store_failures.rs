@@ -147,7 +147,7 @@ async fn a_disk_that_fails_fails_the_run_and_cursors_are_not_trusted_afterwards(
     let options = StoreOptions {
         sync_file: Arc::new(sync),
         reopen_every: Duration::from_millis(20),
-        ..StoreOptions::new(Durability::Window)
+        ..StoreOptions::for_this_boot(Durability::Window)
     };
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let store = Arc::new(SqliteStore::open_with_options(folder.path(), options).unwrap());

@@ -133,7 +133,7 @@ impl TestGateway {
 
     /// Waits until a run has ended. Returns its status.
     pub(super) async fn wait_until_ended(&self, session: &str, run: &str) -> Value {
-        let mut log_end = self.gateway.log.follow(session.parse().unwrap()).await.unwrap();
+        let mut log_end = self.gateway.log.watch_log_end(session.parse().unwrap()).await.unwrap();
         loop {
             let (status, run_body) = status_and_json(self.get(&format!("/v1/runs/{run}"))).await;
             if status == 200 && run_body["outcome"] != Value::Null {

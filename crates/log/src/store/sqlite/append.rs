@@ -30,13 +30,13 @@ pub(super) fn append_batches(connection: &Connection, batches: &[Batch]) -> Resu
 /// Appends one batch.
 fn append_batch(connection: &Connection, batch: &Batch) -> Result<(), Fault> {
     let session = batch.session;
-    let position = chunk_rows::require_session(connection, session)?;
+    let position = chunk_rows::require_session_position(connection, session)?;
     let first = batch.chunk.first;
     if position.head != first {
         return Err(StoreError::NotAtHead { session, head: position.head, first }.into());
     }
-    let chunk = validate_chunk(&batch.chunk)?;
-    reject_ended_runs(connection, &chunk, &batch.run_boundaries)?;
+    let chunk = validate_and_end_with_newline(&batch.chunk)?;
+    reject_records_of_ended_runs(connection, &chunk, &batch.run_boundaries)?;
     if chunk.len > 0 {
         chunk_rows::insert_chunk(connection, position.key, session, &chunk)?;
     }
@@ -44,7 +44,7 @@ fn append_batch(connection: &Connection, batch: &Batch) -> Result<(), Fault> {
         apply_run_boundary(connection, position.key, &chunk, boundary)?;
     }
     for text in &batch.searchable_texts {
-        search::insert_text(connection, position.key, Some(first), text)?;
+        search::insert_search_text(connection, position.key, Some(first), text)?;
     }
     let changed_ms = if batch.run_boundaries.is_empty() { 0 } else { batch.at_ms };
     connection
@@ -56,7 +56,7 @@ fn append_batch(connection: &Connection, batch: &Batch) -> Result<(), Fault> {
 }
 
 /// Checks the number of lines, and adds a missing newline at the end.
-fn validate_chunk(chunk: &Chunk) -> Result<Chunk, Fault> {
+fn validate_and_end_with_newline(chunk: &Chunk) -> Result<Chunk, Fault> {
     let mut chunk = chunk.clone();
     if !chunk.lines.is_empty() && !chunk.lines.ends_with('\n') {
         chunk.lines = format!("{}\n", chunk.lines).into();
@@ -78,7 +78,7 @@ struct RunOfRecord<'a> {
 }
 
 /// Fails if a record belongs to a run that has ended, before or within the batch.
-fn reject_ended_runs(
+fn reject_records_of_ended_runs(
     connection: &Connection,
     chunk: &Chunk,
     boundaries: &[RunBoundary],
@@ -91,7 +91,8 @@ fn reject_ended_runs(
         let end = match ended.entry(run) {
             Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(entry) => *entry.insert(
-                runs::select_run_end(connection, run)?.or_else(|| end_in_batch(boundaries, run)),
+                runs::select_run_end(connection, run)?
+                    .or_else(|| find_run_end_in_batch(boundaries, run)),
             ),
         };
         if end.is_some_and(|end| seq > end) {
@@ -101,7 +102,7 @@ fn reject_ended_runs(
     Ok(())
 }
 
-fn end_in_batch(boundaries: &[RunBoundary], run: RunId) -> Option<u64> {
+fn find_run_end_in_batch(boundaries: &[RunBoundary], run: RunId) -> Option<u64> {
     boundaries.iter().find_map(|boundary| match boundary {
         RunBoundary::Ended { run: ended, seq, .. } if *ended == run => Some(*seq),
         RunBoundary::Ended { .. } | RunBoundary::Began { .. } => None,

@@ -61,12 +61,12 @@ fn copy_via_partial_file(
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(partial).map_err(to_error)?;
-    copy_pages(source, partial)?;
+    copy_pages_under_new_epoch(source, partial)?;
     File::open(partial).and_then(|file| file.sync_all()).map_err(to_error)?;
     fs::rename(partial, target).map_err(to_error)
 }
 
-fn copy_pages(source: &Connection, partial: &Path) -> Result<(), Fault> {
+fn copy_pages_under_new_epoch(source: &Connection, partial: &Path) -> Result<(), Fault> {
     let mut target = Connection::open(partial)?;
     // In a single step: a commit between two steps would restart the copy.
     let step = Backup::new(source, &mut target)?.step(-1)?;
@@ -79,7 +79,7 @@ fn copy_pages(source: &Connection, partial: &Path) -> Result<(), Fault> {
     let mut random = [0; 4];
     getrandom::fill(&mut random).map_err(|error| failed_fault(error.to_string()))?;
     let epochs_ahead = 1 + u32::from_le_bytes(random) % EPOCHS_AHEAD_MAX;
-    file::write_meta(
+    file::write_meta_fully_synced(
         &target,
         epoch.saturating_add(epochs_ahead),
         "a copy",

@@ -10,7 +10,7 @@ use super::fault::{Fault, failed_fault};
 use crate::id::SessionId;
 use crate::limits::BLOB_BYTES_MAX;
 
-fn has_digest(digest: &[u8; 32], bytes: &[u8]) -> bool {
+fn bytes_match_digest(digest: &[u8; 32], bytes: &[u8]) -> bool {
     Sha256::digest(bytes).as_slice() == digest
 }
 
@@ -19,7 +19,7 @@ pub(super) fn validate_blob(digest: &[u8; 32], bytes: &[u8]) -> Result<(), Fault
     if bytes.len() > BLOB_BYTES_MAX {
         return Err(failed_fault(format!("blob larger than {BLOB_BYTES_MAX} bytes")));
     }
-    if has_digest(digest, bytes) {
+    if bytes_match_digest(digest, bytes) {
         Ok(())
     } else {
         Err(failed_fault("blob does not match its digest"))
@@ -33,7 +33,7 @@ pub(super) fn insert_blob(
     kind: &str,
     bytes: &[u8],
 ) -> Result<(), Fault> {
-    let key = chunk_rows::require_session(connection, session)?.key;
+    let key = chunk_rows::require_session_position(connection, session)?.key;
     connection.execute(
         "INSERT INTO blobs (digest, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
         params![digest, bytes],
@@ -46,12 +46,12 @@ pub(super) fn insert_blob(
     Ok(())
 }
 
-pub(super) fn select_blob(
+pub(super) fn select_verified_blob(
     connection: &Connection,
     session: SessionId,
     digest: &[u8; 32],
 ) -> Result<Option<(String, Vec<u8>)>, Fault> {
-    let key = chunk_rows::require_session(connection, session)?.key;
+    let key = chunk_rows::require_session_position(connection, session)?.key;
     let sql = "SELECT r.kind, b.bytes FROM blob_refs r JOIN blobs b ON b.digest = r.digest
          WHERE r.session = ?1 AND r.digest = ?2";
     let found: Option<(String, Vec<u8>)> = connection
@@ -59,7 +59,7 @@ pub(super) fn select_blob(
         .query_row(params![key, digest], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     match found {
-        Some((_, bytes)) if !has_digest(digest, &bytes) => {
+        Some((_, bytes)) if !bytes_match_digest(digest, &bytes) => {
             Err(failed_fault(format!("damaged blob in session {session}")))
         }
         found => Ok(found),

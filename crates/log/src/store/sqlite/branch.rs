@@ -8,21 +8,21 @@ use super::{chunk_rows, sessions};
 use crate::id::SessionId;
 use crate::store::{Chunk, Session, StoreError};
 
-pub(super) fn copy_session_prefix(
+pub(super) fn insert_branch_session(
     connection: &Connection,
     session: SessionId,
     end: u64,
     branch: &Session,
     closing: Option<&Chunk>,
 ) -> Result<(), Fault> {
-    let parent = chunk_rows::require_session(connection, session)?;
+    let parent = chunk_rows::require_session_position(connection, session)?;
     if end > parent.head {
         return Err(StoreError::NotAtHead { session, head: parent.head, first: end }.into());
     }
     let branch_head = end + closing.map_or(0, |chunk| chunk.len);
     let new_branch = Session { head: branch_head, parent: Some((session, end)), ..branch.clone() };
     let key = sessions::insert_session(connection, &new_branch)?;
-    copy_rows(connection, (parent.key, session), (key, branch.id), end)?;
+    verify_and_copy_chunk_rows(connection, (parent.key, session), (key, branch.id), end)?;
     if let Some(closing) = closing.filter(|closing| closing.first == end) {
         chunk_rows::insert_chunk(connection, key, branch.id, closing)?;
     }
@@ -40,7 +40,7 @@ pub(super) fn copy_session_prefix(
 }
 
 /// Verifies chunk rows and copies them one by one, because each checksum covers its session.
-fn copy_rows(
+fn verify_and_copy_chunk_rows(
     connection: &Connection,
     source: (i64, SessionId),
     target: (i64, SessionId),

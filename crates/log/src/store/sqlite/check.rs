@@ -98,7 +98,7 @@ impl SqliteStore {
     pub fn check(&self) -> Result<CheckReport, StoreError> {
         let core = &*self.core;
         let mut report = CheckReport::default();
-        for detail in sqlite_integrity_errors(core)? {
+        for detail in run_integrity_check(core)? {
             report.add_damage(Damage::File { detail });
         }
         for (key, session) in core.read_transaction(|file| select_session_keys(file))? {
@@ -115,8 +115,8 @@ impl SqliteStore {
 
 /// Runs `PRAGMA integrity_check` on a new connection: one that has searched may have cached the
 /// index.
-pub(super) fn sqlite_integrity_errors(core: &StoreCore) -> Result<Vec<String>, Fault> {
-    let _place = core.readers.acquire_unbounded();
+pub(super) fn run_integrity_check(core: &StoreCore) -> Result<Vec<String>, Fault> {
+    let _place = core.readers.reserve_extra_slot();
     let connection = file::open_reader(&core.path)?;
     let mut statement = connection.prepare("PRAGMA integrity_check")?;
     let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
@@ -199,7 +199,7 @@ impl LogScan {
         key: i64,
         session: SessionId,
     ) -> Result<LogScan, Fault> {
-        let head = chunk_rows::require_session(connection, session)?.head;
+        let head = chunk_rows::require_session_position(connection, session)?.head;
         let mut scan = LogScan {
             key,
             session,

@@ -72,14 +72,14 @@ pub(super) struct SessionPosition {
     pub(super) head: u64,
 }
 
-pub(super) fn require_session(
+pub(super) fn require_session_position(
     connection: &Connection,
     session: SessionId,
 ) -> Result<SessionPosition, Fault> {
-    find_session(connection, session)?.ok_or(Fault::Store(StoreError::NoSession(session)))
+    find_session_position(connection, session)?.ok_or(Fault::Store(StoreError::NoSession(session)))
 }
 
-pub(super) fn find_session(
+pub(super) fn find_session_position(
     connection: &Connection,
     session: SessionId,
 ) -> Result<Option<SessionPosition>, Fault> {
@@ -114,7 +114,7 @@ pub(super) fn read_chunks(
     from: u64,
     bytes_max: usize,
 ) -> Result<Vec<Chunk>, Fault> {
-    let position = require_session(connection, session)?;
+    let position = require_session_position(connection, session)?;
     if from >= position.head {
         return match find_record_beyond_head(connection, position)? {
             None => Ok(Vec::new()),

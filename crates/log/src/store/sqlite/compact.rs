@@ -26,14 +26,14 @@ pub(super) fn run_compact_thread(core: &StoreCore) {
 /// Merges the rows of all ended runs.
 pub(super) fn compact_ended_runs(core: &StoreCore) -> Result<(), StoreError> {
     let _alone = lock_ignoring_poison(&core.compact_lock);
-    while let Some(run) = core.read_transaction(|file| next_uncompacted_run(file))? {
+    while let Some(run) = core.read_transaction(|file| select_uncompacted_run(file))? {
         let mut next_seq = Some(run.first);
         while let Some(start_seq) = next_seq {
             if core.signals.is_stopping() {
                 return Ok(());
             }
-            let plan = core.read_transaction(|file| merge_rows(file, &run, start_seq))?;
-            core.write_transaction(|file| replace_rows(file, &run, &plan))?;
+            let plan = core.read_transaction(|file| plan_merged_rows(file, &run, start_seq))?;
+            core.write_transaction(|file| replace_rows_and_mark_compacted(file, &run, &plan))?;
             next_seq = plan.next_seq;
         }
     }
@@ -49,7 +49,7 @@ struct UncompactedRun {
     end: u64,
 }
 
-fn next_uncompacted_run(connection: &Connection) -> Result<Option<UncompactedRun>, Fault> {
+fn select_uncompacted_run(connection: &Connection) -> Result<Option<UncompactedRun>, Fault> {
     let sql = "SELECT r.id, r.session, s.id, r.first, r.ended + 1
          FROM runs r JOIN sessions s ON s.key = r.session
          WHERE r.ended IS NOT NULL AND r.compacted = 0 LIMIT 1";
@@ -78,7 +78,7 @@ struct MergedRow {
 }
 
 /// Merges rows of a run from `from` on. Stops at a damaged row, or one that the next run shares.
-fn merge_rows(
+fn plan_merged_rows(
     connection: &Connection,
     run: &UncompactedRun,
     from: u64,
@@ -101,12 +101,12 @@ fn merge_rows(
             break;
         }
         if builder.lines.len() + lines.len() > CHUNK_BYTES_MAX {
-            plan.merged_rows.extend(builder.take_merged());
+            plan.merged_rows.extend(builder.take_if_merged());
         }
         builder.push_row(&row, lines);
         bytes += lines.len();
     }
-    plan.merged_rows.extend(builder.take_merged());
+    plan.merged_rows.extend(builder.take_if_merged());
     Ok(plan)
 }
 
@@ -134,7 +134,7 @@ impl RowBuilder {
     }
 
     /// Empties the builder and returns the merged row. `None` if there are no two source rows.
-    fn take_merged(&mut self) -> Option<MergedRow> {
+    fn take_if_merged(&mut self) -> Option<MergedRow> {
         let RowBuilder { first, len, lines, source_rows: rows } = std::mem::take(self);
         let chunk = Chunk { first, len, lines: lines.into() };
         (rows > 1).then_some(MergedRow { chunk, source_rows: rows })
@@ -142,12 +142,12 @@ impl RowBuilder {
 }
 
 /// Replaces the source rows by the merged ones.
-fn replace_rows(
+fn replace_rows_and_mark_compacted(
     connection: &Connection,
     run: &UncompactedRun,
     plan: &MergePlan,
 ) -> Result<(), Fault> {
-    match chunk_rows::find_session(connection, run.session)? {
+    match chunk_rows::find_session_position(connection, run.session)? {
         Some(position) if position.key == run.session_key => {}
         // The session was erased in the meantime.
         Some(_) | None => return Ok(()),

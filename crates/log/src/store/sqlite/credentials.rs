@@ -55,7 +55,7 @@ pub(super) fn insert_token(connection: &Connection, token: &Token) -> Result<(),
     Ok(())
 }
 
-pub(super) fn select_token(
+pub(super) fn select_token_by_digest(
     connection: &Connection,
     digest: [u8; 32],
 ) -> Result<Option<Token>, Fault> {
@@ -89,7 +89,7 @@ pub(super) fn revoke_token(
 }
 
 pub(super) fn insert_share(connection: &Connection, share: &Share) -> Result<(), Fault> {
-    let key = chunk_rows::require_session(connection, share.session)?.key;
+    let key = chunk_rows::require_session_position(connection, share.session)?.key;
     connection.execute(
         "INSERT INTO shares (id, session, digest, created_ms) VALUES (?1, ?2, ?3, ?4)",
         params![share.id.to_bytes(), key, share.digest, share.created_ms],
@@ -97,7 +97,7 @@ pub(super) fn insert_share(connection: &Connection, share: &Share) -> Result<(),
     Ok(())
 }
 
-pub(super) fn select_share(
+pub(super) fn select_share_by_digest(
     connection: &Connection,
     digest: [u8; 32],
 ) -> Result<Option<Share>, Fault> {
@@ -110,7 +110,7 @@ pub(super) fn select_session_shares(
     connection: &Connection,
     session: SessionId,
 ) -> Result<Vec<Share>, Fault> {
-    let key = chunk_rows::require_session(connection, session)?.key;
+    let key = chunk_rows::require_session_position(connection, session)?.key;
     let mut statement =
         connection.prepare_cached(&format!("{SELECT_SHARE} WHERE h.session = ?1 ORDER BY h.id"))?;
     let found = statement.query_map([key], parse_share_row)?;
@@ -122,7 +122,7 @@ pub(super) fn delete_share(
     session: SessionId,
     share: ShareId,
 ) -> Result<bool, Fault> {
-    let key = chunk_rows::require_session(connection, session)?.key;
+    let key = chunk_rows::require_session_position(connection, session)?.key;
     let deleted_rows = connection.execute(
         "DELETE FROM shares WHERE id = ?1 AND session = ?2",
         params![share.to_bytes(), key],

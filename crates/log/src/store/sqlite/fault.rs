@@ -17,11 +17,11 @@ pub(super) enum Fault {
 impl Fault {
     /// True if a disk operation failed, so that the content of the disk is unknown.
     pub(super) fn is_disk_failure(&self) -> bool {
-        !self.is_full() && self.sqlite_code() == Some(ErrorCode::SystemIoFailure)
+        !self.is_disk_full() && self.sqlite_code() == Some(ErrorCode::SystemIoFailure)
     }
 
     /// True if the disk is full, also for the shared memory of readers and writer.
-    fn is_full(&self) -> bool {
+    fn is_disk_full(&self) -> bool {
         match self {
             Fault::Store(error) => *error == StoreError::Full,
             Fault::Sql(error) => {
@@ -81,7 +81,7 @@ impl From<Error> for Fault {
 
 impl From<Fault> for StoreError {
     fn from(fault: Fault) -> StoreError {
-        if fault.is_full() {
+        if fault.is_disk_full() {
             return StoreError::Full;
         }
         match fault {

@@ -21,7 +21,7 @@ pub(super) const DATABASE_FILE_NAME: &str = "millpond.db";
 const MIGRATIONS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// Locks the directory for this process. Creates it and an empty database file if needed.
-pub(super) fn lock_directory(dir: &Path) -> Result<File, StoreError> {
+pub(super) fn create_and_lock_directory(dir: &Path) -> Result<File, StoreError> {
     let to_error = |error: io::Error| StoreError::Failed(format!("{}: {error}", dir.display()));
     create_private_dir(dir).map_err(to_error)?;
     let file = private_open_options().open(dir.join("lock")).map_err(to_error)?;
@@ -130,7 +130,7 @@ pub(super) fn migrate_schema(connection: &mut Connection) -> Result<(), Fault> {
 
 /// Reads the epoch, increases it after an unclean stop of another boot, and marks the store as not
 /// cleanly stopped.
-pub(super) fn begin_epoch(
+pub(super) fn advance_epoch_if_unclean(
     connection: &Connection,
     durability: Durability,
     boot: Option<&str>,
@@ -141,7 +141,7 @@ pub(super) fn begin_epoch(
         })?;
     let is_complete = clean || boot == Some(&*last_boot);
     let epoch = if is_complete { epoch } else { epoch + 1 };
-    write_meta(connection, epoch, boot.unwrap_or_default(), StopState::Unclean)?;
+    write_meta_fully_synced(connection, epoch, boot.unwrap_or_default(), StopState::Unclean)?;
     set_synchronous(connection, durability)?;
     Ok(epoch)
 }
@@ -153,7 +153,7 @@ pub(super) fn write_epoch(
     epoch: u32,
     boot: Option<&str>,
 ) -> Result<(), Fault> {
-    write_meta(connection, epoch, boot.unwrap_or_default(), StopState::Unclean)?;
+    write_meta_fully_synced(connection, epoch, boot.unwrap_or_default(), StopState::Unclean)?;
     set_synchronous(connection, durability)
 }
 
@@ -162,7 +162,7 @@ pub(super) fn mark_clean_and_close(connection: Connection) -> Result<(), Fault> 
     let (epoch, boot): (u32, String) =
         connection
             .query_row("SELECT epoch, boot FROM meta", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    write_meta(&connection, epoch, &boot, StopState::Clean)?;
+    write_meta_fully_synced(&connection, epoch, &boot, StopState::Clean)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     connection.close().map_err(|(_, error)| Fault::from(error))
 }
@@ -174,7 +174,7 @@ pub(super) enum StopState {
 }
 
 /// Writes epoch, boot id and stop state. Leaves the connection at full durability.
-pub(super) fn write_meta(
+pub(super) fn write_meta_fully_synced(
     connection: &Connection,
     epoch: u32,
     boot: &str,

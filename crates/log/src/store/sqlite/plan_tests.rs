@@ -19,7 +19,7 @@ fn explain_query_plan(connection: &Connection, sql: &str) -> String {
 #[test]
 fn listing_and_reading_use_indices_and_sort_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let _lock = file::lock_directory(dir.path()).unwrap();
+    let _lock = file::create_and_lock_directory(dir.path()).unwrap();
     let mut connection =
         file::open_writer(&dir.path().join(file::DATABASE_FILE_NAME), Durability::Window).unwrap();
     file::migrate_schema(&mut connection).unwrap();

@@ -13,7 +13,7 @@ pub(super) fn replace_queue(
     session: SessionId,
     queue: &[QueuedMessage],
 ) -> Result<(), Fault> {
-    let key = chunk_rows::require_session(connection, session)?.key;
+    let key = chunk_rows::require_session_position(connection, session)?.key;
     connection.execute("DELETE FROM queue WHERE session = ?1", [key])?;
     let sql = "INSERT INTO queue (session, place, id, text, images, accepted_ms)
          VALUES (?1,?2,?3,?4,?5,?6)";
@@ -32,7 +32,7 @@ pub(super) fn select_queue(
     connection: &Connection,
     session: SessionId,
 ) -> Result<Vec<QueuedMessage>, Fault> {
-    let key = chunk_rows::require_session(connection, session)?.key;
+    let key = chunk_rows::require_session_position(connection, session)?.key;
     let sql = "SELECT id, text, images, accepted_ms FROM queue WHERE session = ?1 ORDER BY place";
     let mut statement = connection.prepare_cached(sql)?;
     let found = statement.query_map([key], |row| {

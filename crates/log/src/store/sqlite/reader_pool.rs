@@ -1,6 +1,6 @@
 //! A bounded pool of read connections.
 //!
-//! Invariant: during `run_exclusively` no other connection is open.
+//! Invariant: during `run_with_readers_closed` no other connection is open.
 
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -40,7 +40,7 @@ impl ReaderPool {
 
     /// Waits for a slot and returns it with an open connection.
     pub(super) fn acquire(&self) -> Result<PooledReader<'_>, StoreError> {
-        let mut reader = self.acquire_slot();
+        let mut reader = self.wait_for_slot();
         if reader.connection.is_none() {
             reader.connection = Some(file::open_reader(&self.path)?);
         }
@@ -49,7 +49,7 @@ impl ReaderPool {
 
     /// Takes a slot beyond the bound, without a connection. For the store's own work, which may
     /// hold the writer and must not wait for readers.
-    pub(super) fn acquire_unbounded(&self) -> PooledReader<'_> {
+    pub(super) fn reserve_extra_slot(&self) -> PooledReader<'_> {
         let mut pool = lock_ignoring_poison(&self.state);
         while pool.is_exclusive {
             pool = self.freed.wait(pool).unwrap_or_else(PoisonError::into_inner);
@@ -58,7 +58,7 @@ impl ReaderPool {
         PooledReader { pool: self, connection: None }
     }
 
-    fn acquire_slot(&self) -> PooledReader<'_> {
+    fn wait_for_slot(&self) -> PooledReader<'_> {
         let mut pool = lock_ignoring_poison(&self.state);
         while pool.is_exclusive || pool.in_use >= READ_CONNECTIONS_MAX {
             pool = self.freed.wait(pool).unwrap_or_else(PoisonError::into_inner);
@@ -69,7 +69,7 @@ impl ReaderPool {
 
     /// Waits until all slots are free and all connections closed, then runs `work` while readers
     /// wait.
-    pub(super) fn run_exclusively<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(super) fn run_with_readers_closed<T>(&self, work: impl FnOnce() -> T) -> T {
         let mut pool = lock_ignoring_poison(&self.state);
         while pool.is_exclusive {
             pool = self.freed.wait(pool).unwrap_or_else(PoisonError::into_inner);

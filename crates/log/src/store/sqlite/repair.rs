@@ -31,7 +31,7 @@ impl SqliteStore {
     pub fn repair(&self) -> Result<CheckReport, StoreError> {
         let core = &*self.core;
         let mut report = CheckReport::default();
-        let file_damage = check::sqlite_integrity_errors(core)?;
+        let file_damage = check::run_integrity_check(core)?;
         if !file_damage.is_empty() {
             report.repaired += u64::from(
                 core.write_transaction(|file| Ok(file.execute_batch("REINDEX")?)).is_ok(),
@@ -76,7 +76,7 @@ fn delete_orphans(connection: &Connection) -> Result<(), Fault> {
 
 /// Repairs one session. Returns the number of damages repaired.
 fn repair_session(connection: &Connection, scan: &LogScan) -> Result<u64, Fault> {
-    if chunk_rows::require_session(connection, scan.session)?.head != scan.head {
+    if chunk_rows::require_session_position(connection, scan.session)?.head != scan.head {
         return Err(failed_fault(format!("session {} changed during its repair", scan.session)));
     }
     move_damaged_rows(connection, scan)?;

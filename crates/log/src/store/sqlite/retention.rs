@@ -27,7 +27,7 @@ impl SqliteStore {
     /// Erases sessions whose undo window has passed, then the oldest unpinned ones beyond the
     /// retention, and returns free pages to the file system. Each in its own transaction, so that
     /// appends run in between; `erased` is called after each, because a later one may fail.
-    pub fn erase_expired_sessions(
+    pub fn erase_by_retention_and_vacuum(
         &self,
         now: Millis,
         retention: Retention,
@@ -38,7 +38,7 @@ impl SqliteStore {
         erase_each_found(core, &mut erased, |file| select_expired_deleted(file, deleted_before))?;
         if let Some(changed_before) = retention.max_age.map(|age| subtract_age(now, age)) {
             erase_each_found(core, &mut erased, |file| {
-                Ok(select_oldest_unpinned(file)?
+                Ok(select_oldest_erasable(file)?
                     .filter(|old| old.1 < changed_before)
                     .map(|old| old.0))
             })?;
@@ -46,7 +46,7 @@ impl SqliteStore {
         if let Some(max) = retention.max_bytes {
             erase_each_found(core, &mut erased, |file| {
                 if used_bytes(file)? > max {
-                    Ok(select_oldest_unpinned(file)?.map(|old| old.0))
+                    Ok(select_oldest_erasable(file)?.map(|old| old.0))
                 } else {
                     Ok(None)
                 }
@@ -68,7 +68,7 @@ fn erase_each_found(
     // Selected and erased in one transaction: it may be pinned in between.
     let erase_next = |file: &Connection| match next_session(file)? {
         None => Ok(None),
-        Some(session) => sessions::delete_session(file, session).map(|()| Some(session)),
+        Some(session) => sessions::erase_session_rows(file, session).map(|()| Some(session)),
     };
     while let Some(session) = core.write_transaction(|file| erase_next(file))? {
         erased(session);
@@ -87,7 +87,7 @@ fn select_expired_deleted(
     Ok(id.map(SessionId::from_bytes))
 }
 
-fn select_oldest_unpinned(connection: &Connection) -> Result<Option<(SessionId, Millis)>, Fault> {
+fn select_oldest_erasable(connection: &Connection) -> Result<Option<(SessionId, Millis)>, Fault> {
     let sql = "SELECT id, changed_ms FROM sessions WHERE pinned = 0
          AND NOT EXISTS (SELECT 1 FROM runs WHERE session = key AND ended IS NULL)
          ORDER BY changed_ms LIMIT 1";

@@ -76,7 +76,7 @@ pub(super) fn select_session_runs(
     connection: &Connection,
     session: SessionId,
 ) -> Result<Vec<RunRow>, Fault> {
-    let key = chunk_rows::require_session(connection, session)?.key;
+    let key = chunk_rows::require_session_position(connection, session)?.key;
     let sql = format!("{SELECT_RUN} WHERE r.session = ?1 ORDER BY r.first");
     let mut statement = connection.prepare_cached(&sql)?;
     let found = statement.query_map([key], parse_run_row)?;
@@ -119,7 +119,7 @@ pub(super) fn select_total_usage(
 }
 
 /// Adds a session's usage to its owner's total before the session is deleted.
-pub(super) fn add_session_to_spent(connection: &Connection, key: i64) -> Result<(), Fault> {
+pub(super) fn add_session_usage_to_owner(connection: &Connection, key: i64) -> Result<(), Fault> {
     let sql = format!(
         "INSERT INTO spent (owner, tokens_in, tokens_out, cost_micro_usd)
          SELECT (SELECT owner FROM sessions WHERE key = ?1), {USAGE_SUMS} FROM runs WHERE session = ?1

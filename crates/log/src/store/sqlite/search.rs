@@ -8,7 +8,7 @@ use super::fault::Fault;
 use crate::limits::SEARCH_WORDS_MAX;
 
 /// Indexes a text of a session; without `seq` it is the title.
-pub(super) fn insert_text(
+pub(super) fn insert_search_text(
     connection: &Connection,
     key: i64,
     seq: Option<u64>,
@@ -20,13 +20,17 @@ pub(super) fn insert_text(
     Ok(())
 }
 
-pub(super) fn replace_title(connection: &Connection, key: i64, title: &str) -> Result<(), Fault> {
+pub(super) fn replace_indexed_title(
+    connection: &Connection,
+    key: i64,
+    title: &str,
+) -> Result<(), Fault> {
     connection.execute("DELETE FROM texts WHERE session = ?1 AND seq IS NULL", [key])?;
-    insert_text(connection, key, None, title)
+    insert_search_text(connection, key, None, title)
 }
 
 /// Builds one `MATCH` pattern per word. The words may be in different texts of a session.
-pub(super) fn match_patterns(query: &str) -> Vec<String> {
+pub(super) fn build_match_patterns(query: &str) -> Vec<String> {
     let query = query.replace('\0', " ");
     let mut patterns: Vec<String> = query
         .split_whitespace()
@@ -42,7 +46,7 @@ pub(super) fn match_patterns(query: &str) -> Vec<String> {
 }
 
 /// SQL condition: the session contains a match of this parameter.
-pub(super) fn match_condition(parameter: usize) -> String {
+pub(super) fn build_match_condition(parameter: usize) -> String {
     format!(
         " AND key IN (SELECT session FROM texts WHERE id IN
             (SELECT rowid FROM words WHERE words MATCH ?{parameter}))"

@@ -32,7 +32,7 @@ fn parse_session_row(row: &Row<'_>) -> rusqlite::Result<Session> {
 
 /// Inserts a session and returns its key.
 pub(super) fn insert_session(connection: &Connection, session: &Session) -> Result<i64, Fault> {
-    if chunk_rows::find_session(connection, session.id)?.is_some() {
+    if chunk_rows::find_session_position(connection, session.id)?.is_some() {
         return Err(failed_fault(format!("session {} already exists", session.id)));
     }
     let sql = format!(
@@ -52,7 +52,7 @@ pub(super) fn insert_session(connection: &Connection, session: &Session) -> Resu
         session.parent.map(|(_, end)| end),
     ])?;
     let key = connection.last_insert_rowid();
-    search::insert_text(connection, key, None, &session.title)?;
+    search::insert_search_text(connection, key, None, &session.title)?;
     Ok(key)
 }
 
@@ -73,7 +73,7 @@ pub(super) fn list_sessions_sql(word_count: usize) -> String {
          AND (changed_ms, id) < (?3, ?4)"
     );
     for index in 0..word_count {
-        sql.push_str(&search::match_condition(6 + index));
+        sql.push_str(&search::build_match_condition(6 + index));
     }
     sql.push_str(" ORDER BY changed_ms DESC, id DESC LIMIT ?5");
     sql
@@ -85,7 +85,7 @@ pub(super) fn select_sessions(
     query: &SessionQuery,
 ) -> Result<Vec<Session>, Fault> {
     let search_text = query.words.as_deref().unwrap_or_default();
-    let patterns = search::match_patterns(search_text);
+    let patterns = search::build_match_patterns(search_text);
     if patterns.is_empty() && !search_text.trim().is_empty() {
         return Ok(Vec::new());
     }
@@ -108,10 +108,10 @@ pub(super) fn update_session(
     change: &SessionUpdate,
     now: Millis,
 ) -> Result<(), Fault> {
-    let key = chunk_rows::require_session(connection, session)?.key;
+    let key = chunk_rows::require_session_position(connection, session)?.key;
     if let Some(title) = &change.title {
         connection.execute("UPDATE sessions SET title = ?2 WHERE key = ?1", (key, title))?;
-        search::replace_title(connection, key, title)?;
+        search::replace_indexed_title(connection, key, title)?;
     }
     if let Some(pinned) = change.pinned {
         connection.execute("UPDATE sessions SET pinned = ?2 WHERE key = ?1", (key, pinned))?;
@@ -127,9 +127,9 @@ pub(super) fn update_session(
 }
 
 /// Deletes a session. Foreign keys delete its rows elsewhere, a trigger its search texts.
-pub(super) fn delete_session(connection: &Connection, session: SessionId) -> Result<(), Fault> {
-    let key = chunk_rows::require_session(connection, session)?.key;
-    runs::add_session_to_spent(connection, key)?;
+pub(super) fn erase_session_rows(connection: &Connection, session: SessionId) -> Result<(), Fault> {
+    let key = chunk_rows::require_session_position(connection, session)?.key;
+    runs::add_session_usage_to_owner(connection, key)?;
     let digests: Vec<[u8; 32]> = connection
         .prepare_cached("SELECT digest FROM blob_refs WHERE session = ?1")?
         .query_map([key], |row| row.get(0))?

@@ -35,7 +35,7 @@ impl Store for SqliteStore {
         self.core.write_transaction(|file| sessions::insert_session(file, &empty).map(drop))
     }
 
-    fn session(&self, session: SessionId) -> StoreResult<Option<Session>> {
+    fn load_session(&self, session: SessionId) -> StoreResult<Option<Session>> {
         self.core.read_transaction(|file| sessions::select_session(file, session))
     }
 
@@ -60,15 +60,15 @@ impl Store for SqliteStore {
         closing: Option<&Chunk>,
     ) -> StoreResult<()> {
         self.core.write_transaction(|file| {
-            branch::copy_session_prefix(file, session, end, branch, closing)
+            branch::insert_branch_session(file, session, end, branch, closing)
         })
     }
 
     fn erase_session(&self, session: SessionId) -> StoreResult<()> {
-        self.core.write_transaction(|file| sessions::delete_session(file, session))
+        self.core.write_transaction(|file| sessions::erase_session_rows(file, session))
     }
 
-    fn run(&self, run: RunId) -> StoreResult<Option<RunRow>> {
+    fn load_run(&self, run: RunId) -> StoreResult<Option<RunRow>> {
         self.core.read_transaction(|file| runs::select_run(file, run))
     }
 
@@ -80,7 +80,7 @@ impl Store for SqliteStore {
         self.core.read_transaction(|file| runs::select_total_usage(file, owner, session))
     }
 
-    fn open_runs(&self) -> StoreResult<Vec<RunRow>> {
+    fn list_open_runs(&self) -> StoreResult<Vec<RunRow>> {
         self.core.read_transaction(|file| runs::select_open_runs(file))
     }
 
@@ -88,7 +88,7 @@ impl Store for SqliteStore {
         self.core.write_transaction(|file| queue::replace_queue(file, session, queue))
     }
 
-    fn queue(&self, session: SessionId) -> StoreResult<Vec<QueuedMessage>> {
+    fn load_queue(&self, session: SessionId) -> StoreResult<Vec<QueuedMessage>> {
         self.core.read_transaction(|file| queue::select_queue(file, session))
     }
 
@@ -107,13 +107,17 @@ impl Store for SqliteStore {
         self.core.write_transaction(|file| blobs::insert_blob(file, session, &digest, kind, bytes))
     }
 
-    fn blob(&self, session: SessionId, digest: [u8; 32]) -> StoreResult<Option<(String, Vec<u8>)>> {
-        self.core.read_transaction(|file| blobs::select_blob(file, session, &digest))
+    fn load_blob(
+        &self,
+        session: SessionId,
+        digest: [u8; 32],
+    ) -> StoreResult<Option<(String, Vec<u8>)>> {
+        self.core.read_transaction(|file| blobs::select_verified_blob(file, session, &digest))
     }
 }
 
 impl CredentialStore for SqliteStore {
-    fn owners(&self) -> StoreResult<Vec<OwnerId>> {
+    fn list_token_owners(&self) -> StoreResult<Vec<OwnerId>> {
         self.core.read_transaction(|file| credentials::select_owners(file))
     }
 
@@ -122,7 +126,7 @@ impl CredentialStore for SqliteStore {
     }
 
     fn token_by_digest(&self, digest: [u8; 32]) -> StoreResult<Option<Token>> {
-        self.core.read_transaction(|file| credentials::select_token(file, digest))
+        self.core.read_transaction(|file| credentials::select_token_by_digest(file, digest))
     }
 
     fn owner_tokens(&self, owner: OwnerId) -> StoreResult<Vec<Token>> {
@@ -138,7 +142,7 @@ impl CredentialStore for SqliteStore {
     }
 
     fn share_by_digest(&self, digest: [u8; 32]) -> StoreResult<Option<Share>> {
-        self.core.read_transaction(|file| credentials::select_share(file, digest))
+        self.core.read_transaction(|file| credentials::select_share_by_digest(file, digest))
     }
 
     fn session_shares(&self, session: SessionId) -> StoreResult<Vec<Share>> {

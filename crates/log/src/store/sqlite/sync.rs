@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use super::fault::{Fault, failed_fault};
 use super::worker_signals::SyncTask;
-use super::{StoreCore, checkpoint, file, lock_ignoring_poison};
+use super::{StoreCore, file, lock_ignoring_poison, wal_checkpoint};
 use crate::store::StoreError;
 
 /// Main loop of the sync thread.
@@ -19,7 +19,7 @@ pub(super) fn run_sync_thread(core: &StoreCore) {
         match core.signals.wait_for_sync_task(delay, core.options.reopen_every) {
             SyncTask::Sync => {
                 // The next write reports a failure.
-                let _ = flush_wal(core);
+                let _ = sync_wal_or_fail_store(core);
             }
             SyncTask::Reopen => match reopen_after_failure(core) {
                 Ok(epoch) => tracing::warn!(epoch, "file reopened"),
@@ -30,11 +30,11 @@ pub(super) fn run_sync_thread(core: &StoreCore) {
     }
 }
 
-pub(super) fn flush_wal(core: &StoreCore) -> Result<(), StoreError> {
+pub(super) fn sync_wal_or_fail_store(core: &StoreCore) -> Result<(), StoreError> {
     core.signals.check_not_failed()?;
-    let wal = core.signals.take_wal_to_sync();
+    let wal = core.signals.get_wal_and_clear_unsynced();
     if let Err(error) = (core.options.sync_file)(&wal) {
-        core.signals.set_failed(&error.to_string());
+        core.signals.set_failed_and_wake_sync(&error.to_string());
     }
     core.signals.check_not_failed()
 }
@@ -42,13 +42,15 @@ pub(super) fn flush_wal(core: &StoreCore) -> Result<(), StoreError> {
 pub(super) fn reopen_after_failure(core: &StoreCore) -> Result<u32, StoreError> {
     let mut writer = lock_ignoring_poison(&core.writer);
     let epoch = core.epoch.load(Ordering::Acquire).saturating_add(1);
-    let opened = core.readers.run_exclusively(|| {
+    let opened = core.readers.run_with_readers_closed(|| {
         // After the last connection is closed, the next one verifies every frame of the log.
         drop(writer.take());
         open_under_new_epoch(core, epoch)
     });
-    *writer = Some(opened.inspect_err(|fault| core.signals.set_failed(&fault.to_string()))?);
-    core.signals.clear_failure(file::open_wal(&core.path)?);
+    *writer = Some(
+        opened.inspect_err(|fault| core.signals.set_failed_and_wake_sync(&fault.to_string()))?,
+    );
+    core.signals.replace_wal_and_clear_failure(file::open_wal(&core.path)?);
     core.epoch.store(epoch, Ordering::Release);
     Ok(epoch)
 }
@@ -56,7 +58,7 @@ pub(super) fn reopen_after_failure(core: &StoreCore) -> Result<u32, StoreError> 
 fn open_under_new_epoch(core: &StoreCore, epoch: u32) -> Result<rusqlite::Connection, Fault> {
     let durability = core.options.durability;
     let connection = file::open_writer(&core.path, durability)?;
-    checkpoint::checkpoint_whole_wal(&connection)?;
+    wal_checkpoint::checkpoint_whole_wal(&connection)?;
     file::write_epoch(&connection, durability, epoch, core.options.boot_id.as_deref())?;
     let wal = file::open_wal(&core.path)?;
     (core.options.sync_file)(&wal)

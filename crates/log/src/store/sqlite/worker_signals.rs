@@ -93,7 +93,7 @@ impl WorkerSignals {
         self.compact_wake.notify_one();
     }
 
-    pub(super) fn set_failed(&self, reason: &str) {
+    pub(super) fn set_failed_and_wake_sync(&self, reason: &str) {
         tracing::error!(reason, "disk failure; no writes until the file is reopened");
         lock_ignoring_poison(&self.state)
             .failed
@@ -102,14 +102,14 @@ impl WorkerSignals {
     }
 
     /// Clears the failure after the file was reopened.
-    pub(super) fn clear_failure(&self, wal: File) {
+    pub(super) fn replace_wal_and_clear_failure(&self, wal: File) {
         let mut state = lock_ignoring_poison(&self.state);
         state.wal = Arc::new(wal);
         state.failed = None;
         state.unsynced_since = None;
     }
 
-    pub(super) fn stop_threads(&self) {
+    pub(super) fn signal_threads_to_stop(&self) {
         lock_ignoring_poison(&self.state).stopping = true;
         for wake in [&self.sync_wake, &self.checkpoint_wake, &self.compact_wake] {
             wake.notify_all();
@@ -121,7 +121,7 @@ impl WorkerSignals {
     }
 
     /// Returns the write-ahead log and clears the unsynced mark; the next commit sets it again.
-    pub(super) fn take_wal_to_sync(&self) -> Arc<File> {
+    pub(super) fn get_wal_and_clear_unsynced(&self) -> Arc<File> {
         let mut state = lock_ignoring_poison(&self.state);
         state.unsynced_since = None;
         Arc::clone(&state.wal)

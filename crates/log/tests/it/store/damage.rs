@@ -178,7 +178,7 @@ fn heads_runs_orphans_and_words_are_checked_and_repaired() {
         let report_after = test_store.store.check().unwrap();
         assert!(report_after.is_sound(), "{sql}: {report_after:?}");
         assert_eq!(read_lines(&test_store.store, 1), lines_before, "{sql}");
-        assert_eq!(test_store.store.open_runs(), Ok(Vec::new()), "{sql}");
+        assert_eq!(test_store.store.list_open_runs(), Ok(Vec::new()), "{sql}");
     }
 }
 

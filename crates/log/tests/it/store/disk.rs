@@ -37,7 +37,7 @@ fn after_a_failed_sync_nothing_is_written_until_the_file_was_opened_anew() {
     assert!(matches!(&error, StoreError::Failed(why) if why.contains("no such luck")));
     assert_eq!(store.append(&[batch(1, 1, 2, 1)]), Err(error.clone()));
     assert_eq!(store.create_session(&session(2)), Err(error.clone()));
-    assert!(store.reopen_file().is_err(), "the disk still fails");
+    assert!(store.reopen_under_new_epoch().is_err(), "the disk still fails");
     assert_eq!(read_lines(&store, 1).len(), 2, "reads go on");
 
     sync_fails.store(false, Ordering::Release);
@@ -47,7 +47,7 @@ fn after_a_failed_sync_nothing_is_written_until_the_file_was_opened_anew() {
     );
     assert!(store.append(&[batch(1, 1, 2, 1)]).is_err());
     assert_eq!(store.epoch(), epoch);
-    assert_eq!(store.reopen_file(), Ok(epoch + 1));
+    assert_eq!(store.reopen_under_new_epoch(), Ok(epoch + 1));
     assert_eq!(store.epoch(), epoch + 1);
     store.append(&[batch(1, 1, 2, 1)]).unwrap();
     store.flush_to_disk().unwrap();

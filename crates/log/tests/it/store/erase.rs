@@ -63,11 +63,11 @@ fn an_erased_session_leaves_nothing_behind() {
         fill_with_canary(&test_store.store, 2, CANARY.repeat(3000).as_bytes());
         if compacted {
             test_store.store.compact_ended_runs().unwrap();
-            test_store.store.checkpoint().unwrap();
+            test_store.store.checkpoint_and_truncate_wal().unwrap();
         }
         assert!(has_canary(test_store.dir.path()));
         test_store.store.erase_session(session_id(2)).unwrap();
-        assert_eq!(test_store.store.session(session_id(2)), Ok(None));
+        assert_eq!(test_store.store.load_session(session_id(2)), Ok(None));
         assert_eq!(
             test_store.store.read(session_id(2), 0, ALL_BYTES),
             Err(StoreError::NoSession(session_id(2)))
@@ -106,7 +106,7 @@ fn a_blob_goes_with_the_last_session_that_has_it() {
 /// Erases expired sessions and returns their ids.
 fn collect_erased(store: &SqliteStore, now: u64, retention: Retention) -> Vec<SessionId> {
     let mut erased = Vec::new();
-    store.erase_expired_sessions(now, retention, |session| erased.push(session)).unwrap();
+    store.erase_by_retention_and_vacuum(now, retention, |session| erased.push(session)).unwrap();
     erased
 }
 
@@ -120,7 +120,7 @@ fn a_deleted_session_is_erased_when_it_can_no_longer_be_brought_back() {
     assert_eq!(erased, []);
     let erased = collect_erased(store, 1001 + undo, Retention::default());
     assert_eq!(erased, [session_id(1)]);
-    assert!(store.session(session_id(2)).unwrap().is_some());
+    assert!(store.load_session(session_id(2)).unwrap().is_some());
 }
 
 #[test]
@@ -149,5 +149,8 @@ fn the_oldest_unpinned_sessions_go_first_and_running_ones_stay() {
     assert!(size(&test_store) + 300_000 < size_before, "the file shrank");
     let erased = collect_erased(store, 9, Retention { max_age: None, max_bytes: Some(0) });
     assert_eq!(erased, [session_id(5), session_id(6)]);
-    assert_eq!(store.session(session_id(1)).unwrap().map(|session| session.pinned), Some(true));
+    assert_eq!(
+        store.load_session(session_id(1)).unwrap().map(|session| session.pinned),
+        Some(true)
+    );
 }

@@ -54,9 +54,9 @@ fn fill_store(store: &SqliteStore) {
 fn dump_store(store: &SqliteStore) -> String {
     let mut out = String::new();
     for n in 1..=4 {
-        writeln!(out, "{:#?}", store.session(session_id(n)).unwrap()).unwrap();
+        writeln!(out, "{:#?}", store.load_session(session_id(n)).unwrap()).unwrap();
         writeln!(out, "{:#?}", store.session_runs(session_id(n)).unwrap()).unwrap();
-        writeln!(out, "{:#?}", store.queue(session_id(n)).unwrap()).unwrap();
+        writeln!(out, "{:#?}", store.load_queue(session_id(n)).unwrap()).unwrap();
         for line in read_lines(store, n) {
             writeln!(out, "{line}").unwrap();
         }
@@ -66,7 +66,7 @@ fn dump_store(store: &SqliteStore) -> String {
     for session in store.list_sessions(owner(1), &query).unwrap() {
         writeln!(out, "found {}", session.id).unwrap();
     }
-    let blob = store.blob(session_id(1), Sha256::digest(b"blob").into()).unwrap();
+    let blob = store.load_blob(session_id(1), Sha256::digest(b"blob").into()).unwrap();
     writeln!(out, "{blob:?}").unwrap();
     writeln!(out, "{:#?}", store.owner_tokens(owner(1)).unwrap()).unwrap();
     out

@@ -201,11 +201,11 @@ impl StoreModel {
             self.read(store, n, 0, ALL_BYTES);
         }
         for (n, log) in &self.logs {
-            let session = store.session(session_id(*n)).unwrap().unwrap();
+            let session = store.load_session(session_id(*n)).unwrap().unwrap();
             assert_eq!((session.head, &session.title), (log.lines.len() as u64, &log.title));
             assert_eq!(store.session_runs(session_id(*n)).unwrap().len(), log.runs);
         }
-        let open_runs = store.open_runs().unwrap().into_iter().map(|run| run.id);
+        let open_runs = store.list_open_runs().unwrap().into_iter().map(|run| run.id);
         let mut open_runs: Vec<_> = open_runs.collect();
         open_runs.sort();
         let mut expected: Vec<_> =
@@ -256,11 +256,11 @@ fn apply_command(
             assert_eq!(erased, model.logs.remove(&n).is_some());
         }
         StoreCommand::Compact => store.compact_ended_runs().unwrap(),
-        StoreCommand::Checkpoint => assert!(store.checkpoint().is_ok()),
+        StoreCommand::Checkpoint => assert!(store.checkpoint_and_truncate_wal().is_ok()),
         StoreCommand::Restart => return test_store.reopen(),
         StoreCommand::BreakAndReopen => {
             let epoch = store.epoch();
-            assert_eq!(store.reopen_file(), Ok(epoch + 1));
+            assert_eq!(store.reopen_under_new_epoch(), Ok(epoch + 1));
         }
     }
     test_store

@@ -29,7 +29,7 @@ fn what_was_appended_is_read_back_in_order_from_anywhere() {
     }
     assert_eq!(store.read(session_id(1), 99, ALL_BYTES), Ok(Vec::new()));
     assert_eq!(store.read(session_id(2), 0, ALL_BYTES), Ok(Vec::new()));
-    assert_eq!(store.session(session_id(1)).unwrap().unwrap().head, 10);
+    assert_eq!(store.load_session(session_id(1)).unwrap().unwrap().head, 10);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn all_batches_are_kept_or_none() {
     for invalid_batch in invalid_batches {
         assert!(store.append(&[valid_batch(), invalid_batch]).is_err());
         assert_eq!(store.read(session_id(1), 0, ALL_BYTES), Ok(Vec::new()));
-        assert_eq!(store.run(run_id(1)), Ok(None));
+        assert_eq!(store.load_run(run_id(1)), Ok(None));
         let query = SessionQuery {
             words: Some("findable".to_owned()),
             limit: 9,
@@ -123,8 +123,8 @@ fn runs_are_known_with_what_they_used() {
         [(run_id(1), 0), (run_id(2), 3)]
     );
     assert_eq!((runs[0].ended, runs[0].usage), (Some((2, Outcome::Completed)), used));
-    assert_eq!(store.run(run_id(1)), Ok(Some(runs[0])));
-    assert_eq!(store.open_runs(), Ok(vec![runs[1]]));
+    assert_eq!(store.load_run(run_id(1)), Ok(Some(runs[0])));
+    assert_eq!(store.list_open_runs(), Ok(vec![runs[1]]));
     assert_eq!(store.total_usage(owner(1), Some(session_id(1))), Ok(used));
     assert_eq!(
         store.total_usage(owner(2), Some(session_id(1))),
@@ -197,8 +197,8 @@ fn a_session_changes_and_comes_back_as_it_was_made() {
     let new_session = Session { pinned: true, ..session(1) };
     test_store.store.create_session(&new_session).unwrap();
     assert!(test_store.store.create_session(&new_session).is_err(), "once");
-    assert_eq!(test_store.store.session(session_id(1)), Ok(Some(new_session.clone())));
-    assert_eq!(test_store.store.session(session_id(2)), Ok(None));
+    assert_eq!(test_store.store.load_session(session_id(1)), Ok(Some(new_session.clone())));
+    assert_eq!(test_store.store.load_session(session_id(2)), Ok(None));
     let change = SessionUpdate {
         title: Some("New".to_owned()),
         pinned: Some(false),
@@ -216,10 +216,10 @@ fn a_session_changes_and_comes_back_as_it_was_made() {
         ..new_session
     };
     let test_store = test_store.reopen();
-    assert_eq!(test_store.store.session(session_id(1)), Ok(Some(changed.clone())));
+    assert_eq!(test_store.store.load_session(session_id(1)), Ok(Some(changed.clone())));
     test_store.store.update_session(session_id(1), &undelete, 10).unwrap();
     let undeleted = Session { deleted_ms: None, changed_ms: 10, ..changed };
-    assert_eq!(test_store.store.session(session_id(1)), Ok(Some(undeleted)));
+    assert_eq!(test_store.store.load_session(session_id(1)), Ok(Some(undeleted)));
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn a_branch_begins_as_its_parent_and_goes_its_own_way() {
         let n = 100 + end;
         store.branch_session(session_id(1), u64::from(end), &session(n), None).unwrap();
         assert_eq!(read_lines(store, n), expected[..usize::from(end)], "up to {end}");
-        let branch = store.session(session_id(n)).unwrap().unwrap();
+        let branch = store.load_session(session_id(n)).unwrap().unwrap();
         assert_eq!(branch.parent, Some((session_id(1), u64::from(end))));
         assert_eq!(branch.head, u64::from(end));
         assert_eq!(store.session_runs(session_id(n)), Ok(Vec::new()), "used once");
@@ -244,11 +244,11 @@ fn a_branch_begins_as_its_parent_and_goes_its_own_way() {
     store.erase_session(session_id(1)).unwrap();
     assert_eq!(read_lines(store, 104)[..4], expected[..4]);
     assert_eq!(read_lines(store, 104).len(), 5);
-    let blob = store.blob(session_id(104), digest).unwrap();
+    let blob = store.load_blob(session_id(104), digest).unwrap();
     assert_eq!(blob, Some(("image/png".to_owned(), bytes.to_vec())));
     let expected_error = StoreError::NotAtHead { session: session_id(104), head: 5, first: 6 };
     assert_eq!(store.branch_session(session_id(104), 6, &session(120), None), Err(expected_error));
-    assert_eq!(store.session(session_id(120)), Ok(None));
+    assert_eq!(store.load_session(session_id(120)), Ok(None));
 }
 
 #[test]
@@ -264,8 +264,8 @@ fn a_queue_is_replaced_as_a_whole_and_outlives_the_process() {
     test_store.store.set_queue(session_id(2), &[queued(4)]).unwrap();
     test_store.store.set_queue(session_id(1), &[queued(1), queued(2)]).unwrap();
     let test_store = test_store.reopen();
-    assert_eq!(test_store.store.queue(session_id(1)), Ok(vec![queued(1), queued(2)]));
-    assert_eq!(test_store.store.queue(session_id(2)), Ok(vec![queued(4)]));
+    assert_eq!(test_store.store.load_queue(session_id(1)), Ok(vec![queued(1), queued(2)]));
+    assert_eq!(test_store.store.load_queue(session_id(2)), Ok(vec![queued(4)]));
 }
 
 #[test]
@@ -295,11 +295,11 @@ fn a_blob_is_only_for_sessions_that_have_it_and_only_what_its_digest_says() {
     assert!(store.put_blob(session_id(1), digest, "text/plain", b"others").is_err());
     store.put_blob(session_id(1), digest, "text/plain", b"bytes").unwrap();
     let expected_blob = Ok(Some(("text/plain".to_owned(), b"bytes".to_vec())));
-    assert_eq!(store.blob(session_id(1), digest), expected_blob);
-    assert_eq!(store.blob(session_id(2), digest), Ok(None));
+    assert_eq!(store.load_blob(session_id(1), digest), expected_blob);
+    assert_eq!(store.load_blob(session_id(2), digest), Ok(None));
     store.put_blob(session_id(2), digest, "text/plain", b"bytes").unwrap();
     store.erase_session(session_id(1)).unwrap();
-    assert_eq!(store.blob(session_id(2), digest), expected_blob);
+    assert_eq!(store.load_blob(session_id(2), digest), expected_blob);
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn readers_see_whole_batches_while_others_write_and_rows_are_put_together() {
             store.append(&[beginning_batch(1, n, first, 4), ending_batch(1, n, first + 4)])?;
             if n % 10 == 0 {
                 store.compact_ended_runs()?;
-                store.checkpoint()?;
+                store.checkpoint_and_truncate_wal()?;
             }
             Ok::<(), StoreError>(())
         });

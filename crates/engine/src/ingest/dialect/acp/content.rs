@@ -85,7 +85,7 @@ pub(super) fn tool_content_text(raw: &RawValue) -> String {
 }
 
 /// True if `text` contains every value of a tool's input except its description.
-pub(super) fn contains_all_input(text: &str, input: &RawValue) -> bool {
+pub(super) fn text_contains_all_input_values(text: &str, input: &RawValue) -> bool {
     let Some(members) = object_members(input.get()) else { return input.get() == "null" };
     let is_told = |raw: &RawValue| as_string(raw).is_some_and(|words| text.contains(&*words));
     members.iter().all(|(name, raw)| *name == "description" || is_told(raw))

@@ -18,17 +18,17 @@ pub(super) struct AgentMessages {
 
 impl AgentMessages {
     /// True if text of the message was written.
-    pub(super) fn has_shown(&self, id: &str) -> bool {
+    pub(super) fn has_written_message(&self, id: &str) -> bool {
         !id.is_empty() && self.shown.has_text(Fingerprint::from_text(id))
     }
 
     /// Appends a chunk to a message.
     pub(super) fn append_chunk(&mut self, id: &str, text: &str, out: &mut Writer<'_>) {
         let key = Fingerprint::from_text(id);
-        if !key.is_empty() {
-            self.shown.append_text(key, text);
-            self.drafts.append_after_steps(key, text, out);
-        } else if !self.drafts.append_to_open(text, out) {
+        if !key.is_blank() {
+            self.shown.record_appended_text(key, text);
+            self.drafts.append_without_restating(key, text, out);
+        } else if !self.drafts.append_to_open_or_pause(text, out) {
             out.append_text(text);
         }
     }
@@ -36,9 +36,9 @@ impl AgentMessages {
     /// Applies the whole text of a message, which replaces its earlier text.
     pub(super) fn apply_whole_message(&mut self, id: &str, whole: &str, out: &mut Writer<'_>) {
         let key = Fingerprint::from_text(id);
-        if key.is_empty() {
-            self.drafts.pause_current(out);
-            out.begin_message(None);
+        if key.is_blank() {
+            self.drafts.end_message_and_pause_draft(out);
+            out.end_message_and_set_phase(None);
             out.append_text(whole);
         } else if self.shown.has_text(key) && self.drafts.text(key).is_none() {
             // Its draft was dropped: it can no longer be changed.
@@ -46,13 +46,13 @@ impl AgentMessages {
                 out.append_unrecognised(UnrecognisedReason::Late, whole);
             }
         } else {
-            self.shown.set_text(key, whole);
+            self.shown.record_whole_text(key, whole);
             self.drafts.apply_whole_text(key, None, whole, out);
         }
     }
 
     /// Marks the open message as having images.
     pub(super) fn mark_has_images(&mut self) {
-        self.drafts.mark_has_images();
+        self.drafts.disable_restating_for_images();
     }
 }

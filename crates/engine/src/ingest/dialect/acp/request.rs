@@ -32,6 +32,23 @@ enum RequestKind {
     Other,
 }
 
+/// Kind of request that a response answers: only the answer to a permission has an `outcome`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AnsweredKind {
+    Permission,
+    Other,
+}
+
+impl RequestKind {
+    /// Kind of the response that answers this request.
+    fn answered_kind(&self) -> AnsweredKind {
+        match self {
+            RequestKind::Permission { .. } => AnsweredKind::Permission,
+            RequestKind::Turn | RequestKind::Session | RequestKind::Other => AnsweredKind::Other,
+        }
+    }
+}
+
 object! { ResultFields { reason = "stopReason", usage, outcome, meta = "_meta"; skip _ } }
 object! { OptionFields { id = "optionId", label = "name", kind; skip _ } }
 
@@ -49,12 +66,12 @@ impl Acp {
         let (by, what) = match method {
             "session/prompt" => {
                 let text = params.prompt.map(content::block_text).unwrap_or_default();
-                self.write_prompt(&text, out);
+                self.write_prompt_between_rounds(&text, out);
                 self.sent_prompt = Some(Fingerprint::from_text(&text));
                 (FrameOrigin::Client, RequestKind::Turn)
             }
             "session/request_permission" => {
-                (FrameOrigin::Agent, self.write_permission_ask(&id, params, out))
+                (FrameOrigin::Agent, self.start_call_and_open_ask(&id, params, out))
             }
             "initialize" | "session/new" | "session/load" | "session/resume" => {
                 (FrameOrigin::Client, RequestKind::Session)
@@ -94,13 +111,14 @@ impl Acp {
     }
 
     /// Opens an ask for a permission request, after starting the step of its call if that is new.
-    fn write_permission_ask(
+    fn start_call_and_open_ask(
         &mut self,
         id: &str,
         params: &Params<'_>,
         out: &mut Writer<'_>,
     ) -> RequestKind {
-        let call = params.tool_call.and_then(|raw| self.tools.describe_asked_call(raw, out));
+        let call =
+            params.tool_call.and_then(|raw| self.tools.start_and_describe_asked_call(raw, out));
         let mut options = Vec::new();
         let mut rejections = Vec::new();
         for raw in params.options.map(array_elements).unwrap_or_default() {
@@ -134,9 +152,13 @@ impl Acp {
         let id = line.id.map(string_or_json).unwrap_or_default();
         let result = line.result.and_then(ResultFields::from_raw);
         let ResultFields { reason, usage, outcome, meta } = result.unwrap_or_default();
-        let asked = self.take_answered_request(&id, frame.origin, outcome.is_some());
+        let answered = match outcome {
+            Some(_) => AnsweredKind::Permission,
+            None => AnsweredKind::Other,
+        };
+        let asked = self.take_answered_request(&id, frame.origin, answered);
         if let Some(usage) = usage {
-            out.emit_run_usage(USAGE.parse(usage));
+            out.emit_run_usage(USAGE.parse_usage_by_names(usage));
         } else if let Some(usage) = meta.and_then(content::parse_quota_usage) {
             out.emit_run_usage(usage);
         }
@@ -153,7 +175,7 @@ impl Acp {
             (Some(RequestKind::Turn | RequestKind::Session) | None, Some(error))
                 if frame.origin == FrameOrigin::Agent =>
             {
-                write_failure(error, out);
+                report_rpc_error_and_end_round(error, out);
             }
             _ => {}
         }
@@ -166,32 +188,36 @@ impl Acp {
     pub(super) fn end_turn(&mut self, reason: &str, out: &mut Writer<'_>) {
         let voice = std::mem::take(&mut self.tools.last_output);
         match reason {
-            "end_turn" => voice.complete_run(StopReason::End, out),
-            "max_tokens" => voice.complete_run(StopReason::Length, out),
+            "end_turn" => voice.ensure_last_round_and_complete(StopReason::End, out),
+            "max_tokens" => voice.ensure_last_round_and_complete(StopReason::Length, out),
             "max_turn_requests" => {
-                out.report_failed(FailureReason::Limit, "reached the request limit of the turn");
+                out.report_failed_and_end_text(
+                    FailureReason::Limit,
+                    "reached the request limit of the turn",
+                );
             }
-            "refusal" => out.report_failed(FailureReason::Refused, "the agent refused"),
-            "cancelled" => out.report_cancelled(""),
-            _ => voice.complete_run(StopReason::Other, out),
+            "refusal" => {
+                out.report_failed_and_end_text(FailureReason::Refused, "the agent refused");
+            }
+            "cancelled" => out.report_cancelled_and_end_text(""),
+            _ => voice.ensure_last_round_and_complete(StopReason::Other, out),
         }
         // Later output belongs to another turn.
         out.end_round(None);
     }
 
     /// Removes and returns the request that a response answers. Ids of both sides overlap, so the
-    /// sender and the presence of an `outcome` decide.
+    /// sender and the kind of the response decide.
     fn take_answered_request(
         &mut self,
         id: &str,
         from: FrameOrigin,
-        outcome: bool,
+        answered: AnsweredKind,
     ) -> Option<RequestKind> {
         let at = self.pending_requests.iter().rposition(|request| {
-            let permission = matches!(request.kind, RequestKind::Permission { .. });
             // In one-sided or unmarked input every line counts as the agent's.
             let by_other = from == FrameOrigin::Agent || request.requester == FrameOrigin::Agent;
-            request.id == id && by_other && permission == outcome
+            request.id == id && by_other && request.kind.answered_kind() == answered
         });
         let at =
             at.or_else(|| self.pending_requests.iter().rposition(|request| request.id == id))?;
@@ -200,14 +226,14 @@ impl Acp {
 }
 
 /// Fails or cancels the run by a JSON-RPC error.
-fn write_failure(error: &RawValue, out: &mut Writer<'_>) {
+fn report_rpc_error_and_end_round(error: &RawValue, out: &mut Writer<'_>) {
     const CANCELLED: &str = "-32800";
     object! { ErrorFields { code; skip _ } }
     let code = ErrorFields::from_raw(error).and_then(|error| error.code);
     if code.is_some_and(|code| code.get() == CANCELLED) {
-        out.report_cancelled(&parse_error_message(error));
+        out.report_cancelled_and_end_text(&parse_error_message(error));
     } else {
-        out.report_failed(FailureReason::Error, &parse_error_message(error));
+        out.report_failed_and_end_text(FailureReason::Error, &parse_error_message(error));
     }
     out.end_round(None);
 }

@@ -50,7 +50,7 @@ impl<'a> ToolCallUpdate<'a> {
     }
 
     /// Open step of this call; `None` without an id.
-    fn open_step(&self, out: &Writer<'_>) -> Option<StepId> {
+    fn find_open_step(&self, out: &Writer<'_>) -> Option<StepId> {
         let id = self.id();
         out.find_open_tool(&id).filter(|_| !id.is_empty())
     }
@@ -66,11 +66,11 @@ impl ToolCalls {
         out.append_unknown_fields(&call.unknown);
         let id = &*call.id();
         let over = update == "tool_call_update" && self.ended.contains(id);
-        let known = call.open_step(out);
+        let known = call.find_open_step(out);
         let Some(step) = known.or_else(|| (!over).then(|| self.start_step(&call, out))) else {
             return;
         };
-        self.set_title(id, call.title.as_deref());
+        self.remember_call_title(id, call.title.as_deref());
         write_arguments(step, &call, out);
         let status = call.status.as_deref().unwrap_or("");
         match status {
@@ -81,7 +81,7 @@ impl ToolCalls {
                 self.end_call(id, step, outcome, out);
             }
             "in_progress" => {
-                out.mark_tool_ready(step);
+                out.emit_tool_ready_once(step);
                 let whole = call.content.map(content::tool_content_text).unwrap_or_default();
                 self.outputs.push_output_so_far(step, &whole, out);
             }
@@ -96,7 +96,7 @@ impl ToolCalls {
             return;
         };
         out.append_unknown_fields(&call.unknown);
-        let Some(step) = call.open_step(out) else {
+        let Some(step) = call.find_open_step(out) else {
             out.append_unrecognised(UnrecognisedReason::Late, raw.get());
             return;
         };
@@ -110,7 +110,7 @@ impl ToolCalls {
     }
 
     /// Describes the call of a permission request; starts its step if it is new.
-    pub(super) fn describe_asked_call(
+    pub(super) fn start_and_describe_asked_call(
         &mut self,
         raw: &RawValue,
         out: &mut Writer<'_>,
@@ -118,9 +118,9 @@ impl ToolCalls {
         let call: ToolCallUpdate<'_> = serde_json::from_str(raw.get()).ok()?;
         out.append_unknown_fields(&call.unknown);
         let id = &*call.id();
-        let step = call.open_step(out).unwrap_or_else(|| self.start_step(&call, out));
+        let step = call.find_open_step(out).unwrap_or_else(|| self.start_step(&call, out));
         write_arguments(step, &call, out);
-        self.set_title(id, call.title.as_deref());
+        self.remember_call_title(id, call.title.as_deref());
         let title = self.titles.iter().find(|(call, _)| call == id);
         let mut text = title.map(|(_, title)| title.clone()).unwrap_or_default();
         let shown = call.content.map(content::tool_content_text).unwrap_or_default();
@@ -128,7 +128,9 @@ impl ToolCalls {
             text.push('\n');
             text += &shown;
         }
-        if let Some(input) = call.input.filter(|input| !content::contains_all_input(&text, input)) {
+        if let Some(input) =
+            call.input.filter(|input| !content::text_contains_all_input_values(&text, input))
+        {
             text.push('\n');
             text += input.get();
         }
@@ -149,7 +151,7 @@ impl ToolCalls {
     }
 
     /// Keeps the title of an open call.
-    fn set_title(&mut self, id: &str, title: Option<&str>) {
+    fn remember_call_title(&mut self, id: &str, title: Option<&str>) {
         let Some(title) = title else { return };
         if let Some((_, known)) = self.titles.iter_mut().find(|(call, _)| call == id) {
             title.clone_into(known);
@@ -167,7 +169,7 @@ impl ToolCalls {
         if let Some(text) = call.output.and_then(as_string) {
             out.append_output_if_none(step, &text);
         } else if let Some(text) = shown {
-            self.outputs.push_final_output(step, &text, out);
+            self.outputs.push_final_output_and_forget(step, &text, out);
         } else if let Some(raw) = call.output {
             out.append_output_if_none(step, &content::result_text(raw));
         }
@@ -216,6 +218,6 @@ fn write_arguments(step: StepId, call: &ToolCallUpdate<'_>, out: &mut Writer<'_>
         .filter(|raw| call.input.is_none() && call.output.is_none() && content::has_diff(raw));
     let proposed = proposed.filter(|_| matches!(call.status.as_deref(), Some("pending")));
     if let Some(arguments) = input.or(proposed) {
-        out.set_arguments(step, arguments.get());
+        out.replace_arguments_if_changed(step, arguments.get());
     }
 }

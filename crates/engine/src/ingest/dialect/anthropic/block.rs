@@ -8,7 +8,7 @@ use crate::ingest::json::{
 };
 use crate::run::{ToolStart, Writer};
 
-use super::result::{parse_image, write_citation, write_tool_result};
+use super::result::{parse_image, write_citation, write_result_and_end_tool};
 use super::{Anthropic, ClientToolMapper};
 
 /// Kind of an open block, with the state it needs until its end.
@@ -77,14 +77,16 @@ impl Anthropic {
             "redacted_thinking" => {
                 out.append_redacted_reasoning();
                 if let Some(step) = out.last_step_id() {
-                    out.seal_step(step, || json_object_of_strings(&[("data", &text_of(data))]));
+                    out.append_step_seal(step, || {
+                        json_object_of_strings(&[("data", &text_of(data))])
+                    });
                 }
                 BlockKind::Ignored
             }
             "tool_use" | "server_tool_use" | "mcp_tool_use" => self.start_tool(&name, raw, out),
             "compaction" => BlockKind::Compaction { summary: text_of(content).into_owned() },
             "fallback" => {
-                out.append_notice(NoticeLevel::Info, &fallback_text(raw));
+                out.append_notice(NoticeLevel::Info, &format_model_fallback_notice(raw));
                 BlockKind::Ignored
             }
             "image" if let Some(image) = parse_image(raw) => {
@@ -94,7 +96,7 @@ impl Anthropic {
             _ if tool_use.is_some() => {
                 let is_failed = is_error.is_some_and(is_true);
                 let outcome = if is_failed { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
-                write_tool_result(&name, &text_of(tool_use), content, outcome, out);
+                write_result_and_end_tool(&name, &text_of(tool_use), content, outcome, out);
                 BlockKind::Ignored
             }
             _ => {
@@ -116,7 +118,7 @@ impl Anthropic {
         };
         let step = out.start_tool(tool);
         if let Some(input) = input.filter(|input| input.get() != "{}") {
-            out.set_arguments(step, input.get());
+            out.replace_arguments_if_changed(step, input.get());
         }
         BlockKind::Tool { step }
     }
@@ -126,10 +128,10 @@ impl Anthropic {
         let Some(block) = self.open_blocks.remove(index) else { return };
         match block {
             BlockKind::Thinking => out.end_reasoning(),
-            BlockKind::Tool { step } => out.mark_tool_ready(step),
+            BlockKind::Tool { step } => out.emit_tool_ready_once(step),
             BlockKind::Compaction { summary } => {
                 let summary = (!summary.is_empty()).then(|| summary.into());
-                out.append_event(Event::HistoryCompacted { summary });
+                out.append_stateless_event(Event::HistoryCompacted { summary });
             }
             BlockKind::Text | BlockKind::Ignored => {}
         }
@@ -137,7 +139,7 @@ impl Anthropic {
 }
 
 /// Notice text for a reply from another model than the requested one.
-fn fallback_text(raw: &RawValue) -> String {
+fn format_model_fallback_notice(raw: &RawValue) -> String {
     object! { Fallback { from, to; skip _ } }
     let Fallback { from, to } = Fallback::from_raw(raw).unwrap_or_default();
     let [from, to] = [from, to].map(|member| member.map_or("?", RawValue::get));

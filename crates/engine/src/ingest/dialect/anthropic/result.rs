@@ -15,7 +15,7 @@ object! { PartFields { kind = "type", text; skip _ } }
 /// Writes a result block and ends its step, which it starts if the call is unknown. The tool is a
 /// server tool of the same reply, or one that the client ran.
 /// `declared` is the outcome that the block states; its content may be an error all the same.
-pub(super) fn write_tool_result(
+pub(super) fn write_result_and_end_tool(
     block: &str,
     call: &str,
     content: Option<&RawValue>,

@@ -79,14 +79,14 @@ pub(super) fn apply_stop_reason(reason: &str, out: &mut Writer<'_>) {
         "tool_use" => out.report_completed(StopReason::Tools),
         "max_tokens" | "model_context_window_exceeded" => out.report_completed(StopReason::Length),
         "guardrail_intervened" => {
-            out.report_failed(FailureReason::Refused, "a guardrail intervened");
+            out.report_failed_and_end_text(FailureReason::Refused, "a guardrail intervened");
         }
         "content_filtered" => {
-            out.report_failed(FailureReason::Refused, "stopped by a content filter");
+            out.report_failed_and_end_text(FailureReason::Refused, "stopped by a content filter");
         }
-        "refusal" => out.report_failed(FailureReason::Refused, "the model refused"),
+        "refusal" => out.report_failed_and_end_text(FailureReason::Refused, "the model refused"),
         "malformed_model_output" | "malformed_tool_use" => {
-            out.report_failed(FailureReason::Error, reason);
+            out.report_failed_and_end_text(FailureReason::Error, reason);
         }
         _ => out.report_completed(StopReason::Other),
     }
@@ -104,5 +104,5 @@ pub(super) fn exception_message(raw: &RawValue) -> Cow<'_, str> {
 pub(super) fn parse_metadata_usage(raw: &RawValue) -> Usage {
     object! { Metadata { usage; skip _ } }
     let usage = Metadata::from_raw(raw).and_then(|metadata| metadata.usage);
-    usage.map(|usage| USAGE.parse(usage)).unwrap_or_default()
+    usage.map(|usage| USAGE.parse_usage_by_names(usage)).unwrap_or_default()
 }

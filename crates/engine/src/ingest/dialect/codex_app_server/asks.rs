@@ -10,7 +10,7 @@ use crate::ingest::json::{
 use crate::run::{Fingerprint, Writer};
 
 use super::super::shared::bounded::push_bounded;
-use super::super::shared::dedup::bound_id;
+use super::super::shared::dedup::shorten_long_id;
 use super::super::shared::shown_items::ShownItemKey;
 use super::{CodexAppServer, Params, REMEMBERED_MAX, message_text};
 
@@ -19,6 +19,13 @@ use super::{CodexAppServer, Params, REMEMBERED_MAX, message_text};
 pub(super) struct OpenAsk {
     id: String,
     item: ShownItemKey,
+}
+
+/// Answer that the end of an item implies for the asks about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ImpliedAnswer {
+    Accepted,
+    Declined,
 }
 
 const APPROVAL_DECISIONS: [&str; 4] = ["accept", "acceptForSession", "decline", "cancel"];
@@ -74,7 +81,7 @@ impl CodexAppServer {
             AskKind::Followup => parse_questions(params.questions, out),
             _ => (text.unwrap_or_default().into_owned(), parse_decisions(params.decisions, out)),
         };
-        let id = bound_id(id).into_owned();
+        let id = shorten_long_id(id).into_owned();
         out.open_simple_ask(&id, kind, &text, options, step);
         let ask = OpenAsk { id, item: Fingerprint::from_text(item) };
         push_bounded(&mut self.asks, ask, REMEMBERED_MAX);
@@ -96,7 +103,7 @@ impl CodexAppServer {
         if from == FrameOrigin::Agent && field.is_none() {
             return;
         }
-        let id = bound_id(id);
+        let id = shorten_long_id(id);
         if let Some(at) = self.asks.iter().position(|ask| ask.id == id) {
             self.asks.remove(at);
             let answer = string_or_json(field.unwrap_or(result));
@@ -108,13 +115,16 @@ impl CodexAppServer {
     pub(super) fn resolve_asks_of_item(
         &mut self,
         item: &str,
-        declined: bool,
+        implied: ImpliedAnswer,
         out: &mut Writer<'_>,
     ) {
-        let answer = if declined { "decline" } else { "accept" };
+        let answer = match implied {
+            ImpliedAnswer::Accepted => "accept",
+            ImpliedAnswer::Declined => "decline",
+        };
         let item = Fingerprint::from_text(item);
         self.asks.retain(|ask| {
-            let over = !item.is_empty() && ask.item == item;
+            let over = !item.is_blank() && ask.item == item;
             if over {
                 out.resolve_ask(&ask.id, answer, AnsweredBy::Person);
             }
@@ -157,7 +167,7 @@ fn is_ignored_request(method: &str) -> bool {
 }
 
 /// Parses the elements of a list; records those that cannot be read as unrecognised.
-fn parse_or_record<'a, T>(
+fn parse_elements_or_write_unrecognised<'a, T>(
     elements: Vec<&'a RawValue>,
     parse: fn(&'a RawValue) -> Option<T>,
     out: &mut Writer<'_>,
@@ -180,7 +190,7 @@ fn parse_decisions<'a>(raw: Option<&'a RawValue>, out: &mut Writer<'_>) -> Vec<A
             .map(|id| AskOption { id: id.into(), label: decision_label(id, None) })
             .collect();
     };
-    parse_or_record(array_elements(raw), parse_decision, out)
+    parse_elements_or_write_unrecognised(array_elements(raw), parse_decision, out)
 }
 
 /// Parses one decision: a string, or an object with one key and parameters.
@@ -226,7 +236,7 @@ fn parse_questions<'a>(
 ) -> (String, Vec<AskOption<'a>>) {
     object! { Question { question, options, header; skip _ } }
     let questions = raw.map(array_elements).unwrap_or_default();
-    let questions = parse_or_record(questions, Question::from_raw, out);
+    let questions = parse_elements_or_write_unrecognised(questions, Question::from_raw, out);
     let texts: Vec<String> = questions
         .iter()
         .filter_map(|&Question { question, header, .. }| {
@@ -237,7 +247,7 @@ fn parse_questions<'a>(
         .collect();
     let options = match questions.as_slice() {
         [Question { options: Some(options), .. }] => {
-            parse_or_record(array_elements(options), parse_choice, out)
+            parse_elements_or_write_unrecognised(array_elements(options), parse_choice, out)
         }
         _ => Vec::new(),
     };

@@ -11,11 +11,13 @@ use crate::run::{Fingerprint, ToolStart, Writer};
 
 use super::super::openai_chat::image_from_url;
 use super::super::shared::bounded::push_bounded;
-use super::super::shared::cli_agent::{LastModelOutput, client_tool_start};
+use super::super::shared::calls_without_id::CallMatcher;
+use super::super::shared::cli_agent::{LastModelOutput, build_client_tool_start};
 use super::super::shared::codex_results::{
-    end_command_step, end_mcp_step, tool_outcome, write_agent_messages, write_content_part,
+    end_command_step, tool_outcome, write_content_part, write_mcp_result_and_end,
+    write_sub_agent_messages,
 };
-use super::super::shared::unnamed_calls::CallMatcher;
+use super::asks::ImpliedAnswer;
 use super::{CodexAppServer, CompactionSource, Params, REMEMBERED_MAX};
 
 /// Life-cycle stage that an item notification reports.
@@ -75,9 +77,13 @@ impl CodexAppServer {
             return;
         };
         out.append_unknown_fields(&item.unknown);
-        let main = self.is_main_thread(params);
+        let main = self.is_about_main_thread(params);
         match item.kind.as_deref().unwrap_or("") {
-            "userMessage" => self.apply_user_message(stage, main, &item, out),
+            "userMessage" => {
+                if self.thread_texts.record_prompt_if_new(item_id(&item), stage) && main {
+                    self.write_prompt_unless_sent(&item, out);
+                }
+            }
             "agentMessage" | "plan" if main => self.apply_message(stage, &item, out),
             "agentMessage" | "plan" => {
                 if stage == ItemStage::Completed {
@@ -93,14 +99,14 @@ impl CodexAppServer {
             "contextCompaction" => {
                 if main && stage == ItemStage::Completed {
                     self.compaction_source = CompactionSource::Item;
-                    out.append_event(Event::HistoryCompacted { summary: None });
+                    out.append_stateless_event(Event::HistoryCompacted { summary: None });
                 }
             }
             "exitedReviewMode" => {
                 if main && stage == ItemStage::Completed {
                     self.last_output = LastModelOutput::Text;
                     self.thread_texts.pause_message(out);
-                    out.declare_final_text(item.review.as_deref().unwrap_or(""));
+                    out.declare_or_append_final_text(item.review.as_deref().unwrap_or(""));
                 }
             }
             "enteredReviewMode" | "hookPrompt" => {}
@@ -108,20 +114,12 @@ impl CodexAppServer {
         }
     }
 
-    /// Writes a prompt of the main thread that was not written before.
-    fn apply_user_message(
-        &mut self,
-        stage: ItemStage,
-        main: bool,
-        item: &Item<'_>,
-        out: &mut Writer<'_>,
-    ) {
-        if self.thread_texts.record_prompt(item_id(item), stage) && main {
-            let text = input_text(item.content);
-            let print = Fingerprint::from_text(&text);
-            if self.sent_prompt.take().is_none_or(|sent| !sent.is_same_text(&print)) {
-                out.append_prompt(&text);
-            }
+    /// Writes a prompt of the main thread, unless the client's own line was written.
+    fn write_prompt_unless_sent(&mut self, item: &Item<'_>, out: &mut Writer<'_>) {
+        let text = input_text(item.content);
+        let print = Fingerprint::from_text(&text);
+        if self.sent_prompt.take().is_none_or(|sent| !sent.is_same_trimmed_text(&print)) {
+            out.append_prompt(&text);
         }
     }
 
@@ -143,7 +141,7 @@ impl CodexAppServer {
         };
         let text = item.text.as_deref().unwrap_or("");
         if stage == ItemStage::Started {
-            self.thread_texts.announce_message(item_id(item), phase);
+            self.thread_texts.record_announced_message(item_id(item), phase);
         } else if self.thread_texts.complete_message(item_id(item), phase, text, out) {
             self.last_output = LastModelOutput::Text;
         }
@@ -184,38 +182,44 @@ impl CodexAppServer {
         raw: &str,
         out: &mut Writer<'_>,
     ) {
-        let Some(tool) = tool_start(item) else {
+        let Some(tool) = build_tool_start(item) else {
             if stage == ItemStage::Completed {
                 out.append_unrecognised(UnrecognisedReason::Frame, raw);
             }
             return;
         };
-        if stage == ItemStage::Completed && self.calls.check_repeated_end(item_id(item), raw) {
+        if stage == ItemStage::Completed
+            && self.calls.record_end_and_detect_repeat(item_id(item), raw)
+        {
             return;
         }
         let arguments = tool_arguments(item);
-        let parent = if self.is_main_thread(params) { None } else { self.sub_agent_step(params) };
+        let parent =
+            if self.is_about_main_thread(params) { None } else { self.find_sub_agent_step(params) };
         let known = match stage {
-            ItemStage::Started => CallMatcher::open_step_of_started(tool, out),
-            ItemStage::Completed => self.calls.open_step_of(tool, &arguments, out),
+            ItemStage::Started => CallMatcher::find_open_step_by_id(tool, out),
+            ItemStage::Completed => self.calls.find_open_step_of_call(tool, &arguments, out),
         };
         let step = known.unwrap_or_else(|| {
             if parent.is_none() {
                 self.last_output = LastModelOutput::ToolCall;
             }
             let step = out.start_tool(ToolStart { parent, ..tool });
-            self.calls.record_call(tool, &arguments, step);
+            self.calls.record_call_without_id(tool, &arguments, step);
             step
         });
         if tool.kind == ToolKind::Agent {
             self.assign_threads_to_step(step, item);
         }
-        out.set_arguments(step, &arguments);
-        out.mark_tool_ready(step);
+        out.replace_arguments_if_changed(step, &arguments);
+        out.emit_tool_ready_once(step);
         if stage == ItemStage::Completed {
-            let declined = item.status.as_deref() == Some("declined");
-            self.resolve_asks_of_item(item_id(item), declined, out);
-            end_tool_step(step, item, out);
+            let implied = match item.status.as_deref() {
+                Some("declined") => ImpliedAnswer::Declined,
+                _ => ImpliedAnswer::Accepted,
+            };
+            self.resolve_asks_of_item(item_id(item), implied, out);
+            write_output_and_end_step(step, item, out);
         }
     }
 
@@ -254,22 +258,22 @@ fn input_text(input: Option<&RawValue>) -> String {
 }
 
 /// Tool start of an item; `None` if it is not a tool.
-fn tool_start<'a>(item: &'a Item<'_>) -> Option<ToolStart<'a>> {
+fn build_tool_start<'a>(item: &'a Item<'_>) -> Option<ToolStart<'a>> {
     let call = item_id(item);
     let named = item.tool.as_deref();
     let tool = match item.kind.as_deref()? {
-        "commandExecution" => client_tool_start("command_execution", ToolKind::Command),
-        "fileChange" => client_tool_start("file_change", ToolKind::Edit),
+        "commandExecution" => build_client_tool_start("command_execution", ToolKind::Command),
+        "fileChange" => build_client_tool_start("file_change", ToolKind::Edit),
         "mcpToolCall" => {
             let server = item.server.as_deref();
-            ToolStart { server, ..client_tool_start(named.unwrap_or(""), ToolKind::Mcp) }
+            ToolStart { server, ..build_client_tool_start(named.unwrap_or(""), ToolKind::Mcp) }
         }
-        "dynamicToolCall" => client_tool_start(named.unwrap_or(""), ToolKind::Function),
+        "dynamicToolCall" => build_client_tool_start(named.unwrap_or(""), ToolKind::Function),
         "collabAgentToolCall" | "collabToolCall" => {
-            client_tool_start(named.unwrap_or("collab"), ToolKind::Agent)
+            build_client_tool_start(named.unwrap_or("collab"), ToolKind::Agent)
         }
         "webSearch" => ToolStart::provider_tool("", "web_search", ToolKind::WebSearch),
-        "imageView" => client_tool_start("image_view", ToolKind::Builtin),
+        "imageView" => build_client_tool_start("image_view", ToolKind::Builtin),
         "imageGeneration" => {
             ToolStart::provider_tool("", "image_generation", ToolKind::ImageGeneration)
         }
@@ -296,14 +300,14 @@ fn tool_arguments(item: &Item<'_>) -> String {
 }
 
 /// Writes the output of a tool item and ends its step.
-fn end_tool_step(step: StepId, item: &Item<'_>, out: &mut Writer<'_>) {
+fn write_output_and_end_step(step: StepId, item: &Item<'_>, out: &mut Writer<'_>) {
     let status = item.status.as_deref();
     match item.kind.as_deref().unwrap_or("") {
         "commandExecution" => {
             out.append_output_if_none(step, item.aggregated_output.as_deref().unwrap_or(""));
             end_command_step(step, status, item.exit_code, out);
         }
-        "mcpToolCall" => end_mcp_step(step, status, item.result, item.error, out),
+        "mcpToolCall" => write_mcp_result_and_end(step, status, item.result, item.error, out),
         "dynamicToolCall" => {
             if let Some(content) = item.content_items {
                 write_dynamic_tool_parts(step, content, out);
@@ -324,7 +328,7 @@ fn end_tool_step(step: StepId, item: &Item<'_>, out: &mut Writer<'_>) {
         }
         _ => {
             if let Some(states) = item.agents_states {
-                write_agent_messages(step, states, out);
+                write_sub_agent_messages(step, states, out);
             }
             out.end_tool(step, tool_outcome(status), None);
         }

@@ -26,15 +26,15 @@ pub(super) struct ThreadTexts {
 
 impl ThreadTexts {
     /// Clears the state for a new turn, except for sub-agents: ids are per turn.
-    pub(super) fn reset_for_turn(&mut self) {
+    pub(super) fn reset_except_sub_agents(&mut self) {
         let agents = std::mem::take(&mut self.sub_agent_texts);
         *self = ThreadTexts { sub_agent_texts: agents, ..ThreadTexts::default() };
     }
 
     /// Records a prompt; returns true if it is new.
-    pub(super) fn record_prompt(&mut self, id: &str, stage: ItemStage) -> bool {
+    pub(super) fn record_prompt_if_new(&mut self, id: &str, stage: ItemStage) -> bool {
         let key = Fingerprint::from_text(id);
-        if stage == ItemStage::Started && key.is_empty() {
+        if stage == ItemStage::Started && key.is_blank() {
             self.prompts.remove(key);
         }
         let new = !self.prompts.contains(key);
@@ -46,9 +46,9 @@ impl ThreadTexts {
     }
 
     /// Records an announced message; its text follows.
-    pub(super) fn announce_message(&mut self, id: &str, phase: Option<MessagePhase>) {
+    pub(super) fn record_announced_message(&mut self, id: &str, phase: Option<MessagePhase>) {
         let key = Fingerprint::from_text(id);
-        if key.is_empty() {
+        if key.is_blank() {
             self.texts.remove(key);
         } else if self.texts.is_finished(key) || self.texts.has_text(key) {
             return;
@@ -58,9 +58,9 @@ impl ThreadTexts {
     }
 
     /// Appends text to a message.
-    fn append_message(&mut self, key: ShownItemKey, text: &str, out: &mut Writer<'_>) {
+    fn append_to_message(&mut self, key: ShownItemKey, text: &str, out: &mut Writer<'_>) {
         self.current_message = Some(key);
-        self.texts.append_text(key, text);
+        self.texts.record_appended_text(key, text);
         self.drafts.append_text(key, self.texts.phase(key), text, out);
     }
 
@@ -78,15 +78,15 @@ impl ThreadTexts {
         if forgotten {
             if let ShownDiff::Appended(rest) = self.texts.diff_whole_text(key, whole) {
                 effect = WholeTextEffect::Appended;
-                self.append_message(key, rest, out);
+                self.append_to_message(key, rest, out);
             }
         } else if !whole.is_empty() {
             self.texts.begin_item(key, phase);
-            self.texts.set_text(key, whole);
+            self.texts.record_whole_text(key, whole);
             effect = self.drafts.apply_whole_text(key, self.texts.phase(key), whole, out);
             effect.warn_if_replaced(whole, out);
         }
-        self.drafts.finish_message(key, out);
+        self.drafts.finish_and_merge_message(key, out);
         if self.current_message == Some(key) {
             self.current_message = None;
         }
@@ -96,12 +96,12 @@ impl ThreadTexts {
 
     /// Ends the input: finishes all messages.
     pub(super) fn finish_messages(&mut self, out: &mut Writer<'_>) {
-        self.drafts.finish_all(out);
+        self.drafts.merge_all_pieces(out);
     }
 
     /// Pauses the current message: text outside of items follows.
     pub(super) fn pause_message(&mut self, out: &mut Writer<'_>) {
-        self.drafts.pause_current(out);
+        self.drafts.end_message_and_pause_draft(out);
     }
 
     /// Appends text to a reasoning item.
@@ -116,7 +116,7 @@ impl ThreadTexts {
         if self.open_reasoning.replace(key).is_some_and(|last| last != key) {
             out.end_reasoning();
         }
-        self.thoughts.append_text(key, text);
+        self.thoughts.record_appended_text(key, text);
         out.append_reasoning(text, origin);
     }
 
@@ -139,9 +139,9 @@ impl ThreadTexts {
         let had_reasoning = self.thoughts.remove_unfinished();
         self.current_message = None;
         self.open_reasoning = None;
-        let messages = self.drafts.discard_all(out);
+        let messages = self.drafts.discard_all_and_return_ids(out);
         if had_text || had_reasoning {
-            out.withdraw_unfinished(&messages);
+            out.withdraw_unfinished_and_end_round(&messages);
         }
     }
 }
@@ -156,13 +156,13 @@ impl CodexAppServer {
         out: &mut Writer<'_>,
     ) {
         let key = params.item_id.as_deref().map(Fingerprint::from_text);
-        if self.is_main_thread(params) {
+        if self.is_about_main_thread(params) {
             self.last_output = LastModelOutput::Text;
             // Text without an item id belongs to the current message.
             let key = key.or(self.thread_texts.current_message).unwrap_or_default();
-            self.thread_texts.append_message(key, delta, out);
+            self.thread_texts.append_to_message(key, delta, out);
         } else {
-            self.thread_texts.sub_agent_texts.append_text(key.unwrap_or_default(), delta);
+            self.thread_texts.sub_agent_texts.record_appended_text(key.unwrap_or_default(), delta);
             self.write_sub_agent_text(params, delta, raw, out);
         }
     }
@@ -175,7 +175,7 @@ impl CodexAppServer {
         origin: ReasoningOrigin,
         out: &mut Writer<'_>,
     ) {
-        if self.is_main_thread(params) {
+        if self.is_about_main_thread(params) {
             self.thread_texts.append_reasoning(
                 params.item_id.as_deref().unwrap_or(""),
                 delta,
@@ -197,11 +197,11 @@ impl CodexAppServer {
         let key = Fingerprint::from_text(id);
         match self.thread_texts.sub_agent_texts.diff_whole_text(key, whole) {
             ShownDiff::New => {
-                self.thread_texts.sub_agent_texts.set_text(key, whole);
+                self.thread_texts.sub_agent_texts.record_whole_text(key, whole);
                 self.write_sub_agent_text(params, whole, raw, out);
             }
             ShownDiff::Appended(rest) => {
-                self.thread_texts.sub_agent_texts.set_text(key, whole);
+                self.thread_texts.sub_agent_texts.record_whole_text(key, whole);
                 self.write_sub_agent_text(params, rest, raw, out);
             }
             ShownDiff::Unchanged => {}
@@ -218,14 +218,14 @@ impl CodexAppServer {
         raw: &str,
         out: &mut Writer<'_>,
     ) {
-        match self.sub_agent_step(params) {
+        match self.find_sub_agent_step(params) {
             Some(step) if out.is_tool_open(step) => out.append_output(step, text),
             _ => out.append_unrecognised(UnrecognisedReason::Late, raw),
         }
     }
 
     /// Step of the sub-agent whose thread a message names.
-    pub(super) fn sub_agent_step(&self, params: &Params<'_>) -> Option<StepId> {
+    pub(super) fn find_sub_agent_step(&self, params: &Params<'_>) -> Option<StepId> {
         let thread = Fingerprint::from_text(params.thread_id.as_deref()?);
         self.sub_agents.iter().rev().find(|(agent, _)| *agent == thread).map(|&(_, step)| step)
     }

@@ -7,10 +7,10 @@ use crate::run::Writer;
 use super::EventBody;
 
 /// Applies an event about an ask; returns false for any other event.
-pub(super) fn apply_ask_event(kind: &str, data: &EventBody<'_>, out: &mut Writer<'_>) -> bool {
+pub(super) fn try_apply_ask_event(kind: &str, data: &EventBody<'_>, out: &mut Writer<'_>) -> bool {
     let request = data.request.as_deref().unwrap_or("");
     match kind {
-        "permission.requested" => write_permission_ask(request, data, out),
+        "permission.requested" => open_permission_ask(request, data, out),
         "permission.completed" => {
             object! { ResultFields { kind; skip _ } }
             let result = data.result.and_then(|raw| ResultFields::from_raw(raw)?.kind);
@@ -37,7 +37,7 @@ pub(super) fn apply_ask_event(kind: &str, data: &EventBody<'_>, out: &mut Writer
 }
 
 /// Writes a permission request as an ask.
-fn write_permission_ask(request: &str, data: &EventBody<'_>, out: &mut Writer<'_>) {
+fn open_permission_ask(request: &str, data: &EventBody<'_>, out: &mut Writer<'_>) {
     object! { Permission {
         kind, call = "toolCallId", command = "fullCommandText", intention, file = "fileName",
         tool = "toolName", url,

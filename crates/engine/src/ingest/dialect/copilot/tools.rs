@@ -7,8 +7,8 @@ use crate::ingest::json::{
 use crate::run::{Fingerprint, ToolStart, Writer};
 
 use super::super::openai_chat::parse_error_message;
-use super::super::shared::cli_agent::client_tool_start;
-use super::{Copilot, EventBody, asks, insert_bounded};
+use super::super::shared::cli_agent::build_client_tool_start;
+use super::{Copilot, EventBody, asks, insert_bounded_if_new};
 
 object! { ToolRequest {
     call: Text<'a> = "toolCallId",
@@ -34,19 +34,19 @@ impl Copilot {
         match kind {
             "assistant.tool_call_delta" => {
                 let step = find_or_start_step(call, name, server, parent, out);
-                insert_bounded(&mut self.turn.streamed_ids, Fingerprint::from_text(call));
+                insert_bounded_if_new(&mut self.turn.streamed_ids, Fingerprint::from_text(call));
                 out.append_arguments(step, data.input_delta.as_deref().unwrap_or(""));
             }
             "tool.execution_start" => {
                 let step = find_or_start_step(call, name, server, parent, out);
-                self.write_whole_arguments(step, call, data.arguments, out);
+                self.write_arguments_unless_streamed(step, call, data.arguments, out);
             }
             "tool.user_requested" => {}
             "tool.shell_output"
             | "tool.execution_partial_result"
             | "tool.execution_progress"
             | "tool.execution_complete" => match out.find_open_tool(call) {
-                Some(step) => write_tool_update(step, kind, data, out),
+                Some(step) => write_tool_update_or_end(step, kind, data, out),
                 None => out.append_unrecognised(UnrecognisedReason::Late, raw),
             },
             _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
@@ -54,7 +54,7 @@ impl Copilot {
     }
 
     /// Starts the calls that a whole message requests.
-    pub(super) fn apply_tool_requests(
+    pub(super) fn start_requested_calls(
         &mut self,
         requests: &RawValue,
         parent: Option<StepId>,
@@ -72,13 +72,13 @@ impl Copilot {
             let call = request.call.as_deref().unwrap_or("");
             let name = request.name.as_deref().unwrap_or("");
             let step = find_or_start_step(call, name, request.mcp_server.as_deref(), parent, out);
-            self.write_whole_arguments(step, call, request.arguments, out);
+            self.write_arguments_unless_streamed(step, call, request.arguments, out);
         }
     }
 
     /// Writes whole arguments unless they were streamed, because the two differ in formatting;
     /// marks the tool ready.
-    fn write_whole_arguments(
+    fn write_arguments_unless_streamed(
         &mut self,
         step: StepId,
         call: &str,
@@ -87,9 +87,9 @@ impl Copilot {
     ) {
         let streamed = self.turn.streamed_ids.contains(&Fingerprint::from_text(call));
         if let Some(arguments) = arguments.filter(|_| !streamed) {
-            out.set_arguments(step, &string_or_json(arguments));
+            out.replace_arguments_if_changed(step, &string_or_json(arguments));
         }
-        out.mark_tool_ready(step);
+        out.emit_tool_ready_once(step);
     }
 
     /// Applies an event of a sub-agent to the step of the tool that started it.
@@ -105,11 +105,11 @@ impl Copilot {
         if kind == "subagent.started" {
             let step = data.call.as_deref().and_then(|call| out.find_open_tool(call));
             if let (Some(agent), Some(step)) = (agent, step) {
-                insert_bounded(&mut self.sub_agents, (Fingerprint::from_text(agent), step));
+                insert_bounded_if_new(&mut self.sub_agents, (Fingerprint::from_text(agent), step));
             }
             return;
         }
-        if asks::apply_ask_event(kind, data, out) {
+        if asks::try_apply_ask_event(kind, data, out) {
             return;
         }
         let agent = agent.map(Fingerprint::from_text);
@@ -122,18 +122,18 @@ impl Copilot {
         };
         match kind {
             "assistant.message_delta" => {
-                insert_bounded(&mut self.turn.streamed_ids, data.message_fingerprint());
+                insert_bounded_if_new(&mut self.turn.streamed_ids, data.message_id_fingerprint());
                 out.append_output(step, data.delta.as_deref().unwrap_or(""));
             }
             "assistant.message" => {
-                if !self.turn.record_whole_message(data) {
+                if !self.turn.record_whole_message_if_new(data) {
                     return;
                 }
-                if !self.turn.streamed_ids.contains(&data.message_fingerprint()) {
+                if !self.turn.streamed_ids.contains(&data.message_id_fingerprint()) {
                     out.append_output(step, data.content.as_deref().unwrap_or(""));
                 }
                 if let Some(requests) = data.tool_requests {
-                    self.apply_tool_requests(requests, Some(step), out);
+                    self.start_requested_calls(requests, Some(step), out);
                 }
             }
             _ if kind.starts_with("tool.") || kind == "assistant.tool_call_delta" => {
@@ -163,16 +163,19 @@ fn is_ignored_sub_agent_event(kind: &str) -> bool {
 }
 
 /// Writes output, progress or the end of a running tool.
-fn write_tool_update(step: StepId, kind: &str, data: &EventBody<'_>, out: &mut Writer<'_>) {
+fn write_tool_update_or_end(step: StepId, kind: &str, data: &EventBody<'_>, out: &mut Writer<'_>) {
     match kind {
         "tool.shell_output" => out.append_output(step, data.text.as_deref().unwrap_or("")),
         "tool.execution_partial_result" => {
-            out.append_cumulative_output(step, data.partial_output.as_deref().unwrap_or(""));
+            out.append_cumulative_output_if_continued(
+                step,
+                data.partial_output.as_deref().unwrap_or(""),
+            );
         }
         "tool.execution_progress" => {
             out.append_tool_progress(step, data.progress.as_deref().unwrap_or(""));
         }
-        _ => end_tool_step(step, data, out),
+        _ => write_output_and_end_step(step, data, out),
     }
 }
 
@@ -186,7 +189,7 @@ fn find_or_start_step(
 ) -> StepId {
     out.find_open_tool(call).unwrap_or_else(|| {
         let kind = if server.is_some() { ToolKind::Mcp } else { tool_kind(name) };
-        out.start_tool(ToolStart { call, server, parent, ..client_tool_start(name, kind) })
+        out.start_tool(ToolStart { call, server, parent, ..build_client_tool_start(name, kind) })
     })
 }
 
@@ -203,7 +206,7 @@ fn tool_kind(tool: &str) -> ToolKind {
 }
 
 /// Writes the result of a tool and ends its step.
-fn end_tool_step(step: StepId, data: &EventBody<'_>, out: &mut Writer<'_>) {
+fn write_output_and_end_step(step: StepId, data: &EventBody<'_>, out: &mut Writer<'_>) {
     object! { ResultFields { detailed = "detailedContent", content; skip _ } }
     object! { Shell { exit_code = "exitCode"; skip _ } }
     object! { ErrorFields { code; skip _ } }

@@ -37,7 +37,7 @@ impl<'a> ToolCall<'a> {
         } else if let Some(args) = args
             && call.kind == ToolKind::Mcp
         {
-            call.apply_mcp_arguments(args);
+            call.set_fields_from_mcp_arguments(args);
         }
         Some(call)
     }
@@ -57,14 +57,14 @@ impl<'a> ToolCall<'a> {
             ..ToolStart::client_function(id, &self.name)
         });
         if let Some(arguments) = &self.arguments {
-            out.set_arguments(step, arguments);
+            out.replace_arguments_if_changed(step, arguments);
         }
-        out.mark_tool_ready(step);
+        out.emit_tool_ready_once(step);
         step
     }
 
     /// Sets server, name and arguments from the arguments of an MCP call.
-    fn apply_mcp_arguments(&mut self, args: &'a RawValue) {
+    fn set_fields_from_mcp_arguments(&mut self, args: &'a RawValue) {
         object! { Mcp {
             server = "providerIdentifier", tool = "toolName", name, inner = "args",
             ; skip _
@@ -99,7 +99,11 @@ object! { ResultBody {
 } }
 
 /// Writes the output of a call and ends its step; the result's only key is the outcome.
-pub(super) fn end_tool_step(step: StepId, result: Option<&RawValue>, out: &mut Writer<'_>) {
+pub(super) fn write_output_and_end_step(
+    step: StepId,
+    result: Option<&RawValue>,
+    out: &mut Writer<'_>,
+) {
     let members = result.and_then(|raw| object_members(raw.get())).unwrap_or_default();
     let Some((key, body)) = members.first() else {
         out.end_tool(step, ToolOutcome::Succeeded, None);

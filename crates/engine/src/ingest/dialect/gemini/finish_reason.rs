@@ -24,13 +24,13 @@ pub(super) fn apply_finish_reason(
         }
         "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "MODEL_ARMOR"
         | "LANGUAGE" => {
-            out.report_failed(
+            out.report_failed_and_end_text(
                 FailureReason::Refused,
                 &failure_text("reply blocked", reason, message),
             );
         }
         _ if reason.starts_with("IMAGE_") => {
-            out.report_failed(
+            out.report_failed_and_end_text(
                 FailureReason::Refused,
                 &failure_text("image blocked", reason, message),
             );
@@ -41,7 +41,10 @@ pub(super) fn apply_finish_reason(
         | "TOO_MANY_TOOL_CALLS"
         | "MISSING_THOUGHT_SIGNATURE"
         | "NO_IMAGE" => {
-            out.report_failed(FailureReason::Error, &failure_text("reply failed", reason, message));
+            out.report_failed_and_end_text(
+                FailureReason::Error,
+                &failure_text("reply failed", reason, message),
+            );
         }
         _ => {
             out.report_completed(StopReason::Other);

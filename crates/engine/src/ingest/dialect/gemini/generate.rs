@@ -1,16 +1,14 @@
 //! `streamGenerateContent`: every frame is a complete response object that holds only new content.
 
+mod provider_tools;
+
 use std::borrow::Cow;
 
-use crate::event::{
-    FailureReason, ReasoningOrigin, StepId, StopReason, ToolKind, ToolOutcome, UnrecognisedReason,
-    Usage,
-};
+use crate::event::{FailureReason, ReasoningOrigin, StepId, StopReason, UnrecognisedReason, Usage};
 use crate::ingest::dialect::Unreadable;
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
     InlineFirstVec, RawValue, Text, array_elements, as_string, json_object_of_strings, object,
-    string_or_json,
 };
 use crate::run::{ToolStart, Writer};
 
@@ -20,6 +18,8 @@ use super::partial_args::PartialArgs;
 use super::sources::{CitedSources, parse_image};
 use super::usage::parse_reply_usage;
 use super::write_failure;
+
+use provider_tools::end_provider_tool;
 
 /// State of one `streamGenerateContent` stream.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -129,7 +129,7 @@ object! { FunctionCall {
 
 impl Candidate<'_> {
     /// Classifies the content of this candidate.
-    fn content_kind(&self) -> CandidateContent {
+    fn classify_content(&self) -> CandidateContent {
         let content = self.content.as_ref().and_then(|content| content.parts.as_ref());
         match content.is_some_and(|parts| parts.iter().any(Part::has_content)) {
             false => CandidateContent::Empty,
@@ -162,14 +162,14 @@ impl GenerateContent {
         let (response, model) = (chunk.response.as_deref().unwrap_or(""), chunk.model.as_deref());
         for candidate in chunk.candidates.unwrap_or_default() {
             if candidate.index.unwrap_or(0) == 0 {
-                self.ensure_round(response, model, candidate.content_kind(), out);
+                self.ensure_round(response, model, candidate.classify_content(), out);
                 self.apply_candidate(candidate, frame.data, out);
             } else {
                 out.append_unrecognised(UnrecognisedReason::OtherChoice, frame.data);
             }
         }
         if let Some(feedback) = chunk.prompt_feedback {
-            self.apply_prompt_feedback(feedback, response, model, out);
+            self.report_prompt_if_blocked(feedback, response, model, out);
         }
         if let Some(error) = chunk.error {
             write_failure(error, out);
@@ -177,7 +177,7 @@ impl GenerateContent {
         }
         let usage = chunk.usage.map(parse_reply_usage).unwrap_or_default();
         if usage != Usage::default() {
-            out.update_round_usage(usage);
+            out.update_or_emit_round_usage(usage);
         }
         Ok(())
     }
@@ -187,7 +187,7 @@ impl GenerateContent {
         if let Some(call) = self.open_call.take()
             && !call.arguments.is_empty()
         {
-            out.set_arguments(call.step, &call.arguments.to_json());
+            out.replace_arguments_if_changed(call.step, &call.arguments.to_json());
         }
     }
 
@@ -215,7 +215,10 @@ impl GenerateContent {
             response.clone_into(&mut self.response_id);
             self.cited_sources = CitedSources::default();
             self.running_code = None;
-            out.start_round(model, Some(response).filter(|response| !response.is_empty()));
+            out.start_round_or_end_run(
+                model,
+                Some(response).filter(|response| !response.is_empty()),
+            );
         }
     }
 
@@ -228,10 +231,10 @@ impl GenerateContent {
             self.apply_part(part, raw, out);
         }
         if let Some(grounding) = candidate.grounding {
-            self.cited_sources.write_grounding(grounding, out);
+            self.cited_sources.write_new_grounding_citations(grounding, out);
         }
         if let Some(citations) = candidate.citations {
-            self.cited_sources.write_citations(citations, out);
+            self.cited_sources.write_new_citations(citations, out);
         }
         if let Some(reason) = candidate.finish_reason {
             self.close_open_call(out);
@@ -250,7 +253,7 @@ impl GenerateContent {
     }
 
     /// Fails the run as refused if the prompt was blocked.
-    fn apply_prompt_feedback(
+    fn report_prompt_if_blocked(
         &mut self,
         raw: &RawValue,
         response: &str,
@@ -270,7 +273,7 @@ impl GenerateContent {
         if let Some(reason) = reason {
             self.ensure_round(response, model, CandidateContent::Empty, out);
             let words = failure_text("prompt blocked", &reason, message.as_deref());
-            out.report_failed(FailureReason::Refused, &words);
+            out.report_failed_and_end_text(FailureReason::Refused, &words);
             self.reply_state = ReplyState::Failed;
         }
     }
@@ -289,7 +292,9 @@ impl GenerateContent {
         if let Some(call) = part.function_call {
             self.apply_function_call(&call, raw, out);
             if let (Some(signature), Some(step)) = (part.signature, out.last_step_id()) {
-                out.seal_step(step, || json_object_of_strings(&[("thoughtSignature", &signature)]));
+                out.append_step_seal(step, || {
+                    json_object_of_strings(&[("thoughtSignature", &signature)])
+                });
             }
         }
         if let Some(code) = part.code {
@@ -334,7 +339,7 @@ impl GenerateContent {
             return out.append_unrecognised(UnrecognisedReason::Late, raw);
         };
         if let Some(args) = call.args {
-            out.set_arguments(open.step, args.get());
+            out.replace_arguments_if_changed(open.step, args.get());
         }
         for value in call.partial_args.map(array_elements).unwrap_or_default() {
             open.arguments.push_value(value, out);
@@ -348,84 +353,8 @@ impl GenerateContent {
     fn close_open_call(&mut self, out: &mut Writer<'_>) {
         let Some(call) = self.open_call.take() else { return };
         if !call.arguments.is_empty() {
-            out.set_arguments(call.step, &call.arguments.to_json());
+            out.replace_arguments_if_changed(call.step, &call.arguments.to_json());
         }
-        out.mark_tool_ready(call.step);
-    }
-
-    /// Starts a code interpreter step.
-    fn start_code_execution(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        object! { Code { id; skip _ } }
-        let id = Code::from_raw(raw).and_then(|code| code.id).and_then(as_string);
-        let id = self.call_ids.id_or_generated(id);
-        let tool = ToolStart::provider_tool(&id, "code_execution", ToolKind::CodeInterpreter);
-        let step = out.start_tool(tool);
-        out.set_arguments(step, raw.get());
-        out.mark_tool_ready(step);
-        self.running_code = Some(step);
-    }
-
-    /// Writes the output of the running code and ends its step.
-    fn end_code_execution(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        object! { ResultFields { id, outcome, output; skip _ } }
-        let result = ResultFields::from_raw(raw);
-        let ResultFields { id, outcome, output } = result.unwrap_or_default();
-        let [id, outcome, output] = [id, outcome, output].map(|member| member.and_then(as_string));
-        let named = id.and_then(|id| out.find_open_tool(&id));
-        let Some(step) =
-            named.or_else(|| self.running_code.take()).filter(|step| out.is_tool_open(*step))
-        else {
-            out.append_unrecognised(UnrecognisedReason::Late, raw.get());
-            return;
-        };
-        out.append_output(step, &output.unwrap_or_default());
-        match outcome.as_deref() {
-            Some("OUTCOME_OK") | None => out.end_tool(step, ToolOutcome::Succeeded, None),
-            Some(outcome) => out.end_tool(step, ToolOutcome::Failed, Some(outcome)),
-        }
-    }
-
-    /// Starts a step for a Google server tool, which is listed only on request.
-    fn start_provider_tool(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
-        object! { CallFields { id, kind = "toolType", args; keep } }
-        let Some(call) = CallFields::from_raw(raw) else {
-            return;
-        };
-        out.append_unknown_fields(&call.unknown);
-        let CallFields { id, kind, args, .. } = call;
-        let id = id.and_then(as_string);
-        let id = self.call_ids.id_or_generated(id);
-        let kind = kind.map(string_or_json).unwrap_or_default();
-        let step = out.start_tool(ToolStart::provider_tool(&id, &kind, provider_tool_kind(&kind)));
-        if let Some(args) = args {
-            out.set_arguments(step, args.get());
-        }
-        out.mark_tool_ready(step);
-    }
-}
-
-/// Writes the output of a Google server tool and ends its step.
-fn end_provider_tool(raw: &RawValue, out: &mut Writer<'_>) {
-    object! { Response { id, output = "response"; skip "toolType" } }
-    let Some(response) = Response::from_raw(raw) else {
-        return;
-    };
-    out.append_unknown_fields(&response.unknown);
-    let Response { id, output, .. } = response;
-    let Some(step) = id.and_then(as_string).and_then(|id| out.find_open_tool(&id)) else {
-        out.append_unrecognised(UnrecognisedReason::Late, raw.get());
-        return;
-    };
-    out.append_output_if_none(step, output.map_or("", RawValue::get));
-    out.end_tool(step, ToolOutcome::Succeeded, None);
-}
-
-/// Maps a `toolType` to a tool kind.
-fn provider_tool_kind(kind: &str) -> ToolKind {
-    match kind {
-        "GOOGLE_SEARCH_WEB" | "GOOGLE_SEARCH_IMAGE" => ToolKind::WebSearch,
-        "URL_CONTEXT" => ToolKind::WebFetch,
-        "FILE_SEARCH" => ToolKind::FileSearch,
-        _ => ToolKind::Builtin,
+        out.emit_tool_ready_once(call.step);
     }
 }

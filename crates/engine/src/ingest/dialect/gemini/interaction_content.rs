@@ -33,7 +33,7 @@ pub(super) fn start_tool_call(
     });
     // Always `{}` at the start of a streamed call.
     if let Some(arguments) = arguments.filter(|arguments| arguments.get() != "{}") {
-        out.set_arguments(step, arguments.get());
+        out.replace_arguments_if_changed(step, arguments.get());
     }
     step
 }

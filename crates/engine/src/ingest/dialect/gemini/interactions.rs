@@ -90,7 +90,7 @@ impl Interactions {
             }
             "interaction.status_update" => {
                 if let Some(status @ ("failed" | "cancelled")) = line.status.as_deref() {
-                    apply_status(status, None, out);
+                    report_end_by_status(status, None, out);
                 }
             }
             "error" if let Some(error) = line.error => write_failure(error, out),
@@ -119,7 +119,7 @@ impl Interactions {
         *self = Interactions::default();
         let [id, model] = [id, model.or(agent)].map(|member| member.and_then(as_string));
         let filled = |text: &&str| !text.is_empty();
-        out.start_round(model.as_deref().filter(filled), id.as_deref().filter(filled));
+        out.start_round_or_end_run(model.as_deref().filter(filled), id.as_deref().filter(filled));
         Ok(())
     }
 
@@ -140,9 +140,9 @@ impl Interactions {
         }
         self.open_steps.clear();
         if let Some(usage) = usage {
-            out.update_round_usage(parse_interaction_usage(usage));
+            out.update_or_emit_round_usage(parse_interaction_usage(usage));
         }
-        apply_status(&status.and_then(as_string).unwrap_or_default(), error, out);
+        report_end_by_status(&status.and_then(as_string).unwrap_or_default(), error, out);
         Ok(())
     }
 
@@ -181,7 +181,7 @@ impl Interactions {
                 let step = start_tool_call(&kind, [id, name, server_name, arguments], out);
                 StepKind::Call { step }
             }
-            _ if kind.ends_with("_result") => step_kind_for_result(call_id, raw, out),
+            _ if kind.ends_with("_result") => find_result_step_or_unrecognised(call_id, raw, out),
             _ => {
                 out.append_unrecognised(UnrecognisedReason::Frame, raw.get());
                 StepKind::Ignored
@@ -228,7 +228,7 @@ impl Interactions {
                 && let Some(&mut StepKind::Call { step }) = self.open_steps.get_mut(index) =>
             {
                 if let Some(arguments) = arguments {
-                    out.set_arguments(step, arguments.get());
+                    out.replace_arguments_if_changed(step, arguments.get());
                 }
             }
             _ if kind.ends_with("_result")
@@ -271,7 +271,7 @@ impl Interactions {
         match step {
             StepKind::Thought { has_text: true } => out.end_reasoning(),
             StepKind::Thought { has_text: false } => out.append_redacted_reasoning(),
-            StepKind::Call { step } => out.mark_tool_ready(step),
+            StepKind::Call { step } => out.emit_tool_ready_once(step),
             StepKind::Result { step, outcome } => out.end_tool(step, outcome, None),
             StepKind::Output | StepKind::Ignored => {}
         }
@@ -280,7 +280,11 @@ impl Interactions {
 
 /// Returns the kind for a result step. If its call is unknown, writes it as unrecognised and
 /// returns `Ignored`.
-fn step_kind_for_result(call: Option<&RawValue>, raw: &RawValue, out: &mut Writer<'_>) -> StepKind {
+fn find_result_step_or_unrecognised(
+    call: Option<&RawValue>,
+    raw: &RawValue,
+    out: &mut Writer<'_>,
+) -> StepKind {
     let step = call.and_then(as_string).and_then(|call| out.find_open_tool(&call));
     if step.is_none() {
         out.append_unrecognised(UnrecognisedReason::Late, raw.get());
@@ -290,16 +294,18 @@ fn step_kind_for_result(call: Option<&RawValue>, raw: &RawValue, out: &mut Write
 }
 
 /// Completes, cancels or fails the run according to an interaction's status.
-fn apply_status(status: &str, error: Option<&RawValue>, out: &mut Writer<'_>) {
+fn report_end_by_status(status: &str, error: Option<&RawValue>, out: &mut Writer<'_>) {
     match status {
         "completed" => out.report_completed(StopReason::End),
         "requires_action" => out.report_completed(StopReason::Tools),
         "incomplete" => out.report_completed(StopReason::Length),
-        "budget_exceeded" => out.report_failed(FailureReason::Limit, "budget exceeded"),
-        "cancelled" => out.report_cancelled("interaction cancelled"),
+        "budget_exceeded" => {
+            out.report_failed_and_end_text(FailureReason::Limit, "budget exceeded");
+        }
+        "cancelled" => out.report_cancelled_and_end_text("interaction cancelled"),
         "failed" => match error {
             Some(error) => write_failure(error, out),
-            None => out.report_failed(FailureReason::Error, "interaction failed"),
+            None => out.report_failed_and_end_text(FailureReason::Error, "interaction failed"),
         },
         "in_progress" => {}
         _ => out.report_completed(StopReason::Other),

@@ -81,11 +81,11 @@ impl PartialArgs {
         let Value { path, text, number, boolean, will_continue, .. } = value;
         let path = path.and_then(as_string).unwrap_or_default();
         let put = match (text.and_then(as_string), number.or(boolean)) {
-            (Some(text), _) => self.set_at_path(&path, PathValue::Text(&text)),
-            (None, Some(plain)) => self.set_at_path(&path, PathValue::Plain(plain.get())),
+            (Some(text), _) => self.set_or_append_at_path(&path, PathValue::Text(&text)),
+            (None, Some(plain)) => self.set_or_append_at_path(&path, PathValue::Plain(plain.get())),
             // A missing value means null, or the end of a text.
             (None, None) if will_continue.is_some_and(is_true) || self.has_path(&path) => Ok(()),
-            (None, None) => self.set_at_path(&path, PathValue::Plain("null")),
+            (None, None) => self.set_or_append_at_path(&path, PathValue::Plain("null")),
         };
         if put.is_err() {
             out.append_unrecognised(UnrecognisedReason::Frame, raw.get());
@@ -93,12 +93,12 @@ impl PartialArgs {
     }
 
     /// Stores a value at a path, or appends text to the text there; on error nothing changes.
-    fn set_at_path(&mut self, path: &str, value: PathValue<'_>) -> Result<(), PathError> {
+    fn set_or_append_at_path(&mut self, path: &str, value: PathValue<'_>) -> Result<(), PathError> {
         let turns = parse_path(path)?;
         let text = match value {
             PathValue::Text(text) | PathValue::Plain(text) => text,
         };
-        let (leaf, made) = self.root.walk_path(&turns)?;
+        let (leaf, made) = self.root.find_node_counting_missing(&turns)?;
         let values = self.value_count + made;
         let bytes = self.byte_count + text.len() + made * path.len();
         let fits = leaf.is_none_or(|leaf| leaf.can_accept(value));
@@ -121,13 +121,13 @@ impl PartialArgs {
     /// Returns true if a value exists at this path.
     fn has_path(&self, path: &str) -> bool {
         let Ok(turns) = parse_path(path) else { return false };
-        matches!(self.root.walk_path(&turns), Ok((Some(_), 0)))
+        matches!(self.root.find_node_counting_missing(&turns), Ok((Some(_), 0)))
     }
 
     /// Returns the arguments as JSON text.
     pub(super) fn to_json(&self) -> String {
         let mut json = String::with_capacity(self.byte_count);
-        self.root.write_json(&mut json);
+        self.root.append_json_to(&mut json);
         json
     }
 }
@@ -135,7 +135,10 @@ impl PartialArgs {
 impl Node {
     /// Follows a path: returns the node at its end, if any, and how many nodes are missing on the
     /// way.
-    fn walk_path(&self, turns: &[PathSegment<'_>]) -> Result<(Option<&Node>, usize), PathError> {
+    fn find_node_counting_missing(
+        &self,
+        turns: &[PathSegment<'_>],
+    ) -> Result<(Option<&Node>, usize), PathError> {
         let mut node = self;
         for (at, turn) in turns.iter().enumerate() {
             let child = match (node, turn) {
@@ -203,18 +206,18 @@ impl Node {
     }
 
     /// Appends this node as JSON text.
-    fn write_json(&self, json: &mut String) {
+    fn append_json_to(&self, json: &mut String) {
         match self {
             Node::Missing => json.push_str("null"),
             Node::Plain(plain) => json.push_str(plain),
-            Node::Text(text) => write_json_string(text, json),
+            Node::Text(text) => append_json_string(text, json),
             Node::Array(elements) => {
                 json.push('[');
                 for (at, element) in elements.iter().enumerate() {
                     if at != 0 {
                         json.push(',');
                     }
-                    element.write_json(json);
+                    element.append_json_to(json);
                 }
                 json.push(']');
             }
@@ -224,9 +227,9 @@ impl Node {
                     if at != 0 {
                         json.push(',');
                     }
-                    write_json_string(name, json);
+                    append_json_string(name, json);
                     json.push(':');
-                    value.write_json(json);
+                    value.append_json_to(json);
                 }
                 json.push('}');
             }
@@ -235,7 +238,7 @@ impl Node {
 }
 
 /// Appends `text` as a JSON string.
-fn write_json_string(text: &str, json: &mut String) {
+fn append_json_string(text: &str, json: &mut String) {
     // A string always has a JSON form.
     json.push_str(&serde_json::to_string(text).unwrap_or_default());
 }
@@ -292,7 +295,7 @@ mod tests {
     fn check(puts: &[(&str, PathValue<'_>)], expected: &str) {
         let mut args = PartialArgs::default();
         for (path, value) in puts {
-            args.set_at_path(path, *value).unwrap();
+            args.set_or_append_at_path(path, *value).unwrap();
         }
         assert_eq!(args.to_json(), expected);
     }
@@ -314,9 +317,13 @@ mod tests {
     #[test]
     fn a_path_that_does_not_fit_changes_nothing_that_is_there() {
         let mut args = PartialArgs::default();
-        args.set_at_path("$.a", PathValue::Text("x")).unwrap();
+        args.set_or_append_at_path("$.a", PathValue::Text("x")).unwrap();
         for path in ["", "a", "$.a.b", "$.a[0]", "$.b[7]", "$[", "$['x", "$[-1]", "$x"] {
-            assert_eq!(args.set_at_path(path, PathValue::Text("y")), Err(PathError), "{path}");
+            assert_eq!(
+                args.set_or_append_at_path(path, PathValue::Text("y")),
+                Err(PathError),
+                "{path}"
+            );
         }
         assert_eq!(args.to_json(), r#"{"a":"x"}"#);
     }
@@ -325,23 +332,29 @@ mod tests {
     fn depth_count_and_bytes_are_bounded() {
         let mut args = PartialArgs::default();
         let deepest = format!("${}", ".a".repeat(PARTIAL_ARGUMENTS_DEPTH_MAX));
-        assert_eq!(args.set_at_path(&deepest, PathValue::Text("")), Ok(()));
-        assert_eq!(args.set_at_path(&(deepest + ".a"), PathValue::Text("")), Err(PathError));
+        assert_eq!(args.set_or_append_at_path(&deepest, PathValue::Text("")), Ok(()));
+        assert_eq!(
+            args.set_or_append_at_path(&(deepest + ".a"), PathValue::Text("")),
+            Err(PathError)
+        );
         let much = "x".repeat(PARTIAL_ARGUMENTS_BYTES_MAX);
-        assert_eq!(args.set_at_path("$.much", PathValue::Text(&much)), Err(PathError));
+        assert_eq!(args.set_or_append_at_path("$.much", PathValue::Text(&much)), Err(PathError));
         let mut many = PartialArgs::default();
         for at in 0..PARTIAL_ARGUMENTS_VALUES_MAX {
-            assert_eq!(many.set_at_path(&format!("$[{at}]"), PathValue::Plain("0")), Ok(()));
+            assert_eq!(
+                many.set_or_append_at_path(&format!("$[{at}]"), PathValue::Plain("0")),
+                Ok(())
+            );
         }
         let next = format!("$[{PARTIAL_ARGUMENTS_VALUES_MAX}]");
-        assert_eq!(many.set_at_path(&next, PathValue::Plain("0")), Err(PathError));
+        assert_eq!(many.set_or_append_at_path(&next, PathValue::Plain("0")), Err(PathError));
     }
 
     #[test]
     fn values_beyond_the_bound_leave_nothing_behind_and_cost_little() {
         let mut args = PartialArgs::default();
         for at in 0..PARTIAL_ARGUMENTS_VALUES_MAX * 20 {
-            let put = args.set_at_path(&format!("$.k{at}"), PathValue::Plain("0"));
+            let put = args.set_or_append_at_path(&format!("$.k{at}"), PathValue::Plain("0"));
             assert_eq!(put.is_ok(), at < PARTIAL_ARGUMENTS_VALUES_MAX, "{at}");
         }
         let Node::Object(members) = &args.root else { panic!("{:?}", args.root) };

@@ -13,7 +13,7 @@ pub(super) struct CitedSources(Vec<u64>);
 
 impl CitedSources {
     /// Cites the new chunks of a `groundingMetadata`.
-    pub(super) fn write_grounding(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
+    pub(super) fn write_new_grounding_citations(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
         object! { Grounding { grounding_chunks = "groundingChunks"; skip _ } }
         object! { Chunk { web, retrieved_context = "retrievedContext", maps, image; skip _ } }
         object! { SourceFields { url = "uri", title, quote = "text", page = "sourceUri"; skip _ } }
@@ -27,13 +27,13 @@ impl CitedSources {
                 let [url, title, quote, page] =
                     [source.url, source.title, source.quote, source.page]
                         .map(|member| member.and_then(as_string));
-                self.write_new_source(raw, Citation { url: page.or(url), title, quote }, out);
+                self.write_citation_if_new(raw, Citation { url: page.or(url), title, quote }, out);
             }
         }
     }
 
     /// Cites the new sources of a `citationMetadata`.
-    pub(super) fn write_citations(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
+    pub(super) fn write_new_citations(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
         object! { Citations { citation_sources = "citationSources", citations; skip _ } }
         object! { SourceFields { url = "uri", title; skip _ } }
         let Some(citations) = Citations::from_raw(raw) else {
@@ -44,14 +44,19 @@ impl CitedSources {
             if let Some(source) = SourceFields::from_raw(raw) {
                 let [url, title] =
                     [source.url, source.title].map(|member| member.and_then(as_string));
-                self.write_new_source(raw, Citation { url, title, quote: None }, out);
+                self.write_citation_if_new(raw, Citation { url, title, quote: None }, out);
             }
         }
     }
 
     /// Cites a source unless it is a repeat, the round has no message, or `ROUND_CITATIONS_MAX` is
     /// reached.
-    fn write_new_source(&mut self, raw: &RawValue, citation: Citation<'_>, out: &mut Writer<'_>) {
+    fn write_citation_if_new(
+        &mut self,
+        raw: &RawValue,
+        citation: Citation<'_>,
+        out: &mut Writer<'_>,
+    ) {
         let mut hasher = DefaultHasher::new();
         raw.get().hash(&mut hasher);
         let digest = hasher.finish();

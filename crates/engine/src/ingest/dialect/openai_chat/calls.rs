@@ -34,7 +34,7 @@ pub(super) struct CallRef<'a> {
 
 impl RoundCalls {
     /// Appends arguments to the call that `named` identifies, starting it if it is new.
-    pub(super) fn append_arguments(
+    pub(super) fn ensure_call_and_append_arguments(
         &mut self,
         named: CallRef<'_>,
         arguments: &str,

@@ -8,7 +8,7 @@ use crate::ingest::json::{RawValue, is_true, string_or_json};
 use crate::limits::{ITEM_ID_BYTES_MAX, RESPONSE_ITEMS_MAX};
 use crate::run::{Fingerprint, Writer};
 
-use super::output::write_output_item;
+use super::output::end_tool_with_output_item;
 use super::reasoning::ReasoningProgress;
 use super::text::MessageProgress;
 use super::tool::ToolItem;
@@ -122,13 +122,13 @@ impl ResponseItem {
 /// Lookup of items.
 impl OpenAiResponses {
     /// Position of the newest item with this key.
-    pub(super) fn item_position(&self, key: ItemKey<'_>) -> Option<usize> {
-        self.find_item_position(key, |_| true)
+    pub(super) fn find_newest_item_position(&self, key: ItemKey<'_>) -> Option<usize> {
+        self.find_newest_item_where(key, |_| true)
     }
 
     /// Position of the newest item with this key that satisfies `fits`; by index, then by id, then
     /// an anonymous one.
-    fn find_item_position(
+    fn find_newest_item_where(
         &self,
         key: ItemKey<'_>,
         fits: impl Fn(&ResponseItem) -> bool,
@@ -152,25 +152,25 @@ impl OpenAiResponses {
 
     /// Returns the item with this key.
     pub(super) fn item_mut(&mut self, key: ItemKey<'_>) -> Option<&mut ResponseItem> {
-        let at = self.item_position(key)?;
+        let at = self.find_newest_item_position(key)?;
         self.items.get_mut(at)
     }
 
     /// Position of the message with this key; adds one if its start was missed.
     pub(super) fn ensure_message_item(&mut self, key: ItemKey<'_>) -> usize {
         let known = |at: &usize| matches!(self.items[*at].kind, ItemKind::Message { .. });
-        match self.item_position(key).filter(known) {
+        match self.find_newest_item_position(key).filter(known) {
             Some(at) => at,
-            None => self.push_item(key, MESSAGE_TYPE, ItemKind::new_message(None)),
+            None => self.push_item_bounded(key, MESSAGE_TYPE, ItemKind::new_message(None)),
         }
     }
 
     /// Position of the reasoning item with this key; adds one if its start was missed.
     pub(super) fn ensure_reasoning_item(&mut self, key: ItemKey<'_>) -> usize {
         let known = |at: &usize| matches!(self.items[*at].kind, ItemKind::Reasoning { .. });
-        match self.item_position(key).filter(known) {
+        match self.find_newest_item_position(key).filter(known) {
             Some(at) => at,
-            None => self.push_item(key, REASONING_TYPE, ItemKind::new_reasoning()),
+            None => self.push_item_bounded(key, REASONING_TYPE, ItemKind::new_reasoning()),
         }
     }
 
@@ -183,7 +183,7 @@ impl OpenAiResponses {
     }
 
     /// Appends an item, dropping the oldest one beyond `RESPONSE_ITEMS_MAX`; returns its position.
-    fn push_item(&mut self, key: ItemKey<'_>, of_type: &str, kind: ItemKind) -> usize {
+    fn push_item_bounded(&mut self, key: ItemKey<'_>, of_type: &str, kind: ItemKind) -> usize {
         if RESPONSE_ITEMS_MAX <= self.items.len() {
             self.items.remove(0);
             // Which items were seen is no longer known.
@@ -206,8 +206,13 @@ impl OpenAiResponses {
 /// Start and completion of items.
 impl OpenAiResponses {
     /// Starts an item from its `added` event.
-    pub(super) fn add_item(&mut self, index: Option<u64>, raw: &RawValue, out: &mut Writer<'_>) {
-        if let Some(body) = parse_item_body(raw, out) {
+    pub(super) fn apply_item_added(
+        &mut self,
+        index: Option<u64>,
+        raw: &RawValue,
+        out: &mut Writer<'_>,
+    ) {
+        if let Some(body) = parse_item_and_report_unknown(raw, out) {
             self.start_item(index, &body, raw, out);
         }
     }
@@ -231,26 +236,27 @@ impl OpenAiResponses {
             }),
         };
         let key = ItemKey::new(index, body.id.as_deref());
-        self.push_item(key, body.kind.as_deref().unwrap_or(""), kind)
+        self.push_item_bounded(key, body.kind.as_deref().unwrap_or(""), kind)
     }
 
     /// Completes an item from its `done` event; writes only what was not streamed.
-    pub(super) fn complete_item(
+    pub(super) fn apply_item_done(
         &mut self,
         index: Option<u64>,
         raw: &RawValue,
         out: &mut Writer<'_>,
     ) {
-        if let Some(body) = parse_item_body(raw, out) {
+        if let Some(body) = parse_item_and_report_unknown(raw, out) {
             let key = ItemKey::new(index, body.id.as_deref());
-            let seen = self.find_item_position(key, |item| item.matches_type(body.kind.as_deref()));
-            self.close_item(seen, index, (raw, &body), UnseenItems::Read, out);
+            let seen =
+                self.find_newest_item_where(key, |item| item.matches_type(body.kind.as_deref()));
+            self.write_rest_and_close_item(seen, index, (raw, &body), UnseenItems::Read, out);
         }
     }
 
     /// Completes an item from the final list of the response; `seen` is its number if it was
     /// streamed.
-    pub(super) fn complete_repeated_item(
+    pub(super) fn complete_listed_item(
         &mut self,
         seen: Option<u32>,
         index: u64,
@@ -258,14 +264,14 @@ impl OpenAiResponses {
         unseen: UnseenItems,
         out: &mut Writer<'_>,
     ) {
-        if let Some(body) = parse_item_body(raw, out) {
+        if let Some(body) = parse_item_and_report_unknown(raw, out) {
             let seen = seen.and_then(|number| self.position_by_number(number));
-            self.close_item(seen, Some(index), (raw, &body), unseen, out);
+            self.write_rest_and_close_item(seen, Some(index), (raw, &body), unseen, out);
         }
     }
 
     /// Writes the rest of an item and closes it.
-    fn close_item(
+    fn write_rest_and_close_item(
         &mut self,
         seen: Option<usize>,
         index: Option<u64>,
@@ -287,8 +293,8 @@ impl OpenAiResponses {
         match self.items[at].kind.clone() {
             ItemKind::Message { .. } => self.complete_message_item(at, body, out),
             ItemKind::Reasoning { .. } => self.complete_reasoning_item(at, body, out),
-            ItemKind::Tool(tool) => tool.complete(body, out),
-            ItemKind::Output(step) => write_output_item(step, body, out),
+            ItemKind::Tool(tool) => tool.complete_call_and_write_result(body, out),
+            ItemKind::Output(step) => end_tool_with_output_item(step, body, out),
             ItemKind::Deferred => self.complete_deferred_item(body, out),
             ItemKind::Unknown | ItemKind::Closed => {}
         }
@@ -300,7 +306,9 @@ impl OpenAiResponses {
     /// Writes a compaction, an approval request or an approval response.
     fn complete_deferred_item(&mut self, body: &ItemBody<'_>, out: &mut Writer<'_>) {
         match body.kind.as_deref() {
-            Some("compaction") => out.append_event(Event::HistoryCompacted { summary: None }),
+            Some("compaction") => {
+                out.append_stateless_event(Event::HistoryCompacted { summary: None });
+            }
             Some("mcp_approval_request") => {
                 self.pending_action = self.pending_action.max(PendingAction::Approval);
                 open_approval_ask(body, out);
@@ -317,7 +325,10 @@ impl OpenAiResponses {
 }
 
 /// Deserializes an item and writes its unknown fields; writes it as unrecognised if that fails.
-fn parse_item_body<'a>(raw: &'a RawValue, out: &mut Writer<'_>) -> Option<ItemBody<'a>> {
+fn parse_item_and_report_unknown<'a>(
+    raw: &'a RawValue,
+    out: &mut Writer<'_>,
+) -> Option<ItemBody<'a>> {
     let body: Option<ItemBody<'_>> = serde_json::from_str(raw.get()).ok();
     match &body {
         Some(body) => out.append_unknown_fields(&body.unknown),

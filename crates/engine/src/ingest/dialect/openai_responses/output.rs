@@ -11,15 +11,15 @@ use super::ItemBody;
 use super::tool::XAI_SEARCHES;
 
 /// Writes the result of a tool whose item also holds its result, and ends the tool.
-pub(super) fn write_item_result(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) {
-    if has_result_in_item(body) {
+pub(super) fn end_tool_with_item_result(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) {
+    if has_type_with_result(body) {
         write_result_output(step, body, out);
         end_tool(step, body, out);
     }
 }
 
 /// Returns true if items of this type hold the tool's result.
-fn has_result_in_item(body: &ItemBody<'_>) -> bool {
+fn has_type_with_result(body: &ItemBody<'_>) -> bool {
     match body.kind.as_deref().unwrap_or("") {
         "custom_tool_call" => XAI_SEARCHES.contains(&body.name.as_deref().unwrap_or("")),
         kind => matches!(
@@ -86,10 +86,10 @@ fn image_from_base64_or_url<'a>(image: Cow<'a, str>, format: Option<&str>) -> Im
 }
 
 /// Writes the output of a tool that has its own item, and ends the tool.
-pub(super) fn write_output_item(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) {
+pub(super) fn end_tool_with_output_item(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) {
     object! { Screenshot { image_url; skip _ } }
     if body.kind.as_deref() == Some("shell_call_output") {
-        return write_shell_output(step, body, out);
+        return end_tool_with_shell_output(step, body, out);
     }
     let screenshot = body.output.and_then(|raw| Screenshot::from_raw(raw)?.image_url);
     match screenshot.and_then(as_string) {
@@ -104,7 +104,7 @@ pub(super) fn write_output_item(step: StepId, body: &ItemBody<'_>, out: &mut Wri
 }
 
 /// Writes the output of a shell call and ends it; failed on a non-zero exit code.
-fn write_shell_output(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) {
+fn end_tool_with_shell_output(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) {
     object! { Output { stdout, stderr, outcome; skip _ } }
     object! { OutcomeFields { kind = "type", code = "exit_code"; skip _ } }
     let mut text = String::new();

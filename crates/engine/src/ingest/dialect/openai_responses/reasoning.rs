@@ -33,7 +33,7 @@ enum WholeTextMatch {
 
 impl ReasoningProgress {
     /// Resets the progress if `index` is a later part.
-    fn advance_to(&mut self, index: u64) {
+    fn advance_to_part(&mut self, index: u64) {
         if self.index < index {
             *self = ReasoningProgress { index, ..ReasoningProgress::default() };
         }
@@ -41,7 +41,7 @@ impl ReasoningProgress {
 
     /// Counts a delta of part `index`.
     fn add_delta(&mut self, index: u64, text: &str) {
-        self.advance_to(index);
+        self.advance_to_part(index);
         if self.index == index {
             self.bytes += text.len();
             self.fingerprint.push(text);
@@ -49,8 +49,8 @@ impl ReasoningProgress {
     }
 
     /// Compares the whole text of part `index` with the deltas so far.
-    fn compare_whole(&mut self, index: u64, text: &str) -> WholeTextMatch {
-        self.advance_to(index);
+    fn advance_and_compare_whole(&mut self, index: u64, text: &str) -> WholeTextMatch {
+        self.advance_to_part(index);
         let from = self.bytes;
         if index < self.index || text.is_empty() || from == text.len() {
             return WholeTextMatch::Repeat;
@@ -65,7 +65,7 @@ impl ReasoningProgress {
     }
 
     /// Writes a warning about a length mismatch, once per part.
-    fn warn_once(&mut self, what: &str, whole: usize, out: &mut Writer<'_>) {
+    fn warn_of_difference_once(&mut self, what: &str, whole: usize, out: &mut Writer<'_>) {
         if !std::mem::replace(&mut self.has_warned, true) {
             let streamed = self.bytes;
             let text =
@@ -87,7 +87,7 @@ impl OpenAiResponses {
         out: &mut Writer<'_>,
     ) {
         let at = self.ensure_reasoning_item(key);
-        self.write_reasoning(at, origin, part, text, out);
+        self.write_reasoning_of_part(at, origin, part, text, out);
     }
 
     /// Returns the progress of an item's summary or native text.
@@ -103,7 +103,7 @@ impl OpenAiResponses {
     }
 
     /// Writes reasoning text; each part is a separate step.
-    fn write_reasoning(
+    fn write_reasoning_of_part(
         &mut self,
         at: usize,
         origin: ReasoningOrigin,
@@ -156,14 +156,14 @@ impl OpenAiResponses {
         let Some(progress) = self.reasoning_progress_mut(at, origin) else {
             return;
         };
-        match progress.compare_whole(part, text) {
-            WholeTextMatch::New => self.write_reasoning(at, origin, part, text, out),
+        match progress.advance_and_compare_whole(part, text) {
+            WholeTextMatch::New => self.write_reasoning_of_part(at, origin, part, text, out),
             WholeTextMatch::Repeat => {}
             WholeTextMatch::Continues { from } if goes_on => {
-                self.write_reasoning(at, origin, part, &text[from..], out);
+                self.write_reasoning_of_part(at, origin, part, &text[from..], out);
             }
             WholeTextMatch::Continues { .. } | WholeTextMatch::Differs => {
-                progress.warn_once("reasoning", text.len(), out);
+                progress.warn_of_difference_once("reasoning", text.len(), out);
             }
         }
     }
@@ -189,10 +189,10 @@ impl OpenAiResponses {
             _ if !is_last => {}
             ItemKind::Reasoning { last: None, .. } => {
                 out.append_redacted_reasoning();
-                seal_last_reasoning(body, out);
+                attach_encrypted_to_last_step(body, out);
             }
             _ => {
-                seal_last_reasoning(body, out);
+                attach_encrypted_to_last_step(body, out);
                 out.end_reasoning();
             }
         }
@@ -200,10 +200,10 @@ impl OpenAiResponses {
 }
 
 /// Seals the last step with the item's encrypted content.
-fn seal_last_reasoning(body: &ItemBody<'_>, out: &mut Writer<'_>) {
+fn attach_encrypted_to_last_step(body: &ItemBody<'_>, out: &mut Writer<'_>) {
     if let (Some(id), Some(encrypted), Some(step)) = (&body.id, &body.encrypted, out.last_step_id())
     {
-        out.seal_step(step, || {
+        out.append_step_seal(step, || {
             json_object_of_strings(&[("id", id), ("encrypted_content", encrypted)])
         });
     }

@@ -27,7 +27,7 @@ impl OpenAiResponses {
             "created" => self.start_or_restart_response(&response, out),
             "queued" | "in_progress" => {
                 if matches!(self.stage, ResponseStage::Waiting | ResponseStage::Finished) {
-                    self.start_response(&response, out);
+                    self.reset_and_start_response(&response, out);
                 }
             }
             "completed" | "incomplete" | "failed" | "cancelled" => {
@@ -50,13 +50,13 @@ impl OpenAiResponses {
         }
         if again {
             // The client reconnected and requested the stream from its start.
-            out.withdraw_round();
+            out.withdraw_and_end_round();
         }
-        self.start_response(response, out);
+        self.reset_and_start_response(response, out);
     }
 
     /// Resets the state and starts a round.
-    fn start_response(&mut self, response: &ResponseBody<'_>, out: &mut Writer<'_>) {
+    fn reset_and_start_response(&mut self, response: &ResponseBody<'_>, out: &mut Writer<'_>) {
         let id = response.id.as_deref().unwrap_or("");
         *self = OpenAiResponses {
             stage: ResponseStage::Replying,
@@ -64,7 +64,10 @@ impl OpenAiResponses {
             ..OpenAiResponses::default()
         };
         let filled = |text: &&str| !text.is_empty();
-        out.start_round(response.model.as_deref().filter(filled), Some(id).filter(filled));
+        out.start_round_or_end_run(
+            response.model.as_deref().filter(filled),
+            Some(id).filter(filled),
+        );
     }
 
     /// Ends the response; items of its final list that are open or were never seen are written.
@@ -81,7 +84,7 @@ impl OpenAiResponses {
             return;
         }
         if matches!(self.stage, ResponseStage::Waiting | ResponseStage::Finished) {
-            self.start_response(response, out);
+            self.reset_and_start_response(response, out);
         }
         out.append_unknown_fields(&response.unknown);
         let unseen = match self.stage {
@@ -93,13 +96,13 @@ impl OpenAiResponses {
         let output = response.output.map(array_elements).unwrap_or_default();
         let mut seen = self.match_seen_items(&output).into_iter();
         for (index, raw) in (0..).zip(output) {
-            self.complete_repeated_item(seen.next().flatten(), index, raw, unseen, out);
+            self.complete_listed_item(seen.next().flatten(), index, raw, unseen, out);
         }
-        self.drafts.finish_all(out);
+        self.drafts.merge_all_pieces(out);
         if let Some(usage) = response.usage {
-            out.update_round_usage(parse_usage(usage));
+            out.update_or_emit_round_usage(parse_usage(usage));
         }
-        self.write_verdict(response, event, out);
+        self.report_end_by_status(response, event, out);
         id.clone_into(&mut self.response_id);
         if out.has_reported_end() {
             self.stage = ResponseStage::Finished;
@@ -108,18 +111,21 @@ impl OpenAiResponses {
     }
 
     /// Completes, cancels or fails the run according to the response's status.
-    fn write_verdict(&self, response: &ResponseBody<'_>, event: &str, out: &mut Writer<'_>) {
+    fn report_end_by_status(&self, response: &ResponseBody<'_>, event: &str, out: &mut Writer<'_>) {
         match response.status.as_deref().unwrap_or(event) {
-            "failed" => write_failure(response.error, out),
-            "cancelled" => out.report_cancelled(""),
+            "failed" => report_provider_failure(response.error, out),
+            "cancelled" => out.report_cancelled_and_end_text(""),
             "queued" | "in_progress" => {}
             _ if self.pending_action == PendingAction::Refusal => {
-                out.report_failed(FailureReason::Refused, "the model refused");
+                out.report_failed_and_end_text(FailureReason::Refused, "the model refused");
             }
             "incomplete" => match parse_incomplete_reason(response).as_deref() {
                 Some("max_output_tokens") => out.report_completed(StopReason::Length),
                 Some("content_filter") => {
-                    out.report_failed(FailureReason::Refused, "stopped by a content filter");
+                    out.report_failed_and_end_text(
+                        FailureReason::Refused,
+                        "stopped by a content filter",
+                    );
                 }
                 _ => out.report_completed(StopReason::Other),
             },
@@ -133,7 +139,7 @@ impl OpenAiResponses {
 }
 
 /// Fails the run with an error; refused for content filter codes.
-pub(super) fn write_failure(error: Option<&RawValue>, out: &mut Writer<'_>) {
+pub(super) fn report_provider_failure(error: Option<&RawValue>, out: &mut Writer<'_>) {
     object! { ErrorFields { code; skip _ } }
     let code = error.and_then(|raw| ErrorFields::from_raw(raw)?.code).map(string_or_json);
     let reason = match code.as_deref() {
@@ -141,7 +147,10 @@ pub(super) fn write_failure(error: Option<&RawValue>, out: &mut Writer<'_>) {
         _ => FailureReason::Error,
     };
     let words = error.map(parse_error_message);
-    out.report_failed(reason, words.as_deref().unwrap_or("the provider reported a failure"));
+    out.report_failed_and_end_text(
+        reason,
+        words.as_deref().unwrap_or("the provider reported a failure"),
+    );
 }
 
 /// Reads the reason in `incomplete_details`.

@@ -15,7 +15,7 @@ pub(super) enum Sequence {
 
 impl Sequence {
     /// Records an event's number; returns true if a counting server has sent it before.
-    pub(super) fn record_is_repeat(&mut self, number: Option<u64>) -> bool {
+    pub(super) fn record_number_and_detect_repeat(&mut self, number: Option<u64>) -> bool {
         let Some(number) = number else {
             return false;
         };

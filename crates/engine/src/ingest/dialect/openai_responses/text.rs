@@ -20,7 +20,7 @@ pub(super) struct MessageProgress {
 
 impl MessageProgress {
     /// Moves on to part `index` if it is a later one.
-    fn advance_to(&mut self, index: u64) {
+    fn advance_to_part(&mut self, index: u64) {
         if self.part_index < index {
             *self = MessageProgress {
                 part_index: index,
@@ -31,11 +31,9 @@ impl MessageProgress {
         }
     }
 
-    /// Resets the citation count if the text moved to a new message, where sources are cited again.
-    fn reset_citations_if(&mut self, moved: bool) {
-        if moved {
-            self.cited_count = 0;
-        }
+    /// Resets the citation count: the text moved to a new message, where sources are cited again.
+    fn reset_citation_count(&mut self) {
+        self.cited_count = 0;
     }
 }
 
@@ -69,7 +67,7 @@ impl OpenAiResponses {
     }
 
     /// Fast path: appends to the newest item if it is the current message; returns false otherwise.
-    pub(super) fn try_append_to_current(
+    pub(super) fn try_append_to_current_message(
         &mut self,
         place: Option<u64>,
         part: u64,
@@ -92,11 +90,13 @@ impl OpenAiResponses {
         let ItemKind::Message { phase, progress: spoken } = &mut item.kind else {
             return;
         };
-        spoken.advance_to(part);
+        spoken.advance_to_part(part);
         spoken.message_bytes += text.len();
         let moves = self.drafts.restate_count();
         self.drafts.append_text(item.number, *phase, text, out);
-        spoken.reset_citations_if(moves != self.drafts.restate_count());
+        if moves != self.drafts.restate_count() {
+            spoken.reset_citation_count();
+        }
     }
 
     /// Applies the whole text of a part to the item that `item_ref` names.
@@ -124,7 +124,7 @@ impl OpenAiResponses {
         let ItemKind::Message { phase, progress: spoken } = &mut item.kind else {
             return;
         };
-        spoken.advance_to(part);
+        spoken.advance_to_part(part);
         if part < spoken.part_index || text.is_empty() {
             return;
         }
@@ -138,19 +138,22 @@ impl OpenAiResponses {
         let moves = self.drafts.restate_count();
         let outcome = self.drafts.apply_whole_text(item.number, *phase, &whole, out);
         spoken.message_bytes = whole.len();
-        spoken.reset_citations_if(moves != self.drafts.restate_count());
+        if moves != self.drafts.restate_count() {
+            spoken.reset_citation_count();
+        }
         outcome.warn_if_replaced(&whole, out);
     }
 
     /// Returns true if the item with this key is complete.
     pub(super) fn is_item_closed(&self, key: ItemKey<'_>) -> bool {
-        self.item_position(key).is_some_and(|at| matches!(self.items[at].kind, ItemKind::Closed))
+        self.find_newest_item_position(key)
+            .is_some_and(|at| matches!(self.items[at].kind, ItemKind::Closed))
     }
 
     /// Returns true if the key names a complete item of this type.
-    pub(super) fn is_late_for_item(&self, key: ItemKey<'_>, of_type: &str) -> bool {
+    pub(super) fn is_closed_item_of_type(&self, key: ItemKey<'_>, of_type: &str) -> bool {
         !key.is_empty()
-            && self.item_position(key).is_some_and(|at| {
+            && self.find_newest_item_position(key).is_some_and(|at| {
                 let item = &self.items[at];
                 matches!(item.kind, ItemKind::Closed) && item.matches_type(Some(of_type))
             })
@@ -164,12 +167,12 @@ impl OpenAiResponses {
         raw: &RawValue,
         out: &mut Writer<'_>,
     ) {
-        let Some(at) = self.item_position(key) else { return };
+        let Some(at) = self.find_newest_item_position(key) else { return };
         let item = &mut self.items[at];
         let ItemKind::Message { progress: spoken, .. } = &mut item.kind else {
             return;
         };
-        spoken.advance_to(part);
+        spoken.advance_to_part(part);
         // A source without text so far is cited with the whole part.
         if self.drafts.is_current(item.number) && out.latest_message_id().is_some() {
             spoken.cited_count += 1;
@@ -222,7 +225,7 @@ impl OpenAiResponses {
         out: &mut Writer<'_>,
     ) {
         let at = match item_ref {
-            ItemRef::ByKey(key) => self.item_position(key),
+            ItemRef::ByKey(key) => self.find_newest_item_position(key),
             ItemRef::ByNumber(number) => self.position_by_number(number),
         };
         let Some(at) = at else { return };
@@ -252,7 +255,7 @@ impl OpenAiResponses {
         for (part, raw) in (0..).zip(parts) {
             self.apply_whole_part(ItemRef::ByNumber(number), part, Some(raw), out);
         }
-        let message = self.drafts.finish_message(number, out);
+        let message = self.drafts.finish_and_merge_message(number, out);
         let is_final = parse_phase(body) == Some(MessagePhase::Final);
         if let Some(message) = message.filter(|_| is_final && !known) {
             out.declare_final_message(message);

@@ -7,7 +7,7 @@ use crate::ingest::json::{RawValue, array_elements, as_string, object, string_or
 use crate::run::{ToolStart, Writer};
 
 use super::item::{ItemKey, ItemKind};
-use super::output::write_item_result;
+use super::output::end_tool_with_item_result;
 use super::{ItemBody, OpenAiResponses, PendingAction, ShellDelta};
 
 /// A tool call and the encoding of its argument deltas.
@@ -54,7 +54,7 @@ pub(super) const XAI_SEARCHES: [&str; 6] = [
 
 impl QuotedArguments {
     /// Appends text to the string `element`, opening it if needed.
-    fn push_text(&mut self, step: StepId, element: u64, text: &str, out: &mut Writer<'_>) {
+    fn write_escaped_text(&mut self, step: StepId, element: u64, text: &str, out: &mut Writer<'_>) {
         match &mut self.state {
             QuotedState::Waiting => {
                 out.append_arguments(step, &self.prefix);
@@ -73,10 +73,10 @@ impl QuotedArguments {
     }
 
     /// Closes the JSON and marks the tool ready.
-    fn close(&mut self, step: StepId, out: &mut Writer<'_>) {
+    fn close_and_mark_tool_ready(&mut self, step: StepId, out: &mut Writer<'_>) {
         if let QuotedState::Open { .. } = self.state {
             out.append_arguments(step, self.suffix);
-            out.mark_tool_ready(step);
+            out.emit_tool_ready_once(step);
             self.state = QuotedState::Closed;
         }
     }
@@ -117,26 +117,26 @@ impl ArgumentsEncoding {
 
 impl ToolItem {
     /// Completes the arguments, and the tool if its item holds the result.
-    pub(super) fn complete(self, body: &ItemBody<'_>, out: &mut Writer<'_>) {
+    pub(super) fn complete_call_and_write_result(self, body: &ItemBody<'_>, out: &mut Writer<'_>) {
         let ToolItem { step, arguments_encoding: mut input } = self;
         match &mut input {
             ArgumentsEncoding::Quoted(quoted) if quoted.state != QuotedState::Waiting => {
-                quoted.close(step, out);
+                quoted.close_and_mark_tool_ready(step, out);
             }
             ArgumentsEncoding::Quoted(_) | ArgumentsEncoding::Plain => {
                 if let Some(arguments) = build_arguments(body) {
-                    out.set_arguments(step, &arguments);
+                    out.replace_arguments_if_changed(step, &arguments);
                 }
             }
         }
-        out.mark_tool_ready(step);
-        open_safety_ask(step, body, out);
-        write_item_result(step, body, out);
+        out.emit_tool_ready_once(step);
+        open_safety_ask_if_pending(step, body, out);
+        end_tool_with_item_result(step, body, out);
     }
 }
 
 /// Opens an ask for the provider's pending safety checks of an action.
-fn open_safety_ask(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) {
+fn open_safety_ask_if_pending(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) {
     object! { Check { message, code; skip _ } }
     let checks = body.safety_checks.map(array_elements).unwrap_or_default();
     if checks.is_empty() {
@@ -168,7 +168,7 @@ impl OpenAiResponses {
         out: &mut Writer<'_>,
     ) -> Option<ItemKind> {
         if let Some(tool) = kind.strip_suffix("_output") {
-            return self.start_output_item(tool, body, out).map(ItemKind::Output);
+            return self.find_or_start_output_step(tool, body, out).map(ItemKind::Output);
         }
         let start = build_tool_start(kind, body)?;
         if start.executor == Executor::Client {
@@ -187,7 +187,7 @@ impl OpenAiResponses {
 
     /// Returns the step of the tool whose output this is; starts one if the call was in an earlier
     /// response.
-    fn start_output_item(
+    fn find_or_start_output_step(
         &mut self,
         tool: &str,
         body: &ItemBody<'_>,
@@ -230,7 +230,9 @@ impl OpenAiResponses {
         };
         match input {
             ArgumentsEncoding::Plain => out.append_arguments(*step, text),
-            ArgumentsEncoding::Quoted(quoted) => quoted.push_text(*step, element, text, out),
+            ArgumentsEncoding::Quoted(quoted) => {
+                quoted.write_escaped_text(*step, element, text, out);
+            }
         }
         true
     }
@@ -246,10 +248,10 @@ impl OpenAiResponses {
             return false;
         };
         match (input, whole) {
-            (ArgumentsEncoding::Quoted(quoted), _) => quoted.close(*step, out),
+            (ArgumentsEncoding::Quoted(quoted), _) => quoted.close_and_mark_tool_ready(*step, out),
             (ArgumentsEncoding::Plain, Some(whole)) => {
-                out.set_arguments(*step, &string_or_json(whole));
-                out.mark_tool_ready(*step);
+                out.replace_arguments_if_changed(*step, &string_or_json(whole));
+                out.emit_tool_ready_once(*step);
             }
             (ArgumentsEncoding::Plain, None) => {}
         }
@@ -257,7 +259,7 @@ impl OpenAiResponses {
     }
 
     /// Appends shell output to its step.
-    pub(super) fn append_output(
+    pub(super) fn append_shell_output(
         &mut self,
         key: ItemKey<'_>,
         piece: &ShellDelta<'_>,
@@ -275,7 +277,12 @@ impl OpenAiResponses {
     }
 
     /// Reports progress of an open tool.
-    pub(super) fn write_progress(&mut self, key: ItemKey<'_>, text: &str, out: &mut Writer<'_>) {
+    pub(super) fn append_progress_of_tool(
+        &mut self,
+        key: ItemKey<'_>,
+        text: &str,
+        out: &mut Writer<'_>,
+    ) {
         if let Some(item) = self.item_mut(key)
             && let ItemKind::Tool(tool) = &item.kind
         {
@@ -309,7 +316,7 @@ fn build_tool_start<'b>(kind: &str, body: &'b ItemBody<'_>) -> Option<ToolStart<
         "image_generation_call" => provider("image_generation", ToolKind::ImageGeneration),
         "computer_call" => client("computer", ToolKind::Action),
         "local_shell_call" => client("local_shell", ToolKind::Command),
-        "shell_call" if is_in_container(body) => provider("shell", ToolKind::Command),
+        "shell_call" if is_container_shell_call(body) => provider("shell", ToolKind::Command),
         "shell_call" => client("shell", ToolKind::Command),
         "apply_patch_call" => client("apply_patch", ToolKind::Edit),
         "tool_search_call" if body.execution.as_deref() == Some("client") => {
@@ -321,7 +328,7 @@ fn build_tool_start<'b>(kind: &str, body: &'b ItemBody<'_>) -> Option<ToolStart<
 }
 
 /// Returns true if a shell call runs in the provider's container.
-fn is_in_container(body: &ItemBody<'_>) -> bool {
+fn is_container_shell_call(body: &ItemBody<'_>) -> bool {
     object! { Environment { kind = "type"; skip _ } }
     let kind = body.environment.and_then(|raw| Environment::from_raw(raw)?.kind);
     kind.and_then(as_string).is_some_and(|kind| kind.starts_with("container"))

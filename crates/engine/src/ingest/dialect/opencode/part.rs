@@ -23,7 +23,7 @@ object! { ToolState {
 object! { Metadata { output, session = "sessionId", older = "sessionID"; skip _ } }
 
 /// Parses start and end times.
-pub(super) fn parse_times(raw: Option<&RawValue>) -> (Option<u64>, Option<u64>) {
+pub(super) fn parse_start_and_end_times(raw: Option<&RawValue>) -> (Option<u64>, Option<u64>) {
     object! { Times { start, end; skip _ } }
     let times = raw.and_then(Times::from_raw);
     let Times { start, end } = times.unwrap_or_default();
@@ -64,25 +64,25 @@ impl Opencode {
         if self.ended_calls.contains(part.tool_key()) {
             return;
         }
-        let (start, end) = parse_times(state.time);
+        let (start, end) = parse_start_and_end_times(state.time);
         let known = out.find_open_tool(call).filter(|_| !call.is_empty());
-        self.advance_time(start.filter(|_| known.is_none()).or(self.part_time), out);
+        self.advance_writer_timestamp(start.filter(|_| known.is_none()).or(self.part_time), out);
         let name = part.tool.as_deref().unwrap_or("");
         let kind = tool_kind(name);
         let step = known.unwrap_or_else(|| {
             out.start_tool(ToolStart { kind, parent, ..ToolStart::client_function(call, name) })
         });
         if let Some(input) = state.input.filter(|input| input.get() != "{}") {
-            out.set_arguments(step, input.get());
+            out.replace_arguments_if_changed(step, input.get());
         }
         let metadata = state.metadata.and_then(Metadata::from_raw);
         let Metadata { output, session, older } = metadata.unwrap_or_default();
         if kind == ToolKind::Agent
             && let Some(session) = session.or(older).and_then(as_string)
         {
-            self.sessions.add_child(&session, step);
+            self.sessions.add_child_session(&session, step);
         }
-        self.advance_time(end, out);
+        self.advance_writer_timestamp(end, out);
         let so_far = output.and_then(as_string).unwrap_or_default();
         self.apply_tool_state(step, part, &state, &so_far, out);
     }
@@ -100,27 +100,39 @@ impl Opencode {
         let call = part.call.as_deref().unwrap_or(id);
         match state.status.as_deref().unwrap_or("") {
             "running" => {
-                out.mark_tool_ready(step);
+                out.emit_tool_ready_once(step);
                 self.outputs.push_output_so_far(step, so_far, out);
             }
             "completed" => {
                 let text = state.output.map(string_or_json).unwrap_or_default();
-                self.outputs.push_final_output(step, &text, out);
-                write_attachments(step, state.attachments, out);
-                self.end_tool_step(part.tool_key(), step, ToolOutcome::Succeeded, None, out);
+                self.outputs.push_final_output_and_forget(step, &text, out);
+                write_attached_images(step, state.attachments, out);
+                self.end_and_forget_tool_step(
+                    part.tool_key(),
+                    step,
+                    ToolOutcome::Succeeded,
+                    None,
+                    out,
+                );
             }
             "error" => {
                 let error = state.error.map(string_or_json);
-                let denied = self.sessions.was_denied(call);
+                let denied = self.sessions.was_call_denied(call);
                 let outcome = if denied { ToolOutcome::Denied } else { ToolOutcome::Failed };
-                self.end_tool_step(part.tool_key(), step, outcome, error.as_deref(), out);
+                self.end_and_forget_tool_step(
+                    part.tool_key(),
+                    step,
+                    outcome,
+                    error.as_deref(),
+                    out,
+                );
             }
             _ => {}
         }
     }
 
     /// Ends a step, drops its state and remembers that its part has ended.
-    fn end_tool_step(
+    fn end_and_forget_tool_step(
         &mut self,
         part: &str,
         step: StepId,
@@ -130,13 +142,13 @@ impl Opencode {
     ) {
         out.end_tool(step, outcome, detail);
         self.outputs.forget_step(step);
-        self.sessions.forget_step(step);
+        self.sessions.forget_children_of_step(step);
         self.ended_calls.insert(part);
     }
 }
 
 /// Writes attached images as output.
-fn write_attachments(step: StepId, raw: Option<&RawValue>, out: &mut Writer<'_>) {
+fn write_attached_images(step: StepId, raw: Option<&RawValue>, out: &mut Writer<'_>) {
     for raw in raw.map(array_elements).unwrap_or_default() {
         let Ok(file) = serde_json::from_str::<Part<'_>>(raw.get()) else {
             continue;

@@ -11,7 +11,7 @@ use crate::run::Writer;
 
 use super::super::Unreadable;
 use super::super::shared::dedup::{RecentIds, TextDedup};
-use super::{Opencode, Part, StepEndScope, write_failure, write_retry};
+use super::{Opencode, Part, StepEndScope, report_end_by_error, write_retry};
 
 /// State of the server's sessions.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,7 +74,7 @@ impl ServerSessions {
     }
 
     /// Adds the session of a sub-agent with its step.
-    pub(super) fn add_child(&mut self, session: &str, step: StepId) {
+    pub(super) fn add_child_session(&mut self, session: &str, step: StepId) {
         let known = self.child_sessions.iter().any(|(child, _)| child == session);
         if !known
             && self.child_sessions.len() < OPEN_TOOLS_MAX
@@ -86,12 +86,12 @@ impl ServerSessions {
     }
 
     /// Drops the child sessions of a step.
-    pub(super) fn forget_step(&mut self, step: StepId) {
+    pub(super) fn forget_children_of_step(&mut self, step: StepId) {
         self.child_sessions.retain(|&(_, parent)| parent != step);
     }
 
     /// True if the user denied the call.
-    pub(super) fn was_denied(&self, call: &str) -> bool {
+    pub(super) fn was_call_denied(&self, call: &str) -> bool {
         self.denied_calls.contains(call)
     }
 
@@ -129,7 +129,7 @@ impl Opencode {
             "message.part.delta" => self.apply_part_delta(&event, frame, out),
             // Asks of any session need an answer of the user.
             "permission.asked" | "permission.updated" => self.write_permission_ask(&event, out),
-            "question.asked" => ask::write_question(&event, out),
+            "question.asked" => ask::write_question_ask(&event, out),
             "permission.replied" | "question.replied" | "question.rejected" => {
                 self.apply_ask_reply(&event, out);
             }
@@ -137,15 +137,17 @@ impl Opencode {
             _ if self.sessions.parent_step(session).is_some() => {
                 out.append_unrecognised(UnrecognisedReason::Frame, frame.data);
             }
-            _ if other => self.note_unfollowed_session(session, out),
-            "session.idle" => self.apply_session_idle(out),
+            _ if other => self.write_unfollowed_notice_once(session, out),
+            "session.idle" => self.complete_run_when_idle(out),
             "session.status" => self.apply_session_status(&event, out),
             "session.error" => {
                 if let Some(error) = event.error {
-                    write_failure(error, out);
+                    report_end_by_error(error, out);
                 }
             }
-            "session.compacted" => out.append_event(Event::HistoryCompacted { summary: None }),
+            "session.compacted" => {
+                out.append_stateless_event(Event::HistoryCompacted { summary: None });
+            }
             _ => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
         }
         Ok(())
@@ -169,7 +171,7 @@ impl Opencode {
             _ => {
                 self.begin_round_once(&id, model.and_then(as_string).as_deref(), out);
                 if let Some(error) = error {
-                    write_failure(error, out);
+                    report_end_by_error(error, out);
                 }
             }
         }
@@ -193,10 +195,10 @@ impl Opencode {
             match self.sessions.parent_step(session) {
                 Some(_) if self.sessions.user_messages.contains(message) => {}
                 Some(parent) => self.apply_child_part(&part, raw, parent, out),
-                None => self.note_unfollowed_session(session, out),
+                None => self.write_unfollowed_notice_once(session, out),
             }
         } else if self.sessions.user_messages.contains(message) {
-            self.write_prompt_part(&part, out);
+            self.write_prompt_part_once(&part, out);
         } else {
             self.apply_part(&part, raw, StepEndScope::Round, out);
         }
@@ -204,7 +206,7 @@ impl Opencode {
     }
 
     /// Writes a notice about a session that is not followed, once per session.
-    fn note_unfollowed_session(&mut self, session: &str, out: &mut Writer<'_>) {
+    fn write_unfollowed_notice_once(&mut self, session: &str, out: &mut Writer<'_>) {
         if self.sessions.known_sessions.insert(session) {
             let words = format!("ignoring another session: {session}");
             out.append_notice(NoticeLevel::Info, &words);
@@ -212,11 +214,11 @@ impl Opencode {
     }
 
     /// Writes a part of a user message as a prompt, once.
-    fn write_prompt_part(&mut self, part: &Part<'_>, out: &mut Writer<'_>) {
+    fn write_prompt_part_once(&mut self, part: &Part<'_>, out: &mut Writer<'_>) {
         let id = part.id.as_deref().unwrap_or("");
         let written = part.kind.as_deref() == Some("text") && part.synthetic != Some(true);
         if written && self.sessions.written_prompts.insert(id) {
-            self.advance_time(self.part_time, out);
+            self.advance_writer_timestamp(self.part_time, out);
             out.append_prompt(part.text.as_deref().unwrap_or(""));
         }
     }
@@ -253,7 +255,7 @@ impl Opencode {
                 out.append_output(parent, delta);
             }
         } else if self.sessions.is_other_session(session) {
-            self.note_unfollowed_session(session, out);
+            self.write_unfollowed_notice_once(session, out);
         } else if is_text && self.texts.has_item(part) {
             self.texts.push_text_delta(part, delta, out);
         } else if is_text && self.thoughts.has_item(part) {
@@ -270,14 +272,14 @@ impl Opencode {
         let Some(raw) = event.status else { return };
         let kind = Status::from_raw(raw).and_then(|status| status.kind).and_then(as_string);
         match kind.as_deref() {
-            Some("idle") => self.apply_session_idle(out),
+            Some("idle") => self.complete_run_when_idle(out),
             Some("retry") => write_retry(raw, out),
             _ => {}
         }
     }
 
     /// Completes the run: the session is idle. Ignored before a session is followed.
-    fn apply_session_idle(&mut self, out: &mut Writer<'_>) {
+    fn complete_run_when_idle(&mut self, out: &mut Writer<'_>) {
         if !self.sessions.main_session.is_empty() && !out.has_reported_end() {
             out.report_completed(self.sessions.last_stop.unwrap_or(StopReason::End));
         }

@@ -5,16 +5,16 @@ use crate::ingest::json::{RawValue, array_elements, as_string, is_true, object};
 use crate::run::{ToolStart, Writer};
 
 use super::super::anthropic::parse_image;
-use super::super::shared::cli_agent::client_tool_start;
+use super::super::shared::cli_agent::build_client_tool_start;
 
 /// Tool start of a call, with the kind by the tool's name.
-pub(super) fn tool_start<'a>(call: &'a str, name: &'a str) -> ToolStart<'a> {
+pub(super) fn build_tool_start<'a>(call: &'a str, name: &'a str) -> ToolStart<'a> {
     let kind = match name {
         "bash" => ToolKind::Command,
         "edit" | "write" => ToolKind::Edit,
         _ => ToolKind::Function,
     };
-    ToolStart { call, ..client_tool_start(name, kind) }
+    ToolStart { call, ..build_client_tool_start(name, kind) }
 }
 
 /// The `content` member of an object.
@@ -37,7 +37,7 @@ pub(super) fn content_text(content: Option<&RawValue>) -> String {
 }
 
 /// Writes the result of a call and ends its step. A repeated result finds no open step.
-pub(super) fn write_tool_result(
+pub(super) fn end_tool_with_result(
     call: &str,
     content: Option<&RawValue>,
     is_error: Option<&RawValue>,

@@ -15,9 +15,9 @@ pub(crate) enum LastModelOutput {
 impl LastModelOutput {
     /// Completes the run. After a tool call without later text it opens a last, empty round, so
     /// that the text before the call does not count as the reply.
-    pub(crate) fn complete_run(self, stop: StopReason, out: &mut Writer<'_>) {
+    pub(crate) fn ensure_last_round_and_complete(self, stop: StopReason, out: &mut Writer<'_>) {
         if self == LastModelOutput::ToolCall {
-            out.ensure_round();
+            out.ensure_round_for_new_output();
         }
         out.end_message();
         out.report_completed(stop);
@@ -25,7 +25,7 @@ impl LastModelOutput {
 }
 
 /// Start of a tool that the agent runs; the caller sets the call id.
-pub(crate) fn client_tool_start(name: &str, kind: ToolKind) -> ToolStart<'_> {
+pub(crate) fn build_client_tool_start(name: &str, kind: ToolKind) -> ToolStart<'_> {
     ToolStart { kind, executor: Executor::Client, ..ToolStart::client_function("", name) }
 }
 
@@ -42,15 +42,15 @@ pub(crate) enum PendingError {
 
 impl PendingError {
     /// Holds an error message and writes the one held before, unless they are equal.
-    pub(crate) fn hold_error(&mut self, words: &str, out: &mut Writer<'_>) {
+    pub(crate) fn hold_error_and_write_previous(&mut self, words: &str, out: &mut Writer<'_>) {
         if !matches!(self, PendingError::Held(held) if held == words) {
-            self.report_held(out);
+            self.write_held_error_notice(out);
             *self = PendingError::Held(words.to_owned());
         }
     }
 
     /// Writes the held error as a notice: the run continues.
-    pub(crate) fn report_held(&mut self, out: &mut Writer<'_>) {
+    pub(crate) fn write_held_error_notice(&mut self, out: &mut Writer<'_>) {
         if let PendingError::Held(words) = std::mem::take(self) {
             out.append_notice(NoticeLevel::Error, &words);
             *self = PendingError::Reported(words);
@@ -58,7 +58,7 @@ impl PendingError {
     }
 
     /// Writes the held error as a notice unless it equals `words`, the text of the run's ending.
-    pub(crate) fn report_unless_same(&mut self, words: &str, out: &mut Writer<'_>) {
+    pub(crate) fn write_held_error_unless_repeated(&mut self, words: &str, out: &mut Writer<'_>) {
         match std::mem::take(self) {
             PendingError::Held(held) if held.trim_ascii() != words.trim_ascii() => {
                 out.append_notice(NoticeLevel::Error, &held);
@@ -76,11 +76,11 @@ impl PendingError {
     }
 
     /// Ends the input: fails the run with the error unless the run has an ending.
-    pub(crate) fn finish(&mut self, out: &mut Writer<'_>) {
+    pub(crate) fn fail_run_unless_ended(&mut self, out: &mut Writer<'_>) {
         if out.has_reported_end() {
-            self.report_held(out);
+            self.write_held_error_notice(out);
         } else if let Some(words) = self.take_message() {
-            out.report_failed(FailureReason::Error, &words);
+            out.report_failed_and_end_text(FailureReason::Error, &words);
         }
     }
 }

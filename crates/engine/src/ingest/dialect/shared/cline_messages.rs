@@ -46,6 +46,13 @@ enum FirstMessage {
     Passed,
 }
 
+/// Input after the first message: a model request makes that message a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NextInput {
+    ModelRequest,
+    Other,
+}
+
 object! { ClineMessage {
     ts: &'a RawValue = "ts",
     id: &'a RawValue = "id",
@@ -94,8 +101,11 @@ impl ClineMessages {
         let message: ClineMessage<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
         out.append_unknown_fields(&message.unknown);
         let key = message.dedup_key();
-        let request = message.say.as_deref() == Some("api_req_started");
-        self.release_first_message(&key, request, out);
+        let next = match message.say.as_deref() {
+            Some("api_req_started") => NextInput::ModelRequest,
+            _ => NextInput::Other,
+        };
+        self.write_held_first_message(&key, next, out);
         if let Some(ts) = message.ts.and_then(as_scalar) {
             self.latest_time = self.latest_time.max(ts);
             out.set_timestamp(self.latest_time);
@@ -113,7 +123,7 @@ impl ClineMessages {
 
     /// Ends the input: writes a held first message.
     pub(crate) fn finish(&mut self, out: &mut Writer<'_>) {
-        self.release_first_message("", false, out);
+        self.write_held_first_message("", NextInput::Other, out);
     }
 
     /// Applies a `say` message.
@@ -128,24 +138,10 @@ impl ClineMessages {
         if let Some(thought) = message.reasoning.as_deref().filter(|text| !text.is_empty()) {
             self.thoughts.push_whole_thought(key, thought, out);
         }
-        let text = message.text();
         match say {
             "text" if self.try_hold_first_message(key, message) => {}
-            "text" => {
-                self.steps.end_open_step(out);
-                self.texts.push_whole_text(key, text, out);
-                self.write_images(key, message, out);
-                if !message.is_partial() {
-                    out.end_complete_message();
-                }
-            }
-            "reasoning" => {
-                self.steps.end_open_step(out);
-                self.thoughts.push_whole_thought(key, text, out);
-                if !message.is_partial() {
-                    out.end_reasoning();
-                }
-            }
+            "text" => self.apply_text(key, message, out),
+            "reasoning" => self.apply_reasoning(key, message, out),
             "completion_result" => self.apply_completion(key, message, out),
             "task" | "user_feedback" | "user_feedback_diff" => {
                 self.write_prompt_once(key, message, out);
@@ -154,29 +150,48 @@ impl ClineMessages {
                 if self.requests.is_new(key) {
                     self.resolve_pending_asks(out);
                 }
-                self.steps.end_open_step(out);
+                self.steps.end_step_unless_ask_pending(out);
                 self.requests.apply_request(key, message, out);
             }
             "checkpoint_saved" | "checkpoint_created" => {
-                let hash = Some(text).filter(|text| !text.is_empty());
+                let hash = Some(message.text()).filter(|text| !text.is_empty());
                 let hash = hash.or(message.checkpoint.as_deref()).unwrap_or("");
                 if self.written_keys.insert(key) {
-                    out.append_event(Event::CheckpointSaved { hash: hash.into() });
+                    out.append_stateless_event(Event::CheckpointSaved { hash: hash.into() });
                 }
             }
             "condense_context" if !message.is_partial() && self.written_keys.insert(key) => {
                 let summary = message.condensed.and_then(request::parse_summary);
-                out.append_event(Event::HistoryCompacted { summary });
+                out.append_stateless_event(Event::HistoryCompacted { summary });
             }
             _ if request::is_retry_message(say) => {
-                self.write_once(key, message, out, request::write_retry);
+                self.call_once_when_complete(key, message, out, request::write_retry);
             }
-            _ if self.steps.apply_say(say, key, message, out) => {}
+            _ if self.steps.try_apply_say(say, key, message, out) => {}
             _ => match notice_level(say) {
                 Some(level) => self.write_notice_once(level, key, message, out),
                 None if is_ui_only(say) => {}
                 None => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
             },
+        }
+    }
+
+    /// Writes the text and images of a message.
+    fn apply_text(&mut self, key: &str, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
+        self.steps.end_step_unless_ask_pending(out);
+        self.texts.push_whole_text(key, message.text(), out);
+        self.write_images_once(key, message, out);
+        if !message.is_partial() {
+            out.end_message_as_complete();
+        }
+    }
+
+    /// Writes the reasoning of a message.
+    fn apply_reasoning(&mut self, key: &str, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
+        self.steps.end_step_unless_ask_pending(out);
+        self.thoughts.push_whole_thought(key, message.text(), out);
+        if !message.is_partial() {
+            out.end_reasoning();
         }
     }
 
@@ -203,18 +218,18 @@ impl ClineMessages {
     fn apply_completion(&mut self, key: &str, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
         // Cline's marker for its UI: there are changes to compare.
         const HAS_CHANGES: &str = "HAS_CHANGES";
-        self.steps.end_open_step(out);
+        self.steps.end_step_unless_ask_pending(out);
         let text = message.text();
         let text = text.strip_suffix(HAS_CHANGES).unwrap_or(text);
         self.texts.push_whole_phased_text(key, Some(MessagePhase::Final), text, out);
         if !message.is_partial() {
-            out.end_complete_message();
+            out.end_message_as_complete();
             out.report_completed(StopReason::End);
         }
     }
 
     fn write_prompt_once(&mut self, key: &str, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
-        self.write_once(key, message, out, |text, out| out.append_prompt(text));
+        self.call_once_when_complete(key, message, out, |text, out| out.append_prompt(text));
     }
 
     fn write_notice_once(
@@ -224,11 +239,11 @@ impl ClineMessages {
         message: &ClineMessage<'_>,
         out: &mut Writer<'_>,
     ) {
-        self.write_once(key, message, out, |text, out| out.append_notice(level, text));
+        self.call_once_when_complete(key, message, out, |text, out| out.append_notice(level, text));
     }
 
     /// Calls `tell` with the text of a message, once, when it is complete.
-    fn write_once(
+    fn call_once_when_complete(
         &mut self,
         key: &str,
         message: &ClineMessage<'_>,
@@ -241,7 +256,7 @@ impl ClineMessages {
     }
 
     /// Writes the images of a message, once.
-    fn write_images(&mut self, key: &str, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
+    fn write_images_once(&mut self, key: &str, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
         let images = message.images.map(array_elements).unwrap_or_default();
         let mut again = || !key.is_empty() && !self.written_keys.insert(&format!("{key}:images"));
         if images.is_empty() || again() {
@@ -262,14 +277,14 @@ impl ClineMessages {
         hold
     }
 
-    /// Writes the held first message as a prompt if a `request` follows, else as text.
-    fn release_first_message(&mut self, key: &str, request: bool, out: &mut Writer<'_>) {
+    /// Writes the held first message as a prompt if a model request follows, else as text.
+    fn write_held_first_message(&mut self, key: &str, next: NextInput, out: &mut Writer<'_>) {
         if matches!(self.first_message, FirstMessage::Held { .. }) && self.latest_time != 0 {
             out.set_timestamp(self.latest_time);
         }
         match std::mem::replace(&mut self.first_message, FirstMessage::Passed) {
             FirstMessage::Held { key: held, .. } if held == key && !key.is_empty() => {}
-            FirstMessage::Held { key: held, text } if request => {
+            FirstMessage::Held { key: held, text } if next == NextInput::ModelRequest => {
                 self.written_keys.insert(&held);
                 out.append_prompt(&text);
             }

@@ -34,7 +34,7 @@ pub(crate) fn end_command_step(
 }
 
 /// Writes the content of an MCP result and ends its step.
-pub(crate) fn end_mcp_step(
+pub(crate) fn write_mcp_result_and_end(
     step: StepId,
     status: Option<&str>,
     result: Option<&RawValue>,
@@ -66,7 +66,7 @@ pub(crate) fn write_content_part(step: StepId, raw: &RawValue, out: &mut Writer<
 }
 
 /// Writes the last message of each sub-agent as output.
-pub(crate) fn write_agent_messages(step: StepId, states: &RawValue, out: &mut Writer<'_>) {
+pub(crate) fn write_sub_agent_messages(step: StepId, states: &RawValue, out: &mut Writer<'_>) {
     object! { State { message; skip _ } }
     for (_, state) in object_members(states.get()).unwrap_or_default() {
         let words = State::from_raw(state).and_then(|state| state.message).and_then(as_string);
@@ -96,6 +96,11 @@ impl RetryNotice {
     pub(crate) fn write_retry(self, words: &str, out: &mut Writer<'_>) {
         let RetryNotice { attempt, attempts_max } = self;
         let reason = words.into();
-        out.append_event(Event::RetryScheduled { attempt, attempts_max, delay_ms: None, reason });
+        out.append_stateless_event(Event::RetryScheduled {
+            attempt,
+            attempts_max,
+            delay_ms: None,
+            reason,
+        });
     }
 }

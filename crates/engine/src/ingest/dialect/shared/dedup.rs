@@ -42,7 +42,7 @@ impl BoundedId {
 
 /// An id of bounded length: a long one is cut and ends in its fingerprint, so that two long ids
 /// with a common beginning stay different.
-pub(crate) fn bound_id(id: &str) -> Cow<'_, str> {
+pub(crate) fn shorten_long_id(id: &str) -> Cow<'_, str> {
     if id.len() <= FOREIGN_ID_BYTES_MAX {
         return id.into();
     }
@@ -104,11 +104,11 @@ impl TextDedup {
         delta: &str,
         out: &mut Writer<'_>,
     ) {
-        if self.open_item(id) {
-            out.begin_message(phase);
+        if self.switch_open_item(id) {
+            out.end_message_and_set_phase(phase);
         }
         self.append_to_open_item(delta);
-        out.append_remembered_text(delta);
+        out.append_and_remember_text(delta);
     }
 
     /// Writes the new part of a message's text so far.
@@ -127,9 +127,9 @@ impl TextDedup {
         match self.compare_and_update(id, whole) {
             TextChange::New => self.push_phased_delta(id, phase, whole, out),
             TextChange::Unchanged => {}
-            TextChange::Appended(rest) => out.append_remembered_text(rest),
-            TextChange::Changed(said) if out.is_remembered_text(&said) => {
-                out.append_cumulative_text(whole);
+            TextChange::Appended(rest) => out.append_and_remember_text(rest),
+            TextChange::Changed(said) if out.remembered_text_equals(&said) => {
+                out.append_or_rewrite_cumulative_text(whole);
             }
             TextChange::Changed(_) | TextChange::ChangedAfterClose => {
                 out.append_unrecognised(UnrecognisedReason::Late, whole);
@@ -142,7 +142,7 @@ impl TextDedup {
 impl TextDedup {
     /// Writes new reasoning.
     pub(crate) fn push_thought_delta(&mut self, id: &str, delta: &str, out: &mut Writer<'_>) {
-        if self.open_item(id) {
+        if self.switch_open_item(id) {
             out.end_reasoning();
         }
         self.append_to_open_item(delta);
@@ -171,7 +171,7 @@ impl TextDedup {
     pub(crate) fn record_whole_returning_new<'a>(&mut self, id: &str, whole: &'a str) -> &'a str {
         match self.compare_and_update(id, whole) {
             TextChange::New => {
-                self.open_item(id);
+                self.switch_open_item(id);
                 self.append_to_open_item(whole);
                 whole
             }
@@ -184,7 +184,7 @@ impl TextDedup {
     pub(crate) fn record_delta_if_known(&mut self, id: &str, delta: &str) -> bool {
         let known = self.has_item(id);
         if known {
-            self.open_item(id);
+            self.switch_open_item(id);
             self.append_to_open_item(delta);
         }
         known
@@ -200,7 +200,7 @@ impl TextDedup {
     }
 
     /// Closes the open item and opens this one; returns false if it is open already.
-    fn open_item(&mut self, id: &str) -> bool {
+    fn switch_open_item(&mut self, id: &str) -> bool {
         if self.open.as_ref().is_some_and(|item| item.id.matches(id)) {
             return false;
         }
@@ -230,7 +230,7 @@ impl TextDedup {
     /// Compares a whole text with the recorded one and records it.
     fn compare_and_update<'a>(&mut self, id: &str, whole: &'a str) -> TextChange<'a> {
         let known = |print: Fingerprint| {
-            let same = print.is_same_text(&Fingerprint::from_text(whole));
+            let same = print.is_same_trimmed_text(&Fingerprint::from_text(whole));
             if same { TextChange::Unchanged } else { TextChange::ChangedAfterClose }
         };
         let Some(item) = self.open.as_mut().filter(|item| item.id.matches(id)) else {
@@ -310,7 +310,12 @@ impl OutputDedup {
     }
 
     /// Writes the new part of a finished tool's output and forgets the step.
-    pub(crate) fn push_final_output(&mut self, step: StepId, whole: &str, out: &mut Writer<'_>) {
+    pub(crate) fn push_final_output_and_forget(
+        &mut self,
+        step: StepId,
+        whole: &str,
+        out: &mut Writer<'_>,
+    ) {
         let at = self.0.iter().position(|output| output.step == step);
         let Some(known) = at.map(|at| self.0.swap_remove(at)) else {
             out.append_output_if_none(step, whole);
@@ -329,7 +334,7 @@ impl KnownOutput {
     /// Part of `whole` after the known output; `None` if it does not start with it.
     fn strip_known_prefix<'a>(&self, whole: &'a str) -> Option<&'a str> {
         let (before, rest) = whole.split_at_checked(self.bytes)?;
-        Fingerprint::from_text(before).is_same_text(&self.fingerprint).then_some(rest)
+        Fingerprint::from_text(before).is_same_trimmed_text(&self.fingerprint).then_some(rest)
     }
 }
 
@@ -340,12 +345,12 @@ mod tests {
     #[test]
     fn long_ids_with_a_common_beginning_stay_different() {
         let at_limit = "é".repeat(FOREIGN_ID_BYTES_MAX / 2);
-        assert_eq!(bound_id(&at_limit), at_limit);
+        assert_eq!(shorten_long_id(&at_limit), at_limit);
         let (one, other) = (format!("{at_limit}1"), format!("{at_limit}2"));
-        assert_ne!(bound_id(&one), bound_id(&other));
-        assert_eq!(bound_id(&one), bound_id(&one));
+        assert_ne!(shorten_long_id(&one), shorten_long_id(&other));
+        assert_eq!(shorten_long_id(&one), shorten_long_id(&one));
         for id in [one, other, "x".repeat(1 << 20)] {
-            assert!(bound_id(&id).len() <= FOREIGN_ID_BYTES_MAX);
+            assert!(shorten_long_id(&id).len() <= FOREIGN_ID_BYTES_MAX);
         }
     }
 }

@@ -99,7 +99,7 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
             return;
         }
         if !self.is_open(key, out) {
-            self.make_current(key, phase, out);
+            self.begin_or_restate_draft(key, phase, out);
         }
         if let Some(draft) = &mut self.current {
             draft.append_text(text);
@@ -109,27 +109,30 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
 
     /// Appends text without a key to the open message. If none is open, pauses the current draft
     /// and returns false.
-    pub(crate) fn append_to_open(&mut self, text: &str, out: &mut Writer<'_>) -> bool {
-        let open = self.current.as_mut().filter(|draft| out.can_continue_from(&draft.last_opening));
+    pub(crate) fn append_to_open_or_pause(&mut self, text: &str, out: &mut Writer<'_>) -> bool {
+        let open = self
+            .current
+            .as_mut()
+            .filter(|draft| out.would_continue_message_from(&draft.last_opening));
         if let Some(draft) = open {
             draft.append_text(text);
             out.append_text(text);
             return true;
         }
-        self.pause_current(out);
+        self.end_message_and_pause_draft(out);
         false
     }
 
     /// Appends text of a source whose messages continue after steps; each stretch is a new message.
-    pub(crate) fn append_after_steps(&mut self, key: K, text: &str, out: &mut Writer<'_>) {
+    pub(crate) fn append_without_restating(&mut self, key: K, text: &str, out: &mut Writer<'_>) {
         if !text.is_empty() && self.is_current(key) && !self.is_open(key, out) {
-            self.start_new_stretch(out);
+            self.begin_next_message_of_draft(out);
         }
         self.append_text(key, None, text, out);
     }
 
     /// Marks the current message as having images, so that it is never restated.
-    pub(crate) fn mark_has_images(&mut self) {
+    pub(crate) fn disable_restating_for_images(&mut self) {
         if let Some(draft) =
             self.current.as_mut().filter(|draft| draft.restatable == Restatable::Yes)
         {
@@ -150,8 +153,8 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
             self.append_text(key, phase, whole, out);
             return WholeTextEffect::Appended;
         };
-        let repeats = said.trim_ascii() == whole.trim_ascii() || out.is_remembered_text(whole);
-        if repeats || self.restatable(key) == Restatable::TooLong {
+        let repeats = said.trim_ascii() == whole.trim_ascii() || out.remembered_text_equals(whole);
+        if repeats || self.restate_permission(key) == Restatable::TooLong {
             return WholeTextEffect::Unchanged;
         }
         if let Some(rest) = whole.strip_prefix(said) {
@@ -164,15 +167,15 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
         {
             out.rewrite_message(&draft.first_opening, &draft.text, whole);
             whole.clone_into(&mut draft.text);
-        } else if self.restatable(key) == Restatable::HasImages {
+        } else if self.restate_permission(key) == Restatable::HasImages {
             out.append_unrecognised(UnrecognisedReason::Late, whole);
             return WholeTextEffect::Unchanged;
         } else {
-            self.pause_current(out);
-            if let Some(mut draft) = self.remove_paused(key) {
+            self.end_message_and_pause_draft(out);
+            if let Some(mut draft) = self.take_paused(key) {
                 whole.clone_into(&mut draft.text);
                 self.restate_count = self.restate_count.wrapping_add(1);
-                draft.restate(out);
+                draft.reissue_as_one_message(out);
                 self.current = Some(draft);
             }
         }
@@ -180,19 +183,23 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
     }
 
     /// Finishes a message; returns the written message, if any.
-    pub(crate) fn finish_message(&mut self, key: K, out: &mut Writer<'_>) -> Option<MessageId> {
+    pub(crate) fn finish_and_merge_message(
+        &mut self,
+        key: K,
+        out: &mut Writer<'_>,
+    ) -> Option<MessageId> {
         if self.current.as_ref().is_some_and(|draft| draft.key == key) {
-            self.pause_current(out);
+            self.end_message_and_pause_draft(out);
         }
-        let draft = self.remove_paused(key)?;
+        let draft = self.take_paused(key)?;
         self.merge_pieces(draft, out)
     }
 
     /// Merges each message that is in pieces and drops the paused ones. A current message in one
     /// piece stays open.
-    pub(crate) fn finish_all(&mut self, out: &mut Writer<'_>) {
+    pub(crate) fn merge_all_pieces(&mut self, out: &mut Writer<'_>) {
         if self.current.as_ref().is_some_and(|draft| !draft.written_messages.is_empty()) {
-            self.pause_current(out);
+            self.end_message_and_pause_draft(out);
         }
         while let Some(draft) = self.paused.pop_front() {
             self.merge_pieces(draft, out);
@@ -201,7 +208,7 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
     }
 
     /// Drops all drafts and returns the messages written for them; withdraws none.
-    pub(crate) fn discard_all(&mut self, out: &mut Writer<'_>) -> Vec<MessageId> {
+    pub(crate) fn discard_all_and_return_ids(&mut self, out: &mut Writer<'_>) -> Vec<MessageId> {
         let drafts = std::mem::take(self);
         let open = drafts.current.iter().flat_map(|draft| out.messages_since(&draft.last_opening));
         let open: Vec<MessageId> = open.collect();
@@ -231,11 +238,11 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
     /// True if new text would continue the open written message.
     pub(crate) fn is_open(&self, key: K, out: &Writer<'_>) -> bool {
         let current = self.current.as_ref().filter(|draft| draft.key == key);
-        current.is_some_and(|draft| out.can_continue_from(&draft.last_opening))
+        current.is_some_and(|draft| out.would_continue_message_from(&draft.last_opening))
     }
 
     /// Ends the open written message and pauses the current draft.
-    pub(crate) fn pause_current(&mut self, out: &mut Writer<'_>) {
+    pub(crate) fn end_message_and_pause_draft(&mut self, out: &mut Writer<'_>) {
         let Some(mut draft) = self.current.take() else { return };
         out.end_message();
         draft.written_messages.extend(out.messages_since(&draft.last_opening));
@@ -249,13 +256,13 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
     }
 
     /// Restate state of a message.
-    fn restatable(&self, key: K) -> Restatable {
+    fn restate_permission(&self, key: K) -> Restatable {
         let mut drafts = self.current.iter().chain(self.paused.iter());
         drafts.find(|draft| draft.key == key).map_or(Restatable::Yes, |draft| draft.restatable)
     }
 
     /// Ends the written message of the current draft and begins its next one.
-    fn start_new_stretch(&mut self, out: &mut Writer<'_>) {
+    fn begin_next_message_of_draft(&mut self, out: &mut Writer<'_>) {
         if let Some(draft) = &mut self.current {
             out.end_message();
             draft.written_messages.extend(out.messages_since(&draft.last_opening));
@@ -267,8 +274,8 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
     fn merge_pieces(&mut self, mut draft: Draft<K>, out: &mut Writer<'_>) -> Option<MessageId> {
         if 1 < draft.written_messages.len() && draft.restatable == Restatable::Yes {
             // The restated text must not become part of another draft.
-            self.pause_current(out);
-            draft.restate(out);
+            self.end_message_and_pause_draft(out);
+            draft.reissue_as_one_message(out);
             out.end_message();
             draft.written_messages.extend(out.messages_since(&draft.last_opening));
         }
@@ -276,15 +283,20 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
     }
 
     /// Removes and returns a paused draft.
-    fn remove_paused(&mut self, key: K) -> Option<Draft<K>> {
+    fn take_paused(&mut self, key: K) -> Option<Draft<K>> {
         let at = self.paused.iter().rposition(|draft| draft.key == key)?;
         self.paused.remove(at)
     }
 
     /// Makes a draft current: creates it, or restates it if it was paused.
-    fn make_current(&mut self, key: K, phase: Option<MessagePhase>, out: &mut Writer<'_>) {
-        self.pause_current(out);
-        let Some(mut draft) = self.remove_paused(key) else {
+    fn begin_or_restate_draft(
+        &mut self,
+        key: K,
+        phase: Option<MessagePhase>,
+        out: &mut Writer<'_>,
+    ) {
+        self.end_message_and_pause_draft(out);
+        let Some(mut draft) = self.take_paused(key) else {
             let begin = out.begin_rewindable_message(phase);
             let (newest, said, messages) = (begin.clone(), String::new(), Vec::new());
             let hold = Restatable::Yes;
@@ -303,7 +315,7 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
         if again <= REISSUED_BYTES_MAX && draft.restatable == Restatable::Yes {
             self.restated_bytes = again;
             self.restate_count = self.restate_count.wrapping_add(1);
-            draft.restate(out);
+            draft.reissue_as_one_message(out);
         } else {
             draft.last_opening = out.begin_rewindable_message(draft.phase);
         }
@@ -329,10 +341,10 @@ impl<K> Draft<K> {
     }
 
     /// Writes all its text as one new message and withdraws the earlier ones.
-    fn restate(&mut self, out: &mut Writer<'_>) {
+    fn reissue_as_one_message(&mut self, out: &mut Writer<'_>) {
         let messages = std::mem::take(&mut self.written_messages);
         self.last_opening =
-            out.reissue_message(self.phase, &self.first_opening, &self.text, messages);
+            out.withdraw_and_reissue_as_one(self.phase, &self.first_opening, &self.text, messages);
         self.first_opening = self.last_opening.clone();
     }
 }

@@ -52,7 +52,7 @@ impl ShownItems {
         let Some(item) = self.get(key).filter(|item| 0 < item.text_bytes) else {
             return ShownDiff::New;
         };
-        if item.text_fingerprint.is_same_text(&Fingerprint::from_text(whole)) {
+        if item.text_fingerprint.is_same_trimmed_text(&Fingerprint::from_text(whole)) {
             return ShownDiff::Unchanged;
         }
         match whole.split_at_checked(item.text_bytes) {
@@ -70,14 +70,14 @@ impl ShownItems {
     }
 
     /// Records that `text` was appended to the item.
-    pub(crate) fn append_text(&mut self, key: ShownItemKey, text: &str) {
+    pub(crate) fn record_appended_text(&mut self, key: ShownItemKey, text: &str) {
         let item = self.get_or_insert(key);
         item.text_fingerprint.push(text);
         item.text_bytes += text.len();
     }
 
     /// Records `whole` as the written text of the item.
-    pub(crate) fn set_text(&mut self, key: ShownItemKey, whole: &str) {
+    pub(crate) fn record_whole_text(&mut self, key: ShownItemKey, whole: &str) {
         let item = self.get_or_insert(key);
         item.text_fingerprint = Fingerprint::from_text(whole);
         item.text_bytes = whole.len();
@@ -85,7 +85,7 @@ impl ShownItems {
 
     /// Marks the item as finished; forgets it if it has no id.
     pub(crate) fn finish_item(&mut self, key: ShownItemKey) {
-        if key.is_empty() {
+        if key.is_blank() {
             self.remove(key);
         } else {
             self.get_or_insert(key).state = ShownItemState::Finished;

@@ -7,6 +7,8 @@
 
 mod asks;
 mod seen_blocks;
+mod seen_lines;
+mod streamed_blocks;
 mod sub_agents;
 mod system;
 mod whole_blocks;
@@ -24,7 +26,8 @@ use crate::ingest::dialect::anthropic::{
 use crate::ingest::dialect::{Dialect, Unreadable};
 
 use asks::PermissionAsks;
-use seen_blocks::{SeenBlocks, SeenLines, ShowDecision};
+use seen_blocks::{SeenBlocks, ShowDecision};
+use seen_lines::SeenLines;
 use sub_agents::SubAgents;
 
 /// Differences of one agent's `stream-json` output.
@@ -173,7 +176,7 @@ impl StreamJson {
             out.set_timestamp(at);
         }
         if matches!(line.kind.as_deref(), Some("stream_event" | "assistant" | "user")) {
-            self.pending_error.report_held(out);
+            self.pending_error.write_held_error_notice(out);
         }
         match line.kind.as_deref().unwrap_or("") {
             "stream_event" => self.apply_stream_event(&line, frame, out)?,
@@ -184,7 +187,7 @@ impl StreamJson {
             "control_request" | "control_response" | "control_cancel_request" => {
                 self.apply_control_line(&line, frame, out);
             }
-            "tool_progress" => system::write_tool_progress(&line, out),
+            "tool_progress" => system::write_tool_elapsed_seconds(&line, out),
             "tool_use_summary" => system::write_info_notice(line.summary, out),
             "rate_limit_event" | "auth_status" | "prompt_suggestion" | "keep_alive"
             | "conversation_reset" => {}
@@ -196,7 +199,7 @@ impl StreamJson {
     /// Ends the input: ends denied calls without a result and writes a held error.
     pub(crate) fn finish(&mut self, out: &mut Writer<'_>) {
         self.asks.end_denied_calls(out);
-        self.pending_error.report_held(out);
+        self.pending_error.write_held_error_notice(out);
     }
 
     /// Applies a `stream_event` line: records its block and passes it to the Anthropic parser if it
@@ -229,13 +232,17 @@ impl StreamJson {
                 self.apply_message_stop(line, out);
                 ShowDecision::Nothing
             }
-            "content_block_start" => self.record_block_start("", &event, out),
+            "content_block_start" => self.record_and_begin_block("", &event, out),
             "content_block_delta" => match self.record_block_delta("", &event) {
-                ShowDecision::All => self.write_midstream_delta(&event, out),
+                ShowDecision::All => self.write_delta_if_midstream(&event, out),
                 show => show,
             },
             "content_block_stop" => {
-                if self.seen_blocks.streaming_message("").stop_block(event.index.unwrap_or(0)) {
+                if self
+                    .seen_blocks
+                    .ensure_streaming_message("")
+                    .record_streamed_stop(event.index.unwrap_or(0))
+                {
                     out.end_message();
                 }
                 ShowDecision::All
@@ -257,7 +264,7 @@ impl StreamJson {
     ) -> ShowDecision {
         let id = event.message.and_then(|raw| MessageFields::from_raw(raw)?.id).and_then(as_string);
         let id = id.unwrap_or_default();
-        self.seen_blocks.start_streamed("", &id);
+        self.seen_blocks.start_streamed_message("", &id);
         if out.has_open_round() && !id.is_empty() && self.round.id == Fingerprint::from_text(&id) {
             return ShowDecision::Nothing;
         }
@@ -276,17 +283,22 @@ impl StreamJson {
     fn apply_message_delta(&mut self, event: &StreamEvent<'_>, out: &mut Writer<'_>) {
         out.append_unknown_fields(&event.unknown);
         if let Some(usage) = event.usage {
-            out.update_round_usage(parse_usage(usage));
+            out.update_or_emit_round_usage(parse_usage(usage));
         }
         let Some(delta) = &event.delta else { return };
         out.append_unknown_fields(&delta.unknown);
         if let Some(reason) = &delta.stop_reason {
-            self.record_stop(reason, delta.stop_details, out);
+            self.record_stop_or_fail_run(reason, delta.stop_details, out);
         }
     }
 
     /// Records a stop reason; a refusal fails the run.
-    fn record_stop(&mut self, reason: &str, details: Option<&RawValue>, out: &mut Writer<'_>) {
+    fn record_stop_or_fail_run(
+        &mut self,
+        reason: &str,
+        details: Option<&RawValue>,
+        out: &mut Writer<'_>,
+    ) {
         match parse_stop_reason(reason) {
             Some(stop) => self.round.stop = Some(stop),
             None => fail_refused(details, out),
@@ -310,81 +322,6 @@ impl StreamJson {
     fn withdraw_open_round(&mut self, out: &mut Writer<'_>) {
         self.seen_blocks.forget_newest("");
         self.round = CurrentRound::default();
-        out.withdraw_round();
-    }
-
-    /// Records the start of a streamed block and begins the message of a new text; returns how much
-    /// of the block to write.
-    fn record_block_start(
-        &mut self,
-        parent: &str,
-        event: &StreamEvent<'_>,
-        out: &mut Writer<'_>,
-    ) -> ShowDecision {
-        let Some(block) = event.block.and_then(BlockFields::from_raw) else {
-            return ShowDecision::All;
-        };
-        let BlockFields { kind, call, text, input, thinking, .. } = block;
-        let kind = kind.and_then(as_string).unwrap_or_default();
-        let call = call.and_then(as_string).unwrap_or_default();
-        let words = match kind.as_ref() {
-            "text" => text.and_then(as_string).unwrap_or_default(),
-            "thinking" => thinking.and_then(as_string).unwrap_or_default(),
-            "tool_use" => match input.map_or("{}", RawValue::get) {
-                "{}" => "".into(),
-                input => input.into(),
-            },
-            _ => kind.clone(),
-        };
-        let index = event.index.unwrap_or(0);
-        let show =
-            self.seen_blocks.streaming_message(parent).start_block(index, &kind, &call, &words);
-        if show == ShowDecision::All && kind == "text" && parent.is_empty() {
-            out.begin_message(None);
-        }
-        show
-    }
-
-    /// Records a delta of a streamed block; returns how much of it to write.
-    fn record_block_delta(&mut self, parent: &str, event: &StreamEvent<'_>) -> ShowDecision {
-        let Some(delta) = &event.delta else { return ShowDecision::All };
-        let kind = delta.kind.as_deref().unwrap_or("");
-        let (text, block) = match kind {
-            "text_delta" => (&delta.text, "text"),
-            "thinking_delta" => (&delta.thinking, "thinking"),
-            "input_json_delta" => (&delta.partial_json, "tool_use"),
-            _ => return ShowDecision::All,
-        };
-        let words = text.as_deref().unwrap_or("");
-        if words.is_empty() {
-            return ShowDecision::Nothing;
-        }
-        self.seen_blocks.streaming_message(parent).append_to_block(
-            event.index.unwrap_or(0),
-            block,
-            words,
-        )
-    }
-
-    /// Writes a delta if it is of a text whose start was missed, so that the whole text can
-    /// complete it; returns what remains to be written.
-    fn write_midstream_delta(
-        &mut self,
-        event: &StreamEvent<'_>,
-        out: &mut Writer<'_>,
-    ) -> ShowDecision {
-        let text = event.delta.as_ref().and_then(|delta| delta.text.as_deref());
-        match text {
-            Some(text)
-                if self
-                    .seen_blocks
-                    .streaming_message("")
-                    .is_midstream_text(event.index.unwrap_or(0)) =>
-            {
-                out.append_remembered_text(text);
-                ShowDecision::Nothing
-            }
-            _ => ShowDecision::All,
-        }
+        out.withdraw_and_end_round();
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct UsageNames {
 
 impl UsageNames {
     /// Reads a usage object; missing numbers stay `None`.
-    pub(crate) fn parse(&self, raw: &RawValue) -> Usage {
+    pub(crate) fn parse_usage_by_names(&self, raw: &RawValue) -> Usage {
         let mut usage = Usage::default();
         for (name, value) in object_members(raw.get()).unwrap_or_default() {
             let count = match name.as_str() {

@@ -62,7 +62,7 @@ fn permission_detail(event: &Properties<'_>) -> Option<String> {
 }
 
 /// Writes questions as one ask with all their options.
-pub(super) fn write_question(event: &Properties<'_>, out: &mut Writer<'_>) {
+pub(super) fn write_question_ask(event: &Properties<'_>, out: &mut Writer<'_>) {
     object! { Question { words = "question", options; skip _ } }
     object! { OptionFields { label; skip _ } }
     let mut text = Vec::new();

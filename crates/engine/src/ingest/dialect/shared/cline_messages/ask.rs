@@ -29,31 +29,31 @@ impl ClineMessages {
             ("command_output", _) => {}
             ("completion_result", _) => {
                 if !message.is_partial() {
-                    self.steps.end_open_step(out);
+                    self.steps.end_step_unless_ask_pending(out);
                     out.report_completed(StopReason::End);
                 }
             }
             (_, Some((kind, tool))) => {
                 let step = self.steps.begin_asked_step(tool, key, message, out);
-                self.write_ask((ask, kind), key, message, step, out);
+                self.write_ask_once((ask, kind), key, message, step, out);
             }
             ("followup" | "plan_mode_respond", None) => {
-                self.steps.end_open_step(out);
-                self.write_ask((ask, AskKind::Followup), key, message, None, out);
+                self.steps.end_step_unless_ask_pending(out);
+                self.write_ask_once((ask, AskKind::Followup), key, message, None, out);
             }
             ("api_req_failed", None) => {
                 // Fail first, so that the open message is interrupted before the ask.
                 if !message.is_partial() && message.is_answered != Some(true) {
-                    out.report_failed(FailureReason::Error, message.text());
+                    out.report_failed_and_end_text(FailureReason::Error, message.text());
                 }
-                self.write_ask((ask, AskKind::Other), key, message, None, out);
+                self.write_ask_once((ask, AskKind::Other), key, message, None, out);
             }
-            (_, None) => self.write_ask((ask, AskKind::Other), key, message, None, out),
+            (_, None) => self.write_ask_once((ask, AskKind::Other), key, message, None, out),
         }
     }
 
     /// Writes an ask once, when it is complete, and resolves it if it is answered.
-    fn write_ask(
+    fn write_ask_once(
         &mut self,
         (ask, kind): (&str, AskKind),
         key: &str,

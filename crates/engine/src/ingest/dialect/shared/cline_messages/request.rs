@@ -40,13 +40,13 @@ impl ModelRequests {
     ) {
         if self.started.insert(key) {
             key.clone_into(&mut self.current);
-            out.start_round(None, None);
+            out.start_round_or_end_run(None, None);
         }
         let text = message.text();
         let blank = text.trim_ascii().is_empty();
         let Some(request) = RequestFields::parse(if blank { "{}" } else { text }) else {
             if !message.is_partial() && self.ended.insert(key) {
-                write_unreadable_request(key, text, out);
+                fail_unreadable_request(key, text, out);
             }
             return;
         };
@@ -58,7 +58,7 @@ impl ModelRequests {
             request;
         let ended = self.ended.contains(key);
         if key == self.current && !ended && input.or(output).or(cost).is_some() {
-            out.update_round_usage(Usage {
+            out.update_or_emit_round_usage(Usage {
                 input_tokens: input.and_then(as_scalar),
                 output_tokens: output.and_then(as_scalar),
                 reasoning_tokens: None,
@@ -72,18 +72,18 @@ impl ModelRequests {
             let [failure, cancel] = [failure, cancel].map(|words| words.map(string_or_json));
             let cost = cost.and_then(as_scalar);
             if key == self.current {
-                out.emit_round_usage();
+                out.take_and_emit_round_usage();
             }
             out.end_request(key, cost, failure.as_deref(), cancel.as_deref());
             if cancel.as_deref() == Some("user_cancelled") && key == self.current {
-                out.report_cancelled("");
+                out.report_cancelled_and_end_text("");
             }
         }
     }
 }
 
 /// Writes a request whose text is not JSON as its failed end, or as a notice.
-fn write_unreadable_request(key: &str, text: &str, out: &mut Writer<'_>) {
+fn fail_unreadable_request(key: &str, text: &str, out: &mut Writer<'_>) {
     let words = format!("unreadable model request: {text}");
     if out.is_request_open(key) {
         out.end_request(key, None, Some(&words), None);
@@ -105,7 +105,7 @@ pub(super) fn write_retry(text: &str, out: &mut Writer<'_>) {
     } }
     let read = Retry::parse(text).unwrap_or_default();
     let Retry { attempt, attempts_max, delay, reason } = read;
-    out.append_event(Event::RetryScheduled {
+    out.append_stateless_event(Event::RetryScheduled {
         attempt: attempt.and_then(as_scalar),
         attempts_max: attempts_max.and_then(as_scalar),
         delay_ms: delay.and_then(as_scalar::<u64>).map(|seconds| seconds.saturating_mul(1000)),

@@ -42,7 +42,7 @@ object! { CallFields {
 
 impl ToolSteps {
     /// Applies a `say` message that belongs to a step; returns false for any other.
-    pub(super) fn apply_say(
+    pub(super) fn try_apply_say(
         &mut self,
         say: &str,
         key: &str,
@@ -50,18 +50,20 @@ impl ToolSteps {
         out: &mut Writer<'_>,
     ) -> bool {
         match say {
-            "command_output" => self.append_output(ToolKind::Command, key, message, out),
+            "command_output" => {
+                self.ensure_step_and_append_output(ToolKind::Command, key, message, out);
+            }
             "mcp_server_response" => {
-                self.append_output(ToolKind::Mcp, key, message, out);
+                self.ensure_step_and_append_output(ToolKind::Mcp, key, message, out);
                 self.end_unless_partial(message, out);
             }
-            "browser_action_result" => self.apply_browser_result(key, message, out),
+            "browser_action_result" => self.write_browser_result_and_end(key, message, out),
             "codebase_search_result" | "subtask_result" => {
-                self.append_output(ToolKind::Function, key, message, out);
+                self.ensure_step_and_append_output(ToolKind::Function, key, message, out);
                 self.end_unless_partial(message, out);
             }
             "tool" if self.is_result_of_open_step(key, message) => {
-                self.append_output(ToolKind::Function, key, message, out);
+                self.ensure_step_and_append_output(ToolKind::Function, key, message, out);
                 self.end_unless_partial(message, out);
             }
             "tool" => {
@@ -107,7 +109,7 @@ impl ToolSteps {
     }
 
     /// Ends the open step as succeeded, unless its approval is pending.
-    pub(super) fn end_open_step(&mut self, out: &mut Writer<'_>) {
+    pub(super) fn end_step_unless_ask_pending(&mut self, out: &mut Writer<'_>) {
         let Some(open) = self.open.take_if(|open| open.approval != Approval::Pending) else {
             return;
         };
@@ -118,7 +120,7 @@ impl ToolSteps {
     /// Ends the open step if the message is complete.
     fn end_unless_partial(&mut self, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
         if !message.is_partial() {
-            self.end_open_step(out);
+            self.end_step_unless_ask_pending(out);
         }
     }
 
@@ -149,24 +151,24 @@ impl ToolSteps {
             Some(open) => open.step,
             // The name may follow in a later version of the message.
             None if message.is_partial() && nameless => return None,
-            None => self.start_step(kind, key, text, out),
+            None => self.end_open_and_start_step(kind, key, text, out),
         };
         if !message.is_partial() {
-            out.set_arguments(step, text);
-            out.mark_tool_ready(step);
+            out.replace_arguments_if_changed(step, text);
+            out.emit_tool_ready_once(step);
         }
         Some(step)
     }
 
     /// Starts a new step; ends the open one before it, unless its approval is pending.
-    fn start_step(
+    fn end_open_and_start_step(
         &mut self,
         kind: ToolKind,
         key: &str,
         text: &str,
         out: &mut Writer<'_>,
     ) -> StepId {
-        self.end_open_step(out);
+        self.end_step_unless_ask_pending(out);
         let fallback = match kind {
             ToolKind::Command => "execute_command",
             ToolKind::Mcp => "use_mcp_server",
@@ -196,7 +198,7 @@ impl ToolSteps {
 
     /// Appends the new part of an output to the open step and resolves its approval; starts a step
     /// if none fits.
-    fn append_output(
+    fn ensure_step_and_append_output(
         &mut self,
         kind: ToolKind,
         key: &str,
@@ -209,7 +211,7 @@ impl ToolSteps {
         let fits =
             self.open.as_ref().is_some_and(|open| kind == ToolKind::Function || open.kind == kind);
         if !fits {
-            self.start_step(kind, key, "", out);
+            self.end_open_and_start_step(kind, key, "", out);
         }
         let another = !self.outputs.has_item(key);
         let rest = self.outputs.record_whole_returning_new(key, message.text());
@@ -226,7 +228,7 @@ impl ToolSteps {
     }
 
     /// Writes the screenshot and logs of a browser action and ends it.
-    fn apply_browser_result(
+    fn write_browser_result_and_end(
         &mut self,
         key: &str,
         message: &ClineMessage<'_>,
@@ -253,7 +255,7 @@ impl ToolSteps {
                 out.append_output_image(open.step, image_from_url(url));
             }
         }
-        self.end_open_step(out);
+        self.end_step_unless_ask_pending(out);
         self.ended.insert(key);
     }
 }

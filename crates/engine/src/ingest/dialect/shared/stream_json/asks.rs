@@ -47,7 +47,7 @@ impl PermissionAsks {
 
     /// Records a denied call.
     fn record_denial(&mut self, call: Fingerprint, words: &str) {
-        if !call.is_empty() {
+        if !call.is_blank() {
             let reason = Some(words.to_owned()).filter(|words| !words.is_empty());
             push_bounded(&mut self.denied, DeniedCall { call, reason }, OPEN_ASKS_MAX);
         }

@@ -51,7 +51,7 @@ impl SubAgents {
 
     /// Writes the result of a sub-agent's tool without repeating its last text, and drops the
     /// sub-agent; returns false if the tool has none.
-    pub(super) fn write_report(
+    pub(super) fn write_agent_result_and_forget(
         &mut self,
         step: StepId,
         content: &RawValue,
@@ -61,8 +61,8 @@ impl SubAgents {
         let mut agent = self.open.remove(at);
         let parts = array_elements(content).into_iter().map(block_text);
         for text in as_string(content).into_iter().chain(parts) {
-            if !Fingerprint::from_text(&text).is_same_text(&agent.last_text) {
-                agent.start_text(out);
+            if !Fingerprint::from_text(&text).is_same_trimmed_text(&agent.last_text) {
+                agent.write_text_separator(out);
                 out.append_output(step, &text);
             }
         }
@@ -72,15 +72,15 @@ impl SubAgents {
 
 impl SubAgent {
     /// Writes a line break if a text came before, and forgets that text.
-    fn start_text(&mut self, out: &mut Writer<'_>) {
-        if !self.last_text.is_empty() {
+    fn write_text_separator(&mut self, out: &mut Writer<'_>) {
+        if !self.last_text.is_blank() {
             out.append_output(self.step, "\n");
         }
         self.last_text = Fingerprint::default();
     }
 
     /// Writes text as output of the tool.
-    fn append_text(&mut self, text: &str, out: &mut Writer<'_>) {
+    fn write_text_as_output(&mut self, text: &str, out: &mut Writer<'_>) {
         self.last_text.push(text);
         out.append_output(self.step, text);
     }
@@ -104,11 +104,11 @@ impl StreamJson {
             "message_start" => {
                 let id = event.message.and_then(|raw| BlockFields::from_raw(raw)?.call);
                 self.seen_blocks
-                    .start_streamed(parent, &id.and_then(as_string).unwrap_or_default());
+                    .start_streamed_message(parent, &id.and_then(as_string).unwrap_or_default());
             }
             "message_stop" => self.seen_blocks.stop_stream(parent),
             "content_block_start"
-                if self.record_block_start(parent, event, out) == ShowDecision::All =>
+                if self.record_and_begin_block(parent, event, out) == ShowDecision::All =>
             {
                 if let Some(raw) = event.block {
                     self.write_sub_agent_block(step, raw, Some(index), out);
@@ -120,7 +120,7 @@ impl StreamJson {
                 let Some(delta) = &event.delta else { return };
                 let agent = self.sub_agents.get_or_open(step);
                 if let Some(text) = &delta.text {
-                    agent.append_text(text, out);
+                    agent.write_text_as_output(text, out);
                 } else if let Some(json) = &delta.partial_json
                     && let Some((_, call)) = agent.streaming_call.filter(|(at, _)| *at == index)
                 {
@@ -128,9 +128,9 @@ impl StreamJson {
                 }
             }
             "content_block_stop" => {
-                self.seen_blocks.streaming_message(parent).stop_block(index);
+                self.seen_blocks.ensure_streaming_message(parent).record_streamed_stop(index);
                 if let Some((_, call)) = self.sub_agents.get_or_open(step).streaming_call.take() {
-                    out.mark_tool_ready(call);
+                    out.emit_tool_ready_once(call);
                 }
             }
             _ => {}
@@ -157,22 +157,22 @@ impl StreamJson {
             let call = call.and_then(as_string).unwrap_or_default();
             let text = text.or(thinking).and_then(as_string).unwrap_or_default();
             let known = match self.variant.repeat_matching {
-                super::RepeatMatching::ById => self.seen_blocks.message_by_id(parent, id),
+                super::RepeatMatching::ById => self.seen_blocks.find_message_setting_id(parent, id),
                 super::RepeatMatching::ByPosition => {
-                    self.seen_blocks.message_by_position(parent, &kind)
+                    self.seen_blocks.find_message_awaiting_whole(parent, &kind)
                 }
             };
             let show = match known {
-                Some(message) => message.match_whole_block(&kind, &call, &text),
+                Some(message) => message.match_and_record_whole_block(&kind, &call, &text),
                 None => self
                     .seen_blocks
                     .start_whole_message(parent, id)
-                    .match_whole_block(&kind, &call, &text),
+                    .match_and_record_whole_block(&kind, &call, &text),
             };
             match show {
                 ShowDecision::Nothing | ShowDecision::MissedPrefix(_) => {}
                 ShowDecision::SuffixFrom(at) if kind == "text" => {
-                    self.sub_agents.get_or_open(step).append_text(&text[at..], out);
+                    self.sub_agents.get_or_open(step).write_text_as_output(&text[at..], out);
                 }
                 ShowDecision::SuffixFrom(_)
                 | ShowDecision::All
@@ -198,8 +198,8 @@ impl StreamJson {
         let agent = self.sub_agents.get_or_open(step);
         match text_of(kind).as_ref() {
             "text" => {
-                agent.start_text(out);
-                agent.append_text(&block_text(raw), out);
+                agent.write_text_separator(out);
+                agent.write_text_as_output(&block_text(raw), out);
             }
             "tool_use" => {
                 let (call, name) = (text_of(call), text_of(name));
@@ -208,11 +208,11 @@ impl StreamJson {
                     .find_open_tool(&call)
                     .unwrap_or_else(|| out.start_tool(ToolStart { parent: Some(step), ..tool }));
                 if let Some(input) = input.filter(|input| input.get() != "{}") {
-                    out.set_arguments(nested, input.get());
+                    out.replace_arguments_if_changed(nested, input.get());
                 }
                 match index {
                     Some(index) => agent.streaming_call = Some((index, nested)),
-                    None => out.mark_tool_ready(nested),
+                    None => out.emit_tool_ready_once(nested),
                 }
             }
             _ => {}

@@ -21,10 +21,12 @@ impl StreamJson {
     ) {
         match line.subtype.as_deref().unwrap_or("") {
             "api_retry" => write_retry(line, out),
-            "compact_boundary" => out.append_event(Event::HistoryCompacted { summary: None }),
+            "compact_boundary" => {
+                out.append_stateless_event(Event::HistoryCompacted { summary: None });
+            }
             "permission_denied" => self.apply_permission_denied(line, out),
             "model_refusal_fallback" => {
-                if self.has_line_in_round(line.retracted) {
+                if self.is_any_line_in_round(line.retracted) {
                     self.withdraw_open_round(out);
                 }
                 write_notice(NoticeLevel::Warning, line.content, out);
@@ -77,9 +79,9 @@ impl StreamJson {
         let subtype = line.subtype.as_deref().unwrap_or("");
         let reason = line.stop_reason.as_deref();
         let terminal = line.terminal_reason.as_deref().unwrap_or("");
-        self.pending_error.report_unless_same(&failure_text(line), out);
+        self.pending_error.write_held_error_unless_repeated(&failure_text(line), out);
         let stop = if terminal.starts_with("aborted") {
-            out.report_cancelled(&failure_text(line));
+            out.report_cancelled_and_end_text(&failure_text(line));
             self.round.inferred_stop()
         } else if line.is_error.is_some_and(is_true) || subtype.starts_with("error") {
             let kind = match subtype {
@@ -87,11 +89,11 @@ impl StreamJson {
                 _ if reason == Some("refusal") => FailureReason::Refused,
                 _ => FailureReason::Error,
             };
-            out.report_failed(kind, &failure_text(line));
+            out.report_failed_and_end_text(kind, &failure_text(line));
             self.round.inferred_stop()
         } else {
             // Most results repeat the last message; otherwise the result is the only copy.
-            out.declare_final_text(&line.result.map(string_or_json).unwrap_or_default());
+            out.declare_or_append_final_text(&line.result.map(string_or_json).unwrap_or_default());
             match reason.map(parse_stop_reason) {
                 Some(Some(stop)) => out.report_completed(stop),
                 Some(None) => fail_refused(None, out),
@@ -134,7 +136,7 @@ fn write_retry(line: &StreamLine<'_>, out: &mut Writer<'_>) {
         Some(status) => format!("{error} ({})", status.get()).into(),
         None => error,
     };
-    out.append_event(Event::RetryScheduled {
+    out.append_stateless_event(Event::RetryScheduled {
         attempt: line.attempt.and_then(as_scalar),
         attempts_max: line.attempts_max.and_then(as_scalar),
         delay_ms: line.retry_delay.and_then(as_scalar),
@@ -143,7 +145,7 @@ fn write_retry(line: &StreamLine<'_>, out: &mut Writer<'_>) {
 }
 
 /// Writes the elapsed seconds of a tool.
-pub(super) fn write_tool_progress(line: &StreamLine<'_>, out: &mut Writer<'_>) {
+pub(super) fn write_tool_elapsed_seconds(line: &StreamLine<'_>, out: &mut Writer<'_>) {
     let step = line.call.as_deref().and_then(|call| out.find_open_tool(call));
     if let (Some(step), Some(seconds)) = (step, line.elapsed) {
         out.append_tool_progress(step, &format!("{} s", seconds.get()));

@@ -50,18 +50,18 @@ impl StreamJson {
         }
         let model = model.and_then(as_string);
         if model.as_deref() == Some(SYNTHETIC_MODEL) {
-            self.write_synthetic_text(line, &blocks, out);
+            self.write_or_hold_synthetic_text(line, &blocks, out);
             return Ok(());
         }
-        if self.has_line_in_round(line.supersedes) {
+        if self.is_any_line_in_round(line.supersedes) {
             self.withdraw_open_round(out);
         }
         for raw in blocks {
             self.apply_whole_block(&id, model.as_deref(), raw, out);
         }
-        self.write_whole_usage(&id, usage, stop_reason, out);
+        self.update_usage_unless_streamed(&id, usage, stop_reason, out);
         if let Some(reason) = stop_reason.and_then(as_string) {
-            self.record_stop(&reason, stop_details, out);
+            self.record_stop_or_fail_run(&reason, stop_details, out);
         }
         if let Some(uuid) = &line.uuid
             && self.round.line_fingerprints.len() < ROUND_LINES_MAX
@@ -73,7 +73,7 @@ impl StreamJson {
 
     /// Writes text that the agent wrote in the model's name as a notice; holds an error until
     /// `result`.
-    fn write_synthetic_text(
+    fn write_or_hold_synthetic_text(
         &mut self,
         line: &StreamLine<'_>,
         blocks: &[&RawValue],
@@ -82,7 +82,7 @@ impl StreamJson {
         let failed = line.error.is_some() || line.is_api_error.is_some_and(is_true);
         for raw in blocks {
             if failed {
-                self.pending_error.hold_error(&block_text(raw), out);
+                self.pending_error.hold_error_and_write_previous(&block_text(raw), out);
             } else {
                 out.append_notice(NoticeLevel::Info, &block_text(raw));
             }
@@ -90,7 +90,7 @@ impl StreamJson {
     }
 
     /// True if any of these line ids belongs to the open round.
-    pub(super) fn has_line_in_round(&self, uuids: Option<&RawValue>) -> bool {
+    pub(super) fn is_any_line_in_round(&self, uuids: Option<&RawValue>) -> bool {
         uuids.map(array_elements).unwrap_or_default().iter().any(|uuid| {
             as_string(uuid).is_some_and(|uuid| {
                 self.round.line_fingerprints.contains(&Fingerprint::from_text(&uuid))
@@ -118,14 +118,16 @@ impl StreamJson {
             text => text.flatten().unwrap_or_default(),
         };
         let known = match self.variant.repeat_matching {
-            RepeatMatching::ById => self.seen_blocks.message_by_id("", id),
-            RepeatMatching::ByPosition => self.seen_blocks.message_by_position("", &kind),
+            RepeatMatching::ById => self.seen_blocks.find_message_setting_id("", id),
+            RepeatMatching::ByPosition => self.seen_blocks.find_message_awaiting_whole("", &kind),
         };
         let show = if let Some(message) = known {
-            message.match_whole_block(&kind, &call, &text)
+            message.match_and_record_whole_block(&kind, &call, &text)
         } else {
             self.ensure_round_for_whole_block(id, model, out);
-            self.seen_blocks.start_whole_message("", id).match_whole_block(&kind, &call, &text)
+            self.seen_blocks
+                .start_whole_message("", id)
+                .match_and_record_whole_block(&kind, &call, &text)
         };
         match show {
             ShowDecision::Nothing => {}
@@ -133,12 +135,12 @@ impl StreamJson {
             ShowDecision::SuffixFrom(at) => {
                 out.append_reasoning(&text[at..], ReasoningOrigin::Native);
             }
-            ShowDecision::MissedPrefix(at) => restore_missed_prefix(&text, at, out),
+            ShowDecision::MissedPrefix(at) => restore_prefix_or_write_notice(&text, at, out),
             ShowDecision::ContentOnly if kind == "tool_use" => {
                 let step = out.find_open_tool(&call);
                 if let (Some(step), Some(input)) = (step, input.filter(|input| input.get() != "{}"))
                 {
-                    out.set_arguments(step, input.get());
+                    out.replace_arguments_if_changed(step, input.get());
                 }
             }
             ShowDecision::All | ShowDecision::ContentOnly | ShowDecision::Different => {
@@ -148,7 +150,7 @@ impl StreamJson {
                     self.ensure_round_for_whole_block(id, model, out);
                 }
                 if kind == "text" {
-                    out.begin_message(None);
+                    out.end_message_and_set_phase(None);
                 }
                 self.reply.apply_whole_block(raw, out);
                 if kind == "text" {
@@ -172,12 +174,12 @@ impl StreamJson {
             };
         if !goes_on {
             self.end_previous_round(id, out);
-            out.start_round(model, Some(id).filter(|id| !id.is_empty()));
+            out.start_round_or_end_run(model, Some(id).filter(|id| !id.is_empty()));
         }
     }
 
     /// Writes the usage of a whole message that was not streamed.
-    fn write_whole_usage(
+    fn update_usage_unless_streamed(
         &mut self,
         id: &str,
         usage: Option<&RawValue>,
@@ -189,7 +191,7 @@ impl StreamJson {
             RepeatMatching::ById
                 if self
                     .seen_blocks
-                    .message_by_id("", id)
+                    .find_message_setting_id("", id)
                     .is_some_and(|message| message.is_streamed()) =>
             {
                 return;
@@ -200,7 +202,7 @@ impl StreamJson {
             RepeatMatching::ById | RepeatMatching::ByPosition => usage,
         };
         if out.has_open_round() {
-            out.update_round_usage(usage);
+            out.update_or_emit_round_usage(usage);
         }
     }
 
@@ -215,7 +217,7 @@ impl StreamJson {
         let content = MessageFields::from_raw(message).ok_or(Unreadable)?.content;
         let Some(content) = content else { return Ok(()) };
         if let Some(text) = as_string(content) {
-            write_user_text(line, &text, out);
+            write_prompt_notice_or_interruption(line, &text, out);
             return Ok(());
         }
         if let Some(parent) = line.parent.as_deref()
@@ -238,9 +240,11 @@ impl StreamJson {
                         (None, Some(error)) if is_true(error) => (ToolOutcome::Failed, None),
                         (None, _) => (ToolOutcome::Succeeded, None),
                     };
-                    self.end_tool_call(&call, content, outcome, out);
+                    self.write_result_and_end_call(&call, content, outcome, out);
                 }
-                (Some("text"), _) => write_user_text(line, &block_text(raw), out),
+                (Some("text"), _) => {
+                    write_prompt_notice_or_interruption(line, &block_text(raw), out);
+                }
                 (kind, _) if line.parent.is_none() => {
                     let kind = kind.unwrap_or("something");
                     out.append_notice(NoticeLevel::Info, &format!("user attached: {kind}"));
@@ -252,7 +256,7 @@ impl StreamJson {
     }
 
     /// Writes the output of a call and ends it.
-    fn end_tool_call(
+    fn write_result_and_end_call(
         &mut self,
         call: &str,
         content: Option<&RawValue>,
@@ -266,7 +270,7 @@ impl StreamJson {
             return;
         };
         if let Some(content) = content
-            && !self.sub_agents.write_report(step, content, out)
+            && !self.sub_agents.write_agent_result_and_forget(step, content, out)
         {
             write_result_output(step, content, out);
         }
@@ -289,8 +293,8 @@ impl CurrentRound {
 
 /// Writes the rest of a text that was written up to `at` and whose message is open.
 fn append_unshown_text(text: &str, at: usize, out: &mut Writer<'_>) {
-    if out.is_remembered_text(&text[..at]) {
-        out.append_cumulative_text(text);
+    if out.remembered_text_equals(&text[..at]) {
+        out.append_or_rewrite_cumulative_text(text);
     } else {
         out.append_text(&text[at..]);
     }
@@ -298,9 +302,9 @@ fn append_unshown_text(text: &str, at: usize, out: &mut Writer<'_>) {
 
 /// Writes the first `at` bytes, which were missed, by replacing the open text; as a notice if the
 /// text is not open.
-fn restore_missed_prefix(text: &str, at: usize, out: &mut Writer<'_>) {
-    if out.is_remembered_text(&text[at..]) {
-        out.append_cumulative_text(text);
+fn restore_prefix_or_write_notice(text: &str, at: usize, out: &mut Writer<'_>) {
+    if out.remembered_text_equals(&text[at..]) {
+        out.append_or_rewrite_cumulative_text(text);
         out.end_message();
     } else {
         let missed = &text[..at];
@@ -327,11 +331,11 @@ pub(super) fn block_text(raw: &RawValue) -> Cow<'_, str> {
 }
 
 /// Writes text of a `user` line as prompt, notice or interruption.
-fn write_user_text(line: &StreamLine<'_>, text: &str, out: &mut Writer<'_>) {
+fn write_prompt_notice_or_interruption(line: &StreamLine<'_>, text: &str, out: &mut Writer<'_>) {
     if line.parent.is_some() {
         // The prompt of a sub-agent is in the arguments of its call.
     } else if text.starts_with(INTERRUPTION_PREFIX) {
-        out.interrupt(Interruption::ReplyStopped);
+        out.end_text_as_interrupted(Interruption::ReplyStopped);
         out.append_notice(NoticeLevel::Warning, text);
     } else if line.is_synthetic.is_some_and(is_true) {
         out.append_notice(NoticeLevel::Info, text);

@@ -19,7 +19,7 @@ pub(crate) struct CallMatcher {
 
 impl CallMatcher {
     /// Records a line that ends an item; returns true if the same line came before.
-    pub(crate) fn check_repeated_end(&mut self, id: &str, line: &str) -> bool {
+    pub(crate) fn record_end_and_detect_repeat(&mut self, id: &str, line: &str) -> bool {
         if id.is_empty() {
             return false;
         }
@@ -32,13 +32,13 @@ impl CallMatcher {
     }
 
     /// Open step with the call's id; `None` without an id.
-    pub(crate) fn open_step_of_started(tool: ToolStart<'_>, out: &Writer<'_>) -> Option<StepId> {
+    pub(crate) fn find_open_step_by_id(tool: ToolStart<'_>, out: &Writer<'_>) -> Option<StepId> {
         if tool.call.is_empty() { None } else { out.find_open_tool(tool.call) }
     }
 
     /// Open step of a call that continues. Without an id it is the oldest open one with the same
     /// name and arguments.
-    pub(crate) fn open_step_of(
+    pub(crate) fn find_open_step_of_call(
         &self,
         tool: ToolStart<'_>,
         arguments: &str,
@@ -53,7 +53,12 @@ impl CallMatcher {
     }
 
     /// Records the step of a call without an id.
-    pub(crate) fn record_call(&mut self, tool: ToolStart<'_>, arguments: &str, step: StepId) {
+    pub(crate) fn record_call_without_id(
+        &mut self,
+        tool: ToolStart<'_>,
+        arguments: &str,
+        step: StepId,
+    ) {
         if tool.call.is_empty() {
             push_bounded(
                 &mut self.calls_without_id,

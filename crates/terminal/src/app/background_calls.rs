@@ -72,7 +72,7 @@ pub(super) struct ConversationId(u64);
 
 /// Spawns calls to the gateway and collects their results.
 #[derive(Debug)]
-pub(super) struct GatewayCalls {
+pub(super) struct BackgroundCalls {
     conversation: ConversationId,
     client: GatewayClient,
     result_sender: mpsc::Sender<GatewayResult>,
@@ -96,13 +96,13 @@ struct OutboxMessage {
     delivery: Delivery,
 }
 
-impl GatewayCalls {
-    pub(super) fn new(client: GatewayClient) -> GatewayCalls {
+impl BackgroundCalls {
+    pub(super) fn start(client: GatewayClient) -> BackgroundCalls {
         let (result_sender, results) = mpsc::channel(RESULTS_QUEUED_MAX);
         let (outbox, messages) = mpsc::channel(OUTBOX_MESSAGES_MAX);
-        tokio::spawn(run_outbox(client.clone(), messages, result_sender.clone()));
+        tokio::spawn(send_outbox_in_order(client.clone(), messages, result_sender.clone()));
         let image_permits = Arc::new(Semaphore::new(IMAGE_FETCHES_MAX));
-        GatewayCalls {
+        BackgroundCalls {
             conversation: ConversationId::default(),
             client,
             result_sender,
@@ -112,12 +112,12 @@ impl GatewayCalls {
         }
     }
 
-    pub(super) fn conversation(&self) -> ConversationId {
+    pub(super) fn conversation_id(&self) -> ConversationId {
         self.conversation
     }
 
     /// Later messages belong to a new conversation.
-    pub(super) fn start_new_conversation(&mut self) {
+    pub(super) fn advance_conversation_id(&mut self) {
         self.conversation.0 += 1;
     }
 
@@ -125,7 +125,7 @@ impl GatewayCalls {
         self.results.recv().await
     }
 
-    pub(super) fn send_message(
+    pub(super) fn push_to_outbox(
         &self,
         session: Option<&Session>,
         text: String,
@@ -147,7 +147,7 @@ impl GatewayCalls {
         });
     }
 
-    pub(super) fn cancel_run(&self, session: &str) {
+    pub(super) fn find_and_cancel_active_run(&self, session: &str) {
         let session = session.to_owned();
         self.spawn_call(move |client| async move {
             if let Some(run) = client.get_session(&session).await?.run {
@@ -194,12 +194,12 @@ impl GatewayCalls {
     }
 
     /// Fetches the agent's description; `then` makes the result of it.
-    pub(super) fn fetch_agent(&self, then: fn(AgentDescription) -> GatewayResult) {
+    pub(super) fn fetch_agent_description(&self, then: fn(AgentDescription) -> GatewayResult) {
         self.spawn_call(move |client| async move { client.get_agent().await.map(then) });
     }
 
     /// Writes `text` to a new file, on a blocking thread; the result is a notice.
-    pub(super) fn export_text(&self, path: PathBuf, text: String) {
+    pub(super) fn write_file_in_background(&self, path: PathBuf, text: String) {
         let result_sender = self.result_sender.clone();
         tokio::spawn(async move {
             let place = path.display().to_string();
@@ -213,7 +213,7 @@ impl GatewayCalls {
     }
 
     /// Fetches an image, saves it as a file and encodes it for the terminal.
-    pub(super) fn fetch_image(&self, session: &str, name: String, loader: ImageLoader) {
+    pub(super) fn fetch_and_save_image(&self, session: &str, name: String, loader: ImageLoader) {
         let (session, turns) = (session.to_owned(), Arc::clone(&self.image_permits));
         self.spawn_call(move |client| async move {
             let digest = name.rsplit(':').next().unwrap_or_default();
@@ -221,7 +221,7 @@ impl GatewayCalls {
                 let _turn = turns.acquire().await;
                 let download = || client.download_blob(&session, digest);
                 match retry_with_backoff(DownloadError::is_transient, download).await {
-                    Ok(bytes) => loader.save_and_render(digest.to_owned(), bytes).await,
+                    Ok(bytes) => loader.save_and_encode(digest.to_owned(), bytes).await,
                     Err(error) => FetchedImage::Failed(error.to_string()),
                 }
             };
@@ -244,7 +244,7 @@ impl GatewayCalls {
 }
 
 /// Sends outbox messages in order. The first of a conversation creates its session.
-async fn run_outbox(
+async fn send_outbox_in_order(
     client: GatewayClient,
     mut messages: mpsc::Receiver<OutboxMessage>,
     results: mpsc::Sender<GatewayResult>,
@@ -270,8 +270,8 @@ async fn run_outbox(
                 }
             },
         };
-        let message = new_message(text, delivery);
-        let sent = send_with_retry(&client, &session, &message).await;
+        let message = new_message_with_key(text, delivery);
+        let sent = send_message_with_retry(&client, &session, &message).await;
         let result = match sent {
             Ok(_) => client
                 .get_queue(&session)
@@ -283,13 +283,13 @@ async fn run_outbox(
     }
 }
 
-pub(super) fn new_message(text: String, delivery: Delivery) -> NewMessage {
+pub(super) fn new_message_with_key(text: String, delivery: Delivery) -> NewMessage {
     NewMessage { text, delivery, idempotency_key: new_idempotency_key() }
 }
 
 /// Sends a message, retrying, and returns the id of its run. The idempotency key makes the
 /// attempts one message.
-pub(super) async fn send_with_retry(
+pub(super) async fn send_message_with_retry(
     client: &GatewayClient,
     session: &str,
     message: &NewMessage,
@@ -298,7 +298,7 @@ pub(super) async fn send_with_retry(
 }
 
 pub(super) fn title_from_message(text: &str) -> String {
-    let line = crate::text::to_one_line(text.trim().lines().next().unwrap_or_default());
+    let line = crate::text::neutralise_to_one_line(text.trim().lines().next().unwrap_or_default());
     let short: String = line.chars().take(TITLE_CHARS_MAX).collect();
     if short.len() < line.len() { format!("{}…", short.trim_end()) } else { short }
 }

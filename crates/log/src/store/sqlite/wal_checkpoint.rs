@@ -49,10 +49,10 @@ fn is_wal_too_long(core: &StoreCore) -> bool {
 
 /// Checkpoints without blocking. Always returns false: the log keeps its length.
 fn checkpoint_passively(core: &StoreCore) -> Result<bool, StoreError> {
-    let _place = core.readers.acquire_unbounded();
+    let _place = core.readers.reserve_extra_slot();
     file::open_checkpointer(&core.path)
         .and_then(|connection| run_checkpoint_pragma(&connection, "PASSIVE"))
-        .map_err(|fault| core.record_fault(fault))?;
+        .map_err(|fault| core.stop_writes_on_disk_failure(fault))?;
     Ok(false)
 }
 
@@ -62,10 +62,10 @@ pub(super) fn truncate_wal(core: &StoreCore) -> Result<bool, StoreError> {
     checkpoint_passively(core)?;
     let writer = lock_ignoring_poison(&core.writer);
     core.signals.check_not_failed()?;
-    let _place = core.readers.acquire_unbounded();
+    let _place = core.readers.reserve_extra_slot();
     let result = file::open_checkpointer(&core.path)
         .and_then(|connection| run_checkpoint_pragma(&connection, "TRUNCATE"))
-        .map_err(|fault| core.record_fault(fault));
+        .map_err(|fault| core.stop_writes_on_disk_failure(fault));
     drop(writer);
     result
 }

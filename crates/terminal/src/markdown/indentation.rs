@@ -6,7 +6,7 @@ const TAB: usize = 4;
 
 /// Returns `line` from `from` on, without its first columns of white space, at most `columns` of
 /// them.
-pub(super) fn without_columns(line: &str, from: Position, columns: usize) -> String {
+pub(super) fn strip_indent_columns(line: &str, from: Position, columns: usize) -> String {
     let Position { mut bytes, mut column, mut spare } = from;
     let mut left = columns;
     while left > 0 {

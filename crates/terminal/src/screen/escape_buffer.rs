@@ -19,7 +19,7 @@ pub(super) struct CursorPosition {
 
 /// Buffers output for one frame.
 #[derive(Debug)]
-pub(super) struct EscapeWriter {
+pub(super) struct EscapeBuffer {
     pub(super) out: String,
     /// `None` if unknown, as after a resize.
     position: Option<CursorPosition>,
@@ -29,9 +29,9 @@ pub(super) struct EscapeWriter {
     cols: usize,
 }
 
-impl EscapeWriter {
-    pub(super) fn new(palette: Palette, cols: usize) -> EscapeWriter {
-        EscapeWriter {
+impl EscapeBuffer {
+    pub(super) fn new(palette: Palette, cols: usize) -> EscapeBuffer {
+        EscapeBuffer {
             out: String::new(),
             position: None,
             style: Style::PLAIN,
@@ -43,7 +43,7 @@ impl EscapeWriter {
 
     /// Writes the row's OSC 133 mark at the start of screen row `at`.
     pub(super) fn write_semantic_mark(&mut self, row: &Row, at: usize) {
-        let letter = match row.mark() {
+        let letter = match row.semantic_mark() {
             None => return,
             Some(SemanticMark::Prompt) => 'A',
             Some(SemanticMark::Output) => 'C',
@@ -57,7 +57,7 @@ impl EscapeWriter {
         self.position
     }
 
-    pub(super) fn set_cols(&mut self, cols: usize) {
+    pub(super) fn set_cols_and_forget_position(&mut self, cols: usize) {
         self.cols = cols;
         self.position = None;
     }

@@ -1,0 +1,140 @@
+//! State of the open reasoning step: started at its first visible text, from a tag or a separate
+//! field.
+
+use crate::event::{Event, MarkupClass, ReasoningOrigin, StepId};
+use crate::filter::Filter;
+use crate::limits::LEADING_BLANK_BYTES_MAX;
+
+use super::{EndedPart, EventEmitter, RunState};
+
+/// State of the current reasoning step.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum ReasoningState {
+    None,
+    /// Announced, but empty or blank so far.
+    Blank {
+        origin: ReasoningOrigin,
+        text: String,
+    },
+    Open {
+        step: StepId,
+        origin: ReasoningOrigin,
+    },
+}
+
+impl RunState {
+    /// True if the current reasoning came from a tag in the text.
+    pub(super) fn is_reasoning_from_tag(&self) -> bool {
+        matches!(
+            self.reasoning_state,
+            ReasoningState::Blank { origin: ReasoningOrigin::Tag, .. }
+                | ReasoningState::Open { origin: ReasoningOrigin::Tag, .. }
+        )
+    }
+
+    /// Appends reasoning text from inside a tag.
+    pub(super) fn append_tag_reasoning(&mut self, text: &str, out: &mut EventEmitter<'_>) {
+        if matches!(self.reasoning_state, ReasoningState::None) {
+            self.reasoning_state =
+                ReasoningState::Blank { origin: ReasoningOrigin::Tag, text: String::new() };
+        }
+        self.append_reasoning_text(text, out);
+    }
+
+    /// Appends reasoning from a separate field or block; ends the message unless it is blank.
+    pub(super) fn append_native_reasoning(
+        &mut self,
+        text: &str,
+        origin: ReasoningOrigin,
+        filter: &mut Filter,
+        out: &mut EventEmitter<'_>,
+    ) {
+        if text.is_empty() {
+            return;
+        }
+        self.ensure_round_for_new_output(filter, out);
+        if self.should_drop_late_text() {
+            return RunState::trace_late_text(text, out);
+        }
+        self.trace_first_token(out);
+        if matches!(self.reasoning_state, ReasoningState::None) || self.is_reasoning_from_tag() {
+            if text.chars().all(char::is_whitespace) {
+                self.close_reasoning_and_defer_end(out);
+                self.reasoning_state = ReasoningState::Blank { origin, text: text.to_owned() };
+                return;
+            }
+            self.close_message_and_defer_end(filter, out);
+            self.ensure_round_for_new_output(filter, out);
+            self.reasoning_state = ReasoningState::Blank { origin, text: String::new() };
+        } else if matches!(self.reasoning_state, ReasoningState::Blank { .. })
+            && !text.chars().all(char::is_whitespace)
+        {
+            let held = std::mem::replace(&mut self.reasoning_state, ReasoningState::None);
+            self.close_message_and_defer_end(filter, out);
+            self.ensure_round_for_new_output(filter, out);
+            self.reasoning_state = held;
+        }
+        self.append_reasoning_text(text, out);
+    }
+
+    /// Appends text to the current reasoning; starts its step at the first non-blank character.
+    fn append_reasoning_text(&mut self, text: &str, out: &mut EventEmitter<'_>) {
+        if let ReasoningState::Blank { origin, text: blank } = &mut self.reasoning_state {
+            let origin = *origin;
+            let Some(first) = text.find(|char: char| !char.is_whitespace()) else {
+                if blank.len() + text.len() <= LEADING_BLANK_BYTES_MAX {
+                    blank.push_str(text);
+                }
+                return;
+            };
+            let blank = std::mem::take(blank);
+            let step = self.start_reasoning_step(origin, out);
+            // White space between a tag and its reasoning belongs to the tag.
+            let (layout, text) = if origin == ReasoningOrigin::Tag {
+                (blank + &text[..first], &text[first..])
+            } else {
+                if !blank.is_empty() {
+                    out.emit_after_deferred_ends(Event::ReasoningAppended {
+                        step,
+                        text: blank.into(),
+                    });
+                }
+                (String::new(), text)
+            };
+            if !layout.is_empty() {
+                out.emit_hidden_markup(MarkupClass::Blank, &layout);
+            }
+            out.emit_after_deferred_ends(Event::ReasoningAppended { step, text: text.into() });
+        } else if let ReasoningState::Open { step, .. } = self.reasoning_state {
+            out.emit_after_deferred_ends(Event::ReasoningAppended { step, text: text.into() });
+        }
+    }
+
+    /// Starts a reasoning step.
+    pub(super) fn start_reasoning_step(
+        &mut self,
+        origin: ReasoningOrigin,
+        out: &mut EventEmitter<'_>,
+    ) -> StepId {
+        let step = StepId(self.step_count);
+        self.step_count += 1;
+        out.emit_after_deferred_ends(Event::ReasoningStarted {
+            step,
+            round: self.current_or_last_round_number(),
+            origin,
+        });
+        self.reasoning_state = ReasoningState::Open { step, origin };
+        step
+    }
+
+    /// Ends the current reasoning and defers the end of its step.
+    pub(super) fn close_reasoning_and_defer_end(&mut self, out: &mut EventEmitter<'_>) {
+        match std::mem::replace(&mut self.reasoning_state, ReasoningState::None) {
+            ReasoningState::Blank { origin: ReasoningOrigin::Tag, text } if !text.is_empty() => {
+                out.emit_hidden_markup(MarkupClass::Blank, &text);
+            }
+            ReasoningState::None | ReasoningState::Blank { .. } => {}
+            ReasoningState::Open { step, .. } => out.defer_end(EndedPart::Reasoning(step)),
+        }
+    }
+}

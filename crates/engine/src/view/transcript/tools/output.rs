@@ -1,0 +1,164 @@
+//! Output of tools: text and images, and the calls of sub-agents inside them, up to a limit.
+
+use std::borrow::Cow;
+
+use crate::event::{Image, ImageOwner, Record, StepId};
+use crate::view::image_ref::ImageRef;
+use crate::view::item::{Item, ItemKey, ItemKind, step_item_id};
+use crate::view::patch::Patch;
+
+use super::super::settling::TextGrowth;
+use super::super::{Attachment, ItemOwner, Transcript};
+use super::{ArgumentsState, CallDisplay};
+
+impl Transcript {
+    /// Writes a sub-agent's call into its tool's item, once.
+    pub(super) fn emit_sub_agent_call<'r>(
+        &mut self,
+        step: StepId,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
+        let tools = &mut self.active_run.tools;
+        let Some(inner) = tools.sub_agent_calls.get_mut(&step) else { return };
+        let is_told =
+            std::mem::replace(&mut inner.call_display, CallDisplay::Shown) == CallDisplay::Shown;
+        if is_told || !tools.open.contains_key(&inner.root) {
+            return;
+        }
+        let name = inner.item.name.as_deref().unwrap_or_default();
+        let text = match inner.item.arguments.as_deref() {
+            None | Some("") => format!("* {name}\n"),
+            Some(arguments) => format!("* {name} {arguments}\n"),
+        };
+        self.append_output(step, Cow::Owned(text), record, out);
+    }
+
+    /// Appends output of a tool, or of a call inside it, up to the limit.
+    pub(super) fn append_output<'r>(
+        &mut self,
+        step: StepId,
+        text: Cow<'r, str>,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
+        if text.is_empty() {
+            return;
+        }
+        let Some((root, key)) = self.ensure_output_item(step, record, out) else { return };
+        let Some(tool) = self.active_run.tools.open.get_mut(&root) else { return };
+        let apart = tool.last_output_step != step && tool.is_mid_line;
+        tool.last_output_step = step;
+        tool.is_mid_line = !text.ends_with('\n');
+        let text = tool.output_limit.clip_cow(text);
+        if text.is_empty() {
+            return;
+        }
+        for text in apart.then_some(Cow::Borrowed("\n")).into_iter().chain([text]) {
+            if let Some(item) = tool.item.as_mut().filter(|_| key == tool.key) {
+                item.text.to_mut().push_str(&text);
+            }
+            self.settling.count_appended_text(key, &text);
+            out(Patch::Append { key, text });
+        }
+    }
+
+    /// Returns the tool and item that output of `step` goes to; puts an item if one is missing.
+    fn ensure_output_item<'r>(
+        &mut self,
+        step: StepId,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) -> Option<(StepId, ItemKey)> {
+        if self.active_run.withdrawn.contains(&ItemOwner::Step(step)) {
+            return None;
+        }
+        let tools = &mut self.active_run.tools;
+        let mut root = step;
+        if let Some(inner) = tools.sub_agent_calls.get(&step) {
+            root = inner.root;
+            if !tools.open.contains_key(&root) {
+                // The enclosing tool has ended: the call gets a separate item.
+                root = step;
+                let inner = tools.sub_agent_calls.remove(&step)?;
+                self.put_and_track_tool(step, inner.item, out);
+            }
+        }
+        let tool = self.active_run.tools.open.get_mut(&root)?;
+        if tool.item.as_ref().is_some_and(|item| item.text.is_empty()) {
+            tool.put_again_if_stale(out);
+        }
+        if !tool.is_action() {
+            if tool.arguments_state == ArgumentsState::Complete {
+                tool.item = None;
+            }
+            return Some((root, tool.key));
+        }
+        if let Some(key) = tool.result_key {
+            return Some((root, key));
+        }
+        let mut item =
+            Item::new(ItemKind::Action, &*record.run, format!("{}r", step_item_id(root)));
+        item.at_ms = record.at_ms;
+        item.sort = Some("result".into());
+        item.name = Some(tool.name.clone().into());
+        let key = self.put_item(Some(ItemOwner::Step(root)), item, TextGrowth::AppendOnly, out);
+        self.active_run.tools.open.get_mut(&root)?.result_key = Some(key);
+        Some((root, key))
+    }
+
+    /// Attaches an image to its message or tool; puts an item if one is missing.
+    pub(in crate::view::transcript) fn ensure_item_and_attach_image<'r>(
+        &mut self,
+        owner: ImageOwner,
+        image: &'r Image<'_>,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
+        let image = ImageRef::from_image(image);
+        let step = match owner {
+            ImageOwner::Step(step) => step,
+            ImageOwner::Message(message) => {
+                self.ensure_message_item(message, record, out);
+                return self.attach_or_put_notice(
+                    ItemOwner::Message(message),
+                    Attachment::Image(image),
+                    record,
+                    out,
+                );
+            }
+        };
+        match self.ensure_output_item(step, record, out) {
+            Some((root, key)) => {
+                let tool = self.active_run.tools.open.get_mut(&root);
+                let kept = tool.filter(|tool| tool.key == key).and_then(|tool| tool.item.as_mut());
+                if let Some(item) = kept {
+                    item.images.push(image.clone().into_owned());
+                }
+                out(Patch::Attach { key, image });
+            }
+            None => {
+                self.attach_or_put_notice(
+                    ItemOwner::Step(step),
+                    Attachment::Image(image),
+                    record,
+                    out,
+                );
+            }
+        }
+    }
+
+    /// Appends a note about output beyond the limit.
+    pub(super) fn append_omitted_note<'r>(
+        &mut self,
+        step: StepId,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
+        let Some(tool) = self.active_run.tools.open.get(&step) else { return };
+        let Some(note) = tool.output_limit.omitted_note() else { return };
+        let key = tool.result_key.unwrap_or(tool.key);
+        let text = format!("\n{note}");
+        self.settling.count_appended_text(key, &text);
+        out(Patch::Append { key, text: Cow::Owned(text) });
+    }
+}
