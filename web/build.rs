@@ -33,7 +33,7 @@ fn main() {
         install_packages_if_changed(&here)?;
         build_site(&here, &dist)
     });
-    let listed = built.and_then(|()| generate_file_list(&dist)).and_then(|files| {
+    let listed = built.and_then(|()| format_file_list_as_rust(&dist)).and_then(|files| {
         fs::write(out.join("files.rs"), files).map_err(|error| format!("cannot write: {error}"))
     });
     if let Err(problem) = listed {
@@ -119,7 +119,7 @@ fn run_npm(here: &Path, args: &[&str]) -> Result<(), String> {
 }
 
 /// Generates a Rust array of the files in `dist`; `X.gz` and `X.br` are compressed forms of `X`.
-fn generate_file_list(dist: &Path) -> Result<String, String> {
+fn format_file_list_as_rust(dist: &Path) -> Result<String, String> {
     let mut found = Vec::new();
     collect_files(dist, &mut found).map_err(|error| format!("{}: {error}", dist.display()))?;
     found.sort();

@@ -104,12 +104,12 @@ fn main() -> std::io::Result<()> {
                 Job::Nothing => 0,
                 Job::Floor => floor::count_payloads_and_text(provider, &stream).0,
                 Job::Ingest => ingest::ingest_stream(provider, &stream).events,
-                Job::Log => views::collect_records_once(&stream),
-                Job::Latest => views::encode_view_once(ViewName::Latest, &stream),
-                Job::Steps => views::encode_view_once(ViewName::Steps, &stream),
-                Job::Bubbles => views::encode_view_once(ViewName::Bubbles, &stream),
-                Job::Transcript => views::encode_view_once(ViewName::Transcript, &stream),
-                Job::Sentences => views::encode_view_once(ViewName::Sentences, &stream),
+                Job::Log => views::ingest_and_count_records(&stream),
+                Job::Latest => views::ingest_and_encode_view(ViewName::Latest, &stream),
+                Job::Steps => views::ingest_and_encode_view(ViewName::Steps, &stream),
+                Job::Bubbles => views::ingest_and_encode_view(ViewName::Bubbles, &stream),
+                Job::Transcript => views::ingest_and_encode_view(ViewName::Transcript, &stream),
+                Job::Sentences => views::ingest_and_encode_view(ViewName::Sentences, &stream),
             };
             println!("{events} events");
             Ok(())

@@ -137,7 +137,7 @@ impl StreamWriter {
     }
 
     /// Writes one SSE event of the Responses or Anthropic format.
-    fn write_event(&mut self, name: &str, rest: &str) {
+    fn write_named_sse_event(&mut self, name: &str, rest: &str) {
         let number = match self.provider {
             Provider::Responses => format!(r#","sequence_number":{}"#, self.next_sequence_number),
             Provider::Chat | Provider::Anthropic => String::new(),
@@ -150,81 +150,86 @@ impl StreamWriter {
         match delta {
             StreamPart::Start => {
                 let response = format!(r#","response":{{{RESPONSE},"status":"in_progress"}}"#);
-                self.write_event("response.created", &response);
-                self.write_item_added(0, "rs", r#""type":"reasoning","summary":[]"#);
+                self.write_named_sse_event("response.created", &response);
+                self.write_responses_item_added(0, "rs", r#""type":"reasoning","summary":[]"#);
                 let part = r#""summary_index":0,"part":{"type":"summary_text","text":""}"#;
-                self.write_part_added("response.reasoning_summary_part.added", 0, "rs", part);
+                self.write_responses_part_added(
+                    "response.reasoning_summary_part.added",
+                    0,
+                    "rs",
+                    part,
+                );
             }
             StreamPart::Reasoning(text) => {
-                self.write_delta("response.reasoning_summary_text.delta", 0, "rs", text);
+                self.write_responses_delta("response.reasoning_summary_text.delta", 0, "rs", text);
             }
             StreamPart::TextStart => {
-                self.write_item_done(0, "rs", r#""type":"reasoning","summary":[]"#);
+                self.write_responses_item_done(0, "rs", r#""type":"reasoning","summary":[]"#);
                 let body =
                     r#""type":"message","status":"in_progress","role":"assistant","content":[]"#;
-                self.write_item_added(1, "msg", body);
+                self.write_responses_item_added(1, "msg", body);
                 let part =
                     r#""content_index":0,"part":{"type":"output_text","text":"","annotations":[]}"#;
-                self.write_part_added("response.content_part.added", 1, "msg", part);
+                self.write_responses_part_added("response.content_part.added", 1, "msg", part);
             }
             StreamPart::Text(text) => {
-                self.write_delta("response.output_text.delta", 1, "msg", text);
+                self.write_responses_delta("response.output_text.delta", 1, "msg", text);
             }
             StreamPart::ToolStart => {
                 let body =
                     r#""type":"message","status":"completed","role":"assistant","content":[]"#;
-                self.write_item_done(1, "msg", body);
+                self.write_responses_item_done(1, "msg", body);
                 let body = r#""type":"function_call","call_id":"call_1","name":"sum","arguments":"","status":"in_progress""#;
-                self.write_item_added(2, "fc", body);
+                self.write_responses_item_added(2, "fc", body);
             }
             StreamPart::Arguments(text) => {
-                self.write_delta("response.function_call_arguments.delta", 2, "fc", text);
+                self.write_responses_delta("response.function_call_arguments.delta", 2, "fc", text);
             }
             StreamPart::End => {
                 let body = r#""type":"function_call","call_id":"call_1","name":"sum","arguments":"{}","status":"completed""#;
-                self.write_item_done(2, "fc", body);
+                self.write_responses_item_done(2, "fc", body);
                 let usage = r#""usage":{"input_tokens":1,"output_tokens":9}"#;
                 let response =
                     format!(r#","response":{{{RESPONSE},"status":"completed",{usage}}}"#);
-                self.write_event("response.completed", &response);
+                self.write_named_sse_event("response.completed", &response);
             }
         }
     }
 
-    fn write_item_added(&mut self, index: u32, item: &str, body: &str) {
-        self.write_item("response.output_item.added", index, item, body);
+    fn write_responses_item_added(&mut self, index: u32, item: &str, body: &str) {
+        self.write_responses_item("response.output_item.added", index, item, body);
     }
 
-    fn write_item_done(&mut self, index: u32, item: &str, body: &str) {
-        self.write_item("response.output_item.done", index, item, body);
+    fn write_responses_item_done(&mut self, index: u32, item: &str, body: &str) {
+        self.write_responses_item("response.output_item.done", index, item, body);
     }
 
-    fn write_item(&mut self, event: &str, index: u32, item: &str, body: &str) {
+    fn write_responses_item(&mut self, event: &str, index: u32, item: &str, body: &str) {
         let rest =
             format!(r#","output_index":{index},"item":{{"id":"{item}{ITEM_ID_TAIL}",{body}}}"#);
-        self.write_event(event, &rest);
+        self.write_named_sse_event(event, &rest);
     }
 
-    fn write_part_added(&mut self, event: &str, index: u32, item: &str, part: &str) {
+    fn write_responses_part_added(&mut self, event: &str, index: u32, item: &str, part: &str) {
         let rest = format!(r#","item_id":"{item}{ITEM_ID_TAIL}","output_index":{index},{part}"#);
-        self.write_event(event, &rest);
+        self.write_named_sse_event(event, &rest);
     }
 
-    fn write_delta(&mut self, event: &str, index: u32, item: &str, text: &str) {
+    fn write_responses_delta(&mut self, event: &str, index: u32, item: &str, text: &str) {
         let rest = format!(
             r#","item_id":"{item}{ITEM_ID_TAIL}","output_index":{index},"content_index":0,"summary_index":0,"delta":{},"logprobs":[],"obfuscation":"aZ3k9""#,
             json_string(text)
         );
-        self.write_event(event, &rest);
+        self.write_named_sse_event(event, &rest);
     }
 
     fn write_anthropic_part(&mut self, delta: &StreamPart<'_>) {
         match delta {
             StreamPart::Start => {
-                self.write_event("message_start", r#","message":{"id":"msg_1","type":"message","role":"assistant","model":"pond-large","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}"#);
-                self.write_event("content_block_start", r#","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}"#);
+                self.write_named_sse_event("message_start", r#","message":{"id":"msg_1","type":"message","role":"assistant","model":"pond-large","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}"#);
+                self.write_named_sse_event("content_block_start", r#","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}"#);
             }
-            StreamPart::Reasoning(text) => self.write_event(
+            StreamPart::Reasoning(text) => self.write_named_sse_event(
                 "content_block_delta",
                 &format!(
                     r#","index":0,"delta":{{"type":"thinking_delta","thinking":{}}}"#,
@@ -232,13 +237,13 @@ impl StreamWriter {
                 ),
             ),
             StreamPart::TextStart => {
-                self.write_event("content_block_stop", r#","index":0"#);
-                self.write_event(
+                self.write_named_sse_event("content_block_stop", r#","index":0"#);
+                self.write_named_sse_event(
                     "content_block_start",
                     r#","index":1,"content_block":{"type":"text","text":""}"#,
                 );
             }
-            StreamPart::Text(text) => self.write_event(
+            StreamPart::Text(text) => self.write_named_sse_event(
                 "content_block_delta",
                 &format!(
                     r#","index":1,"delta":{{"type":"text_delta","text":{}}}"#,
@@ -246,10 +251,10 @@ impl StreamWriter {
                 ),
             ),
             StreamPart::ToolStart => {
-                self.write_event("content_block_stop", r#","index":1"#);
-                self.write_event("content_block_start", r#","index":2,"content_block":{"type":"tool_use","id":"toolu_1","name":"sum","input":{}}"#);
+                self.write_named_sse_event("content_block_stop", r#","index":1"#);
+                self.write_named_sse_event("content_block_start", r#","index":2,"content_block":{"type":"tool_use","id":"toolu_1","name":"sum","input":{}}"#);
             }
-            StreamPart::Arguments(text) => self.write_event(
+            StreamPart::Arguments(text) => self.write_named_sse_event(
                 "content_block_delta",
                 &format!(
                     r#","index":2,"delta":{{"type":"input_json_delta","partial_json":{}}}"#,
@@ -257,9 +262,9 @@ impl StreamWriter {
                 ),
             ),
             StreamPart::End => {
-                self.write_event("content_block_stop", r#","index":2"#);
-                self.write_event("message_delta", r#","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":9}"#);
-                self.write_event("message_stop", "");
+                self.write_named_sse_event("content_block_stop", r#","index":2"#);
+                self.write_named_sse_event("message_delta", r#","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":9}"#);
+                self.write_named_sse_event("message_stop", "");
             }
         }
     }

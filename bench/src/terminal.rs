@@ -200,9 +200,9 @@ fn measure_and_print_key_latency(gateway: &TestGateway) -> io::Result<()> {
         // Far enough apart not to be taken for a paste.
         std::thread::sleep(Duration::from_millis(60));
         let letter = char::from(b'a' + u8::try_from(n % 26).unwrap_or_default());
-        let written: String = format!("{}{letter}", chat.typed_text());
+        let written: String = format!("{}{letter}", chat.text_typed_so_far());
         let began = Instant::now();
-        chat.press_and_wait(&letter.to_string(), &written)?;
+        chat.press_keys_and_await_prompt(&letter.to_string(), &written)?;
         times.push(began.elapsed());
     }
     let (half, most) = median_and_p99_ms(times);
@@ -259,7 +259,7 @@ fn measure_and_print_startup(gateway: &TestGateway) -> io::Result<()> {
     let mut times = Vec::new();
     for _ in 0..5 {
         let began = Instant::now();
-        let mut chat = TerminalChat::spawn_standalone(&own)?;
+        let mut chat = TerminalChat::spawn_with_embedded_gateway(&own)?;
         chat.wait_for_text("Write a message")?;
         times.push(began.elapsed().as_millis());
     }

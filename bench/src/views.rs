@@ -75,7 +75,7 @@ fn stream_kind(view: ViewName, format: FrameFormat, content: ContentMode) -> Str
 }
 
 /// Ingests the stream and encodes one view once, for a profiler. Returns the number of events.
-pub(crate) fn encode_view_once(view: ViewName, stream: &[u8]) -> usize {
+pub(crate) fn ingest_and_encode_view(view: ViewName, stream: &[u8]) -> usize {
     let records = collect_records(stream).records;
     encode_and_count_bytes(
         stream_kind(view, FrameFormat::Patch, ContentMode::Delta),
@@ -86,7 +86,7 @@ pub(crate) fn encode_view_once(view: ViewName, stream: &[u8]) -> usize {
 }
 
 /// Ingests the stream once, without a view. Returns the number of events.
-pub(crate) fn collect_records_once(stream: &[u8]) -> usize {
+pub(crate) fn ingest_and_count_records(stream: &[u8]) -> usize {
     collect_records(stream).records.len()
 }
 

@@ -31,7 +31,7 @@ fn split_text<'t>(
     for piece in pieces {
         filter.push(piece, &mut out);
     }
-    filter.end_message(&mut out);
+    filter.end_message_keeping_open_tag(&mut out);
     assert_eq!(filter.held_bytes(), 0);
     split
 }

@@ -67,7 +67,7 @@ fn call_writer(out: &mut Writer<'_>, what: u8, which: u8, by_character: bool) {
         0..=6 => out.append_text(text),
         7 => out.append_or_rewrite_cumulative_text(text),
         8 => out.append_reasoning(text, ReasoningOrigin::Native),
-        9 => out.end_reasoning(),
+        9 => out.close_reasoning_and_defer_end(),
         10 => out.append_redacted_reasoning(),
         11 => {
             out.start_tool(ToolStart::client_function(text, "tool"));
@@ -80,19 +80,19 @@ fn call_writer(out: &mut Writer<'_>, what: u8, which: u8, by_character: bool) {
         17 => out.start_round_or_end_run(Some("model"), Some(text)),
         18 => out.end_round(Some(StopReason::Tools)),
         19 => {
-            out.report_completed(if which % 2 == 0 { StopReason::End } else { StopReason::Length })
+            out.report_completed_unless_failed(if which % 2 == 0 { StopReason::End } else { StopReason::Length })
         }
         20 => out.report_failed_and_end_text(FailureReason::Error, text),
-        21 => out.end_message_and_set_phase((which % 2 == 0).then_some(MessagePhase::Final)),
-        22 => out.end_message(),
+        21 => out.close_message_and_set_next_phase((which % 2 == 0).then_some(MessagePhase::Final)),
+        22 => out.close_message_and_defer_end(),
         23 => out.declare_or_append_final_text(text),
-        24 => out.withdraw_and_end_round(),
-        25 => out.open_simple_ask(&which.to_string(), AskKind::Tool, text, Vec::new(), None),
+        24 => out.withdraw_whole_round_and_end_it(),
+        25 => out.open_simple_ask_unless_open(&which.to_string(), AskKind::Tool, text, Vec::new(), None),
         26 => out.resolve_ask(&which.to_string(), text, AnsweredBy::Person),
         _ => {
             out.append_notice(NoticeLevel::Info, text);
             out.update_or_emit_round_usage(Usage::default());
-            out.append_prompt(text);
+            out.append_prompt_or_end_run(text);
         }
     }
 }

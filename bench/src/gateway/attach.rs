@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tokio::io::AsyncReadExt;
 
-use super::load::{RunUpload, open_stream};
+use super::load::{RunUpload, connect_and_request_stream};
 use super::process::ServerProcess;
 use super::quantile;
 use super::server::ServerKind;
@@ -21,12 +21,12 @@ pub(super) async fn run_attach_bench(repeats: usize) -> io::Result<()> {
         writing.send_delta(&format!("word {n} ")).await?;
     }
     writing.send_delta("the last one").await?;
-    writing.finish().await?;
+    writing.end_body_and_await_any_response().await?;
     let mut taken = Vec::new();
     let target = server.stream_path(ServerKind::Gateway);
     for _ in 0..repeats {
         let begun = Instant::now();
-        let mut stream = open_stream(&server, &target).await?;
+        let mut stream = connect_and_request_stream(&server, &target).await?;
         let mut buffer = Vec::with_capacity(1 << 20);
         while memchr::memmem::find(&buffer, b"{\"ended\"").is_none() {
             let had = buffer.len();

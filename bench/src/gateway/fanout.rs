@@ -7,7 +7,9 @@ use std::time::Duration;
 use tokio::task::LocalSet;
 use tokio::time::MissedTickBehavior;
 
-use super::load::{RunUpload, format_stamp, now_ns, open_stream, start_readers_and_wait};
+use super::load::{
+    RunUpload, connect_and_request_stream, format_stamp, now_ns, start_readers_and_await_data,
+};
 use super::process::ServerProcess;
 use super::quantile;
 use super::server::ServerKind;
@@ -139,10 +141,10 @@ async fn measure_fanout(load: FanoutLoad) -> io::Result<FanoutResult> {
             }
         });
     }
-    let seen = start_readers_and_wait(&server, &server.stream_path(kind), readers).await?;
+    let seen = start_readers_and_await_data(&server, &server.stream_path(kind), readers).await?;
     let mut ignored = Vec::new();
     for _ in 0..ignorers {
-        ignored.push(open_stream(&server, &server.stream_path(kind)).await?);
+        ignored.push(connect_and_request_stream(&server, &server.stream_path(kind)).await?);
     }
     tokio::time::sleep(Duration::from_secs(2)).await;
     seen.borrow_mut().is_counting = true;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::task::LocalSet;
 
-use super::load::{RunUpload, format_stamp, now_ns, start_readers_and_wait};
+use super::load::{RunUpload, format_stamp, now_ns, start_readers_and_await_data};
 use super::process::ServerProcess;
 use super::server::ServerKind;
 
@@ -29,7 +29,7 @@ async fn measure_and_print_idle_memory(kind: ServerKind, readers: usize) -> io::
         writing = Some(begun);
     }
     let before = server.resident_kib();
-    let seen = start_readers_and_wait(&server, &server.stream_path(kind), readers).await?;
+    let seen = start_readers_and_await_data(&server, &server.stream_path(kind), readers).await?;
     let grown = server.resident_kib() - before;
     seen.borrow_mut().is_counting = true;
     if let Some(writing) = &mut writing {

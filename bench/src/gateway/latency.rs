@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::task::LocalSet;
 
-use super::load::{RunUpload, format_stamp, now_ns, start_readers_and_wait};
+use super::load::{RunUpload, format_stamp, now_ns, start_readers_and_await_data};
 use super::process::ServerProcess;
 use super::quantile;
 use super::server::ServerKind;
@@ -19,7 +19,8 @@ async fn measure_and_print_latency(deltas: u64) -> io::Result<()> {
     let server = ServerProcess::start(ServerKind::Gateway, 0, folder.path(), 0)?;
     let mut writing = RunUpload::start(&server).await?;
     writing.send_delta(&format_stamp(0, now_ns())).await?;
-    let seen = start_readers_and_wait(&server, &server.stream_path(ServerKind::Gateway), 1).await?;
+    let seen =
+        start_readers_and_await_data(&server, &server.stream_path(ServerKind::Gateway), 1).await?;
     seen.borrow_mut().is_counting = true;
     for n in 1..=deltas {
         tokio::time::sleep(Duration::from_millis(50)).await;

@@ -37,7 +37,10 @@ pub(super) struct ReaderStats {
 pub(super) type SharedStats = Rc<RefCell<ReaderStats>>;
 
 /// Opens a stream over TCP.
-pub(super) async fn open_stream(server: &ServerProcess, target: &str) -> io::Result<TcpStream> {
+pub(super) async fn connect_and_request_stream(
+    server: &ServerProcess,
+    target: &str,
+) -> io::Result<TcpStream> {
     let mut stream = TcpStream::connect(&server.address).await?;
     stream.set_nodelay(true)?;
     let head = format!(
@@ -49,7 +52,7 @@ pub(super) async fn open_stream(server: &ServerProcess, target: &str) -> io::Res
 }
 
 /// Reads a stream to its end and counts its stamps.
-pub(super) async fn read_stream_and_count_stamps(mut stream: TcpStream, seen: SharedStats) {
+pub(super) async fn read_stream_into_stats(mut stream: TcpStream, seen: SharedStats) {
     let mut buffer = Vec::with_capacity(4096);
     let (mut last, mut first) = (None, true);
     while matches!(stream.read_buf(&mut buffer).await, Ok(len) if 0 < len) {
@@ -91,15 +94,15 @@ fn for_each_stamp(buffer: &[u8], mut call: impl FnMut(u64, u64)) -> usize {
 }
 
 /// Starts readers and waits until each has received something.
-pub(super) async fn start_readers_and_wait(
+pub(super) async fn start_readers_and_await_data(
     server: &ServerProcess,
     target: &str,
     readers: usize,
 ) -> io::Result<SharedStats> {
     let seen = SharedStats::default();
     for _ in 0..readers {
-        let stream = open_stream(server, target).await?;
-        tokio::task::spawn_local(read_stream_and_count_stamps(stream, Rc::clone(&seen)));
+        let stream = connect_and_request_stream(server, target).await?;
+        tokio::task::spawn_local(read_stream_into_stats(stream, Rc::clone(&seen)));
     }
     while seen.borrow().connected < readers {
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -150,7 +153,7 @@ impl RunUpload {
     }
 
     /// Ends the body and waits for the response.
-    pub(super) async fn finish(mut self) -> io::Result<()> {
+    pub(super) async fn end_body_and_await_any_response(mut self) -> io::Result<()> {
         self.stream.write_all(b"0\r\n\r\n").await?;
         let mut answer = [0; 1024];
         self.stream.read(&mut answer).await.map(|_| ())

@@ -101,7 +101,8 @@ async fn serve_gateway(
     let store = Arc::new(store);
     let address = listener.local_addr()?;
     let allowed = OriginPolicy::new(address.port(), Scheme::Http, &[], &[]);
-    let opened = Gateway::open(Arc::clone(&store), allowed, Scheme::Http, None).await;
+    let opened =
+        Gateway::open_and_recover_runs(Arc::clone(&store), allowed, Scheme::Http, None).await;
     let mut gateway = opened.map_err(io::Error::other)?;
     let ready = begun.elapsed();
     if let Some(window) = window {
@@ -114,7 +115,13 @@ async fn serve_gateway(
     let (_, token) = gateway.issue_token(owner, "bench").await.map_err(io::Error::other)?;
     let session = gateway.create_session(owner, "").await.map_err(io::Error::other)?;
     println!("{address} {} {} {}", token.reveal(), session.id, ready.as_micros());
-    millpond_gateway::serve::serve(Arc::new(gateway), listener, None, std::future::pending()).await
+    millpond_gateway::serve::serve_and_shut_down(
+        Arc::new(gateway),
+        listener,
+        None,
+        std::future::pending(),
+    )
+    .await
 }
 
 /// Stores a session with 20 records.

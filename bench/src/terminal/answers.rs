@@ -56,7 +56,7 @@ impl AnswerKind {
 
     /// Generates an answer of about `count` tokens.
     pub(super) fn make_text(self, count: usize) -> String {
-        let mut next = seeded_picker();
+        let mut next = fixed_seed_number_picker();
         let mut text = String::new();
         let mut line = 0;
         while split_tokens(&text).len() < count {
@@ -113,7 +113,7 @@ impl AnswerKind {
 }
 
 /// Deterministic pseudo-random number generator.
-fn seeded_picker() -> impl FnMut(usize) -> usize {
+fn fixed_seed_number_picker() -> impl FnMut(usize) -> usize {
     let mut state = 7_u64;
     move |below| {
         state =

@@ -146,7 +146,9 @@ impl<'a> TerminalChat<'a> {
     }
 
     /// Starts a chat with an embedded gateway.
-    pub(super) fn spawn_standalone(gateway: &'a TestGateway) -> io::Result<TerminalChat<'a>> {
+    pub(super) fn spawn_with_embedded_gateway(
+        gateway: &'a TestGateway,
+    ) -> io::Result<TerminalChat<'a>> {
         TerminalChat::spawn(gateway, &["chat"])
     }
 
@@ -216,12 +218,16 @@ impl<'a> TerminalChat<'a> {
         Ok(())
     }
 
-    pub(super) fn typed_text(&self) -> &str {
+    pub(super) fn text_typed_so_far(&self) -> &str {
         &self.typed
     }
 
     /// Sends keys and waits until the prompt shows `written`.
-    pub(super) fn press_and_wait(&mut self, keys: &str, written: &str) -> io::Result<()> {
+    pub(super) fn press_keys_and_await_prompt(
+        &mut self,
+        keys: &str,
+        written: &str,
+    ) -> io::Result<()> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner).write_all(keys.as_bytes())?;
         written.clone_into(&mut self.typed);
         self.wait_for_text(&format!("› {written}"))

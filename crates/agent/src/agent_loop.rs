@@ -119,8 +119,10 @@ impl ModelAgent {
 impl ModelAgentConfig {
     /// Policy of the tool: the profile's, else the tool's default; with `--yolo`, never `Ask`.
     fn effective_tool_policy(&self, tool: &str) -> ToolPolicy {
-        let default =
-            self.toolbox.find_builtin(tool).map_or(ToolPolicy::Ask, BuiltinTool::default_policy);
+        let default = self
+            .toolbox
+            .find_enabled_builtin(tool)
+            .map_or(ToolPolicy::Ask, BuiltinTool::default_policy);
         match self.policies.policy_for(tool).unwrap_or(default) {
             ToolPolicy::Ask if self.approval_mode == ApprovalMode::Yolo => ToolPolicy::Allow,
             policy => policy,
@@ -208,7 +210,7 @@ struct AgentLoop {
 
 /// Runs the loop to its end and ends the run accordingly.
 async fn run_agent_loop(config: Arc<ModelAgentConfig>, job: Job) {
-    let Some(mut work) = AgentLoop::load_from_log(config, job).await else { return };
+    let Some(mut work) = AgentLoop::try_load_from_log(config, job).await else { return };
     let exit = match work.run_rounds().await {
         Ok(never) => match never {},
         Err(exit) => exit,
@@ -218,7 +220,7 @@ async fn run_agent_loop(config: Arc<ModelAgentConfig>, job: Job) {
 
 impl AgentLoop {
     /// Restores the session and the run from the log. `None` if the run is over or unreadable.
-    async fn load_from_log(config: Arc<ModelAgentConfig>, job: Job) -> Option<AgentLoop> {
+    async fn try_load_from_log(config: Arc<ModelAgentConfig>, job: Job) -> Option<AgentLoop> {
         let control = job.control_receiver()?;
         let (log, session, run) = job.log_and_ids()?;
         let memory = match load_session_history(&log, session, run, config.rates).await {
@@ -274,7 +276,7 @@ impl AgentLoop {
                 .await?;
         }
         loop {
-            match self.refresh_tools_and_write_notices().await {
+            match self.refresh_tools_and_report_unavailable().await {
                 // Asks of an earlier process stay open.
                 Err(LoopExit::Finish(InputEnd::Interrupted))
                     if self.resumed_asks.has_open_asks() || self.resumed_budget_ask.is_some() =>
@@ -292,19 +294,19 @@ impl AgentLoop {
                 return Err(LoopExit::Finish(InputEnd::EndOfInput));
             }
             self.check_run_limits()?;
-            self.ask_before_exceeding_budget().await?;
-            self.writer.move_queued_messages_to_run().await?;
-            self.compact_near_context_limit().await?;
+            self.ask_if_budget_would_be_exceeded().await?;
+            self.writer.move_joining_messages_to_run().await?;
+            self.compact_if_near_context_limit().await?;
             self.round_count += 1;
-            self.call_model_with_retries().await?;
+            self.call_model_and_log_reply().await?;
         }
     }
 
     /// Lists the tools of every server; writes one notice for each server that is unavailable.
-    async fn refresh_tools_and_write_notices(&mut self) -> Result<(), LoopExit> {
+    async fn refresh_tools_and_report_unavailable(&mut self) -> Result<(), LoopExit> {
         let config = Arc::clone(&self.config);
         let (catalogue, unavailable) =
-            self.stop_signal.run_unless_stopped(config.toolbox.load_catalogue()).await?;
+            self.stop_signal.run_or_drop_on_stop(config.toolbox.load_catalogue()).await?;
         self.writer.set_tool_details(catalogue.details.clone());
         self.catalogue = Arc::new(catalogue);
         for server in unavailable {

@@ -94,7 +94,7 @@ impl CheckpointStore {
     async fn save_locked(&self) -> Result<String, CheckpointError> {
         if !self.repository.join("HEAD").exists() {
             self.run_git(&["init", "-q"]).await?;
-            self.exclude_data_folder().await?;
+            self.exclude_data_folder_if_inside().await?;
         }
         self.run_git(&["add", "-A", "--", "."]).await?;
         let tree = self.run_git(&["write-tree"]).await?;
@@ -107,7 +107,7 @@ impl CheckpointStore {
     }
 
     /// Excludes the data folder from checkpoints.
-    async fn exclude_data_folder(&self) -> Result<(), CheckpointError> {
+    async fn exclude_data_folder_if_inside(&self) -> Result<(), CheckpointError> {
         let Some(log) = &self.excluded_folder else { return Ok(()) };
         let line = format!("/{}/\n", log.display());
         let file = self.repository.join("info/exclude");
@@ -134,7 +134,7 @@ impl CheckpointStore {
     }
 
     /// Full hash of the only checkpoint whose hash begins with `prefix`.
-    pub async fn find_by_prefix(&self, prefix: &str) -> Result<String, CheckpointError> {
+    pub async fn find_hash_by_prefix(&self, prefix: &str) -> Result<String, CheckpointError> {
         let checkpoints = self.list().await?;
         let mut matching =
             checkpoints.iter().filter(|checkpoint| checkpoint.hash.starts_with(prefix));

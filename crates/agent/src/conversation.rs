@@ -53,13 +53,13 @@ impl Conversation {
     pub fn apply_event(&mut self, event: &Event<'_>) {
         match event {
             Event::PromptReceived { text, images } => {
-                self.move_results_to_turns();
+                self.end_calls_and_append_results();
                 let images = images.iter().cloned().map(Image::into_owned).collect();
                 self.last_prompt = Prompt { text: text.to_string(), images };
                 self.turns.push(Turn::Person(self.last_prompt.clone()));
             }
             Event::RoundStarted { .. } => {
-                self.move_results_to_turns();
+                self.end_calls_and_append_results();
                 self.active_run.rounds += 1;
                 self.turns.push(Turn::Agent(Vec::new()));
             }
@@ -95,11 +95,11 @@ impl Conversation {
                 self.replace_with_summary(summary);
             }
             Event::RunEnded { .. } => self.close_active_run(),
-            _ => self.apply_tool_event(event),
+            _ => self.apply_tool_or_ask_event(event),
         }
     }
 
-    fn apply_tool_event(&mut self, event: &Event<'_>) {
+    fn apply_tool_or_ask_event(&mut self, event: &Event<'_>) {
         match event {
             Event::ToolStarted {
                 step,
@@ -132,7 +132,7 @@ impl Conversation {
             }
             Event::ToolEnded { step, outcome, detail } => {
                 if let Some(pending) = self.active_run.calls.get_mut(step) {
-                    pending.apply_outcome_to_result(*outcome, detail.as_deref());
+                    pending.mark_ended_with_outcome(*outcome, detail.as_deref());
                 }
             }
             Event::AskOpened { ask, step: Some(step), .. } => {
@@ -290,7 +290,7 @@ impl Conversation {
 
     /// Replaces all turns by the summary and the last prompt.
     fn replace_with_summary(&mut self, summary: &str) {
-        self.move_results_to_turns();
+        self.end_calls_and_append_results();
         let text = format!(
             "Summary of the conversation so far, made when it had grown too long:\n\n{summary}\n\n\
              What the person said last:\n\n{}",
@@ -315,7 +315,7 @@ impl Conversation {
     }
 
     /// Approximate size of all turns in bytes.
-    pub fn approximate_bytes(&self) -> usize {
+    pub fn approximate_text_bytes(&self) -> usize {
         let part_bytes = |part: &Part| match part {
             Part::Text(text) => text.len(),
             Part::Thought { text, seal } => text.len() + seal.as_ref().map_or(0, String::len),
@@ -331,12 +331,12 @@ impl Conversation {
     }
 
     /// Appends the pending results as a turn.
-    fn move_results_to_turns(&mut self) {
+    fn end_calls_and_append_results(&mut self) {
         let calls = std::mem::take(&mut self.active_run.calls);
         let results = calls
             .into_values()
             .filter(|pending| !pending.is_withdrawn)
-            .map(PendingCall::into_result);
+            .map(PendingCall::into_result_or_missing_result);
         let results: Vec<ToolResult> = results.collect();
         if !results.is_empty() {
             self.turns.push(Turn::Results(results));
@@ -346,7 +346,7 @@ impl Conversation {
     /// Closes the active run: moves its results to the turns, forgets the positions of its parts,
     /// and removes empty text parts.
     fn close_active_run(&mut self) {
-        self.move_results_to_turns();
+        self.end_calls_and_append_results();
         self.active_run = ActiveRun {
             run_id: std::mem::take(&mut self.active_run.run_id),
             ..ActiveRun::default()

@@ -35,7 +35,7 @@ use crate::agent_loop::ApprovalMode;
 pub use agent_kind::AgentKind;
 pub use hook::relay_stdin_and_print_decision;
 
-use agent_kind::{Transport, fill_template};
+use agent_kind::{Transport, fill_template_and_drop_unset};
 use hook::HookServer;
 use protocol::TurnInput;
 
@@ -105,11 +105,11 @@ impl ExternalAgentConfig {
     fn build_command(&self, turn: &TurnInput) -> Command {
         let template = match self.kind.transport() {
             Transport::PrintOnly if self.command.iter().any(|word| word.contains("{prompt}")) => {
-                fill_template(&self.command, turn)
+                fill_template_and_drop_unset(&self.command, turn)
             }
             Transport::PrintOnly | Transport::JsonLines | Transport::HttpServer => {
                 let default = self.kind.default_program().map(str::to_owned);
-                let filled = fill_template(&self.command, turn);
+                let filled = fill_template_and_drop_unset(&self.command, turn);
                 let program =
                     if filled.is_empty() { default.into_iter().collect() } else { filled };
                 [program, self.kind.command_arguments(turn)].concat()
@@ -140,7 +140,7 @@ impl ExternalAgentConfig {
 
     /// Installs the approval hook for an agent that cannot ask itself. Only in a separate `HOME`:
     /// the user's own settings are never changed.
-    fn install_hooks_and_bind_socket(
+    fn install_gemini_hooks_if_own_home(
         &self,
         command: &mut Command,
     ) -> std::io::Result<Option<HookServer>> {

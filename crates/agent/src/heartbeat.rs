@@ -82,7 +82,7 @@ impl Heartbeat {
         let id = QueuedId::new(now, random_bytes().map_err(StoreError::from)?);
         let queued =
             QueuedMessage { id, text: self.prompt.clone(), images: Vec::new(), accepted_ms: now };
-        scheduler.accept_message(session, queued, Delivery::NextRun).await?;
+        scheduler.accept_message_once(session, queued, Delivery::NextRun).await?;
         Ok(BeatResult::Started(RunId::from(id)))
     }
 
@@ -99,7 +99,7 @@ impl Heartbeat {
             let mut query = SessionQuery { limit: SESSIONS_PER_QUERY, ..SessionQuery::default() };
             let mut oldest: Option<Session> = None;
             loop {
-                let page = store.list_sessions(owner, &query)?;
+                let page = store.list_sessions_of_owner(owner, &query)?;
                 let Some(last) = page.last() else { return Ok(oldest) };
                 query.before = Some((last.changed_ms, last.id));
                 let is_match =

@@ -16,7 +16,7 @@ pub(crate) async fn inline_kept_images(
     for image in images {
         let Image::Kept { media_type, digest } = image else { continue };
         let Ok(Digest(digest)) = digest.parse::<Digest>() else { continue };
-        let found = log.call_store(move |store| store.load_blob(session, digest)).await;
+        let found = log.call_store(move |store| store.load_blob_of_session(session, digest)).await;
         if let Ok(Some((_, bytes))) = found {
             let base64 = STANDARD.encode(bytes).into();
             *image = Image::Inline { media_type: std::mem::take(media_type), base64 };

@@ -27,7 +27,7 @@ use tokio::sync::{Mutex, broadcast};
 use crate::process::ProcessGroup;
 use crate::tools::{CallResult, UpdateContent, UpdateSender};
 
-pub use config::{McpConfigError, McpTool, parse_mcp_servers};
+pub use config::{McpConfigError, McpTool, parse_enabled_mcp_servers};
 
 /// Transport of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]

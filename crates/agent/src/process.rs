@@ -137,7 +137,7 @@ async fn terminate_group(mut child: Child, id: Option<Pid>) {
 }
 
 /// This process's environment, without values that are not UTF-8.
-pub fn environment_variables() -> impl Iterator<Item = (String, String)> {
+pub fn utf8_environment_variables() -> impl Iterator<Item = (String, String)> {
     let text = |(name, value): (OsString, OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
     };
@@ -152,7 +152,7 @@ pub fn is_secret_name(name: &str) -> bool {
 }
 
 /// Command with no input and piped stdout and stderr.
-pub fn piped_command(program: &str) -> Command {
+pub fn command_with_piped_output(program: &str) -> Command {
     let mut command = Command::new(program);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command

@@ -24,7 +24,7 @@ use crate::external::ExternalAgent;
 use crate::heartbeat::Heartbeat;
 use crate::http_client;
 use crate::limits::{ASK_EXPIRES_AFTER, CONTEXT_TOKENS_DEFAULT, ROUNDS_MAX, RUN_TIME_MAX};
-use crate::mcp::{McpServer, parse_mcp_servers};
+use crate::mcp::{McpServer, parse_enabled_mcp_servers};
 use crate::model::{Price, TokenRates};
 use crate::policy::{ToolPolicies, ToolPolicy};
 use crate::provider::{CallTimeouts, Provider};
@@ -281,7 +281,7 @@ impl Profile {
         let file = config_folder.join(file);
         let text = std::fs::read_to_string(&file)
             .map_err(|error| ProfileError(format!("cannot read {}: {error}", file.display())))?;
-        let servers = parse_mcp_servers(&text, variable)
+        let servers = parse_enabled_mcp_servers(&text, variable)
             .map_err(|error| ProfileError(format!("{}: {error}", file.display())))?;
         let servers = servers.into_iter().map(|(name, transport)| {
             Arc::new(McpServer::new(name, transport, folder.to_owned(), client.clone()))

@@ -127,7 +127,7 @@ fn image_url(image: &Image<'_>) -> Option<String> {
 }
 
 /// Text of a prompt; `None` if it is blank and there are images.
-fn prompt_text_unless_blank(prompt: &Prompt) -> Option<&str> {
+fn prompt_text_unless_only_images(prompt: &Prompt) -> Option<&str> {
     Some(prompt.text.as_str()).filter(|text| prompt.images.is_empty() || !text.trim().is_empty())
 }
 

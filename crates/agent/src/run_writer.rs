@@ -114,9 +114,9 @@ impl RunWriter {
     }
 
     /// Adds the queued messages that are meant for this run, and removes them from the queue.
-    pub async fn move_queued_messages_to_run(&mut self) -> Result<(), AppendFailed> {
+    pub async fn move_joining_messages_to_run(&mut self) -> Result<(), AppendFailed> {
         let Some((log, session, _)) = self.job.log_and_ids() else { return Err(AppendFailed) };
-        let joined = match self.job.lock_queue_and_read_joining().await {
+        let joined = match self.job.find_joining_and_lock_queue().await {
             Ok(Some(joined)) if !joined.messages.is_empty() => joined,
             Ok(_) => return Ok(()),
             Err(error) => {
@@ -129,7 +129,7 @@ impl RunWriter {
                 out.append_stateless_event(Event::PromptJoined {
                     queued: message.id.to_string().into(),
                 });
-                out.append_prompt_with_images(&message.text, &message.images);
+                out.append_prompt_with_images_or_end_run(&message.text, &message.images);
             }
         })
         .await?;
@@ -153,7 +153,7 @@ impl RunWriter {
     /// Sets the usage of the session's earlier runs.
     pub fn set_usage_before_run(&mut self, totals: UsageTotals) {
         self.session_usage = totals;
-        self.bytes_at_last_usage = self.conversation.approximate_bytes();
+        self.bytes_at_last_usage = self.conversation.approximate_text_bytes();
     }
 
     /// Cost of the session so far, in US dollars.
@@ -170,7 +170,7 @@ impl RunWriter {
     pub fn estimated_context_tokens(&self) -> u64 {
         const BYTES_PER_TOKEN: usize = 4;
         let tokens = |bytes: usize| u64::try_from(bytes / BYTES_PER_TOKEN).unwrap_or(u64::MAX);
-        let bytes = self.conversation.approximate_bytes();
+        let bytes = self.conversation.approximate_text_bytes();
         self.session_usage.last_round.map_or(tokens(bytes), |usage| {
             let last_call_tokens =
                 self.sink.rates.total_input_tokens(&usage) + usage.output_tokens.unwrap_or(0);
@@ -301,7 +301,7 @@ impl RunWriter {
 
     /// True if the model has asked to end the run.
     pub fn has_model_requested_end(&mut self) -> bool {
-        self.ingest.writer(None, &mut self.sink).is_end_requested()
+        self.ingest.writer(None, &mut self.sink).is_end_requested_or_ended()
     }
 
     /// Stores bytes as a blob of the session; returns `blob DIGEST`.
@@ -315,7 +315,8 @@ impl RunWriter {
             .log_and_ids()
             .ok_or_else(|| StoreError::Failed("the run has ended".to_owned()))?;
         let digest = Digest::sha256(&bytes);
-        log.call_store(move |store| store.put_blob(session, digest.0, kind, &bytes)).await?;
+        log.call_store(move |store| store.put_blob_for_session(session, digest.0, kind, &bytes))
+            .await?;
         Ok(format!("blob {digest}"))
     }
 
@@ -338,7 +339,7 @@ impl RunWriter {
             Event::UsageReported { .. } | Event::HistoryCompacted { .. } => {
                 self.run_usage.apply(event, self.sink.rates);
                 self.session_usage.apply(event, self.sink.rates);
-                self.bytes_at_last_usage = self.conversation.approximate_bytes();
+                self.bytes_at_last_usage = self.conversation.approximate_text_bytes();
             }
             Event::AskOpened { ask, expires_at_ms, .. } => {
                 self.open_asks.insert(ask.to_string(), expires_at_ms.unwrap_or(Millis::MAX));

@@ -62,11 +62,11 @@ pub async fn load_session_history(
         budget: BudgetAsks::default(),
         usage_before_run: UsageTotals::default(),
     };
-    for_each_record(log, session, |record| {
+    for_each_record_of_session(log, session, |record| {
         memory.conversation.apply(&record);
         memory.budget.apply(&record.event);
         if record.run == name {
-            memory.apply_ask(&record.event);
+            memory.update_open_asks(&record.event);
             memory.run_events.push(record.event.into_owned());
         } else {
             memory.usage_before_run.apply(&record.event, rates);
@@ -86,7 +86,7 @@ pub async fn load_agent_session_id(
     // Records from before the branch belong to the parent's session.
     let session_row = log.call_store(move |store| store.load_session(session)).await?;
     let branch_start = session_row.and_then(|row| row.parent).map_or(0, |(_, head)| head);
-    for_each_record(log, session, |record| match &record.event {
+    for_each_record_of_session(log, session, |record| match &record.event {
         Event::RunStarted { dialect, .. } => is_run_of_agent = dialect == agent,
         Event::SessionNamed { name } if is_run_of_agent && branch_start <= record.seq => {
             agent_session = Some(name.to_string());
@@ -98,7 +98,7 @@ pub async fn load_agent_session_id(
 }
 
 /// Calls `handle` with each record of the session, from the start.
-async fn for_each_record(
+async fn for_each_record_of_session(
     log: &Log,
     session: SessionId,
     mut handle: impl FnMut(Record<'_>),
@@ -106,7 +106,7 @@ async fn for_each_record(
     let mut next = 0;
     loop {
         let chunks = log.read(session, next).await?;
-        let Some(end) = chunks.last().map(Chunk::end) else { return Ok(()) };
+        let Some(end) = chunks.last().map(Chunk::next_seq) else { return Ok(()) };
         for record in chunks.iter().flat_map(|chunk| chunk.parse_records_from(next)) {
             handle(record.map_err(|error| StoreError::Damaged {
                 session,
@@ -135,7 +135,7 @@ impl BudgetAsks {
 }
 
 impl SessionHistory {
-    fn apply_ask(&mut self, event: &Event<'_>) {
+    fn update_open_asks(&mut self, event: &Event<'_>) {
         match event {
             Event::AskOpened {
                 ask,

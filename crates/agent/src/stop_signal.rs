@@ -25,7 +25,7 @@ impl StopSignal {
     }
 
     /// Awaits `work`, or drops it and returns `Err` if the run is to stop first.
-    pub async fn run_unless_stopped<T>(
+    pub async fn run_or_drop_on_stop<T>(
         &mut self,
         work: impl Future<Output = T>,
     ) -> Result<T, InputEnd> {

@@ -147,7 +147,7 @@ impl RemoteTool {
 
 impl Toolbox {
     /// The enabled built-in tool of that name.
-    pub fn find_builtin(&self, name: &str) -> Option<BuiltinTool> {
+    pub fn find_enabled_builtin(&self, name: &str) -> Option<BuiltinTool> {
         self.builtins.iter().copied().find(|tool| tool.name() == name)
     }
 
@@ -166,7 +166,9 @@ impl Toolbox {
             self.servers.iter().map(|server| async move { (server, server.list_tools().await) });
         for (server, tools) in join_all(listings).await {
             match tools {
-                Ok(tools) => tools.iter().for_each(|tool| catalogue.add_remote_tool(server, tool)),
+                Ok(tools) => tools
+                    .iter()
+                    .for_each(|tool| catalogue.add_remote_tool_if_name_free(server, tool)),
                 Err(error) => missing.push(error),
             }
         }
@@ -182,7 +184,7 @@ impl Toolbox {
         if let Some(remote) = catalogue.remote_tools.get(&call.name) {
             return remote.prepare_call(call);
         }
-        let tool = self.find_builtin(&call.name).ok_or_else(|| {
+        let tool = self.find_enabled_builtin(&call.name).ok_or_else(|| {
             let names: Vec<_> = catalogue.details.keys().map(String::as_str).collect();
             ToolCallError(format!("Unknown tool `{}`. Available: {}.", call.name, names.join(", ")))
         })?;
@@ -280,7 +282,7 @@ impl Toolbox {
 }
 
 impl ToolCatalogue {
-    fn add_remote_tool(&mut self, server: &Arc<McpServer>, tool: &McpTool) {
+    fn add_remote_tool_if_name_free(&mut self, server: &Arc<McpServer>, tool: &McpTool) {
         let name = qualify_tool_name_for_model(Some(&server.name), &tool.name);
         if self.details.contains_key(&name) {
             return;

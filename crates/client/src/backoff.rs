@@ -32,7 +32,7 @@ impl Backoff {
 
     /// Sets the shortest pause, at most the longest one, and starts again with it. Does nothing if
     /// it is set already.
-    pub fn set_min_and_reset(&mut self, min: Duration) {
+    pub fn set_min_and_reset_if_changed(&mut self, min: Duration) {
         let min = min.min(self.max);
         if self.min != min {
             self.min = min;
@@ -43,7 +43,7 @@ impl Backoff {
 
 /// Repeats a call with backoff while `is_transient` holds for its error, at most
 /// [`REQUEST_ATTEMPTS_MAX`] times in all.
-pub async fn retry_with_backoff<T, E, F>(
+pub async fn retry_up_to_limit_with_backoff<T, E, F>(
     is_transient: impl Fn(&E) -> bool,
     mut call: impl FnMut() -> F,
 ) -> Result<T, E>
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(pauses, [ms(100), ms(200), ms(350), ms(350)]);
         backoff.reset();
         assert_eq!(backoff.next_pause(), ms(100));
-        backoff.set_min_and_reset(ms(900));
+        backoff.set_min_and_reset_if_changed(ms(900));
         assert_eq!([(); 2].map(|()| backoff.next_pause()), [ms(350), ms(350)]);
     }
 
@@ -83,7 +83,7 @@ mod tests {
     async fn a_call_is_repeated_while_its_error_is_transient_and_not_for_ever() {
         let check = async |errors: u32, is_transient: bool| {
             let mut calls = 0;
-            let done = retry_with_backoff(
+            let done = retry_up_to_limit_with_backoff(
                 |()| is_transient,
                 || {
                     calls += 1;

@@ -2,7 +2,7 @@
 //! and resume.
 //!
 //! Does: send requests, decode responses, follow a session with backoff. Does not: draw, store, or
-//! repeat a request unless the caller asks with [`backoff::retry_with_backoff`].
+//! repeat a request unless the caller asks with [`backoff::retry_up_to_limit_with_backoff`].
 //!
 //! Invariant: no caller has to read an error's text; each operation has an error type whose
 //! variants are the cases that callers treat differently.

@@ -129,7 +129,7 @@ pub fn spawn_session_stream(
     let version = ProtocolVersion::V2;
     let stream =
         SessionStream { client, request, version, cursor: None, decoder, updates, backoff };
-    tokio::spawn(stream.run());
+    tokio::spawn(stream.follow_until_closed());
     receiver
 }
 
@@ -172,7 +172,7 @@ struct ClosedEvent {
 
 impl SessionStream {
     /// Connects until the stream is closed or the receiver is dropped.
-    async fn run(mut self) {
+    async fn follow_until_closed(mut self) {
         loop {
             let update = match self.connect_and_forward_events().await {
                 ConnectionEnd::ReceiverDropped => return,
@@ -279,7 +279,7 @@ impl SessionStream {
             CutterOutput::TooLong { .. } => too_long = Some(ConnectionLoss::EventTooLong),
         });
         if let Some(pause) = decoder.reconnection_time() {
-            self.backoff.set_min_and_reset(pause);
+            self.backoff.set_min_and_reset_if_changed(pause);
         }
         for event in events {
             self.forward_event_and_advance_cursor(event).await?;
@@ -323,7 +323,7 @@ impl SessionStream {
                 }
             },
             "closed" => {
-                if let Some(reason) = parse_close_reason(&data) {
+                if let Some(reason) = parse_permanent_close_reason(&data) {
                     return Err(ConnectionEnd::Closed(StreamEnd::Closed(reason)));
                 }
             }
@@ -342,7 +342,7 @@ impl SessionStream {
 }
 
 /// Returns the reason of a `closed` event after which a reconnection is useless.
-fn parse_close_reason(data: &str) -> Option<CloseReason> {
+fn parse_permanent_close_reason(data: &str) -> Option<CloseReason> {
     let ClosedEvent { reason } = serde_json::from_str(data).ok()?;
     CloseReason::ALL.into_iter().find(|known| known.as_str() == reason)
 }

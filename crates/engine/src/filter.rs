@@ -117,7 +117,7 @@ impl Filter {
             candidate: None,
             held: String::new(),
         };
-        filter.reset_for_round();
+        filter.drop_held_and_reset_to_start();
         filter
     }
 
@@ -125,7 +125,7 @@ impl Filter {
     #[must_use]
     pub fn copy_reset_to_visible_text(&self) -> Filter {
         let mut fresh = Filter { start: FilterStart::Text, ..self.clone() };
-        fresh.reset_for_round();
+        fresh.drop_held_and_reset_to_start();
         fresh
     }
 
@@ -177,10 +177,10 @@ impl Filter {
 
     /// Ends the message: decides and emits held text. Open hidden text stays open, because a step
     /// may interrupt it.
-    pub fn end_message(&mut self, out: &mut impl FnMut(Piece<'_>)) {
+    pub fn end_message_keeping_open_tag(&mut self, out: &mut impl FnMut(Piece<'_>)) {
         while !self.held.is_empty() {
             let held = std::mem::take(&mut self.held);
-            self.emit_held_at_message_end(&held, out);
+            self.emit_or_rehold_at_message_end(&held, out);
         }
         if !matches!(self.mode, ScanMode::Hidden { .. }) {
             self.mode = ScanMode::LineStart;
@@ -189,15 +189,15 @@ impl Filter {
     }
 
     /// Decides the beginning of `held`, given that nothing follows; the rest may be held again.
-    fn emit_held_at_message_end(&mut self, held: &str, out: &mut impl FnMut(Piece<'_>)) {
+    fn emit_or_rehold_at_message_end(&mut self, held: &str, out: &mut impl FnMut(Piece<'_>)) {
         let mut position = ScanPosition { offset: 0, emitted_to: 0, held_from: Some(0) };
         match (self.candidate.take(), &self.mode) {
             (Some(MarkupCandidate::Tag(_)), _) => {
-                let position = self.resume_after_non_tag(0, &position);
+                let position = self.read_non_tag_bracket_as_text(0, &position);
                 self.scan_to_end(held, position, out);
             }
             (Some(MarkupCandidate::ControlWord), _) => {
-                self.match_and_emit_control_word(held, &mut position, EndOfText::Reached, out);
+                self.emit_control_word_or_resume_text(held, &mut position, EndOfText::Reached, out);
                 self.scan_to_end(held, position, out);
             }
             (None, ScanMode::InlineCode(inline)) => {
@@ -211,7 +211,7 @@ impl Filter {
     }
 
     /// Resets the filter for a new reply.
-    pub fn reset_for_round(&mut self) {
+    pub fn drop_held_and_reset_to_start(&mut self) {
         self.held.clear();
         self.candidate = None;
         self.blocks = BlockScanner::default();
@@ -237,7 +237,7 @@ impl Filter {
             match (&self.candidate, &self.mode) {
                 (Some(MarkupCandidate::Tag(_)), _) => self.scan_tag_byte(text, &mut position, out),
                 (Some(MarkupCandidate::ControlWord), _) => {
-                    self.match_and_emit_control_word(
+                    self.emit_control_word_or_resume_text(
                         text,
                         &mut position,
                         EndOfText::NotReached,

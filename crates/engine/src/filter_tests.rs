@@ -55,7 +55,7 @@ fn filter_chunks_with<'t>(
         for piece in pieces {
             filter.push(piece, &mut out);
         }
-        filter.end_message(&mut out);
+        filter.end_message_keeping_open_tag(&mut out);
     }
     assert_eq!(filter.held_bytes(), 0);
     split
@@ -229,13 +229,13 @@ fn hidden_text_stays_hidden_across_a_step() {
         }
     };
     filter.push("a<think>one", &mut out);
-    filter.end_message(&mut out);
+    filter.end_message_keeping_open_tag(&mut out);
     filter.push("two</think>b", &mut out);
-    filter.end_message(&mut out);
-    filter.reset_for_round();
+    filter.end_message_keeping_open_tag(&mut out);
+    filter.drop_held_and_reset_to_start();
     filter.push("c<think>", &mut out);
-    filter.end_message(&mut out);
-    filter.reset_for_round();
+    filter.end_message_keeping_open_tag(&mut out);
+    filter.drop_held_and_reset_to_start();
     filter.push("d", &mut out);
     assert_eq!(visible, "abcd");
 }
@@ -282,7 +282,7 @@ fn a_tag_file_adds_and_replaces_names() {
         }
     };
     filter.push("a<ponder>b</ponder>c<MUSE>d</muse>e<final>f</final>g<think>h</think>i", &mut out);
-    filter.end_message(&mut out);
+    filter.end_message_keeping_open_tag(&mut out);
     assert_eq!(visible, "acegi");
     let bad = TagTable::parse_with_defaults("reasoning: ok\nwhat: x").unwrap_err();
     assert_eq!(bad.line, 2);

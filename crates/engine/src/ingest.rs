@@ -154,12 +154,12 @@ impl FrameInterpreter {
                 let mut out = self.run.writer(at, sink);
                 write_unrecognised(cutting, &mut out);
             }
-            DialectStage::Probing { .. } => self.buffer_and_detect_dialect(cutting, at, sink),
+            DialectStage::Probing { .. } => self.detect_dialect_or_buffer(cutting, at, sink),
         }
     }
 
     /// Matches a frame against all dialects; buffers it until one is certain or a limit is hit.
-    fn buffer_and_detect_dialect(
+    fn detect_dialect_or_buffer(
         &mut self,
         cutting: CutterOutput<'_>,
         at: Option<Millis>,
@@ -227,7 +227,7 @@ impl FrameInterpreter {
             dialect.finish(&mut out);
             **dialect = AnyDialect::new(dialect.name());
         }
-        out.end_reply_returning_reported_end()
+        out.end_reply_keeping_reported_end()
     }
 
     /// Ends the run, as failed if the input is empty or has no known dialect.

@@ -100,17 +100,17 @@ impl BlockScanner {
 
     /// Reads the next byte, whether or not the kind of its line is decided.
     pub fn push_byte(&mut self, byte: u8) -> Found {
-        let found = self.push_byte_until_decided(byte);
+        let found = self.push_undecided_or_line_end_byte(byte);
         if byte != b'\n' {
-            self.push_text_byte(byte);
+            self.push_text_byte_if_decided(byte);
         }
         found
     }
 
     /// Reads a byte of a line whose kind is not decided. A line end may be read here at any time.
     ///
-    /// The byte that decides a text is its user's to give to [`BlockScanner::push_text_byte`].
-    pub fn push_byte_until_decided(&mut self, byte: u8) -> Found {
+    /// The byte that decides a text is its user's to give to [`BlockScanner::push_text_byte_if_decided`].
+    pub fn push_undecided_or_line_end_byte(&mut self, byte: u8) -> Found {
         if let Stage::Over(_) = self.line.stage {
             self.line = Line::new();
         }
@@ -141,7 +141,7 @@ impl BlockScanner {
     }
 
     /// Reads a byte of a line whose kind is decided, to count its table cells.
-    pub fn push_text_byte(&mut self, byte: u8) {
+    pub fn push_text_byte_if_decided(&mut self, byte: u8) {
         if let Stage::Decided(_) = self.line.stage {
             self.line.cells.step(byte);
         }
@@ -153,7 +153,7 @@ impl BlockScanner {
     }
 
     /// Ends the line; if its kind was not decided, it is text.
-    pub fn decide_text_and_end_line(&mut self) {
+    pub fn end_line_as_text_if_undecided(&mut self) {
         if !matches!(self.line.stage, Stage::Decided(_)) {
             self.force_text_unless_code();
         }
@@ -176,12 +176,12 @@ impl BlockScanner {
             Some(fence) => LineKind::FenceLine(fence),
             None => self.line_kind_if_text(),
         };
-        self.update_blocks_by_kind(kind);
+        self.withhold_kind_and_update_blocks(kind);
         self.line.stage = Stage::Decided(kind);
     }
 
     /// Forbids that white space makes this line code, because something else stood before it.
-    pub fn forbid_indented_code(&mut self) {
+    pub fn forbid_indented_code_in_line(&mut self) {
         if let Stage::Over(_) = self.line.stage {
             self.line = Line::new();
         }
@@ -215,7 +215,7 @@ impl BlockScanner {
     }
 
     /// True if a paragraph is open that the line may continue, or that it is in.
-    pub fn is_in_paragraph(&self) -> bool {
+    pub fn has_open_paragraph(&self) -> bool {
         matches!(self.leaf, Leaf::Paragraph { .. })
     }
 
@@ -243,7 +243,7 @@ impl BlockScanner {
     }
 
     /// Kind of the line, if it is decided; of the last line if none has begun since.
-    pub fn line_kind(&self) -> Option<LineKind> {
+    pub fn current_or_last_line_kind(&self) -> Option<LineKind> {
         match self.line.stage {
             Stage::Decided(kind) | Stage::Over(kind) => Some(kind),
             _ => None,
@@ -292,7 +292,7 @@ impl BlockScanner {
                     WholeLine::Underline(mark) => LineKind::Underline(mark),
                     WholeLine::Delimiters => LineKind::TableDelimiters,
                 };
-                self.update_blocks_by_kind(kind);
+                self.withhold_kind_and_update_blocks(kind);
                 kind
             }
             None => self.decide_kind_at_line_end(stage),

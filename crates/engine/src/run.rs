@@ -256,7 +256,7 @@ impl RunState {
             // The model is called again, so the client has the results of its tools.
             self.open_tools.close_ready_client_tools(out);
         }
-        filter.reset_for_round();
+        filter.drop_held_and_reset_to_start();
         let verdict = std::mem::replace(&mut self.reported_end, ReportedEnd::Pending);
         if verdict != ReportedEnd::Pending {
             // The source had reported an end but continues: its declared message is obsolete.
@@ -272,7 +272,7 @@ impl RunState {
                 text: detail.into(),
             });
         }
-        out.deferred_ends.incomplete = self.would_end_incomplete();
+        out.deferred_ends.incomplete = self.would_message_end_incomplete();
         self.last_round_message = None;
         self.tool_result_seen = false;
         self.open_round = Some(OpenRound::starting_at(self.message_count, self.step_count));
@@ -310,13 +310,13 @@ impl RunState {
         self.last_round_message = round.last_message;
         self.last_round_stop = round.stop;
         let (number, incomplete) =
-            (self.current_or_last_round_number(), self.would_end_interrupted());
+            (self.current_or_last_round_number(), self.would_part_end_interrupted());
         out.emit_after_deferred_ends(Event::RoundEnded {
             round: number,
             stop: round.stop,
             incomplete,
         });
-        out.deferred_ends.incomplete = self.would_end_incomplete();
+        out.deferred_ends.incomplete = self.would_message_end_incomplete();
     }
 
     /// Number of the open round, else of the last one.

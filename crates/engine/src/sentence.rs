@@ -74,7 +74,7 @@ impl SentenceSplitter {
                 CharDecision::Break => {
                     self.emit_text(text.get(from..at), out);
                     from = at;
-                    self.emit_piece_end(out);
+                    self.emit_piece_end_if_open(out);
                     self.emit_held(out);
                 }
             }
@@ -88,11 +88,11 @@ impl SentenceSplitter {
     pub fn finish(&mut self, out: &mut impl FnMut(SplitOutput<'_>)) {
         if !self.held.is_empty() {
             if self.blocks.finish(&self.held) == CharDecision::Break {
-                self.emit_piece_end(out);
+                self.emit_piece_end_if_open(out);
             }
             self.emit_held(out);
         }
-        self.emit_piece_end(out);
+        self.emit_piece_end_if_open(out);
         *self = SentenceSplitter::new();
     }
 
@@ -121,7 +121,7 @@ impl SentenceSplitter {
     }
 
     /// Emits the end of the open piece, if there is one.
-    fn emit_piece_end(&mut self, out: &mut impl FnMut(SplitOutput<'_>)) {
+    fn emit_piece_end_if_open(&mut self, out: &mut impl FnMut(SplitOutput<'_>)) {
         if std::mem::take(&mut self.is_piece_open) {
             out(SplitOutput::PieceEnd);
         }

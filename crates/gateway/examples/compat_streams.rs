@@ -115,7 +115,7 @@ fn payloads(protocol: impl Protocol, records: &[Record<'_>]) -> Vec<String> {
     for record in records {
         encoder.push(record, &mut |payload| payloads.push(payload.to_owned()));
     }
-    encoder.finish(&mut |payload| payloads.push(payload.to_owned()));
+    encoder.end_as_interrupted_unless_ended(&mut |payload| payloads.push(payload.to_owned()));
     payloads
 }
 

@@ -78,7 +78,7 @@ impl Channels {
     }
 
     /// Closes all channels, also future ones.
-    pub fn signal_all_to_stop(&self) {
+    pub fn stop_present_and_future_channels(&self) {
         self.0.stop.send_replace(true);
     }
 
@@ -137,7 +137,7 @@ impl Channels {
 
     /// Removes channels that closed while they had readers, because the log is gone or cannot be
     /// read.
-    fn remove_closed(&self, session: SessionId) {
+    fn remove_closed_of_session(&self, session: SessionId) {
         let mut open_channels = self.lock();
         if let Some(channels) = open_channels.get_mut(&session) {
             channels.retain(|channel| !channel.subscriber.is_closed());
@@ -187,7 +187,7 @@ impl ChannelTask {
             tokio::time::sleep_until(last_sent + window).await;
         }
         drop((self.log_end, self.sender));
-        self.channels.remove_closed(self.topic.session);
+        self.channels.remove_closed_of_session(self.topic.session);
         self.channels.log().drop_tail_if_unfollowed(self.topic.session);
     }
 
@@ -195,7 +195,7 @@ impl ChannelTask {
     async fn send_new_frames(&mut self) -> Result<(), StoreError> {
         let mut bytes = String::new();
         let (start_position, counts_before) = (self.fold.last_position(), self.fold.frame_counts());
-        self.fold.read_and_encode(self.channels.log(), &mut bytes, |_| true).await?;
+        self.fold.read_and_encode_next_records(self.channels.log(), &mut bytes, |_| true).await?;
         let counts_after = self.fold.frame_counts();
         self.channels.log().metrics().record_encoded_frames(
             self.topic.kind.view,

@@ -104,7 +104,7 @@ impl<P: Protocol> Encoder<P> {
     }
 
     /// Ends the stream where the log stops. A run without an ending is written as interrupted.
-    pub fn finish(&mut self, out: PayloadSink<'_>) {
+    pub fn end_as_interrupted_unless_ended(&mut self, out: PayloadSink<'_>) {
         match std::mem::replace(&mut self.stage, EncoderStage::Ended) {
             EncoderStage::Ended => return,
             EncoderStage::Waiting => self.protocol.begin_run("none", None, out),

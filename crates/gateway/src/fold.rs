@@ -126,7 +126,7 @@ impl Fold {
 
     /// Reads the next records and writes those of their frames for which `should_write` is true,
     /// including merged ones. Returns false at the end of the log.
-    pub async fn read_and_encode(
+    pub async fn read_and_encode_next_records(
         &mut self,
         log: &Log,
         out: &mut String,

@@ -56,7 +56,7 @@ impl std::fmt::Debug for SharedCredentialStore {
 
 impl Gateway {
     /// Opens a gateway on a store. Runs left open by an earlier process are ended first.
-    pub async fn open<S: Store + CredentialStore>(
+    pub async fn open_and_recover_runs<S: Store + CredentialStore>(
         store: Arc<S>,
         allowed: OriginPolicy,
         scheme: Scheme,
@@ -100,8 +100,9 @@ impl Gateway {
     pub async fn authenticate(&self, secret: &Secret) -> Result<Option<Caller>, StoreError> {
         let digest = secret.digest();
         self.call_credential_store(move |store| {
-            if let Some(token) =
-                store.token_by_digest(digest)?.filter(|token| token.revoked_ms.is_none())
+            if let Some(token) = store
+                .token_by_digest_even_revoked(digest)?
+                .filter(|token| token.revoked_ms.is_none())
             {
                 return Ok(Some(Caller::Owner { owner: token.owner, token: token.id }));
             }
@@ -166,9 +167,9 @@ impl Gateway {
     }
 
     /// Ends the streams of an erased session and tells subscribers to list again.
-    pub fn drop_tail_and_announce_erased(&self, session: SessionId) {
+    pub fn end_streams_and_announce_erased_session(&self, session: SessionId) {
         self.log.drop_tail_and_end_followers(session);
-        self.log.session_changes().notify_erased();
+        self.log.session_changes().notify_some_sessions_erased();
     }
 
     /// Makes open streams check their access again.

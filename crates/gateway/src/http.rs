@@ -48,7 +48,7 @@ fn authenticated_routes() -> Vec<Route> {
             "/v1/sessions/{session}",
             get(sessions::get_session)
                 .patch(sessions::patch_session)
-                .delete(sessions::soft_delete_session),
+                .delete(sessions::soft_delete_session_and_cancel_run),
         ),
         ("/v1/sessions/{session}/restore", post(sessions::restore_session_and_run_queue)),
         ("/v1/sessions/{session}/branch", post(sessions::branch_session)),
@@ -74,7 +74,7 @@ fn authenticated_routes() -> Vec<Route> {
         ("/v1/runs/{run}/asks/{ask}/answer", post(runs::post_answer)),
         ("/v1/agent", get(agent::get_agent)),
         ("/v1/ws", get(socket::open_socket)),
-        ("/v1/usage", get(sessions::get_usage)),
+        ("/v1/usage", get(sessions::get_usage_of_owner_or_session)),
         ("/v1/ingest/{dialect}", post(ingest::post_ingest)),
         ("/metrics", get(health_and_metrics::get_metrics)),
         ("/api/chat", post(compat::chat_ai_sdk)),

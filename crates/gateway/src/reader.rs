@@ -159,7 +159,7 @@ impl Reader {
 
     /// Reads some of the log and returns the new frames, if any. At the end of the log it joins the
     /// channel.
-    pub async fn catch_up_from_log(&mut self) -> Result<Bytes, ReadError> {
+    pub async fn catch_up_by_one_read(&mut self) -> Result<Bytes, ReadError> {
         // Cached records are read without waiting; this yields to other tasks.
         tokio::task::coop::consume_budget().await;
         let state =
@@ -201,7 +201,7 @@ impl Reader {
         let mut bytes = String::new();
         let (last_sent, needs_snapshot) = (self.last_position, self.needs_snapshot);
         if fold
-            .read_and_encode(self.channels.log(), &mut bytes, |position| {
+            .read_and_encode_next_records(self.channels.log(), &mut bytes, |position| {
                 !needs_snapshot && last_sent < position
             })
             .await?
@@ -240,7 +240,7 @@ impl Reader {
         let missing = |position| last_sent < position && position <= batch.through;
         let log = self.channels.log();
         while fold.next_seq() <= batch.through.seq
-            && fold.read_and_encode(log, &mut bytes, missing).await?
+            && fold.read_and_encode_next_records(log, &mut bytes, missing).await?
         {}
         Ok(bytes.into())
     }

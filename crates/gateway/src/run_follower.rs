@@ -41,12 +41,14 @@ impl RunFollower {
 
     /// Waits for the next chunks. Returns them with the sequence number from which they are new, or
     /// `None` when the log is gone.
-    pub async fn wait_for_next_chunks(&mut self) -> Result<Option<(u64, Vec<Chunk>)>, StoreError> {
+    pub async fn wait_for_next_chunks_of_session(
+        &mut self,
+    ) -> Result<Option<(u64, Vec<Chunk>)>, StoreError> {
         loop {
             let next_seq = self.next_seq;
             let chunks = self.log.read(self.session, next_seq).await?;
             if let Some(last) = chunks.last() {
-                self.next_seq = last.end();
+                self.next_seq = last.next_seq();
                 return Ok(Some((next_seq, chunks)));
             }
             if self.log_end.wait_for(|end| next_seq < *end).await.is_err() {

@@ -18,14 +18,14 @@ use crate::http::build_gateway_router;
 use connection::Connection;
 
 /// Serves until `stop` completes, then ends runs and streams and closes.
-pub async fn serve(
+pub async fn serve_and_shut_down(
     gateway: Arc<Gateway>,
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let app = build_gateway_router(Arc::clone(&gateway));
-    tokio::spawn(Arc::clone(&gateway.scheduler).run_all_queues());
+    tokio::spawn(Arc::clone(&gateway.scheduler).run_all_queues_until_stopped());
     let bounds = gateway.connection_limits;
     let permits = Arc::new(Semaphore::new(bounds.connections_max));
     let (closing, _) = fanout(1, ());
@@ -72,7 +72,7 @@ pub async fn serve(
 /// channels and the log.
 async fn shut_down_gateway(gateway: &Gateway, closing: Sender<()>, permits: &Semaphore) {
     let drained = async {
-        gateway.scheduler.runs.interrupt_all_and_wait().await;
+        gateway.scheduler.runs.interrupt_all_and_shut_down().await;
         gateway.set_stopping_and_wake_streams();
         drop(closing);
         let permit_count =
@@ -83,6 +83,6 @@ async fn shut_down_gateway(gateway: &Gateway, closing: Sender<()>, permits: &Sem
         tracing::warn!("some connections did not close in time");
         gateway.set_stopping_and_wake_streams();
     }
-    gateway.channels.signal_all_to_stop();
+    gateway.channels.stop_present_and_future_channels();
     gateway.log.close().await;
 }

@@ -176,13 +176,13 @@ impl Job {
 
     /// Locks the queue and reads the messages that are to join this run. They stay queued until
     /// `JoiningMessages::remove_from_queue`. `None` if there are none.
-    pub async fn lock_queue_and_read_joining(&self) -> Result<Option<JoiningMessages>, StoreError> {
+    pub async fn find_joining_and_lock_queue(&self) -> Result<Option<JoiningMessages>, StoreError> {
         let Some(OpenRun { handles: RunHandles { appender: run, queues, .. }, .. }) =
             &self.open_run
         else {
             return Ok(None);
         };
-        queues.lock_queue_and_read_joining(run.log(), run.session()).await
+        queues.find_joining_and_lock_queue(run.log(), run.session()).await
     }
 }
 

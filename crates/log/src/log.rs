@@ -118,7 +118,7 @@ impl Log {
     /// Reads records from `from` on, up to `READ_BYTES_MAX`. Empty at the end of the log.
     pub async fn read(&self, session: SessionId, from: u64) -> Result<Vec<Chunk>, StoreError> {
         self.tails.clear_if_new_epoch(self.store.epoch());
-        if let Some(chunks) = self.tails.read(session, from) {
+        if let Some(chunks) = self.tails.read_if_cached(session, from) {
             return Ok(chunks);
         }
         self.call_store(move |store| store.read(session, from, READ_BYTES_MAX)).await
@@ -135,7 +135,7 @@ impl Log {
         }
         let session_row = self.call_store(move |store| store.load_session(session)).await?;
         let head = session_row.ok_or(StoreError::NoSession(session))?.head;
-        Ok(self.tails.create_tail_and_watch_end(session, head))
+        Ok(self.tails.find_or_create_tail_and_watch(session, head))
     }
 
     /// Drops the cached tail of an erased session, which ends its followers.
@@ -188,7 +188,7 @@ impl RunAppender {
     /// Indexes an event that is already in the log, for a run that an earlier process began.
     /// Appends nothing.
     pub fn index_logged_event(&mut self, event: &Event<'_>) {
-        self.indexer.apply(event);
+        self.indexer.apply_text_or_usage(event);
     }
 
     /// Appends events, all or none. Returns the log's new end once they are committed. Inline

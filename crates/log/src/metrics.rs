@@ -199,7 +199,7 @@ impl Metrics {
     }
 
     /// Records an error response.
-    pub fn record_refusal(&self, code: &'static str) {
+    pub fn record_error_response(&self, code: &'static str) {
         self.refusals.get_or_create(&[("code", code)]).inc();
     }
 

@@ -41,7 +41,7 @@ pub async fn recover_open_runs(
 
 /// Reads a log up to `end` and builds the records that close the run open there. A branch in the
 /// middle of a run ends with them.
-pub async fn build_closing_chunk(
+pub async fn build_closing_chunk_if_run_open(
     log: &Log,
     session: SessionId,
     end: u64,
@@ -164,7 +164,7 @@ async fn replay_run(
     let mut next_seq = row.first;
     loop {
         let chunks = log.read(row.session, next_seq).await?;
-        let Some(end) = chunks.last().map(Chunk::end) else {
+        let Some(end) = chunks.last().map(Chunk::next_seq) else {
             return Ok(unfinished);
         };
         for record in chunks.iter().flat_map(|chunk| chunk.parse_records_from(next_seq)) {

@@ -145,7 +145,7 @@ impl ActiveRuns {
     }
 
     /// Waits until a run has been removed since the last call.
-    pub async fn wait_for_removal(&self) {
+    pub async fn wait_until_any_run_removed(&self) {
         self.run_removed.notified().await;
     }
 
@@ -156,7 +156,7 @@ impl ActiveRuns {
 
     /// Delivers an answer to the run's agent and returns the result. `None` if the run is not
     /// active or takes no answers.
-    pub async fn deliver_answer(
+    pub async fn deliver_answer_and_await_result(
         &self,
         run: RunId,
         ask: String,
@@ -177,7 +177,7 @@ impl ActiveRuns {
     }
 
     /// Number of open asks in the active run of a session.
-    pub fn open_ask_count(&self, session: SessionId) -> usize {
+    pub fn open_ask_count_of_session(&self, session: SessionId) -> usize {
         self.lock()
             .values()
             .find(|active_run| active_run.session == session)
@@ -197,7 +197,7 @@ impl ActiveRuns {
     }
 
     /// Interrupts every run, prevents new ones, and waits until none is left.
-    pub async fn interrupt_all_and_wait(&self) {
+    pub async fn interrupt_all_and_shut_down(&self) {
         {
             let active_runs = self.lock();
             self.stopping.send_replace(true);

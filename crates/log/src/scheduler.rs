@@ -66,7 +66,7 @@ impl Scheduler {
 
     /// Appends a message to its session's queue and starts it if no run is active. Accepting the
     /// same id again does nothing.
-    pub async fn accept_message(
+    pub async fn accept_message_once(
         self: &Arc<Self>,
         session: SessionId,
         message: QueuedMessage,
@@ -99,13 +99,13 @@ impl Scheduler {
         }
         drop(session_guard);
         self.log.session_changes().notify_changed(session);
-        tokio::spawn(Arc::clone(self).run_queue(session));
+        tokio::spawn(Arc::clone(self).run_queue_of_session(session));
         Ok(())
     }
 
     /// Reorders, edits and removes queued messages. Fails with `Changed` unless the edit names
     /// exactly the queued messages.
-    pub async fn edit_queue(
+    pub async fn edit_queue_if_unchanged(
         &self,
         session: SessionId,
         QueueEdit { order, removed, texts }: &QueueEdit,
@@ -162,9 +162,9 @@ impl Scheduler {
     }
 
     /// Runs queued messages one after the other, until the queue is empty or another run is active.
-    pub async fn run_queue(self: Arc<Self>, session: SessionId) {
+    pub async fn run_queue_of_session(self: Arc<Self>, session: SessionId) {
         loop {
-            match self.start_next_job(session).await {
+            match self.try_start_next_run(session).await {
                 Ok(Some(job)) => {
                     let Some(agent) = &self.agent else { return };
                     agent.0.run_job(job).await;
@@ -180,32 +180,32 @@ impl Scheduler {
 
     /// Runs the queues of all sessions: at start, and whenever a run has been removed. Returns when
     /// the process stops.
-    pub async fn run_all_queues(self: Arc<Self>) {
+    pub async fn run_all_queues_until_stopped(self: Arc<Self>) {
         let Some(agent) = &self.agent else { return };
         for job in self.take_resumable_jobs() {
             tokio::spawn(agent.0.run_job(job));
         }
         let mut stopping = self.stopping.subscribe();
         loop {
-            match self.log.call_store(Store::sessions_with_queue).await {
+            match self.log.call_store(Store::undeleted_sessions_with_queue).await {
                 Ok(queued_sessions) => {
                     for session in queued_sessions {
                         if self.runs.run_in_session(session).is_none() {
-                            tokio::spawn(Arc::clone(&self).run_queue(session));
+                            tokio::spawn(Arc::clone(&self).run_queue_of_session(session));
                         }
                     }
                 }
                 Err(error) => tracing::error!(%error, "cannot list queued messages"),
             }
             tokio::select! {
-                () = self.runs.wait_for_removal() => {}
+                () = self.runs.wait_until_any_run_removed() => {}
                 _ = stopping.wait_for(|stopping| *stopping) => return,
             }
         }
     }
 
     /// Takes the first queued message and starts its run.
-    async fn start_next_job(&self, session: SessionId) -> Result<Option<Job>, StoreError> {
+    async fn try_start_next_run(&self, session: SessionId) -> Result<Option<Job>, StoreError> {
         let Some(agent) = &self.agent else { return Ok(None) };
         let lock = self.queues.session_lock(session);
         let _changing = lock.lock().await;
@@ -271,7 +271,7 @@ async fn search_log_for_joined_message(
     let (name, mut next_seq) = (id.to_string(), 0);
     loop {
         let chunks = log.read(session, next_seq).await?;
-        let Some(end) = chunks.last().map(Chunk::end) else { return Ok(false) };
+        let Some(end) = chunks.last().map(Chunk::next_seq) else { return Ok(false) };
         let mut events =
             chunks.iter().flat_map(|chunk| chunk.parse_records_from(next_seq)).flatten();
         if events.any(

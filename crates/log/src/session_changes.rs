@@ -34,7 +34,7 @@ impl SessionChanges {
     }
 
     /// Notifies that sessions were erased.
-    pub fn notify_erased(&self) {
+    pub fn notify_some_sessions_erased(&self) {
         let _no_receiver = self.0.send(SessionChange::Erased);
     }
 

@@ -55,7 +55,7 @@ pub struct Chunk {
 
 impl Chunk {
     /// Sequence number after the last record.
-    pub fn end(&self) -> u64 {
+    pub fn next_seq(&self) -> u64 {
         self.first + self.len
     }
 
@@ -203,12 +203,16 @@ pub trait CredentialStore: Send + Sync + 'static {
     /// Stores a token.
     fn put_token(&self, token: &Token) -> Result<(), StoreError>;
     /// The token with this digest, also if revoked.
-    fn token_by_digest(&self, digest: [u8; 32]) -> Result<Option<Token>, StoreError>;
+    fn token_by_digest_even_revoked(&self, digest: [u8; 32]) -> Result<Option<Token>, StoreError>;
     /// All tokens of an owner.
     fn owner_tokens(&self, owner: OwnerId) -> Result<Vec<Token>, StoreError>;
     /// Revokes a token. Returns false if the owner has no such token.
-    fn revoke_token(&self, owner: OwnerId, token: TokenId, now: Millis)
-    -> Result<bool, StoreError>;
+    fn revoke_token_of_owner(
+        &self,
+        owner: OwnerId,
+        token: TokenId,
+        now: Millis,
+    ) -> Result<bool, StoreError>;
     /// Stores a shared link.
     fn put_share(&self, share: &Share) -> Result<(), StoreError>;
     /// The shared link with this digest.
@@ -216,7 +220,11 @@ pub trait CredentialStore: Send + Sync + 'static {
     /// All shared links of a session.
     fn session_shares(&self, session: SessionId) -> Result<Vec<Share>, StoreError>;
     /// Deletes a shared link. Returns false if there is none.
-    fn delete_share(&self, session: SessionId, share: ShareId) -> Result<bool, StoreError>;
+    fn delete_share_of_session(
+        &self,
+        session: SessionId,
+        share: ShareId,
+    ) -> Result<bool, StoreError>;
 }
 
 /// Storage for logs, sessions, runs, queues and blobs.
@@ -243,7 +251,7 @@ pub trait Store: Send + Sync + 'static {
     /// The session with this id.
     fn load_session(&self, session: SessionId) -> Result<Option<Session>, StoreError>;
     /// The sessions of an owner that match a query.
-    fn list_sessions(
+    fn list_sessions_of_owner(
         &self,
         owner: OwnerId,
         query: &SessionQuery,
@@ -274,7 +282,7 @@ pub trait Store: Send + Sync + 'static {
     /// All runs of a session.
     fn session_runs(&self, session: SessionId) -> Result<Vec<RunRow>, StoreError>;
     /// Usage of all runs of an owner, or of one session.
-    fn total_usage(
+    fn usage_of_owner_or_session(
         &self,
         owner: OwnerId,
         session: Option<SessionId>,
@@ -287,10 +295,10 @@ pub trait Store: Send + Sync + 'static {
     /// The queue of a session, in order.
     fn load_queue(&self, session: SessionId) -> Result<Vec<QueuedMessage>, StoreError>;
     /// Sessions with queued messages, except deleted ones.
-    fn sessions_with_queue(&self) -> Result<Vec<SessionId>, StoreError>;
+    fn undeleted_sessions_with_queue(&self) -> Result<Vec<SessionId>, StoreError>;
 
     /// Stores bytes under their SHA-256 digest, for as long as a session refers to them.
-    fn put_blob(
+    fn put_blob_for_session(
         &self,
         session: SessionId,
         digest: [u8; 32],
@@ -298,7 +306,7 @@ pub trait Store: Send + Sync + 'static {
         bytes: &[u8],
     ) -> Result<(), StoreError>;
     /// The media type and bytes of a blob, if the session refers to it.
-    fn load_blob(
+    fn load_blob_of_session(
         &self,
         session: SessionId,
         digest: [u8; 32],

@@ -293,7 +293,7 @@ fn quirk_names() -> Vec<&'static str> {
 
 impl InputArgs {
     /// Dialect given with `--from`; `None` for `auto`.
-    pub(crate) fn dialect(&self) -> Option<DialectName> {
+    pub(crate) fn explicit_dialect(&self) -> Option<DialectName> {
         self.from.parse().ok()
     }
 

@@ -27,7 +27,7 @@ use tokio::sync::oneshot;
 
 use crate::args::{ChatArgs, ImagesArg, PipeOutput};
 use crate::command::{build_multi_thread_runtime, report_failure};
-use crate::local_gateway::{GatewayTarget, read_token};
+use crate::local_gateway::{GatewayTarget, read_token_file};
 use crate::serve;
 use crate::settings::{ListenAddress, SettingSource, Settings};
 use crate::show::print_to_stderr;
@@ -93,7 +93,7 @@ async fn send_and_print_reply(
         Some(PipeOutput::Frames) => PrintFormat::Frames,
         Some(PipeOutput::Text) | None => PrintFormat::Text,
     };
-    let setup = build_setup(args, gateway, folder, ViewName::Latest).await?;
+    let setup = fetch_session_and_build_setup(args, gateway, folder, ViewName::Latest).await?;
     let answered = send_and_print_run(setup, message, print, print_to_stderr).await;
     let RunEnd { outcome, message: words } = match answered {
         // The reader of standard output has closed it.
@@ -113,7 +113,7 @@ async fn run_interactive_chat(
     gateway: &GatewayHandle,
     folder: &Path,
 ) -> Result<ExitCode, String> {
-    let setup = build_setup(args, gateway, folder, ViewName::Transcript).await?;
+    let setup = fetch_session_and_build_setup(args, gateway, folder, ViewName::Transcript).await?;
     let left = run_app(setup).await;
     let ExitReport { session, panics: broken } =
         left.map_err(|error| format!("cannot use the terminal: {error}"))?;
@@ -127,7 +127,7 @@ async fn run_interactive_chat(
 }
 
 /// Collects what the terminal chat needs: session, view, terminal features, history, profiles.
-async fn build_setup(
+async fn fetch_session_and_build_setup(
     args: &ChatArgs,
     gateway: &GatewayHandle,
     folder: &Path,
@@ -145,7 +145,7 @@ async fn build_setup(
             Some("") => ChatStart::SessionMenu,
             Some(_) | None => ChatStart::Conversation,
         },
-        view: args.view().unwrap_or(default_view),
+        view: args.explicit_view().unwrap_or(default_view),
         display: if is_drawn {
             DisplayMode::Screen(detect_terminal_features(args, variable))
         } else {
@@ -241,7 +241,7 @@ impl GatewayHandle {
             serve::bind_and_open_gateway(settings, folder, store, caution, &listen).await?;
         let (url, words) = (opened.client_url.clone(), opened.notices.clone());
         let chooser = Arc::clone(&opened.chooser);
-        let token = read_token(folder)?;
+        let token = read_token_file(folder)?;
         let (stop, stopped) = oneshot::channel();
         let served = tokio::spawn(opened.serve_until(async move {
             let _closed = stopped.await;

@@ -40,8 +40,8 @@ pub(crate) fn run(args: &CompareArgs) -> ExitCode {
 fn compare_views(args: &CompareArgs) -> Result<ExitCode, CommandError> {
     let mut ingest = Ingest::new(&load_ingest_options(&args.input)?);
     let mut comparison = ComparisonSink::new(args);
-    let played =
-        InputReader::open_and_start_reading(&args.input)?.read_all(Pace::Fast, &mut |bytes, at| {
+    let played = InputReader::start_reading_and_signal_handling(&args.input)?
+        .read_until_end_or_stop(Pace::Fast, &mut |bytes, at| {
             ingest.push(bytes, at, &mut comparison);
             if comparison.is_too_large() { ReadControl::Stop } else { ReadControl::Continue }
         });
@@ -130,7 +130,9 @@ impl ComparisonSink {
                     *event = format!("{}: {name} {text}", record.seq);
                 }
             }
-            CompareOutput::Page(page) => page.push_record(record, columns, *thinking),
+            CompareOutput::Page(page) => {
+                page.push_record_unless_too_large(record, columns, *thinking);
+            }
         }
     }
 
@@ -148,7 +150,7 @@ impl ComparisonSink {
                 let page = page
                     .render(&input_title(args), at.unwrap_or(last))
                     .map_err(page_too_large_error)?;
-                write_or_replace_html_page(path, &page)?;
+                write_page_unless_replacing_non_html(path, &page)?;
                 if !args.input.quiet {
                     let size = page.len().div_ceil(1024);
                     print_to_stderr(&format!(
@@ -159,7 +161,7 @@ impl ComparisonSink {
                 }
             }
             (CompareOutput::Columns { event }, _) => {
-                let width = args.width.map_or_else(terminal_width, usize::from);
+                let width = args.width.map_or_else(terminal_width_or_default, usize::from);
                 print_text(&columns::render_columns(&columns, &event, last, width))?;
             }
             (CompareOutput::Page(_), None) => {}
@@ -175,11 +177,11 @@ impl Sink for ComparisonSink {
     }
 
     fn on_trace(&mut self, trace: Trace<'_>) {
-        self.tally.report_detected_dialect(&trace);
+        self.tally.print_detected_dialect_unless_quiet(&trace);
     }
 }
 
-fn terminal_width() -> usize {
+fn terminal_width_or_default() -> usize {
     let size = std::io::stdout().is_terminal().then(|| query_size().ok()).flatten();
     size.map_or(DEFAULT_WIDTH, |size| usize::from(size.cols))
 }
@@ -211,7 +213,7 @@ fn print_text(text: &str) -> Result<(), CommandError> {
 
 /// Writes the page to a file or standard output. Overwrites only an HTML page, so that a stream
 /// named by mistake is kept.
-fn write_or_replace_html_page(path: &Path, page: &str) -> Result<(), CommandError> {
+fn write_page_unless_replacing_non_html(path: &Path, page: &str) -> Result<(), CommandError> {
     if path.as_os_str() == "-" {
         return print_text(page);
     }

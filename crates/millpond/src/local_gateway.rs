@@ -25,26 +25,26 @@ impl GatewayTarget<'_> {
     pub(crate) fn resolve_and_build_client(self) -> Result<GatewayClient, String> {
         let token = match self.token {
             Some(token) => token.to_owned(),
-            None => read_token(self.folder)?,
+            None => read_token_file(self.folder)?,
         };
         let url = match self.url {
             Some(url) => url.to_owned(),
-            None => read_address(self.folder)?,
+            None => read_address_file(self.folder)?,
         };
         GatewayClient::new(&url, &token).map_err(|error| error.to_string())
     }
 }
 
 /// Reads the access token of this user.
-pub(crate) fn read_token(folder: &Path) -> Result<String, String> {
-    let token = owner_token::read_token(folder);
+pub(crate) fn read_token_file(folder: &Path) -> Result<String, String> {
+    let token = owner_token::read_token_file_if_valid(folder);
     token.map(|token| token.reveal().to_owned()).ok_or_else(|| {
         format!("no token in {}: run `millpond serve` first, or use --token", folder.display())
     })
 }
 
 /// Reads the URL of the gateway that holds the data folder.
-fn read_address(folder: &Path) -> Result<String, String> {
+fn read_address_file(folder: &Path) -> Result<String, String> {
     let address = std::fs::read_to_string(address_file_path(folder)).map_err(|error| {
         let folder = folder.display();
         format!("no gateway runs with {folder} ({error}): run `millpond serve` first")

@@ -33,7 +33,7 @@ async fn list_or_restore(args: &RestoreArgs) -> Result<ExitCode, String> {
             all.iter().map(|one| format!("{}  {}\n", one.hash, one.saved_at)).collect();
         return Ok(print_to_stdout(lines.concat().as_bytes()));
     };
-    let hash = checkpoints.find_by_prefix(beginning).await.map_err(words)?;
+    let hash = checkpoints.find_hash_by_prefix(beginning).await.map_err(words)?;
     let diff = checkpoints.preview_restore_as_diff(&hash).await.map_err(words)?;
     if diff.is_empty() {
         print_to_stderr("nothing to restore: the files match the checkpoint");

@@ -67,7 +67,7 @@ async fn serve_until_stopped(args: &ServeArgs) -> Result<(), String> {
             "warning: connections are not encrypted; use --certificate, or listen on 127.0.0.1",
         );
     }
-    raise_open_file_limit();
+    try_raise_open_file_limit();
     opened.serve_until(stop).await
 }
 
@@ -108,15 +108,16 @@ pub(crate) async fn bind_and_open_gateway(
         .transpose()?;
     let scheme = if tls.is_some() { Scheme::Https } else { Scheme::Http };
     let client_url = build_client_url(scheme, listen, socket);
-    write_address_file(folder, &client_url);
+    try_write_address_file(folder, &client_url);
     let (hosts, origins) = (&settings.hosts.value, &settings.origins.value);
     let allowed = OriginPolicy::new(socket.port(), scheme, hosts, origins);
     let ConfiguredAgent { chooser, profile, notices: words } =
         build_configured_agent(settings, folder, caution)?;
     let agent: Arc<dyn Agent> = Arc::clone(&chooser) as Arc<dyn Agent>;
-    let mut gateway = Gateway::open(Arc::clone(&store), allowed, scheme, Some(agent))
-        .await
-        .map_err(|error| error.to_string())?;
+    let mut gateway =
+        Gateway::open_and_recover_runs(Arc::clone(&store), allowed, scheme, Some(agent))
+            .await
+            .map_err(|error| error.to_string())?;
     gateway.default_view = profile.parse_default_view().map_err(|error| error.to_string())?;
     gateway.site = embedded_site();
     let gateway = Arc::new(gateway);
@@ -158,7 +159,7 @@ fn build_client_url(scheme: Scheme, listen: &ListenAddress, socket: SocketAddr) 
 }
 
 /// Writes the gateway's URL to the address file.
-fn write_address_file(folder: &Path, url: &str) {
+fn try_write_address_file(folder: &Path, url: &str) {
     if let Err(error) = std::fs::write(address_file_path(folder), format!("{url}\n")) {
         tracing::warn!(%error, "cannot write the address file; other processes need --url");
     }
@@ -172,8 +173,13 @@ impl ListeningGateway {
 
     /// Serves until `stop` resolves, then waits briefly for the agents' processes to end.
     pub(crate) async fn serve_until(self, stop: impl Future<Output = ()>) -> Result<(), String> {
-        let served =
-            millpond_gateway::serve::serve(self.gateway, self.listener, self.tls, stop).await;
+        let served = millpond_gateway::serve::serve_and_shut_down(
+            self.gateway,
+            self.listener,
+            self.tls,
+            stop,
+        )
+        .await;
         // Agents end their child processes; give them time to.
         let _late = tokio::time::timeout(
             Duration::from_secs(2),
@@ -243,7 +249,7 @@ fn build_configured_agent(
 
 /// Raises the limit on open files as far as this user may, up to what the gateway needs. Each
 /// connection is an open file, and most shells allow about a thousand.
-fn raise_open_file_limit() {
+fn try_raise_open_file_limit() {
     let wanted = u64::try_from(CONNECTIONS_MAX + 1024).unwrap_or(u64::MAX);
     if let Err(error) = rlimit::increase_nofile_limit(wanted) {
         tracing::warn!(%error, "cannot raise the open file limit");
@@ -275,7 +281,7 @@ async fn erase_expired_sessions_periodically(
         let (store, gateway) = (Arc::clone(&store), Arc::clone(&gateway));
         let sweep = move || {
             store.erase_by_retention_and_vacuum(now_ms(), retention, |session| {
-                gateway.drop_tail_and_announce_erased(session);
+                gateway.end_streams_and_announce_erased_session(session);
             })
         };
         if let Ok(Err(error)) = tokio::task::spawn_blocking(sweep).await {

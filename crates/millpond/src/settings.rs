@@ -68,7 +68,7 @@ macro_rules! settings {
                 flags: &SettingFlags,
                 environment: impl Fn(&str) -> Option<String>,
             ) -> Result<Settings, BadSettings> {
-                let (table, profiles) = read_settings_file(file)?;
+                let (table, profiles) = read_settings_and_profiles(file)?;
                 $(let $field = {
                     let given = SettingInputs {
                         flag: flags.$field.clone(),
@@ -85,7 +85,7 @@ macro_rules! settings {
             /// Renders every setting as a TOML line with a comment: its source and description.
             pub(crate) fn render_table(&self) -> String {
                 let mut table = String::new();
-                $(push_table_line(&mut table, stringify!($field), &self.$field, $about);)+
+                $(push_setting_line(&mut table, stringify!($field), &self.$field, $about);)+
                 table
             }
         }
@@ -190,7 +190,7 @@ impl Settings {
     /// Parses the profile with this name.
     pub(crate) fn parse_profile_named(&self, name: &str) -> Result<Profile, BadSettings> {
         let Some(table) = self.profiles.get(name) else {
-            let nearest = nearest_name(name, self.profiles.keys().map(String::as_str));
+            let nearest = find_similar_name(name, self.profiles.keys().map(String::as_str));
             let hint = nearest.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             return Err(BadSettings(format!("no profile `{name}`{hint}")));
         };
@@ -262,7 +262,7 @@ fn toml_value_to_text(key: &str, shape: ValueShape, value: &Value) -> Result<Str
     }
 }
 
-fn push_table_line<T: SettingValue>(
+fn push_setting_line<T: SettingValue>(
     table: &mut String,
     key: &str,
     setting: &Sourced<T>,
@@ -277,7 +277,9 @@ fn push_table_line<T: SettingValue>(
 const PROFILES_KEY: &str = "profiles";
 
 /// Reads the settings and the profiles of the file. An unknown setting is an error.
-fn read_settings_file(file: Option<&Path>) -> Result<(toml::Table, toml::Table), BadSettings> {
+fn read_settings_and_profiles(
+    file: Option<&Path>,
+) -> Result<(toml::Table, toml::Table), BadSettings> {
     let Some(file) = file else { return Ok((toml::Table::new(), toml::Table::new())) };
     let text = std::fs::read_to_string(file)
         .map_err(|error| BadSettings(format!("cannot read {}: {error}", file.display())))?;
@@ -300,14 +302,14 @@ fn read_settings_file(file: Option<&Path>) -> Result<(toml::Table, toml::Table),
 
 fn unknown_setting_error(key: &str, file: &Path) -> BadSettings {
     let place = file.display();
-    BadSettings(match nearest_name(key, KEYS.iter().copied()) {
+    BadSettings(match find_similar_name(key, KEYS.iter().copied()) {
         Some(near) => format!("{place}: unknown setting `{key}`; did you mean `{near}`?"),
         None => format!("{place}: unknown setting `{key}`; `millpond config` lists them"),
     })
 }
 
 /// Name with an edit distance of at most 3 from `given`, the nearest first.
-fn nearest_name<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+fn find_similar_name<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let distances = names.map(|name| (strsim::damerau_levenshtein(given, name), name));
     distances.min().filter(|(distance, _)| *distance <= 3).map(|(_, name)| name)
 }

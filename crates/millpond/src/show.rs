@@ -62,17 +62,17 @@ impl CommandError {
 /// Reads the whole input, records and prints it, and returns the exit status of its ending.
 fn show_stream(args: &ShowArgs) -> Result<ExitCode, CommandError> {
     let options = load_ingest_options(&args.input)?;
-    let source = InputReader::open_and_start_reading(&args.input)?;
+    let source = InputReader::start_reading_and_signal_handling(&args.input)?;
     let mut recorder = match &args.record {
         Some(path) => Some(
-            Recorder::create(path)
+            Recorder::create_new(path)
                 .map_err(|error| CommandError::for_file("record to", path, &error))?,
         ),
         None => None,
     };
     let mut ingest = Ingest::new(&options);
     let mut printer = Printer::new(args);
-    let played = source.read_all(args.pace, &mut |bytes, at| {
+    let played = source.read_until_end_or_stop(args.pace, &mut |bytes, at| {
         if let Some(open) = &mut recorder
             && let Err(error) = open.write_complete_lines(bytes)
         {
@@ -82,7 +82,7 @@ fn show_stream(args: &ShowArgs) -> Result<ExitCode, CommandError> {
         ingest.push(bytes, at, &mut printer);
         printer.flush();
         // A recording continues to the end of the input after the output is closed.
-        if printer.is_closed() && recorder.is_none() {
+        if printer.is_closed_or_failed() && recorder.is_none() {
             ReadControl::Stop
         } else {
             ReadControl::Continue
@@ -122,7 +122,7 @@ pub(crate) fn load_ingest_options(args: &InputArgs) -> Result<IngestOptions, Com
     };
     let starts_in = if args.starts_in_thinking { FilterStart::Thinking } else { FilterStart::Text };
     Ok(IngestOptions {
-        dialect: args.dialect(),
+        dialect: args.explicit_dialect(),
         run: RunOptions {
             tags: Arc::new(tags),
             filter_start: starts_in,

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &TeeArgs) -> ExitCode {
     };
     let (chunks, queued) = mpsc::channel(QUEUED_CHUNKS_MAX);
     let sender = std::thread::spawn(move || block_on(send_queued_chunks(&target, queued)));
-    let copied = copy_stdin_to_stdout_and_queue(&chunks);
+    let copied = copy_stdin_and_queue_until_full(&chunks);
     drop(chunks);
     let sent = sender.join().unwrap_or_else(|_| Err("the sending thread panicked".to_owned()));
     match (copied, sent) {
@@ -68,7 +68,7 @@ fn resolve_target(args: &TeeArgs) -> Result<Target, String> {
 
 /// Copies standard input to standard output and queues it for the gateway. After standard output
 /// is closed, the gateway still gets the rest.
-fn copy_stdin_to_stdout_and_queue(pieces: &mpsc::Sender<Vec<u8>>) -> Result<(), String> {
+fn copy_stdin_and_queue_until_full(pieces: &mpsc::Sender<Vec<u8>>) -> Result<(), String> {
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
     let mut piece = vec![0; CHUNK_BYTES];
     let mut behind = false;

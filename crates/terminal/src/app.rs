@@ -121,11 +121,11 @@ pub async fn run_chat(setup: Setup) -> std::io::Result<ExitReport> {
         setup,
     };
     app.follow_session_and_fetch_queue();
-    app.offer_sessions_at_start()?;
+    app.offer_sessions_if_requested()?;
     let ended = app.run_event_loop().await;
     // Items that wait for images settle without them.
     let left =
-        if app.chat.settle_without_images() { app.draw_frame_unless_resizing() } else { Ok(()) };
+        if app.chat.settle_without_images() { app.draw_frame_or_hold_for_resize() } else { Ok(()) };
     let App { frontend: front, setup, history_file, .. } = app;
     history_file.close().await;
     front.close()?;
@@ -134,7 +134,7 @@ pub async fn run_chat(setup: Setup) -> std::io::Result<ExitReport> {
 }
 
 impl App {
-    fn offer_sessions_at_start(&mut self) -> std::io::Result<()> {
+    fn offer_sessions_if_requested(&mut self) -> std::io::Result<()> {
         if self.setup.start == ChatStart::Conversation {
             return Ok(());
         }
@@ -142,7 +142,7 @@ impl App {
             self.run_slash_command(SlashCommand::Sessions(String::new()));
             return Ok(());
         }
-        let effects = self.chat.open_resume_menu();
+        let effects = self.chat.type_resume_and_request_choices();
         self.run_effects(effects)
     }
 
@@ -158,7 +158,7 @@ impl App {
                 LoopEvent::GatewayResult(None) | LoopEvent::Tick | LoopEvent::Panic => {
                     self.frames.request();
                 }
-                LoopEvent::Frame => self.draw_frame_unless_resizing()?,
+                LoopEvent::Frame => self.draw_frame_or_hold_for_resize()?,
             }
         }
         Ok(())
@@ -193,12 +193,12 @@ impl App {
         }
     }
 
-    fn draw_frame_unless_resizing(&mut self) -> std::io::Result<()> {
+    fn draw_frame_or_hold_for_resize(&mut self) -> std::io::Result<()> {
         if !self.frames.is_held_for_resize() && self.frontend.has_size_changed() {
             self.frames.hold_for_resize(Moment::now());
             return Ok(());
         }
-        self.frames.mark_drawn(Moment::now());
+        self.frames.mark_drawn_and_end_resize_hold(Moment::now());
         for panic in take_recorded_panics() {
             self.chat.add_notice(&format!("internal error: {panic}"));
         }
@@ -267,12 +267,14 @@ impl App {
         match effect {
             Effect::Send { text, delivery } => {
                 let session = self.setup.session.as_ref();
-                if let Err(OutboxFull(text)) = self.calls.push_to_outbox(session, text, delivery) {
+                if let Err(OutboxFull(text)) =
+                    self.calls.try_push_to_outbox(session, text, delivery)
+                {
                     self.chat.add_notice("not sent: too many messages wait to be sent");
-                    self.chat.restore_unsent_text(&text);
+                    self.chat.prepend_unsent_text_to_input(&text);
                 }
             }
-            Effect::SaveToHistory(text) => self.history_file.append_in_background(text),
+            Effect::SaveToHistory(text) => self.history_file.try_append_in_background(text),
             Effect::AnswerAsk(answer) => self.calls.answer_ask(answer),
             Effect::CancelRun => self.cancel_active_run(),
             Effect::RunCommand(order) => self.run_slash_command(order),

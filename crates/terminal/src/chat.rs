@@ -134,8 +134,8 @@ impl Chat {
         self.renderer.take_wanted_images()
     }
 
-    pub fn add_image_and_settle(&mut self, name: &str, fetched: FetchedImage) {
-        self.renderer.add_image_and_settle(name, fetched);
+    pub fn set_image_result_and_settle(&mut self, name: &str, fetched: FetchedImage) {
+        self.renderer.set_image_result_and_settle(name, fetched);
     }
 
     pub fn queue(&self) -> &[QueuedMessage] {
@@ -180,7 +180,7 @@ impl Chat {
         let change = self.renderer.apply_patch(patch);
         self.sync_run_timer_and_ask(now);
         if change == PageChange::RunEnded {
-            self.add_run_end_notice();
+            self.add_run_end_notice_unless_completed();
         }
         change
     }
@@ -212,7 +212,7 @@ impl Chat {
     }
 
     /// Adds a notice on how the run ended, unless it completed or the page shows the error.
-    fn add_run_end_notice(&mut self) {
+    fn add_run_end_notice_unless_completed(&mut self) {
         let page = self.renderer.page();
         let told = page.items.values().next_back().is_some_and(|item| item.kind == ItemKind::Error);
         let words = page.ended.as_ref().and_then(EndedRun::label);
@@ -250,7 +250,7 @@ impl Chat {
     }
 
     /// Puts a message that could not be sent back in front of the input text.
-    pub fn restore_unsent_text(&mut self, text: &str) {
+    pub fn prepend_unsent_text_to_input(&mut self, text: &str) {
         let written = self.editor.expanded_text();
         let both =
             if written.is_empty() { text.to_owned() } else { format!("{text}\n\n{written}") };
@@ -276,6 +276,6 @@ impl Chat {
 
 fn new_renderer_with_images(view: ViewName, options: RenderOptions) -> PageRenderer {
     let mut page = PageRenderer::new(view, options.without_footer());
-    page.enable_image_fetching();
+    page.make_items_wait_for_images();
     page
 }

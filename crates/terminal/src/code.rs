@@ -88,14 +88,14 @@ impl CodeRenderer {
     /// needs the whole line, and doing it again for every few characters costs too much.
     pub(crate) fn finish(&mut self, ending: Ending, out: &mut Vec<Row>) {
         if ending != Ending::Final {
-            self.settle_held_line(out);
+            self.settle_held_line_unhighlighted(out);
         }
         if self.has_unfinished_line() {
             self.end_line(out);
         }
     }
 
-    pub(crate) fn set_size(&mut self, size: Size, out: &mut Vec<Row>) {
+    pub(crate) fn set_size_and_rewrap(&mut self, size: Size, out: &mut Vec<Row>) {
         self.size = size;
         if let OpenLine::Filling(row) = &mut self.line {
             let row = std::mem::take(row);
@@ -135,7 +135,7 @@ impl CodeRenderer {
     }
 
     /// Settles the held part of the line as it is shown now; the rest is not highlighted.
-    pub(crate) fn settle_held_line(&mut self, out: &mut Vec<Row>) {
+    pub(crate) fn settle_held_line_unhighlighted(&mut self, out: &mut Vec<Row>) {
         if let OpenLine::Held(line) = &self.line
             && !line.is_empty()
         {

@@ -115,16 +115,16 @@ impl InlineParser {
         self.read_tokens(ending);
         self.turn_brackets_into_text(BracketsToDrop::All);
         if ending == Ending::Preview {
-            self.style_open_emphasis();
+            self.style_open_emphasis_as_closed();
         }
-        self.merge_held_text();
+        self.merge_held_nodes_as_text();
         for node in self.held.drain(..) {
             emit_node(&node, sink);
         }
     }
 
     /// Joins adjacent text of the same style: a few large pieces wrap faster than many small ones.
-    fn merge_held_text(&mut self) {
+    fn merge_held_nodes_as_text(&mut self) {
         let mut merged: VecDeque<HeldNode> = VecDeque::new();
         for mut node in self.held.drain(..) {
             match node.kind {
@@ -225,7 +225,7 @@ impl InlineParser {
     }
 
     /// Styles open emphasis as if it ended here, for a preview.
-    fn style_open_emphasis(&mut self) {
+    fn style_open_emphasis_as_closed(&mut self) {
         let mut open = Attributes::NONE;
         for index in 0..self.held.len() {
             let node = &self.held[index];

@@ -66,15 +66,15 @@ impl LineRenderer {
     }
 
     /// Lays out later rows for a screen of this size.
-    pub fn set_size(&mut self, size: Size) {
-        self.code.set_size(size, &mut self.settled);
+    pub fn set_size_and_rewrap(&mut self, size: Size) {
+        self.code.set_size_and_rewrap(size, &mut self.settled);
     }
 
     /// Settles the first `rows` live rows without returning them: they scrolled away as they were
     /// shown. Call `take_settled` before.
-    pub fn drop_scrolled_away_rows(&mut self, rows: usize) {
+    pub fn settle_as_shown_and_drop_rows(&mut self, rows: usize) {
         let before = self.settled.len();
-        self.code.settle_held_line(&mut self.settled);
+        self.code.settle_held_line_unhighlighted(&mut self.settled);
         if self.settled.len() - before < rows {
             self.code.end_row_mid_line(&mut self.settled);
         }
@@ -98,7 +98,7 @@ mod tests {
         lines.push("abcdef\x1b\r\n\nxy");
         assert_eq!(row_texts(&lines.take_settled()), ["> abcd", "> ef␛", "> "]);
         assert_eq!(row_texts(&lines.live_rows()), ["> xy"]);
-        lines.drop_scrolled_away_rows(1);
+        lines.settle_as_shown_and_drop_rows(1);
         lines.push("z\n");
         lines.finish();
         assert_eq!(row_texts(&lines.take_settled()), ["> z"]);

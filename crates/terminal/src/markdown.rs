@@ -107,17 +107,17 @@ impl MarkdownRenderer {
     }
 
     /// Lays out the open block and later rows for a screen of this size.
-    pub fn set_size(&mut self, size: Size) {
+    pub fn set_size_and_rewrap(&mut self, size: Size) {
         let size = Size::new(size.cols, size.rows);
         if size != self.size {
             self.size = size;
-            self.leaf.set_size(size, &mut self.settled);
+            self.leaf.set_size_and_rewrap(size, &mut self.settled);
         }
     }
 
     /// Settles the first `rows` live rows without returning them: they scrolled away as they were
     /// shown. Call `take_settled` before.
-    pub fn drop_scrolled_away_rows(&mut self, rows: usize) {
+    pub fn settle_as_shown_and_drop_rows(&mut self, rows: usize) {
         let before = self.settled.len();
         self.leaf.settle_as_shown(&mut self.settled);
         if self.settled.len() - before < rows {
@@ -140,9 +140,9 @@ impl MarkdownRenderer {
             }
             self.try_decide_line();
         }
-        if self.blocks.line_kind().is_some_and(LineKind::can_have_inline_markup) {
+        if self.blocks.current_or_last_line_kind().is_some_and(LineKind::can_have_inline_markup) {
             for byte in rest.bytes() {
-                self.blocks.push_text_byte(byte);
+                self.blocks.push_text_byte_if_decided(byte);
             }
         }
         self.leaf.push(rest, &mut self.settled);
@@ -170,14 +170,14 @@ impl MarkdownRenderer {
     }
 
     fn end_line(&mut self) {
-        self.blocks.push_byte_until_decided(b'\n');
+        self.blocks.push_undecided_or_line_end_byte(b'\n');
         self.apply_decision_if_known(Seen::Whole);
         self.leaf.end_line(&mut self.settled);
         self.line = Line::Undecided(String::new());
     }
 
     fn close_all_blocks(&mut self, ending: Ending) {
-        self.blocks.push_byte_until_decided(b'\n');
+        self.blocks.push_undecided_or_line_end_byte(b'\n');
         self.apply_decision_if_known(Seen::Whole);
         self.close_leaf(ending);
         self.close_containers_from(0);
@@ -234,23 +234,29 @@ impl MarkdownRenderer {
             LineRole::Delimiters => self.turn_paragraph_into_table(leaf, content),
             start => {
                 let mut leaf = match leaf {
-                    LeafBlock::None => self.open_leaf(&start, content),
+                    LeafBlock::None => self.build_leaf_for_line(&start, content),
                     open => open,
                 };
-                leaf.begin_line(start, content, &mut self.settled);
+                leaf.begin_line_or_end_block(start, content, &mut self.settled);
                 leaf
             }
         };
     }
 
-    fn open_leaf(&mut self, start: &LineRole, content: &str) -> LeafBlock {
+    fn build_leaf_for_line(&mut self, start: &LineRole, content: &str) -> LeafBlock {
         match start {
             LineRole::OpenFence(fence) => {
-                let leads = self.take_code_prefix();
-                LeafBlock::open_fenced_code(self.size, leads, *fence, content, &mut self.settled)
+                let leads = self.take_code_prefix_after_item_row();
+                LeafBlock::open_fenced_code_and_push_row(
+                    self.size,
+                    leads,
+                    *fence,
+                    content,
+                    &mut self.settled,
+                )
             }
             LineRole::Indented => {
-                let leads = self.take_code_prefix();
+                let leads = self.take_code_prefix_after_item_row();
                 LeafBlock::new_indented_code(self.size, leads)
             }
             start => {
@@ -331,7 +337,7 @@ impl MarkdownRenderer {
 
     /// Returns the prefix of code rows: quote bars only, so that the code can be copied. Pushes an
     /// item's pending marker as a row of its own.
-    fn take_code_prefix(&mut self) -> Row {
+    fn take_code_prefix_after_item_row(&mut self) -> Row {
         self.push_pending_item_row();
         let quotes = self.containers.iter().filter(|&container| *container == Container::Quote);
         let row = Row::from_text(&QUOTE.repeat(quotes.count()), QUOTE_STYLE);

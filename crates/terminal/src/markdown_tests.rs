@@ -138,7 +138,7 @@ fn what_scrolled_away_is_not_handed_out_again() {
     let mut markdown = MarkdownRenderer::new(SIZE, HyperlinkMode::Osc8);
     markdown.push("|a|\n|-|\n|1|\n|2|\n");
     assert!(markdown.take_settled().is_empty());
-    markdown.drop_scrolled_away_rows(2);
+    markdown.settle_as_shown_and_drop_rows(2);
     markdown.push("|3|\n");
     markdown.finish();
     let rest: Vec<_> = markdown.take_settled().iter().map(|row| row.text().to_owned()).collect();

@@ -21,7 +21,7 @@ pub enum RowOutput {
 impl RowOutput {
     /// Opens standard output: a screen if the terminal can be drawn on and reports its cursor,
     /// else plain lines. `variable` reads an environment variable.
-    pub fn open_stdout(variable: impl Fn(&str) -> Option<String>) -> RowOutput {
+    pub fn open_stdout_as_screen_or_lines(variable: impl Fn(&str) -> Option<String>) -> RowOutput {
         if can_draw_on_stdout(&variable)
             && let Ok((size, row)) = query_size_and_cursor_row()
         {
@@ -52,7 +52,7 @@ impl RowOutput {
                 let col = live.last().map_or(0, Row::width);
                 screen.draw_frame(Frame { settled, live, cursor: FrameCursor::At { row, col } })
             }
-            RowOutput::Plain(plain) => plain.write_rows(settled),
+            RowOutput::Plain(plain) => plain.write_rows_leaving_line_open(settled),
         }
     }
 
@@ -63,7 +63,7 @@ impl RowOutput {
 
     /// If the size has changed, blocks until it is stable and applies it. Returns how many live
     /// rows have scrolled away.
-    pub fn wait_and_apply_resize(&mut self) -> io::Result<Option<usize>> {
+    pub fn wait_and_apply_resize_if_changed(&mut self) -> io::Result<Option<usize>> {
         let RowOutput::Screen { screen, .. } = self else { return Ok(None) };
         let mut last = query_size()?;
         if last == screen.size() {
@@ -82,7 +82,7 @@ impl RowOutput {
     }
 
     /// Erases the live rows and ends the output.
-    pub fn close(self) -> io::Result<()> {
+    pub fn erase_live_rows_and_close(self) -> io::Result<()> {
         match self {
             RowOutput::Screen { screen, .. } => screen.close(LiveRowsOnClose::Erase).map(drop),
             RowOutput::Plain(plain) => plain.finish().map(drop),

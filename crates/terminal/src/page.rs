@@ -82,7 +82,7 @@ impl PageRenderer {
     }
 
     /// Makes items wait for their images; the caller must fetch those of `take_wanted_images`.
-    pub fn enable_image_fetching(&mut self) {
+    pub fn make_items_wait_for_images(&mut self) {
         self.images.replace_fetching_mode(ImageFetching::On);
     }
 
@@ -90,7 +90,7 @@ impl PageRenderer {
     pub fn settle_without_images(&mut self) -> bool {
         let printed = self.items_printed;
         let fetched = self.images.replace_fetching_mode(ImageFetching::Off);
-        self.settle_items();
+        self.settle_items_and_partial_text();
         self.images.replace_fetching_mode(fetched);
         printed < self.items_printed
     }
@@ -100,9 +100,9 @@ impl PageRenderer {
         self.images.take_wanted()
     }
 
-    pub fn add_image_and_settle(&mut self, name: &str, fetched: FetchedImage) {
-        self.images.add_fetched(name, fetched);
-        self.settle_items();
+    pub fn set_image_result_and_settle(&mut self, name: &str, fetched: FetchedImage) {
+        self.images.set_fetch_result_if_requested(name, fetched);
+        self.settle_items_and_partial_text();
     }
 
     pub fn page(&self) -> &Page {
@@ -117,7 +117,7 @@ impl PageRenderer {
     pub fn replace_page_and_settle(&mut self, page: Page) {
         self.page = page;
         if let Some(stream) = &self.text_stream {
-            self.restart_text_preview(stream.key);
+            self.restart_preview_if_printing(stream.key);
         }
         if self.items_printed == 0
             && !self.prints_whole_history
@@ -128,7 +128,7 @@ impl PageRenderer {
             self.settled_rows.push(Row::from_text(&words, crate::style::Style::DIM));
             self.above = ContentAbove::Other;
         }
-        self.settle_items();
+        self.settle_items_and_partial_text();
     }
 
     /// Replaces the page and drops its settled rows: only later items are printed.
@@ -148,9 +148,9 @@ impl PageRenderer {
     pub fn apply_patch(&mut self, patch: &Patch<'_>) -> PageChange {
         self.page.apply(patch);
         for key in rewritten_item_keys(patch) {
-            self.restart_text_preview(*key);
+            self.restart_preview_if_printing(*key);
         }
-        self.settle_items();
+        self.settle_items_and_partial_text();
         PageChange::of_patch(patch)
     }
 
@@ -211,16 +211,16 @@ impl PageRenderer {
     }
 
     /// Restarts the preview after the item's text changed, if it is the one being printed.
-    fn restart_text_preview(&mut self, key: ItemKey) {
+    fn restart_preview_if_printing(&mut self, key: ItemKey) {
         if let Some(stream) = self.text_stream.as_mut().filter(|stream| stream.key == key) {
             let text = self.page.items.get(key).map_or("", |item| &*item.text);
-            stream.restart_after_rewrite(text);
+            stream.drop_preview_and_reprint_if_changed(text);
         }
     }
 
     /// Renders the items that the view has settled into settled rows, up to one that waits for an
     /// image.
-    fn settle_items(&mut self) {
+    fn settle_items_and_partial_text(&mut self) {
         let mut waits = false;
         while let Some((key, item)) = self.page.items.iter_from(self.next_key).next() {
             if self.page.settled.count <= key.0 {

@@ -12,7 +12,7 @@ use millpond_engine::view::{ItemKind, Page, Patch, ViewName};
 
 use crate::limits::{FRAME_INTERVAL, TICK_INTERVAL};
 use crate::output::RowOutput;
-use crate::page::status::run_status_row;
+use crate::page::status::run_status_row_unless_writing;
 use crate::page::{PageRenderer, RenderOptions, push_wrapped_text};
 use crate::row::Row;
 use crate::style::{Colour, Style};
@@ -41,7 +41,7 @@ impl PageDisplay {
     }
 
     /// Returns true if the display thread has ended.
-    pub fn is_finished(&self) -> bool {
+    pub fn has_thread_ended(&self) -> bool {
         self.thread.is_finished()
     }
 
@@ -87,7 +87,7 @@ impl DisplayLoop {
             }
         }
         self.draw_frame()?;
-        self.output.close()
+        self.output.erase_live_rows_and_close()
     }
 
     fn apply_patch(&mut self, patch: &Patch<'_>) {
@@ -100,7 +100,7 @@ impl DisplayLoop {
     }
 
     fn draw_frame(&mut self) -> io::Result<()> {
-        if let Some(scrolled_away) = self.output.wait_and_apply_resize()? {
+        if let Some(scrolled_away) = self.output.wait_and_apply_resize_if_changed()? {
             self.renderer.resize(self.output.render_options(), scrolled_away);
         }
         let settled = self.renderer.take_settled();
@@ -112,9 +112,9 @@ impl DisplayLoop {
         let options = self.output.render_options();
         let mut rows = self.renderer.live_rows();
         let page = self.renderer.page();
-        push_open_ask_rows(page, options, &mut rows);
+        push_rows_of_asks_without_item(page, options, &mut rows);
         let elapsed = self.run_seen_at.map_or(Duration::ZERO, |began| began.elapsed());
-        if let Some(status) = run_status_row(page, elapsed, options) {
+        if let Some(status) = run_status_row_unless_writing(page, elapsed, options) {
             if !rows.is_empty() || self.renderer.has_content_above() {
                 rows.push(Row::default());
             }
@@ -125,7 +125,7 @@ impl DisplayLoop {
 }
 
 /// Pushes rows for open asks that are not items of the page.
-fn push_open_ask_rows(page: &Page, options: RenderOptions, rows: &mut Vec<Row>) {
+fn push_rows_of_asks_without_item(page: &Page, options: RenderOptions, rows: &mut Vec<Row>) {
     let is_item = |id: &str| {
         page.items.values().rev().any(|item| item.kind == ItemKind::Ask && item.id == id)
     };

@@ -21,7 +21,7 @@ impl<W: Write> PlainWriter<W> {
     }
 
     /// Appends settled rows.
-    pub fn write_rows(&mut self, rows: &[Row]) -> io::Result<()> {
+    pub fn write_rows_leaving_line_open(&mut self, rows: &[Row]) -> io::Result<()> {
         let mut text = String::new();
         for row in rows {
             match row.row_start() {
@@ -69,10 +69,10 @@ mod tests {
         let mut markdown = MarkdownRenderer::new(size, HyperlinkMode::SpelledOut);
         for char in text.chars() {
             markdown.push(char.encode_utf8(&mut [0; 4]));
-            plain.write_rows(&markdown.take_settled()).unwrap();
+            plain.write_rows_leaving_line_open(&markdown.take_settled()).unwrap();
         }
         markdown.finish();
-        plain.write_rows(&markdown.take_settled()).unwrap();
+        plain.write_rows_leaving_line_open(&markdown.take_settled()).unwrap();
         assert_eq!(String::from_utf8(plain.finish().unwrap()).unwrap(), expected);
     }
 

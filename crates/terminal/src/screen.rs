@@ -128,18 +128,18 @@ impl<W: Write> Screen<W> {
             // The cursor needs a row.
             live.push(ScreenRow::from_live_row(&Row::default(), cols));
         }
-        let mut settled = self.split_settled_rows(frame.settled);
+        let mut settled = self.split_settled_rows_at_width(frame.settled);
         self.rows_before_resize = None;
         if self.needs_erase {
             self.writer.erase_screen_from(self.live_top);
             self.needs_erase = false;
         }
-        while let Some(rest) = self.draw_first_image(&mut settled) {
+        while let Some(rest) = self.draw_through_first_image_if_any(&mut settled) {
             settled = rest;
         }
         self.draw_rows(settled, live);
-        self.move_cursor(frame.cursor, hidden);
-        self.write_frame()
+        self.move_and_show_or_hide_cursor(frame.cursor, hidden);
+        self.write_buffered_frame_if_any()
     }
 
     /// Applies a new size, after which the terminal reported its cursor in `row`, from 0. Writes
@@ -202,11 +202,11 @@ impl<W: Write> Screen<W> {
         if self.cursor_visibility == CursorVisibility::Hidden {
             self.writer.push_raw("\x1b[?25h");
         }
-        self.write_frame()?;
+        self.write_buffered_frame_if_any()?;
         Ok(self.out)
     }
 
-    fn move_cursor(&mut self, cursor: FrameCursor, hidden: usize) {
+    fn move_and_show_or_hide_cursor(&mut self, cursor: FrameCursor, hidden: usize) {
         let bottom = self.drawn_rows.len().saturating_sub(1);
         let (row, col, shown) = match cursor {
             FrameCursor::At { row, col } if row >= hidden => {
@@ -227,7 +227,7 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    fn write_frame(&mut self) -> io::Result<()> {
+    fn write_buffered_frame_if_any(&mut self) -> io::Result<()> {
         if self.writer.out.is_empty() {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! Terminal modes of the chat, and their restoration however the program ends.
 //!
-//! `ModesGuard` restores them on drop. The panic hook calls `restore_terminal`, which may be called
+//! `ModesGuard` restores them on drop. The panic hook calls `restore_terminal_if_modes_entered`, which may be called
 //! at any time, also in the middle of a frame, and more than once.
 
 use std::io::{self, Write};
@@ -61,12 +61,12 @@ impl ModesGuard {
 
 impl Drop for ModesGuard {
     fn drop(&mut self) {
-        restore_terminal();
+        restore_terminal_if_modes_entered();
     }
 }
 
 /// Restores the terminal if its modes were entered.
-pub fn restore_terminal() {
+pub fn restore_terminal_if_modes_entered() {
     if !MODES_ENTERED.swap(false, Ordering::SeqCst) {
         return;
     }
@@ -87,7 +87,7 @@ pub fn install_panic_hook() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if std::thread::current().id() == ours || !MODES_ENTERED.load(Ordering::SeqCst) {
-            restore_terminal();
+            restore_terminal_if_modes_entered();
             return report(panic);
         }
         let mut broken = RECORDED_PANICS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -95,7 +95,7 @@ impl LineWrapper {
     }
 
     /// Returns the prefixes of the current row and of the next.
-    pub(crate) fn prefixes(&self) -> (Row, Row) {
+    pub(crate) fn current_and_next_row_prefixes(&self) -> (Row, Row) {
         let mut row = self.row.clone();
         (row.split_front(self.row_prefix_bytes), self.prefix.clone())
     }
@@ -109,7 +109,7 @@ impl LineWrapper {
     }
 
     /// Returns true if no row was emitted: all text fits into the first row.
-    pub(crate) fn fits_in_one_row(&self) -> bool {
+    pub(crate) fn fits_in_one_row_so_far(&self) -> bool {
         !self.has_emitted_rows
     }
 
@@ -135,7 +135,7 @@ impl LineWrapper {
 
     /// Places the parts of the word that cannot change any more.
     fn place_breakable_parts(&mut self, out: &mut Vec<Row>) {
-        while let Some(at) = find_break(self.word.text())
+        while let Some(at) = find_break_beside_non_ascii(self.word.text())
             && !matches!(self.url_scan, UrlScan::StartsAt(from) if from <= at)
         {
             let front = self.take_word_front(at);
@@ -236,7 +236,7 @@ fn split_pieces(run: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Finds a Unicode line break next to a non-ASCII character. Independent of the text after it.
-fn find_break(word: &str) -> Option<usize> {
+fn find_break_beside_non_ascii(word: &str) -> Option<usize> {
     if word.is_ascii() {
         return None;
     }

@@ -18,16 +18,16 @@ const STOP_ANSWER: &str = "stop";
 
 impl AgentLoop {
     /// Asks a person if the next round, at the last one's cost, would exceed the budget.
-    pub(super) async fn ask_before_exceeding_budget(&mut self) -> Result<(), LoopExit> {
+    pub(super) async fn ask_if_budget_would_be_exceeded(&mut self) -> Result<(), LoopExit> {
         let Some(budget) = self.config.limits.budget_usd else {
-            return self.resolve_stale_budget_ask().await;
+            return self.resolve_stale_budget_ask_if_any().await;
         };
         let allowed = budget * f64::from(self.budget_raises + 1);
         let estimated_cost = self.writer.session_cost_usd() + self.writer.last_call_cost_usd();
         let is_budget_reached = allowed < estimated_cost
             || (0.0 < estimated_cost && allowed <= self.writer.session_cost_usd());
         if !is_budget_reached || self.config.approval_mode == ApprovalMode::Yolo {
-            return self.resolve_stale_budget_ask().await;
+            return self.resolve_stale_budget_ask_if_any().await;
         }
         // Before the ask is opened: the answer may come at once.
         let answers = self.writer.open_answer_channel()?;
@@ -48,7 +48,7 @@ impl AgentLoop {
     }
 
     /// Resolves the budget ask of an earlier process, which is no longer needed.
-    async fn resolve_stale_budget_ask(&mut self) -> Result<(), LoopExit> {
+    async fn resolve_stale_budget_ask_if_any(&mut self) -> Result<(), LoopExit> {
         if let Some((ask, _)) = self.resumed_budget_ask.take() {
             self.writer
                 .write_events(|out| out.resolve_ask(&ask, RAISE_BUDGET_ANSWER, AnsweredBy::Policy))
@@ -83,7 +83,7 @@ impl AgentLoop {
             digest: None,
             expires_at_ms: Some(expires_at_ms),
         };
-        self.writer.write_events(|out| out.open_ask(new_ask)).await?;
+        self.writer.write_events(|out| out.open_ask_unless_open(new_ask)).await?;
         Ok((ask, expires_at_ms))
     }
 

@@ -19,7 +19,7 @@ pub(super) enum LastCheckpoint {
 impl AgentLoop {
     /// Saves the folder if the action may change files. If saving fails, writes a notice and the
     /// action still runs: approval does not depend on a checkpoint.
-    pub(super) async fn save_checkpoint_before_file_change(
+    pub(super) async fn save_checkpoint_if_files_may_change(
         &mut self,
         action: &ToolAction,
     ) -> Result<(), LoopExit> {
@@ -28,7 +28,7 @@ impl AgentLoop {
         else {
             return Ok(());
         };
-        let saved_hash = match self.stop_signal.run_unless_stopped(checkpoints.save()).await? {
+        let saved_hash = match self.stop_signal.run_or_drop_on_stop(checkpoints.save()).await? {
             Ok(hash) => LastCheckpoint::Saved(hash),
             Err(error) => LastCheckpoint::Failed(error),
         };

@@ -55,7 +55,7 @@ impl Sink for SummaryReply {
 
 impl AgentLoop {
     /// Compacts the conversation if the next call would come close to the context window.
-    pub(super) async fn compact_near_context_limit(&mut self) -> Result<(), LoopExit> {
+    pub(super) async fn compact_if_near_context_limit(&mut self) -> Result<(), LoopExit> {
         let max_tokens = self.config.limits.context_tokens * COMPACT_AT_PERCENT / 100;
         let tokens = self.writer.estimated_context_tokens();
         if tokens < max_tokens.max(self.compact_above_tokens) {
@@ -104,7 +104,7 @@ impl AgentLoop {
                 ModelInput { system_prompt: &config.system_prompt, turns: &turns, tools: &[] };
             match self
                 .stop_signal
-                .run_unless_stopped(config.provider.call_model(input, attempt))
+                .run_or_drop_on_stop(config.provider.call_model(input, attempt))
                 .await?
             {
                 Ok(reply) => break reply,
@@ -121,8 +121,8 @@ impl AgentLoop {
         let options = IngestOptions { dialect: Some(config.dialect), run: RunOptions::default() };
         let (mut ingest, mut summary) = (Ingest::new(&options), SummaryReply::default());
         let reading =
-            read_summary_reply(reply, config.provider.timeouts(), &mut ingest, &mut summary);
-        let read_error = self.stop_signal.run_unless_stopped(reading).await?.err();
+            read_reply_into_summary(reply, config.provider.timeouts(), &mut ingest, &mut summary);
+        let read_error = self.stop_signal.run_or_drop_on_stop(reading).await?.err();
         let reported_end = ingest.end_reply(None, &mut summary);
         ingest.finish(InputEnd::EndOfInput, None, &mut summary);
         let is_complete = matches!(reported_end, ReportedEnd::Completed(_))
@@ -135,7 +135,7 @@ impl AgentLoop {
 }
 
 /// Reads a reply to its end, within the same limits as any other.
-async fn read_summary_reply(
+async fn read_reply_into_summary(
     mut reply: ReplyStream,
     timeouts: CallTimeouts,
     ingest: &mut Ingest,

@@ -24,11 +24,11 @@ enum ReplyEnd {
 
 impl AgentLoop {
     /// Calls the model, with retries, and writes its reply. `Ok` if the reply has calls to run.
-    pub(super) async fn call_model_with_retries(&mut self) -> Result<(), LoopExit> {
+    pub(super) async fn call_model_and_log_reply(&mut self) -> Result<(), LoopExit> {
         let mut attempt = 1;
         loop {
             let failure = match self.send_conversation_to_model(attempt).await? {
-                Ok(reply) => match self.log_reply_and_decide_next(reply).await? {
+                Ok(reply) => match self.log_reply_and_check_for_retry(reply).await? {
                     None => return Ok(()),
                     Some(failure) => failure,
                 },
@@ -61,7 +61,7 @@ impl AgentLoop {
             turns: &turns,
             tools: &catalogue.specs,
         };
-        Ok(self.stop_signal.run_unless_stopped(config.provider.call_model(input, attempt)).await?)
+        Ok(self.stop_signal.run_or_drop_on_stop(config.provider.call_model(input, attempt)).await?)
     }
 
     /// Sends images as notes from now on: a rejected image must not block the session.
@@ -97,22 +97,22 @@ impl AgentLoop {
             reason: failure.detail.clone().into(),
         };
         self.writer.write_events(|out| out.append_stateless_event(retry)).await?;
-        Ok(self.stop_signal.run_unless_stopped(tokio::time::sleep(delay)).await?)
+        Ok(self.stop_signal.run_or_drop_on_stop(tokio::time::sleep(delay)).await?)
     }
 
     /// Writes a reply to the log, to its end. `Some` if the call may be retried: it had no output.
-    async fn log_reply_and_decide_next(
+    async fn log_reply_and_check_for_retry(
         &mut self,
         reply: ReplyStream,
     ) -> Result<Option<CallFailure>, LoopExit> {
         let outputs_before = self.writer.output_event_count();
         let timeouts = self.config.provider.timeouts();
-        let reply_end = self.stream_reply_to_log(reply, timeouts).await?;
+        let reply_end = self.stream_reply_chunks_to_log(reply, timeouts).await?;
         let reported_end = self.writer.end_model_reply().await?;
         let has_output = outputs_before < self.writer.output_event_count();
         let retry = |detail: String| Ok(Some(CallFailure { detail, retry: Retry::WithBackoff }));
         match (reported_end, reply_end) {
-            (ReportedEnd::Completed(stop), _) => self.exit_unless_calls_pending(stop),
+            (ReportedEnd::Completed(stop), _) => self.exit_unless_calls_can_run(stop),
             (ReportedEnd::Failed { reason: FailureReason::Error, detail }, _) if !has_output => {
                 retry(detail)
             }
@@ -139,7 +139,7 @@ impl AgentLoop {
 
     /// Returns `LoopExit::Finish` unless there are calls to run. Calls that a length limit cut are
     /// not run.
-    fn exit_unless_calls_pending(&self, stop: StopReason) -> Result<Option<CallFailure>, LoopExit> {
+    fn exit_unless_calls_can_run(&self, stop: StopReason) -> Result<Option<CallFailure>, LoopExit> {
         let has_calls = !self.writer.conversation.pending_calls().is_empty();
         if has_calls && stop != StopReason::Length {
             Ok(None)
@@ -149,7 +149,7 @@ impl AgentLoop {
     }
 
     /// Copies the reply's bytes to the run writer, within the timeouts and size limit.
-    async fn stream_reply_to_log(
+    async fn stream_reply_chunks_to_log(
         &mut self,
         mut reply: ReplyStream,
         timeouts: CallTimeouts,
@@ -159,7 +159,7 @@ impl AgentLoop {
         loop {
             let remaining = deadline.saturating_duration_since(Instant::now());
             let next_chunk = tokio::time::timeout(timeouts.idle.min(remaining), reply.next());
-            let chunk = match self.stop_signal.run_unless_stopped(next_chunk).await? {
+            let chunk = match self.stop_signal.run_or_drop_on_stop(next_chunk).await? {
                 Err(_) => return Ok(ReplyEnd::Stalled),
                 Ok(None) => return Ok(ReplyEnd::End),
                 Ok(Some(Err(error))) => return Ok(ReplyEnd::ConnectionLost(error)),

@@ -82,7 +82,7 @@ impl AgentLoop {
                     format!("Too many calls: the limit is {CALLS_PER_ROUND_MAX} per round.");
                 self.write_tool_end(call.step, CallResult::failed(detail)).await?;
             } else {
-                self.run_ask_or_deny_call(call, &mut batch).await?;
+                self.start_ask_or_deny_call(call, &mut batch).await?;
             }
         }
         self.resumed_asks.first_calls = FirstCalls::OfThisProcess;
@@ -93,7 +93,7 @@ impl AgentLoop {
     }
 
     /// Runs, denies or asks about one call.
-    async fn run_ask_or_deny_call(
+    async fn start_ask_or_deny_call(
         &mut self,
         call: Call,
         batch: &mut CallBatch,
@@ -117,11 +117,11 @@ impl AgentLoop {
             Err(error) => return self.write_tool_end(call.step, CallResult::failed(error.0)).await,
         };
         if let ToolAction::AskPerson(question) = prepared.action {
-            return self.end_run_with_question(call.step, &question).await;
+            return self.write_question_and_exit_loop(call.step, &question).await;
         }
-        match self.decide_call(&call.name) {
+        match self.decide_call_by_policy(&call.name) {
             CallRuling::Run => {
-                self.save_checkpoint_before_file_change(&prepared.action).await?;
+                self.save_checkpoint_if_files_may_change(&prepared.action).await?;
                 batch.push_call_future(&self.config.toolbox, call.step, prepared.action);
                 Ok(())
             }
@@ -141,12 +141,12 @@ impl AgentLoop {
         let call = call.clone();
         let preparing =
             tokio::task::spawn_blocking(move || config.toolbox.prepare_call(&catalogue, &call));
-        let prepared = self.stop_signal.run_unless_stopped(preparing).await?;
+        let prepared = self.stop_signal.run_or_drop_on_stop(preparing).await?;
         Ok(prepared
             .unwrap_or_else(|_| Err(ToolCallError("The tool could not be prepared.".to_owned()))))
     }
 
-    fn decide_call(&self, tool: &str) -> CallRuling {
+    fn decide_call_by_policy(&self, tool: &str) -> CallRuling {
         let config = &self.config;
         match config.effective_tool_policy(tool) {
             ToolPolicy::Deny => CallRuling::Deny(format!("Denied by policy: `{tool}`.")),
@@ -184,7 +184,7 @@ impl AgentLoop {
             digest: Some(prepared.digest.as_str()),
             expires_at_ms: Some(expires_at_ms),
         };
-        self.writer.write_events(|out| out.open_ask(new_ask)).await?;
+        self.writer.write_events(|out| out.open_ask_unless_open(new_ask)).await?;
         let digest = prepared.digest.as_str().to_owned();
         batch
             .awaiting_approval
@@ -195,7 +195,7 @@ impl AgentLoop {
     /// Waits for the next event of the batch and handles it.
     async fn handle_next_batch_event(&mut self, batch: &mut CallBatch) -> Result<(), LoopExit> {
         let idle = batch.running.is_empty().then(Instant::now);
-        let expiry = batch.time_to_next_ask_expiry();
+        let expiry = batch.time_to_next_expiry_or_max();
         let event = tokio::select! {
             biased;
             cut = self.stop_signal.wait_for_stop() => BatchEvent::Stop(cut),
@@ -213,7 +213,7 @@ impl AgentLoop {
                 while let Ok(update) = batch.updates.try_recv() {
                     self.write_tool_update(update, batch).await?;
                 }
-                self.store_full_output_if_cut(step, batch).await?;
+                self.store_output_and_note_if_cut(step, batch).await?;
                 self.write_tool_end(step, result).await
             }
             BatchEvent::Answer(answer) => self.handle_approval_answer(answer, batch).await,
@@ -263,7 +263,7 @@ impl AgentLoop {
     }
 
     /// Stores an output that was too long for the log as a blob, and writes a note of it.
-    async fn store_full_output_if_cut(
+    async fn store_output_and_note_if_cut(
         &mut self,
         step: StepId,
         batch: &mut CallBatch,
@@ -324,13 +324,13 @@ impl AgentLoop {
                 self.write_tool_end(pending.call.step, CallResult::denied(detail)).await
             }
             Verdict::Allow | Verdict::Always => {
-                self.run_approved_call_if_unchanged(pending, batch).await
+                self.start_approved_call_if_unchanged(pending, batch).await
             }
         }
     }
 
     /// Runs an approved call if its digest is still the one that was shown.
-    async fn run_approved_call_if_unchanged(
+    async fn start_approved_call_if_unchanged(
         &mut self,
         pending: CallAwaitingApproval,
         batch: &mut CallBatch,
@@ -338,7 +338,7 @@ impl AgentLoop {
         let CallAwaitingApproval { call, approved_digest: digest, .. } = pending;
         match self.prepare_call(&call).await? {
             Ok(prepared) if prepared.digest.is_approved_by(&digest) => {
-                self.save_checkpoint_before_file_change(&prepared.action).await?;
+                self.save_checkpoint_if_files_may_change(&prepared.action).await?;
                 batch.push_call_future(&self.config.toolbox, call.step, prepared.action);
                 Ok(())
             }
@@ -366,7 +366,7 @@ impl AgentLoop {
     }
 
     /// Ends the run with the question as its last message; the next prompt is the answer.
-    async fn end_run_with_question(
+    async fn write_question_and_exit_loop(
         &mut self,
         step: StepId,
         question: &str,
@@ -376,7 +376,7 @@ impl AgentLoop {
                 out.append_output(step, "(question sent; the next user message is the answer)");
                 out.end_tool(step, ToolOutcome::Succeeded, None);
                 out.declare_or_append_final_text(question);
-                out.report_completed(StopReason::End);
+                out.report_completed_unless_failed(StopReason::End);
             })
             .await?;
         Err(LoopExit::Finish(InputEnd::EndOfInput))

@@ -26,7 +26,7 @@ pub(super) struct PendingCall {
 }
 
 impl PendingCall {
-    pub(super) fn apply_outcome_to_result(&mut self, outcome: ToolOutcome, detail: Option<&str>) {
+    pub(super) fn mark_ended_with_outcome(&mut self, outcome: ToolOutcome, detail: Option<&str>) {
         self.is_ended = true;
         self.has_result = !matches!(outcome, ToolOutcome::NoResult | ToolOutcome::Cut);
         self.result.failed = outcome != ToolOutcome::Succeeded;
@@ -38,7 +38,7 @@ impl PendingCall {
         }
     }
 
-    pub(super) fn into_result(self) -> ToolResult {
+    pub(super) fn into_result_or_missing_result(self) -> ToolResult {
         let PendingCall { mut result, has_result, .. } = self;
         if !has_result {
             result.failed = true;

@@ -117,7 +117,7 @@ impl Acp {
                 match self.sign_in_method.clone() {
                     Some(method) => {
                         self.stage = Stage::SignIn(opening);
-                        LineOutcome::reply_with([
+                        LineOutcome::reply_without_log([
                             self.request_for_stage(&json!({"methodId": method}))
                         ])
                     }
@@ -139,7 +139,7 @@ impl Acp {
                 let params = json!({"sessionId": self.session, "prompt": prompt});
                 LineOutcome {
                     cannot_show_images: omits_images,
-                    ..LineOutcome::reply_with([self.request_for_stage(&params)])
+                    ..LineOutcome::reply_without_log([self.request_for_stage(&params)])
                 }
             }
         }
@@ -176,10 +176,10 @@ impl Acp {
         if opening != SessionOpening::New {
             params["sessionId"] = self.turn.agent_session.clone().into();
         }
-        LineOutcome::reply_with([self.request_for_stage(&params)])
+        LineOutcome::reply_without_log([self.request_for_stage(&params)])
     }
 
-    pub(super) fn build_answer_and_close_ask(
+    pub(super) fn try_build_answer_and_close_ask(
         &mut self,
         ask: &str,
         decision: Decision<'_>,

@@ -207,7 +207,7 @@ impl AgentKind {
 
 /// Fills `{prompt}`, `{session}` and `{model}` into a command template. Drops words whose value is
 /// missing.
-pub(super) fn fill_template(template: &[String], turn: &TurnInput) -> Vec<String> {
+pub(super) fn fill_template_and_drop_unset(template: &[String], turn: &TurnInput) -> Vec<String> {
     let fill = |argument: &String| {
         let mut filled = argument.clone();
         for (placeholder, value) in [("{session}", &turn.agent_session), ("{model}", &turn.model)] {
@@ -222,18 +222,18 @@ pub(super) fn fill_template(template: &[String], turn: &TurnInput) -> Vec<String
 }
 
 /// The session id in a line of an agent that only prints.
-pub(super) fn parse_session_id(line: &str) -> Option<String> {
+pub(super) fn parse_safe_session_id(line: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Line {
         #[serde(alias = "sessionId", alias = "sessionID", alias = "thread_id")]
         session_id: String,
     }
     let line: Line = serde_json::from_str(line).ok()?;
-    Some(line.session_id).filter(|name| is_safe_argument(name))
+    Some(line.session_id).filter(|name| is_safe_session_id(name))
 }
 
 /// True if a session id is safe as a command-line argument.
-pub(super) fn is_safe_argument(name: &str) -> bool {
+pub(super) fn is_safe_session_id(name: &str) -> bool {
     let is_safe_char = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
     !name.is_empty()
         && name.len() <= 128

@@ -23,7 +23,9 @@ pub(super) use start::run_external_agent;
 use start::{NO_IMAGES_NOTICE, start_agent_process};
 
 use super::ExternalAgentConfig;
-use super::agent_kind::{Transport, is_safe_argument, is_unknown_session_error, parse_session_id};
+use super::agent_kind::{
+    Transport, is_safe_session_id, is_unknown_session_error, parse_safe_session_id,
+};
 use super::connection::{Connection, SendError};
 use super::hook::{HookRequest, HookServer};
 use super::protocol::{Decision, LineOutcome, OutgoingMessage, Protocol, TurnEnd, TurnInput};
@@ -78,7 +80,7 @@ enum RunEvent {
 }
 
 /// Waits for the next hook request; for ever if there are no hooks.
-async fn next_hook_request(hooks: &mut Option<HookServer>) -> HookRequest {
+async fn next_hook_request_or_pending(hooks: &mut Option<HookServer>) -> HookRequest {
     if let Some(hooks) = hooks
         && let Some(request) = hooks.next_request().await
     {
@@ -108,7 +110,7 @@ impl AgentRun {
                 Box::pin(self.finish_after_stream_end()).await;
             }
             RunExit::Stopped(input_end) => {
-                self.interrupt_and_terminate().await;
+                self.interrupt_log_rest_and_terminate().await;
                 self.writer.finish_run(input_end).await;
             }
             RunExit::Failed(detail) => {
@@ -147,7 +149,7 @@ impl AgentRun {
         self.turn.agent_session = None;
         let config = Arc::clone(&self.config);
         let started =
-            self.stop_signal.run_unless_stopped(start_agent_process(&config, &self.turn)).await;
+            self.stop_signal.run_or_drop_on_stop(start_agent_process(&config, &self.turn)).await;
         let started = started.map_err(RunExit::Stopped)?;
         (self.connection, self.hooks) = started.map_err(RunExit::Failed)?;
         self.protocol = config.kind.new_protocol(self.turn.clone(), config.sign_in_method.clone());
@@ -162,7 +164,7 @@ impl AgentRun {
                 .await?;
         }
         let opening = self.protocol.as_mut().map(Protocol::opening_messages).unwrap_or_default();
-        self.log_and_send(opening).await?;
+        self.log_lines_and_send_messages(opening).await?;
         loop {
             match self.wait_for_event().await {
                 RunEvent::Stop(input_end) => return Err(RunExit::Stopped(input_end)),
@@ -176,8 +178,8 @@ impl AgentRun {
                     return Err(RunExit::Failed(detail));
                 }
                 RunEvent::Answer(answer) => self.handle_answer(answer).await?,
-                RunEvent::Hook(request) => self.handle_hook_request(request).await?,
-                RunEvent::Timeout => self.handle_timeout().await?,
+                RunEvent::Hook(request) => self.allow_hook_or_open_ask(request).await?,
+                RunEvent::Timeout => self.deny_expired_asks_or_exit().await?,
             }
         }
     }
@@ -197,7 +199,7 @@ impl AgentRun {
             cut = self.stop_signal.wait_for_stop() => RunEvent::Stop(cut),
             line = self.connection.lines.next_line() => RunEvent::Line(line),
             Some(answer) = self.answers.recv() => RunEvent::Answer(answer),
-            asked = next_hook_request(&mut self.hooks) => RunEvent::Hook(asked),
+            asked = next_hook_request_or_pending(&mut self.hooks) => RunEvent::Hook(asked),
             () = tokio::time::sleep(timeout) => RunEvent::Timeout,
         };
         if next_expiry.is_some() {
@@ -209,7 +211,7 @@ impl AgentRun {
     /// Handles one line of the agent's output.
     async fn handle_line(&mut self, line: &[u8]) -> Result<(), RunExit> {
         let text = String::from_utf8_lossy(line);
-        if self.hooks.as_ref().is_some_and(|hooks| !hooks.has_session_started()) {
+        if self.hooks.as_ref().is_some_and(|hooks| !hooks.has_session_start_hook_run()) {
             // Killed before the agent can use a tool.
             self.connection.process_group.kill();
             let detail = "it does not run its hooks and would act without approval";
@@ -240,15 +242,15 @@ impl AgentRun {
                 .write_events(|out| out.append_notice(NoticeLevel::Warning, NO_IMAGES_NOTICE))
                 .await?;
         }
-        self.track_and_log_agent_session(&text).await?;
-        self.log_and_send(line_outcome.replies).await?;
+        self.log_agent_session_once_output_exists(&text).await?;
+        self.log_lines_and_send_messages(line_outcome.replies).await?;
         if self.config.approval_mode == ApprovalMode::Yolo {
             for ask in self.writer.open_ask_ids() {
-                self.log_and_send_decision(&ask, Decision::Allow, AnsweredBy::Policy).await?;
+                self.try_log_and_send_decision(&ask, Decision::Allow, AnsweredBy::Policy).await?;
             }
         }
         if line_outcome.turn_end == TurnEnd::Over {
-            self.log_agent_session().await?;
+            self.log_agent_session_if_changed().await?;
         }
         if line_outcome.turn_end == TurnEnd::NotYet { Ok(()) } else { Err(RunExit::TurnOver) }
     }
@@ -275,20 +277,27 @@ impl AgentRun {
 
     /// Logs the agent's session id once the agent has produced output, so that the next run resumes
     /// it.
-    async fn track_and_log_agent_session(&mut self, line: &str) -> Result<(), AppendFailed> {
+    async fn log_agent_session_once_output_exists(
+        &mut self,
+        line: &str,
+    ) -> Result<(), AppendFailed> {
         let name = match &self.protocol {
             Some(protocol) => protocol.agent_session_id().map(str::to_owned),
-            None => parse_session_id(line),
+            None => parse_safe_session_id(line),
         };
-        if let Some(name) = name.filter(|name| is_safe_argument(name)) {
+        if let Some(name) = name.filter(|name| is_safe_session_id(name)) {
             self.unlogged_agent_session = Some(name);
         }
         // An empty session is not worth resuming.
-        if 0 < self.writer.output_event_count() { self.log_agent_session().await } else { Ok(()) }
+        if 0 < self.writer.output_event_count() {
+            self.log_agent_session_if_changed().await
+        } else {
+            Ok(())
+        }
     }
 
     /// Appends `SessionNamed` if the agent's session id has changed.
-    async fn log_agent_session(&mut self) -> Result<(), AppendFailed> {
+    async fn log_agent_session_if_changed(&mut self) -> Result<(), AppendFailed> {
         let Some(name) = self.unlogged_agent_session.take() else { return Ok(()) };
         if self.logged_agent_session.as_ref() != Some(&name) {
             let event = Event::SessionNamed { name: name.clone().into() };
@@ -299,12 +308,15 @@ impl AgentRun {
     }
 
     /// Logs each message, then sends it: an answer is never sent twice.
-    async fn log_and_send(&mut self, messages: Vec<OutgoingMessage>) -> Result<(), RunExit> {
+    async fn log_lines_and_send_messages(
+        &mut self,
+        messages: Vec<OutgoingMessage>,
+    ) -> Result<(), RunExit> {
         for message in messages {
             if let OutgoingMessage::Line(line) = &message {
                 self.ingest_line_to_log('>', format!("{line}\n").as_bytes()).await?;
             }
-            let sent = self.stop_signal.run_unless_stopped(self.connection.send(&message)).await;
+            let sent = self.stop_signal.run_or_drop_on_stop(self.connection.send(&message)).await;
             match sent {
                 Err(input_end) => return Err(RunExit::Stopped(input_end)),
                 Ok(Ok(())) => {}

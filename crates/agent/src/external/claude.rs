@@ -88,11 +88,11 @@ impl Claude {
             }
             ("result", ..) => LineOutcome::turn_over(),
             ("control_response", ..) if line.is_response_to(INITIALIZE_REQUEST_ID) => {
-                LineOutcome::reply_with([self.prompt_message()])
+                LineOutcome::reply_without_log([self.prompt_message()])
             }
             ("control_response", ..) => LineOutcome::default(),
             ("control_request", Some(id), Some(request)) => {
-                self.handle_control_request(id, request)
+                self.keep_ask_or_refuse_request(id, request)
             }
             ("control_cancel_request", Some(id), _) => {
                 self.asks.remove(&id);
@@ -102,7 +102,7 @@ impl Claude {
         }
     }
 
-    fn handle_control_request(&mut self, id: String, request: ControlRequest) -> LineOutcome {
+    fn keep_ask_or_refuse_request(&mut self, id: String, request: ControlRequest) -> LineOutcome {
         if request.subtype == "can_use_tool" {
             self.asks.insert(id, ApprovalRequest { tool: request.tool_name, input: request.input });
             return LineOutcome::for_log();
@@ -114,7 +114,7 @@ impl Claude {
         LineOutcome { replies, ..LineOutcome::for_log() }
     }
 
-    pub(super) fn build_answer_and_close_ask(
+    pub(super) fn try_build_answer_and_close_ask(
         &mut self,
         ask: &str,
         decision: Decision<'_>,
@@ -126,7 +126,7 @@ impl Claude {
             Decision::Answer(text) => match (text.strip_prefix("deny"), tool.as_str()) {
                 (Some(""), _) => deny_response("Denied by user."),
                 (Some(reason), _) if reason.starts_with(':') => deny_response(reason[1..].trim()),
-                (_, QUESTION_TOOL) => allow_response(&input_with_answers(input, text)),
+                (_, QUESTION_TOOL) => allow_response(&input_with_same_answer(input, text)),
                 _ => return None,
             },
         };
@@ -165,7 +165,7 @@ fn deny_response(reason: &str) -> Value {
 }
 
 /// The tool's input with `answer` as the answer to every question.
-fn input_with_answers(input: &Value, answer: &str) -> Value {
+fn input_with_same_answer(input: &Value, answer: &str) -> Value {
     let mut input = input.clone();
     let questions = input.get("questions").and_then(Value::as_array).cloned().unwrap_or_default();
     let texts = questions.iter().filter_map(|question| question.get("question")?.as_str());

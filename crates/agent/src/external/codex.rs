@@ -52,7 +52,7 @@ impl Codex {
             (None, Some(id)) => {
                 self.handle_response(id.as_u64(), &line.result, line.error.as_ref())
             }
-            (Some(method), Some(id)) => self.handle_server_request(method, id, &line.params),
+            (Some(method), Some(id)) => self.keep_ask_or_refuse_request(method, id, &line.params),
             (Some("turn/completed"), None) if self.is_own_turn(&line.params) => {
                 LineOutcome::turn_over()
             }
@@ -89,7 +89,7 @@ impl Codex {
             {
                 return LineOutcome {
                     is_session_lost: true,
-                    ..LineOutcome::reply_with([self.thread_request()])
+                    ..LineOutcome::reply_without_log([self.start_or_resume_thread_request()])
                 };
             }
             // The error line is logged; nothing more follows.
@@ -103,7 +103,7 @@ impl Codex {
             Some(INITIALIZE_ID) => {
                 let initialized =
                     OutgoingMessage::Line(json!({"method": "initialized"}).to_string());
-                LineOutcome::reply_with([initialized, self.thread_request()])
+                LineOutcome::reply_without_log([initialized, self.start_or_resume_thread_request()])
             }
             Some(THREAD_ID) => {
                 self.thread = name("thread");
@@ -111,7 +111,7 @@ impl Codex {
                     json!({"type": "image", "url": format!("data:{media_type};base64,{data}")})
                 });
                 let params = json!({"threadId": self.thread, "input": input});
-                LineOutcome::reply_with([rpc_request(TURN_ID, "turn/start", params)])
+                LineOutcome::reply_without_log([rpc_request(TURN_ID, "turn/start", params)])
             }
             Some(TURN_ID) => {
                 self.active_turn = name("turn");
@@ -121,7 +121,7 @@ impl Codex {
         }
     }
 
-    fn thread_request(&self) -> OutgoingMessage {
+    fn start_or_resume_thread_request(&self) -> OutgoingMessage {
         let mut params = Value::Object(self.turn.session_params.clone());
         params["cwd"] = self.turn.folder.as_str().into();
         if let Some(model) = &self.turn.model {
@@ -136,7 +136,12 @@ impl Codex {
         }
     }
 
-    fn handle_server_request(&mut self, method: &str, id: Value, params: &Value) -> LineOutcome {
+    fn keep_ask_or_refuse_request(
+        &mut self,
+        method: &str,
+        id: Value,
+        params: &Value,
+    ) -> LineOutcome {
         let is_approval_request = method.ends_with("requestApproval")
             || [
                 "execCommandApproval",
@@ -163,7 +168,7 @@ impl Codex {
         LineOutcome::for_log()
     }
 
-    pub(super) fn build_answer_and_close_ask(
+    pub(super) fn try_build_answer_and_close_ask(
         &mut self,
         ask: &str,
         decision: Decision<'_>,
@@ -173,7 +178,7 @@ impl Codex {
             "item/tool/requestUserInput" => request.question_answers(decision)?,
             "item/permissions/requestApproval" => request.granted_permissions(decision)?,
             "mcpServer/elicitation/request" => elicitation_response(decision)?,
-            _ => json!({"decision": request.offered_decision(decision)?}),
+            _ => json!({"decision": request.find_offered_decision(decision)?}),
         };
         let request = self.asks.remove(ask)?;
         Some(OutgoingMessage::Line(json!({"id": request.id, "result": result}).to_string()))
@@ -192,10 +197,10 @@ impl Codex {
 
 impl ApprovalRequest {
     /// The offered decision of that name, with its parameters.
-    fn offered_decision(&self, decision: Decision<'_>) -> Option<Value> {
+    fn find_offered_decision(&self, decision: Decision<'_>) -> Option<Value> {
         let name = match decision {
             Decision::Allow => "accept",
-            Decision::Deny => return Some(self.decline_decision()),
+            Decision::Deny => return Some(self.decline_or_cancel_decision()),
             Decision::Answer(name) => name,
         };
         if self.decisions.is_empty() {
@@ -210,7 +215,7 @@ impl ApprovalRequest {
         offered.cloned()
     }
 
-    fn decline_decision(&self) -> Value {
+    fn decline_or_cancel_decision(&self) -> Value {
         let declines = |offered: &Value| offered == "decline";
         let can_decline = self.decisions.is_empty() || self.decisions.iter().any(declines);
         if can_decline { "decline".into() } else { "cancel".into() }

@@ -115,7 +115,7 @@ impl HookServer {
     }
 
     /// True once the agent has run its session-start hook.
-    pub(super) fn has_session_started(&self) -> bool {
+    pub(super) fn has_session_start_hook_run(&self) -> bool {
         self.session_started.load(Ordering::SeqCst)
     }
 
@@ -128,7 +128,7 @@ impl HookServer {
     pub(super) fn open_ask(&mut self, request: HookRequest, out: &mut Writer<'_>) {
         self.ask_count += 1;
         let id = format!("hook-{}", self.ask_count);
-        let (kind, text) = match extract_plain_shell_command(&request) {
+        let (kind, text) = match shell_command_if_sole_argument(&request) {
             Some(command) => (AskKind::Command, command.to_owned()),
             None => (AskKind::Tool, format!("{} {}", request.tool, request.input)),
         };
@@ -136,12 +136,12 @@ impl HookServer {
             id: id.into(),
             label: label.into(),
         };
-        out.open_ask(NewAsk {
+        out.open_ask_unless_open(NewAsk {
             id: &id,
             kind,
             text: &escape_invisible_chars(&text),
             options: vec![option("allow", "Allow once"), option("deny", "Deny")],
-            step: out.last_step_id(),
+            step: out.last_started_step_id(),
             digest: None,
             expires_at_ms: None,
         });
@@ -155,7 +155,7 @@ impl HookServer {
 
     /// Takes the waiting hook of an ask and its reply. `None` if there is none, or the answer is
     /// not an option.
-    pub(super) fn take_reply_for(
+    pub(super) fn try_take_reply_for(
         &mut self,
         ask: &str,
         decision: Decision<'_>,
@@ -177,7 +177,7 @@ impl HookServer {
 }
 
 /// The shell command, if the call has no other arguments that matter.
-fn extract_plain_shell_command(request: &HookRequest) -> Option<&str> {
+fn shell_command_if_sole_argument(request: &HookRequest) -> Option<&str> {
     let members = request.input.as_object().filter(|_| request.tool == "run_shell_command")?;
     let is_known = |name: &String| ["command", "description"].contains(&name.as_str());
     if !members.keys().all(is_known) {

@@ -78,7 +78,7 @@ impl Opencode {
         }
     }
 
-    pub(super) fn build_answer_and_close_ask(
+    pub(super) fn try_build_answer_and_close_ask(
         &mut self,
         ask: &str,
         decision: Decision<'_>,

@@ -57,7 +57,9 @@ impl LineOutcome {
     }
 
     /// A handshake line that is answered with `messages`.
-    pub(super) fn reply_with(messages: impl IntoIterator<Item = OutgoingMessage>) -> LineOutcome {
+    pub(super) fn reply_without_log(
+        messages: impl IntoIterator<Item = OutgoingMessage>,
+    ) -> LineOutcome {
         LineOutcome { replies: messages.into_iter().collect(), ..LineOutcome::default() }
     }
 }
@@ -144,16 +146,16 @@ impl Protocol {
     }
 
     /// Message that answers an ask. `None` if the ask is not open or does not accept the decision.
-    pub(super) fn build_answer_and_close_ask(
+    pub(super) fn try_build_answer_and_close_ask(
         &mut self,
         ask: &str,
         decision: Decision<'_>,
     ) -> Option<OutgoingMessage> {
         match self {
-            Protocol::Claude(claude) => claude.build_answer_and_close_ask(ask, decision),
-            Protocol::Codex(codex) => codex.build_answer_and_close_ask(ask, decision),
-            Protocol::Acp(acp) => acp.build_answer_and_close_ask(ask, decision),
-            Protocol::Opencode(opencode) => opencode.build_answer_and_close_ask(ask, decision),
+            Protocol::Claude(claude) => claude.try_build_answer_and_close_ask(ask, decision),
+            Protocol::Codex(codex) => codex.try_build_answer_and_close_ask(ask, decision),
+            Protocol::Acp(acp) => acp.try_build_answer_and_close_ask(ask, decision),
+            Protocol::Opencode(opencode) => opencode.try_build_answer_and_close_ask(ask, decision),
         }
     }
 

@@ -4,7 +4,9 @@ use millpond_engine::event::Image;
 use serde_json::{Map, Value, json};
 
 use super::acp::Acp;
-use super::agent_kind::{AgentKind, fill_template, is_safe_argument, parse_session_id};
+use super::agent_kind::{
+    AgentKind, fill_template_and_drop_unset, is_safe_session_id, parse_safe_session_id,
+};
 use super::claude::Claude;
 use super::codex::Codex;
 use super::opencode::Opencode;
@@ -107,11 +109,15 @@ fn acp_answers_only_with_what_was_offered() {
         (9, Decision::Answer("ever"), "ever"),
     ] {
         assert!(acp.handle_line(&ask(id)).is_for_log);
-        assert_eq!(acp.build_answer_and_close_ask(&id.to_string(), Decision::Answer("yes")), None);
-        let response = parse_answer_line(acp.build_answer_and_close_ask(&id.to_string(), decision));
+        assert_eq!(
+            acp.try_build_answer_and_close_ask(&id.to_string(), Decision::Answer("yes")),
+            None
+        );
+        let response =
+            parse_answer_line(acp.try_build_answer_and_close_ask(&id.to_string(), decision));
         assert_eq!(response["id"], id, "the request's id, with its JSON type");
         assert_eq!(response["result"]["outcome"]["optionId"], chosen);
-        assert_eq!(acp.build_answer_and_close_ask(&id.to_string(), decision), None, "once");
+        assert_eq!(acp.try_build_answer_and_close_ask(&id.to_string(), decision), None, "once");
     }
     let refused = acp.handle_line(r#"{"id":3,"method":"terminal/create","params":{}}"#);
     assert!(
@@ -153,7 +159,7 @@ fn codex_gives_no_more_than_was_asked_for() {
     let decide = |codex: &mut Protocol, decision| {
         codex.handle_line(&ask(0.into(), command, json!({"availableDecisions": offered})));
         codex
-            .build_answer_and_close_ask("0", decision)
+            .try_build_answer_and_close_ask("0", decision)
             .map(|message| parse_answer_line(Some(message))["result"]["decision"].clone())
     };
     assert_eq!(decide(&mut codex, Decision::Allow), Some(json!("accept")));
@@ -165,10 +171,10 @@ fn codex_gives_no_more_than_was_asked_for() {
     let permissions = "item/permissions/requestApproval";
     codex.handle_line(&ask("p".into(), permissions, json!({"permissions": requested})));
     let granted =
-        parse_answer_line(codex.build_answer_and_close_ask("p", Decision::Answer("accept")));
+        parse_answer_line(codex.try_build_answer_and_close_ask("p", Decision::Answer("accept")));
     assert_eq!(granted["result"], json!({"permissions": requested, "scope": "turn"}));
     codex.handle_line(&ask("p".into(), permissions, json!({"permissions": requested})));
-    let granted = parse_answer_line(codex.build_answer_and_close_ask("p", Decision::Deny));
+    let granted = parse_answer_line(codex.try_build_answer_and_close_ask("p", Decision::Deny));
     assert_eq!(granted["result"]["permissions"], json!({}));
 }
 
@@ -184,8 +190,8 @@ fn opencode_is_followed_in_its_own_session() {
     };
     assert!(opencode.handle_line(&idle("child")).turn_end == TurnEnd::NotYet);
     opencode.handle_line(r#"data: {"type":"permission.asked","properties":{"id":"p1"}}"#);
-    assert_eq!(opencode.build_answer_and_close_ask("p1", Decision::Answer("allow")), None);
-    let message = opencode.build_answer_and_close_ask("p1", Decision::Answer("once")).unwrap();
+    assert_eq!(opencode.try_build_answer_and_close_ask("p1", Decision::Answer("allow")), None);
+    let message = opencode.try_build_answer_and_close_ask("p1", Decision::Answer("once")).unwrap();
     assert_eq!(
         parse_requests(&[message])[0],
         ("/permission/p1/reply".to_owned(), json!({"reply": "once"}))
@@ -204,15 +210,24 @@ fn a_prompt_is_never_an_option_and_never_a_template() {
         assert_eq!(has_prompt, after_dashes, "{}", kind.profile_name());
     }
     let template = ["x", "--session={session}", "--model={model}", "{prompt}"].map(str::to_owned);
-    assert_eq!(fill_template(&template, &turn), ["x", "--session=s-1", "--yolo {model}"]);
+    assert_eq!(
+        fill_template_and_drop_unset(&template, &turn),
+        ["x", "--session=s-1", "--yolo {model}"]
+    );
 }
 
 #[test]
 fn only_plain_names_of_conversations_are_taken() {
-    assert_eq!(parse_session_id(r#"{"type":"init","session_id":"a-1"}"#).as_deref(), Some("a-1"));
-    assert_eq!(parse_session_id(r#"{"type":"x","sessionID":"ses_1"}"#).as_deref(), Some("ses_1"));
+    assert_eq!(
+        parse_safe_session_id(r#"{"type":"init","session_id":"a-1"}"#).as_deref(),
+        Some("a-1")
+    );
+    assert_eq!(
+        parse_safe_session_id(r#"{"type":"x","sessionID":"ses_1"}"#).as_deref(),
+        Some("ses_1")
+    );
     for name in ["-rf", "a b", "", "a\nb", "$(x)"] {
-        assert!(!is_safe_argument(name), "{name}");
+        assert!(!is_safe_session_id(name), "{name}");
     }
 }
 

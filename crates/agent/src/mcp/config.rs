@@ -56,7 +56,7 @@ struct ServerEntry {
 }
 
 /// Parses the enabled servers of an `mcpServers` file and expands `${NAME}` and `${NAME:-default}`.
-pub fn parse_mcp_servers(
+pub fn parse_enabled_mcp_servers(
     text: &str,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<Vec<(String, ServerTransport)>, McpConfigError> {
@@ -124,7 +124,7 @@ mod tests {
 
     fn parse_test_servers(text: &str) -> Result<Vec<(String, ServerTransport)>, String> {
         let variable = |name: &str| (name == "HOME").then(|| "/home/heron".to_owned());
-        parse_mcp_servers(text, variable).map_err(|error| error.to_string())
+        parse_enabled_mcp_servers(text, variable).map_err(|error| error.to_string())
     }
 
     #[test]

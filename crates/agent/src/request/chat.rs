@@ -5,7 +5,7 @@ use millpond_log::agent::Prompt;
 use serde_json::{Value, json};
 
 use super::{
-    ModelInput, arguments_as_json_text, image_url, prompt_text_unless_blank,
+    ModelInput, arguments_as_json_text, image_url, prompt_text_unless_only_images,
     result_text_or_placeholder,
 };
 use crate::conversation::{Part, ToolResult, Turn};
@@ -81,8 +81,8 @@ fn user_message(prompt: &Prompt) -> Value {
     let content: Value = if images.is_empty() {
         prompt.text.as_str().into()
     } else {
-        let text_part =
-            prompt_text_unless_blank(prompt).map(|text| json!({ "type": "text", "text": text }));
+        let text_part = prompt_text_unless_only_images(prompt)
+            .map(|text| json!({ "type": "text", "text": text }));
         text_part.into_iter().chain(images).collect()
     };
     json!({ "role": "user", "content": content })

@@ -4,7 +4,7 @@ use millpond_engine::event::Image;
 use serde_json::{Value, json};
 
 use super::{
-    ModelInput, arguments_as_json_object, merge_seal, prompt_text_unless_blank,
+    ModelInput, arguments_as_json_object, merge_seal, prompt_text_unless_only_images,
     result_text_or_placeholder, seal_has_any_member,
 };
 use crate::conversation::{Part, ToolResult, Turn};
@@ -15,8 +15,9 @@ pub(super) fn build_body(model: &Model, input: ModelInput<'_>) -> Value {
     for turn in input.turns {
         let (role, parts): (&str, Vec<Value>) = match turn {
             Turn::Person(prompt) => {
-                let text = prompt_text_unless_blank(prompt).map(|text| json!({ "text": text }));
-                ("user", text.into_iter().chain(image_parts(&prompt.images)).collect())
+                let text =
+                    prompt_text_unless_only_images(prompt).map(|text| json!({ "text": text }));
+                ("user", text.into_iter().chain(inline_image_parts(&prompt.images)).collect())
             }
             Turn::Agent(parts) => ("model", parts.iter().filter_map(content_part).collect()),
             Turn::Results(results) => {
@@ -79,10 +80,10 @@ fn function_response_parts(result: &ToolResult) -> Vec<Value> {
             "response": { key: result_text_or_placeholder(&result.text) },
         },
     });
-    std::iter::once(function).chain(image_parts(&result.images)).collect()
+    std::iter::once(function).chain(inline_image_parts(&result.images)).collect()
 }
 
-fn image_parts(images: &[Image<'_>]) -> impl Iterator<Item = Value> {
+fn inline_image_parts(images: &[Image<'_>]) -> impl Iterator<Item = Value> {
     images.iter().filter_map(|image| match image {
         Image::Inline { media_type, base64 } => {
             Some(json!({ "inlineData": { "mimeType": media_type, "data": base64 } }))

@@ -4,7 +4,7 @@ use millpond_engine::event::Image;
 use serde_json::{Value, json};
 
 use super::{
-    ModelInput, arguments_as_json_object, merge_seal, prompt_text_unless_blank,
+    ModelInput, arguments_as_json_object, merge_seal, prompt_text_unless_only_images,
     result_text_or_placeholder, seal_has_any_member,
 };
 use crate::conversation::{Part, ToolResult, Turn};
@@ -15,7 +15,7 @@ pub(super) fn build_body(model: &Model, input: ModelInput<'_>) -> Value {
     for turn in input.turns {
         let (role, blocks): (&str, Vec<Value>) = match turn {
             Turn::Person(prompt) => {
-                let text = prompt_text_unless_blank(prompt)
+                let text = prompt_text_unless_only_images(prompt)
                     .map(|text| json!({ "type": "text", "text": text }));
                 ("user", text.into_iter().chain(image_blocks(&prompt.images)).collect())
             }

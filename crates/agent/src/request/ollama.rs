@@ -17,7 +17,8 @@ pub(super) fn build_body(model: &Model, input: ModelInput<'_>) -> Value {
     for turn in input.turns {
         match turn {
             Turn::Person(Prompt { text, images }) => {
-                messages.push(attach_images(json!({ "role": "user", "content": text }), images));
+                messages
+                    .push(attach_inline_images(json!({ "role": "user", "content": text }), images));
             }
             Turn::Agent(parts) => messages.push(assistant_message(parts)),
             Turn::Results(results) => messages.extend(results.iter().map(tool_message)),
@@ -56,10 +57,10 @@ fn tool_message(result: &ToolResult) -> Value {
         "tool_name": result.name,
         "content": result_text_or_placeholder(&result.text),
     });
-    attach_images(message, &result.images)
+    attach_inline_images(message, &result.images)
 }
 
-fn attach_images(mut message: Value, images: &[Image<'_>]) -> Value {
+fn attach_inline_images(mut message: Value, images: &[Image<'_>]) -> Value {
     let base64_images: Vec<&str> = images
         .iter()
         .filter_map(|image| match image {

@@ -5,7 +5,7 @@ use millpond_log::agent::Prompt;
 use serde_json::{Value, json};
 
 use super::{
-    ModelInput, arguments_as_json_text, image_url, merge_seal, prompt_text_unless_blank,
+    ModelInput, arguments_as_json_text, image_url, merge_seal, prompt_text_unless_only_images,
     result_text_or_placeholder, seal_has_any_member,
 };
 use crate::conversation::{Part, ToolResult, Turn};
@@ -45,8 +45,8 @@ pub(super) fn build_body(model: &Model, model_input: ModelInput<'_>) -> Value {
 }
 
 fn user_message(prompt: &Prompt) -> Value {
-    let text_part =
-        prompt_text_unless_blank(prompt).map(|text| json!({ "type": "input_text", "text": text }));
+    let text_part = prompt_text_unless_only_images(prompt)
+        .map(|text| json!({ "type": "input_text", "text": text }));
     let content: Vec<Value> = text_part.into_iter().chain(image_parts(&prompt.images)).collect();
     json!({ "type": "message", "role": "user", "content": content })
 }

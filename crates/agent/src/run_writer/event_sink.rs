@@ -52,7 +52,7 @@ struct KeptArguments {
 
 impl KeptArguments {
     /// Appends a piece; after the limit, or after a piece that did not fit, only counts it.
-    fn append(&mut self, piece: &str) {
+    fn append_within_limit(&mut self, piece: &str) {
         let available = match self.omitted_bytes {
             0 => ASK_ARGUMENTS_BYTES_MAX.saturating_sub(self.text.len()),
             _ => 0,
@@ -101,11 +101,11 @@ impl EventSink {
     fn track_arguments(&mut self, event: &Event<'_>) {
         match event {
             Event::ArgumentsAppended { step, text } => {
-                self.call_arguments.entry(*step).or_default().append(text);
+                self.call_arguments.entry(*step).or_default().append_within_limit(text);
             }
             Event::ArgumentsReplaced { step, text } => {
                 let mut arguments = KeptArguments::default();
-                arguments.append(text);
+                arguments.append_within_limit(text);
                 self.call_arguments.insert(*step, arguments);
             }
             Event::ToolEnded { step, .. } => {

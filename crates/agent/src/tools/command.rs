@@ -14,7 +14,8 @@ use super::working_folder::{NONBLOCK, WorkingFolder};
 use super::{ToolCallError, UpdateSender, capped_timeout_or_default};
 use crate::limits::{COMMAND_TIME_DEFAULT, COMMAND_TIME_MAX, FILE_BYTES_MAX};
 use crate::process::{
-    ProcessGroup, Utf8Decoder, environment_variables, is_secret_name, piped_command,
+    ProcessGroup, Utf8Decoder, command_with_piped_output, is_secret_name,
+    utf8_environment_variables,
 };
 
 /// A prepared shell command.
@@ -58,7 +59,7 @@ impl ShellCommand {
             ),
             command: arguments.command,
             // Our environment without secrets.
-            environment: environment_variables()
+            environment: utf8_environment_variables()
                 .filter(|(name, _)| !is_secret_name(name))
                 .collect(),
             named_file_digests: file_digests,
@@ -85,7 +86,7 @@ impl ShellCommand {
 
     /// Runs the command and sends its output.
     pub(super) async fn run(self, updates: &UpdateSender) -> Result<(), ToolCallError> {
-        let mut command = piped_command("/bin/sh");
+        let mut command = command_with_piped_output("/bin/sh");
         command.arg("-c").arg(&self.command).current_dir(self.folder.path());
         command.env_clear().envs(&self.environment);
         let mut group = ProcessGroup::spawn(command)

@@ -33,7 +33,7 @@ impl ReadFile {
         root: &WorkingFolder,
         arguments: &ReadArguments,
     ) -> Result<ReadFile, ToolCallError> {
-        let path = display_path(&root.relative_path(&arguments.path)?);
+        let path = display_path(&root.normalise_path_inside(&arguments.path)?);
         let from_line = arguments.from_line.unwrap_or(1).max(1);
         Ok(ReadFile {
             folder: root.clone(),
@@ -58,7 +58,7 @@ impl ReadFile {
 
 /// Reads a whole text file.
 pub(super) fn read_text_file(root: &WorkingFolder, path: &Path) -> Result<String, ToolCallError> {
-    let file = root.open_file(path)?;
+    let file = root.open_file_for_read(path)?;
     let metadata = file.metadata().map_err(|error| describe_io_error(path, &error))?;
     if metadata.is_dir() {
         return Err(ToolCallError(format!("{} is a folder.", display_path(path))));
@@ -101,7 +101,7 @@ impl ListFiles {
     ) -> Result<ListFiles, ToolCallError> {
         Ok(ListFiles {
             folder: root.clone(),
-            path: display_path(&root.relative_path(&arguments.path)?),
+            path: display_path(&root.normalise_path_inside(&arguments.path)?),
         })
     }
 
@@ -126,7 +126,7 @@ pub(super) fn list_files_with_sizes(
     root: &WorkingFolder,
     folder: &Path,
 ) -> Result<Vec<(PathBuf, u64)>, ToolCallError> {
-    let folder = root.resolve_links(folder)?;
+    let folder = root.resolve_links_and_check_access(folder)?;
     let walk_root = root.path().join(&folder);
     let mut files = Vec::new();
     for entry in WalkBuilder::new(&walk_root).require_git(false).build() {
@@ -176,7 +176,7 @@ impl SearchFiles {
             .size_limit(PATTERN_BYTES_MAX)
             .build()
             .map_err(|error| ToolCallError(format!("Invalid pattern: {error}")))?;
-        let path = display_path(&root.relative_path(&arguments.path)?);
+        let path = display_path(&root.normalise_path_inside(&arguments.path)?);
         Ok(SearchFiles { folder: root.clone(), path, pattern: arguments.pattern, regex })
     }
 
@@ -187,7 +187,7 @@ impl SearchFiles {
             if FILE_BYTES_MAX < bytes {
                 continue;
             }
-            let Ok(file) = self.folder.open_file(&path) else { continue };
+            let Ok(file) = self.folder.open_file_for_read(&path) else { continue };
             for (index, line) in BufReader::new(file).lines().enumerate() {
                 // Not a text file.
                 let Ok(line) = line else { break };

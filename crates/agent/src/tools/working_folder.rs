@@ -61,8 +61,8 @@ impl WorkingFolder {
     }
 
     /// Opens a file for reading, without blocking on pipes.
-    pub(super) fn open_file(&self, path: &Path) -> Result<File, ToolCallError> {
-        let path = self.resolve_links(path)?;
+    pub(super) fn open_file_for_read(&self, path: &Path) -> Result<File, ToolCallError> {
+        let path = self.resolve_links_and_check_access(path)?;
         let mut options = OpenOptions::new();
         options.read(true).custom_flags(NONBLOCK);
         self.dir.open_with(&path, &options).map_err(|error| describe_io_error(&path, &error))
@@ -78,7 +78,7 @@ impl WorkingFolder {
     }
 
     /// Normalises a model's path to one relative to this folder. Accepts absolute paths inside it.
-    pub(super) fn relative_path(&self, path: &str) -> Result<PathBuf, ToolCallError> {
+    pub(super) fn normalise_path_inside(&self, path: &str) -> Result<PathBuf, ToolCallError> {
         let path = Path::new(path);
         let relative = path.strip_prefix(&*self.path).unwrap_or(path);
         let mut normalised = PathBuf::new();
@@ -99,7 +99,10 @@ impl WorkingFolder {
     }
 
     /// Resolves links; fails outside the folder or in the excluded one.
-    pub(super) fn resolve_links(&self, path: &Path) -> Result<PathBuf, ToolCallError> {
+    pub(super) fn resolve_links_and_check_access(
+        &self,
+        path: &Path,
+    ) -> Result<PathBuf, ToolCallError> {
         if path.as_os_str().is_empty() {
             return Ok(PathBuf::new());
         }

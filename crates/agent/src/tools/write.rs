@@ -169,12 +169,12 @@ fn read_existing_text(root: &WorkingFolder, path: &Path) -> Result<Option<String
 
 /// Resolves the path to write. The file and its folders may not exist yet.
 fn resolve_target(root: &WorkingFolder, requested: &str) -> Result<PathBuf, ToolCallError> {
-    let path = root.relative_path(requested)?;
+    let path = root.normalise_path_inside(requested)?;
     let Some(name) = path.file_name() else {
         return Err(ToolCallError::new("That is the working folder, not a file."));
     };
     if root.dir().metadata(&path).is_ok() {
-        return root.resolve_links(&path);
+        return root.resolve_links_and_check_access(&path);
     }
     if root.dir().symlink_metadata(&path).is_ok() {
         return Err(ToolCallError(format!(
@@ -189,7 +189,7 @@ fn resolve_target(root: &WorkingFolder, requested: &str) -> Result<PathBuf, Tool
         missing.push(name.to_owned());
         folder = parent;
     }
-    let folder = root.resolve_links(folder)?;
+    let folder = root.resolve_links_and_check_access(folder)?;
     let path = missing.into_iter().rev().fold(folder, |path, name| path.join(name));
     if root.is_excluded(&path) {
         return Err(ToolCallError(format!("{} is not accessible to tools.", display_path(&path))));

@@ -53,8 +53,8 @@ async fn t4_each_change_can_be_undone_and_the_same_files_have_the_same_hash() {
     assert_eq!(std::fs::read_to_string(&note).unwrap(), "two\n");
 
     assert_eq!(checkpoints.list().await.unwrap().len(), 3);
-    assert_eq!(checkpoints.find_by_prefix(&first[0][..8]).await, Ok(first[0].clone()));
-    let unknown = checkpoints.find_by_prefix("0000").await;
+    assert_eq!(checkpoints.find_hash_by_prefix(&first[0][..8]).await, Ok(first[0].clone()));
+    let unknown = checkpoints.find_hash_by_prefix("0000").await;
     assert_eq!(unknown, Err(CheckpointError::Unknown("0000".to_owned())));
 }
 

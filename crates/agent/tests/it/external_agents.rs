@@ -180,7 +180,7 @@ async fn x6_text_that_follows_the_answer_to_an_interrupt_is_kept() {
     gateway.scheduler.runs.request_cancel(run);
     let events = gateway.events_to_end(run).await;
     assert_eq!(ending(&events).outcome, Outcome::Cancelled);
-    assert_eq!(all_message_text(&events), "I will look.Stopped while looking.");
+    assert_eq!(all_message_text(&events), "I will look.\nStopped while looking.");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -79,7 +79,10 @@ async fn a_session_that_is_busy_misses_its_beat() {
 /// Id of the session that the heartbeat created.
 async fn watch_session_id(gateway: &TestGateway) -> millpond_log::id::SessionId {
     let find = |store: &dyn Store| {
-        store.list_sessions(test_owner(), &SessionQuery { limit: 9, ..SessionQuery::default() })
+        store.list_sessions_of_owner(
+            test_owner(),
+            &SessionQuery { limit: 9, ..SessionQuery::default() },
+        )
     };
     let sessions = gateway.scheduler.log.call_store(find).await.unwrap();
     let found: Vec<_> = sessions.iter().filter(|session| session.title == "Watch").collect();

@@ -105,7 +105,7 @@ async fn a_server_on_stdio_tells_how_far_it_has_come() {
 /// A server on a port of its own, ended with its group.
 async fn start_http_server(program: &str) -> (millpond_agent::process::ProcessGroup, String) {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut command = millpond_agent::process::piped_command(program);
+    let mut command = millpond_agent::process::command_with_piped_output(program);
     command.arg("streamableHttp").env("PORT", port.to_string());
     let mut group = millpond_agent::process::ProcessGroup::spawn(command).unwrap();
     let (output, errors) = (group.take_stdout().unwrap(), group.take_stderr().unwrap());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use millpond_agent::agent_loop::ModelAgentConfig;
 use millpond_agent::model::{Model, ModelApi, ThoughtReplay};
-use millpond_agent::process::{ProcessGroup, piped_command};
+use millpond_agent::process::{ProcessGroup, command_with_piped_output};
 use millpond_agent::provider::{CallTimeouts, Provider};
 use millpond_engine::event::{
     Ending, Event, Executor, MessageId, Outcome, ReasoningOrigin, Reply, StepId, StopReason,
@@ -24,7 +24,7 @@ use crate::test_gateway::{
 async fn start_model_server() -> Option<(ProcessGroup, String)> {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/model/serve.sh");
-    let mut command = piped_command(script.to_str().unwrap());
+    let mut command = command_with_piped_output(script.to_str().unwrap());
     command.arg(port.to_string()).stderr(std::process::Stdio::null());
     let mut group = ProcessGroup::spawn(command).unwrap();
     let mut lines = BufReader::new(group.take_stdout().unwrap()).lines();

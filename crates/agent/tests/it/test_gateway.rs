@@ -64,7 +64,7 @@ pub(crate) fn sample_folder() -> tempfile::TempDir {
 async fn open_gateway(store: &Arc<SqliteStore>, agent: Arc<dyn Agent>) -> Arc<Scheduler> {
     let store = Arc::clone(store) as Arc<dyn Store>;
     let scheduler = Arc::new(Scheduler::open_and_recover_runs(store, Some(agent)).await.unwrap());
-    tokio::spawn(Arc::clone(&scheduler).run_all_queues());
+    tokio::spawn(Arc::clone(&scheduler).run_all_queues_until_stopped());
     scheduler
 }
 
@@ -96,7 +96,7 @@ impl TestGateway {
 
     pub(crate) async fn restart_with(self, agent: Arc<dyn Agent>) -> TestGateway {
         self.scheduler.stopping.send_replace(true);
-        self.scheduler.runs.interrupt_all_and_wait().await;
+        self.scheduler.runs.interrupt_all_and_shut_down().await;
         self.scheduler.log.close().await;
         let scheduler = open_gateway(&self.store, agent).await;
         TestGateway { scheduler, ..self }
@@ -140,7 +140,7 @@ impl TestGateway {
         let n = self.sent.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let id = QueuedId::new(u64::from(n) + 1, [n; 10]);
         let message = QueuedMessage { id, text: text.to_owned(), images, accepted_ms: 1 };
-        self.scheduler.accept_message(self.session, message, turn).await.unwrap();
+        self.scheduler.accept_message_once(self.session, message, turn).await.unwrap();
         RunId::from(id)
     }
 
@@ -167,7 +167,7 @@ impl TestGateway {
         let (mut events, mut next_seq, name) = (Vec::new(), 0, run.to_string());
         loop {
             let chunks = self.scheduler.log.read(self.session, next_seq).await.unwrap();
-            let Some(end) = chunks.last().map(millpond_log::store::Chunk::end) else {
+            let Some(end) = chunks.last().map(millpond_log::store::Chunk::next_seq) else {
                 return events;
             };
             for record in chunks.iter().flat_map(|chunk| chunk.parse_records_from(next_seq)) {
@@ -201,7 +201,10 @@ impl TestGateway {
 
     pub(crate) async fn answer(&self, run: RunId, ask: &str, answer: &str) -> Option<AnswerResult> {
         // A resumed run accepts answers a moment after the gateway has opened.
-        self.scheduler.runs.deliver_answer(run, ask.to_owned(), answer.to_owned()).await
+        self.scheduler
+            .runs
+            .deliver_answer_and_await_result(run, ask.to_owned(), answer.to_owned())
+            .await
     }
 }
 

@@ -43,7 +43,7 @@ async fn a_status_is_an_error_of_its_own_kind() {
         ),
     ] {
         let (client, _requests) = start_server(vec![script]).await;
-        let error = client.get_agent().await.unwrap_err();
+        let error = client.get_agent_description().await.unwrap_err();
         assert_eq!(kind(&error), expected, "{error}");
         assert_eq!(error.is_transient(), is_transient, "{error}");
     }

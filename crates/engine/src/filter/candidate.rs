@@ -26,7 +26,7 @@ impl Filter {
             TagStep::Incomplete => position.offset += 1,
             TagStep::NotATag => {
                 self.candidate = None;
-                *position = self.resume_after_non_tag(begin, position);
+                *position = self.read_non_tag_bracket_as_text(begin, position);
             }
             TagStep::Tag(tag) => {
                 self.candidate = None;
@@ -44,7 +44,7 @@ impl Filter {
     }
 
     /// Matches the candidate against the control words; emits the word if it is one.
-    pub(super) fn match_and_emit_control_word(
+    pub(super) fn emit_control_word_or_resume_text(
         &mut self,
         text: &str,
         position: &mut ScanPosition,
@@ -61,7 +61,7 @@ impl Filter {
                 position.offset = match self.mode {
                     ScanMode::LineStart => self.advance_line_start(byte, begin),
                     ScanMode::Text => {
-                        self.blocks.push_text_byte(byte);
+                        self.blocks.push_text_byte_if_decided(byte);
                         begin + 1
                     }
                     _ => begin + 1,
@@ -75,7 +75,7 @@ impl Filter {
                     position.offset = begin + 1;
                 } else {
                     self.emit_visible_or_hidden(&text[position.emitted_to..begin], out);
-                    self.blocks.forbid_indented_code();
+                    self.blocks.forbid_indented_code_in_line();
                     position.offset = begin + len;
                     out(Piece::ControlWord(meaning, &text[begin..position.offset]));
                     position.held_from = None;
@@ -86,7 +86,7 @@ impl Filter {
     }
 
     /// Reads a `<` that begins no tag as text. Returns the position after it, to rescan from.
-    pub(super) fn resume_after_non_tag(
+    pub(super) fn read_non_tag_bracket_as_text(
         &mut self,
         begin: usize,
         position: &ScanPosition,
@@ -96,7 +96,7 @@ impl Filter {
                 self.blocks.push_byte(b'<');
                 self.mode = ScanMode::Text;
             }
-            ScanMode::Text | ScanMode::InlineCode(_) => self.blocks.push_text_byte(b'<'),
+            ScanMode::Text | ScanMode::InlineCode(_) => self.blocks.push_text_byte_if_decided(b'<'),
             _ => {}
         }
         ScanPosition { offset: begin + 1, emitted_to: position.emitted_to, held_from: None }
@@ -120,7 +120,7 @@ impl Filter {
             }
             return;
         }
-        self.blocks.forbid_indented_code();
+        self.blocks.forbid_indented_code_in_line();
         let back_to_line = matches!(self.mode, ScanMode::LineStart);
         match (tag.class, tag.form) {
             (TagClass::Unwrapped, _) => out(Piece::Markup(MarkupClass::Unwrapped, raw)),

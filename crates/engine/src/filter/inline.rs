@@ -111,29 +111,31 @@ impl PossibleInlineCode {
         }
         if byte == b'`' {
             if self.place == Place::AfterFenceMarks {
-                blocks.push_byte_until_decided(byte);
+                blocks.push_undecided_or_line_end_byte(byte);
                 self.place = Place::InLine;
             }
-            blocks.push_text_byte(byte);
+            blocks.push_text_byte_if_decided(byte);
             self.run += 1;
             return InlineStep::Consumed;
         }
         if 0 < self.run {
             let run = std::mem::take(&mut self.run);
-            if self.close_or_record_run(run) {
+            if self.check_closing_run_or_record(run) {
                 return InlineStep::Code;
             }
         }
         let was_escaped = self.escaped;
         self.escaped = byte == b'\\' && !was_escaped;
         match byte {
-            b'|' if !was_escaped && blocks.line_kind() == Some(LineKind::TableRow) => {
+            b'|' if !was_escaped
+                && blocks.current_or_last_line_kind() == Some(LineKind::TableRow) =>
+            {
                 InlineStep::NotCode { next: Next::Text }
             }
             b'\n' => self.end_line(blocks),
             b'<' if !self.holds => InlineStep::TagBegins,
             _ => {
-                blocks.push_text_byte(byte);
+                blocks.push_text_byte_if_decided(byte);
                 InlineStep::Consumed
             }
         }
@@ -141,11 +143,11 @@ impl PossibleInlineCode {
 
     fn end_line(&mut self, blocks: &mut BlockScanner) -> InlineStep {
         if self.place == Place::AfterFenceMarks {
-            blocks.push_byte_until_decided(b'\n');
+            blocks.push_undecided_or_line_end_byte(b'\n');
             return InlineStep::FenceOpened;
         }
-        blocks.decide_text_and_end_line();
-        if !blocks.is_in_paragraph() {
+        blocks.end_line_as_text_if_undecided();
+        if !blocks.has_open_paragraph() {
             return InlineStep::ParagraphEnded;
         }
         self.place = Place::LineStart;
@@ -153,8 +155,8 @@ impl PossibleInlineCode {
     }
 
     fn step_at_line_start(&mut self, byte: u8, blocks: &mut BlockScanner) -> InlineStep {
-        match blocks.push_byte_until_decided(byte) {
-            Found::More if blocks.is_in_paragraph() => InlineStep::Consumed,
+        match blocks.push_undecided_or_line_end_byte(byte) {
+            Found::More if blocks.has_open_paragraph() => InlineStep::Consumed,
             Found::More => InlineStep::ParagraphEnded,
             Found::Ticks { len } => self.step_after_ticks(len, byte, blocks),
             Found::Line(LineKind::Continuation) if byte == b'\n' => InlineStep::Consumed,
@@ -176,11 +178,11 @@ impl PossibleInlineCode {
     /// Reads `byte`, which follows `len` back-ticks at the start of a line.
     fn step_after_ticks(&mut self, len: usize, byte: u8, blocks: &mut BlockScanner) -> InlineStep {
         let ticks = PossibleInlineCode::new_after_line_start_ticks(len, blocks);
-        if ticks.place == Place::AfterFenceMarks || !blocks.is_in_paragraph() {
+        if ticks.place == Place::AfterFenceMarks || !blocks.has_open_paragraph() {
             return InlineStep::NotCode { next: Next::Ticks(ticks) };
         }
         self.place = ticks.place;
-        match (self.close_or_record_run(len), byte) {
+        match (self.check_closing_run_or_record(len), byte) {
             (true, b'\n') => InlineStep::CodeEndedLine,
             (true, _) => InlineStep::Code,
             (false, b'\n') => InlineStep::Consumed,
@@ -189,7 +191,7 @@ impl PossibleInlineCode {
     }
 
     /// True if as many back-ticks as `run` close the code; otherwise remembers the run.
-    fn close_or_record_run(&mut self, run: usize) -> bool {
+    fn check_closing_run_or_record(&mut self, run: usize) -> bool {
         if self.ticks == run {
             return true;
         }
@@ -213,7 +215,7 @@ impl PossibleInlineCode {
         while let Some((&run, later)) = rest.split_first() {
             match later.iter().position(|other| other.len == run.opens) {
                 Some(close) => rest = &later[close + 1..],
-                None => match find_backtick_run_end(paragraph, run.opens) {
+                None => match find_exact_backtick_run_end(paragraph, run.opens) {
                     Some(end) => return Some(end),
                     None => rest = later,
                 },
@@ -242,7 +244,7 @@ impl PossibleInlineCode {
 }
 
 /// Returns the end of the first run of exactly `len` back-ticks.
-fn find_backtick_run_end(text: &str, len: usize) -> Option<usize> {
+fn find_exact_backtick_run_end(text: &str, len: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'`', &bytes[at..]) {

@@ -61,7 +61,7 @@ impl Filter {
                 if !escaped {
                     return at;
                 }
-                self.blocks.push_text_byte(byte);
+                self.blocks.push_text_byte_if_decided(byte);
             }
             ScanMode::Backticks { len } if byte == b'`' => *len += 1,
             ScanMode::Backticks { len } => {
@@ -71,7 +71,7 @@ impl Filter {
             ScanMode::Code => {
                 let rest = &bytes[at..];
                 let Some(end) = memchr::memchr(b'\n', rest) else { return bytes.len() };
-                self.blocks.push_byte_until_decided(b'\n');
+                self.blocks.push_undecided_or_line_end_byte(b'\n');
                 self.mode = ScanMode::LineStart;
                 return at + end + 1;
             }
@@ -95,14 +95,14 @@ impl Filter {
         match byte {
             b'<' => self.candidate = Some(MarkupCandidate::Tag(TagScanner::new())),
             b'\n' => {
-                self.blocks.decide_text_and_end_line();
+                self.blocks.end_line_as_text_if_undecided();
                 self.mode = ScanMode::LineStart;
             }
             _ if self.control_words.can_begin_with(byte) => {
                 self.candidate = Some(MarkupCandidate::ControlWord);
             }
             b'`' | b'\\' | b'|' => {
-                self.blocks.push_text_byte(byte);
+                self.blocks.push_text_byte_if_decided(byte);
                 self.mode = match byte {
                     b'`' => ScanMode::Backticks { len: 1 },
                     b'\\' => ScanMode::Escape,
@@ -136,7 +136,7 @@ impl Filter {
         let mut at = from;
         while let Some(&byte) = bytes.get(at) {
             if byte == b'<' || self.control_words.can_begin_with(byte) {
-                return self.start_candidate(byte, at);
+                return self.start_candidate_unless_code(byte, at);
             }
             at = self.advance_line_start(byte, at);
             if !matches!(self.mode, ScanMode::LineStart) {
@@ -148,9 +148,9 @@ impl Filter {
 
     /// Starts a tag or control word at the start of a line, unless `byte` belongs to a code block.
     /// Returns the next offset. A word may begin with a Markdown marker.
-    fn start_candidate(&mut self, byte: u8, at: usize) -> usize {
+    fn start_candidate_unless_code(&mut self, byte: u8, at: usize) -> usize {
         let mut ahead = self.blocks.clone();
-        let may_hide = match ahead.push_byte_until_decided(byte) {
+        let may_hide = match ahead.push_undecided_or_line_end_byte(byte) {
             Found::More => !ahead.is_in_code(),
             Found::Line(kind) => kind.can_have_inline_markup(),
             Found::Ticks { .. } => false,
@@ -169,7 +169,7 @@ impl Filter {
 
     /// Advances the line start by one byte, ignoring control words. Returns the next offset.
     pub(super) fn advance_line_start(&mut self, byte: u8, at: usize) -> usize {
-        let next = match self.blocks.push_byte_until_decided(byte) {
+        let next = match self.blocks.push_undecided_or_line_end_byte(byte) {
             Found::More => return at + 1,
             Found::Ticks { len } => ScanMode::InlineCode(
                 PossibleInlineCode::new_after_line_start_ticks(len, &self.blocks),

@@ -165,7 +165,7 @@ enum TagState {
 
 impl TagState {
     /// True if non-ASCII white space counts as a space in this state.
-    fn counts_unicode_space(self) -> bool {
+    fn treats_unicode_space_as_space(self) -> bool {
         !matches!(self, TagState::Quoted(..) | TagState::AttributeName(_) | TagState::Unquoted(_))
     }
 
@@ -227,7 +227,7 @@ impl TagScanner {
                 None => TagStep::NotATag,
             };
         }
-        if !byte.is_ascii() && self.state.counts_unicode_space() {
+        if !byte.is_ascii() && self.state.treats_unicode_space_as_space() {
             self.push_non_ascii_byte(byte, table)
         } else {
             self.advance_state(byte, table)

@@ -57,7 +57,7 @@ pub(crate) fn json_object_of_members(members: &[(&str, Option<&RawValue>)]) -> S
 }
 
 /// All members of the object in `json` except `null` ones; `None` if it is not an object.
-pub(crate) fn object_members(json: &str) -> Option<UnknownMembers<'_>> {
+pub(crate) fn non_null_members(json: &str) -> Option<UnknownMembers<'_>> {
     object! { Members { ; keep } }
     Members::parse(json).map(|object| object.unknown)
 }

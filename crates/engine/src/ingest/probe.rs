@@ -2,7 +2,7 @@
 
 use super::dialect::{DialectName, likenesses};
 use super::frame::Frame;
-use super::json::{RawValue, as_string, object_members};
+use super::json::{RawValue, as_string, non_null_members};
 
 /// Certainty that a frame belongs to a dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,7 +35,7 @@ pub(crate) struct Probe<'a> {
 impl<'a> Probe<'a> {
     /// Parses the frame; `None` if it is not a JSON object.
     pub(super) fn new(frame: Frame<'a>) -> Option<Probe<'a>> {
-        let members = object_members(frame.data)?;
+        let members = non_null_members(frame.data)?;
         let mut probe = Probe { kind: String::new(), members };
         probe.kind = probe.text_member("type").unwrap_or_default();
         Some(probe)
@@ -69,13 +69,13 @@ impl<'a> Probe<'a> {
     /// True if `member` is an object that has `key`.
     pub(crate) fn has_nested(&self, member: &str, key: &str) -> bool {
         self.get(member)
-            .and_then(|raw| object_members(raw.get()))
+            .and_then(|raw| non_null_members(raw.get()))
             .is_some_and(|inner| inner.iter().any(|(name, _)| name == key))
     }
 
     /// Text of `key` in the object `member`, if both exist and it is a string.
     pub(crate) fn nested_text(&self, member: &str, key: &str) -> Option<String> {
-        let inner = object_members(self.get(member)?.get())?;
+        let inner = non_null_members(self.get(member)?.get())?;
         let value = inner.iter().find(|(name, _)| name == key)?.1;
         as_string(value).map(std::borrow::Cow::into_owned)
     }

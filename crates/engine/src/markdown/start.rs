@@ -28,7 +28,7 @@ impl BlockScanner {
                 self.line.stage = Stage::Hashes { len: len + 1 };
             }
             Stage::Hashes { len } if is_white(byte) && len <= HEADING_LEVELS => {
-                self.update_blocks_by_kind(LineKind::Heading(len));
+                self.withhold_kind_and_update_blocks(LineKind::Heading(len));
             }
             Stage::Bullet { mark } if is_white(byte) => {
                 self.read_white_space_after_marker(Marker::Bullet(mark), byte);
@@ -49,7 +49,7 @@ impl BlockScanner {
                 if FENCE_MARKS_MIN <= len {
                     self.line.stage = Stage::FenceInfo { len };
                 } else {
-                    self.update_blocks_by_kind(self.line_kind_if_text());
+                    self.withhold_kind_and_update_blocks(self.line_kind_if_text());
                 }
                 return Some(Found::Ticks { len });
             }
@@ -58,17 +58,19 @@ impl BlockScanner {
                 self.line.stage = Stage::Tildes { len: len + 1 };
             }
             Stage::Tildes { len } if FENCE_MARKS_MIN <= len => self.decide_fence(b'~', len),
-            Stage::ClosingMarks { fence, len } => self.read_closing_marks(fence, len, byte),
+            Stage::ClosingMarks { fence, len } => self.read_closing_fence_byte(fence, len, byte),
             Stage::AfterClosingMarks { .. } if is_white(byte) => {}
             Stage::AfterClosingMarks { fence } => {
-                self.update_blocks_by_kind(LineKind::FenceLine(fence));
+                self.withhold_kind_and_update_blocks(LineKind::FenceLine(fence));
             }
             Stage::Withheld(_) | Stage::Decided(_) | Stage::Over(_) => {}
             Stage::Hashes { .. }
             | Stage::Bullet { .. }
             | Stage::AfterNumber { .. }
             | Stage::FenceInfo { .. }
-            | Stage::Tildes { .. } => self.update_blocks_by_kind(self.line_kind_if_text()),
+            | Stage::Tildes { .. } => {
+                self.withhold_kind_and_update_blocks(self.line_kind_if_text());
+            }
         }
         None
     }
@@ -104,18 +106,18 @@ impl BlockScanner {
         let indent = self.line.indent_columns();
         let next = self.containers.get(self.line.depth);
         if byte == b'>' && next == Some(Container::Quote) && indent < CODE_INDENT {
-            return self.pass_quote();
+            return self.continue_open_quote();
         }
         if let Some(fence) = self.fence_around_line() {
             if byte == fence.mark && indent < CODE_INDENT {
                 self.line.stage = Stage::ClosingMarks { fence, len: 1 };
             } else {
-                self.update_blocks_by_kind(LineKind::FenceLine(fence));
+                self.withhold_kind_and_update_blocks(LineKind::FenceLine(fence));
             }
             return;
         }
         if CODE_INDENT <= indent && self.line.indentation == Indentation::MakesCode {
-            return self.update_blocks_by_kind(match self.line_kind_if_text() {
+            return self.withhold_kind_and_update_blocks(match self.line_kind_if_text() {
                 LineKind::Text => LineKind::IndentedCode,
                 kind => kind,
             });
@@ -135,24 +137,24 @@ impl BlockScanner {
         self.line.stage = match byte {
             b'>' if self.line.depth < MARKDOWN_NESTING_MAX => {
                 self.open_container(Container::Quote);
-                return self.pass_quote_mark();
+                return self.advance_past_quote_mark();
             }
             b'#' => Stage::Hashes { len: 1 },
             b'`' => Stage::Ticks { len: 1 },
             b'~' => Stage::Tildes { len: 1 },
             b'-' | b'*' | b'+' => Stage::Bullet { mark: byte },
             b'0'..=b'9' => Stage::Digits { value: u32::from(byte - b'0'), digits: 1 },
-            _ => return self.update_blocks_by_kind(self.line_kind_if_text()),
+            _ => return self.withhold_kind_and_update_blocks(self.line_kind_if_text()),
         };
     }
 
     /// Reads the mark of a quote that was open before the line.
-    fn pass_quote(&mut self) {
+    fn continue_open_quote(&mut self) {
         self.line.depth += 1;
-        self.pass_quote_mark();
+        self.advance_past_quote_mark();
     }
 
-    fn pass_quote_mark(&mut self) {
+    fn advance_past_quote_mark(&mut self) {
         self.line.column += 1;
         self.line.content = self.line.position_at_column(self.line.column);
         self.line.stage = Stage::AfterQuote;
@@ -167,24 +169,24 @@ impl BlockScanner {
                 let marker = Marker::Number { value, digits, delimiter: byte };
                 Stage::AfterNumber { marker }
             }
-            _ => return self.update_blocks_by_kind(self.line_kind_if_text()),
+            _ => return self.withhold_kind_and_update_blocks(self.line_kind_if_text()),
         };
     }
 
-    fn read_closing_marks(&mut self, fence: Fence, len: usize, byte: u8) {
+    fn read_closing_fence_byte(&mut self, fence: Fence, len: usize, byte: u8) {
         if byte == fence.mark {
             self.line.stage = Stage::ClosingMarks { fence, len: len + 1 };
         } else if is_white(byte) && fence.len <= len {
             self.line.stage = Stage::AfterClosingMarks { fence };
         } else {
-            self.update_blocks_by_kind(LineKind::FenceLine(fence));
+            self.withhold_kind_and_update_blocks(LineKind::FenceLine(fence));
         }
     }
 
     /// Reads the white space right after what may be the marker of an item.
     fn read_white_space_after_marker(&mut self, marker: Marker, byte: u8) {
         if !self.may_open_item(marker) {
-            return self.update_blocks_by_kind(self.line_kind_if_text());
+            return self.withhold_kind_and_update_blocks(self.line_kind_if_text());
         }
         self.line.column += marker.width();
         let column = self.line.column;
@@ -200,7 +202,7 @@ impl BlockScanner {
 
     /// True if a paragraph is open and the line is in all of its containers.
     fn would_interrupt_paragraph(&self) -> bool {
-        self.is_in_paragraph() && self.is_in_all_containers()
+        self.has_open_paragraph() && self.is_in_all_containers()
     }
 
     fn is_in_all_containers(&self) -> bool {
@@ -260,11 +262,11 @@ impl BlockScanner {
 
     fn decide_fence(&mut self, mark: u8, len: usize) {
         let fence = Fence { mark, len, indent: self.line.indent_columns() };
-        self.update_blocks_by_kind(LineKind::FenceOpen(fence));
+        self.withhold_kind_and_update_blocks(LineKind::FenceOpen(fence));
     }
 
     /// Withholds `kind` as the kind of the line; closes and opens the blocks that such a line does.
-    pub(super) fn update_blocks_by_kind(&mut self, kind: LineKind) {
+    pub(super) fn withhold_kind_and_update_blocks(&mut self, kind: LineKind) {
         self.line.stage = Stage::Withheld(kind);
         if self.line.begins + 1 < self.line.bytes {
             self.line.cells = CellCount::new_after_text();
@@ -297,9 +299,9 @@ impl BlockScanner {
     /// Decides and returns the kind of a line that was not decided when it ended.
     pub(super) fn decide_kind_at_line_end(&mut self, stage: Stage) -> LineKind {
         match stage {
-            Stage::Indent | Stage::AfterQuote => return self.end_blank(),
+            Stage::Indent | Stage::AfterQuote => return self.end_blank_or_fence_line(),
             Stage::Hashes { len } if len <= HEADING_LEVELS => {
-                self.update_blocks_by_kind(LineKind::Heading(len));
+                self.withhold_kind_and_update_blocks(LineKind::Heading(len));
             }
             Stage::Bullet { mark } if self.may_be_empty_item(Marker::Bullet(mark)) => {
                 return self
@@ -315,14 +317,16 @@ impl BlockScanner {
             Stage::FenceInfo { len } => self.decide_fence(b'`', len),
             Stage::Tildes { len } if FENCE_MARKS_MIN <= len => self.decide_fence(b'~', len),
             Stage::ClosingMarks { fence, len } if fence.len <= len => {
-                self.update_blocks_by_kind(LineKind::FenceClose);
+                self.withhold_kind_and_update_blocks(LineKind::FenceClose);
             }
             Stage::ClosingMarks { fence, .. } => {
-                self.update_blocks_by_kind(LineKind::FenceLine(fence));
+                self.withhold_kind_and_update_blocks(LineKind::FenceLine(fence));
             }
-            Stage::AfterClosingMarks { .. } => self.update_blocks_by_kind(LineKind::FenceClose),
+            Stage::AfterClosingMarks { .. } => {
+                self.withhold_kind_and_update_blocks(LineKind::FenceClose);
+            }
             Stage::Withheld(kind) | Stage::Decided(kind) | Stage::Over(kind) => return kind,
-            _ => self.update_blocks_by_kind(self.line_kind_if_text()),
+            _ => self.withhold_kind_and_update_blocks(self.line_kind_if_text()),
         }
         match self.line.stage {
             Stage::Withheld(kind) => kind,
@@ -342,7 +346,7 @@ impl BlockScanner {
     }
 
     /// Ends a line of white space: items go on over it, quotes do not.
-    fn end_blank(&mut self) -> LineKind {
+    fn end_blank_or_fence_line(&mut self) -> LineKind {
         let open = self.containers.len();
         while let Some(Container::Item { .. }) = self.containers.get(self.line.depth) {
             self.line.depth += 1;

@@ -39,7 +39,7 @@ impl RunState {
         if !raw.is_empty() {
             self.ensure_round_for_new_output(filter, out);
         }
-        let so_far = self.remembered_text_or_new_message(filter, out);
+        let so_far = self.end_unremembered_and_get_text(filter, out);
         if let Some(new) = raw.strip_prefix(so_far.raw.as_str()) {
             so_far.raw.push_str(new);
             self.append_text(new, filter, out);
@@ -47,8 +47,9 @@ impl RunState {
         }
         let before = std::mem::take(so_far);
         so_far.raw.push_str(raw);
-        filter.reset_for_round();
-        let after = self.rewrite_open_message(&before.visible, &before.hidden, raw, filter, out);
+        filter.drop_held_and_reset_to_start();
+        let after =
+            self.rewrite_open_message_or_append(&before.visible, &before.hidden, raw, filter, out);
         if let Some(RefilteredText { visible, hidden, .. }) = after {
             self.cumulative = Some(CumulativeText { raw: raw.to_owned(), visible, hidden });
         }
@@ -56,7 +57,7 @@ impl RunState {
 
     /// Rewrites the open message, whose text was `visible` and `hidden`, to `whole`, and returns
     /// its new text. Appends `whole` if nothing is shown yet.
-    pub(super) fn rewrite_open_message(
+    pub(super) fn rewrite_open_message_or_append(
         &mut self,
         visible: &str,
         hidden: &str,
@@ -71,7 +72,7 @@ impl RunState {
             self.append_text(whole, filter, out);
             return None;
         };
-        let after = filter_whole_text(whole, filter);
+        let after = push_whole_text_and_split(whole, filter);
         self.finish_request = after.finish_request;
         if after.hidden != hidden {
             out.emit_hidden_markup(MarkupClass::Rewritten, &after.hidden);
@@ -86,7 +87,7 @@ impl RunState {
 
     /// Returns the remembered text of the open message. Ends a message that was not remembered from
     /// its start.
-    fn remembered_text_or_new_message(
+    fn end_unremembered_and_get_text(
         &mut self,
         filter: &mut Filter,
         out: &mut EventEmitter<'_>,
@@ -105,7 +106,7 @@ impl RunState {
         out: &mut EventEmitter<'_>,
     ) {
         self.ensure_round_for_new_output(filter, out);
-        self.remembered_text_or_new_message(filter, out).raw.push_str(text);
+        self.end_unremembered_and_get_text(filter, out).raw.push_str(text);
         self.append_text(text, filter, out);
     }
 }
@@ -119,7 +120,7 @@ pub(super) struct RefilteredText {
 }
 
 /// Filters the whole text `raw` by the same rules as text that arrives in deltas.
-pub(super) fn filter_whole_text(raw: &str, filter: &mut Filter) -> RefilteredText {
+pub(super) fn push_whole_text_and_split(raw: &str, filter: &mut Filter) -> RefilteredText {
     let (mut visible, mut hidden) = (String::new(), String::new());
     let mut asks = FinishRequest::None;
     let mut after_tag = AfterReasoningTag::No;

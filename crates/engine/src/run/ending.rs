@@ -41,7 +41,7 @@ impl RunState {
             return;
         }
         self.lifecycle = Lifecycle::Ending;
-        out.deferred_ends.incomplete = self.would_end_incomplete();
+        out.deferred_ends.incomplete = self.would_message_end_incomplete();
         self.end_round(filter, out);
         self.open_tools.close_all(out);
         let ending = self.take_reported_end_as_ending(cut);
@@ -86,7 +86,7 @@ impl RunState {
     }
 
     /// True if a part that ends now ends because the source failed or was cut off.
-    pub(super) fn would_end_interrupted(&self) -> bool {
+    pub(super) fn would_part_end_interrupted(&self) -> bool {
         match self.reported_end {
             ReportedEnd::Pending => {
                 self.lifecycle == Lifecycle::Ending && !self.is_requested_end_ready()
@@ -98,9 +98,9 @@ impl RunState {
 
     /// True if a message that ends now is not whole: the reply was cut off, or reached a length
     /// limit.
-    pub(super) fn would_end_incomplete(&self) -> bool {
+    pub(super) fn would_message_end_incomplete(&self) -> bool {
         self.reported_end == ReportedEnd::Completed(StopReason::Length)
-            || self.would_end_interrupted()
+            || self.would_part_end_interrupted()
     }
 
     /// The message declared final, else the last message of the last round.

@@ -42,7 +42,7 @@ impl Fingerprint {
     }
 
     /// Hash of the text without leading white space; trailing white space counts.
-    pub(crate) fn hash(&self) -> u64 {
+    pub(crate) fn hash_with_trailing_space(&self) -> u64 {
         self.hash
     }
 

@@ -91,7 +91,7 @@ impl RunState {
     }
 
     /// Turns the finish request of a message that has ended into a requested end of the run.
-    pub(super) fn request_finish_at_message_end(&mut self, message: Option<MessageId>) {
+    pub(super) fn request_run_end_if_message_asked(&mut self, message: Option<MessageId>) {
         if std::mem::take(&mut self.finish_request) != FinishRequest::None
             && let Some(round) = &self.open_round
         {
@@ -112,14 +112,14 @@ impl RunState {
     }
 
     /// Waits for tools again if one starts after the others had ended.
-    pub(super) fn reopen_finish_on_tool_start(&mut self) {
+    pub(super) fn wait_again_for_tools_before_end(&mut self) {
         if let FinishState::ToolsEnded(finisher) = self.finish_state {
             self.finish_state = FinishState::Requested(finisher);
         }
     }
 
     /// Advances to `ToolsEnded` if `step` was the last open tool of the reply.
-    pub(super) fn advance_finish_on_tool_end(&mut self, step: StepId) {
+    pub(super) fn mark_tools_ended_if_last(&mut self, step: StepId) {
         if let FinishState::Requested(finisher) = self.finish_state
             && finisher.first_step <= step
             && !self.open_tools.has_open_at_or_after_step(finisher.first_step)
@@ -142,7 +142,7 @@ impl RunState {
             (_, verdict) => {
                 if *verdict == ReportedEnd::Pending {
                     self.reported_end = ReportedEnd::Completed(StopReason::End);
-                    out.deferred_ends.incomplete = self.would_end_incomplete();
+                    out.deferred_ends.incomplete = self.would_message_end_incomplete();
                 }
                 self.end_run(InputEnd::EndOfInput, filter, out);
             }
@@ -150,7 +150,7 @@ impl RunState {
     }
 
     /// Ends the run before a prompt, if that was requested and no tool of the reply is running.
-    pub(super) fn end_requested_run_before_prompt(
+    pub(super) fn end_requested_run_unless_tools_open(
         &mut self,
         filter: &mut Filter,
         out: &mut EventEmitter<'_>,

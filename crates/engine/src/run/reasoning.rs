@@ -38,7 +38,7 @@ impl RunState {
             self.reasoning_state =
                 ReasoningState::Blank { origin: ReasoningOrigin::Tag, text: String::new() };
         }
-        self.append_reasoning_text(text, out);
+        self.append_or_hold_reasoning_text(text, out);
     }
 
     /// Appends reasoning from a separate field or block; ends the message unless it is blank.
@@ -74,11 +74,11 @@ impl RunState {
             self.ensure_round_for_new_output(filter, out);
             self.reasoning_state = held;
         }
-        self.append_reasoning_text(text, out);
+        self.append_or_hold_reasoning_text(text, out);
     }
 
     /// Appends text to the current reasoning; starts its step at the first non-blank character.
-    fn append_reasoning_text(&mut self, text: &str, out: &mut EventEmitter<'_>) {
+    fn append_or_hold_reasoning_text(&mut self, text: &str, out: &mut EventEmitter<'_>) {
         if let ReasoningState::Blank { origin, text: blank } = &mut self.reasoning_state {
             let origin = *origin;
             let Some(first) = text.find(|char: char| !char.is_whitespace()) else {

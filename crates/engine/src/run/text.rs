@@ -79,7 +79,7 @@ impl RunState {
             cumulative.hidden.push_str(text);
         }
         match piece {
-            Piece::Visible(text) => self.append_visible_text(text, out),
+            Piece::Visible(text) => self.append_or_hold_visible_text(text, out),
             Piece::HiddenContent(TagClass::Reasoning, text) => self.append_tag_reasoning(text, out),
             Piece::HiddenContent(TagClass::Tool | TagClass::Unwrapped, text) => {
                 out.emit_hidden_markup(MarkupClass::Tool, text);
@@ -100,7 +100,7 @@ impl RunState {
     }
 
     /// Appends visible text to the message; starts one at the first non-blank character.
-    pub(super) fn append_visible_text(&mut self, text: &str, out: &mut EventEmitter<'_>) {
+    pub(super) fn append_or_hold_visible_text(&mut self, text: &str, out: &mut EventEmitter<'_>) {
         self.finish_request.drop_tentative_if_text_follows(text);
         if let MessageState::Open { id, fingerprint: print } = &mut self.message_state {
             print.push(text);
@@ -137,13 +137,13 @@ impl RunState {
             AfterReasoningTag::No => 0,
             AfterReasoningTag::Yes => white_space_len_owned_by_tag(&blank, &text[..first]),
         };
-        let (layout, rest) = split_concatenated(&blank, text, kept);
+        let (layout, rest) = split_concatenation_at(&blank, text, kept);
         if !layout.is_empty() {
             out.emit_hidden_markup(MarkupClass::Blank, &layout);
         }
         for piece in rest {
             if !piece.is_empty() {
-                self.append_visible_text(piece, out);
+                self.append_or_hold_visible_text(piece, out);
             }
         }
     }
@@ -195,7 +195,7 @@ impl RunState {
         filter: &mut Filter,
         out: &mut EventEmitter<'_>,
     ) {
-        if let Some(message) = self.flush_and_close_message(filter, out) {
+        if let Some(message) = self.close_message_without_end_event(filter, out) {
             self.emit_pending_citations(message, out);
             out.defer_end(EndedPart::Message(message));
         }
@@ -203,19 +203,19 @@ impl RunState {
 
     /// Emits the held text of the message and resets the message state. Returns its id if it had
     /// started; its end is not emitted.
-    pub(super) fn flush_and_close_message(
+    pub(super) fn close_message_without_end_event(
         &mut self,
         filter: &mut Filter,
         out: &mut EventEmitter<'_>,
     ) -> Option<MessageId> {
-        filter.end_message(&mut |piece| self.apply_piece(piece, out));
+        filter.end_message_keeping_open_tag(&mut |piece| self.apply_piece(piece, out));
         if self.is_reasoning_from_tag() {
             self.close_reasoning_and_defer_end(out);
         }
         let message = std::mem::replace(&mut self.message_state, MessageState::None);
         let id = message.open_id();
         self.messages_closed += 1;
-        self.request_finish_at_message_end(id);
+        self.request_run_end_if_message_asked(id);
         match message {
             MessageState::None => {}
             MessageState::Blank { text, .. } => {
@@ -273,7 +273,11 @@ pub(super) fn white_space_len_owned_by_tag(blank: &str, lead: &str) -> usize {
 }
 
 /// Splits the concatenation of two texts after `len` bytes.
-fn split_concatenated<'t>(first: &'t str, second: &'t str, len: usize) -> (String, [&'t str; 2]) {
+fn split_concatenation_at<'t>(
+    first: &'t str,
+    second: &'t str,
+    len: usize,
+) -> (String, [&'t str; 2]) {
     match len.checked_sub(first.len()) {
         None => (first[..len].to_owned(), [&first[len..], second]),
         Some(more) => (format!("{first}{}", &second[..more]), ["", &second[more..]]),

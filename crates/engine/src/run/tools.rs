@@ -162,7 +162,7 @@ impl OpenTools {
     }
 
     /// Appends text to a tool's arguments.
-    pub(super) fn append_arguments(
+    pub(super) fn append_arguments_if_open(
         &mut self,
         step: StepId,
         text: &str,
@@ -218,7 +218,12 @@ impl OpenTools {
     }
 
     /// Appends text to a tool's output.
-    pub(super) fn append_output(&mut self, step: StepId, text: &str, out: &mut EventEmitter<'_>) {
+    pub(super) fn append_output_if_open(
+        &mut self,
+        step: StepId,
+        text: &str,
+        out: &mut EventEmitter<'_>,
+    ) {
         if let Some(tool) = self.find_mut(step)
             && !text.is_empty()
         {
@@ -237,7 +242,7 @@ impl OpenTools {
     ) {
         let Some(tool) = self.find_mut(step) else { return };
         if tool.output_fingerprint.is_blank() {
-            self.append_output(step, text, out);
+            self.append_output_if_open(step, text, out);
         }
     }
 
@@ -253,7 +258,7 @@ impl OpenTools {
             Some((sent, new))
                 if Fingerprint::from_text(sent).is_same_trimmed_text(&tool.output_fingerprint) =>
             {
-                self.append_output(step, new, out);
+                self.append_output_if_open(step, new, out);
                 OutputContinuity::Continued
             }
             _ => OutputContinuity::Changed,
@@ -261,7 +266,7 @@ impl OpenTools {
     }
 
     /// Ends a tool with its result. Returns its executor, or `None` if it is not open.
-    pub(super) fn end_tool(
+    pub(super) fn end_tool_if_open(
         &mut self,
         step: StepId,
         outcome: ToolOutcome,

@@ -100,7 +100,7 @@ impl Writer<'_> {
 
     /// Reports that the source reached its end. An earlier failure or length limit takes
     /// precedence.
-    pub fn report_completed(&mut self, stop: StopReason) {
+    pub fn report_completed_unless_failed(&mut self, stop: StopReason) {
         if self.state.reported_end == ReportedEnd::Completed(StopReason::Length) {
             return;
         }
@@ -110,22 +110,22 @@ impl Writer<'_> {
         if matches!(self.state.reported_end, ReportedEnd::Pending | ReportedEnd::Completed(_)) {
             self.state.reported_end = ReportedEnd::Completed(stop);
         }
-        self.emitter.deferred_ends.incomplete = self.state.would_end_incomplete();
+        self.emitter.deferred_ends.incomplete = self.state.would_message_end_incomplete();
     }
 
     /// Reports that the source failed. The first failure counts.
     pub fn report_failed_and_end_text(&mut self, reason: FailureReason, detail: &str) {
-        self.end_text_as_interrupted(Interruption::Failed { reason, detail });
+        self.end_text_and_report_interruption(Interruption::Failed { reason, detail });
     }
 
     /// Reports that the source was cancelled.
     pub fn report_cancelled_and_end_text(&mut self, detail: &str) {
-        self.end_text_as_interrupted(Interruption::Cancelled { detail });
+        self.end_text_and_report_interruption(Interruption::Cancelled { detail });
     }
 
     /// Ends the open message and reasoning as incomplete. A failure or cancellation also becomes
     /// the reported end of the run, unless the run is ready to end because the agent requested it.
-    pub fn end_text_as_interrupted(&mut self, interruption: Interruption<'_>) {
+    pub fn end_text_and_report_interruption(&mut self, interruption: Interruption<'_>) {
         match interruption {
             Interruption::Failed { reason, detail } => {
                 let verdict = match &self.state.reported_end {
@@ -145,9 +145,9 @@ impl Writer<'_> {
             }
             Interruption::ReplyStopped => {
                 self.emitter.deferred_ends.incomplete = true;
-                self.end_message_and_reasoning();
+                self.close_text_and_defer_ends();
                 self.emitter.emit_deferred_ends();
-                self.emitter.deferred_ends.incomplete = self.state.would_end_incomplete();
+                self.emitter.deferred_ends.incomplete = self.state.would_message_end_incomplete();
             }
         }
     }
@@ -158,17 +158,17 @@ impl Writer<'_> {
         if !self.state.is_requested_end_ready() {
             self.state.reported_end = verdict;
         }
-        self.emitter.deferred_ends.incomplete = self.state.would_end_incomplete();
-        self.end_message_and_reasoning();
+        self.emitter.deferred_ends.incomplete = self.state.would_message_end_incomplete();
+        self.close_text_and_defer_ends();
         if self.state.is_requested_end_ready() {
             self.state.reported_end = before;
-            self.emitter.deferred_ends.incomplete = self.state.would_end_incomplete();
+            self.emitter.deferred_ends.incomplete = self.state.would_message_end_incomplete();
         }
     }
 
     /// Ends one reply of several, with everything that is open in it. Returns its reported end,
     /// which is the run's unless another reply follows; `Pending` if the reply was cut off.
-    pub fn end_reply_returning_reported_end(&mut self) -> ReportedEnd {
+    pub fn end_reply_keeping_reported_end(&mut self) -> ReportedEnd {
         let verdict = self.state.reported_end.clone();
         if verdict == ReportedEnd::Pending {
             self.state.reported_end = ReportedEnd::Cancelled { detail: String::new() };
@@ -182,7 +182,7 @@ impl Writer<'_> {
     /// Resets the reported end of the last reply: its tools run, and the run continues.
     pub fn clear_reported_end(&mut self) {
         self.state.reported_end = ReportedEnd::Pending;
-        self.emitter.deferred_ends.incomplete = self.state.would_end_incomplete();
+        self.emitter.deferred_ends.incomplete = self.state.would_message_end_incomplete();
     }
 
     /// Closes everything that is open and emits `RunEnded`.
@@ -196,7 +196,7 @@ impl Writer<'_> {
     }
 
     /// True if the agent requested the end of the run with a control word, or the run has ended.
-    pub fn is_end_requested(&self) -> bool {
+    pub fn is_end_requested_or_ended(&self) -> bool {
         self.is_ended() || self.state.finish_state != FinishState::NotRequested
     }
 
@@ -262,14 +262,14 @@ impl Writer<'_> {
 /// Prompts, asks, notices, withdrawal and unrecognised input.
 impl Writer<'_> {
     /// Ends the open text and emits a prompt without images.
-    pub fn append_prompt(&mut self, text: &str) {
-        self.append_prompt_with_images(text, &[]);
+    pub fn append_prompt_or_end_run(&mut self, text: &str) {
+        self.append_prompt_with_images_or_end_run(text, &[]);
     }
 
     /// Ends the open text and emits a prompt. Ends the run first if the agent requested that.
-    pub fn append_prompt_with_images(&mut self, text: &str, images: &[Image<'_>]) {
-        self.end_message_and_reasoning();
-        self.state.end_requested_run_before_prompt(self.filter, &mut self.emitter);
+    pub fn append_prompt_with_images_or_end_run(&mut self, text: &str, images: &[Image<'_>]) {
+        self.close_text_and_defer_ends();
+        self.state.end_requested_run_unless_tools_open(self.filter, &mut self.emitter);
         self.emitter.emit_after_deferred_ends(Event::PromptReceived {
             text: text.into(),
             images: images.to_vec(),
@@ -277,7 +277,7 @@ impl Writer<'_> {
     }
 
     /// Opens an ask without digest and expiry.
-    pub fn open_simple_ask(
+    pub fn open_simple_ask_unless_open(
         &mut self,
         ask: &str,
         kind: AskKind,
@@ -285,7 +285,7 @@ impl Writer<'_> {
         options: Vec<AskOption<'_>>,
         step: Option<StepId>,
     ) {
-        self.open_ask(NewAsk {
+        self.open_ask_unless_open(NewAsk {
             id: ask,
             kind,
             text,
@@ -297,9 +297,9 @@ impl Writer<'_> {
     }
 
     /// Ends the open text and opens an ask; does nothing if it is open.
-    pub fn open_ask(&mut self, asking: NewAsk<'_>) {
+    pub fn open_ask_unless_open(&mut self, asking: NewAsk<'_>) {
         let NewAsk { id: ask, kind, text, options, step, digest, expires_at_ms } = asking;
-        self.end_message_and_reasoning();
+        self.close_text_and_defer_ends();
         if self.state.open_asks.iter().any(|open| open == ask) {
             return;
         }
@@ -344,8 +344,8 @@ impl Writer<'_> {
     }
 
     /// Withdraws all messages and steps of the open round and ends it.
-    pub fn withdraw_and_end_round(&mut self) {
-        self.close_before_withdrawal();
+    pub fn withdraw_whole_round_and_end_it(&mut self) {
+        self.close_text_and_drop_citations();
         let Some(round) = &mut self.state.open_round else {
             return;
         };

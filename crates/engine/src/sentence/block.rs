@@ -62,7 +62,7 @@ impl BlockSplitter {
     pub(super) fn push_char(&mut self, c: char, held: &str) -> CharDecision {
         let found = self.push_char_to_scanner(c);
         if !held.is_empty() && SENTENCE_HELD_BYTES_MAX < held.len() + c.len_utf8() {
-            return self.decide_at_hold_limit(c, held);
+            return self.decide_no_break_at_hold_limit(c, held);
         }
         if self.end_line_start_in_fence(held) {
             return CharDecision::Pass;
@@ -108,9 +108,9 @@ impl BlockSplitter {
             return 0;
         }
         let len = match &mut self.block {
-            Block::Paragraph(prose) => prose.skip_words(text),
+            Block::Paragraph(prose) => prose.consume_plain_words(text),
             Block::Fence { .. } => {
-                let is_decided = self.scanner.line_kind().is_some();
+                let is_decided = self.scanner.current_or_last_line_kind().is_some();
                 return if is_decided { line_len(text) } else { 0 };
             }
             Block::Line | Block::Table { .. } | Block::Indented | Block::Item(None) => {
@@ -120,7 +120,7 @@ impl BlockSplitter {
         };
         self.filled |= !text[..len].trim_start().is_empty();
         let is_words = matches!(self.block, Block::Paragraph(_));
-        if is_words && self.scanner.line_kind().is_some() {
+        if is_words && self.scanner.current_or_last_line_kind().is_some() {
             self.scanner.push_plain_text(&text.as_bytes()[..len]);
         } else {
             for &byte in &text.as_bytes()[..len] {
@@ -142,10 +142,10 @@ impl BlockSplitter {
 
     /// Decides that no piece ends before the held text, because the hold limit is reached. Reads
     /// `c` too.
-    fn decide_at_hold_limit(&mut self, c: char, held: &str) -> CharDecision {
+    fn decide_no_break_at_hold_limit(&mut self, c: char, held: &str) -> CharDecision {
         match (&mut self.block, &mut self.line) {
             (Block::Paragraph(prose), Some(_)) => {
-                prose.discard_stop();
+                prose.discard_possible_end();
                 self.push_line_start_as_text(c)
             }
             (Block::Paragraph(prose), None) => prose.reject_possible_end(c, held),
@@ -193,7 +193,7 @@ impl BlockSplitter {
     }
 
     fn end_line(&mut self) {
-        match (&self.block, self.scanner.line_kind()) {
+        match (&self.block, self.scanner.current_or_last_line_kind()) {
             (Block::Line, _) | (_, Some(LineKind::FenceClose)) => self.block = Block::None,
             _ => {}
         }
@@ -243,7 +243,7 @@ impl BlockSplitter {
 
     /// True if the open block is surely over, now that a line begins with `c`.
     fn is_open_block_ended_by(&self, c: char, line: &LineStart) -> bool {
-        let is_code = self.scanner.line_kind() == Some(LineKind::IndentedCode);
+        let is_code = self.scanner.current_or_last_line_kind() == Some(LineKind::IndentedCode);
         if self.blank {
             return !(is_code && self.block == Block::Indented);
         }
@@ -274,7 +274,8 @@ impl BlockSplitter {
             Found::Text => return self.push_line_start_as_text(c),
             Found::Item => return self.begin_item_after_marker(c),
             Found::Underline => {
-                let is_table = self.scanner.line_kind() == Some(LineKind::TableDelimiters);
+                let is_table =
+                    self.scanner.current_or_last_line_kind() == Some(LineKind::TableDelimiters);
                 self.block = if is_table { Block::Table { bars: false } } else { Block::None };
                 self.begin_line();
                 return CharDecision::Pass;
@@ -339,7 +340,8 @@ impl BlockSplitter {
             Block::Table { bars } => bars,
             // A paragraph began that is not the item's first.
             Block::Item(_) => {
-                !line.has_item_marker() && self.scanner.line_kind() == Some(LineKind::Text)
+                !line.has_item_marker()
+                    && self.scanner.current_or_last_line_kind() == Some(LineKind::Text)
             }
             _ => false,
         };

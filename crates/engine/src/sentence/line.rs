@@ -150,7 +150,7 @@ impl LineStart {
     /// Returns what a line was that ended before anything was found.
     fn find_block_at_line_end(&self, blocks: &BlockScanner, open: Open) -> Found {
         let opened_item = blocks.kept_container_count() < blocks.containers().len();
-        match blocks.line_kind() {
+        match blocks.current_or_last_line_kind() {
             Some(LineKind::Blank) if opened_item && !self.read.is_empty() => Found::Item,
             Some(LineKind::Blank) | None => Found::Blank,
             Some(LineKind::ThematicBreak) => Found::Rule,

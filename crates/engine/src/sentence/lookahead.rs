@@ -207,7 +207,7 @@ impl Lookahead {
         }
         let ends = match self.possible_end.dot_class {
             DotClass::Plain => true,
-            DotClass::Number => !words::is_counted_noun(&self.word),
+            DotClass::Number => !words::is_noun_after_number(&self.word),
             DotClass::Digit => !words::is_roman_numeral(&self.word),
             // A dot after it makes it an initial, so the name continues.
             DotClass::Starter | DotClass::Year => {

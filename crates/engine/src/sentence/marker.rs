@@ -7,7 +7,7 @@ use crate::limits::SENTENCE_WORD_BYTES_MAX;
 
 use super::chars::is_bullet;
 use super::prose::CharDecision;
-use super::words::is_numbered_noun;
+use super::words::is_noun_before_number;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NextMarker {
@@ -82,6 +82,6 @@ impl NextMarker {
     /// True if the number belongs to the word before it: "Go to step 2. Then" is no list. With a
     /// bracket it cannot be anything but a marker.
     fn belongs_to_word_before(&self) -> bool {
-        self.expected.ends_with('.') && is_numbered_noun(&self.before)
+        self.expected.ends_with('.') && is_noun_before_number(&self.before)
     }
 }

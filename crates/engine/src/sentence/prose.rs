@@ -138,7 +138,7 @@ impl ProseScanner {
 
     /// Scans the plain words at the start of `text`, if they cannot end a sentence. Returns their
     /// length in bytes.
-    pub(super) fn skip_words(&mut self, text: &str) -> usize {
+    pub(super) fn consume_plain_words(&mut self, text: &str) -> usize {
         let plain = matches!(self.state, ProseState::Text)
             && self.inline_code.is_outside()
             && !self.enclosures.is_open();
@@ -172,7 +172,7 @@ impl ProseScanner {
     }
 
     /// Discards a possible end: the scanner is in plain text.
-    pub(super) fn discard_stop(&mut self) {
+    pub(super) fn discard_possible_end(&mut self) {
         self.state = ProseState::Text;
     }
 
@@ -262,7 +262,7 @@ impl ProseScanner {
         self.previous_word = match self.word.len() - number.len() {
             0 if is_number => PreviousWord::Number,
             1 if is_number => PreviousWord::Ordinal,
-            0 if self.words_before == 0 && is_numbered_noun_in_markup(&self.word) => {
+            0 if self.words_before == 0 && is_noun_before_number_in_markup(&self.word) => {
                 PreviousWord::NumberedNoun
             }
             _ => PreviousWord::Other,
@@ -329,8 +329,8 @@ impl ProseScanner {
 }
 
 /// True for "Step" and the like, in bold or not.
-fn is_numbered_noun_in_markup(word: &str) -> bool {
-    words::is_numbered_noun(word.trim_start_matches(|c: char| !c.is_alphanumeric()))
+fn is_noun_before_number_in_markup(word: &str) -> bool {
+    words::is_noun_before_number(word.trim_start_matches(|c: char| !c.is_alphanumeric()))
 }
 
 #[cfg(test)]

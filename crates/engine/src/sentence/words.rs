@@ -102,12 +102,12 @@ pub(super) fn is_sentence_starter(word: &str) -> bool {
 }
 
 /// True if `word` follows ordinal numbers or times.
-pub(super) fn is_counted_noun(word: &str) -> bool {
+pub(super) fn is_noun_after_number(word: &str) -> bool {
     LEXICON.counted_nouns.contains(word.to_lowercase().as_str())
 }
 
 /// True if `word` is a noun that a number follows, such as "step".
-pub(super) fn is_numbered_noun(word: &str) -> bool {
+pub(super) fn is_noun_before_number(word: &str) -> bool {
     LEXICON.numbered_nouns.contains(word.to_lowercase().as_str())
 }
 

@@ -71,13 +71,13 @@ impl Bubbles {
                 }
             }
             Event::TextRewritten { message, kept_bytes, text } => {
-                if let Some(key) = self.message_key(*message) {
+                if let Some(key) = self.message_key_unless_withdrawn(*message) {
                     let text = Cow::Borrowed(&**text);
                     out(Patch::Rewrite { key, kept_bytes: *kept_bytes, text });
                 }
             }
             Event::MessageEnded { message, .. } => {
-                if let Some(key) = self.message_key(*message) {
+                if let Some(key) = self.message_key_unless_withdrawn(*message) {
                     self.ended_messages.insert(*message);
                     self.base.allow_item_to_settle(key);
                     if self.open_bubble.take_if(|open| *open == key).is_some() {
@@ -86,10 +86,10 @@ impl Bubbles {
                 }
             }
             Event::ImageReceived { owner, image } => {
-                self.attach_image_or_start_bubble(*owner, image, record, out);
+                self.attach_image_if_part_of_reply(*owner, image, record, out);
             }
             Event::SourceCited { message, citation } => {
-                if let Some(key) = self.message_key(*message) {
+                if let Some(key) = self.message_key_unless_withdrawn(*message) {
                     out(Patch::Cite { key, citation: citation.clone() });
                 }
             }
@@ -154,7 +154,7 @@ impl Bubbles {
 
     /// Attaches an image to its message's bubble, which it starts if needed. A generated image gets
     /// a separate bubble; other images of steps are not shown.
-    fn attach_image_or_start_bubble<'r>(
+    fn attach_image_if_part_of_reply<'r>(
         &mut self,
         owner: ImageOwner,
         image: &'r Image<'_>,
@@ -162,7 +162,7 @@ impl Bubbles {
         out: &mut impl FnMut(Patch<'r>),
     ) {
         match owner {
-            ImageOwner::Step(step) if !self.base.generates_images(step) => return,
+            ImageOwner::Step(step) if !self.base.is_image_generation_step(step) => return,
             _ if self.keys_by_owner.contains_key(&owner) => {}
             ImageOwner::Message(message) => {
                 self.close_open_and_start_bubble(message, "", record, out);
@@ -180,7 +180,7 @@ impl Bubbles {
     }
 
     /// Key of a message's bubble, unless it was withdrawn.
-    fn message_key(&self, message: MessageId) -> Option<ItemKey> {
+    fn message_key_unless_withdrawn(&self, message: MessageId) -> Option<ItemKey> {
         *self.keys_by_owner.get(&ImageOwner::Message(message))?
     }
 }

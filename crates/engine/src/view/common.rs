@@ -171,8 +171,8 @@ impl CommonFold {
                 self.image_steps.insert(*step);
                 ViewTask::ApplyEvent
             }
-            Event::AskOpened { .. } => self.open_ask(record, out),
-            Event::AskResolved { .. } => match self.resolve_ask(record, out) {
+            Event::AskOpened { .. } => self.open_ask_unless_open(record, out),
+            Event::AskResolved { .. } => match self.resolve_ask_if_open(record, out) {
                 AskResolution::Resolved => ViewTask::ApplyEvent,
                 AskResolution::NotOpen => ViewTask::Skip,
             },
@@ -192,7 +192,7 @@ impl CommonFold {
     }
 
     /// Opens an ask that is not open yet, resolving the oldest one beyond `OPEN_ASKS_MAX`.
-    fn open_ask<'r>(
+    fn open_ask_unless_open<'r>(
         &mut self,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
@@ -233,7 +233,7 @@ impl CommonFold {
     }
 
     /// Resolves an open ask, if the record does so.
-    fn resolve_ask<'r>(
+    fn resolve_ask_if_open<'r>(
         &mut self,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
@@ -253,7 +253,11 @@ impl CommonFold {
     }
 
     /// Resolves the run's open asks as unanswered.
-    fn close_run_asks<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
+    fn resolve_run_asks_as_unanswered<'r>(
+        &mut self,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
         let of_run = |ask: &mut OpenAsk| ask.run == record.run;
         for ask in self.open_asks.extract_if(.., of_run) {
             out(Patch::Resolve(ResolvedAsk {
@@ -271,25 +275,25 @@ impl CommonFold {
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) -> ViewTask {
-        match self.resolve_ask(record, out) {
+        match self.resolve_ask_if_open(record, out) {
             AskResolution::Resolved => ViewTask::ResolveLateAsk,
             AskResolution::NotOpen => ViewTask::Skip,
         }
     }
 
     /// Text so far of a message of the open round.
-    pub(super) fn message_text(&self, message: MessageId) -> Option<&str> {
+    pub(super) fn reply_candidate_text(&self, message: MessageId) -> Option<&str> {
         self.reply.message_text(message)
     }
 
     /// The final message named by a `RunEnded` record; call before [`CommonFold::end_run`].
-    pub(super) fn final_message(&self, record: &Record<'_>) -> Option<FinalMessage> {
+    pub(super) fn final_message_of_ending(&self, record: &Record<'_>) -> Option<FinalMessage> {
         let Event::RunEnded { ending } = &record.event else { return None };
-        self.reply.final_message(ending)
+        self.reply.final_message_of_ending(ending)
     }
 
     /// Returns true if the step generates images for the user, which are part of the reply.
-    pub(super) fn generates_images(&self, step: StepId) -> bool {
+    pub(super) fn is_image_generation_step(&self, step: StepId) -> bool {
         self.image_steps.contains(&step)
     }
 
@@ -299,7 +303,7 @@ impl CommonFold {
         let content = self.reply.take_final_text(ending);
         self.run = None;
         if !ending.stop.is_some_and(StopReason::can_leave_asks_open) {
-            self.close_run_asks(record, out);
+            self.resolve_run_asks_as_unanswered(record, out);
         }
         out(Patch::Ended(EndedRun {
             run: Cow::Borrowed(&record.run),

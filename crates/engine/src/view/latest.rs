@@ -79,7 +79,7 @@ impl Latest {
                 self.images.clear();
             }
             ViewTask::ApplyEvent => self.apply_event(record, out),
-            ViewTask::EndRun => self.show_final_and_end_run(record, out),
+            ViewTask::EndRun => self.show_only_final_and_end_run(record, out),
         }
         self.base.advance_and_emit_settled(out);
     }
@@ -105,21 +105,23 @@ impl Latest {
             Event::ImageReceived { owner: ImageOwner::Message(message), image }
                 if self.displayed.message() <= Some(*message) =>
             {
-                let key = self.show_message(*message, "", record, out);
+                let key = self.show_message_unless_displayed(*message, "", record, out);
                 out(Patch::Attach { key, image: ImageRef::from_image(image) });
             }
             Event::ImageReceived { owner: ImageOwner::Step(step), image }
-                if self.base.generates_images(*step) =>
+                if self.base.is_image_generation_step(*step) =>
             {
                 self.images.push((*step, ImageRef::from_image(image).into_owned()));
-                self.attach_or_show_generated_image(*step, image, record, out);
+                self.attach_or_show_stored_image(*step, image, record, out);
             }
             Event::SourceCited { message, citation } => {
                 if let Some(key) = self.key_if_message_displayed(*message) {
                     out(Patch::Cite { key, citation: citation.clone() });
                 }
             }
-            Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, out),
+            Event::Withdrawn { messages, steps } => {
+                self.withdraw_item_if_affected(messages, steps, out);
+            }
             // Never shown, or only in the status, which the shared fold sets.
             Event::RoundEnded { .. }
             | Event::MessageStarted { .. }
@@ -153,13 +155,13 @@ impl Latest {
         match self.key_if_message_displayed(message) {
             Some(key) => out(Patch::Append { key, text: Cow::Borrowed(text) }),
             None => {
-                self.show_message(message, text, record, out);
+                self.show_message_unless_displayed(message, text, record, out);
             }
         }
     }
 
     /// Displays a message in place of the previous one, unless it is displayed already.
-    fn show_message<'r>(
+    fn show_message_unless_displayed<'r>(
         &mut self,
         message: MessageId,
         text: &'r str,
@@ -187,7 +189,7 @@ impl Latest {
     }
 
     /// Attaches a generated image to the current message, or displays it in place of an older one.
-    fn attach_or_show_generated_image<'r>(
+    fn attach_or_show_stored_image<'r>(
         &mut self,
         step: StepId,
         image: &'r Image<'_>,
@@ -207,7 +209,7 @@ impl Latest {
     }
 
     /// Withdraws the item if its message or its images were withdrawn.
-    fn withdraw<'r>(
+    fn withdraw_item_if_affected<'r>(
         &mut self,
         messages: &[MessageId],
         steps: &[StepId],
@@ -230,13 +232,13 @@ impl Latest {
     }
 
     /// Displays the final message with its images and citations, and ends the run.
-    fn show_final_and_end_run<'r>(
+    fn show_only_final_and_end_run<'r>(
         &mut self,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
         let state = item_state_at_run_end(record);
-        let reply = self.base.final_message(record);
+        let reply = self.base.final_message_of_ending(record);
         match (reply, self.key) {
             (Some(reply), Some(key)) if self.displayed.message() == Some(reply.message) => {
                 out(Patch::Close { key, state });
@@ -257,14 +259,14 @@ impl Latest {
                 }
                 self.attach_generated_images(key, out);
             }
-            (None, Some(key)) => self.remove_text_keep_images(key, record, out),
+            (None, Some(key)) => self.remove_item_or_keep_only_images(key, record, out),
             (None, None) => {}
         }
         self.base.settle_and_end_run(record, out);
     }
 
     /// Removes text that is no reply; keeps generated images.
-    fn remove_text_keep_images<'r>(
+    fn remove_item_or_keep_only_images<'r>(
         &self,
         key: ItemKey,
         record: &'r Record<'_>,

@@ -104,7 +104,7 @@ impl Page {
             before.state = ItemState::Done;
             let mut next = Item::new(before.kind, before.run.clone(), increment_id(&before.id));
             next.at_ms = at_ms;
-            next.text = Cow::Owned(with_sentence_capacity(text));
+            next.text = Cow::Owned(copy_with_sentence_capacity(text));
             self.items.insert(key, next);
         }
     }
@@ -142,7 +142,7 @@ fn increment_id(id: &str) -> String {
 }
 
 /// Copies `text` with spare capacity for a sentence.
-fn with_sentence_capacity(text: &str) -> String {
+fn copy_with_sentence_capacity(text: &str) -> String {
     const SENTENCE_BYTES: usize = 128;
     let mut roomy = String::with_capacity(text.len().max(SENTENCE_BYTES));
     roomy.push_str(text);

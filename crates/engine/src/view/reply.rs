@@ -89,7 +89,7 @@ impl ReplyCandidates {
     }
 
     /// Returns a copy of the message that the ending names.
-    pub(super) fn final_message(&self, ending: &Ending<'_>) -> Option<FinalMessage> {
+    pub(super) fn final_message_of_ending(&self, ending: &Ending<'_>) -> Option<FinalMessage> {
         let id = ending.message?;
         let known = self.candidates.iter().rev().find(|message| message.id == id)?;
         Some(FinalMessage {

@@ -129,7 +129,7 @@ impl Sentences {
             ViewTask::ApplyEvent => self.apply_event(record, out),
             ViewTask::EndRun => {
                 self.end_open_message(item_state_at_run_end(record), record, out);
-                self.cards.end_open_cards(out);
+                self.cards.end_open_cards_as_incomplete(out);
                 self.base.settle_and_end_run(record, out);
             }
         }
@@ -148,7 +148,7 @@ impl Sentences {
             }
             Event::TextRewritten { message, kept_bytes, text } => {
                 self.switch_open_message(*message, record, out);
-                self.withdraw_and_resplit_pieces(*kept_bytes, text, record, out);
+                self.rewrite_open_message_and_resplit(*kept_bytes, text, record, out);
             }
             Event::MessageEnded { message, .. } => {
                 if self.open_message.as_ref().is_some_and(|open| open.message == *message) {
@@ -262,7 +262,7 @@ impl Sentences {
     }
 
     /// Rewrites the open message: keeps the pieces before the change and splits the rest again.
-    fn withdraw_and_resplit_pieces(
+    fn rewrite_open_message_and_resplit(
         &mut self,
         kept_bytes: usize,
         text: &str,

@@ -105,13 +105,13 @@ impl StatusTracker {
     ) -> Option<Status<'r>> {
         match event {
             Event::TextAppended { message, .. } | Event::TextRewritten { message, .. } => {
-                self.start_writing(*message)
+                self.start_writing_if_other_message(*message)
             }
             // A message may start with an image; an image of an older one changes nothing.
             Event::ImageReceived { owner: ImageOwner::Message(message), .. }
                 if self.newest_message < Some(*message) =>
             {
-                self.start_writing(*message)
+                self.start_writing_if_other_message(*message)
             }
             Event::RoundStarted { round, .. } => Some(Status::Streaming { round: *round }),
             Event::ReasoningStarted { .. } if self.detail.thinking != ThinkingDetail::Hidden => {
@@ -133,7 +133,7 @@ impl StatusTracker {
             Event::AskOpened { .. } => Some(Status::Waiting),
             Event::AskResolved { .. } if asked == OpenAskState::NoneOpen => Some(Status::Resumed {
                 running: self.open_tool_count(),
-                only: self.only_open_tool(),
+                only: self.only_open_tool_name_if_shown(),
             }),
             Event::Withdrawn { steps, .. } => {
                 for step in steps {
@@ -165,7 +165,7 @@ impl StatusTracker {
     }
 
     /// Sets the message being written; returns `Writing` if it was another one.
-    fn start_writing(&mut self, message: MessageId) -> Option<Status<'static>> {
+    fn start_writing_if_other_message(&mut self, message: MessageId) -> Option<Status<'static>> {
         if self.writing == Some(message) {
             return None;
         }
@@ -180,7 +180,7 @@ impl StatusTracker {
     }
 
     /// Name of the open tool, if there is exactly one and names are shown.
-    fn only_open_tool(&self) -> Option<Cow<'static, str>> {
+    fn only_open_tool_name_if_shown(&self) -> Option<Cow<'static, str>> {
         let is_told = self.open_tool_count() == 1 && self.detail.tools == ToolNames::Shown;
         self.open_tools.values().next().filter(|_| is_told).map(|name| name.clone().into())
     }
@@ -193,7 +193,7 @@ impl StatusTracker {
         };
         Status::Working {
             running: self.open_tool_count(),
-            only: self.only_open_tool(),
+            only: self.only_open_tool_name_if_shown(),
             tool,
             phase,
         }

@@ -86,7 +86,7 @@ impl Steps {
     fn apply_event<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         match &record.event {
             Event::RoundStarted { round, .. } => {
-                self.close_previous_and_open_round(*round, record, out);
+                self.close_and_open_round_if_new(*round, record, out);
             }
             Event::RoundEnded { round, .. } if self.round.number == Some(*round) => {
                 self.close_round(record, out);
@@ -99,17 +99,21 @@ impl Steps {
                 self.attach_or_store_image(*owner, image, record, out);
             }
             Event::ReasoningStarted { step, round, .. } => match self.thinking {
-                Thinking::Hide => self.update_overlay(out),
+                Thinking::Hide => self.update_overlay_or_count_suppressed(out),
                 Thinking::ViewDefault | Thinking::Latest | Thinking::Show => {
-                    self.start_step(*step, Step::new_reasoning(*step, *round, record), out);
+                    self.start_step_unless_known(
+                        *step,
+                        Step::new_reasoning(*step, *round, record),
+                        out,
+                    );
                 }
             },
             Event::ToolStarted { step, parent, .. } => {
                 match (Step::from_tool_started(record), parent) {
-                    (Some(tool), Some(parent)) if !self.is_known_step(*step) => {
-                        self.open.insert_nested(*parent, *step, tool);
+                    (Some(tool), Some(parent)) if !self.is_step_open_or_on_page(*step) => {
+                        self.open.insert_nested_if_parent_open(*parent, *step, tool);
                     }
-                    (Some(tool), None) => self.start_step(*step, tool, out),
+                    (Some(tool), None) => self.start_step_unless_known(*step, tool, out),
                     _ => {}
                 }
             }
@@ -125,9 +129,11 @@ impl Steps {
                 self.open.replace_arguments(*step, text);
             }
             Event::ToolReady { step } => self.open.mark_ready(*step, record.at_ms),
-            Event::OutputAppended { step, text } => self.open.append_output(*step, text),
+            Event::OutputAppended { step, text } => {
+                self.open.append_output_up_to_limit(*step, text);
+            }
             Event::ReasoningEnded { step, .. } => {
-                self.end_step(
+                self.end_step_if_open(
                     *step,
                     ItemState::after_text_end(&record.event),
                     None,
@@ -137,7 +143,7 @@ impl Steps {
             }
             Event::ToolEnded { step, outcome, detail } => {
                 let state = ItemState::from(*outcome);
-                self.end_step(*step, state, detail.as_deref(), record.at_ms, out);
+                self.end_step_if_open(*step, state, detail.as_deref(), record.at_ms, out);
             }
             Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, out),
             // Not shown in this view, or shown by the shared fold as prompt, ask or status.
@@ -161,7 +167,7 @@ impl Steps {
         }
         self.close_round(record, out);
         for step in self.open.steps_between_rounds() {
-            self.move_step_to_entry(step, out);
+            self.remove_step_and_put_any_result(step, out);
         }
         self.base.settle_and_end_run(record, out);
         self.round = Round::default();
@@ -174,18 +180,23 @@ impl Steps {
 /// Steps.
 impl Steps {
     /// Keys of the items that a step has on the page.
-    fn step_keys(&self, step: StepId) -> impl DoubleEndedIterator<Item = ItemKey> {
+    fn item_keys_of_step(&self, step: StepId) -> impl DoubleEndedIterator<Item = ItemKey> {
         self.placed.range((step, ItemKey(0))..=(step, ItemKey(u32::MAX))).map(|(_, key)| *key)
     }
 
     /// Returns true if the step is open or has an item on the page.
-    fn is_known_step(&self, step: StepId) -> bool {
-        self.open.get(step).is_some() || self.step_keys(step).next().is_some()
+    fn is_step_open_or_on_page(&self, step: StepId) -> bool {
+        self.open.get(step).is_some() || self.item_keys_of_step(step).next().is_some()
     }
 
     /// Starts a step: folded before the round's first text, inline after it.
-    fn start_step<'r>(&mut self, id: StepId, mut step: Step, out: &mut impl FnMut(Patch<'r>)) {
-        if self.is_known_step(id) {
+    fn start_step_unless_known<'r>(
+        &mut self,
+        id: StepId,
+        mut step: Step,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
+        if self.is_step_open_or_on_page(id) {
             return;
         }
         match self.round.stage {
@@ -208,11 +219,11 @@ impl Steps {
             }
         }
         self.open.insert(id, step);
-        self.update_overlay(out);
+        self.update_overlay_or_count_suppressed(out);
     }
 
     /// Ends a step and updates its item, its entry or the overlay.
-    fn end_step<'r>(
+    fn end_step_if_open<'r>(
         &mut self,
         id: StepId,
         state: ItemState,
@@ -222,24 +233,24 @@ impl Steps {
     ) {
         match self.open.mark_step_ended(id, state, detail, at_ms) {
             None | Some(StepPlacement::NestedIn(_)) => {}
-            Some(StepPlacement::BetweenRounds) => self.move_step_to_entry(id, out),
+            Some(StepPlacement::BetweenRounds) => self.remove_step_and_put_any_result(id, out),
             Some(StepPlacement::Folded) => {
                 self.round.open_folded_steps.remove(&id);
-                self.update_overlay(out);
+                self.update_overlay_or_count_suppressed(out);
             }
             Some(StepPlacement::Inline(key)) => {
-                if let Some(settled) = self.open.take_step(id) {
+                if let Some(settled) = self.open.take_step_with_nested(id) {
                     self.base.allow_item_to_settle(key);
                     out(Patch::Put { key, item: settled.item });
                 }
-                self.update_overlay(out);
+                self.update_overlay_or_count_suppressed(out);
             }
         }
     }
 
     /// Removes a step outside any round and puts its result, if any, as an entry.
-    fn move_step_to_entry<'r>(&mut self, id: StepId, out: &mut impl FnMut(Patch<'r>)) {
-        if let Some(item) = self.open.take_step_as_entry(id) {
+    fn remove_step_and_put_any_result<'r>(&mut self, id: StepId, out: &mut impl FnMut(Patch<'r>)) {
+        if let Some(item) = self.open.take_step_as_entry_if_result(id) {
             let key = self.base.allocate_key();
             self.base.allow_item_to_settle(key);
             self.placed.insert((id, key));
@@ -259,16 +270,16 @@ impl Steps {
             keys.extend(
                 self.messages
                     .get_mut(message)
-                    .map(MessageParts::take_all_part_keys)
+                    .map(MessageParts::take_part_keys)
                     .unwrap_or_default(),
             );
         }
         self.open_part = self.open_part.filter(|open| !keys.contains(open));
         let mut was_open = false;
         for step in steps {
-            self.open.take_step(*step);
+            self.open.take_step_with_nested(*step);
             was_open |= self.round.open_folded_steps.remove(step);
-            let placed: Vec<ItemKey> = self.step_keys(*step).collect();
+            let placed: Vec<ItemKey> = self.item_keys_of_step(*step).collect();
             for key in placed {
                 self.placed.remove(&(*step, key));
                 keys.push(key);
@@ -279,7 +290,7 @@ impl Steps {
             out(Patch::Withdraw { keys });
         }
         if was_open {
-            self.update_overlay(out);
+            self.update_overlay_or_count_suppressed(out);
         }
     }
 }

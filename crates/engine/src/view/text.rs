@@ -95,7 +95,7 @@ impl TextView {
     fn append_text(&mut self, message: MessageId, text: &str, out: &mut impl FnMut(TextPatch<'_>)) {
         if self.message.replace(message) != Some(message) {
             self.message_text = MessageText::default();
-            self.append_separator(text, out);
+            self.append_missing_newlines(text, out);
         }
         match &mut self.message_text {
             MessageText::All(said) if said.len() + text.len() <= FRAME_BYTES_MAX => {
@@ -117,7 +117,7 @@ impl TextView {
     }
 
     /// Appends the newlines that are missing for a blank line before `text`.
-    fn append_separator(&mut self, text: &str, out: &mut impl FnMut(TextPatch<'_>)) {
+    fn append_missing_newlines(&mut self, text: &str, out: &mut impl FnMut(TextPatch<'_>)) {
         let missing = match self.page_end {
             PageEnd::Empty | PageEnd::BlankLine => 0,
             PageEnd::LineEnd => 1,

@@ -125,10 +125,10 @@ impl Transcript {
         });
         match rest {
             ViewTask::Skip => {}
-            ViewTask::ResetRun => self.reset_active_run(record),
+            ViewTask::ResetRun => self.reset_active_run_keeping_asks(record),
             ViewTask::ApplyEvent => self.apply_event(record, out),
             ViewTask::ResolveLateAsk => self.apply_ask_event(record, out),
-            ViewTask::EndRun => self.close_items_and_put_ending(record, out),
+            ViewTask::EndRun => self.close_items_and_put_ending_notice(record, out),
         }
         if let Some(settled) = self.settling.advance_settled_end() {
             out(Patch::Settle(settled));
@@ -139,7 +139,7 @@ impl Transcript {
     }
 
     /// Resets the run state; open asks are kept.
-    fn reset_active_run(&mut self, record: &Record<'_>) {
+    fn reset_active_run_keeping_asks(&mut self, record: &Record<'_>) {
         let asks = std::mem::take(&mut self.active_run.open_asks);
         *self.active_run = ActiveRun { open_asks: asks, ..ActiveRun::default() };
         if let Event::RunStarted { mode: TextMode::Incremental, .. } = record.event {
@@ -166,7 +166,7 @@ impl Transcript {
             | Event::FinalDeclared { .. } => self.apply_message_event(record, out),
             Event::ReasoningStarted { .. }
             | Event::ReasoningAppended { .. }
-            | Event::ReasoningEnded { .. } => self.apply_reasoning_event(record, out),
+            | Event::ReasoningEnded { .. } => self.apply_reasoning_event_if_shown(record, out),
             Event::ToolStarted { .. }
             | Event::ArgumentsAppended { .. }
             | Event::ArgumentsReplaced { .. }
@@ -226,7 +226,7 @@ impl Transcript {
     }
 
     /// Replaces a live item with its final version.
-    fn replace_and_complete<'r>(
+    fn replace_and_complete_if_live<'r>(
         &mut self,
         key: ItemKey,
         item: Item<'r>,
@@ -239,7 +239,12 @@ impl Transcript {
     }
 
     /// Sets the final state of a live item.
-    fn close_item<'r>(&mut self, key: ItemKey, state: ItemState, out: &mut impl FnMut(Patch<'r>)) {
+    fn close_item_if_live<'r>(
+        &mut self,
+        key: ItemKey,
+        state: ItemState,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
         if self.settling.is_live(key) {
             self.settling.mark_complete(key);
             out(Patch::Close { key, state });
@@ -264,7 +269,7 @@ impl Transcript {
     }
 
     /// Adds an image or citation to the owner's newest item, or as a notice if that is settled.
-    fn attach_or_put_notice<'r>(
+    fn attach_or_put_notice_unless_withdrawn<'r>(
         &mut self,
         owner: ItemOwner,
         extra: Attachment<'r>,

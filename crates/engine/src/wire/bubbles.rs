@@ -138,7 +138,7 @@ fn emit_ending_frame(
         if 0 < at {
             list.push(',');
         }
-        write_listed_message(item, list);
+        write_message_of_ending(item, list);
     }
     list.push(']');
     let says = |item: &&&Item<'_>| item.state != ItemState::Withdrawn && !item.text.is_empty();
@@ -149,7 +149,7 @@ fn emit_ending_frame(
 }
 
 /// Appends a message of the ending's list.
-fn write_listed_message(item: &Item<'_>, out: &mut String) {
+fn write_message_of_ending(item: &Item<'_>, out: &mut String) {
     let mut shell = String::new();
     write_message_object(item, &item.text, &mut shell);
     let mut object = ObjectWriter::begin_at_end(out)

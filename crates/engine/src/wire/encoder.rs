@@ -12,7 +12,7 @@ use super::cursor::Cursor;
 use super::json::write_string;
 use super::native::{FrameEnvelope, NativeFrames};
 use super::patch::PatchEncoder;
-use super::snapshot::{ProtocolVersion, write_snapshot};
+use super::snapshot::{ProtocolVersion, encode_snapshot_payload};
 
 /// One message to a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -335,7 +335,7 @@ impl Encoder {
     ) {
         let FrameWriter { kind, epoch, page, run, .. } = &self.writer;
         let mut data = String::new();
-        write_snapshot(page, run, version, &mut data);
+        encode_snapshot_payload(page, run, version, &mut data);
         let id = Cursor { kind: *kind, epoch: *epoch, seq: next, frames_sent: 0 };
         out(Frame { id, event: "snapshot", data: &data });
     }

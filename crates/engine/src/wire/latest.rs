@@ -34,7 +34,7 @@ impl LatestFrames {
     ) {
         let run = envelope.run;
         match patch {
-            Patch::Status(status) => self.emit_status_frame(status, run, data, emit),
+            Patch::Status(status) => self.emit_status_frame_if_any(status, run, data, emit),
             // Before any text there is nothing to replace.
             Patch::Put { item, .. }
                 if item.text.is_empty() && self.text_announced == TextAnnounced::No => {}
@@ -91,7 +91,7 @@ impl LatestFrames {
     }
 
     /// Emits the frame of a status, if it has one; remembers whether text was announced.
-    fn emit_status_frame(
+    fn emit_status_frame_if_any(
         &mut self,
         status: &Status<'_>,
         run: &str,

@@ -61,17 +61,17 @@ impl NativeFrames {
             Patch::Attach { key, image } => {
                 let frame = ObjectWriter::begin_cleared(data)
                     .add_raw_json("run", run)
-                    .add_string("id", item_id(*key, page));
+                    .add_string("id", item_id_or_empty(*key, page));
                 emit("image", frame.add_members_of(image).finish());
             }
             Patch::Cite { key, citation } => {
                 let frame = ObjectWriter::begin_cleared(data)
                     .add_raw_json("run", run)
-                    .add_string("id", item_id(*key, page));
+                    .add_string("id", item_id_or_empty(*key, page));
                 emit("citation", frame.add_members_of(citation).finish());
             }
             Patch::Withdraw { keys } => {
-                let ids: Vec<&str> = keys.iter().map(|key| item_id(*key, page)).collect();
+                let ids: Vec<&str> = keys.iter().map(|key| item_id_or_empty(*key, page)).collect();
                 emit(
                     "withdrawn",
                     ObjectWriter::begin_cleared(data)
@@ -116,7 +116,7 @@ impl NativeFrames {
 }
 
 /// Id of an item; empty if there is none.
-fn item_id(key: ItemKey, page: &Page) -> &str {
+fn item_id_or_empty(key: ItemKey, page: &Page) -> &str {
     page.items.get(key).map_or("", |item| &item.id)
 }
 

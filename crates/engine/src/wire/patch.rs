@@ -101,7 +101,7 @@ pub(super) struct PatchPayload<'a> {
     withdrawn: Option<Vec<ItemKey>>,
     closed: Option<u32>,
     settled: Option<(u32, usize)>,
-    #[serde(deserialize_with = "deserialize_change")]
+    #[serde(deserialize_with = "deserialize_null_as_cleared")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Overlay<'a>>"))]
     overlay: Change<Overlay<'a>>,
     status: Option<Status<'a>>,
@@ -123,7 +123,7 @@ enum Change<T> {
 }
 
 /// Deserializes a member whose `null` means [`Change::Cleared`].
-fn deserialize_change<'de, D, T>(de: D) -> Result<Change<T>, D::Error>
+fn deserialize_null_as_cleared<'de, D, T>(de: D) -> Result<Change<T>, D::Error>
 where
     D: serde::Deserializer<'de>,
     T: Deserialize<'de>,

@@ -41,7 +41,7 @@ enum PatchFrame<'a> {
 }
 
 /// Returns the JSON schema of the `snapshot` and `patch` frames.
-pub fn frames_schema() -> Schema {
+pub fn patch_format_frames_schema() -> Schema {
     SchemaSettings::draft07()
         .with_transform(OmittedInsteadOfNull)
         .into_generator()

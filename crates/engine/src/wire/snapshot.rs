@@ -17,7 +17,12 @@ pub enum ProtocolVersion {
 
 /// Writes the payload of a `snapshot` frame, replacing the content of `out`. `run` is the JSON
 /// string of the last run, or empty.
-pub(super) fn write_snapshot(page: &Page, run: &str, version: ProtocolVersion, out: &mut String) {
+pub(super) fn encode_snapshot_payload(
+    page: &Page,
+    run: &str,
+    version: ProtocolVersion,
+    out: &mut String,
+) {
     let is_active = page.status != Status::Idle && !run.is_empty();
     let frame =
         ObjectWriter::begin_cleared(out).add_raw_json("run", if is_active { run } else { "null" });

@@ -43,7 +43,7 @@ fn x13_a_run_that_ends_otherwise_closes_its_asks() {
         let mut kept = RecordedEvents::default();
         let mut writer = run.writer(None, &mut kept);
         writer.start_run("test", millpond_engine::event::TextMode::Incremental);
-        writer.open_simple_ask(
+        writer.open_simple_ask_unless_open(
             "q",
             millpond_engine::event::AskKind::Tool,
             "May I?",
@@ -51,7 +51,7 @@ fn x13_a_run_that_ends_otherwise_closes_its_asks() {
             None,
         );
         if let Some(stop) = stop {
-            writer.report_completed(stop);
+            writer.report_completed_unless_failed(stop);
         }
         writer.end_run(cut);
         let by: Vec<_> = ask_resolutions(&kept);

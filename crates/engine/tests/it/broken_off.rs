@@ -18,7 +18,7 @@ fn incomplete_messages(kept: &RecordedEvents) -> Vec<u32> {
 #[test]
 fn x8_a_message_after_which_the_run_breaks_off_broke_off() {
     let breaks: [fn(&mut Writer<'_>); 4] = [
-        |out| out.report_completed(StopReason::Length),
+        |out| out.report_completed_unless_failed(StopReason::Length),
         |out| out.report_failed_and_end_text(FailureReason::Error, "no more"),
         |out| out.report_cancelled_and_end_text("enough"),
         |_| {},
@@ -26,24 +26,24 @@ fn x8_a_message_after_which_the_run_breaks_off_broke_off() {
     for say in breaks {
         let kept = run_script(|out| {
             out.append_text("Whole.");
-            out.end_message();
+            out.close_message_and_defer_end();
             out.append_text("Hal");
-            out.end_message();
+            out.close_message_and_defer_end();
             say(out);
         });
         assert_eq!(incomplete_messages(&kept), [1]);
     }
     let kept = run_script(|out| {
         out.append_text("Hal");
-        out.end_message();
+        out.close_message_and_defer_end();
         out.end_round(Some(StopReason::Length));
-        out.report_completed(StopReason::End);
+        out.report_completed_unless_failed(StopReason::End);
     });
     assert_eq!(incomplete_messages(&kept), [0], "its round says so first");
     let kept = run_script(|out| {
         out.append_text("All of it.");
-        out.end_message();
-        out.report_completed(StopReason::End);
+        out.close_message_and_defer_end();
+        out.report_completed_unless_failed(StopReason::End);
     });
     assert_eq!(incomplete_messages(&kept), [0; 0]);
 }
@@ -52,13 +52,13 @@ fn x8_a_message_after_which_the_run_breaks_off_broke_off() {
 fn x8_a_message_that_is_whole_or_was_followed_is_whole() {
     let kept = run_script(|out| {
         out.append_text("Whole.");
-        out.end_message_as_complete();
+        out.close_message_and_emit_end();
         out.report_failed_and_end_text(FailureReason::Error, "no more");
     });
     assert_eq!(incomplete_messages(&kept), [0; 0], "its source said so");
     let kept = run_script(|out| {
         out.append_text("I look.");
-        out.end_message();
+        out.close_message_and_defer_end();
         out.start_tool(ToolStart::client_function("c", "look"));
         out.report_failed_and_end_text(FailureReason::Error, "no more");
     });
@@ -74,7 +74,7 @@ fn b4_calls_of_the_client_are_over_when_the_model_is_asked_again() {
             out.end_round(Some(stop));
             out.start_round_or_end_run(None, None);
             out.append_text("Seen.");
-            out.report_completed(StopReason::End);
+            out.report_completed_unless_failed(StopReason::End);
         });
         let at = |wanted: fn(&Event<'_>) -> bool| kept.events().position(wanted).unwrap();
         let ended = at(|event| matches!(event, Event::ToolEnded { .. }));
@@ -100,7 +100,7 @@ fn x7_a_failure_after_which_the_source_goes_on_is_told_once() {
             }
             out.start_round_or_end_run(None, None);
             out.append_text("Whole.");
-            out.report_completed(StopReason::End);
+            out.report_completed_unless_failed(StopReason::End);
         });
         let told = kept.events().filter_map(|event| match event {
             Event::NoticeGiven { text, .. } => Some(text.to_string()),
@@ -135,7 +135,7 @@ fn x8_thinking_after_which_the_run_breaks_off_broke_off() {
         assert_eq!(incomplete_reasoning_steps(&kept), [0], "native {native}");
         let kept = run_script(|out| {
             think(out, "I weigh");
-            out.report_completed(StopReason::End);
+            out.report_completed_unless_failed(StopReason::End);
         });
         assert_eq!(incomplete_reasoning_steps(&kept), [0; 0], "native {native}");
     }
@@ -163,13 +163,13 @@ fn x8_thinking_after_which_the_run_breaks_off_broke_off() {
 fn x8_what_the_person_stopped_broke_off_though_the_run_goes_on() {
     let kept = run_script(|out| {
         out.append_reasoning("I weigh", ReasoningOrigin::Native);
-        out.end_text_as_interrupted(Interruption::ReplyStopped);
+        out.end_text_and_report_interruption(Interruption::ReplyStopped);
         out.append_text("Hea");
-        out.end_message();
-        out.end_text_as_interrupted(Interruption::ReplyStopped);
+        out.close_message_and_defer_end();
+        out.end_text_and_report_interruption(Interruption::ReplyStopped);
         out.append_text("Light.");
-        out.end_message();
-        out.report_completed(StopReason::End);
+        out.close_message_and_defer_end();
+        out.report_completed_unless_failed(StopReason::End);
     });
     assert_eq!((incomplete_reasoning_steps(&kept), incomplete_messages(&kept)), (vec![0], vec![0]));
 }

@@ -33,13 +33,13 @@ fn f5_after_its_message_only_tools_of_the_reply_are_heard() {
         out.append_and_remember_text("LATE");
         out.append_reasoning("LATE", ReasoningOrigin::Native);
         out.append_redacted_reasoning();
-        out.append_image(Image::Url { url: "late".into() });
+        out.append_message_image(Image::Url { url: "late".into() });
         out.end_tool(step, ToolOutcome::Succeeded, None);
         out.report_failed_and_end_text(FailureReason::Error, "late");
         out.report_cancelled_and_end_text("late");
         out.start_round_or_end_run(None, None);
         out.start_tool(ToolStart::client_function("b", "LATE"));
-        out.append_prompt("LATE");
+        out.append_prompt_or_end_run("LATE");
     });
     check_ends(&kept, &["Done. "]);
     assert!(!kept.to_json_lines().contains("LATE") && !kept.to_json_lines().contains("late"));
@@ -62,7 +62,7 @@ fn f5_the_result_of_an_earlier_reply_settles_nothing() {
         let old = out.start_tool(ToolStart::client_function("a", "click"));
         out.start_round_or_end_run(None, None);
         out.append_text("!isfinish");
-        out.end_message();
+        out.close_message_and_defer_end();
         out.end_tool(old, ToolOutcome::Succeeded, None);
     });
     assert_eq!(kept.ending().outcome, Outcome::Truncated);
@@ -85,7 +85,7 @@ fn f5_what_the_model_says_after_the_results_is_late() {
 fn f5_the_next_prompt_ends_the_run() {
     let kept = run_script(|out| {
         out.append_text("Done!isfinish");
-        out.append_prompt("LATE");
+        out.append_prompt_or_end_run("LATE");
     });
     check_ends(&kept, &["Done"]);
     assert!(!kept.to_json_lines().contains("LATE"));
@@ -96,7 +96,7 @@ fn f5_a_prompt_while_its_tools_run_ends_nothing_yet() {
     let kept = run_script(|out| {
         out.append_text("Done!isfinish");
         let step = out.start_tool(ToolStart::client_function("a", "click"));
-        out.append_prompt("Hurry up");
+        out.append_prompt_or_end_run("Hurry up");
         out.end_tool(step, ToolOutcome::Succeeded, None);
     });
     check_ends(&kept, &["Done"]);
@@ -107,18 +107,18 @@ fn f5_a_prompt_while_its_tools_run_ends_nothing_yet() {
 fn f5_a_word_that_was_taken_back_ends_nothing() {
     let kept = run_script(|out| {
         out.append_text("Done!isfinish");
-        out.withdraw_and_end_round();
+        out.withdraw_whole_round_and_end_it();
         out.append_text("Other");
-        out.report_completed(StopReason::End);
+        out.report_completed_unless_failed(StopReason::End);
     });
     assert_eq!((kept.visible_text(), kept.final_text()), ("Other".to_owned(), "Other".to_owned()));
     let kept = run_script(|out| {
         out.append_text("Done!isfinish");
         out.withdraw_unfinished_and_end_round(&[]);
         out.append_text("Other");
-        out.end_message_and_set_phase(None);
+        out.close_message_and_set_next_phase(None);
         out.append_text("Gone!isfinish");
-        out.end_message();
+        out.close_message_and_defer_end();
         out.withdraw_unfinished_and_end_round(&[MessageId(2)]);
         out.append_text("More");
     });

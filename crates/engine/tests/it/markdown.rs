@@ -27,14 +27,14 @@ fn classify_with_scanner(text: &str) -> Vec<Class> {
     for byte in text.bytes().chain([b'\n']) {
         match scanner.push_byte(byte) {
             Found::More => {}
-            Found::Ticks { .. } if scanner.line_kind().is_none() => {}
+            Found::Ticks { .. } if scanner.current_or_last_line_kind().is_none() => {}
             Found::Ticks { .. } | Found::Line(_) => answers += 1,
         }
         if byte != b'\n' {
             continue;
         }
         assert_eq!(answers, lines.len() + 1, "one answer for each line: {text:?}");
-        let class = match scanner.line_kind().unwrap() {
+        let class = match scanner.current_or_last_line_kind().unwrap() {
             LineKind::Blank => Class::Blank,
             LineKind::Text => {
                 paragraph = lines.len();

@@ -306,7 +306,7 @@ fn x16_only_what_is_unfinished_is_taken_back() {
     let step = out.start_tool(ToolStart::client_function("c", "look"));
     out.append_text("Other");
     let other = out.open_message_id().unwrap();
-    out.end_message_and_set_phase(None);
+    out.close_message_and_set_next_phase(None);
     // The end of it is held: it may be a tag.
     out.append_text("Hal <thi");
     out.withdraw_unfinished_and_end_round(&[other]);
@@ -326,7 +326,7 @@ fn x16_reasoning_that_is_unfinished_is_taken_back() {
     out.start_run("test", millpond_engine::event::TextMode::Incremental);
     out.append_reasoning("Done.", ReasoningOrigin::Native);
     out.append_text("Keep me");
-    out.end_message();
+    out.close_message_and_defer_end();
     out.append_reasoning("Hal", ReasoningOrigin::Native);
     out.withdraw_unfinished_and_end_round(&[]);
     out.end_run(InputEnd::EndOfInput);

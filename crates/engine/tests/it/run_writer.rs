@@ -74,14 +74,14 @@ fn x15_what_was_declared_before_the_source_went_on_is_past() {
     let reply = |ends_first: bool| {
         let kept = run_script(|out| {
             out.append_text("first");
-            out.end_message();
+            out.close_message_and_defer_end();
             out.declare_final_message(MessageId(0));
             if ends_first {
-                out.report_completed(StopReason::End);
+                out.report_completed_unless_failed(StopReason::End);
             }
             out.start_round_or_end_run(None, None);
             out.append_text("second");
-            out.report_completed(StopReason::End);
+            out.report_completed_unless_failed(StopReason::End);
         });
         kept.events().find_map(|event| match event {
             Event::RunEnded { ending } => ending.message,
@@ -171,8 +171,8 @@ fn x17_a_message_that_stayed_blank_is_told_as_dropped() {
     let mut out = run.writer(None, &mut dropped);
     out.start_run("test", TextMode::Incremental);
     out.append_text(" \n");
-    out.end_message();
-    out.end_message();
+    out.close_message_and_defer_end();
+    out.close_message_and_defer_end();
     out.end_run(InputEnd::EndOfInput);
     assert_eq!(dropped.0, [2]);
 }
@@ -201,7 +201,7 @@ fn x16_a_round_that_is_taken_back_closes_its_own_tools_only() {
         out.start_round_or_end_run(None, None);
         let own = [("b", "type"), ("c", "scroll")]
             .map(|(call, name)| out.start_tool(ToolStart::client_function(call, name)));
-        out.withdraw_and_end_round();
+        out.withdraw_whole_round_and_end_it();
         assert!(out.is_tool_open(earlier));
         assert!(own.iter().all(|step| !out.is_tool_open(*step)));
         out.end_tool(earlier, ToolOutcome::Succeeded, None);
@@ -212,7 +212,7 @@ fn x16_a_round_that_is_taken_back_closes_its_own_tools_only() {
 fn x13_an_ask_that_is_open_is_not_opened_again() {
     let kept = run_script(|out| {
         for ask in ["a", "b", "a"] {
-            out.open_simple_ask(ask, AskKind::Tool, "?", Vec::new(), None);
+            out.open_simple_ask_unless_open(ask, AskKind::Tool, "?", Vec::new(), None);
         }
     });
     let opened = kept.events().filter(|event| matches!(event, Event::AskOpened { .. }));
@@ -222,13 +222,13 @@ fn x13_an_ask_that_is_open_is_not_opened_again() {
 #[test]
 fn x16_a_declared_message_that_is_taken_back_is_not_the_reply() {
     let kept = run_script(|out| {
-        out.end_message_and_set_phase(Some(MessagePhase::Final));
+        out.close_message_and_set_next_phase(Some(MessagePhase::Final));
         out.append_text("wrong");
-        out.end_message();
+        out.close_message_and_defer_end();
         out.declare_final_message(MessageId(0));
-        out.withdraw_and_end_round();
+        out.withdraw_whole_round_and_end_it();
         out.append_text("right");
-        out.report_completed(StopReason::End);
+        out.report_completed_unless_failed(StopReason::End);
     });
     assert_eq!(kept.ending().message, Some(MessageId(1)));
 }
@@ -241,7 +241,7 @@ fn x16_live_text_is_taken_back_without_being_ended_first() {
             if unfinished {
                 out.withdraw_unfinished_and_end_round(&[]);
             } else {
-                out.withdraw_and_end_round();
+                out.withdraw_whole_round_and_end_it();
             }
         });
         assert!(!kept.events().any(|event| matches!(event, Event::MessageEnded { .. })));
@@ -263,22 +263,22 @@ fn x8_what_breaks_off_says_so_and_what_was_whole_before_does_not() {
     assert_eq!(ends(|out| out.append_text("cut")), [true, true]);
     let whole = |out: &mut Writer<'_>| {
         out.append_text("whole");
-        out.report_completed(StopReason::End);
+        out.report_completed_unless_failed(StopReason::End);
     };
     assert_eq!(ends(whole), [false, false]);
     let long = |out: &mut Writer<'_>| {
         out.append_text("too long");
-        out.report_completed(StopReason::Length);
+        out.report_completed_unless_failed(StopReason::Length);
     };
     assert_eq!(ends(long), [true, false], "the round says why it stopped");
     let late = |out: &mut Writer<'_>| {
         out.append_text("whole");
-        out.end_message();
+        out.close_message_and_defer_end();
         out.append_text("cut");
         out.report_failed_and_end_text(FailureReason::Error, "lost");
         out.start_round_or_end_run(None, None);
         out.append_text("again");
-        out.report_completed(StopReason::End);
+        out.report_completed_unless_failed(StopReason::End);
     };
     assert_eq!(ends(late), [false, true, true, false, false]);
 }
@@ -298,15 +298,15 @@ fn x18_a_source_that_comes_before_its_text_is_for_that_text() {
     };
     let kept = run_script(|out| {
         out.append_text("I search.");
-        out.end_message();
-        out.append_citation(source("for the next"));
+        out.close_message_and_defer_end();
+        out.append_or_hold_citation(source("for the next"));
         out.append_text("Found.");
-        out.append_citation(source("for this"));
-        out.end_message();
-        out.append_citation(source("for the last"));
+        out.append_or_hold_citation(source("for this"));
+        out.close_message_and_defer_end();
+        out.append_or_hold_citation(source("for the last"));
     });
     let expected = [(1, "for this"), (1, "for the next"), (1, "for the last")];
     assert_eq!(cited(&kept), expected.map(|(id, title)| (id, title.to_owned())));
-    let kept = run_script(|out| out.append_citation(source("for nobody")));
+    let kept = run_script(|out| out.append_or_hold_citation(source("for nobody")));
     assert!(kept.events().any(|event| matches!(event, Event::Unrecognised { .. })));
 }

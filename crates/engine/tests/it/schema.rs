@@ -24,7 +24,10 @@ fn the_committed_schema_of_the_log_is_the_generated_one() {
 
 #[test]
 fn the_committed_schema_of_the_frames_is_the_generated_one() {
-    check_committed(&millpond_engine::wire::schema::frames_schema(), "frames.schema.json");
+    check_committed(
+        &millpond_engine::wire::schema::patch_format_frames_schema(),
+        "frames.schema.json",
+    );
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use millpond_gateway::access::{OriginPolicy, Scheme};
 use millpond_gateway::gateway::Gateway;
-use millpond_gateway::serve::serve;
+use millpond_gateway::serve::serve_and_shut_down;
 use millpond_log::clock::{now_ms, random_bytes};
 use millpond_log::id::OwnerId;
 use millpond_log::store::sqlite::{Durability, SqliteStore};
@@ -35,7 +35,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let address = listener.local_addr()?;
     let stage = Arc::new(PlaybackAgent { fixtures: PathBuf::from(fixtures) });
     let allowed = OriginPolicy::new(address.port(), Scheme::Http, &proxies, &[]);
-    let gateway = Arc::new(Gateway::open(store, allowed, Scheme::Http, Some(stage)).await?);
+    let gateway =
+        Arc::new(Gateway::open_and_recover_runs(store, allowed, Scheme::Http, Some(stage)).await?);
     let owner = OwnerId::new(now_ms(), random_bytes()?);
     let (_, secret) = gateway.issue_token(owner, "scripted").await?;
     let hello =
@@ -46,6 +47,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let mut rest = Vec::new();
         let _gone = tokio::io::stdin().read_to_end(&mut rest).await;
     };
-    serve(gateway, listener, None, stop).await?;
+    serve_and_shut_down(gateway, listener, None, stop).await?;
     Ok(())
 }

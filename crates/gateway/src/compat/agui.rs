@@ -154,7 +154,7 @@ impl AgUi {
         }
     }
 
-    fn start_reasoning(&mut self, step: StepId, out: PayloadSink<'_>) {
+    fn start_reasoning_if_shown(&mut self, step: StepId, out: PayloadSink<'_>) {
         if self.reasoning == Reasoning::Show && self.open_reasoning.insert(step) {
             let message_id = &*self.step_id(step);
             json::write_payload(&event::Event::ReasoningStart { message_id }, out);
@@ -163,8 +163,8 @@ impl AgUi {
         }
     }
 
-    fn append_reasoning(&mut self, step: StepId, delta: &str, out: PayloadSink<'_>) {
-        self.start_reasoning(step, out);
+    fn append_reasoning_if_shown(&mut self, step: StepId, delta: &str, out: PayloadSink<'_>) {
+        self.start_reasoning_if_shown(step, out);
         if self.reasoning == Reasoning::Show && !delta.is_empty() {
             let message_id = &*self.step_id(step);
             json::write_payload(&event::Event::ReasoningMessageContent { message_id, delta }, out);
@@ -215,9 +215,9 @@ impl AgUi {
         }
         for &step in steps {
             self.end_reasoning(step, out);
-            self.withdraw_call(step, out);
+            self.end_call_as_withdrawn(step, out);
         }
-        let mut ids = self.sent_thread.remove_withdrawn(messages, steps);
+        let mut ids = self.sent_thread.remove_withdrawn_and_list_ids(messages, steps);
         let reasoning_steps = steps.iter().filter(|&&step| self.calls.call_id(step).is_none());
         ids.extend(reasoning_steps.map(|&step| self.step_id(step)));
         AgUi::write_custom(Custom::Withdrawn { ids: &ids }, out);
@@ -259,10 +259,12 @@ impl Protocol for AgUi {
             Event::ImageReceived { owner, image } => self.write_image(*owner, image, out),
             Event::ReasoningStarted { step, origin, .. } => {
                 if *origin != ReasoningOrigin::Redacted {
-                    self.start_reasoning(*step, out);
+                    self.start_reasoning_if_shown(*step, out);
                 }
             }
-            Event::ReasoningAppended { step, text } => self.append_reasoning(*step, text, out),
+            Event::ReasoningAppended { step, text } => {
+                self.append_reasoning_if_shown(*step, text, out);
+            }
             Event::ReasoningEnded { step, .. } => self.end_reasoning(*step, out),
             Event::Withdrawn { messages, steps } => self.withdraw_parts(messages, steps, out),
             Event::NoticeGiven { level, text } => {

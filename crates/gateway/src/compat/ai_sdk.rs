@@ -68,7 +68,7 @@ impl AiSdk {
     }
 
     /// Writes a part, and records it if it may have to be resent.
-    fn write_and_record_part(
+    fn write_resendable_part(
         &mut self,
         owner: Option<PartOwner>,
         part: &Part<'_>,
@@ -82,7 +82,7 @@ impl AiSdk {
     }
 
     /// Writes the first part of an owner.
-    fn write_first_part_of_owner(
+    fn write_part_and_mark_owner_begun(
         &mut self,
         owner: PartOwner,
         part: &Part<'_>,
@@ -91,18 +91,18 @@ impl AiSdk {
         if self.options.version == Version::V7 {
             self.journal.record_begun_owner(owner);
         }
-        self.write_and_record_part(Some(owner), part, out);
+        self.write_resendable_part(Some(owner), part, out);
     }
 
-    fn start_step(&mut self, out: PayloadSink<'_>) {
-        self.finish_step(out);
+    fn start_round(&mut self, out: PayloadSink<'_>) {
+        self.end_round(out);
         self.end_all_arguments(out);
         self.is_in_step = true;
         json::write_payload(&Part::StartStep, out);
         self.journal = StepJournal::default();
     }
 
-    fn finish_step(&mut self, out: PayloadSink<'_>) {
+    fn end_round(&mut self, out: PayloadSink<'_>) {
         self.end_text(out);
         for step in std::mem::take(&mut self.open_reasoning) {
             self.write_reasoning_end(step, out);
@@ -112,21 +112,21 @@ impl AiSdk {
         }
     }
 
-    fn start_reasoning(&mut self, step: StepId, out: PayloadSink<'_>) {
+    fn start_reasoning_if_shown(&mut self, step: StepId, out: PayloadSink<'_>) {
         if self.options.reasoning == Reasoning::Show && !self.open_reasoning.contains(&step) {
             self.open_reasoning.push(step);
             let id = step_id(step);
             let part =
                 Part::ReasoningStart { id: &id, provider_metadata: ProviderMetadata::new(&id) };
-            self.write_first_part_of_owner(PartOwner::Step(step), &part, out);
+            self.write_part_and_mark_owner_begun(PartOwner::Step(step), &part, out);
         }
     }
 
-    fn append_reasoning(&mut self, step: StepId, delta: &str, out: PayloadSink<'_>) {
-        self.start_reasoning(step, out);
+    fn append_reasoning_if_shown(&mut self, step: StepId, delta: &str, out: PayloadSink<'_>) {
+        self.start_reasoning_if_shown(step, out);
         if self.options.reasoning == Reasoning::Show {
             let id = step_id(step);
-            self.write_and_record_part(
+            self.write_resendable_part(
                 Some(PartOwner::Step(step)),
                 &Part::ReasoningDelta { id: &id, delta },
                 out,
@@ -135,7 +135,7 @@ impl AiSdk {
     }
 
     fn write_reasoning_end(&mut self, step: StepId, out: PayloadSink<'_>) {
-        self.write_and_record_part(
+        self.write_resendable_part(
             Some(PartOwner::Step(step)),
             &Part::ReasoningEnd { id: &step_id(step) },
             out,
@@ -159,7 +159,7 @@ impl AiSdk {
                 Part::SourceDocument { source_id: &source_id, media_type, title }
             }
         };
-        self.write_and_record_part(Some(PartOwner::Message(message)), &part, out);
+        self.write_resendable_part(Some(PartOwner::Message(message)), &part, out);
     }
 
     fn write_image(
@@ -171,7 +171,7 @@ impl AiSdk {
         let prefix = std::mem::take(&mut self.options.image_prefix);
         if let Some(link) = image_link(image, &prefix) {
             let part = Part::File { url: &link.url, media_type: link.media_type };
-            self.write_and_record_part(Some(owner.into()), &part, out);
+            self.write_resendable_part(Some(owner.into()), &part, out);
         }
         self.options.image_prefix = prefix;
     }
@@ -226,7 +226,7 @@ impl AiSdk {
                 self.open_reasoning.swap_remove(at);
                 self.write_reasoning_end(step, out);
             }
-            self.withdraw_call(step, out);
+            self.end_call_as_withdrawn(step, out);
         }
     }
 
@@ -256,8 +256,8 @@ impl Protocol for AiSdk {
     fn apply_event(&mut self, event: &Event<'_>, out: PayloadSink<'_>) {
         self.usage.apply(event);
         match event {
-            Event::RoundStarted { .. } => self.start_step(out),
-            Event::RoundEnded { .. } => self.finish_step(out),
+            Event::RoundStarted { .. } => self.start_round(out),
+            Event::RoundEnded { .. } => self.end_round(out),
             Event::MessageStarted { message, .. } => self.start_text(*message, out),
             Event::TextAppended { message, text } => self.append_text(*message, text, out),
             Event::TextRewritten { message, kept_bytes, text } => {
@@ -270,10 +270,12 @@ impl Protocol for AiSdk {
             Event::ImageReceived { owner, image } => self.write_image(*owner, image, out),
             Event::ReasoningStarted { step, origin, .. } => {
                 if *origin != ReasoningOrigin::Redacted {
-                    self.start_reasoning(*step, out);
+                    self.start_reasoning_if_shown(*step, out);
                 }
             }
-            Event::ReasoningAppended { step, text } => self.append_reasoning(*step, text, out),
+            Event::ReasoningAppended { step, text } => {
+                self.append_reasoning_if_shown(*step, text, out);
+            }
             Event::ReasoningEnded { step, .. } => {
                 if let Some(at) = self.open_reasoning.iter().position(|open| open == step) {
                     self.open_reasoning.remove(at);
@@ -315,7 +317,7 @@ impl Protocol for AiSdk {
 
     fn end_run(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
         self.end_calls(ending, out);
-        self.finish_step(out);
+        self.end_round(out);
         let reply = ending.message.map(|message| self.texts.newest_part_id(message));
         let metadata = RunMetadata {
             withdrawn: &self.withdrawn_ids,

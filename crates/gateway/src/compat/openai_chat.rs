@@ -102,7 +102,12 @@ impl OpenAiChat {
         }
     }
 
-    fn append_text(&mut self, message: MessageId, delta: &str, out: PayloadSink<'_>) {
+    fn write_text_delta_if_allowed(
+        &mut self,
+        message: MessageId,
+        delta: &str,
+        out: PayloadSink<'_>,
+    ) {
         if self.options.content == Content::All && self.messages.can_append(message) {
             let is_new = self.last_message != Some(message);
             if is_new && self.last_message.is_some() {
@@ -113,7 +118,7 @@ impl OpenAiChat {
         }
     }
 
-    fn append_reasoning(&mut self, step: StepId, delta: &str, out: PayloadSink<'_>) {
+    fn write_reasoning_if_shown(&mut self, step: StepId, delta: &str, out: PayloadSink<'_>) {
         if self.options.reasoning == Reasoning::Hide {
             return;
         }
@@ -126,7 +131,7 @@ impl OpenAiChat {
 
     /// Takes the calls that are left to the client.
     fn take_client_calls(&mut self, ending: &Ending<'_>) -> Vec<Call> {
-        let calls = self.unanswered.take_for_client(ending).into_iter();
+        let calls = self.unanswered.take_if_stopped_for_tools(ending).into_iter();
         calls.map(|(_, call)| Call::new(call.id, call.name, call.arguments)).collect()
     }
 
@@ -155,11 +160,15 @@ impl Protocol for OpenAiChat {
         self.messages.apply(event);
         self.unanswered.apply(event);
         match event {
-            Event::TextAppended { message, text } => self.append_text(*message, text, out),
-            Event::TextRewritten { message, text, .. } if !text.is_empty() => {
-                self.append_text(*message, text, out);
+            Event::TextAppended { message, text } => {
+                self.write_text_delta_if_allowed(*message, text, out);
             }
-            Event::ReasoningAppended { step, text } => self.append_reasoning(*step, text, out),
+            Event::TextRewritten { message, text, .. } if !text.is_empty() => {
+                self.write_text_delta_if_allowed(*message, text, out);
+            }
+            Event::ReasoningAppended { step, text } => {
+                self.write_reasoning_if_shown(*step, text, out);
+            }
             // Without a form in this protocol.
             Event::MessageStarted { .. }
             | Event::TextRewritten { .. }
@@ -186,7 +195,7 @@ impl Protocol for OpenAiChat {
         if ending.outcome != Outcome::Completed && !is_refused {
             return OpenAiChat::write_failure_and_done(ending, out);
         }
-        let content = self.messages.final_content(self.options.content, ending);
+        let content = self.messages.answer_content(self.options.content, ending);
         if self.options.content == Content::Final && !content.is_empty() {
             self.write_chunk(Delta::from_content(&content), None, out);
         }

@@ -164,7 +164,7 @@ impl OpenAiResponses {
     }
 
     /// Appends reasoning. Its item starts with the first text: encrypted reasoning has none.
-    fn append_reasoning(&mut self, step: StepId, delta: &str, out: PayloadSink<'_>) {
+    fn append_reasoning_if_shown(&mut self, step: StepId, delta: &str, out: PayloadSink<'_>) {
         if self.options.reasoning == Reasoning::Hide || delta.is_empty() {
             return;
         }
@@ -177,7 +177,12 @@ impl OpenAiResponses {
     }
 
     /// Adds a citation. After its message is done, it appears in the last response only.
-    fn add_citation(&mut self, message: MessageId, citation: &Citation<'_>, out: PayloadSink<'_>) {
+    fn add_citation_if_web_url(
+        &mut self,
+        message: MessageId,
+        citation: &Citation<'_>,
+        out: PayloadSink<'_>,
+    ) {
         let Some(url) = citation.url.as_deref().filter(|url| is_web_url(url)) else { return };
         let at = self.items.iter().rposition(|item| item.kind.is_message_with_id(message));
         let Some(output_index) = at else { return };
@@ -199,7 +204,7 @@ impl OpenAiResponses {
     }
 
     /// Writes the complete item, as done.
-    fn close_item(&mut self, output_index: usize, status: Status, out: PayloadSink<'_>) {
+    fn close_item_if_open(&mut self, output_index: usize, status: Status, out: PayloadSink<'_>) {
         let Some(item) = self.items.get_mut(output_index).filter(|item| item.is_open()) else {
             return;
         };
@@ -259,7 +264,7 @@ impl OpenAiResponses {
         out: PayloadSink<'_>,
     ) {
         if let Some(index) = self.find_open_item(matches_kind) {
-            self.close_item(index, status, out);
+            self.close_item_if_open(index, status, out);
         }
     }
 
@@ -268,18 +273,18 @@ impl OpenAiResponses {
             let Some(item) = self.items.get_mut(index) else { return };
             if item.kind.belongs_to_any(messages, steps) {
                 item.is_withdrawn = true;
-                self.close_item(index, Status::Incomplete, out);
+                self.close_item_if_open(index, Status::Incomplete, out);
             }
         }
     }
 
     fn write_client_calls(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
-        for (step, call) in self.unanswered.take_for_client(ending) {
+        for (step, call) in self.unanswered.take_if_stopped_for_tools(ending) {
             let id = format!("fc_{}_{}", self.run, step.0);
             let kind = ItemKind::Call { step, call: call.id, name: call.name };
             let index = self.open_item(Item::new(id, kind), out);
             self.append_to_item(index, &call.arguments, out);
-            self.close_item(index, Status::Completed, out);
+            self.close_item_if_open(index, Status::Completed, out);
         }
     }
 
@@ -328,8 +333,12 @@ impl Protocol for OpenAiResponses {
                     out,
                 );
             }
-            Event::SourceCited { message, citation } => self.add_citation(*message, citation, out),
-            Event::ReasoningAppended { step, text } => self.append_reasoning(*step, text, out),
+            Event::SourceCited { message, citation } => {
+                self.add_citation_if_web_url(*message, citation, out);
+            }
+            Event::ReasoningAppended { step, text } => {
+                self.append_reasoning_if_shown(*step, text, out);
+            }
             Event::ReasoningEnded { step, .. } => {
                 self.close_matching_item(
                     |kind| kind.is_reasoning_of_step(*step),
@@ -355,7 +364,7 @@ impl Protocol for OpenAiResponses {
 
     fn end_run(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
         for index in 0..self.items.len() {
-            self.close_item(index, Status::Incomplete, out);
+            self.close_item_if_open(index, Status::Incomplete, out);
         }
         self.write_client_calls(ending, out);
         let is_cut = ending.stop == Some(StopReason::Length);

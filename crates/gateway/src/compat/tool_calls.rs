@@ -168,7 +168,10 @@ impl UnansweredCalls {
         }
     }
 
-    pub(super) fn take_for_client(&mut self, ending: &Ending<'_>) -> Vec<(StepId, ToolCall)> {
+    pub(super) fn take_if_stopped_for_tools(
+        &mut self,
+        ending: &Ending<'_>,
+    ) -> Vec<(StepId, ToolCall)> {
         let ended = std::mem::take(&mut self.ended_without_result);
         if ending.outcome == Outcome::Completed && ending.stop == Some(StopReason::Tools) {
             ended

@@ -39,7 +39,7 @@ pub(super) async fn check_origin_and_add_headers(
         };
     let code = response.extensions().get().map(|RefusalCode(code)| *code);
     if let Some(code) = code {
-        gateway.log.metrics().record_refusal(code);
+        gateway.log.metrics().record_error_response(code);
     }
     let route = route.as_ref().map_or("", MatchedPath::as_str);
     tracing::debug!(%method, route, status = response.status().as_u16(), code, "answered");
@@ -106,7 +106,7 @@ pub(super) async fn authenticate_and_attach_caller(
         None => None,
     };
     let Some(caller) = caller else {
-        return Err(count_failure_and_build_error(&gateway, &request, &credential));
+        return Err(count_wrong_credential_and_build_error(&gateway, &request, &credential));
     };
     request.extensions_mut().insert(CheckedCaller { caller, access_epoch });
     Ok(next.run(request).await)
@@ -165,7 +165,7 @@ const FORM_MEDIA_TYPES: [&str; 3] =
     ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"];
 
 /// Counts a wrong credential and builds the error.
-fn count_failure_and_build_error(
+fn count_wrong_credential_and_build_error(
     gateway: &Gateway,
     request: &Request,
     credential: &PresentedCredential,

@@ -136,7 +136,7 @@ impl AllViewsStream {
     async fn wait_for_next_frames(&mut self) -> Result<Bytes, &'static str> {
         loop {
             self.log_end.mark_unchanged();
-            let bytes = self.read_and_encode().await.map_err(|_| "storage")?;
+            let bytes = self.read_and_encode_unsent_events().await.map_err(|_| "storage")?;
             if !bytes.is_empty() {
                 return Ok(bytes.into());
             }
@@ -173,11 +173,11 @@ impl AllViewsStream {
     }
 
     /// Reads and encodes new records.
-    async fn read_and_encode(&mut self) -> Result<String, StoreError> {
+    async fn read_and_encode_unsent_events(&mut self) -> Result<String, StoreError> {
         let mut out = String::new();
         while out.is_empty() {
             let chunks = self.gateway.log.read(self.session, self.next_seq).await?;
-            if chunks.last().is_none_or(|chunk| chunk.end() <= self.next_seq) {
+            if chunks.last().is_none_or(|chunk| chunk.next_seq() <= self.next_seq) {
                 break;
             }
             for chunk in &chunks {

@@ -11,7 +11,7 @@ use super::error::ApiError;
 
 /// Loads the images that a message names by digest, and stores their detected media types. Rejects
 /// any that models do not accept.
-pub(super) async fn load_attachments_and_store_types(
+pub(super) async fn check_attachments_and_store_types(
     gateway: &Gateway,
     session: SessionId,
     names: Vec<String>,
@@ -25,7 +25,10 @@ pub(super) async fn load_attachments_and_store_types(
     for name in names {
         let hex = name.strip_prefix("sha256:").unwrap_or(&name);
         let digest: Digest = hex.parse().map_err(|_| not_uploaded_error(&name))?;
-        let found = gateway.log.call_store(move |store| store.load_blob(session, digest.0)).await?;
+        let found = gateway
+            .log
+            .call_store(move |store| store.load_blob_of_session(session, digest.0))
+            .await?;
         let (_, bytes) = found.ok_or_else(|| not_uploaded_error(&name))?;
         if ATTACHMENT_BYTES_MAX < bytes.len() {
             return Err(ApiError::bad_request(format!(
@@ -42,7 +45,9 @@ pub(super) async fn load_attachments_and_store_types(
         // Stores the detected media type for later readers.
         gateway
             .log
-            .call_store(move |store| store.put_blob(session, digest.0, media_type, &bytes))
+            .call_store(move |store| {
+                store.put_blob_for_session(session, digest.0, media_type, &bytes)
+            })
             .await?;
         let digest = digest.to_string().into();
         images.push(Image::Kept { media_type: media_type.into(), digest });

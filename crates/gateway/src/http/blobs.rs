@@ -47,7 +47,7 @@ pub(super) async fn upload_blob(
     request: Request,
 ) -> Result<(StatusCode, Json<BlobResponse>), ApiError> {
     let session = find_undeleted_session(&gateway, owner, &raw_id).await?.id;
-    let kind = parse_media_type(request.headers())?;
+    let kind = parse_media_type_or_default(request.headers())?;
     // Rejected before the body is read if its declared length is too large.
     if request.body().size_hint().lower() > BLOB_BYTES_MAX as u64 {
         return Err(too_large_error());
@@ -60,7 +60,7 @@ pub(super) async fn upload_blob(
     let media_type = kind.clone();
     gateway
         .log
-        .call_store(move |store| store.put_blob(session, digest.0, &media_type, &body))
+        .call_store(move |store| store.put_blob_for_session(session, digest.0, &media_type, &body))
         .await?;
     let path = format!("/v1/sessions/{session}/blobs/{digest}");
     let response = BlobResponse { digest: digest.to_string(), media_type: kind, bytes, path };
@@ -80,7 +80,7 @@ fn too_large_error() -> ApiError {
 }
 
 /// The declared media type, without parameters.
-fn parse_media_type(headers: &HeaderMap) -> Result<String, ApiError> {
+fn parse_media_type_or_default(headers: &HeaderMap) -> Result<String, ApiError> {
     let Some(kind) = headers.get(header::CONTENT_TYPE) else {
         return Ok(DOWNLOAD_MEDIA_TYPE.to_owned());
     };
@@ -105,7 +105,8 @@ pub(super) async fn get_blob(
 ) -> Result<Response, ApiError> {
     let session = find_visible_session(&gateway, caller, &raw_id).await?.id;
     let digest: Digest = digest.parse().map_err(|_| ApiError::not_found())?;
-    let found = gateway.log.call_store(move |store| store.load_blob(session, digest.0)).await?;
+    let found =
+        gateway.log.call_store(move |store| store.load_blob_of_session(session, digest.0)).await?;
     let (kind, bytes) = found.ok_or_else(ApiError::not_found)?;
     let tag = HeaderValue::from_str(&format!("\"{digest}\"")).map_err(|_| ApiError::not_found())?;
     let cache_headers = [

@@ -95,7 +95,7 @@ async fn send_and_follow(
         .await?;
     gateway
         .scheduler
-        .accept_message(
+        .accept_message_once(
             session,
             QueuedMessage { id, text, images: Vec::new(), accepted_ms: now },
             Delivery::NextRun,
@@ -116,17 +116,17 @@ async fn wait_and_encode_next<P: Protocol>(
     }
     let result = tokio::select! {
         biased;
-        found = follower.wait_for_next_chunks() => found,
+        found = follower.wait_for_next_chunks_of_session() => found,
         () = called_off => Ok(None),
     };
     let mut out = |data: &str| write_payload(data, bytes);
     let Ok(Some((start_seq, chunks))) = result else {
-        encoder.finish(&mut out);
+        encoder.end_as_interrupted_unless_ended(&mut out);
         return true;
     };
     for record in chunks.iter().flat_map(|chunk| chunk.parse_records_from(start_seq)) {
         let Ok(record): Result<Record<'_>, _> = record else {
-            encoder.finish(&mut out);
+            encoder.end_as_interrupted_unless_ended(&mut out);
             return true;
         };
         if record.run == follower.run_id_text() {

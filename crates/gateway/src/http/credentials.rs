@@ -125,8 +125,9 @@ pub(super) async fn revoke_token(
 ) -> Result<StatusCode, ApiError> {
     let id: TokenId = raw_id.parse().map_err(|_| ApiError::not_found())?;
     let now = now_ms();
-    let is_revoked =
-        gateway.call_credential_store(move |store| store.revoke_token(owner, id, now)).await?;
+    let is_revoked = gateway
+        .call_credential_store(move |store| store.revoke_token_of_owner(owner, id, now))
+        .await?;
     if is_revoked { Ok(recheck_open_streams(&gateway)) } else { Err(ApiError::not_found()) }
 }
 
@@ -182,7 +183,8 @@ pub(super) async fn revoke_share(
 ) -> Result<StatusCode, ApiError> {
     let session = find_owned_session(&gateway, owner, &raw_id).await?.id;
     let share: ShareId = share.parse().map_err(|_| ApiError::not_found())?;
-    let is_revoked =
-        gateway.call_credential_store(move |store| store.delete_share(session, share)).await?;
+    let is_revoked = gateway
+        .call_credential_store(move |store| store.delete_share_of_session(session, share))
+        .await?;
     if is_revoked { Ok(recheck_open_streams(&gateway)) } else { Err(ApiError::not_found()) }
 }

@@ -45,7 +45,8 @@ pub(super) async fn post_ingest(
     body: Body,
 ) -> Result<Json<IngestResponse>, ApiError> {
     let body = body.into_data_stream();
-    let ingest = match begin_ingest(&gateway, owner, &dialect, query).await {
+    let ingest = match find_session_and_register_ingest_run(&gateway, owner, &dialect, query).await
+    {
         Ok(ingest) => ingest,
         Err(error) => {
             tokio::spawn(drain_rejected_body(body));
@@ -54,7 +55,8 @@ pub(super) async fn post_ingest(
     };
     let (session, run) = (ingest.session(), ingest.run_id());
     // In its own task: a broken connection drops the handler, but the run must still end.
-    let ingest_task = tokio::spawn(ingest_body(ingest, body, gateway.ingest_bytes_max));
+    let ingest_task =
+        tokio::spawn(ingest_body_and_finish_run(ingest, body, gateway.ingest_bytes_max));
     let (input_end, outcome) = ingest_task.await.map_err(|_| ApiError::internal())??;
     if input_end == InputEnd::TooLong && outcome == Outcome::Failed {
         return Err(too_long_error(&gateway, session, run));
@@ -63,14 +65,15 @@ pub(super) async fn post_ingest(
 }
 
 /// Registers the run; fails if the session has an active one.
-async fn begin_ingest(
+async fn find_session_and_register_ingest_run(
     gateway: &Gateway,
     owner: OwnerId,
     dialect: &str,
     query: IngestQuery,
 ) -> Result<IngestRun, ApiError> {
-    let source_dialect = parse_dialect(dialect)?;
-    let session = find_or_create_session(gateway, owner, query.session.as_deref()).await?;
+    let source_dialect = parse_dialect_or_auto(dialect)?;
+    let session =
+        find_session_or_create_without_id(gateway, owner, query.session.as_deref()).await?;
     let run = gateway.new_run_id()?;
     let Some(ticket) = gateway.scheduler.runs.try_register_run(session, run) else {
         return Err(ApiError::conflict(
@@ -83,7 +86,7 @@ async fn begin_ingest(
 }
 
 /// Ingests the whole body and finishes the run.
-async fn ingest_body(
+async fn ingest_body_and_finish_run(
     mut ingest: IngestRun,
     mut body: BodyDataStream,
     bytes_max: usize,
@@ -117,7 +120,7 @@ fn too_long_error(gateway: &Gateway, session: SessionId, run: RunId) -> ApiError
     ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
 }
 
-fn parse_dialect(dialect_name: &str) -> Result<Option<DialectName>, ApiError> {
+fn parse_dialect_or_auto(dialect_name: &str) -> Result<Option<DialectName>, ApiError> {
     if dialect_name == "auto" {
         return Ok(None);
     }
@@ -128,7 +131,7 @@ fn parse_dialect(dialect_name: &str) -> Result<Option<DialectName>, ApiError> {
     })
 }
 
-async fn find_or_create_session(
+async fn find_session_or_create_without_id(
     gateway: &Gateway,
     owner: OwnerId,
     raw_id: Option<&str>,

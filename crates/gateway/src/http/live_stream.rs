@@ -175,7 +175,8 @@ impl OpenStream {
             self.check_still_allowed().await?;
             self.checked_access_epoch = access_epoch;
         }
-        let bytes = self.reader.catch_up_from_log().await.map_err(|error| close_reason(&error))?;
+        let bytes =
+            self.reader.catch_up_by_one_read().await.map_err(|error| close_reason(&error))?;
         self.reader_gauge.add_sent_bytes(bytes.len());
         Ok(bytes)
     }

@@ -17,7 +17,7 @@ use millpond_log::store::{QueuedMessage, StoreError};
 
 use super::AppState;
 use super::access_middleware::OwnerOnly;
-use super::attachments::load_attachments_and_store_types;
+use super::attachments::check_attachments_and_store_types;
 use super::error::ApiError;
 use super::extract::{Json, Path};
 use super::sessions::{find_owned_session, find_undeleted_session};
@@ -52,7 +52,7 @@ pub(super) async fn post_message(
 ) -> Result<(StatusCode, Json<AcceptedMessage>), ApiError> {
     let session = find_undeleted_session(&gateway, owner, &raw_id).await?;
     let MessageRequest { text, attachments, join } = message;
-    let images = load_attachments_and_store_types(&gateway, session.id, attachments).await?;
+    let images = check_attachments_and_store_types(&gateway, session.id, attachments).await?;
     if text.trim().is_empty() && images.is_empty() {
         return Err(ApiError::bad_request("The message is empty: add text or an image."));
     }
@@ -77,7 +77,7 @@ pub(super) async fn enqueue_message(
     let Prompt { text, images } = prompt;
     gateway
         .scheduler
-        .accept_message(session, QueuedMessage { id, text, images, accepted_ms: now }, turn)
+        .accept_message_once(session, QueuedMessage { id, text, images, accepted_ms: now }, turn)
         .await?;
     Ok((StatusCode::ACCEPTED, Json(AcceptedMessage { id, run: RunId::from(id) })))
 }
@@ -137,7 +137,7 @@ pub(super) async fn put_queue(
     Json(edit): Json<QueueEdit>,
 ) -> Result<Json<QueueResponse>, ApiError> {
     let id = find_owned_session(&gateway, owner, &raw_id).await?.id;
-    Ok(queue_response(gateway.scheduler.edit_queue(id, &edit).await?))
+    Ok(queue_response(gateway.scheduler.edit_queue_if_unchanged(id, &edit).await?))
 }
 
 impl From<QueueError> for ApiError {

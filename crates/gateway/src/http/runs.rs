@@ -83,7 +83,7 @@ pub(super) async fn post_answer(
     Json(AnswerRequest { answer }): Json<AnswerRequest>,
 ) -> Result<StatusCode, ApiError> {
     let run = find_owned_run(&gateway, owner, &raw_id).await?;
-    match gateway.scheduler.runs.deliver_answer(run.id, ask, answer).await {
+    match gateway.scheduler.runs.deliver_answer_and_await_result(run.id, ask, answer).await {
         Some(AnswerResult::Accepted) => Ok(StatusCode::ACCEPTED),
         Some(AnswerResult::NotOpen) => Err(ApiError::conflict(
             "answered_already",

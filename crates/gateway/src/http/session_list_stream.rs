@@ -159,7 +159,7 @@ impl SessionListStream {
         if pending.changed.is_empty() {
             return Ok(out);
         }
-        for session in self.load_owned_sessions(pending.changed).await? {
+        for session in self.load_changed_sessions_of_owner(pending.changed).await? {
             let response = session_response(&self.gateway, session);
             let data = serde_json::to_string(&response).map_err(|_| "internal")?;
             out.push_str(&Framing::ServerSentEvents.format_event_without_cursor("session", &data));
@@ -168,7 +168,7 @@ impl SessionListStream {
     }
 
     /// Loads the sessions of this owner among those changed.
-    async fn load_owned_sessions(
+    async fn load_changed_sessions_of_owner(
         &self,
         changed: BTreeSet<SessionId>,
     ) -> Result<Vec<Session>, &'static str> {

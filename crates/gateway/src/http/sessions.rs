@@ -11,7 +11,7 @@ use crate::limits::TITLE_CHARS_MAX;
 use millpond_log::clock::now_ms;
 use millpond_log::id::{RunId, SessionId};
 use millpond_log::limits::{LISTED_SESSIONS_MAX, UNDO_WINDOW};
-use millpond_log::recovery::build_closing_chunk;
+use millpond_log::recovery::build_closing_chunk_if_run_open;
 use millpond_log::store::{self, Session, SessionUpdate};
 
 use super::AppState;
@@ -52,7 +52,7 @@ pub(super) fn session_response(
 ) -> SessionResponse {
     SessionResponse {
         run: gateway.scheduler.runs.run_in_session(session.id),
-        asks: gateway.scheduler.runs.open_ask_count(session.id),
+        asks: gateway.scheduler.runs.open_ask_count_of_session(session.id),
         id: session.id,
         title: session.title,
         created_ms: session.created_ms,
@@ -72,7 +72,7 @@ pub(super) struct NewSession {
     title: String,
 }
 
-fn validate_title(title: &str) -> Result<(), ApiError> {
+fn validate_title_length(title: &str) -> Result<(), ApiError> {
     if TITLE_CHARS_MAX < title.chars().count() {
         let message = format!("The title is longer than {TITLE_CHARS_MAX} characters.");
         return Err(ApiError::bad_request(message));
@@ -85,7 +85,7 @@ pub(super) async fn post_session(
     OwnerOnly(owner): OwnerOnly,
     Json(request): Json<NewSession>,
 ) -> Result<(StatusCode, Json<SessionResponse>), ApiError> {
-    validate_title(&request.title)?;
+    validate_title_length(&request.title)?;
     let session = gateway.create_session(owner, &request.title).await?;
     Ok((StatusCode::CREATED, Json(session_response(&gateway, session))))
 }
@@ -122,7 +122,8 @@ pub(super) async fn list_sessions(
         before: cursor,
         limit,
     };
-    let found = gateway.log.call_store(move |store| store.list_sessions(owner, &query)).await?;
+    let found =
+        gateway.log.call_store(move |store| store.list_sessions_of_owner(owner, &query)).await?;
     let next_cursor = (found.len() == limit)
         .then(|| found.last().map(|last| format!("{}.{}", last.changed_ms, last.id)))
         .flatten();
@@ -191,7 +192,7 @@ pub(super) async fn patch_session(
     Json(changes): Json<UpdateRequest>,
 ) -> Result<Json<SessionResponse>, ApiError> {
     let session = find_owned_session(&gateway, owner, &raw_id).await?;
-    changes.title.as_deref().map_or(Ok(()), validate_title)?;
+    changes.title.as_deref().map_or(Ok(()), validate_title_length)?;
     let change = SessionUpdate {
         title: changes.title,
         pinned: changes.pinned,
@@ -220,7 +221,7 @@ pub(super) struct DeleteResponse {
     undo_until_ms: Millis,
 }
 
-pub(super) async fn soft_delete_session(
+pub(super) async fn soft_delete_session_and_cancel_run(
     State(gateway): AppState,
     OwnerOnly(owner): OwnerOnly,
     Path(raw_id): Path<String>,
@@ -254,7 +255,7 @@ pub(super) async fn restore_session_and_run_queue(
         SessionUpdate { deleted_ms: Some(None), ..SessionUpdate::default() },
     )
     .await?;
-    tokio::spawn(Arc::clone(&gateway.scheduler).run_queue(session.id));
+    tokio::spawn(Arc::clone(&gateway.scheduler).run_queue_of_session(session.id));
     let session = find_owned_session(&gateway, owner, &raw_id).await?;
     Ok(Json(session_response(&gateway, session)))
 }
@@ -280,10 +281,10 @@ pub(super) async fn branch_session(
         return Err(ApiError::bad_request(message));
     }
     let title = request.title.unwrap_or_else(|| session.title.clone());
-    validate_title(&title)?;
+    validate_title_length(&title)?;
     let mut branch = Session::new(owner, &title, now_ms())?;
     branch.parent = Some((session.id, head));
-    let closing_chunk = build_closing_chunk(&gateway.log, session.id, head).await?;
+    let closing_chunk = build_closing_chunk_if_run_open(&gateway.log, session.id, head).await?;
     let (parent, stored) = (session.id, branch.clone());
     gateway
         .log
@@ -309,7 +310,7 @@ pub(super) struct UsageResponse {
     cost_micro_usd: u64,
 }
 
-pub(super) async fn get_usage(
+pub(super) async fn get_usage_of_owner_or_session(
     State(gateway): AppState,
     OwnerOnly(owner): OwnerOnly,
     Query(query): Query<UsageQuery>,
@@ -318,7 +319,10 @@ pub(super) async fn get_usage(
         Some(raw_id) => Some(find_owned_session(&gateway, owner, &raw_id).await?.id),
         None => None,
     };
-    let used = gateway.log.call_store(move |store| store.total_usage(owner, session)).await?;
+    let used = gateway
+        .log
+        .call_store(move |store| store.usage_of_owner_or_session(owner, session))
+        .await?;
     Ok(Json(UsageResponse {
         tokens_in: used.tokens_in,
         tokens_out: used.tokens_out,

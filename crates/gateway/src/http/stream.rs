@@ -50,17 +50,17 @@ impl StreamQuery {
         };
         Ok(StreamKind {
             view,
-            format: parse_choice(
+            format: parse_choice_or_default(
                 "format",
                 self.format.as_deref(),
                 &[("own", FrameFormat::Native), ("patch", FrameFormat::Patch)],
             )?,
-            content: parse_choice(
+            content: parse_choice_or_default(
                 "content",
                 self.content.as_deref(),
                 &[("accumulated", ContentMode::Accumulated), ("delta", ContentMode::Delta)],
             )?,
-            thinking: parse_choice(
+            thinking: parse_choice_or_default(
                 "thinking",
                 self.thinking.as_deref(),
                 &[("hide", Thinking::Hide), ("latest", Thinking::Latest), ("show", Thinking::Show)],
@@ -70,7 +70,7 @@ impl StreamQuery {
 
     /// The version of the protocol.
     pub(super) fn parse_protocol_version(&self) -> Result<ProtocolVersion, ApiError> {
-        parse_choice("protocol", self.protocol.as_deref(), &[("2", ProtocolVersion::V2)])
+        parse_choice_or_default("protocol", self.protocol.as_deref(), &[("2", ProtocolVersion::V2)])
     }
 }
 
@@ -87,14 +87,14 @@ enum StartWord {
 impl StreamQuery {
     pub(super) fn parse_start_without_cursor(&self) -> Result<Start, ApiError> {
         let choices = [("start", StartWord::Start), ("snapshot", StartWord::Snapshot)];
-        Ok(match parse_choice("from", self.from.as_deref(), &choices)? {
+        Ok(match parse_choice_or_default("from", self.from.as_deref(), &choices)? {
             StartWord::Start => Start::Beginning,
             StartWord::Snapshot => Start::Snapshot,
         })
     }
 }
 
-fn parse_choice<T: Copy + Default>(
+fn parse_choice_or_default<T: Copy + Default>(
     name: &str,
     value: Option<&str>,
     choices: &[(&str, T)],
@@ -148,7 +148,7 @@ pub(super) async fn get_snapshot(
     let version = query.parse_protocol_version()?;
     let mut fold = Fold::new(topic, gateway.log.store().epoch());
     let mut discarded = String::new();
-    while fold.read_and_encode(&gateway.log, &mut discarded, |_| false).await? {}
+    while fold.read_and_encode_next_records(&gateway.log, &mut discarded, |_| false).await? {}
     let mut page = String::new();
     fold.write_snapshot(version, &mut page);
     Ok(([(header::CONTENT_TYPE, "application/json")], page).into_response())
@@ -183,7 +183,7 @@ pub(super) async fn get_log(
                 Ok(chunks) => chunks,
                 Err(error) => return Some((Err(std::io::Error::other(error)), (u64::MAX, None))),
             };
-            let end = chunks.last().map_or(u64::MAX, millpond_log::store::Chunk::end);
+            let end = chunks.last().map_or(u64::MAX, millpond_log::store::Chunk::next_seq);
             let text: String = chunks.iter().map(|chunk| &*chunk.lines).collect();
             Some((Ok(Bytes::from(text)), (end, None)))
         }

@@ -149,7 +149,7 @@ pub(crate) fn encode_payloads<P: Protocol>(protocol: P, records: &[Record<'_>]) 
     for record in records {
         encoder.push(record, &mut |payload| payloads.push(payload.to_owned()));
     }
-    encoder.finish(&mut |payload| payloads.push(payload.to_owned()));
+    encoder.end_as_interrupted_unless_ended(&mut |payload| payloads.push(payload.to_owned()));
     assert!(encoder.is_ended());
     payloads
 }
@@ -200,7 +200,8 @@ pub(crate) fn check_each_prefix<P: Protocol + Clone>(
             check_or_panic(&payloads, &expected, &description);
         }
         let (mut stopped, mut all_payloads) = (encoder.clone(), payloads.clone());
-        stopped.finish(&mut |payload| all_payloads.push(payload.to_owned()));
+        stopped
+            .end_as_interrupted_unless_ended(&mut |payload| all_payloads.push(payload.to_owned()));
         check_or_panic(&all_payloads, &expected, "stopped");
         encoder.push(record, &mut |payload| payloads.push(payload.to_owned()));
         expected.apply(&record.event);

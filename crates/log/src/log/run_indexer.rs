@@ -53,23 +53,23 @@ impl RunIndexer {
                     let ended = BoundaryKind::Ended { outcome: ending.outcome, usage: self.usage };
                     update.run_boundaries.push((index, ended));
                 }
-                _ => self.apply(event),
+                _ => self.apply_text_or_usage(event),
             }
         }
         update
     }
 
     /// Applies an event other than a run boundary or prompt.
-    pub(super) fn apply(&mut self, event: &Event<'_>) {
+    pub(super) fn apply_text_or_usage(&mut self, event: &Event<'_>) {
         match event {
-            Event::TextAppended { message, text } => self.append_text(*message, text),
+            Event::TextAppended { message, text } => self.append_text_within_limit(*message, text),
             Event::TextRewritten { message, kept_bytes, text } => {
                 if let Some((_, message_text)) =
                     self.message_texts.iter_mut().find(|(id, _)| id == message)
                 {
                     message_text.truncate(message_text.floor_char_boundary(*kept_bytes));
                 }
-                self.append_text(*message, text);
+                self.append_text_within_limit(*message, text);
             }
             Event::Withdrawn { messages, .. } => {
                 self.message_texts.retain(|(id, _)| !messages.contains(id));
@@ -83,7 +83,7 @@ impl RunIndexer {
         }
     }
 
-    fn append_text(&mut self, message: MessageId, text: &str) {
+    fn append_text_within_limit(&mut self, message: MessageId, text: &str) {
         let free_bytes = SEARCHABLE_BYTES_MAX.saturating_sub(self.text_bytes);
         let text = &text[..text.floor_char_boundary(free_bytes)];
         if text.is_empty() {

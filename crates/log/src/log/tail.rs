@@ -45,7 +45,7 @@ impl Tails {
     }
 
     /// Returns the chunks from `from` on, or `None` if some are not cached.
-    pub(super) fn read(&self, session: SessionId, from: u64) -> Option<Vec<Chunk>> {
+    pub(super) fn read_if_cached(&self, session: SessionId, from: u64) -> Option<Vec<Chunk>> {
         let tails = self.lock();
         let tail = tails.tails.get(&session)?;
         if from == *tail.end.borrow() {
@@ -54,7 +54,7 @@ impl Tails {
         if from < tail.chunks.front()?.first {
             return None;
         }
-        let first_newer = tail.chunks.partition_point(|chunk| chunk.end() <= from);
+        let first_newer = tail.chunks.partition_point(|chunk| chunk.next_seq() <= from);
         Some(tail.chunks.range(first_newer..).cloned().collect())
     }
 
@@ -63,7 +63,7 @@ impl Tails {
     }
 
     /// Follows a log whose end was `end` when the store was read.
-    pub(super) fn create_tail_and_watch_end(
+    pub(super) fn find_or_create_tail_and_watch(
         &self,
         session: SessionId,
         end: u64,
@@ -79,11 +79,11 @@ impl Tails {
         tail.end.subscribe()
     }
 
-    pub(super) fn push_chunk_and_notify(&self, session: SessionId, chunk: Chunk) {
+    pub(super) fn cache_chunk_and_notify(&self, session: SessionId, chunk: Chunk) {
         let mut tails = self.lock();
         let tail = tails.tails.entry(session).or_insert_with(|| Tail::empty_at(chunk.first));
-        let end = chunk.end();
-        if tail.chunks.back().is_some_and(|last| last.end() != chunk.first) {
+        let end = chunk.next_seq();
+        if tail.chunks.back().is_some_and(|last| last.next_seq() != chunk.first) {
             tail.chunks.clear();
             tail.line_bytes = 0;
         }

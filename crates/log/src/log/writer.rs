@@ -57,7 +57,7 @@ impl LogWriter {
                     Err(_) => break,
                 }
             }
-            self.commit_group_and_reply(group);
+            self.commit_group_or_each_and_reply(group);
             if CACHED_HEADS_MAX < self.cached_heads.len() {
                 self.cached_heads.clear();
             }
@@ -66,7 +66,7 @@ impl LogWriter {
 
     /// Commits a group as one. If that fails, commits each append by itself, so that an invalid one
     /// does not affect the others.
-    fn commit_group_and_reply(&mut self, group: Vec<AppendRequest>) {
+    fn commit_group_or_each_and_reply(&mut self, group: Vec<AppendRequest>) {
         match self.try_commit_and_publish(&group) {
             Ok(ends) => {
                 for (append, end) in group.into_iter().zip(ends) {
@@ -81,7 +81,7 @@ impl LogWriter {
             }
             Err(_) => {
                 for append in group {
-                    self.commit_group_and_reply(vec![append]);
+                    self.commit_group_or_each_and_reply(vec![append]);
                 }
             }
         }
@@ -118,8 +118,8 @@ impl LogWriter {
         metrics.record_commit(batches.iter().map(|batch| batch.chunk.len).sum(), duration);
         tails.clear_if_new_epoch(self.store.epoch());
         for batch in batches {
-            self.cached_heads.insert(batch.session, batch.chunk.end());
-            tails.push_chunk_and_notify(batch.session, batch.chunk);
+            self.cached_heads.insert(batch.session, batch.chunk.next_seq());
+            tails.cache_chunk_and_notify(batch.session, batch.chunk);
             for turn in &batch.run_boundaries {
                 session_changes.notify_changed(batch.session);
                 if let RunBoundary::Ended { run, outcome, .. } = turn {

@@ -137,12 +137,12 @@ impl SqliteStore {
         let path = dir.join(file::DATABASE_FILE_NAME);
         let mut writer = file::open_writer(&path, options.durability)?;
         file::migrate_schema(&mut writer)?;
-        let epoch = file::advance_epoch_if_unclean(
+        let epoch = file::read_or_advance_epoch_marking_unclean(
             &writer,
             options.durability,
             options.boot_id.as_deref(),
         )?;
-        let wal = file::open_wal(&path)?;
+        let wal = file::open_wal_file_for_sync(&path)?;
         let core = Arc::new(StoreCore {
             readers: ReaderPool::new(path.clone()),
             signals: WorkerSignals::new(wal),
@@ -177,12 +177,12 @@ impl SqliteStore {
     /// Reopens the file after a disk failure, under a new epoch. The sync thread also does this
     /// from time to time.
     pub fn reopen_under_new_epoch(&self) -> Result<u32, StoreError> {
-        sync::reopen_after_failure(&self.core)
+        sync::reopen_file_under_new_epoch(&self.core)
     }
 
     /// Checkpoints and truncates the write-ahead log. Returns true if it is empty now.
-    pub fn checkpoint_and_truncate_wal(&self) -> Result<bool, StoreError> {
-        wal_checkpoint::truncate_wal(&self.core)
+    pub fn try_checkpoint_and_truncate_wal(&self) -> Result<bool, StoreError> {
+        wal_checkpoint::try_checkpoint_and_truncate_wal(&self.core)
     }
 
     /// Merges the small rows of all ended runs, as the background thread does.
@@ -199,7 +199,7 @@ impl Drop for SqliteStore {
                 tracing::error!("store thread panicked");
             }
         }
-        if let Err(error) = self.core.close_writer() {
+        if let Err(error) = self.core.close_and_mark_clean_unless_failed() {
             tracing::error!(%error, "store not closed cleanly");
         }
         // Unlocked explicitly: a child process being spawned may still hold the file.
@@ -217,7 +217,7 @@ impl StoreCore {
     ) -> Result<T, StoreError> {
         let mut writer = lock_ignoring_poison(&self.writer);
         self.signals.check_not_failed()?;
-        let connection = writer.as_mut().ok_or_else(|| self.signals.closed_error())?;
+        let connection = writer.as_mut().ok_or_else(|| self.signals.failure_or_closed_error())?;
         let result = run_transaction(connection, work)
             .map_err(|fault| self.stop_writes_on_disk_failure(fault))?;
         self.signals.notify_commit(self.options.durability);
@@ -242,11 +242,11 @@ impl StoreCore {
         StoreError::from(fault)
     }
 
-    fn close_writer(&self) -> Result<(), StoreError> {
+    fn close_and_mark_clean_unless_failed(&self) -> Result<(), StoreError> {
         let mut writer = lock_ignoring_poison(&self.writer);
         match self.readers.run_with_readers_closed(|| writer.take()) {
             Some(writer) if self.signals.check_not_failed().is_ok() => {
-                Ok(file::mark_clean_and_close(writer)?)
+                Ok(file::mark_clean_checkpoint_and_close(writer)?)
             }
             Some(_) | None => Ok(()),
         }

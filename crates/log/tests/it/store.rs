@@ -135,7 +135,7 @@ impl TestStore {
 /// Truncates the write-ahead log as soon as there is no reader.
 pub(crate) fn checkpoint_until_empty(store: &SqliteStore) {
     let deadline = Instant::now() + Duration::from_secs(30);
-    while !store.checkpoint_and_truncate_wal().unwrap() {
+    while !store.try_checkpoint_and_truncate_wal().unwrap() {
         assert!(Instant::now() < deadline, "a reader never finished");
     }
 }
@@ -155,11 +155,11 @@ pub(crate) fn read_lines_from(
             return Ok(lines);
         }
         for chunk in chunks {
-            assert!(chunk.first <= next && next < chunk.end(), "{next} is not next");
+            assert!(chunk.first <= next && next < chunk.next_seq(), "{next} is not next");
             let skipped = usize::try_from(next - chunk.first).unwrap();
             assert_eq!(chunk.lines.lines().count() as u64, chunk.len);
             lines.extend(chunk.lines.lines().skip(skipped).map(str::to_owned));
-            next = chunk.end();
+            next = chunk.next_seq();
         }
     }
 }

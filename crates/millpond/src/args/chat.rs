@@ -63,7 +63,7 @@ pub(crate) struct ChatArgs {
 
 impl ChatArgs {
     /// View given with `--view`.
-    pub(crate) fn view(&self) -> Option<ViewName> {
+    pub(crate) fn explicit_view(&self) -> Option<ViewName> {
         self.view.map(ViewArg::view_name)
     }
 }

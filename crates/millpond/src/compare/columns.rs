@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthChar;
 use super::wrap::wrap_line;
 use super::{ViewColumn, view_purpose};
 use crate::show::control_chars::{replace_control_chars, to_single_line};
-use crate::show::page_text::{render_page_text, status_line_text};
+use crate::show::page_text::{render_page_text, status_line_unless_completed};
 
 /// Narrowest readable column.
 const COLUMN_WIDTH_MIN: usize = 20;
@@ -70,7 +70,7 @@ impl ColumnText {
 
 /// Status of the page, or a placeholder.
 fn status_or_placeholder(picture: &Page) -> String {
-    match status_line_text(picture) {
+    match status_line_unless_completed(picture) {
         status if !status.is_empty() => status,
         _ if picture.ended.is_some() => "[Done]".to_owned(),
         _ => "[Nothing yet]".to_owned(),

@@ -65,7 +65,7 @@ impl HtmlPage {
     }
 
     /// Adds an event and the patches of each view. Ignored once the page is too large.
-    pub(super) fn push_record(
+    pub(super) fn push_record_unless_too_large(
         &mut self,
         record: &Record<'_>,
         columns: &mut [ViewColumn],
@@ -75,15 +75,18 @@ impl HtmlPage {
             return;
         }
         let (name, text) = summarise_event(&record.event, thinking);
-        push_list_separator(&mut self.events);
-        push_json(&json!({ "type": name, "at": record.at_ms, "text": text }), &mut self.events);
+        push_comma_unless_empty(&mut self.events);
+        push_value_as_escaped_json(
+            &json!({ "type": name, "at": record.at_ms, "text": text }),
+            &mut self.events,
+        );
         if let Event::ImageReceived { image: Image::Inline { media_type, base64 }, .. } =
             &record.event
         {
-            self.embed_image(media_type, base64);
+            self.embed_image_once_if_safe(media_type, base64);
         }
         for (frames, column) in self.frames.iter_mut().zip(columns) {
-            push_list_separator(frames);
+            push_comma_unless_empty(frames);
             frames.push('[');
             let start = frames.len();
             column.encoder.push(record, &mut |frame| {
@@ -97,15 +100,15 @@ impl HtmlPage {
     }
 
     /// Embeds an image once, under the reference that items use for it.
-    fn embed_image(&mut self, media_type: &str, base64: &str) {
+    fn embed_image_once_if_safe(&mut self, media_type: &str, base64: &str) {
         let name = sha256_reference_of_base64(base64);
         if !is_safe_inline_image(media_type, base64) || self.embedded_images.contains(&name) {
             return;
         }
-        push_list_separator(&mut self.images);
-        push_json(&name, &mut self.images);
+        push_comma_unless_empty(&mut self.images);
+        push_value_as_escaped_json(&name, &mut self.images);
         self.images.push(':');
-        push_json(&format!("data:{media_type};base64,{base64}"), &mut self.images);
+        push_value_as_escaped_json(&format!("data:{media_type};base64,{base64}"), &mut self.images);
         self.embedded_images.insert(name);
     }
 
@@ -129,7 +132,7 @@ impl HtmlPage {
     /// Appends the JSON data of the page.
     fn push_page_data(&self, title: &str, at: u64, out: &mut String) {
         out.push_str("{\"title\":");
-        push_json(&title, out);
+        push_value_as_escaped_json(&title, out);
         // Writing to a string cannot fail.
         let _ = write!(out, ",\"at\":{at},\"events\":[{}],\"views\":[", self.events);
         for (place, (view, frames)) in ViewName::ALL.into_iter().zip(&self.frames).enumerate() {
@@ -137,9 +140,9 @@ impl HtmlPage {
                 out.push(',');
             }
             out.push_str("{\"name\":");
-            push_json(&view.as_str(), out);
+            push_value_as_escaped_json(&view.as_str(), out);
             out.push_str(",\"purpose\":");
-            push_json(&view_purpose(view), out);
+            push_value_as_escaped_json(&view_purpose(view), out);
             let _ = write!(out, ",\"frames\":[{frames}]}}");
         }
         let _ = write!(out, "],\"images\":{{{}}}}}", self.images);
@@ -160,14 +163,14 @@ fn fill_template(template: &str, fill: &dyn Fn(&str, &mut String)) -> String {
 }
 
 /// Appends a comma unless the list is empty.
-fn push_list_separator(list: &mut String) {
+fn push_comma_unless_empty(list: &mut String) {
     if !list.is_empty() {
         list.push(',');
     }
 }
 
 /// Appends a value as escaped JSON. Serialising these types cannot fail.
-fn push_json(value: &impl Serialize, out: &mut String) {
+fn push_value_as_escaped_json(value: &impl Serialize, out: &mut String) {
     if let Ok(json) = serde_json::to_string(value) {
         push_escaped_json(&json, out);
     }
@@ -239,7 +242,7 @@ mod tests {
     fn the_largest_page_is_written_and_one_byte_more_is_not() {
         let page = |bytes_max| {
             let mut page = HtmlPage::with_limit(bytes_max);
-            page.embed_image("image/png", "AAAA");
+            page.embed_image_once_if_safe("image/png", "AAAA");
             page
         };
         let whole = page(usize::MAX).render("t", 0).unwrap();
@@ -259,7 +262,7 @@ mod tests {
             ("image/png,<script>", "CCCC"),
             ("image/png", "DD\"D"),
         ] {
-            page.embed_image(media_type, base64);
+            page.embed_image_once_if_safe(media_type, base64);
         }
         let name = sha256_reference_of_base64("AAAA");
         assert_eq!(page.images, format!("\"{name}\":\"data:image/png;base64,AAAA\""));

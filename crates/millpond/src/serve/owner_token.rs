@@ -17,7 +17,7 @@ pub(crate) fn token_file_path(folder: &Path) -> PathBuf {
 }
 
 /// Reads the access token of this user's programs.
-pub(crate) fn read_token(folder: &Path) -> Option<Secret> {
+pub(crate) fn read_token_file_if_valid(folder: &Path) -> Option<Secret> {
     let text = std::fs::read_to_string(token_file_path(folder)).ok()?;
     Secret::parse(text.trim())
 }
@@ -28,7 +28,7 @@ pub(crate) async fn ensure_owner_and_issue_login(
     gateway: &Gateway,
     folder: &Path,
 ) -> Result<(OwnerId, String), String> {
-    let known = match read_token(folder) {
+    let known = match read_token_file_if_valid(folder) {
         Some(token) => gateway.authenticate(&token).await.map_err(|error| error.to_string())?,
         None => None,
     };

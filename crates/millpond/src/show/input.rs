@@ -53,7 +53,9 @@ pub(crate) enum ReadControl {
 
 impl InputReader {
     /// Opens the input, and starts the reading thread and the signal handler.
-    pub(crate) fn open_and_start_reading(args: &InputArgs) -> Result<InputReader, CommandError> {
+    pub(crate) fn start_reading_and_signal_handling(
+        args: &InputArgs,
+    ) -> Result<InputReader, CommandError> {
         let input = open_input(args)?;
         let (sender, arrivals) = sync_channel(CHUNKS_AHEAD_MAX);
         let waker = sender.clone();
@@ -67,7 +69,7 @@ impl InputReader {
 
     /// Passes all input to `out` until it ends, `out` declines more, or a stop is requested.
     /// Returns why it ended, or an error message.
-    pub(crate) fn read_all(
+    pub(crate) fn read_until_end_or_stop(
         mut self,
         pace: Pace,
         out: &mut dyn FnMut(&[u8], Option<Millis>) -> ReadControl,

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use millpond_engine::event::Outcome;
 use millpond_engine::view::{Item, ItemKind, ItemState, Page};
-use millpond_terminal::page::cost::format_cost_json as cost_words;
+use millpond_terminal::page::cost::format_cost_suffix_from_json as cost_words;
 use millpond_terminal::page::status::status_text;
 use millpond_terminal::page::{answer_text, notice_text, steps_label, tool_name};
 
@@ -82,7 +82,7 @@ fn steps_text(item: &Item<'_>) -> String {
 pub(crate) fn render_page_text(picture: &Page) -> String {
     let mut page = String::new();
     let items = picture.items.values().map(item_text);
-    for text in items.chain(open_asks_text(picture)) {
+    for text in items.chain(texts_of_asks_without_item(picture)) {
         if text.trim().is_empty() {
             continue;
         }
@@ -96,7 +96,7 @@ pub(crate) fn render_page_text(picture: &Page) -> String {
 }
 
 /// Text of the open asks that are not already items of the page.
-fn open_asks_text(picture: &Page) -> Vec<String> {
+fn texts_of_asks_without_item(picture: &Page) -> Vec<String> {
     let is_item = |id: &str| {
         picture.items.values().rev().any(|item| item.kind == ItemKind::Ask && item.id == id)
     };
@@ -114,7 +114,7 @@ fn open_asks_text(picture: &Page) -> Vec<String> {
 }
 
 /// Status line in brackets: current activity, or how the run ended; empty if it completed.
-pub(crate) fn status_line_text(picture: &Page) -> String {
+pub(crate) fn status_line_unless_completed(picture: &Page) -> String {
     let status = match &picture.ended {
         Some(ended) if ended.outcome == Outcome::Completed => String::new(),
         Some(ended) => ended.label().unwrap_or_default().into_owned(),

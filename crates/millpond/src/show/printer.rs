@@ -45,7 +45,7 @@ impl DebugOutput {
     }
 
     /// Prints the patches of the view for this record.
-    fn print_view_patches(&mut self, record: &Record<'_>) {
+    fn print_view_patches_if_on(&mut self, record: &Record<'_>) {
         let DebugOutput::On { view: Some(encoder) } = self else { return };
         encoder.push(record, &mut |frame| {
             let name = frame.id.kind.view.as_str();
@@ -95,7 +95,7 @@ struct StdoutWriter {
 }
 
 impl StdoutWriter {
-    fn write_terminal_safe_text(&mut self, text: &str) {
+    fn write_text_neutralised_on_terminal(&mut self, text: &str) {
         if self.is_terminal {
             self.write_bytes(control_chars::replace_control_chars(text).as_bytes());
         } else {
@@ -114,7 +114,7 @@ impl StdoutWriter {
             return;
         }
         let written = if self.is_terminal {
-            serde_json::to_string(record).map(|line| self.write_terminal_safe_text(&line))
+            serde_json::to_string(record).map(|line| self.write_text_neutralised_on_terminal(&line))
         } else {
             serde_json::to_writer(&mut self.out, record)
         };
@@ -142,7 +142,8 @@ impl Printer {
         };
         let mode = match args.resolve_output() {
             ShowOutput::Screen => {
-                let output = RowOutput::open_stdout(|name| std::env::var(name).ok());
+                let output =
+                    RowOutput::open_stdout_as_screen_or_lines(|name| std::env::var(name).ok());
                 let StreamKind { view, thinking, .. } = args.stream_kind();
                 PrintMode::Screen {
                     view: View::new(view, ViewOptions { thinking }),
@@ -176,9 +177,9 @@ impl Printer {
     }
 
     /// Returns true if standard output is closed or has failed.
-    pub(super) fn is_closed(&self) -> bool {
+    pub(super) fn is_closed_or_failed(&self) -> bool {
         let is_over =
-            matches!(&self.mode, PrintMode::Screen { display, .. } if display.is_finished());
+            matches!(&self.mode, PrintMode::Screen { display, .. } if display.has_thread_ended());
         is_over || self.stdout.first_error.is_some()
     }
 
@@ -211,16 +212,16 @@ impl PrintMode {
             PrintMode::Frames { encoder, line } => encoder.push(record, &mut |frame| {
                 line.clear();
                 sse::write_json_line(&frame, line);
-                screen.write_terminal_safe_text(line);
+                screen.write_text_neutralised_on_terminal(line);
             }),
             PrintMode::Page { encoder } => {
                 encoder.push(record, &mut |_| {});
                 if ended.is_some() {
-                    screen.write_terminal_safe_text(&render_page_text(encoder.page()));
+                    screen.write_text_neutralised_on_terminal(&render_page_text(encoder.page()));
                 }
             }
             PrintMode::Text(view) => view.apply(&record.event, &mut |patch| match patch {
-                TextPatch::Append(text) => screen.write_terminal_safe_text(text),
+                TextPatch::Append(text) => screen.write_text_neutralised_on_terminal(text),
                 TextPatch::Withdrawn { messages } => {
                     screen.flush();
                     print_to_stderr(&format!(
@@ -235,9 +236,9 @@ impl PrintMode {
             PrintMode::Final(view) => {
                 view.apply(&record.event);
                 if let Some(text) = ended.and_then(|ending| view.final_text(ending)) {
-                    screen.write_terminal_safe_text(text);
+                    screen.write_text_neutralised_on_terminal(text);
                     if !text.ends_with('\n') {
-                        screen.write_terminal_safe_text("\n");
+                        screen.write_text_neutralised_on_terminal("\n");
                     }
                 }
             }
@@ -249,12 +250,12 @@ impl PrintMode {
 impl Sink for Printer {
     fn on_event(&mut self, at: Option<Millis>, event: Event<'_>) {
         let record = self.tally.count_and_number_event(at, event);
-        self.debug.print_view_patches(&record);
+        self.debug.print_view_patches_if_on(&record);
         self.mode.print_record(&record, &mut self.stdout);
     }
 
     fn on_trace(&mut self, trace: Trace<'_>) {
-        self.tally.report_detected_dialect(&trace);
+        self.tally.print_detected_dialect_unless_quiet(&trace);
         if let (DebugOutput::On { .. }, Ok(line)) = (&self.debug, serde_json::to_string(&trace)) {
             print_debug_line(&line);
         }

@@ -46,7 +46,7 @@ fn now_ms() -> Millis {
 
 impl Recorder {
     /// Creates the file, which must not exist, and writes the header.
-    pub(super) fn create(path: &Path) -> std::io::Result<Recorder> {
+    pub(super) fn create_new(path: &Path) -> std::io::Result<Recorder> {
         let mut out = BufWriter::new(File::create_new(path)?);
         out.write_all(HEADER.as_bytes())?;
         Ok(Recorder { out, pending: Vec::new() })
@@ -105,7 +105,7 @@ pub(super) enum PlaybackPacing<'a> {
 
 impl PlaybackPacing<'_> {
     /// Waits, if pacing is real; returns true if a stop was requested meanwhile.
-    fn wait_and_check_stop(&self, pause: Duration) -> bool {
+    fn wait_if_paced_and_check_stop(&self, pause: Duration) -> bool {
         match self {
             PlaybackPacing::Immediate => false,
             PlaybackPacing::RealTime(stop) => stop.wait_for_request(pause),
@@ -237,7 +237,7 @@ impl Player {
             let stretch: RecordedChunk = serde_json::from_slice(text)
                 .map_err(|error| BadRecording { line: *line, problem: error.to_string() })?;
             let since = stretch.at_ms.saturating_sub(last.unwrap_or(stretch.at_ms));
-            if pause.wait_and_check_stop(Duration::from_millis(since).min(PAUSE_MAX)) {
+            if pause.wait_if_paced_and_check_stop(Duration::from_millis(since).min(PAUSE_MAX)) {
                 return Ok(());
             }
             *last = Some(stretch.at_ms);

@@ -28,7 +28,7 @@ pub(crate) struct StreamSummary {
 
 impl StreamSummary {
     pub(crate) fn new(args: &InputArgs) -> StreamSummary {
-        let reports_dialect = !args.quiet && args.dialect().is_none();
+        let reports_dialect = !args.quiet && args.explicit_dialect().is_none();
         StreamSummary {
             event_count: 0,
             unreadable_count: 0,
@@ -65,7 +65,7 @@ impl StreamSummary {
     }
 
     /// Prints the detected dialect, unless `--from` or `--quiet` was given.
-    pub(crate) fn report_detected_dialect(&self, trace: &Trace<'_>) {
+    pub(crate) fn print_detected_dialect_unless_quiet(&self, trace: &Trace<'_>) {
         if let (true, Trace::DialectChosen { dialect, .. }) = (self.reports_dialect, trace)
             && *dialect != "unknown"
         {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use millpond_client::agent::AgentDescription;
-use millpond_client::backoff::retry_with_backoff;
+use millpond_client::backoff::retry_up_to_limit_with_backoff;
 use millpond_client::blobs::DownloadError;
 use millpond_client::messages::{Delivery, NewMessage, QueuedMessage};
 use millpond_client::runs::{AnswerError, CancelError};
@@ -125,7 +125,7 @@ impl BackgroundCalls {
         self.results.recv().await
     }
 
-    pub(super) fn push_to_outbox(
+    pub(super) fn try_push_to_outbox(
         &self,
         session: Option<&Session>,
         text: String,
@@ -195,7 +195,9 @@ impl BackgroundCalls {
 
     /// Fetches the agent's description; `then` makes the result of it.
     pub(super) fn fetch_agent_description(&self, then: fn(AgentDescription) -> GatewayResult) {
-        self.spawn_call(move |client| async move { client.get_agent().await.map(then) });
+        self.spawn_call(
+            move |client| async move { client.get_agent_description().await.map(then) },
+        );
     }
 
     /// Writes `text` to a new file, on a blocking thread; the result is a notice.
@@ -220,7 +222,7 @@ impl BackgroundCalls {
             let fetching = async {
                 let _turn = turns.acquire().await;
                 let download = || client.download_blob(&session, digest);
-                match retry_with_backoff(DownloadError::is_transient, download).await {
+                match retry_up_to_limit_with_backoff(DownloadError::is_transient, download).await {
                     Ok(bytes) => loader.save_and_encode(digest.to_owned(), bytes).await,
                     Err(error) => FetchedImage::Failed(error.to_string()),
                 }
@@ -294,7 +296,10 @@ pub(super) async fn send_message_with_retry(
     session: &str,
     message: &NewMessage,
 ) -> Result<String, RequestError> {
-    retry_with_backoff(RequestError::is_transient, || client.send_message(session, message)).await
+    retry_up_to_limit_with_backoff(RequestError::is_transient, || {
+        client.send_message(session, message)
+    })
+    .await
 }
 
 pub(super) fn title_from_message(text: &str) -> String {

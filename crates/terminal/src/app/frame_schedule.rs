@@ -71,7 +71,7 @@ impl FrameSchedule {
     }
 
     /// Notes that a frame is drawn now.
-    pub(super) fn mark_drawn(&mut self, now: Instant) {
+    pub(super) fn mark_drawn_and_end_resize_hold(&mut self, now: Instant) {
         if self.pending == PendingFrame::Echo {
             self.last_echo = now;
         }
@@ -91,12 +91,12 @@ mod tests {
         let ms = |ms| start + Duration::from_millis(ms);
         let mut schedule = FrameSchedule::new(start);
         assert_eq!(schedule.next_frame_time(), Some(start + FRAME_INTERVAL));
-        schedule.mark_drawn(ms(40));
+        schedule.mark_drawn_and_end_resize_hold(ms(40));
         assert_eq!(schedule.next_frame_time(), None);
         schedule.request_early_frame();
         schedule.request();
         assert_eq!(schedule.next_frame_time(), Some(start + FRAME_INTERVAL), "due already");
-        schedule.mark_drawn(ms(41));
+        schedule.mark_drawn_and_end_resize_hold(ms(41));
         schedule.request_early_frame();
         assert_eq!(schedule.next_frame_time(), Some(ms(41) + FRAME_INTERVAL));
         schedule.hold_for_resize(ms(42));

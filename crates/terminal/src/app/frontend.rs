@@ -127,7 +127,7 @@ impl Frontend {
                     if *turn == PromptState::Shown {
                         out.write_raw("\n")?;
                     }
-                    out.write_rows(settled)?;
+                    out.write_rows_leaving_line_open(settled)?;
                     *turn = PromptState::NotShown;
                 }
                 if prompt == LinePrompt::Wanted && *turn == PromptState::NotShown {
@@ -175,7 +175,7 @@ impl Frontend {
     }
 
     /// Writes an OSC sequence; does nothing in line mode.
-    pub(super) fn write_osc(&mut self, sequence: &str) {
+    pub(super) fn write_osc_if_screen(&mut self, sequence: &str) {
         if self.is_screen() {
             let mut out = stdout();
             // The terminal may be gone.

@@ -68,7 +68,7 @@ impl App {
     /// Sends a desktop notification unless the terminal has the focus.
     fn notify_if_unfocused(&mut self, words: &str) {
         if self.focus == Focus::Unfocused {
-            self.frontend.write_osc(&osc::notification_sequence(words));
+            self.frontend.write_osc_if_screen(&osc::notification_sequence(words));
         }
     }
 
@@ -83,7 +83,7 @@ impl App {
             }
             GatewayResult::Queue(queue) => self.chat.set_queue_without_shown(queue),
             GatewayResult::Image { name, fetched } => {
-                self.chat.add_image_and_settle(&name, fetched);
+                self.chat.set_image_result_and_settle(&name, fetched);
                 self.fetch_wanted_images();
             }
             GatewayResult::Model(agent) => self.show_model(&agent),
@@ -92,7 +92,7 @@ impl App {
             GatewayResult::ResumeChoices(sessions) => self.fill_resume_menu(sessions),
             GatewayResult::SendFailed { text, error } => {
                 self.chat.add_notice(&format!("not sent: {error}"));
-                self.chat.restore_unsent_text(&text);
+                self.chat.prepend_unsent_text_to_input(&text);
             }
             GatewayResult::Failed(error) => self.chat.add_notice(&error.to_string()),
             GatewayResult::AnswerFailed(error) => self.chat.add_notice(&error.to_string()),

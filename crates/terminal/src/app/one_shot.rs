@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Stdout, Write, stdout};
 
-use millpond_client::backoff::retry_with_backoff;
+use millpond_client::backoff::retry_up_to_limit_with_backoff;
 use millpond_client::messages::Delivery;
 use millpond_client::runs::RunState;
 use millpond_client::session_stream::{
@@ -92,9 +92,9 @@ pub async fn send_and_print_run(
     };
     while let Some(update) = updates.recv().await {
         let missed_end = printer.handle_update(update).await?;
-        printer.output.write_rows_as_text(&printer.renderer.take_settled())?;
+        printer.output.write_rows_if_text(&printer.renderer.take_settled())?;
         if let Some(end) = printer.find_run_end_on_page().or(missed_end) {
-            printer.output.end_line()?;
+            printer.output.end_line_if_text()?;
             return Ok(end);
         }
     }
@@ -129,7 +129,7 @@ impl<N: FnMut(&str)> RunPrinter<N> {
         match update {
             StreamUpdate::Page(page) => return self.send_message_or_apply_page(*page).await,
             StreamUpdate::Patch(patch) => {
-                self.output.write_patch_as_frame(&patch)?;
+                self.output.write_patch_if_frames(&patch)?;
                 if self.renderer.apply_patch(&patch) == PageChange::AskOpened {
                     (self.notify)(&ask_notice(&self.client, &self.session));
                 }
@@ -145,7 +145,7 @@ impl<N: FnMut(&str)> RunPrinter<N> {
         &mut self,
         page: Page,
     ) -> Result<Option<RunEnd>, OneShotError> {
-        self.output.write_page_as_frame(&page)?;
+        self.output.write_page_if_frames(&page)?;
         match &self.message {
             MessageState::Unsent(text) => {
                 let message = new_message_with_key(text.clone(), Delivery::Queue);
@@ -172,7 +172,8 @@ impl<N: FnMut(&str)> RunPrinter<N> {
 
 /// Asks the gateway how the run ended; `None` if it has not ended.
 async fn fetch_run_end(client: &GatewayClient, run: &str) -> Result<Option<RunEnd>, RequestError> {
-    let state = retry_with_backoff(RequestError::is_transient, || client.get_run_state(run));
+    let state =
+        retry_up_to_limit_with_backoff(RequestError::is_transient, || client.get_run_state(run));
     Ok(match state.await? {
         RunState::NotStarted | RunState::Active => None,
         RunState::Ended(outcome) => {
@@ -201,14 +202,14 @@ impl RunOutput {
         }
     }
 
-    fn write_rows_as_text(&mut self, rows: &[Row]) -> io::Result<()> {
+    fn write_rows_if_text(&mut self, rows: &[Row]) -> io::Result<()> {
         match self {
-            RunOutput::Text(writer) => writer.write_rows(rows),
+            RunOutput::Text(writer) => writer.write_rows_leaving_line_open(rows),
             RunOutput::Frames(_) => Ok(()),
         }
     }
 
-    fn write_page_as_frame(&mut self, page: &Page) -> io::Result<()> {
+    fn write_page_if_frames(&mut self, page: &Page) -> io::Result<()> {
         match self {
             RunOutput::Text(_) => Ok(()),
             RunOutput::Frames(encoder) => {
@@ -218,7 +219,7 @@ impl RunOutput {
         }
     }
 
-    fn write_patch_as_frame(&mut self, patch: &Patch<'_>) -> io::Result<()> {
+    fn write_patch_if_frames(&mut self, patch: &Patch<'_>) -> io::Result<()> {
         match self {
             RunOutput::Text(_) => Ok(()),
             RunOutput::Frames(encoder) => {
@@ -230,7 +231,7 @@ impl RunOutput {
     }
 
     /// Ends the last line.
-    fn end_line(&mut self) -> io::Result<()> {
+    fn end_line_if_text(&mut self) -> io::Result<()> {
         match self {
             RunOutput::Text(writer) => writer.end_line(),
             RunOutput::Frames(_) => Ok(()),

@@ -72,7 +72,7 @@ impl App {
             }
             Some(text) => {
                 let (sequence, all) = osc::truncated_clipboard_sequence(&text);
-                self.frontend.write_osc(&sequence);
+                self.frontend.write_osc_if_screen(&sequence);
                 if all {
                     "copied"
                 } else {
@@ -160,7 +160,7 @@ impl App {
             let (id, title) = (session.id.clone(), session_title(session));
             SessionChoice { id, title, about: format!("{ago}{comma}{state}") }
         });
-        self.chat.update_resume_menu(places.collect());
+        self.chat.set_resume_choices_and_update_menu(places.collect());
         self.resume_choices = sessions;
     }
 

@@ -74,7 +74,7 @@ impl AskBox {
 
     /// Returns true if the key belongs to the message being typed. Such a key restarts the grace
     /// period.
-    pub(super) fn ignore_key_in_grace_period(&mut self, now: Instant) -> bool {
+    pub(super) fn check_and_extend_grace_period(&mut self, now: Instant) -> bool {
         let deaf = now < self.ignore_keys_until;
         if deaf {
             self.ignore_keys_until = now + GRACE_PERIOD;
@@ -95,7 +95,7 @@ impl AskBox {
 
     /// Returns the selected answer. `None` if it needs a reason, which is awaited from now on, or
     /// if the ask has no options.
-    pub(super) fn answer_or_await_reason(&mut self) -> Option<AskAnswer> {
+    pub(super) fn selected_answer_or_await_reason(&mut self) -> Option<AskAnswer> {
         let (answer, _) = self.options.get(self.selected)?;
         if answer == DENY_WITH_REASON_PREFIX {
             self.wants_reason = true;

@@ -159,7 +159,7 @@ pub enum SlashCommand {
 }
 
 /// Parses a slash command; an error is its usage. `None` if the line is for the agent.
-pub fn parse_slash_command(line: &str) -> Option<Result<SlashCommand, String>> {
+pub fn parse_slash_command_if_known(line: &str) -> Option<Result<SlashCommand, String>> {
     let line = line.strip_prefix('/')?;
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
@@ -205,19 +205,22 @@ mod tests {
 
     #[test]
     fn orders_are_ours_and_the_rest_is_the_agents() {
-        assert_eq!(parse_slash_command("hello"), None);
-        assert_eq!(parse_slash_command("/compact now"), None);
+        assert_eq!(parse_slash_command_if_known("hello"), None);
+        assert_eq!(parse_slash_command_if_known("/compact now"), None);
         assert_eq!(
-            parse_slash_command("/view steps"),
+            parse_slash_command_if_known("/view steps"),
             Some(Ok(SlashCommand::View(ViewName::Steps)))
         );
-        assert_eq!(parse_slash_command("/queue drop 2"), Some(Ok(SlashCommand::RemoveQueued(2))));
-        assert!(
-            matches!(parse_slash_command("/view sideways"), Some(Err(words)) if words.contains("bubbles"))
+        assert_eq!(
+            parse_slash_command_if_known("/queue drop 2"),
+            Some(Ok(SlashCommand::RemoveQueued(2)))
         );
-        assert!(matches!(parse_slash_command("/resume"), Some(Err(_))));
+        assert!(
+            matches!(parse_slash_command_if_known("/view sideways"), Some(Err(words)) if words.contains("bubbles"))
+        );
+        assert!(matches!(parse_slash_command_if_known("/resume"), Some(Err(_))));
         for command in COMMANDS {
-            let told = parse_slash_command(&format!("/{}", command.name)).unwrap();
+            let told = parse_slash_command_if_known(&format!("/{}", command.name)).unwrap();
             let needs = !command.arguments.is_empty() && !command.arguments.starts_with('[');
             assert_eq!(told.is_err(), needs, "{}", command.name);
         }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use millpond_client::messages::Delivery;
 
-use super::commands::{COMMANDS, SlashCommand, parse_slash_command};
+use super::commands::{COMMANDS, SlashCommand, parse_slash_command_if_known};
 use super::completion::{CompletionMenu, InputLine, SessionChoice, build_completion_menu};
 use super::{Chat, Effect, HistorySearch};
 use crate::input::editor::Motion;
@@ -22,7 +22,9 @@ impl Chat {
         if self.search.is_some() {
             return self.handle_search_key(key);
         }
-        if let Some(effects) = self.handle_ask_key(key, now).or_else(|| self.handle_menu_key(key)) {
+        if let Some(effects) =
+            self.try_handle_ask_key(key, now).or_else(|| self.try_handle_menu_key(key))
+        {
             return effects;
         }
         let mut effects = self.handle_edit_key(key, now);
@@ -32,9 +34,9 @@ impl Chat {
     }
 
     /// Handles keys of the approval box: only non-printing keys, and only while the input is empty.
-    fn handle_ask_key(&mut self, key: KeyAction, now: Instant) -> Option<Vec<Effect>> {
+    fn try_handle_ask_key(&mut self, key: KeyAction, now: Instant) -> Option<Vec<Effect>> {
         let ask = self.ask.as_mut()?;
-        let ignores = ask.ignore_key_in_grace_period(now);
+        let ignores = ask.check_and_extend_grace_period(now);
         if ignores || !self.editor.is_empty() {
             return None;
         }
@@ -50,7 +52,7 @@ impl Chat {
             KeyAction::PageUp => ask.scroll(-5),
             KeyAction::PageDown => ask.scroll(5),
             KeyAction::Enter => {
-                let answer = ask.answer_or_await_reason();
+                let answer = ask.selected_answer_or_await_reason();
                 return Some(answer.map(Effect::AnswerAsk).into_iter().collect());
             }
             KeyAction::Character(_)
@@ -74,7 +76,7 @@ impl Chat {
         Some(Vec::new())
     }
 
-    fn handle_menu_key(&mut self, key: KeyAction) -> Option<Vec<Effect>> {
+    fn try_handle_menu_key(&mut self, key: KeyAction) -> Option<Vec<Effect>> {
         let menu = self.menu.as_mut()?;
         match key {
             KeyAction::Up | KeyAction::CompleteBack => menu.move_selection(-1),
@@ -138,7 +140,7 @@ impl Chat {
     }
 
     /// Sets the sessions of the `/resume` menu; keeps the selection of an open menu.
-    pub fn update_resume_menu(&mut self, places: Vec<SessionChoice>) {
+    pub fn set_resume_choices_and_update_menu(&mut self, places: Vec<SessionChoice>) {
         let chosen = self
             .menu
             .as_ref()
@@ -165,7 +167,7 @@ impl Chat {
     }
 
     /// Opens the `/resume` menu.
-    pub fn open_resume_menu(&mut self) -> Vec<Effect> {
+    pub fn type_resume_and_request_choices(&mut self) -> Vec<Effect> {
         self.set_input_text(RESUME_COMMAND);
         self.request_resume_choices_if_typed()
     }
@@ -257,7 +259,7 @@ impl Chat {
             return Vec::new();
         }
         self.menu = None;
-        match parse_slash_command(text.trim()) {
+        match parse_slash_command_if_known(text.trim()) {
             Some(Ok(SlashCommand::Help)) => self.add_help_notices(),
             Some(Ok(SlashCommand::Answer(words))) => return self.submit_typed_answer(&words),
             Some(Err(words)) => {
@@ -265,11 +267,11 @@ impl Chat {
                 return Vec::new();
             }
             Some(Ok(order)) => {
-                self.editor.take_text();
+                self.editor.take_text_and_reset_undo();
                 return vec![Effect::RunCommand(order)];
             }
             None => {
-                self.editor.take_text();
+                self.editor.take_text_and_reset_undo();
                 let mut effects = Vec::new();
                 if self.history.add_unless_repeated(&text) {
                     effects.push(Effect::SaveToHistory(text.clone()));
@@ -278,7 +280,7 @@ impl Chat {
                 return effects;
             }
         }
-        self.editor.take_text();
+        self.editor.take_text_and_reset_undo();
         Vec::new()
     }
 
@@ -300,7 +302,7 @@ impl Chat {
         };
         match answer {
             Ok(answer) => {
-                self.editor.take_text();
+                self.editor.take_text_and_reset_undo();
                 vec![Effect::AnswerAsk(answer)]
             }
             Err(problem) => {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::Chat;
 use crate::limits::live_rows_max;
 use crate::page::push_wrapped_text;
-use crate::page::status::run_status_row;
+use crate::page::status::run_status_row_unless_writing;
 use crate::row::Row;
 use crate::screen::FrameCursor;
 use crate::style::{Attributes, Colour, Style};
@@ -147,7 +147,7 @@ impl Chat {
             Some(began) => now.saturating_duration_since(began),
             _ => Duration::ZERO,
         };
-        rows.extend(run_status_row(self.renderer.page(), elapsed, self.options));
+        rows.extend(run_status_row_unless_writing(self.renderer.page(), elapsed, self.options));
         rows
     }
 }

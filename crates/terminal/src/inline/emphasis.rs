@@ -40,20 +40,20 @@ impl InlineParser {
             && closer.unmatched_len > 0
         {
             let Some((at, opener)) = self.find_opener(closer, index, bottom) else {
-                self.update_delimiter(index, |delimiter| delimiter.can_close = false);
+                self.update_if_delimiter(index, |delimiter| delimiter.can_close = false);
                 return;
             };
             let used = if closer.unmatched_len >= 2 && opener.unmatched_len >= 2 { 2 } else { 1 };
             let attributes = emphasis_attributes(closer.mark, used);
             for inside in at + 1..index {
                 self.held[inside].style = self.held[inside].style.with_attributes(attributes);
-                self.update_delimiter(inside, |delimiter| {
+                self.update_if_delimiter(inside, |delimiter| {
                     delimiter.can_open = false;
                     delimiter.can_close = false;
                 });
             }
-            self.update_delimiter(at, |delimiter| delimiter.unmatched_len -= used);
-            self.update_delimiter(index, |delimiter| delimiter.unmatched_len -= used);
+            self.update_if_delimiter(at, |delimiter| delimiter.unmatched_len -= used);
+            self.update_if_delimiter(index, |delimiter| delimiter.unmatched_len -= used);
         }
     }
 
@@ -97,7 +97,7 @@ impl InlineParser {
         })
     }
 
-    fn update_delimiter(&mut self, index: usize, change: impl FnOnce(&mut DelimiterRun)) {
+    fn update_if_delimiter(&mut self, index: usize, change: impl FnOnce(&mut DelimiterRun)) {
         if let NodeKind::Delimiter(delimiter) = &mut self.held[index].kind {
             change(delimiter);
         }

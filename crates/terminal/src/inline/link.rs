@@ -29,7 +29,7 @@ impl InlineParser {
         self.turn_brackets_into_text(BracketsToDrop::OutOfReach);
         let is_open = |node: &HeldNode| matches!(node.kind, NodeKind::Bracket(_));
         let Some(index) = self.held.iter().rposition(is_open) else {
-            return Some(self.push_plain("]", "]"));
+            return Some(self.push_text_in_place_of_source("]", "]"));
         };
         if rest == "]" && ending == Ending::MoreFollows {
             return None;
@@ -47,7 +47,7 @@ impl InlineParser {
             LinkTarget::Partial | LinkTarget::NotATarget => {
                 self.held[index].kind = NodeKind::Text;
                 self.match_closers_before_first_bracket();
-                Some(self.push_plain("]", "]"))
+                Some(self.push_text_in_place_of_source("]", "]"))
             }
         }
     }

@@ -18,7 +18,7 @@ impl InlineParser {
     pub(super) fn read_token(&mut self, rest: &str, ending: Ending) -> Option<usize> {
         match rest.chars().next()? {
             ' ' => self.read_spaces(rest, ending),
-            '\n' => Some(self.push_plain("\n", " ")),
+            '\n' => Some(self.push_text_in_place_of_source("\n", " ")),
             '\\' => self.read_escape(rest, ending),
             '`' => self.read_code_span(rest, ending),
             mark @ ('*' | '_' | '~') => self.read_delimiter_run(mark, rest, ending),
@@ -32,13 +32,13 @@ impl InlineParser {
                 let from = first.len_utf8();
                 let end = rest[from..].find(SPECIAL_CHARS).map_or(rest.len(), |at| from + at);
                 let run = rest[..end].trim_end_matches(' ');
-                Some(self.push_plain(run, run))
+                Some(self.push_text_in_place_of_source(run, run))
             }
         }
     }
 
     /// Pushes `text` in place of `source`; returns the length of `source`.
-    pub(super) fn push_plain(&mut self, source: &str, text: &str) -> usize {
+    pub(super) fn push_text_in_place_of_source(&mut self, source: &str, text: &str) -> usize {
         self.push_text(text, Style::PLAIN, None);
         source.len()
     }
@@ -51,7 +51,7 @@ impl InlineParser {
             return (ending != Ending::MoreFollows).then_some(spaces);
         }
         if !after.starts_with('\n') || spaces == self.held_bytes_max {
-            return Some(self.push_plain(&rest[..spaces], &rest[..spaces]));
+            return Some(self.push_text_in_place_of_source(&rest[..spaces], &rest[..spaces]));
         }
         if spaces >= 2 {
             self.push_line_break();
@@ -74,9 +74,9 @@ impl InlineParser {
                 Some(2)
             }
             Some(next) if next.is_ascii_punctuation() => {
-                Some(self.push_plain(&rest[..2], &rest[1..2]))
+                Some(self.push_text_in_place_of_source(&rest[..2], &rest[1..2]))
             }
-            Some(_) | None => Some(self.push_plain("\\", "\\")),
+            Some(_) | None => Some(self.push_text_in_place_of_source("\\", "\\")),
         }
     }
 
@@ -96,7 +96,7 @@ impl InlineParser {
                 Some(rest.len())
             }
             CodeSpanEnd::NotYet | CodeSpanEnd::Never => {
-                Some(self.push_plain(&rest[..ticks], &rest[..ticks]))
+                Some(self.push_text_in_place_of_source(&rest[..ticks], &rest[..ticks]))
             }
         }
     }
@@ -113,7 +113,7 @@ impl InlineParser {
         let run = &rest[..len];
         let (opens, closes) = can_open_and_close(mark, self.previous_char, after);
         if mark == '~' && len != 2 {
-            return Some(self.push_plain(run, run));
+            return Some(self.push_text_in_place_of_source(run, run));
         }
         let delimiter = DelimiterRun {
             mark,
@@ -154,7 +154,7 @@ impl InlineParser {
                 );
                 Some(end + 2)
             }
-            Some(_) | None => Some(self.push_plain("<", "<")),
+            Some(_) | None => Some(self.push_text_in_place_of_source("<", "<")),
         }
     }
 
@@ -166,8 +166,8 @@ impl InlineParser {
         }
         let named = rest[end..].starts_with(';') && end <= ENTITY_BYTES_MAX;
         match named.then(|| decode_entity(&rest[1..end])).flatten() {
-            Some(text) => Some(self.push_plain(&rest[..=end], &text)),
-            None => Some(self.push_plain("&", "&")),
+            Some(text) => Some(self.push_text_in_place_of_source(&rest[..=end], &text)),
+            None => Some(self.push_text_in_place_of_source("&", "&")),
         }
     }
 }

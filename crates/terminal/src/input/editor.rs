@@ -87,15 +87,15 @@ impl Editor {
 
     /// Replaces the text.
     pub fn set_text(&mut self, text: &str) {
-        self.push_undo(EditKind::Other);
+        self.push_undo_unless_typing_word(EditKind::Other);
         self.pastes.clear();
         self.current.text.clear();
         self.current.cursor = 0;
-        self.insert_printable(text);
+        self.insert_printable_within_limit(text);
     }
 
     /// Returns the text and clears the editor, except for the kill buffer.
-    pub fn take_text(&mut self) -> String {
+    pub fn take_text_and_reset_undo(&mut self) -> String {
         let text = self.expanded_text();
         *self = Editor { kill_buffer: std::mem::take(&mut self.kill_buffer), ..Editor::default() };
         text
@@ -104,8 +104,8 @@ impl Editor {
     /// Inserts typed text at the cursor.
     pub fn insert(&mut self, text: &str) {
         let is_word = text.chars().all(char::is_alphanumeric);
-        self.push_undo(if is_word { EditKind::Typing } else { EditKind::Other });
-        self.insert_printable(text);
+        self.push_undo_unless_typing_word(if is_word { EditKind::Typing } else { EditKind::Other });
+        self.insert_printable_within_limit(text);
     }
 
     /// Returns the paste that a placeholder stands for.
@@ -121,7 +121,7 @@ impl Editor {
         let placeholder = PASTE_PLACEHOLDERS.clone().nth(self.pastes.len());
         match placeholder.filter(|_| is_long && self.bytes_left() >= text.len()) {
             Some(placeholder) => {
-                self.push_undo(EditKind::Other);
+                self.push_undo_unless_typing_word(EditKind::Other);
                 self.pastes.push(text);
                 self.insert_at_cursor(placeholder.encode_utf8(&mut [0; 4]));
             }
@@ -150,7 +150,7 @@ impl Editor {
     pub fn delete(&mut self, motion: Motion) {
         let target = self.motion_target(motion);
         if target != self.current.cursor {
-            self.push_undo(EditKind::Other);
+            self.push_undo_unless_typing_word(EditKind::Other);
             self.remove_to(target);
         }
     }
@@ -165,7 +165,7 @@ impl Editor {
             motion => self.motion_target(motion),
         };
         if target != self.current.cursor {
-            self.push_undo(EditKind::Other);
+            self.push_undo_unless_typing_word(EditKind::Other);
             self.kill_buffer = self.remove_to(target);
         }
     }
@@ -173,7 +173,7 @@ impl Editor {
     /// Inserts the kill buffer.
     pub fn yank(&mut self) {
         let killed = self.kill_buffer.clone();
-        self.push_undo(EditKind::Other);
+        self.push_undo_unless_typing_word(EditKind::Other);
         self.insert_at_cursor(&killed);
     }
 
@@ -193,11 +193,11 @@ impl Editor {
 
     /// Replaces `bytes` before the cursor with `text`.
     pub fn replace_before_cursor(&mut self, bytes: usize, text: &str) {
-        self.push_undo(EditKind::Other);
+        self.push_undo_unless_typing_word(EditKind::Other);
         let from = self.current.text.floor_char_boundary(self.current.cursor.saturating_sub(bytes));
         self.current.text.replace_range(from..self.current.cursor, "");
         self.current.cursor = from;
-        self.insert_printable(text);
+        self.insert_printable_within_limit(text);
     }
 
     /// Returns the displayed rows, wrapped at `columns`, and the cursor's position.
@@ -254,7 +254,7 @@ impl Editor {
     }
 
     /// Inserts text without control characters, up to the length limit.
-    fn insert_printable(&mut self, text: &str) {
+    fn insert_printable_within_limit(&mut self, text: &str) {
         let room = text.floor_char_boundary(self.bytes_left());
         let kept = text[..room].chars().filter(|character| {
             let is_control = character.is_control() && !matches!(character, '\n' | '\t');
@@ -268,7 +268,7 @@ impl Editor {
         self.current.text.insert_str(self.current.cursor, text);
         // The inserted text may combine with what follows into one grapheme.
         self.current.cursor =
-            next_grapheme_boundary(&self.current.text, self.current.cursor + text.len());
+            grapheme_boundary_at_or_after(&self.current.text, self.current.cursor + text.len());
     }
 
     /// Removes and returns the text between the cursor and `target`.
@@ -276,12 +276,13 @@ impl Editor {
         let range = self.current.cursor.min(target)..self.current.cursor.max(target);
         self.current.cursor = range.start;
         let cut: String = self.current.text.drain(range).collect();
-        self.current.cursor = next_grapheme_boundary(&self.current.text, self.current.cursor);
+        self.current.cursor =
+            grapheme_boundary_at_or_after(&self.current.text, self.current.cursor);
         cut
     }
 
     /// Saves the state for undo, unless typing continues a word.
-    fn push_undo(&mut self, edit: EditKind) {
+    fn push_undo_unless_typing_word(&mut self, edit: EditKind) {
         self.goal_column = None;
         let before = std::mem::replace(&mut self.last_edit, edit);
         if (before, edit) == (EditKind::Typing, EditKind::Typing) {
@@ -327,7 +328,7 @@ fn paste_label(paste: &str) -> String {
 }
 
 /// Returns the first grapheme boundary at or after `at`.
-fn next_grapheme_boundary(text: &str, at: usize) -> usize {
+fn grapheme_boundary_at_or_after(text: &str, at: usize) -> usize {
     // No grapheme spans a line end.
     let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
     if at == line {

@@ -35,7 +35,7 @@ pub(super) struct Fence {
 
 impl LeafBlock {
     /// Opens a fenced code block and pushes the row of its opening fence.
-    pub(super) fn open_fenced_code(
+    pub(super) fn open_fenced_code_and_push_row(
         size: Size,
         lead: Row,
         fence: scanned::Fence,
@@ -110,7 +110,12 @@ impl LeafBlock {
     }
 
     /// Starts a line with its text so far; some lines end the block.
-    pub(super) fn begin_line(&mut self, start: LineRole, content: &str, out: &mut Vec<Row>) {
+    pub(super) fn begin_line_or_end_block(
+        &mut self,
+        start: LineRole,
+        content: &str,
+        out: &mut Vec<Row>,
+    ) {
         match (&mut *self, start) {
             (LeafBlock::Paragraph(paragraph), LineRole::TableHead) => {
                 paragraph.hold_table_head(content, out);
@@ -137,7 +142,7 @@ impl LeafBlock {
             }
             (LeafBlock::Heading(heading), _) => heading.push(content, out),
             (LeafBlock::Indented(code), _) => code.push(content, out),
-            (LeafBlock::Table(table), _) => table.push(content, out),
+            (LeafBlock::Table(table), _) => table.push_line(content, out),
         }
     }
 
@@ -179,12 +184,12 @@ impl LeafBlock {
         }
     }
 
-    pub(super) fn set_size(&mut self, size: Size, out: &mut Vec<Row>) {
+    pub(super) fn set_size_and_rewrap(&mut self, size: Size, out: &mut Vec<Row>) {
         match self {
-            LeafBlock::Paragraph(paragraph) => paragraph.set_size(size, out),
-            LeafBlock::Heading(heading) => heading.paragraph_mut().set_size(size, out),
-            LeafBlock::Fence(fence) => fence.code.set_size(size, out),
-            LeafBlock::Indented(code) => code.set_size(size, out),
+            LeafBlock::Paragraph(paragraph) => paragraph.set_size_and_rewrap(size, out),
+            LeafBlock::Heading(heading) => heading.paragraph_mut().set_size_and_rewrap(size, out),
+            LeafBlock::Fence(fence) => fence.code.set_size_and_rewrap(size, out),
+            LeafBlock::Indented(code) => code.set_size_and_rewrap(size, out),
             LeafBlock::Table(table) => table.set_size(size),
             LeafBlock::None => {}
         }
@@ -195,8 +200,8 @@ impl LeafBlock {
         match self {
             LeafBlock::Paragraph(paragraph) => paragraph.settle_as_shown(out),
             LeafBlock::Heading(heading) => heading.paragraph_mut().settle_as_shown(out),
-            LeafBlock::Fence(fence) => fence.code.settle_held_line(out),
-            LeafBlock::Table(table) => table.settle_and_fix_widths(out),
+            LeafBlock::Fence(fence) => fence.code.settle_held_line_unhighlighted(out),
+            LeafBlock::Table(table) => table.settle_held_and_fix_widths(out),
             LeafBlock::None | LeafBlock::Indented(_) => {}
         }
     }

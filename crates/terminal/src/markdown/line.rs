@@ -88,7 +88,7 @@ pub(super) fn decide_line(
     blocks: &BlockScanner,
     leaf: LineContext,
 ) -> Option<LineDecision> {
-    let kind = blocks.line_kind()?;
+    let kind = blocks.current_or_last_line_kind()?;
     let kept = blocks.kept_container_count();
     let containers = blocks.containers();
     let mut opened: Vec<Container> = containers[kept..].iter().map(to_shown_container).collect();

@@ -53,7 +53,7 @@ impl Paragraph {
             first.push_str(text);
         }
         self.push_inline(text, out);
-        if !self.wrap.fits_in_one_row() {
+        if !self.wrap.fits_in_one_row_so_far() {
             self.first = None;
         }
     }
@@ -80,12 +80,12 @@ impl Paragraph {
 
     /// Returns the prefixes of the first row and of the others, while no row has settled.
     pub(super) fn row_prefixes(&self) -> (Row, Row) {
-        self.wrap.prefixes()
+        self.wrap.current_and_next_row_prefixes()
     }
 
     pub(super) fn can_become_heading(&self) -> bool {
         let held = usize::from(self.head.is_some());
-        self.lines + held == 1 && self.wrap.fits_in_one_row()
+        self.lines + held == 1 && self.wrap.fits_in_one_row_so_far()
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -109,7 +109,7 @@ impl Paragraph {
         self.finish_inline(Ending::Preview, out);
     }
 
-    pub(super) fn set_size(&mut self, size: Size, out: &mut Vec<Row>) {
+    pub(super) fn set_size_and_rewrap(&mut self, size: Size, out: &mut Vec<Row>) {
         self.inline.set_size(size);
         self.wrap.resize(size.width(), out);
     }

@@ -78,7 +78,7 @@ impl Table {
         table
     }
 
-    pub(super) fn push(&mut self, line: &str, out: &mut Vec<Row>) {
+    pub(super) fn push_line(&mut self, line: &str, out: &mut Vec<Row>) {
         let row = parse_cells(line, self.aligns.len(), self.size, self.links);
         match &mut self.layout {
             Layout::Held(rows) => {
@@ -100,7 +100,7 @@ impl Table {
 
     pub(super) fn finish(&mut self, out: &mut Vec<Row>) {
         if let Layout::Held(_) = self.layout {
-            self.settle_and_fix_widths(out);
+            self.settle_held_and_fix_widths(out);
         }
         if let Layout::Records(FirstRecord::Pending) = self.layout {
             let nothing = vec![Row::default(); self.head.len()];
@@ -129,7 +129,7 @@ impl Table {
     }
 
     /// Settles the held rows and fixes the widths.
-    pub(super) fn settle_and_fix_widths(&mut self, out: &mut Vec<Row>) {
+    pub(super) fn settle_held_and_fix_widths(&mut self, out: &mut Vec<Row>) {
         let Layout::Held(rows) = &self.layout else { return };
         let widths = self.column_widths(rows);
         out.append(&mut self.render_held_rows(rows, &widths));

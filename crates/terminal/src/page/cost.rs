@@ -14,7 +14,7 @@ struct RequestCost {
 }
 
 /// Formats the cost JSON of a view. Starts with a space or colon unless empty.
-pub fn format_cost_json(json: &str) -> String {
+pub fn format_cost_suffix_from_json(json: &str) -> String {
     let spent: RequestCost = serde_json::from_str(json).unwrap_or_default();
     let mut parts = Vec::new();
     parts.extend(spent.tokens_in.map(|tokens| format!("{} in", token_count_text(tokens))));
@@ -37,8 +37,11 @@ mod tests {
     #[test]
     fn what_is_known_is_said() {
         let told = r#"{"model":"heron","tokensIn":1,"tokensOut":20,"cost":0.5}"#;
-        assert_eq!(format_cost_json(told), " to heron: 1 token in, 20 tokens out, $0.5");
-        assert_eq!(format_cost_json("{}"), "");
-        assert_eq!(format_cost_json("nonsense"), "");
+        assert_eq!(
+            format_cost_suffix_from_json(told),
+            " to heron: 1 token in, 20 tokens out, $0.5"
+        );
+        assert_eq!(format_cost_suffix_from_json("{}"), "");
+        assert_eq!(format_cost_suffix_from_json("nonsense"), "");
     }
 }

@@ -70,7 +70,7 @@ impl PageImages {
     }
 
     /// Stores a fetched image; ignored if no item waits for it.
-    pub(super) fn add_fetched(&mut self, name: &str, fetched: FetchedImage) {
+    pub(super) fn set_fetch_result_if_requested(&mut self, name: &str, fetched: FetchedImage) {
         if let Some(coming) = self.requested.get_mut(name) {
             *coming = Some(fetched);
         }
@@ -125,7 +125,7 @@ impl PageImages {
                     push_label_rows(kind, &path, Some(Hyperlink::for_file(file)), options, rows);
                     let art = art.as_ref().filter(|_| stays == RowPhase::Settled);
                     if let Some(art) = art.filter(|art| art.fits_on_screen(options.size)) {
-                        push_image_placeholder_rows(art, rows);
+                        push_image_and_blank_rows(art, rows);
                     }
                 }
             }
@@ -161,7 +161,7 @@ fn push_label_rows(
 }
 
 /// Pushes blank rows for the image; it is drawn with the first one.
-fn push_image_placeholder_rows(art: &Arc<TerminalImage>, rows: &mut Vec<Row>) {
+fn push_image_and_blank_rows(art: &Arc<TerminalImage>, rows: &mut Vec<Row>) {
     rows.push(Row::new(RowStart::NewLine).with_image(Arc::clone(art)));
     rows.extend(std::iter::repeat_with(Row::default).take(art.row_count().saturating_sub(1)));
 }

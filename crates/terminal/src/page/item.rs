@@ -2,7 +2,7 @@
 
 use millpond_engine::view::{Item, ItemKind, ItemState};
 
-use super::cost::format_cost_json;
+use super::cost::format_cost_suffix_from_json;
 use super::images::{PageImages, RowPhase};
 use crate::hyperlinks::HyperlinkMode;
 use crate::markdown::MarkdownRenderer;
@@ -73,7 +73,7 @@ pub(super) fn item_rows(
         ItemKind::Steps => push_steps_row(item, options, &mut rows),
         ItemKind::Ask => push_ask_rows(item, options, &mut rows),
         ItemKind::Request => {
-            let words = format!("request{}", format_cost_json(&item.text));
+            let words = format!("request{}", format_cost_suffix_from_json(&item.text));
             push_wrapped_text(&mut rows, options, ("· ", Style::DIM), &words, Style::DIM);
         }
         ItemKind::Checkpoint => {
@@ -208,7 +208,7 @@ fn push_notice_rows(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>
 /// Returns the text of a notice with its label.
 pub fn notice_text(item: &Item<'_>) -> String {
     match item.sort.as_deref() {
-        Some("usage") => format!("total{}", format_cost_json(&item.text)),
+        Some("usage") => format!("total{}", format_cost_suffix_from_json(&item.text)),
         Some("retry") => format!("retry: {}", item.text),
         Some("warning") => format!("warning: {}", item.text),
         Some("compaction") => format!("context compacted: {}", item.text),

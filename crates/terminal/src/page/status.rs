@@ -22,7 +22,7 @@ pub fn status_text(page: &Page) -> String {
 }
 
 /// Renders the status with the elapsed time; `None` while the reply itself is being written.
-pub(crate) fn run_status_row(
+pub(crate) fn run_status_row_unless_writing(
     page: &Page,
     elapsed: Duration,
     options: RenderOptions,

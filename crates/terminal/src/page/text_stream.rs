@@ -90,13 +90,13 @@ impl TextStream {
 
     /// Drops the preview of a rewritten text. If text that scrolled away was changed, it is printed
     /// again.
-    pub(super) fn restart_after_rewrite(&mut self, text: &str) {
+    pub(super) fn drop_preview_and_reprint_if_changed(&mut self, text: &str) {
         self.preview = None;
         if self.scrolled_away.as_ref().is_some_and(|gone| !text.starts_with(&gone.text))
             && let Some(ScrolledAway { markdown, bytes_fed: fed, .. }) = self.scrolled_away.take()
         {
             self.markdown = markdown;
-            self.markdown.set_size(self.options.size);
+            self.markdown.set_size_and_rewrap(self.options.size);
             self.has_emitted_rows = false;
             self.bytes_fed = text.floor_char_boundary(fed.min(text.len()));
         }
@@ -113,15 +113,15 @@ impl TextStream {
         self.options = options;
         if 0 < scrolled_away {
             self.has_emitted_rows = true;
-            self.skip_scrolled_away_rows(text, scrolled_away, out);
+            self.settle_shown_and_skip_rows(text, scrolled_away, out);
         }
         self.preview = None;
-        self.markdown.set_size(options.size);
+        self.markdown.set_size_and_rewrap(options.size);
         self.emit_settled_rows(out);
     }
 
     /// Settles the shown text without returning the first `rows` rows, which have scrolled away.
-    fn skip_scrolled_away_rows(&mut self, text: &str, rows: usize, out: &mut Vec<Row>) {
+    fn settle_shown_and_skip_rows(&mut self, text: &str, rows: usize, out: &mut Vec<Row>) {
         if let Some(ahead) = &self.preview {
             let before = self.scrolled_away.take().map(|gone| (gone.markdown, gone.bytes_fed));
             let (markdown, fed) = before.unwrap_or_else(|| (self.markdown.clone(), self.bytes_fed));
@@ -136,7 +136,7 @@ impl TextStream {
         let mut settled = self.markdown.take_settled();
         let gone = rows.min(settled.len());
         out.extend(settled.drain(gone..));
-        self.markdown.drop_scrolled_away_rows(rows - gone);
+        self.markdown.settle_as_shown_and_drop_rows(rows - gone);
     }
 
     /// Renders the unsettled rows, at most one screen.

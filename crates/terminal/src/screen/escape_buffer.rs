@@ -42,7 +42,7 @@ impl EscapeBuffer {
     }
 
     /// Writes the row's OSC 133 mark at the start of screen row `at`.
-    pub(super) fn write_semantic_mark(&mut self, row: &Row, at: usize) {
+    pub(super) fn write_semantic_mark_if_any(&mut self, row: &Row, at: usize) {
         let letter = match row.semantic_mark() {
             None => return,
             Some(SemanticMark::Prompt) => 'A',

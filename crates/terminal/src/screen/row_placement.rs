@@ -13,7 +13,7 @@ const SCROLL_REGION_ROWS_MIN: usize = 2;
 
 impl<W: Write> Screen<W> {
     /// Splits settled rows at the width of the screen, with the wrap point to the row above.
-    pub(super) fn split_settled_rows(&mut self, rows: &[Row]) -> Vec<ScreenRow> {
+    pub(super) fn split_settled_rows_at_width(&mut self, rows: &[Row]) -> Vec<ScreenRow> {
         let cols = self.size.width();
         let mut above = self.last_settled.take().filter(|_| self.live_top > 0);
         let mut out: Vec<ScreenRow> = Vec::with_capacity(rows.len());
@@ -40,7 +40,10 @@ impl<W: Write> Screen<W> {
 
     /// Draws rows up to the first image and the image itself, while its rows are on the screen.
     /// Returns the rows below it.
-    pub(super) fn draw_first_image(&mut self, rows: &mut Vec<ScreenRow>) -> Option<Vec<ScreenRow>> {
+    pub(super) fn draw_through_first_image_if_any(
+        &mut self,
+        rows: &mut Vec<ScreenRow>,
+    ) -> Option<Vec<ScreenRow>> {
         let (at, art) = rows.iter().enumerate().find_map(|(at, drawn)| {
             let art = drawn.row.image().filter(|art| art.fits_on_screen(self.size))?;
             Some((at, Arc::clone(art)))
@@ -63,7 +66,7 @@ impl<W: Write> Screen<W> {
         self.live_top += adopted;
         let settled_count = settled.len() - adopted;
         let wanted: Vec<ScreenRow> = settled.into_iter().skip(adopted).chain(live).collect();
-        let kept = self.count_unchanged_bottom_rows(&wanted);
+        let kept = self.count_movable_bottom_rows(&wanted);
         let free = rows.saturating_sub(self.live_top + self.drawn_rows.len());
         let opened = wanted.len().saturating_sub(self.drawn_rows.len()).min(free);
         let body_drawn = self.drawn_rows.len() - kept;
@@ -95,7 +98,7 @@ impl<W: Write> Screen<W> {
     }
 
     /// Counts the bottom rows that stay the same and only move, if the terminal can move them.
-    fn count_unchanged_bottom_rows(&self, wanted: &[ScreenRow]) -> usize {
+    fn count_movable_bottom_rows(&self, wanted: &[ScreenRow]) -> usize {
         if wanted.len() <= self.drawn_rows.len()
             || self.features.insert_method == InsertMethod::Newlines
         {
@@ -112,7 +115,7 @@ impl<W: Write> Screen<W> {
         let blank = Row::default();
         for (index, drawn) in rows.iter().enumerate() {
             let at = self.live_top + index;
-            self.writer.write_semantic_mark(&drawn.row, at);
+            self.writer.write_semantic_mark_if_any(&drawn.row, at);
             let old = self.drawn_rows.get(index).filter(|_| index < over).unwrap_or(&blank);
             let Some(seam) = &drawn.wrap_point else {
                 repaint_row(&mut self.writer, at, old, &drawn.row, cols);
@@ -143,7 +146,7 @@ impl<W: Write> Screen<W> {
                 self.writer.move_to(CursorPosition { row: bottom, col: 0 });
             }
             self.writer.write_newline(bottom);
-            self.writer.write_semantic_mark(&drawn.row, bottom);
+            self.writer.write_semantic_mark_if_any(&drawn.row, bottom);
             self.writer.write_cells(&drawn.row, drawn.row.cells());
         }
         if kept > 0 {

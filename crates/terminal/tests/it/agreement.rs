@@ -44,7 +44,7 @@ fn filter_sees_code(parts: &[&str]) -> bool {
     for part in parts {
         filter.push(part, &mut out);
     }
-    filter.end_message(&mut out);
+    filter.end_message_keeping_open_tag(&mut out);
     visible.contains(TAG)
 }
 
@@ -97,7 +97,7 @@ fn lines(text: &str) -> Vec<(LineKind, bool)> {
             scanner.push_byte(byte);
         }
         let is_item = |container: &Container| matches!(container, Container::Item { .. });
-        (scanner.line_kind().unwrap(), scanner.containers().iter().any(is_item))
+        (scanner.current_or_last_line_kind().unwrap(), scanner.containers().iter().any(is_item))
     };
     text.split('\n').map(read).collect()
 }

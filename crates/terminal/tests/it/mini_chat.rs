@@ -129,10 +129,10 @@ impl MiniChat {
         if resized.scrolled_away > 0 {
             let shown = self.markdown.live_rows();
             let gone = resized.scrolled_away.min(shown.len());
-            self.markdown.drop_scrolled_away_rows(gone);
+            self.markdown.settle_as_shown_and_drop_rows(gone);
             self.settled.extend(shown.into_iter().take(gone));
         }
-        self.markdown.set_size(message_area(size));
+        self.markdown.set_size_and_rewrap(message_area(size));
     }
 
     pub(crate) fn close(self, leave: LiveRowsOnClose) -> Emulator {

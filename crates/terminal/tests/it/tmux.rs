@@ -141,9 +141,9 @@ impl TmuxChat {
         let resized = self.screen.resize_and_locate_live_region(size, self.tmux.cursor_row());
         if resized.scrolled_away > 0 {
             let gone = resized.scrolled_away.min(self.markdown.live_rows().len());
-            self.markdown.drop_scrolled_away_rows(gone);
+            self.markdown.settle_as_shown_and_drop_rows(gone);
         }
-        self.markdown.set_size(message_area(size));
+        self.markdown.set_size_and_rewrap(message_area(size));
         self.draw_frame();
     }
 }

@@ -91,7 +91,8 @@ impl ChatHarness {
     /// Delivers one wanted image as failed; returns false if none is wanted.
     fn deliver_image(&mut self) -> bool {
         let Some(name) = self.wanted.pop() else { return false };
-        self.chat.add_image_and_settle(&name, FetchedImage::Failed("it is not here".to_owned()));
+        self.chat
+            .set_image_result_and_settle(&name, FetchedImage::Failed("it is not here".to_owned()));
         self.wanted.append(&mut self.chat.take_wanted_images());
         true
     }
@@ -262,7 +263,7 @@ fn pictures_are_drawn_where_their_rows_are() {
             assert!(sitting.chat.take_settled().is_empty(), "the first has not come");
             let file = "/p.png".into();
             let fetched = FetchedImage::Saved { file, image: Some(Arc::clone(&art)) };
-            sitting.chat.add_image_and_settle(&name, fetched);
+            sitting.chat.set_image_result_and_settle(&name, fetched);
         }
         let settled = sitting.chat.take_settled();
         let live = sitting.chat.render_live_region(sitting.now);

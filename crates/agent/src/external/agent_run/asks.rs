@@ -12,7 +12,7 @@ use super::{AgentRun, RunExit};
 
 impl AgentRun {
     /// Allows a hook request at once, or opens an ask for it.
-    pub(super) async fn handle_hook_request(
+    pub(super) async fn allow_hook_or_open_ask(
         &mut self,
         request: HookRequest,
     ) -> Result<(), RunExit> {
@@ -31,8 +31,9 @@ impl AgentRun {
             let _gone = result_sender.send(AnswerResult::NotOpen);
             return Ok(());
         }
-        let accepted =
-            self.log_and_send_decision(&ask, Decision::Answer(&answer), AnsweredBy::Person).await?;
+        let accepted = self
+            .try_log_and_send_decision(&ask, Decision::Answer(&answer), AnsweredBy::Person)
+            .await?;
         let _gone = result_sender.send(if accepted {
             AnswerResult::Accepted
         } else {
@@ -42,7 +43,7 @@ impl AgentRun {
     }
 
     /// Sends a decision to the hook or the agent and logs it. False if the ask does not accept it.
-    pub(super) async fn log_and_send_decision(
+    pub(super) async fn try_log_and_send_decision(
         &mut self,
         ask: &str,
         decision: Decision<'_>,
@@ -54,7 +55,7 @@ impl AgentRun {
             Decision::Deny => "expired",
         };
         if let Some(hooks) = self.hooks.as_mut().filter(|hooks| hooks.has_open_ask(ask)) {
-            let Some(reply) = hooks.take_reply_for(ask, decision) else { return Ok(false) };
+            let Some(reply) = hooks.try_take_reply_for(ask, decision) else { return Ok(false) };
             self.writer.write_events(|out| out.resolve_ask(ask, answer, by)).await?;
             reply.send().await;
             return Ok(true);
@@ -62,18 +63,18 @@ impl AgentRun {
         let message = self
             .protocol
             .as_mut()
-            .and_then(|protocol| protocol.build_answer_and_close_ask(ask, decision));
+            .and_then(|protocol| protocol.try_build_answer_and_close_ask(ask, decision));
         let Some(message) = message else { return Ok(false) };
         // The engine reads an answer from the lines as a person's; HTTP requests are not lines.
         if by != AnsweredBy::Person || matches!(message, OutgoingMessage::Post { .. }) {
             self.writer.write_events(|out| out.resolve_ask(ask, answer, by)).await?;
         }
-        self.log_and_send(vec![message]).await?;
+        self.log_lines_and_send_messages(vec![message]).await?;
         Ok(true)
     }
 
     /// Denies expired asks; with none open, ends an agent that is idle or out of time.
-    pub(super) async fn handle_timeout(&mut self) -> Result<(), RunExit> {
+    pub(super) async fn deny_expired_asks_or_exit(&mut self) -> Result<(), RunExit> {
         if self.writer.next_ask_expiry().is_none() {
             let work_time = self.started_at.elapsed().saturating_sub(self.human_wait_time);
             if self.config.work_time_max <= work_time {
@@ -83,7 +84,7 @@ impl AgentRun {
             return Err(RunExit::Stopped(InputEnd::Stalled));
         }
         for ask in self.writer.expired_ask_ids() {
-            self.log_and_send_decision(&ask, Decision::Deny, AnsweredBy::Policy).await?;
+            self.try_log_and_send_decision(&ask, Decision::Deny, AnsweredBy::Policy).await?;
             // Resolved even if the agent cannot be sent the denial.
             self.writer
                 .write_events(|out| out.resolve_ask(&ask, "expired", AnsweredBy::Policy))

@@ -9,7 +9,7 @@ use crate::approval::escape_invisible_chars;
 use crate::external::agent_kind::Transport;
 use crate::external::protocol::{LineOutcome, Protocol, TurnEnd};
 use crate::limits::{CANCEL_TIME_MAX, KILL_GRACE_TIME};
-use crate::process::{environment_variables, is_secret_name};
+use crate::process::{is_secret_name, utf8_environment_variables};
 use crate::run_writer::AppendFailed;
 
 use super::AgentRun;
@@ -37,21 +37,21 @@ impl AgentRun {
     }
 
     /// Sends the interrupt, logs the lines that follow, and terminates the agent.
-    pub(super) async fn interrupt_and_terminate(&mut self) {
+    pub(super) async fn interrupt_log_rest_and_terminate(&mut self) {
         let deadline = Instant::now() + INTERRUPT_GRACE_TIME;
         let interrupt = self.protocol.as_mut().and_then(Protocol::interrupt_message);
         if let Some(message) = interrupt {
             let sent =
                 tokio::time::timeout(INTERRUPT_GRACE_TIME, self.connection.send(&message)).await;
             if let Ok(Ok(())) = sent {
-                self.log_lines_until(deadline).await;
+                self.log_lines_until_turn_end(deadline).await;
             }
         }
         self.connection.process_group.terminate().await;
     }
 
     /// Logs the agent's lines until its turn ends or the time is up.
-    async fn log_lines_until(&mut self, deadline: Instant) {
+    async fn log_lines_until_turn_end(&mut self, deadline: Instant) {
         loop {
             let remaining = deadline.saturating_duration_since(Instant::now());
             let line_result =
@@ -95,7 +95,7 @@ impl AgentRun {
                 self.finish_as_failed(detail.trim_end()).await;
             }
             (ReportedEnd::Completed(_), _) => {
-                if self.log_agent_session().await.is_ok() {
+                if self.log_agent_session_if_changed().await.is_ok() {
                     self.writer.finish_run(InputEnd::EndOfInput).await;
                 }
             }
@@ -119,7 +119,7 @@ impl AgentRun {
     /// characters.
     fn redact_secrets_and_escape(&self, text: &str) -> String {
         let configured = self.config.environment.clone();
-        let secrets = environment_variables().chain(configured).filter(|(name, value)| {
+        let secrets = utf8_environment_variables().chain(configured).filter(|(name, value)| {
             // Shorter values occur in any text.
             6 <= value.len() && is_secret_name(name)
         });

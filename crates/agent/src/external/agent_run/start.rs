@@ -12,7 +12,7 @@ use millpond_log::digest::Digest;
 
 use crate::conversation::Conversation;
 use crate::external::ExternalAgentConfig;
-use crate::external::agent_kind::{Transport, is_safe_argument};
+use crate::external::agent_kind::{Transport, is_safe_session_id};
 use crate::external::connection::Connection;
 use crate::external::hook::HookServer;
 use crate::external::protocol::TurnInput;
@@ -32,7 +32,7 @@ pub(in crate::external) async fn run_external_agent(config: Arc<ExternalAgentCon
     let Some(control) = job.control_receiver() else { return };
     let Some((log, session, _)) = job.log_and_ids() else { return };
     let agent_session = match load_agent_session_id(&log, session, config.kind.log_name()).await {
-        Ok(id) => id.filter(|id| is_safe_argument(id)),
+        Ok(id) => id.filter(|id| is_safe_session_id(id)),
         Err(error) => {
             tracing::error!(%error, "cannot read the conversation");
             return;
@@ -61,7 +61,7 @@ pub(in crate::external) async fn run_external_agent(config: Arc<ExternalAgentCon
     }
     let Ok(answers) = writer.open_answer_channel() else { return };
     let mut stop_signal = StopSignal::new(control);
-    let started = stop_signal.run_unless_stopped(start_agent_process(&config, &turn)).await;
+    let started = stop_signal.run_or_drop_on_stop(start_agent_process(&config, &turn)).await;
     let (connection, hooks) = match started {
         Ok(Ok(started)) => started,
         Ok(Err(message)) => return fail_run(writer, &message).await,
@@ -110,7 +110,7 @@ pub(super) async fn start_agent_process(
     turn: &TurnInput,
 ) -> Result<(Connection, Option<HookServer>), String> {
     let mut command = config.build_command(turn);
-    let hooks = config.install_hooks_and_bind_socket(&mut command).map_err(|error| {
+    let hooks = config.install_gemini_hooks_if_own_home(&mut command).map_err(|error| {
         format!("cannot install the approval hook of `{}`: {error}", config.program_display_name())
     })?;
     let connection = match config.kind.transport() {

@@ -163,7 +163,9 @@ impl Acp {
             "agent_message_chunk" | "agent_thought_chunk" | "agent_message" | "agent_thought" => {
                 self.apply_agent_content(kind, update, raw, out);
             }
-            "user_message_chunk" | "user_message" => self.buffer_prompt(kind, update, out),
+            "user_message_chunk" | "user_message" => {
+                self.flush_other_prompt_and_buffer(kind, update, out);
+            }
             "tool_call" | "tool_call_update" => self.tools.apply_update(kind, raw, out),
             "tool_call_content_chunk" => ToolCalls::write_content_chunk(raw, out),
             "plan" | "plan_update" if let Some(entries) = update.entries => {
@@ -181,7 +183,7 @@ impl Acp {
             "notice" => write_notice(update, out),
             "compaction_summary_chunk" => {
                 let text = update.content.map(content::block_text).unwrap_or_default();
-                buffer_or_write_unrecognised(&mut self.compaction_summary, &text, out);
+                buffer_text_or_report_too_long(&mut self.compaction_summary, &text, out);
             }
             "compaction_update" => self.apply_compaction_status(update.status.as_deref(), out),
             "state_update" => {
@@ -225,16 +227,16 @@ impl Acp {
             }
             return;
         }
-        let shown_before = kind == "agent_message" && self.messages.has_written_message(id);
+        let shown_before = kind == "agent_message" && self.messages.has_text_of_message(id);
         match kind {
             // An update without content changes other fields.
             "agent_message" if update.content.is_none() && !content::is_content_null(raw) => {}
-            "agent_message" => self.messages.apply_whole_message(id, &text, out),
+            "agent_message" => self.messages.write_or_replace_whole_message(id, &text, out),
             "agent_thought" => self.thoughts.push_whole_thought(id, &text, out),
             "agent_thought_chunk" if id.is_empty() => {
                 out.append_reasoning(&text, ReasoningOrigin::Native);
             }
-            "agent_thought_chunk" => self.thoughts.push_thought_delta(id, &text, out),
+            "agent_thought_chunk" => self.thoughts.record_and_write_thought_delta(id, &text, out),
             _ => self.messages.append_chunk(id, &text, out),
         }
         if !shown_before {
@@ -242,8 +244,8 @@ impl Acp {
                 self.tools.last_output = LastModelOutput::Text;
             }
             for image in images {
-                out.append_image(image);
-                self.messages.mark_has_images();
+                out.append_message_image(image);
+                self.messages.disable_restating_for_images();
             }
         }
         if let Some(usage) = meta.usage {
@@ -252,7 +254,12 @@ impl Acp {
     }
 
     /// Buffers a user message until something else arrives.
-    fn buffer_prompt(&mut self, kind: &str, update: &SessionUpdate<'_>, out: &mut Writer<'_>) {
+    fn flush_other_prompt_and_buffer(
+        &mut self,
+        kind: &str,
+        update: &SessionUpdate<'_>,
+        out: &mut Writer<'_>,
+    ) {
         let id = update.message.as_deref().unwrap_or("");
         let text = update.content.map(content::block_text).unwrap_or_default();
         if self.pending_prompt.as_ref().is_some_and(|prompt| prompt.id != id) {
@@ -263,7 +270,7 @@ impl Acp {
         if kind == "user_message" {
             prompt.text.clear();
         }
-        buffer_or_write_unrecognised(&mut prompt.text, &text, out);
+        buffer_text_or_report_too_long(&mut prompt.text, &text, out);
     }
 
     /// Writes the buffered user message, unless it is an echo or a repeat.
@@ -282,7 +289,7 @@ impl Acp {
     /// Ends the round, writes a prompt and starts the next round.
     fn write_prompt_between_rounds(&mut self, text: &str, out: &mut Writer<'_>) {
         out.end_round(None);
-        out.append_prompt(text);
+        out.append_prompt_or_end_run(text);
         out.ensure_round_for_new_output();
         self.tools.last_output = LastModelOutput::Text;
     }
@@ -302,7 +309,7 @@ impl Acp {
 }
 
 /// Appends a piece to a buffer; writes it as unrecognised past the limit.
-fn buffer_or_write_unrecognised(held: &mut String, piece: &str, out: &mut Writer<'_>) {
+fn buffer_text_or_report_too_long(held: &mut String, piece: &str, out: &mut Writer<'_>) {
     if held.len() + piece.len() <= ASSEMBLED_TEXT_BYTES_MAX {
         held.push_str(piece);
     } else {

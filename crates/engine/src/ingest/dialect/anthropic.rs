@@ -125,7 +125,7 @@ impl Dialect for Anthropic {
             "content_block_stop" => self.stop_block(line.index.unwrap_or_default(), out),
             "message_start" => {
                 if let Some(message) = line.message {
-                    self.start_message(message, out)?;
+                    self.start_message_unless_repeated(message, out)?;
                 }
             }
             "message_delta" => {
@@ -138,7 +138,7 @@ impl Dialect for Anthropic {
                     apply_stop_reason(&reason, delta.stop_details, out);
                 }
             }
-            "message_stop" => self.stop_message(out),
+            "message_stop" => self.clear_blocks_and_ensure_reported_end(out),
             "message" => self.apply_whole_message(&line, out),
             "error" => {
                 let words = line.error.or(line.message).map(parse_error_message);
@@ -161,7 +161,11 @@ impl Anthropic {
     }
 
     /// Starts a round for a message, unless its `message_start` is repeated.
-    fn start_message(&mut self, raw: &RawValue, out: &mut Writer<'_>) -> Result<(), Unreadable> {
+    fn start_message_unless_repeated(
+        &mut self,
+        raw: &RawValue,
+        out: &mut Writer<'_>,
+    ) -> Result<(), Unreadable> {
         let mut message = FramePayload::default();
         message.read(raw.get())?;
         let id = message.id.as_deref().unwrap_or("");
@@ -185,10 +189,10 @@ impl Anthropic {
     }
 
     /// Clears the open blocks and completes the reply if no `stop_reason` has done so.
-    fn stop_message(&mut self, out: &mut Writer<'_>) {
+    fn clear_blocks_and_ensure_reported_end(&mut self, out: &mut Writer<'_>) {
         self.open_blocks.clear();
         if out.has_open_round() && !out.has_reported_end() {
-            out.report_completed(StopReason::End);
+            out.report_completed_unless_failed(StopReason::End);
         }
     }
 
@@ -203,7 +207,7 @@ impl Anthropic {
         }
         match &line.stop_reason {
             Some(reason) => apply_stop_reason(reason, line.stop_details, out),
-            None => out.report_completed(StopReason::Other),
+            None => out.report_completed_unless_failed(StopReason::Other),
         }
     }
 
@@ -233,7 +237,9 @@ impl Anthropic {
             }
             "signature_delta" => {
                 let signature = delta.signature.as_deref().unwrap_or("");
-                out.append_reasoning_seal(|| json_object_of_strings(&[("signature", signature)]));
+                out.append_reasoning_seal_if_kept(|| {
+                    json_object_of_strings(&[("signature", signature)])
+                });
             }
             _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }
@@ -243,7 +249,7 @@ impl Anthropic {
 /// Ends the reply with what its `stop_reason` means.
 pub(super) fn apply_stop_reason(reason: &str, details: Option<&RawValue>, out: &mut Writer<'_>) {
     match parse_stop_reason(reason) {
-        Some(stop) => out.report_completed(stop),
+        Some(stop) => out.report_completed_unless_failed(stop),
         None => fail_refused(details, out),
     }
 }

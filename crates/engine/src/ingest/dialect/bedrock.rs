@@ -130,7 +130,7 @@ impl Dialect for Bedrock {
         } else if let Some(metadata) = line.metadata {
             out.update_or_emit_round_usage(parse_metadata_usage(metadata));
         } else if let Some(output) = line.output {
-            self.apply_whole_reply(output, line.usage, out)?;
+            self.write_whole_reply_except_stop_reason(output, line.usage, out)?;
             apply_stop_reason(line.stop_reason.as_deref().unwrap_or(""), out);
         } else if let Some(words) = line.message {
             out.report_failed_and_end_text(FailureReason::Error, &words);
@@ -172,7 +172,7 @@ impl Bedrock {
     }
 
     /// Writes a reply that arrives as one object; the caller applies its stop reason.
-    fn apply_whole_reply(
+    fn write_whole_reply_except_stop_reason(
         &mut self,
         output: &RawValue,
         usage: Option<&RawValue>,
@@ -240,7 +240,7 @@ impl Bedrock {
             self.apply_tool_use(index, tool_use, out)?;
         }
         if let Some(result) = tool_result {
-            self.apply_tool_result(index, result, out);
+            self.start_or_append_tool_result(index, result, out);
         }
         if let Some(citation) = citation {
             write_citation(citation, out);
@@ -250,7 +250,7 @@ impl Bedrock {
         }
         if let Some(image) = image {
             match parse_image(image) {
-                Some(image) => out.append_image(image),
+                Some(image) => out.append_message_image(image),
                 None => out.append_unrecognised(UnrecognisedReason::Frame, image.get()),
             }
         }
@@ -316,7 +316,7 @@ impl Bedrock {
     }
 
     /// Starts a tool result, or appends an array of pieces to it.
-    fn apply_tool_result(&mut self, index: u64, raw: &RawValue, out: &mut Writer<'_>) {
+    fn start_or_append_tool_result(&mut self, index: u64, raw: &RawValue, out: &mut Writer<'_>) {
         object! { ResultFields { id = "toolUseId", status, content; skip "type" } }
         object! { Piece { text, json; skip _ } }
         let mut pieces = Vec::new();
@@ -347,7 +347,7 @@ impl Bedrock {
 
     /// Closes the block at `index` and ends its tool call or result.
     fn stop_block(&mut self, index: u64, out: &mut Writer<'_>) {
-        out.end_reasoning();
+        out.close_reasoning_and_defer_end();
         let Some(block) = self.open_blocks.remove(index) else { return };
         match block {
             BlockKind::Call { step } => out.emit_tool_ready_once(step),

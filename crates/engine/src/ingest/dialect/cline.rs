@@ -205,14 +205,14 @@ impl Cline {
                 if std::mem::take(&mut self.text_streamed) == Streamed::No {
                     out.append_text(event.text.as_deref().unwrap_or(""));
                 }
-                out.end_message();
+                out.close_message_and_defer_end();
             }
             ("content_end", "reasoning") => {
                 if std::mem::take(&mut self.reasoning_streamed) == Streamed::No {
                     let text = event.reasoning.as_deref().unwrap_or("");
                     out.append_reasoning(text, ReasoningOrigin::Native);
                 }
-                out.end_reasoning();
+                out.close_reasoning_and_defer_end();
             }
             _ => {}
         }
@@ -228,7 +228,7 @@ impl Cline {
             out.declare_or_append_final_text(text.strip_prefix(RECORDED).unwrap_or(text));
         }
         match reason {
-            "completed" => out.report_completed(StopReason::End),
+            "completed" => out.report_completed_unless_failed(StopReason::End),
             "aborted" | "cancelled" => out.report_cancelled_and_end_text(text),
             "max_iterations" => {
                 out.report_failed_and_end_text(FailureReason::Limit, "too many turns");
@@ -237,7 +237,7 @@ impl Cline {
                 out.report_failed_and_end_text(FailureReason::Limit, "too many mistakes");
             }
             "error" | "failed" => out.report_failed_and_end_text(FailureReason::Error, text),
-            _ => out.report_completed(StopReason::Other),
+            _ => out.report_completed_unless_failed(StopReason::Other),
         }
     }
 

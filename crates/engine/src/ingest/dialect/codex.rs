@@ -17,7 +17,7 @@ use crate::run::{Fingerprint, RoundBoundaries, ToolStart, Writer};
 
 use super::openai_chat::parse_error_message;
 use super::shared::calls_without_id::CallMatcher;
-use super::shared::cli_agent::{LastModelOutput, PendingError, build_client_tool_start};
+use super::shared::cli_agent::{LastModelOutput, PendingError, build_tool_start_without_call_id};
 use super::shared::codex_results::{
     RetryNotice, end_command_step, tool_outcome, write_mcp_result_and_end, write_sub_agent_messages,
 };
@@ -112,7 +112,7 @@ impl Dialect for Codex {
         out.append_unknown_fields(&line.unknown);
         let item = line.item.unwrap_or_default();
         if !matches!(line.kind.as_deref(), Some("error" | "turn.failed")) {
-            self.pending_error.write_held_error_notice(out);
+            self.pending_error.write_held_error_or_forget_reported(out);
         }
         match line.kind.as_deref().unwrap_or("") {
             "thread.started" => {}
@@ -127,13 +127,13 @@ impl Dialect for Codex {
                 if let Some(usage) = line.usage {
                     out.emit_run_usage(USAGE.parse_usage_by_names(usage));
                 }
-                self.drafts.merge_all_pieces(out);
-                self.last_output.ensure_last_round_and_complete(StopReason::End, out);
+                self.drafts.merge_pieces_and_drop_paused(out);
+                self.last_output.ensure_round_after_tool_and_complete(StopReason::End, out);
             }
             "turn.failed" => {
                 let words = line.error.map(parse_error_message);
                 let words = words.as_deref().unwrap_or("the turn failed");
-                self.pending_error.write_held_error_unless_repeated(words, out);
+                self.pending_error.take_error_and_write_unless_repeated(words, out);
                 out.report_failed_and_end_text(FailureReason::Error, words);
             }
             "error" => self.write_retry_or_hold_error(
@@ -146,8 +146,8 @@ impl Dialect for Codex {
     }
 
     fn finish(&mut self, out: &mut Writer<'_>) {
-        self.drafts.merge_all_pieces(out);
-        self.pending_error.fail_run_unless_ended(out);
+        self.drafts.merge_pieces_and_drop_paused(out);
+        self.pending_error.fail_run_or_write_held_error(out);
     }
 }
 
@@ -175,7 +175,7 @@ impl Codex {
             "mcp_tool_call" => self.apply_mcp_call(stage, item, out),
             "collab_tool_call" => self.apply_collab_call(stage, item, out),
             "web_search" => self.apply_web_search(stage, item, out),
-            "todo_list" => self.write_todo_list_as_call(stage, item, out),
+            "todo_list" => self.write_changed_todo_list_as_call(stage, item, out),
             "error" => {
                 out.append_notice(NoticeLevel::Warning, item.message.as_deref().unwrap_or(""));
             }
@@ -198,7 +198,7 @@ impl Codex {
         }
         if stage == ItemStage::Completed {
             self.drafts.finish_and_merge_message(key, out);
-            self.texts.finish_item(key);
+            self.texts.mark_finished_or_remove_if_blank(key);
         }
     }
 
@@ -232,17 +232,17 @@ impl Codex {
             ShownDiff::New | ShownDiff::Changed => (text, false),
         };
         if !goes_on {
-            out.end_reasoning();
+            out.close_reasoning_and_defer_end();
             self.open_reasoning = Some(key);
         }
         out.append_reasoning(fresh, ReasoningOrigin::Summary);
         self.thoughts.record_whole_text(key, text);
         if stage == ItemStage::Completed {
             if self.open_reasoning == Some(key) {
-                out.end_reasoning();
+                out.close_reasoning_and_defer_end();
                 self.open_reasoning = None;
             }
-            self.thoughts.finish_item(key);
+            self.thoughts.mark_finished_or_remove_if_blank(key);
         }
     }
 
@@ -266,7 +266,7 @@ impl Codex {
             self.open_reasoning = None;
             self.last_output = LastModelOutput::ToolCall;
             let step = out.start_tool(tool);
-            self.calls.record_call_without_id(tool, arguments, step);
+            self.calls.record_call_if_without_id(tool, arguments, step);
             step
         });
         out.replace_arguments_if_changed(step, arguments);
@@ -275,13 +275,13 @@ impl Codex {
 
     /// Applies a command item.
     fn apply_command(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
-        let tool = build_client_tool_start("command_execution", ToolKind::Command);
+        let tool = build_tool_start_without_call_id("command_execution", ToolKind::Command);
         let arguments = json_object_of_members(&[("command", item.command)]);
         let step = self.find_or_start_step_with_arguments(stage, item, tool, &arguments, out);
         out.emit_tool_ready_once(step);
         let output = item.aggregated_output.as_deref().unwrap_or("");
         if stage == ItemStage::Completed {
-            out.append_final_output(step, output);
+            out.append_rest_or_whole_output(step, output);
             end_command_step(step, item.status.as_deref(), item.exit_code, out);
         } else {
             out.append_cumulative_output_if_continued(step, output);
@@ -290,7 +290,7 @@ impl Codex {
 
     /// Applies a file change item.
     fn apply_file_change(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
-        let tool = build_client_tool_start("file_change", ToolKind::Edit);
+        let tool = build_tool_start_without_call_id("file_change", ToolKind::Edit);
         let arguments = json_object_of_members(&[("changes", item.changes)]);
         let step = self.find_or_start_step_with_arguments(stage, item, tool, &arguments, out);
         out.emit_tool_ready_once(step);
@@ -304,7 +304,7 @@ impl Codex {
         let name = item.tool.as_deref().unwrap_or("");
         let tool = ToolStart {
             server: item.server.as_deref(),
-            ..build_client_tool_start(name, ToolKind::Mcp)
+            ..build_tool_start_without_call_id(name, ToolKind::Mcp)
         };
         let arguments = item.arguments.map_or("", RawValue::get);
         let step = self.find_or_start_step_with_arguments(stage, item, tool, arguments, out);
@@ -321,7 +321,7 @@ impl Codex {
         let step = self.find_or_start_step_with_arguments(
             stage,
             item,
-            build_client_tool_start(name, ToolKind::Agent),
+            build_tool_start_without_call_id(name, ToolKind::Agent),
             &arguments,
             out,
         );
@@ -345,7 +345,12 @@ impl Codex {
     }
 
     /// Writes each new version of the to-do list as one finished call.
-    fn write_todo_list_as_call(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
+    fn write_changed_todo_list_as_call(
+        &mut self,
+        stage: ItemStage,
+        item: &Item<'_>,
+        out: &mut Writer<'_>,
+    ) {
         let items = json_object_of_members(&[("items", item.items)]);
         let is_repeat = stage == ItemStage::Completed && !self.last_todo_list.is_empty();
         if is_repeat || items == self.last_todo_list {
@@ -353,7 +358,7 @@ impl Codex {
         }
         // A list has no result for the model to answer, so the last output stays.
         let voice = self.last_output;
-        let tool = build_client_tool_start("todo_list", ToolKind::Builtin);
+        let tool = build_tool_start_without_call_id("todo_list", ToolKind::Builtin);
         let step = self.find_or_start_step_with_arguments(stage, item, tool, &items, out);
         self.last_output = voice;
         out.end_tool(step, ToolOutcome::Succeeded, None);

@@ -149,7 +149,7 @@ impl Dialect for CodexAppServer {
         out.set_round_boundaries(RoundBoundaries::AfterToolResults);
         out.append_unknown_fields(&message.unknown);
         let Some(method) = &message.method else {
-            self.apply_response(&message, frame, out);
+            self.apply_answer_or_hold_error(&message, frame, out);
             return Ok(());
         };
         let params = message.params.unwrap_or_default();
@@ -161,7 +161,7 @@ impl Dialect for CodexAppServer {
             return Ok(());
         }
         if method.starts_with("item/") {
-            self.pending_error.write_held_error_notice(out);
+            self.pending_error.write_held_error_or_forget_reported(out);
         }
         match message.id {
             Some(id) if let Some(at) = params.started_at => {
@@ -177,16 +177,21 @@ impl Dialect for CodexAppServer {
 
     fn finish(&mut self, out: &mut Writer<'_>) {
         self.thread_texts.finish_messages(out);
-        self.pending_error.fail_run_unless_ended(out);
+        self.pending_error.fail_run_or_write_held_error(out);
     }
 }
 
 impl CodexAppServer {
     /// Applies a response: the user's to an ask, or an error of the server.
-    fn apply_response(&mut self, message: &RpcMessage<'_>, frame: Frame<'_>, out: &mut Writer<'_>) {
+    fn apply_answer_or_hold_error(
+        &mut self,
+        message: &RpcMessage<'_>,
+        frame: Frame<'_>,
+        out: &mut Writer<'_>,
+    ) {
         let id = message.id.map(string_or_json).unwrap_or_default();
         match (message.result, message.error) {
-            (Some(result), _) => self.apply_answer(&id, result, frame.origin, out),
+            (Some(result), _) => self.try_resolve_answered_ask(&id, result, frame.origin, out),
             (None, Some(error)) if frame.origin == FrameOrigin::Agent => {
                 self.pending_error.hold_error_and_write_previous(&parse_error_message(error), out);
             }
@@ -212,15 +217,25 @@ impl CodexAppServer {
                 self.apply_text_delta(params, delta, raw, out);
             }
             "item/reasoning/summaryTextDelta" => {
-                self.apply_reasoning_delta(params, delta, ReasoningOrigin::Summary, out);
+                self.apply_main_thread_reasoning_delta(
+                    params,
+                    delta,
+                    ReasoningOrigin::Summary,
+                    out,
+                );
             }
             "item/reasoning/textDelta" => {
-                self.apply_reasoning_delta(params, delta, ReasoningOrigin::Native, out);
+                self.apply_main_thread_reasoning_delta(params, delta, ReasoningOrigin::Native, out);
             }
             "item/reasoning/summaryPartAdded" => {
                 // The first part needs no gap before it.
                 if params.summary_index.is_some_and(|index| 0 < index) {
-                    self.apply_reasoning_delta(params, "\n\n", ReasoningOrigin::Summary, out);
+                    self.apply_main_thread_reasoning_delta(
+                        params,
+                        "\n\n",
+                        ReasoningOrigin::Summary,
+                        out,
+                    );
                 }
             }
             "item/commandExecution/outputDelta"
@@ -247,10 +262,10 @@ impl CodexAppServer {
                 let model = thread.and_then(|thread| thread.model).and_then(as_string);
                 self.model = model.map(std::borrow::Cow::into_owned).or(self.model.take());
             }
-            "turn/started" => self.apply_turn_started(params, out),
-            "turn/completed" => self.apply_turn_completed(params, out),
-            "turn/plan/updated" => self.write_plan_as_call(params, out),
-            "thread/tokenUsage/updated" => self.apply_token_usage(params, out),
+            "turn/started" => self.start_turn_if_main_thread(params, out),
+            "turn/completed" => self.report_turn_end_if_main_thread(params, out),
+            "turn/plan/updated" => self.write_changed_plan_as_call(params, out),
+            "thread/tokenUsage/updated" => self.write_last_usage_and_hold_total(params, out),
             "thread/compacted" => {
                 if self.compaction_source == CompactionSource::Notification {
                     out.append_stateless_event(Event::HistoryCompacted { summary: None });
@@ -258,7 +273,7 @@ impl CodexAppServer {
             }
             "error" => self.withdraw_for_retry_or_hold_error(params, out),
             "warning" | "configWarning" | "guardianWarning" | "deprecationNotice" => {
-                out.append_notice(NoticeLevel::Warning, &message_text(params));
+                out.append_notice(NoticeLevel::Warning, &message_or_summary_text(params));
             }
             "model/rerouted" => {
                 let name = |raw: Option<&RawValue>| {
@@ -273,7 +288,7 @@ impl CodexAppServer {
     }
 
     /// True if the message is about the main thread, or names no thread.
-    fn is_about_main_thread(&self, params: &Params<'_>) -> bool {
+    fn is_about_main_or_unnamed_thread(&self, params: &Params<'_>) -> bool {
         let thread = params.thread_id.as_deref().unwrap_or("");
         thread.is_empty() || self.main_thread.is_empty() || thread == self.main_thread
     }
@@ -299,13 +314,15 @@ fn write_tool_update(method: &str, params: &Params<'_>, raw: &str, out: &mut Wri
                 &json_object_of_members(&[("changes", params.changes)]),
             );
         }
-        "item/mcpToolCall/progress" => out.append_tool_progress(step, &message_text(params)),
+        "item/mcpToolCall/progress" => {
+            out.append_tool_progress(step, &message_or_summary_text(params));
+        }
         _ => out.append_output(step, params.delta.as_deref().unwrap_or("")),
     }
 }
 
 /// Message or summary text of a notification.
-fn message_text<'a>(params: &Params<'a>) -> std::borrow::Cow<'a, str> {
+fn message_or_summary_text<'a>(params: &Params<'a>) -> std::borrow::Cow<'a, str> {
     params.message.or(params.summary).map(string_or_json).unwrap_or_default()
 }
 

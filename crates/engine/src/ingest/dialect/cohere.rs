@@ -103,7 +103,7 @@ impl Dialect for Cohere {
         }
         match kind {
             "content-delta" | "content-start" => write_content(message.content, out)?,
-            "content-end" => out.end_reasoning(),
+            "content-end" => out.close_reasoning_and_defer_end(),
             "tool-plan-delta" => {
                 out.append_reasoning(
                     message.tool_plan.as_deref().unwrap_or(""),
@@ -136,7 +136,7 @@ impl Dialect for Cohere {
             }
             "" if let Some(message) = line.message => {
                 let reason = line.finish_reason.as_deref();
-                write_whole_reply(message, line.id.as_deref(), reason, line.usage, out)?;
+                write_whole_reply_or_failure(message, line.id.as_deref(), reason, line.usage, out)?;
             }
             _ => {
                 out.append_unrecognised(UnrecognisedReason::Frame, frame.data);
@@ -158,7 +158,7 @@ impl Cohere {
         call: Option<&RawValue>,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
-        let step = start_call_with_arguments(call.ok_or(Unreadable)?, out)?;
+        let step = start_call_with_first_arguments(call.ok_or(Unreadable)?, out)?;
         self.open_calls.insert(index, step);
         Ok(())
     }
@@ -186,7 +186,7 @@ fn parse_json<'a, T: serde::Deserialize<'a>>(raw: &'a RawValue) -> Result<T, Unr
 }
 
 /// Writes a reply that arrives as one object, or fails with its error message.
-fn write_whole_reply(
+fn write_whole_reply_or_failure(
     message: &RawValue,
     id: Option<&str>,
     reason: Option<&str>,
@@ -212,7 +212,7 @@ fn write_whole_reply(
     }
     write_citations(message.citations, out);
     for call in message.tool_calls.map(array_elements).unwrap_or_default() {
-        let step = start_call_with_arguments(call, out)?;
+        let step = start_call_with_first_arguments(call, out)?;
         out.emit_tool_ready_once(step);
     }
     if let Some(usage) = usage {
@@ -237,7 +237,10 @@ fn write_content(raw: Option<&RawValue>, out: &mut Writer<'_>) -> Result<(), Unr
 }
 
 /// Starts a tool step with the arguments that the call has so far.
-fn start_call_with_arguments(raw: &RawValue, out: &mut Writer<'_>) -> Result<StepId, Unreadable> {
+fn start_call_with_first_arguments(
+    raw: &RawValue,
+    out: &mut Writer<'_>,
+) -> Result<StepId, Unreadable> {
     let call: ToolCall<'_> = parse_json(raw)?;
     out.append_unknown_fields(&call.unknown);
     let function = call.function.unwrap_or_default();
@@ -267,7 +270,7 @@ fn write_citations(raw: Option<&RawValue>, out: &mut Writer<'_>) {
             let [url, title, snippet, text] =
                 [url, title, snippet, text].map(|member| member.and_then(as_string));
             let title = title.or_else(|| id.and_then(as_string));
-            out.append_citation(Citation { url, title, quote: snippet.or(text) });
+            out.append_or_hold_citation(Citation { url, title, quote: snippet.or(text) });
         }
     }
 }
@@ -275,9 +278,9 @@ fn write_citations(raw: Option<&RawValue>, out: &mut Writer<'_>) {
 /// Completes or fails the reply according to its `finish_reason`.
 fn apply_finish_reason(reason: &str, error: Option<&RawValue>, out: &mut Writer<'_>) {
     match reason {
-        "COMPLETE" | "STOP_SEQUENCE" => out.report_completed(StopReason::End),
-        "MAX_TOKENS" | "ERROR_LIMIT" => out.report_completed(StopReason::Length),
-        "TOOL_CALL" => out.report_completed(StopReason::Tools),
+        "COMPLETE" | "STOP_SEQUENCE" => out.report_completed_unless_failed(StopReason::End),
+        "MAX_TOKENS" | "ERROR_LIMIT" => out.report_completed_unless_failed(StopReason::Length),
+        "TOOL_CALL" => out.report_completed_unless_failed(StopReason::Tools),
         "ERROR_TOXIC" => {
             out.report_failed_and_end_text(FailureReason::Refused, "reply blocked (ERROR_TOXIC)");
         }
@@ -289,7 +292,7 @@ fn apply_finish_reason(reason: &str, error: Option<&RawValue>, out: &mut Writer<
                 words.as_deref().unwrap_or(reason),
             );
         }
-        _ => out.report_completed(StopReason::Other),
+        _ => out.report_completed_unless_failed(StopReason::Other),
     }
 }
 

@@ -147,14 +147,14 @@ impl Dialect for Copilot {
             return Ok(());
         }
         if !matches!(kind, "result" | "session.error" | "session.shutdown" | "assistant.usage") {
-            self.pending_error.write_held_error_notice(out);
+            self.pending_error.write_held_error_or_forget_reported(out);
         }
         if kind == "result" {
             self.report_end_by_exit_code(envelope.exit_code.unwrap_or(0), out);
             return Ok(());
         }
         if kind == "assistant.usage" {
-            self.apply_usage(envelope.data, envelope.agent.as_deref(), out);
+            self.apply_main_agent_usage(envelope.data, envelope.agent.as_deref(), out);
             return Ok(());
         }
         let data: EventBody<'_> = match envelope.data {
@@ -169,7 +169,7 @@ impl Dialect for Copilot {
     }
 
     fn finish(&mut self, out: &mut Writer<'_>) {
-        self.pending_error.fail_run_unless_ended(out);
+        self.pending_error.fail_run_or_write_held_error(out);
     }
 }
 
@@ -198,7 +198,7 @@ impl Copilot {
         out: &mut Writer<'_>,
     ) {
         match kind {
-            "user.message" => out.append_prompt(data.content.as_deref().unwrap_or("")),
+            "user.message" => out.append_prompt_or_end_run(data.content.as_deref().unwrap_or("")),
             "assistant.turn_start" => {
                 out.end_round(None);
                 self.turn = TurnState::default();
@@ -208,12 +208,12 @@ impl Copilot {
                 out.start_round_or_end_run(data.model.as_deref(), None);
             }
             "assistant.turn_end" => {
-                self.turn.drafts.merge_all_pieces(out);
+                self.turn.drafts.merge_pieces_and_drop_paused(out);
                 out.end_round(self.turn.stop);
             }
             "assistant.message_start" => {
                 self.ensure_round(out);
-                out.end_message_and_set_phase(None);
+                out.close_message_and_set_next_phase(None);
             }
             "assistant.message_delta" => {
                 self.ensure_round(out);
@@ -228,7 +228,7 @@ impl Copilot {
                 out.append_reasoning(text, ReasoningOrigin::Native);
             }
             "assistant.reasoning" => {
-                self.write_reasoning_unless_known(data.content.as_deref(), out);
+                self.write_reasoning_if_turn_has_none(data.content.as_deref(), out);
             }
             "assistant.message" => self.apply_whole_message(data, out),
             _ if kind.starts_with("tool.") || kind == "assistant.tool_call_delta" => {
@@ -264,11 +264,11 @@ impl Copilot {
             "session.shutdown" => match data.shutdown.as_deref() {
                 Some("error") => {
                     let words = data.error_reason.as_deref().unwrap_or("the session crashed");
-                    self.pending_error.write_held_error_unless_repeated(words, out);
+                    self.pending_error.take_error_and_write_unless_repeated(words, out);
                     out.report_failed_and_end_text(FailureReason::Error, words);
                 }
                 _ if !out.has_reported_end() => {
-                    out.report_completed(self.turn.stop.unwrap_or(StopReason::End));
+                    out.report_completed_unless_failed(self.turn.stop.unwrap_or(StopReason::End));
                 }
                 _ => {}
             },
@@ -289,14 +289,14 @@ impl Copilot {
     }
 
     /// Writes whole reasoning unless the turn has reasoning.
-    fn write_reasoning_unless_known(&mut self, text: Option<&str>, out: &mut Writer<'_>) {
+    fn write_reasoning_if_turn_has_none(&mut self, text: Option<&str>, out: &mut Writer<'_>) {
         let Some(text) = text.filter(|text| !text.is_empty() && !self.turn.has_reasoning) else {
             return;
         };
         self.turn.has_reasoning = true;
         self.ensure_round(out);
         out.append_reasoning(text, ReasoningOrigin::Native);
-        out.end_reasoning();
+        out.close_reasoning_and_defer_end();
     }
 
     /// Applies a whole message: new text, reasoning and tool requests.
@@ -313,14 +313,14 @@ impl Copilot {
             self.turn.drafts.apply_whole_text(key, None, text, out).warn_if_replaced(text, out);
             self.turn.drafts.finish_and_merge_message(key, out);
         }
-        self.write_reasoning_unless_known(data.reasoning_text.as_deref(), out);
+        self.write_reasoning_if_turn_has_none(data.reasoning_text.as_deref(), out);
         if !streamed && !text.is_empty() {
-            out.end_message_and_set_phase(None);
+            out.close_message_and_set_next_phase(None);
             out.append_text(text);
         }
-        out.end_message();
+        out.close_message_and_defer_end();
         if let Some(requests) = data.tool_requests {
-            self.start_requested_calls(requests, None, out);
+            self.find_or_start_requested_calls(requests, None, out);
         }
         if self.turn.stop.is_none() {
             self.turn.stop = Some(StopReason::End);
@@ -330,8 +330,8 @@ impl Copilot {
     /// Reports the end of the run by the exit code of the process.
     fn report_end_by_exit_code(&mut self, exit_code: i64, out: &mut Writer<'_>) {
         if exit_code == 0 {
-            self.pending_error.write_held_error_notice(out);
-            out.report_completed(self.turn.stop.unwrap_or(StopReason::End));
+            self.pending_error.write_held_error_or_forget_reported(out);
+            out.report_completed_unless_failed(self.turn.stop.unwrap_or(StopReason::End));
         } else if !out.has_reported_end() {
             let words = self
                 .pending_error

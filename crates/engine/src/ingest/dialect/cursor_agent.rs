@@ -129,10 +129,10 @@ impl Dialect for CursorAgent {
         match (line.kind.as_deref().unwrap_or(""), subtype) {
             ("system", "init") => {}
             ("user", _) => {
-                let text = parse_message_text(&line, out)?;
-                out.append_prompt(&text);
+                let text = parse_text_and_report_other_parts(&line, out)?;
+                out.append_prompt_or_end_run(&text);
             }
-            ("thinking", "completed") => out.end_reasoning(),
+            ("thinking", "completed") => out.close_reasoning_and_defer_end(),
             ("thinking", _) => {
                 self.end_round_if_tools_answered(out);
                 let text = line.text.as_deref().unwrap_or("");
@@ -142,7 +142,7 @@ impl Dialect for CursorAgent {
             ("tool_call", "started" | "completed") => {
                 self.apply_tool_call_line(&line, frame, out)?;
             }
-            ("result", _) => self.apply_result_line(&line, frame, out),
+            ("result", _) => self.apply_result_line_unless_repeated(&line, frame, out),
             _ => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
         }
         Ok(())
@@ -173,7 +173,7 @@ impl CursorAgent {
         line: &StreamLine<'_>,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
-        let text = parse_message_text(line, out)?;
+        let text = parse_text_and_report_other_parts(line, out)?;
         if line.at.is_some() && line.model_call.is_none() {
             self.output_mode = OutputMode::Partial;
             self.end_round_if_tools_answered(out);
@@ -185,11 +185,11 @@ impl CursorAgent {
         } else {
             // A whole message or a repeat of deltas; both end the open message.
             self.correct_and_reset_draft(&text, out);
-            out.end_message();
+            out.close_message_and_defer_end();
             if self.output_mode == OutputMode::Whole {
                 self.end_round_if_tools_answered(out);
                 out.append_text(&text);
-                out.end_message();
+                out.close_message_and_defer_end();
             }
         }
         if !text.is_empty() {
@@ -209,14 +209,19 @@ impl CursorAgent {
     }
 
     /// Applies the `result` line: usage and the end of the run.
-    fn apply_result_line(&mut self, line: &StreamLine<'_>, frame: Frame<'_>, out: &mut Writer<'_>) {
+    fn apply_result_line_unless_repeated(
+        &mut self,
+        line: &StreamLine<'_>,
+        frame: Frame<'_>,
+        out: &mut Writer<'_>,
+    ) {
         let print = Fingerprint::from_text(frame.data);
         if self.text_seen == TextSeen::Nothing && self.last_result.is_same_trimmed_text(&print) {
             return;
         }
         self.last_result = print;
         if let Some(usage) = line.usage {
-            let usage = parse_usage(usage, out);
+            let usage = parse_usage_and_write_unknown_fields(usage, out);
             out.emit_run_usage(usage);
         }
         let text = line.result.map(string_or_json).unwrap_or_default();
@@ -237,7 +242,7 @@ impl CursorAgent {
                 // `--output-format json` prints only this line.
                 out.append_text(&text);
             }
-            out.report_completed(StopReason::End);
+            out.report_completed_unless_failed(StopReason::End);
         }
         out.end_round(None);
         self.round_tools = RoundTools::Pending;
@@ -269,7 +274,7 @@ impl CursorAgent {
                 self.end_round_if_tools_answered(out);
             }
             self.model_call = model_call;
-            call.start_step(id, out)
+            call.start_step_and_mark_ready(id, out)
         });
         if id.is_empty() && !completed && self.calls_without_id.len() < CALLS_WITHOUT_ID_MAX {
             self.calls_without_id.push((step, call.fingerprint()));
@@ -283,7 +288,7 @@ impl CursorAgent {
 }
 
 /// Text of a message, its parts joined; writes other parts as unrecognised.
-fn parse_message_text<'a>(
+fn parse_text_and_report_other_parts<'a>(
     line: &StreamLine<'a>,
     out: &mut Writer<'_>,
 ) -> Result<Cow<'a, str>, Unreadable> {
@@ -305,7 +310,7 @@ fn parse_message_text<'a>(
 }
 
 /// Parses token counts.
-fn parse_usage(raw: &RawValue, out: &mut Writer<'_>) -> Usage {
+fn parse_usage_and_write_unknown_fields(raw: &RawValue, out: &mut Writer<'_>) -> Usage {
     let Some(usage) = UsageFields::from_raw(raw) else { return Usage::default() };
     out.append_unknown_fields(&usage.unknown);
     let [input, output, cache_read, cache_write] =

@@ -62,7 +62,7 @@ impl Dialect for Gemini {
 
     fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
         if matches!(self, Gemini::Undetected) {
-            *self = Gemini::detect_api(frame.data);
+            *self = Gemini::from_first_frame(frame.data);
         }
         match self {
             Gemini::Undetected => Err(Unreadable),
@@ -80,7 +80,7 @@ impl Dialect for Gemini {
 
 impl Gemini {
     /// Detects the API from the members of the first frame.
-    fn detect_api(json: &str) -> Gemini {
+    fn from_first_frame(json: &str) -> Gemini {
         object! { First { event_type, object; skip _ } }
         match First::parse(json) {
             None => Gemini::Undetected,

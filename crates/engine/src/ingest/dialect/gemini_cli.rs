@@ -15,7 +15,7 @@ use crate::ingest::time::parse_iso_millis;
 use crate::run::{RoundBoundaries, ToolStart, Writer};
 
 use super::openai_chat::parse_error_message;
-use super::shared::cli_agent::{LastModelOutput, build_client_tool_start};
+use super::shared::cli_agent::{LastModelOutput, build_tool_start_without_call_id};
 use super::shared::usage::UsageNames;
 use super::{Dialect, Unreadable};
 
@@ -96,7 +96,7 @@ impl GeminiCli {
         match line.role.as_deref() {
             Some("user") => {
                 let again = out.has_reported_end();
-                out.append_prompt(&text);
+                out.append_prompt_or_end_run(&text);
                 if again {
                     out.start_round_or_end_run(None, None);
                 }
@@ -107,9 +107,9 @@ impl GeminiCli {
                 if line.delta.is_some_and(is_true) {
                     out.append_text(&text);
                 } else {
-                    out.end_message_and_set_phase(None);
+                    out.close_message_and_set_next_phase(None);
                     out.append_text(&text);
-                    out.end_message();
+                    out.close_message_and_defer_end();
                 }
             }
             _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
@@ -129,8 +129,10 @@ impl GeminiCli {
         self.last_output = LastModelOutput::ToolCall;
         let name = line.tool_name.as_deref().unwrap_or("");
         let call = line.tool_id.as_deref().unwrap_or("");
-        let step =
-            out.start_tool(ToolStart { call, ..build_client_tool_start(name, tool_kind(name)) });
+        let step = out.start_tool(ToolStart {
+            call,
+            ..build_tool_start_without_call_id(name, tool_kind(name))
+        });
         if let Some(parameters) = line.parameters {
             out.replace_arguments_if_changed(step, parameters.get());
         }
@@ -143,7 +145,7 @@ impl GeminiCli {
             out.emit_run_usage(USAGE.parse_usage_by_names(stats));
         }
         if line.status.as_deref() == Some("success") {
-            self.last_output.ensure_last_round_and_complete(StopReason::End, out);
+            self.last_output.ensure_round_after_tool_and_complete(StopReason::End, out);
             return;
         }
         let words = line.error.map(parse_error_message);

@@ -130,7 +130,7 @@ impl Ollama {
         for image in message.images.map(array_elements).unwrap_or_default() {
             if let Some(base64) = as_string(image) {
                 // Ollama gives no media type; its images are PNG.
-                out.append_image(Image::Inline { media_type: "image/png".into(), base64 });
+                out.append_message_image(Image::Inline { media_type: "image/png".into(), base64 });
             }
         }
         for call in message.tool_calls.unwrap_or_default() {
@@ -162,7 +162,7 @@ impl Ollama {
             // `load` and `unload`: the model was loaded or unloaded without a reply.
             _ => StopReason::Other,
         };
-        out.report_completed(stop);
+        out.report_completed_unless_failed(stop);
         // Nothing follows, so the round ends at its last object's time.
         out.end_round(Some(stop));
         self.reply_state = ReplyState::Waiting;

@@ -223,10 +223,10 @@ impl OpenAiChat {
             _ if self.is_refused => {
                 out.report_failed_and_end_text(FailureReason::Refused, "the model refused");
             }
-            "stop" => out.report_completed(StopReason::End),
-            "length" | "model_length" => out.report_completed(StopReason::Length),
-            "tool_calls" | "function_call" => out.report_completed(StopReason::Tools),
-            _ => out.report_completed(StopReason::Other),
+            "stop" => out.report_completed_unless_failed(StopReason::End),
+            "length" | "model_length" => out.report_completed_unless_failed(StopReason::Length),
+            "tool_calls" | "function_call" => out.report_completed_unless_failed(StopReason::Tools),
+            _ => out.report_completed_unless_failed(StopReason::Other),
         }
     }
 
@@ -283,7 +283,7 @@ impl OpenAiChat {
     fn write_new_citations(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
         let urls = array_elements(raw);
         for url in urls.iter().skip(self.cited_count) {
-            out.append_citation(Citation { url: as_string(url), ..Citation::default() });
+            out.append_or_hold_citation(Citation { url: as_string(url), ..Citation::default() });
         }
         self.cited_count = self.cited_count.max(urls.len());
     }
@@ -325,7 +325,11 @@ fn write_annotation_citation(raw: &RawValue, out: &mut Writer<'_>) {
     let inner = annotation.url_citation.and_then(AnnotationFields::from_raw);
     let AnnotationFields { url, title, quote, .. } = inner.unwrap_or(annotation);
     let text = |raw: Option<_>| raw.and_then(as_string);
-    out.append_citation(Citation { url: text(url), title: text(title), quote: text(quote) });
+    out.append_or_hold_citation(Citation {
+        url: text(url),
+        title: text(title),
+        quote: text(quote),
+    });
 }
 
 /// Writes the image of an `image_url` part.
@@ -336,7 +340,7 @@ fn write_image_part(raw: &RawValue, out: &mut Writer<'_>) {
         as_string(inner.unwrap_or(image))
     });
     if let Some(url) = url {
-        out.append_image(image_from_url(url));
+        out.append_message_image(image_from_url(url));
     }
 }
 

@@ -198,7 +198,7 @@ impl Dialect for OpenAiResponses {
         if line.object.as_deref() == Some("response") {
             let whole: ResponseBody<'_> =
                 serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-            self.end_response(&whole, "", out);
+            self.end_response_unless_repeated(&whole, "", out);
             return Ok(());
         }
         out.append_unknown_fields(&line.unknown);

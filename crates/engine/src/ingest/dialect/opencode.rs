@@ -123,7 +123,12 @@ impl Dialect for Opencode {
 
 impl Opencode {
     /// Starts the round of a message, once.
-    fn begin_round_once(&mut self, message: &str, model: Option<&str>, out: &mut Writer<'_>) {
+    fn start_round_once_per_message(
+        &mut self,
+        message: &str,
+        model: Option<&str>,
+        out: &mut Writer<'_>,
+    ) {
         if !message.is_empty() && self.started_rounds.insert(message) {
             out.start_round_or_end_run(model, Some(message));
         }
@@ -152,7 +157,7 @@ impl Opencode {
         if !matches!(part.kind.as_deref(), Some("reasoning" | "tool")) {
             self.advance_writer_timestamp(self.part_time, out);
         }
-        self.begin_round_once(message, None, out);
+        self.start_round_once_per_message(message, None, out);
         match part.kind.as_deref().unwrap_or("") {
             "text" => self.texts.push_whole_text(id, text, out),
             "reasoning" => {
@@ -161,7 +166,7 @@ impl Opencode {
                 self.thoughts.push_whole_thought(id, text, out);
                 if end.is_some() {
                     self.advance_writer_timestamp(end, out);
-                    out.end_reasoning();
+                    out.close_reasoning_and_defer_end();
                 }
             }
             "tool" => self.apply_tool_part(part, raw, None, out),
@@ -174,7 +179,7 @@ impl Opencode {
             "retry" => write_retry(raw, out),
             "file" => {
                 if let Some(image) = part.image() {
-                    out.append_image(image);
+                    out.append_message_image(image);
                 }
             }
             "compaction" => out.append_stateless_event(Event::HistoryCompacted { summary: None }),
@@ -204,7 +209,7 @@ impl Opencode {
             _ => StopReason::Other,
         };
         match ends {
-            StepEndScope::Run => out.report_completed(stop),
+            StepEndScope::Run => out.report_completed_unless_failed(stop),
             StepEndScope::Round => {
                 self.sessions.last_stop = Some(stop);
                 out.end_round(Some(stop));
@@ -227,7 +232,7 @@ fn report_end_by_error(raw: &RawValue, out: &mut Writer<'_>) {
     let words = words.unwrap_or_else(unnamed);
     match name.as_ref() {
         "MessageAbortedError" => out.report_cancelled_and_end_text(&words),
-        "MessageOutputLengthError" => out.report_completed(StopReason::Length),
+        "MessageOutputLengthError" => out.report_completed_unless_failed(StopReason::Length),
         "ContentFilterError" => out.report_failed_and_end_text(FailureReason::Refused, &words),
         _ => out.report_failed_and_end_text(FailureReason::Error, &words),
     }

@@ -20,7 +20,7 @@ use crate::run::{Fingerprint, Writer};
 use super::{Dialect, Unreadable};
 
 use message_parts::{MessageParts, parse_part_at};
-use tools::{build_tool_start, content_member, content_text, end_tool_with_result};
+use tools::{build_tool_start, content_member, content_text, end_tool_with_result_if_open};
 
 /// Parser state of the `pi` dialect.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -127,7 +127,7 @@ impl Dialect for Pi {
             }
             "message_start" => self.apply_message_start(&parse_message(&line)?, frame.data, out),
             "message_end" => self.apply_message_end(&parse_message(&line)?, out),
-            "tool_execution_start" => start_unannounced_tool(&line, out),
+            "tool_execution_start" => start_ready_tool_unless_open(&line, out),
             "tool_execution_update" => {
                 if let Some(step) = line.call.as_deref().and_then(|call| out.find_open_tool(call)) {
                     let content = content_member(line.partial_result);
@@ -139,12 +139,12 @@ impl Dialect for Pi {
                 if out.find_open_tool(call).is_none() {
                     out.append_unrecognised(UnrecognisedReason::Late, frame.data);
                 }
-                end_tool_with_result(call, content_member(line.result), line.is_error, out);
+                end_tool_with_result_if_open(call, content_member(line.result), line.is_error, out);
             }
-            "agent_end" => self.report_end_by_last_message(out),
+            "agent_end" => self.report_end_unless_message_open(out),
             "compaction_end" | "auto_compaction_end" => write_compaction_or_warning(&line, out),
             "auto_retry_start" => {
-                out.withdraw_and_end_round();
+                out.withdraw_whole_round_and_end_it();
                 out.append_stateless_event(Event::RetryScheduled {
                     attempt: line.attempt,
                     attempts_max: line.attempts_max,
@@ -188,7 +188,7 @@ impl Pi {
             "user" => {
                 let text = content_text(message.content);
                 self.open_prompt = Some(Fingerprint::from_text(&text));
-                out.append_prompt(&text);
+                out.append_prompt_or_end_run(&text);
             }
             "toolResult" => {}
             _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
@@ -245,12 +245,12 @@ impl Pi {
                     .take()
                     .is_none_or(|written| !written.is_same_trimmed_text(&print))
                 {
-                    out.append_prompt(&text);
+                    out.append_prompt_or_end_run(&text);
                 }
             }
             "toolResult" => {
                 let call = message.call.as_deref().unwrap_or("");
-                end_tool_with_result(call, message.content, message.is_error, out);
+                end_tool_with_result_if_open(call, message.content, message.is_error, out);
             }
             _ => {}
         }
@@ -292,12 +292,12 @@ impl Pi {
     }
 
     /// Reports the end of the run by the ending of the last message.
-    fn report_end_by_last_message(&mut self, out: &mut Writer<'_>) {
+    fn report_end_unless_message_open(&mut self, out: &mut Writer<'_>) {
         match &self.last_ending {
-            MessageEnding::None => out.report_completed(StopReason::Other),
+            MessageEnding::None => out.report_completed_unless_failed(StopReason::Other),
             // The message's end was lost, and maybe some text: not an ending.
             MessageEnding::Open => {}
-            MessageEnding::Stopped(stop) => out.report_completed(*stop),
+            MessageEnding::Stopped(stop) => out.report_completed_unless_failed(*stop),
             MessageEnding::Failed(words) => {
                 out.report_failed_and_end_text(FailureReason::Error, words);
             }
@@ -313,7 +313,7 @@ fn parse_message<'a>(line: &EventLine<'a>) -> Result<Message<'a>, Unreadable> {
 }
 
 /// Starts a tool step that no message announced.
-fn start_unannounced_tool(line: &EventLine<'_>, out: &mut Writer<'_>) {
+fn start_ready_tool_unless_open(line: &EventLine<'_>, out: &mut Writer<'_>) {
     let call = line.call.as_deref().unwrap_or("");
     if out.find_open_tool(call).is_none() {
         let step = out.start_tool(build_tool_start(call, line.tool.as_deref().unwrap_or("")));

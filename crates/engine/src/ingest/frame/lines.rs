@@ -72,14 +72,14 @@ impl LineCutter {
         while let Some(end) = memchr::memchr(b'\n', bytes) {
             let whole = self.line.is_empty() && !self.skipping_line;
             if whole && self.value.len() + end <= FRAME_BYTES_MAX {
-                if self.is_sse_start(&bytes[..end]) {
+                if self.is_sse_start_after_preamble(&bytes[..end]) {
                     return Some(bytes.to_vec());
                 }
                 self.push_line(&bytes[..end], out);
             } else {
                 self.buffer_or_emit_too_long(&bytes[..end], out);
                 let mut line = std::mem::take(&mut self.line);
-                if self.is_sse_start(&line) {
+                if self.is_sse_start_after_preamble(&line) {
                     line.extend_from_slice(&bytes[end..]);
                     return Some(line);
                 }
@@ -100,7 +100,7 @@ impl LineCutter {
         out: &mut impl FnMut(CutterOutput<'_>),
     ) -> Option<Vec<u8>> {
         let line = std::mem::take(&mut self.line);
-        if self.is_sse_start(&line) {
+        if self.is_sse_start_after_preamble(&line) {
             return Some(line);
         }
         if !line.is_empty() || self.skipping_line {
@@ -111,7 +111,7 @@ impl LineCutter {
     }
 
     /// True if `line` starts server-sent events after a text preamble.
-    fn is_sse_start(&self, line: &[u8]) -> bool {
+    fn is_sse_start_after_preamble(&self, line: &[u8]) -> bool {
         let between = !self.seen_value && self.value.is_empty() && !self.skipping_line;
         between && (line.starts_with(b"data:") || line.starts_with(b"event:"))
     }
@@ -148,7 +148,7 @@ impl LineCutter {
         };
         if !self.value.is_empty() {
             if !line.starts_with(b"{") {
-                self.continue_value(line, out);
+                self.append_line_and_emit_if_closed(line, out);
                 return;
             }
             self.emit_unclosed_value(out);
@@ -185,7 +185,11 @@ impl LineCutter {
     }
 
     /// Appends a line to the unclosed value; emits the value if the line closes it.
-    fn continue_value(&mut self, line: &[u8], out: &mut impl FnMut(CutterOutput<'_>)) {
+    fn append_line_and_emit_if_closed(
+        &mut self,
+        line: &[u8],
+        out: &mut impl FnMut(CutterOutput<'_>),
+    ) {
         // JSON strings cannot contain a raw line break: escape it.
         let joint: &[u8] = if self.depth.in_string { b"\\n" } else { b"\n" };
         self.value.extend_from_slice(joint);

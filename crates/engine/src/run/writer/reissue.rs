@@ -4,7 +4,7 @@
 
 use crate::event::{Event, MarkupClass, MessageId, MessagePhase};
 use crate::filter::Filter;
-use crate::run::cumulative::{RefilteredText, filter_whole_text};
+use crate::run::cumulative::{RefilteredText, push_whole_text_and_split};
 use crate::run::text::{AfterReasoningTag, MessageState};
 use crate::run::{EventEmitter, RunState};
 
@@ -21,7 +21,7 @@ pub(crate) struct RewindPoint {
 impl Writer<'_> {
     /// Begins a new message and returns its rewind point.
     pub(crate) fn begin_rewindable_message(&mut self, phase: Option<MessagePhase>) -> RewindPoint {
-        self.end_message_and_set_phase(phase);
+        self.close_message_and_set_next_phase(phase);
         self.ensure_round_for_new_output();
         RewindPoint {
             filter: self.filter.clone(),
@@ -53,9 +53,13 @@ impl Writer<'_> {
         messages: Vec<MessageId>,
     ) -> RewindPoint {
         let new_start = self.begin_rewindable_message(phase);
-        self.withdraw_messages(messages);
+        self.withdraw_ended_messages(messages);
         self.filter.clone_from(&start.filter);
-        self.state.append_reissued_text(text_so_far, self.filter, &mut self.emitter);
+        self.state.append_reissued_text_hiding_reasoning(
+            text_so_far,
+            self.filter,
+            &mut self.emitter,
+        );
         RewindPoint { filter: start.filter.clone(), ..new_start }
     }
 
@@ -65,8 +69,8 @@ impl Writer<'_> {
             return self.append_or_rewrite_cumulative_text(whole);
         }
         self.filter.clone_from(&start.filter);
-        let before = filter_whole_text(text_so_far, &mut start.filter.clone());
-        self.state.rewrite_open_message(
+        let before = push_whole_text_and_split(text_so_far, &mut start.filter.clone());
+        self.state.rewrite_open_message_or_append(
             &before.visible,
             &before.hidden,
             whole,
@@ -76,7 +80,7 @@ impl Writer<'_> {
     }
 
     /// Withdraws messages that have ended.
-    fn withdraw_messages(&mut self, messages: Vec<MessageId>) {
+    fn withdraw_ended_messages(&mut self, messages: Vec<MessageId>) {
         if messages.is_empty() {
             return;
         }
@@ -89,7 +93,7 @@ impl Writer<'_> {
 
 impl RunState {
     /// Filters a reissued text and emits its visible part; its reasoning is hidden markup.
-    fn append_reissued_text(
+    fn append_reissued_text_hiding_reasoning(
         &mut self,
         text_so_far: &str,
         filter: &mut Filter,
@@ -100,7 +104,7 @@ impl RunState {
         }
         self.close_reasoning_and_defer_end(out);
         let RefilteredText { visible, hidden, finish_request: asks, after_tag } =
-            filter_whole_text(text_so_far, filter);
+            push_whole_text_and_split(text_so_far, filter);
         if !hidden.is_empty() {
             out.emit_hidden_markup(MarkupClass::Rewritten, &hidden);
         }
@@ -110,7 +114,7 @@ impl RunState {
         }
         if !visible.is_empty() {
             self.trace_first_token(out);
-            self.append_visible_text(&visible, out);
+            self.append_or_hold_visible_text(&visible, out);
         }
         self.finish_request = asks;
     }

@@ -7,7 +7,7 @@ use super::Writer;
 
 impl Writer<'_> {
     /// Starts a request; does nothing if it is open. Ends the oldest at the limit.
-    pub fn start_request(&mut self, request: &str) {
+    pub fn start_request_unless_open(&mut self, request: &str) {
         if self.is_request_open(request) {
             return;
         }
@@ -26,7 +26,7 @@ impl Writer<'_> {
     }
 
     /// Ends a request. One that is not open is ended without an id.
-    pub fn end_request(
+    pub fn end_open_or_unlisted_request(
         &mut self,
         request: &str,
         cost_usd: Option<f64>,

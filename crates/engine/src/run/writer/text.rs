@@ -46,20 +46,20 @@ impl Writer<'_> {
     }
 
     /// Ends the open message; the next text starts a new one with this `phase`.
-    pub fn end_message_and_set_phase(&mut self, phase: Option<MessagePhase>) {
-        self.end_message();
+    pub fn close_message_and_set_next_phase(&mut self, phase: Option<MessagePhase>) {
+        self.close_message_and_defer_end();
         self.state.next_message_phase = phase;
     }
 
     /// Ends the open message. Its end is emitted before the next event, and is incomplete if the
     /// run is interrupted first.
-    pub fn end_message(&mut self) {
+    pub fn close_message_and_defer_end(&mut self) {
         self.state.close_message_and_defer_end(self.filter, &mut self.emitter);
     }
 
     /// Ends the open message as complete, whatever follows.
-    pub fn end_message_as_complete(&mut self) {
-        self.end_message();
+    pub fn close_message_and_emit_end(&mut self) {
+        self.close_message_and_defer_end();
         self.emitter.emit_deferred_ends();
     }
 
@@ -69,23 +69,23 @@ impl Writer<'_> {
     }
 
     /// Ends the open reasoning.
-    pub fn end_reasoning(&mut self) {
+    pub fn close_reasoning_and_defer_end(&mut self) {
         self.state.close_reasoning_and_defer_end(&mut self.emitter);
     }
 
     /// Emits a reasoning step without text, for reasoning that the provider withholds.
     pub fn append_redacted_reasoning(&mut self) {
-        self.end_text_and_ensure_round();
+        self.close_text_and_ensure_round();
         if self.state.should_drop_late_text() {
             return;
         }
         self.state.start_reasoning_step(ReasoningOrigin::Redacted, &mut self.emitter);
-        self.end_reasoning();
+        self.close_reasoning_and_defer_end();
     }
 
     /// Emits the provider's seal of the open reasoning step, or of a new redacted one. Does nothing
     /// under `SealPolicy::Drop`.
-    pub fn append_reasoning_seal(&mut self, seal: impl FnOnce() -> String) {
+    pub fn append_reasoning_seal_if_kept(&mut self, seal: impl FnOnce() -> String) {
         if self.state.seal_policy == SealPolicy::Drop {
             return;
         }
@@ -96,26 +96,26 @@ impl Writer<'_> {
         if open.is_none() {
             self.append_redacted_reasoning();
         }
-        let step = open.or_else(|| self.last_step_id());
+        let step = open.or_else(|| self.last_started_step_id());
         if let Some(step) = step {
-            self.append_step_seal(step, seal);
+            self.append_step_seal_if_kept(step, seal);
         }
     }
 
     /// Id of the step that started last.
-    pub fn last_step_id(&self) -> Option<StepId> {
+    pub fn last_started_step_id(&self) -> Option<StepId> {
         self.state.step_count.checked_sub(1).map(StepId)
     }
 
     /// Emits the seal of a step. Does nothing under `SealPolicy::Drop`.
-    pub fn append_step_seal(&mut self, step: StepId, seal: impl FnOnce() -> String) {
+    pub fn append_step_seal_if_kept(&mut self, step: StepId, seal: impl FnOnce() -> String) {
         if self.state.seal_policy == SealPolicy::Keep {
             self.emitter.emit_after_deferred_ends(Event::StepSealed { step, seal: seal().into() });
         }
     }
 
     /// Adds a citation to the open message, else to the next one of this round, else to the last.
-    pub fn append_citation(&mut self, citation: Citation<'_>) {
+    pub fn append_or_hold_citation(&mut self, citation: Citation<'_>) {
         if let Some(message) = self.open_message_id() {
             self.emitter.emit_after_deferred_ends(Event::SourceCited { message, citation });
         } else if self.state.pending_citations.len() < ROUND_CITATIONS_MAX {
@@ -124,7 +124,7 @@ impl Writer<'_> {
     }
 
     /// Adds an image to the open message, or to a new one.
-    pub fn append_image(&mut self, image: Image<'_>) {
+    pub fn append_message_image(&mut self, image: Image<'_>) {
         self.ensure_round_for_new_output();
         if self.state.should_drop_late_text() {
             return;
@@ -137,7 +137,7 @@ impl Writer<'_> {
     }
 
     /// Id of the open message, else of the last one in this round.
-    pub fn latest_message_id(&self) -> Option<MessageId> {
+    pub fn latest_message_id_of_round(&self) -> Option<MessageId> {
         if let MessageState::Open { id, .. } = self.state.message_state {
             Some(id)
         } else {
@@ -163,7 +163,7 @@ impl Writer<'_> {
     /// Declares the text of the final message. Names the last message if it has that text; else
     /// appends a new message.
     pub fn declare_or_append_final_text(&mut self, text: &str) {
-        self.end_message();
+        self.close_message_and_defer_end();
         let print = self.visible_fingerprint(text);
         if print.is_blank() {
             return;
@@ -175,10 +175,10 @@ impl Writer<'_> {
         let message = match last {
             Some((message, shown)) if shown.is_same_trimmed_text(&print) => message,
             _ => {
-                self.end_message_and_set_phase(Some(MessagePhase::Final));
+                self.close_message_and_set_next_phase(Some(MessagePhase::Final));
                 self.append_text(text);
-                self.end_message();
-                let Some(message) = self.latest_message_id() else {
+                self.close_message_and_defer_end();
+                let Some(message) = self.latest_message_id_of_round() else {
                     return;
                 };
                 message
@@ -198,19 +198,19 @@ impl Writer<'_> {
             }
         };
         filter.push(text, &mut visible);
-        filter.end_message(&mut visible);
+        filter.end_message_keeping_open_tag(&mut visible);
         print
     }
 
     /// Emits held text and ends the open message and reasoning.
-    pub(super) fn end_message_and_reasoning(&mut self) {
-        self.end_message();
-        self.end_reasoning();
+    pub(super) fn close_text_and_defer_ends(&mut self) {
+        self.close_message_and_defer_end();
+        self.close_reasoning_and_defer_end();
     }
 
     /// Ends the open message and reasoning, and starts a round if needed.
-    pub(super) fn end_text_and_ensure_round(&mut self) {
-        self.end_message_and_reasoning();
+    pub(super) fn close_text_and_ensure_round(&mut self) {
+        self.close_text_and_defer_ends();
         self.ensure_round_for_new_output();
     }
 }

@@ -9,12 +9,12 @@ impl Writer<'_> {
     /// Starts a tool call and returns its step; ends the open message, unless a sub-agent calls.
     pub fn start_tool(&mut self, tool: ToolStart<'_>) -> StepId {
         if tool.parent.is_none() {
-            self.end_text_and_ensure_round();
+            self.close_text_and_ensure_round();
         }
         let step = StepId(self.state.step_count);
         self.state.step_count += 1;
         let round = self.state.current_or_last_round_number();
-        self.state.reopen_finish_on_tool_start();
+        self.state.wait_again_for_tools_before_end();
         self.state.open_tools.start_tool(step, round, tool, &mut self.emitter);
         step
     }
@@ -39,7 +39,7 @@ impl Writer<'_> {
 
     /// Appends text to a tool's arguments.
     pub fn append_arguments(&mut self, step: StepId, text: &str) {
-        self.state.open_tools.append_arguments(step, text, &mut self.emitter);
+        self.state.open_tools.append_arguments_if_open(step, text, &mut self.emitter);
     }
 
     /// Sets a tool's whole arguments; emits nothing if they are unchanged.
@@ -62,7 +62,7 @@ impl Writer<'_> {
 
     /// Appends text to a tool's output.
     pub fn append_output(&mut self, step: StepId, text: &str) {
-        self.state.open_tools.append_output(step, text, &mut self.emitter);
+        self.state.open_tools.append_output_if_open(step, text, &mut self.emitter);
     }
 
     /// Appends a tool's whole output, unless it already has some.
@@ -81,7 +81,7 @@ impl Writer<'_> {
 
     /// Appends the new end of a tool's final cumulative output, or all of it if its beginning
     /// changed.
-    pub fn append_final_output(&mut self, step: StepId, whole: &str) {
+    pub fn append_rest_or_whole_output(&mut self, step: StepId, whole: &str) {
         if self.append_cumulative_output_if_continued(step, whole) == OutputContinuity::Changed {
             self.append_output(step, whole);
         }
@@ -97,11 +97,12 @@ impl Writer<'_> {
 
     /// Ends an open tool with its outcome.
     pub fn end_tool(&mut self, step: StepId, outcome: ToolOutcome, detail: Option<&str>) {
-        let executor = self.state.open_tools.end_tool(step, outcome, detail, &mut self.emitter);
+        let executor =
+            self.state.open_tools.end_tool_if_open(step, outcome, detail, &mut self.emitter);
         // The result of a provider tool stays inside its round.
         self.state.tool_result_seen |= executor == Some(Executor::Client);
         if executor.is_some() {
-            self.state.advance_finish_on_tool_end(step);
+            self.state.mark_tools_ended_if_last(step);
         }
     }
 }

@@ -23,7 +23,7 @@ impl Writer<'_> {
         let next_step = self.state.step_count;
         // Held text may become a message or reasoning only now.
         let finishing = self.state.finish_state;
-        self.close_before_withdrawal();
+        self.close_text_and_drop_citations();
         self.state.finish_state = finishing;
         let mut messages = others.to_vec();
         messages.extend((open..self.state.message_count).map(MessageId));
@@ -40,10 +40,10 @@ impl Writer<'_> {
     }
 
     /// Emits the held text and closes the open message and reasoning, before they are withdrawn.
-    pub(super) fn close_before_withdrawal(&mut self) {
-        self.state.flush_and_close_message(self.filter, &mut self.emitter);
+    pub(super) fn close_text_and_drop_citations(&mut self) {
+        self.state.close_message_without_end_event(self.filter, &mut self.emitter);
         self.state.pending_citations.clear();
-        self.end_reasoning();
+        self.close_reasoning_and_defer_end();
     }
 
     /// Resets the round's last message to the last one that is not withdrawn.

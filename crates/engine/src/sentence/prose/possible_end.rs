@@ -29,7 +29,7 @@ impl ProseScanner {
         match stop.mark {
             StopMark::Dot if stop.stands_alone => Some(possible_end_of_spaced_dots(stop.dot_count)),
             StopMark::Dot if stop.dot_count == 1 => match word {
-                Some(word) => self.possible_end_of_word(word, doubt),
+                Some(word) => self.refine_possible_end_by_word(word, doubt),
                 None => Some(doubt),
             },
             StopMark::Dot | StopMark::Ellipsis if stop.is_omission(word) => None,
@@ -41,7 +41,7 @@ impl ProseScanner {
     }
 
     /// Refines the possible end after the word before a dot; `None` if it ends no sentence.
-    fn possible_end_of_word(&self, word: &str, doubt: PossibleEnd) -> Option<PossibleEnd> {
+    fn refine_possible_end_by_word(&self, word: &str, doubt: PossibleEnd) -> Option<PossibleEnd> {
         let letters = word.chars().filter(|c| c.is_alphanumeric()).count();
         let mut class = words::classify_dot_after(word);
         let is_label = class == DotClass::Number || class == DotClass::Starter && letters == 1;

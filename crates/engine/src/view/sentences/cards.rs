@@ -97,13 +97,13 @@ impl ToolCards {
             }
             Event::ImageReceived { owner: ImageOwner::Step(step), image } => {
                 if let Some(card) = self.by_step.get_mut(step) {
-                    card.store_or_emit_image(ImageRef::from_image(image).into_owned(), out);
+                    card.store_emit_or_drop_image(ImageRef::from_image(image).into_owned(), out);
                 }
             }
             Event::ToolEnded { step, outcome, .. } => {
                 if let Some(card) = self.open_card_mut(*step) {
                     card.item.state = ItemState::from(*outcome);
-                    card.end_and_put_again(out);
+                    card.put_last_time_and_free_item(out);
                     base.allow_item_to_settle(card.key);
                 }
             }
@@ -166,10 +166,10 @@ impl ToolCards {
     }
 
     /// Ends all open cards as incomplete, because the run has ended.
-    pub(super) fn end_open_cards(&mut self, out: &mut impl FnMut(Patch<'_>)) {
+    pub(super) fn end_open_cards_as_incomplete(&mut self, out: &mut impl FnMut(Patch<'_>)) {
         for card in self.by_step.values_mut().filter(|card| card.state == CardState::Open) {
             card.item.state = ItemState::Incomplete;
-            card.end_and_put_again(out);
+            card.put_last_time_and_free_item(out);
         }
     }
 }
@@ -181,7 +181,11 @@ impl ToolCard {
     }
 
     /// Emits an image now, keeps it for the tool's end, or drops it, by the card's image timing.
-    fn store_or_emit_image(&mut self, image: ImageRef<'static>, out: &mut impl FnMut(Patch<'_>)) {
+    fn store_emit_or_drop_image(
+        &mut self,
+        image: ImageRef<'static>,
+        out: &mut impl FnMut(Patch<'_>),
+    ) {
         match (self.image_timing, self.state) {
             (ImageTiming::Hidden, _) => {}
             (ImageTiming::AtToolEnd, CardState::Open) => self.item.images.push(image),
@@ -194,7 +198,7 @@ impl ToolCard {
     }
 
     /// Ends the card, puts its item again and drops what the page has now.
-    fn end_and_put_again(&mut self, out: &mut impl FnMut(Patch<'_>)) {
+    fn put_last_time_and_free_item(&mut self, out: &mut impl FnMut(Patch<'_>)) {
         self.state = CardState::Ended;
         self.rename_from_arguments();
         self.emit_put(out);

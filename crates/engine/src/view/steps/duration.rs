@@ -38,7 +38,7 @@ pub(super) fn elapsed_ms(start: Option<Millis>, end: Option<Millis>) -> Option<M
 }
 
 /// Label of the control: tenths below ten seconds, rounded to the nearest, without zero parts.
-pub(super) fn duration_label(total: Option<Millis>) -> String {
+pub(super) fn ran_for_label(total: Option<Millis>) -> String {
     let Some(ms) = total else { return "Steps".to_owned() };
     let tenths = ms.saturating_add(50) / 100;
     if tenths < 100 {
@@ -85,9 +85,9 @@ mod tests {
             (5_400_000, "1h 30m"),
             (u64::MAX, "5124095576030h 25m"),
         ] {
-            assert_eq!(duration_label(Some(ms)), format!("Ran for {words}"), "{ms}");
+            assert_eq!(ran_for_label(Some(ms)), format!("Ran for {words}"), "{ms}");
         }
-        assert_eq!(duration_label(None), "Steps");
+        assert_eq!(ran_for_label(None), "Steps");
     }
 
     #[test]

@@ -65,12 +65,12 @@ impl MessageParts {
     }
 
     /// Counts appended text.
-    pub(super) fn add_bytes(&mut self, text: &str) {
+    pub(super) fn add_to_message_length(&mut self, text: &str) {
         self.total_bytes += text.len();
     }
 
     /// Truncates the message to `kept_bytes` and appends `text`; returns the affected parts.
-    pub(super) fn truncate_parts_for_rewrite(
+    pub(super) fn apply_rewrite_to_parts(
         &mut self,
         kept_bytes: usize,
         text: &str,
@@ -84,7 +84,7 @@ impl MessageParts {
     }
 
     /// Removes all parts and returns their keys.
-    pub(super) fn take_all_part_keys(&mut self) -> Vec<ItemKey> {
+    pub(super) fn take_part_keys(&mut self) -> Vec<ItemKey> {
         std::mem::take(&mut self.parts).into_iter().map(|part| part.key).collect()
     }
 }

@@ -26,7 +26,7 @@ impl Steps {
             Event::TextRewritten { message, kept_bytes, text } => {
                 match self.messages.get_mut(message) {
                     Some(spoken) => {
-                        if let Some(change) = spoken.truncate_parts_for_rewrite(*kept_bytes, text) {
+                        if let Some(change) = spoken.apply_rewrite_to_parts(*kept_bytes, text) {
                             self.emit_parts_rewrite(change, text, out);
                         }
                     }
@@ -85,7 +85,7 @@ impl Steps {
                     self.close_previous_and_start_part(message, text, record, out);
                 }
                 Some(key) => {
-                    spoken.add_bytes(text);
+                    spoken.add_to_message_length(text);
                     out(Patch::Append { key, text: Cow::Borrowed(text) });
                 }
             },
@@ -100,7 +100,7 @@ impl Steps {
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        self.end_overlay_and_reserve_control(out);
+        self.end_overlay_if_first_text(out);
         self.close_open_part(ItemState::Done, out);
         let key = self.base.allocate_key();
         let spoken = self.messages.entry(message).or_default();
@@ -109,7 +109,7 @@ impl Steps {
             part => format!("{}.{part}", message_item_id(message)),
         };
         spoken.start_part(key);
-        spoken.add_bytes(text);
+        spoken.add_to_message_length(text);
         let mut item = Item::new(ItemKind::Text, &*record.run, id);
         item.round = self.round.number;
         item.index = Some(self.round.take_next_index());
@@ -172,7 +172,7 @@ impl Steps {
                 self.open.store_step_image(step, image);
                 None
             }
-            ImageOwner::Step(step) => self.step_keys(step).next_back(),
+            ImageOwner::Step(step) => self.item_keys_of_step(step).next_back(),
         };
         if let Some(key) = key {
             out(Patch::Attach { key, image: ImageRef::from_image(image) });

@@ -128,14 +128,14 @@ impl Step {
                 ItemState::Called
             },
             ran_for_ms: elapsed_ms(self.item.at_ms, self.ready_ms),
-            ..self.copy_start_fields()
+            ..self.item_with_start_fields()
         };
         self.emitted = EmittedPart::Call;
         FinishedStep { item, ended_ms: self.ready_ms }
     }
 
     /// Returns a new item with the fields that are known from the step's start.
-    fn copy_start_fields(&self) -> Item<'static> {
+    fn item_with_start_fields(&self) -> Item<'static> {
         let mut head = Item::new(self.item.kind, self.item.run.clone(), self.item.id.clone());
         head.round = self.item.round;
         head.index = self.item.index;
@@ -178,7 +178,12 @@ impl OpenSteps {
 
     /// Adds a step under its parent, or beside the parent if that is at the depth limit; dropped if
     /// the parent is unknown.
-    pub(super) fn insert_nested(&mut self, parent: StepId, id: StepId, mut step: Step) {
+    pub(super) fn insert_nested_if_parent_open(
+        &mut self,
+        parent: StepId,
+        id: StepId,
+        mut step: Step,
+    ) {
         let Some(above) = self.get(parent) else { return };
         let mut parent = parent;
         if let StepPlacement::NestedIn(upper) = above.placement
@@ -220,7 +225,7 @@ impl OpenSteps {
     }
 
     /// Appends to a tool's output, up to the limit.
-    pub(super) fn append_output(&mut self, id: StepId, text: &str) {
+    pub(super) fn append_output_up_to_limit(&mut self, id: StepId, text: &str) {
         if let Some(step) = self.open_step_mut(id) {
             let shown = step.output_limit.clip(text);
             step.item.result.get_or_insert_default().to_mut().push_str(shown);
@@ -271,7 +276,7 @@ impl OpenSteps {
     }
 
     /// Removes a step; returns its final item with everything nested in it.
-    pub(super) fn take_step(&mut self, id: StepId) -> Option<FinishedStep> {
+    pub(super) fn take_step_with_nested(&mut self, id: StepId) -> Option<FinishedStep> {
         let Step {
             mut item,
             state: life,
@@ -298,7 +303,7 @@ impl OpenSteps {
                 continue;
             }
             let told = self.get(child).map(|step| step.emitted);
-            if let Some(FinishedStep { item: child, .. }) = self.take_step(child)
+            if let Some(FinishedStep { item: child, .. }) = self.take_step_with_nested(child)
                 && (told == Some(EmittedPart::Nothing) || has_result_or_outcome(&child))
             {
                 item.steps.push(child);
@@ -312,7 +317,7 @@ impl OpenSteps {
     pub(super) fn take_step_or_its_call(&mut self, id: StepId) -> Option<FinishedStep> {
         let step = self.steps.get_mut(&id)?;
         if step.state == StepState::Ended || step.is_reasoning() {
-            return self.take_step(id);
+            return self.take_step_with_nested(id);
         }
         let mut settled = step.take_call_item();
         if !matches!(step.placement, StepPlacement::NestedIn(_)) {
@@ -334,9 +339,9 @@ impl OpenSteps {
     }
 
     /// Removes a step; returns its result as an entry, or `None` if it has none.
-    pub(super) fn take_step_as_entry(&mut self, id: StepId) -> Option<Item<'static>> {
+    pub(super) fn take_step_as_entry_if_result(&mut self, id: StepId) -> Option<Item<'static>> {
         let told = self.get(id)?.emitted;
-        let mut item = self.take_step(id)?.item;
+        let mut item = self.take_step_with_nested(id)?.item;
         if told == EmittedPart::Call && !has_result_or_outcome(&item) {
             return None;
         }

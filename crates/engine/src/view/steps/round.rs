@@ -49,7 +49,7 @@ impl Round {
 
 impl Steps {
     /// Closes the previous round and opens this one with a waiting overlay.
-    pub(super) fn close_previous_and_open_round<'r>(
+    pub(super) fn close_and_open_round_if_new<'r>(
         &mut self,
         number: u32,
         record: &'r Record<'_>,
@@ -106,7 +106,7 @@ impl Steps {
             item.round = Some(number);
             item.at_ms = ran.first_start();
             item.ran_for_ms = ran.total_ms();
-            item.label = Some(Cow::Owned(duration::duration_label(item.ran_for_ms)));
+            item.label = Some(Cow::Owned(duration::ran_for_label(item.ran_for_ms)));
             let at_run_end = matches!(record.event, Event::RunEnded { .. });
             item.state = if at_run_end { item_state_at_run_end(record) } else { ItemState::Done };
             out(Patch::Put { key: control, item });
@@ -116,7 +116,10 @@ impl Steps {
     }
 
     /// Updates the overlay to the newest open step; counts changes after the first text.
-    pub(super) fn update_overlay<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
+    pub(super) fn update_overlay_or_count_suppressed<'r>(
+        &mut self,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
         match &mut self.round.stage {
             RoundStage::Closed => {}
             RoundStage::TextStarted { .. } => self.suppressed_overlays += 1,
@@ -134,7 +137,7 @@ impl Steps {
     }
 
     /// Ends the overlay at the round's first text and reserves the control's key.
-    pub(super) fn end_overlay_and_reserve_control<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
+    pub(super) fn end_overlay_if_first_text<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
         if let RoundStage::BeforeText { .. } = self.round.stage {
             // Not earlier: entries of the previous round may still arrive, and stand above.
             let control_key = self.base.allocate_key();

@@ -40,16 +40,21 @@ impl Transcript {
                 }
             }
             Event::TextRewritten { message, kept_bytes, text } => {
-                self.rewrite_or_replace_message(*message, *kept_bytes, text, record, out);
+                self.rewrite_or_replace_live_message(*message, *kept_bytes, text, record, out);
             }
             Event::MessageEnded { message, .. } => {
                 if let Some(key) = self.newest_key_of_owner(ItemOwner::Message(*message)) {
-                    self.close_item(key, ItemState::after_text_end(&record.event), out);
+                    self.close_item_if_live(key, ItemState::after_text_end(&record.event), out);
                 }
             }
             Event::SourceCited { message, citation } => {
                 let extra = Attachment::Citation(citation.clone());
-                self.attach_or_put_notice(ItemOwner::Message(*message), extra, record, out);
+                self.attach_or_put_notice_unless_withdrawn(
+                    ItemOwner::Message(*message),
+                    extra,
+                    record,
+                    out,
+                );
             }
             // Not of a message, or without effect on its item.
             Event::MessageStarted { .. }
@@ -88,7 +93,7 @@ impl Transcript {
     }
 
     /// Puts an empty item for a message that starts with an image, unless it has one.
-    pub(super) fn ensure_message_item<'r>(
+    pub(super) fn ensure_message_item_unless_withdrawn<'r>(
         &mut self,
         message: MessageId,
         record: &'r Record<'_>,
@@ -101,7 +106,7 @@ impl Transcript {
     }
 
     /// Rewrites a message in place, or in a new item if the change reaches its settled text.
-    fn rewrite_or_replace_message<'r>(
+    fn rewrite_or_replace_live_message<'r>(
         &mut self,
         message: MessageId,
         kept_bytes: usize,
@@ -110,13 +115,13 @@ impl Transcript {
         out: &mut impl FnMut(Patch<'r>),
     ) {
         let Some(key) = self.live_key_of_owner(ItemOwner::Message(message)) else { return };
-        if self.settling.settled_bytes(key) <= kept_bytes {
+        if self.settling.settled_bytes_of_live_item(key) <= kept_bytes {
             self.settling.stop_settling_text(key);
             out(Patch::Rewrite { key, kept_bytes, text: Cow::Borrowed(text) });
             return;
         }
         // The rewrite reaches settled text: the whole message goes into a new item.
-        let whole = self.base.message_text(message).unwrap_or(text).to_owned();
+        let whole = self.base.reply_candidate_text(message).unwrap_or(text).to_owned();
         self.truncate_to_settled_and_close(key, out);
         self.put_withdrawal_notice(&[key], record, out);
         let id = format!("{}-{}", message_item_id(message), key.0 + 1);
@@ -124,7 +129,7 @@ impl Transcript {
     }
 
     /// Applies a reasoning event, if thinking is shown.
-    pub(super) fn apply_reasoning_event<'r>(
+    pub(super) fn apply_reasoning_event_if_shown<'r>(
         &mut self,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
@@ -145,7 +150,7 @@ impl Transcript {
             }
             (Event::ReasoningEnded { step, .. }, Thinking::Show) => {
                 if let Some(key) = self.newest_key_of_owner(ItemOwner::Reasoning(*step)) {
-                    self.close_item(key, ItemState::after_text_end(&record.event), out);
+                    self.close_item_if_live(key, ItemState::after_text_end(&record.event), out);
                 }
             }
             _ => {}
@@ -186,7 +191,7 @@ impl Transcript {
                     AnsweredBy::Nobody => ItemState::Incomplete,
                 };
                 item.result = Some(answer.to_string().into());
-                self.replace_and_complete(key, item, out);
+                self.replace_and_complete_if_live(key, item, out);
                 if *by == AnsweredBy::Person {
                     self.active_run.last_actor = LastActor::PersonAnswered;
                 }
@@ -214,7 +219,7 @@ impl Transcript {
         if let Some((key, mut item)) = self.active_run.open_asks.pop_front() {
             item.state = ItemState::Incomplete;
             item.result = Some("".into());
-            self.replace_and_complete(key, item, out);
+            self.replace_and_complete_if_live(key, item, out);
         }
     }
 
@@ -239,7 +244,7 @@ impl Transcript {
             }
             let keys = (owner, ItemKey(0))..=(owner, ItemKey(u32::MAX));
             for (_, key) in self.active_run.item_keys.range(keys) {
-                let untouched = self.settling.settled_bytes(*key) == 0;
+                let untouched = self.settling.settled_bytes_of_live_item(*key) == 0;
                 let free = !self.settling.is_settled(*key) && untouched;
                 if free { &mut gone } else { &mut printed }.push(*key);
             }
@@ -259,9 +264,9 @@ impl Transcript {
     /// Truncates a live item to its settled text and closes it.
     fn truncate_to_settled_and_close<'r>(&mut self, key: ItemKey, out: &mut impl FnMut(Patch<'r>)) {
         if self.settling.is_live(key) {
-            let kept_bytes = self.settling.settled_bytes(key);
+            let kept_bytes = self.settling.settled_bytes_of_live_item(key);
             out(Patch::Rewrite { key, kept_bytes, text: Cow::Borrowed("") });
-            self.close_item(key, ItemState::Incomplete, out);
+            self.close_item_if_live(key, ItemState::Incomplete, out);
         }
     }
 

@@ -79,20 +79,20 @@ impl Transcript {
     }
 
     /// Closes all open items except asks that outlive the run, and puts a notice about the ending.
-    pub(super) fn close_items_and_put_ending<'r>(
+    pub(super) fn close_items_and_put_ending_notice<'r>(
         &mut self,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
         let Event::RunEnded { ending } = &record.event else { return };
-        self.flush_and_forget_open_tools(out);
+        self.put_arguments_and_forget_open_tools(out);
         self.end_requests_and_put_usage(record, out);
         if !ending.stop.is_some_and(StopReason::can_leave_asks_open) {
             self.active_run.open_asks.retain(|(_, ask)| ask.run != record.run);
         }
         for key in self.settling.live_keys() {
             if !self.active_run.open_asks.iter().any(|(ask, _)| *ask == key) {
-                self.close_item(key, UNFINISHED_STATE, out);
+                self.close_item_if_live(key, UNFINISHED_STATE, out);
             }
         }
         let Ending { outcome, stop, reason, detail, .. } = ending;

@@ -115,7 +115,7 @@ impl Transcript {
     ) {
         match &record.event {
             Event::RoundStarted { round, model, .. } => {
-                self.close_round_as_request(record, ItemState::Done, out);
+                self.close_round_as_request_unless_listed(record, ItemState::Done, out);
                 self.active_run.requests.open_round = Some(OpenRound {
                     number: *round,
                     at_ms: record.at_ms,
@@ -126,10 +126,12 @@ impl Transcript {
             }
             Event::RoundEnded { incomplete, .. } => {
                 let state = if *incomplete { UNFINISHED_STATE } else { ItemState::Done };
-                self.close_round_as_request(record, state, out);
+                self.close_round_as_request_unless_listed(record, state, out);
             }
-            Event::RequestStarted { request } => self.start_request(request, record, out),
-            Event::RequestEnded { .. } => self.end_request(record, out),
+            Event::RequestStarted { request } => {
+                self.put_request_item_unless_open(request, record, out);
+            }
+            Event::RequestEnded { .. } => self.complete_or_put_request_item(record, out),
             Event::UsageReported { scope: UsageScope::Run, usage } => {
                 self.active_run
                     .run_usage
@@ -157,7 +159,7 @@ impl Transcript {
     }
 
     /// Puts the item of a listed request and tracks it as open.
-    fn start_request<'r>(
+    fn put_request_item_unless_open<'r>(
         &mut self,
         request: &'r str,
         record: &'r Record<'_>,
@@ -180,7 +182,11 @@ impl Transcript {
     }
 
     /// Completes the item of a listed request, or puts one.
-    fn end_request<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
+    fn complete_or_put_request_item<'r>(
+        &mut self,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
         let Event::RequestEnded { request, cost_usd, failure, cancel_reason } = &record.event
         else {
             return;
@@ -216,7 +222,7 @@ impl Transcript {
         item.text = account.to_json().into();
         item.at_ms = listed.as_ref().map_or(record.at_ms, |listed| listed.at_ms);
         match listed {
-            Some(OpenRequest { key, .. }) => self.replace_and_complete(key, item, out),
+            Some(OpenRequest { key, .. }) => self.replace_and_complete_if_live(key, item, out),
             None => {
                 self.put_item(None, item, TextGrowth::Mutable, out);
             }
@@ -224,7 +230,7 @@ impl Transcript {
     }
 
     /// Clears the open round and puts its item, unless its requests are listed.
-    fn close_round_as_request<'r>(
+    fn close_round_as_request_unless_listed<'r>(
         &mut self,
         record: &'r Record<'_>,
         state: ItemState,
@@ -252,7 +258,7 @@ impl Transcript {
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        self.close_round_as_request(record, UNFINISHED_STATE, out);
+        self.close_round_as_request_unless_listed(record, UNFINISHED_STATE, out);
         for OpenRequest { key, id: request, at_ms, .. } in
             std::mem::take(&mut self.active_run.requests.open_requests)
         {
@@ -262,7 +268,7 @@ impl Transcript {
             item.text = RequestSummary { cost: Some(Cost::Unpriced), ..RequestSummary::default() }
                 .to_json()
                 .into();
-            self.replace_and_complete(key, item, out);
+            self.replace_and_complete_if_live(key, item, out);
         }
         if let Some(usage) = self.active_run.run_usage.take() {
             self.put_usage_notice(&usage, record, out);

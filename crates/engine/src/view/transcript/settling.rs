@@ -89,7 +89,7 @@ impl SettlingTracker {
     }
 
     /// Settled bytes of a live item's text.
-    pub(super) fn settled_bytes(&self, key: ItemKey) -> usize {
+    pub(super) fn settled_bytes_of_live_item(&self, key: ItemKey) -> usize {
         if key.0 == self.reported.count { self.reported.bytes } else { 0 }
     }
 
@@ -101,7 +101,7 @@ impl SettlingTracker {
     }
 
     /// Marks an item's text as append-only from here on; `text` is its text so far.
-    pub(super) fn mark_append_only(&mut self, key: ItemKey, text: &str) {
+    pub(super) fn mark_append_only_if_none_settled(&mut self, key: ItemKey, text: &str) {
         if let Some(open @ UnsettledItem::Held(0)) = self.unsettled_mut(key) {
             let mut reach = SettledPrefix::default();
             reach.push_text(text);
@@ -111,7 +111,7 @@ impl SettlingTracker {
 
     /// Stops the item's text from settling, because it was rewritten.
     pub(super) fn stop_settling_text(&mut self, key: ItemKey) {
-        let settled = self.settled_bytes(key);
+        let settled = self.settled_bytes_of_live_item(key);
         if let Some(open @ UnsettledItem::Growing(_)) = self.unsettled_mut(key) {
             *open = UnsettledItem::Held(settled);
         }

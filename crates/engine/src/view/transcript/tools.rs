@@ -95,7 +95,9 @@ impl Transcript {
         out: &mut impl FnMut(Patch<'r>),
     ) {
         match &record.event {
-            Event::ToolStarted { step, .. } => self.start_tool(*step, record, out),
+            Event::ToolStarted { step, .. } => {
+                self.start_tool_or_sub_agent_call(*step, record, out);
+            }
             Event::ArgumentsAppended { step, text } => {
                 self.change_stored_arguments(*step, |arguments| {
                     arguments.push_str(text);
@@ -107,15 +109,15 @@ impl Transcript {
                 });
             }
             Event::ToolReady { step } => {
-                self.emit_sub_agent_call(*step, record, out);
-                self.complete_arguments(*step, out);
+                self.append_sub_agent_call_once(*step, record, out);
+                self.put_arguments_and_let_output_settle(*step, out);
             }
             Event::OutputAppended { step, text } => {
-                self.emit_sub_agent_call(*step, record, out);
-                self.append_output(*step, Cow::Borrowed(text), record, out);
+                self.append_sub_agent_call_once(*step, record, out);
+                self.append_output_up_to_limit(*step, Cow::Borrowed(text), record, out);
             }
             Event::ToolEnded { step, outcome, detail } => {
-                self.emit_sub_agent_call(*step, record, out);
+                self.append_sub_agent_call_once(*step, record, out);
                 if let Some(detail) = detail.as_deref().filter(|detail| !detail.is_empty()) {
                     // On a new line after the output.
                     let tools = &mut self.active_run.tools;
@@ -123,11 +125,11 @@ impl Transcript {
                     if let Some(tool) = tools.open.get_mut(&root)
                         && std::mem::take(&mut tool.is_mid_line)
                     {
-                        self.append_output(*step, Cow::Borrowed("\n"), record, out);
+                        self.append_output_up_to_limit(*step, Cow::Borrowed("\n"), record, out);
                     }
-                    self.append_output(*step, Cow::Borrowed(detail), record, out);
+                    self.append_output_up_to_limit(*step, Cow::Borrowed(detail), record, out);
                 }
-                self.end_tool(*step, *outcome, out);
+                self.end_tool_if_open(*step, *outcome, out);
             }
             // Not of a tool, or not shown: progress is no output.
             Event::ImageReceived { .. }
@@ -146,7 +148,7 @@ impl Transcript {
     }
 
     /// Starts a tool, or a sub-agent's call inside an open tool.
-    fn start_tool<'r>(
+    fn start_tool_or_sub_agent_call<'r>(
         &mut self,
         step: StepId,
         record: &'r Record<'_>,
@@ -224,7 +226,11 @@ impl Transcript {
     }
 
     /// Puts the complete arguments and lets the output settle.
-    fn complete_arguments<'r>(&mut self, step: StepId, out: &mut impl FnMut(Patch<'r>)) {
+    fn put_arguments_and_let_output_settle<'r>(
+        &mut self,
+        step: StepId,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
         let Some(tool) = self.active_run.tools.open.get_mut(&step) else { return };
         if std::mem::replace(&mut tool.arguments_state, ArgumentsState::Complete)
             == ArgumentsState::Complete
@@ -233,13 +239,13 @@ impl Transcript {
         }
         tool.put_again_if_stale(out);
         if let Some(item) = tool.item.take() {
-            self.settling.mark_append_only(tool.key, &item.text);
+            self.settling.mark_append_only_if_none_settled(tool.key, &item.text);
             tool.item = Some(item).filter(|item| item.text.is_empty());
         }
     }
 
     /// Completes and closes a tool's items.
-    fn end_tool<'r>(
+    fn end_tool_if_open<'r>(
         &mut self,
         step: StepId,
         outcome: ToolOutcome,
@@ -249,11 +255,11 @@ impl Transcript {
         if !self.active_run.tools.open.contains_key(&step) {
             return;
         }
-        self.complete_arguments(step, out);
-        self.append_omitted_note(step, out);
+        self.put_arguments_and_let_output_settle(step, out);
+        self.append_omitted_note_if_any(step, out);
         let Some(tool) = self.active_run.tools.open.remove(&step) else { return };
         for key in [Some(tool.key), tool.result_key].into_iter().flatten() {
-            self.close_item(key, outcome.into(), out);
+            self.close_item_if_live(key, outcome.into(), out);
         }
     }
 
@@ -264,11 +270,14 @@ impl Transcript {
     }
 
     /// Puts the arguments of the tools that the run left open, and stops tracking them.
-    pub(super) fn flush_and_forget_open_tools<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
+    pub(super) fn put_arguments_and_forget_open_tools<'r>(
+        &mut self,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
         let open: Vec<StepId> = self.active_run.tools.open.keys().copied().collect();
         for step in open {
-            self.complete_arguments(step, out);
-            self.append_omitted_note(step, out);
+            self.put_arguments_and_let_output_settle(step, out);
+            self.append_omitted_note_if_any(step, out);
         }
         self.active_run.tools = OpenTools::default();
     }

@@ -62,7 +62,7 @@ impl SentThread {
     }
 
     /// Removes withdrawn entries and returns their ids.
-    pub(super) fn remove_withdrawn(
+    pub(super) fn remove_withdrawn_and_list_ids(
         &mut self,
         messages: &[MessageId],
         steps: &[StepId],

@@ -47,7 +47,13 @@ impl AgUi {
             Event::ToolEnded { step, outcome, detail } => {
                 self.end_arguments(*step, out);
                 if let Some(call) = self.calls.remove_open_call(*step) {
-                    self.write_result_or_defer(*step, call, *outcome, detail.as_deref(), out);
+                    self.write_result_or_keep_unanswered(
+                        *step,
+                        call,
+                        *outcome,
+                        detail.as_deref(),
+                        out,
+                    );
                 }
             }
             Event::AskOpened { .. } => self.write_ask(event, out),
@@ -106,7 +112,7 @@ impl AgUi {
         }
     }
 
-    fn write_result_or_defer(
+    fn write_result_or_keep_unanswered(
         &mut self,
         step: StepId,
         call: ToolCall,
@@ -139,7 +145,7 @@ impl AgUi {
 
     /// Writes a result for a withdrawn call: without one the client would consider the call its
     /// own.
-    pub(super) fn withdraw_call(&mut self, step: StepId, out: PayloadSink<'_>) {
+    pub(super) fn end_call_as_withdrawn(&mut self, step: StepId, out: PayloadSink<'_>) {
         self.end_arguments(step, out);
         let open_id = self.calls.remove_open_call(step).map(|call| call.id);
         let at = self.unanswered.iter().position(|(pending_step, _)| *pending_step == step);
@@ -161,7 +167,7 @@ impl AgUi {
             self.end_arguments(step, out);
             let Some(call) = self.calls.remove_open_call(step) else { continue };
             let outcome = if is_cut { ToolOutcome::Cut } else { ToolOutcome::NoResult };
-            self.write_result_or_defer(step, call, outcome, None, out);
+            self.write_result_or_keep_unanswered(step, call, outcome, None, out);
         }
         let unanswered = std::mem::take(&mut self.unanswered);
         if ending.outcome == Outcome::Completed {

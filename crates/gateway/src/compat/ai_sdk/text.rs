@@ -54,7 +54,7 @@ impl AiSdk {
         open.part_id = Some(id.to_owned());
         let owner = PartOwner::Message(open.message);
         let part = Part::TextStart { id, provider_metadata: ProviderMetadata::new(id) };
-        self.write_first_part_of_owner(owner, &part, out);
+        self.write_part_and_mark_owner_begun(owner, &part, out);
     }
 
     pub(super) fn append_text(&mut self, message: MessageId, delta: &str, out: PayloadSink<'_>) {
@@ -81,7 +81,7 @@ impl AiSdk {
         let (Some(id), owner) = (open.part_id.clone(), PartOwner::Message(open.message)) else {
             return;
         };
-        self.write_and_record_part(Some(owner), &Part::TextDelta { id: &id, delta }, out);
+        self.write_resendable_part(Some(owner), &Part::TextDelta { id: &id, delta }, out);
     }
 
     pub(super) fn end_text(&mut self, out: PayloadSink<'_>) {
@@ -90,7 +90,7 @@ impl AiSdk {
         }
         let Some(open) = self.texts.open_text.take() else { return };
         if let Some(id) = open.part_id {
-            self.write_and_record_part(
+            self.write_resendable_part(
                 Some(PartOwner::Message(open.message)),
                 &Part::TextEnd { id: &id },
                 out,
@@ -130,7 +130,7 @@ impl AiSdk {
             if self.options.version == Version::V7 && !is_held {
                 self.journal.reset_step_and_resend_without(&[PartOwner::Message(message)], out);
             } else {
-                self.write_and_record_part(
+                self.write_resendable_part(
                     Some(PartOwner::Message(message)),
                     &Part::TextEnd { id: &id },
                     out,

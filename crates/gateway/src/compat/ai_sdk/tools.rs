@@ -49,10 +49,12 @@ impl AiSdk {
                 }
             }
             Event::ToolEnded { step, outcome, detail } => {
-                self.end_call(*step, *outcome, detail.as_deref(), out);
+                self.end_call_or_keep_unanswered(*step, *outcome, detail.as_deref(), out);
             }
-            Event::AskOpened { .. } => self.write_approval_or_open_ask(event, out),
-            Event::AskResolved { ask, answer, .. } => self.close_ask_with_answer(ask, answer, out),
+            Event::AskOpened { .. } => self.write_ask_as_approval_or_data(event, out),
+            Event::AskResolved { ask, answer, .. } => {
+                self.write_ask_answer_unless_approval(ask, answer, out);
+            }
             // Not of a tool, or without a form in this protocol.
             Event::ImageReceived { .. }
             | Event::Withdrawn { .. }
@@ -83,13 +85,13 @@ impl AiSdk {
             dynamic: true,
             tool_metadata: Some(metadata),
         };
-        self.write_first_part_of_owner(PartOwner::Step(*step), &part, out);
+        self.write_part_and_mark_owner_begun(PartOwner::Step(*step), &part, out);
     }
 
     fn write_input_delta(&mut self, step: StepId, delta: &str, out: PayloadSink<'_>) {
         let Some(id) = self.calls.open_call_mut(step).map(|call| call.id.clone()) else { return };
         let part = Part::ToolInputDelta { tool_call_id: &id, input_text_delta: delta };
-        self.write_and_record_part(Some(PartOwner::Step(step)), &part, out);
+        self.write_resendable_part(Some(PartOwner::Step(step)), &part, out);
     }
 
     /// Replaces the arguments. Writes what was added; else a second start, which empties the input,
@@ -116,7 +118,7 @@ impl AiSdk {
                     dynamic: true,
                     tool_metadata: None,
                 };
-                self.write_and_record_part(Some(PartOwner::Step(step)), &part, out);
+                self.write_resendable_part(Some(PartOwner::Step(step)), &part, out);
                 self.write_input_delta(step, text, out);
             }
         }
@@ -139,7 +141,7 @@ impl AiSdk {
             provider_executed: true,
             dynamic: true,
         };
-        self.write_and_record_part(Some(PartOwner::Step(step)), &part, out);
+        self.write_resendable_part(Some(PartOwner::Step(step)), &part, out);
     }
 
     /// Completes all inputs before another step begins, where the client would not find these
@@ -150,7 +152,7 @@ impl AiSdk {
         }
     }
 
-    fn end_call(
+    fn end_call_or_keep_unanswered(
         &mut self,
         step: StepId,
         outcome: ToolOutcome,
@@ -173,11 +175,11 @@ impl AiSdk {
                     provider_executed: true,
                     dynamic: true,
                 };
-                self.write_and_record_part(Some(PartOwner::Step(step)), &part, out);
+                self.write_resendable_part(Some(PartOwner::Step(step)), &part, out);
             }
             ToolOutcome::Denied => {
                 let part = Part::ToolOutputDenied { tool_call_id: &call.id };
-                self.write_and_record_part(Some(PartOwner::Step(step)), &part, out);
+                self.write_resendable_part(Some(PartOwner::Step(step)), &part, out);
             }
             ToolOutcome::NoResult => self.unanswered.push((step, call.id)),
             ToolOutcome::Failed | ToolOutcome::Cut => {
@@ -203,7 +205,7 @@ impl AiSdk {
             dynamic: true,
             error_text: CUT,
         };
-        self.write_and_record_part(Some(PartOwner::Step(step)), &part, out);
+        self.write_resendable_part(Some(PartOwner::Step(step)), &part, out);
     }
 
     fn write_output_error(
@@ -219,10 +221,10 @@ impl AiSdk {
             provider_executed: true,
             dynamic: true,
         };
-        self.write_and_record_part(owner, &part, out);
+        self.write_resendable_part(owner, &part, out);
     }
 
-    pub(super) fn withdraw_call(&mut self, step: StepId, out: PayloadSink<'_>) {
+    pub(super) fn end_call_as_withdrawn(&mut self, step: StepId, out: PayloadSink<'_>) {
         self.end_arguments_and_write_input(step, out);
         let open_id = self.calls.remove_open_call(step).map(|call| call.id);
         let at = self.unanswered.iter().position(|(pending_step, _)| *pending_step == step);
@@ -249,7 +251,7 @@ impl AiSdk {
         }
     }
 
-    fn write_approval_or_open_ask(&mut self, event: &Event<'_>, out: PayloadSink<'_>) {
+    fn write_ask_as_approval_or_data(&mut self, event: &Event<'_>, out: PayloadSink<'_>) {
         let Event::AskOpened { ask, kind, text, options, step, digest, .. } = event else { return };
         let ask_data = Ask { kind: *kind, text, options, digest: digest.as_deref(), answer: None };
         let is_approval = !matches!(kind, AskKind::Followup | AskKind::Other);
@@ -264,9 +266,9 @@ impl AiSdk {
                 tool_call_id: &id,
                 approval_descriptor: ask_data,
             };
-            return self.write_and_record_part(Some(PartOwner::Step(step)), &part, out);
+            return self.write_resendable_part(Some(PartOwner::Step(step)), &part, out);
         }
-        self.write_and_record_part(None, &Part::DataAsk { id: ask, data: ask_data }, out);
+        self.write_resendable_part(None, &Part::DataAsk { id: ask, data: ask_data }, out);
         self.open_asks.push(OpenAsk {
             id: ask.clone().into_owned(),
             kind: *kind,
@@ -275,7 +277,7 @@ impl AiSdk {
         });
     }
 
-    fn close_ask_with_answer(&mut self, ask: &str, answer: &str, out: PayloadSink<'_>) {
+    fn write_ask_answer_unless_approval(&mut self, ask: &str, answer: &str, out: PayloadSink<'_>) {
         let Some(at) = self.open_asks.iter().position(|open_ask| open_ask.id == ask) else {
             return;
         };
@@ -287,6 +289,6 @@ impl AiSdk {
             digest: None,
             answer: Some(answer),
         };
-        self.write_and_record_part(None, &Part::DataAsk { id: ask, data }, out);
+        self.write_resendable_part(None, &Part::DataAsk { id: ask, data }, out);
     }
 }

@@ -99,7 +99,7 @@ impl Protocol for OpenAiChatBody {
             return json::write_payload(&Failure::from_ending(ending), out);
         }
         let pending = self.chat.take_client_calls(ending);
-        let content = self.chat.messages.final_content(self.chat.options.content, ending);
+        let content = self.chat.messages.answer_content(self.chat.options.content, ending);
         let reasoning_texts: Vec<_> =
             self.reasoning.iter().map(|(_, step_text)| &**step_text).collect();
         let reasoning = reasoning_texts.join("\n\n");

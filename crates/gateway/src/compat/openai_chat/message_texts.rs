@@ -69,7 +69,7 @@ impl MessageTexts {
     }
 
     /// The answer: all texts, or the final message.
-    pub(super) fn final_content(&self, content: Content, ending: &Ending<'_>) -> String {
+    pub(super) fn answer_content(&self, content: Content, ending: &Ending<'_>) -> String {
         let texts = self.messages.iter().filter(|(message, text)| match content {
             Content::All => !text.is_empty(),
             Content::Final => Some(*message) == ending.message,

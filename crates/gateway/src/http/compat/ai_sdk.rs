@@ -75,7 +75,7 @@ pub(in crate::http) async fn reconnect_chat(
     headers: HeaderMap,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let session = session_id_of_chat(owner, &id);
+    let session = derive_session_id_of_chat(owner, &id);
     let Some((run, first_seq)) = find_active_or_next_run(&gateway, session).await? else {
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
@@ -89,14 +89,14 @@ pub(in crate::http) async fn stop_chat(
     OwnerOnly(owner): OwnerOnly,
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    let session = session_id_of_chat(owner, &id);
+    let session = derive_session_id_of_chat(owner, &id);
     if let Some((run, _)) = find_active_or_next_run(&gateway, session).await? {
         runs::cancel_and_wait(&gateway, session, run).await?;
     }
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn session_id_of_chat(owner: OwnerId, chat: &str) -> SessionId {
+fn derive_session_id_of_chat(owner: OwnerId, chat: &str) -> SessionId {
     SessionId::from_key(&format!("{owner}/{}", session_name(chat)))
 }
 

@@ -42,7 +42,7 @@ async fn the_streams_of_an_erased_session_end_with_a_word() {
     assert!(events.next_event().await.is_some());
     let id = session.parse().unwrap();
     gateway.gateway.log.call_store(move |store: &dyn Store| store.erase_session(id)).await.unwrap();
-    gateway.gateway.drop_tail_and_announce_erased(id);
+    gateway.gateway.end_streams_and_announce_erased_session(id);
     let last = events.events_until(|event| event.event == "closed").await;
     assert_eq!(last.last().unwrap().data, "{\"reason\":\"deleted\"}");
     assert!(events.next_event().await.is_none(), "and nothing after it");

@@ -105,11 +105,15 @@ async fn what_an_interrupted_run_used_is_counted_at_the_next_start() {
     let open_gateway = async || {
         let store = Arc::new(SqliteStore::open(folder.path(), Durability::Window).unwrap());
         let allowed = OriginPolicy::new(1, Scheme::Http, &[], &[]);
-        Gateway::open(store, allowed, Scheme::Http, None).await.unwrap()
+        Gateway::open_and_recover_runs(store, allowed, Scheme::Http, None).await.unwrap()
     };
     let owner = millpond_log::id::OwnerId::new(1, [1; 10]);
     let used = async |gateway: &Gateway| {
-        gateway.log.call_store(move |store| store.total_usage(owner, None)).await.unwrap()
+        gateway
+            .log
+            .call_store(move |store| store.usage_of_owner_or_session(owner, None))
+            .await
+            .unwrap()
     };
     let gateway = open_gateway().await;
     let session = gateway.create_session(owner, "").await.unwrap();

@@ -67,7 +67,7 @@ async fn what_happens_to_sessions_is_told_to_other_tabs() {
     wait_for_session(&mut events, &session, |listed| listed["deleted_ms"].is_u64()).await;
     status_and_json(gateway.post(&format!("{path}/restore"), &json!({}))).await;
     wait_for_session(&mut events, &session, |listed| listed.get("deleted_ms").is_none()).await;
-    gateway.gateway.drop_tail_and_announce_erased(session.parse().unwrap());
+    gateway.gateway.end_streams_and_announce_erased_session(session.parse().unwrap());
     assert_eq!(events.next_event().await.unwrap().event, "relist");
 }
 

@@ -56,7 +56,8 @@ pub(super) async fn start_gateway_on_store(
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let allowed = OriginPolicy::new(address.port(), Scheme::Http, &[], &[]);
-    let mut gateway = Gateway::open(store, allowed, Scheme::Http, agent).await.unwrap();
+    let mut gateway =
+        Gateway::open_and_recover_runs(store, allowed, Scheme::Http, agent).await.unwrap();
     configure(&mut gateway);
     let gateway = Arc::new(gateway);
     let owner = OwnerId::new(now_ms(), random_bytes().unwrap());
@@ -67,7 +68,9 @@ pub(super) async fn start_gateway_on_store(
         let stop = async {
             let _dropped = stopped.await;
         };
-        millpond_gateway::serve::serve(server_gateway, listener, None, stop).await.unwrap();
+        millpond_gateway::serve::serve_and_shut_down(server_gateway, listener, None, stop)
+            .await
+            .unwrap();
     });
     TestGateway {
         gateway,

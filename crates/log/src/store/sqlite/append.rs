@@ -15,7 +15,10 @@ use crate::id::RunId;
 use crate::store::{Batch, Chunk, RunBoundary, StoreError};
 
 /// Appends all batches. Returns true if a run ended in one of them.
-pub(super) fn append_batches(connection: &Connection, batches: &[Batch]) -> Result<bool, Fault> {
+pub(super) fn append_batches_reporting_run_end(
+    connection: &Connection,
+    batches: &[Batch],
+) -> Result<bool, Fault> {
     let mut ended = false;
     for batch in batches {
         append_batch(connection, batch)?;
@@ -41,7 +44,7 @@ fn append_batch(connection: &Connection, batch: &Batch) -> Result<(), Fault> {
         chunk_rows::insert_chunk(connection, position.key, session, &chunk)?;
     }
     for boundary in &batch.run_boundaries {
-        apply_run_boundary(connection, position.key, &chunk, boundary)?;
+        insert_or_end_run_row(connection, position.key, &chunk, boundary)?;
     }
     for text in &batch.searchable_texts {
         search::insert_search_text(connection, position.key, Some(first), text)?;
@@ -51,7 +54,7 @@ fn append_batch(connection: &Connection, batch: &Batch) -> Result<(), Fault> {
         .prepare_cached(
             "UPDATE sessions SET head = ?2, changed_ms = max(changed_ms, ?3) WHERE key = ?1",
         )?
-        .execute((position.key, chunk.end(), changed_ms))?;
+        .execute((position.key, chunk.next_seq(), changed_ms))?;
     Ok(())
 }
 
@@ -91,7 +94,7 @@ fn reject_records_of_ended_runs(
         let end = match ended.entry(run) {
             Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(entry) => *entry.insert(
-                runs::select_run_end(connection, run)?
+                runs::select_run_end_seq(connection, run)?
                     .or_else(|| find_run_end_in_batch(boundaries, run)),
             ),
         };
@@ -110,14 +113,14 @@ fn find_run_end_in_batch(boundaries: &[RunBoundary], run: RunId) -> Option<u64> 
 }
 
 /// Inserts or ends the row of a run.
-fn apply_run_boundary(
+fn insert_or_end_run_row(
     connection: &Connection,
     key: i64,
     chunk: &Chunk,
     boundary: &RunBoundary,
 ) -> Result<(), Fault> {
     let (RunBoundary::Began { run, seq } | RunBoundary::Ended { run, seq, .. }) = boundary;
-    if !(chunk.first..chunk.end()).contains(seq) {
+    if !(chunk.first..chunk.next_seq()).contains(seq) {
         return Err(failed_fault(format!("run {run} has a boundary at {seq}, not in its batch")));
     }
     let run_row: Option<(i64, Option<u64>)> = connection

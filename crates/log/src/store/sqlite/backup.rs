@@ -17,7 +17,7 @@ const EPOCHS_AHEAD_MAX: u32 = 1 << 16;
 impl SqliteStore {
     /// Copies the store as of now into a new file; appends continue meanwhile. To restore, put the
     /// copy into an empty data directory under the database's name.
-    pub fn backup_to(&self, target: &Path) -> Result<(), StoreError> {
+    pub fn backup_to_new_file(&self, target: &Path) -> Result<(), StoreError> {
         let mut reader = self.core.readers.acquire()?;
         copy_or_clean_up(reader.connection()?, target)
     }
@@ -79,7 +79,7 @@ fn copy_pages_under_new_epoch(source: &Connection, partial: &Path) -> Result<(),
     let mut random = [0; 4];
     getrandom::fill(&mut random).map_err(|error| failed_fault(error.to_string()))?;
     let epochs_ahead = 1 + u32::from_le_bytes(random) % EPOCHS_AHEAD_MAX;
-    file::write_meta_fully_synced(
+    file::set_full_sync_and_write_meta(
         &target,
         epoch.saturating_add(epochs_ahead),
         "a copy",

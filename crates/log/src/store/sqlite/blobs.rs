@@ -26,7 +26,7 @@ pub(super) fn validate_blob(digest: &[u8; 32], bytes: &[u8]) -> Result<(), Fault
     }
 }
 
-pub(super) fn insert_blob(
+pub(super) fn insert_blob_and_session_ref(
     connection: &Connection,
     session: SessionId,
     digest: &[u8; 32],
@@ -46,7 +46,7 @@ pub(super) fn insert_blob(
     Ok(())
 }
 
-pub(super) fn select_verified_blob(
+pub(super) fn select_verified_blob_of_session(
     connection: &Connection,
     session: SessionId,
     digest: &[u8; 32],

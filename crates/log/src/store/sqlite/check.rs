@@ -80,11 +80,11 @@ impl CheckReport {
 
     pub(super) fn add_damages(&mut self, damages: impl IntoIterator<Item = Damage>) {
         for damage in damages {
-            self.add_damage(damage);
+            self.add_damage_or_count_unlisted(damage);
         }
     }
 
-    pub(super) fn add_damage(&mut self, damage: Damage) {
+    pub(super) fn add_damage_or_count_unlisted(&mut self, damage: Damage) {
         if self.damages.len() < REPORTED_DAMAGES_MAX {
             self.damages.push(damage);
         } else {
@@ -99,7 +99,7 @@ impl SqliteStore {
         let core = &*self.core;
         let mut report = CheckReport::default();
         for detail in run_integrity_check(core)? {
-            report.add_damage(Damage::File { detail });
+            report.add_damage_or_count_unlisted(Damage::File { detail });
         }
         for (key, session) in core.read_transaction(|file| select_session_keys(file))? {
             let scan = core.read_transaction(|file| LogScan::scan_session(file, key, session))?;

@@ -108,7 +108,7 @@ pub(super) fn insert_chunk(
 }
 
 /// Reads the records from `from` on, about `bytes_max` of them.
-pub(super) fn read_chunks(
+pub(super) fn read_chunks_up_to_damage(
     connection: &Connection,
     session: SessionId,
     from: u64,

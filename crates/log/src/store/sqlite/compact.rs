@@ -33,7 +33,7 @@ pub(super) fn compact_ended_runs(core: &StoreCore) -> Result<(), StoreError> {
                 return Ok(());
             }
             let plan = core.read_transaction(|file| plan_merged_rows(file, &run, start_seq))?;
-            core.write_transaction(|file| replace_rows_and_mark_compacted(file, &run, &plan))?;
+            core.write_transaction(|file| replace_rows_and_mark_if_done(file, &run, &plan))?;
             next_seq = plan.next_seq;
         }
     }
@@ -93,7 +93,9 @@ fn plan_merged_rows(
     while let Some(row) = found.next()? {
         let Ok(row) = ChunkRow::from_row(row) else { break };
         let Ok(lines) = row.verified_lines(run.session) else { break };
-        if row.first + row.len > run.end || builder.source_rows > 0 && row.first != builder.end() {
+        if row.first + row.len > run.end
+            || builder.source_rows > 0 && row.first != builder.next_seq()
+        {
             break;
         }
         if bytes >= COMPACT_BATCH_BYTES_MAX {
@@ -101,12 +103,12 @@ fn plan_merged_rows(
             break;
         }
         if builder.lines.len() + lines.len() > CHUNK_BYTES_MAX {
-            plan.merged_rows.extend(builder.take_if_merged());
+            plan.merged_rows.extend(builder.reset_and_take_if_merged());
         }
         builder.push_row(&row, lines);
         bytes += lines.len();
     }
-    plan.merged_rows.extend(builder.take_if_merged());
+    plan.merged_rows.extend(builder.reset_and_take_if_merged());
     Ok(plan)
 }
 
@@ -120,7 +122,7 @@ struct RowBuilder {
 }
 
 impl RowBuilder {
-    fn end(&self) -> u64 {
+    fn next_seq(&self) -> u64 {
         self.first + self.len
     }
 
@@ -134,7 +136,7 @@ impl RowBuilder {
     }
 
     /// Empties the builder and returns the merged row. `None` if there are no two source rows.
-    fn take_if_merged(&mut self) -> Option<MergedRow> {
+    fn reset_and_take_if_merged(&mut self) -> Option<MergedRow> {
         let RowBuilder { first, len, lines, source_rows: rows } = std::mem::take(self);
         let chunk = Chunk { first, len, lines: lines.into() };
         (rows > 1).then_some(MergedRow { chunk, source_rows: rows })
@@ -142,7 +144,7 @@ impl RowBuilder {
 }
 
 /// Replaces the source rows by the merged ones.
-fn replace_rows_and_mark_compacted(
+fn replace_rows_and_mark_if_done(
     connection: &Connection,
     run: &UncompactedRun,
     plan: &MergePlan,
@@ -155,7 +157,7 @@ fn replace_rows_and_mark_compacted(
     for MergedRow { chunk, source_rows: rows } in &plan.merged_rows {
         let deleted_rows = connection
             .prepare_cached("DELETE FROM chunks WHERE session = ?1 AND first >= ?2 AND first < ?3")?
-            .execute((run.session_key, chunk.first, chunk.end()))?;
+            .execute((run.session_key, chunk.first, chunk.next_seq()))?;
         if deleted_rows != *rows {
             return Err(failed_fault("rows changed during compaction"));
         }

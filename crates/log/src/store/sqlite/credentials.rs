@@ -32,7 +32,7 @@ fn parse_share_row(row: &Row<'_>) -> rusqlite::Result<Share> {
     })
 }
 
-pub(super) fn select_owners(connection: &Connection) -> Result<Vec<OwnerId>, Fault> {
+pub(super) fn select_token_owners(connection: &Connection) -> Result<Vec<OwnerId>, Fault> {
     let sql = "SELECT owner FROM tokens GROUP BY owner ORDER BY min(id)";
     let mut statement = connection.prepare_cached(sql)?;
     let found = statement.query_map([], |row| Ok(OwnerId::from_bytes(row.get(0)?)))?;
@@ -55,7 +55,7 @@ pub(super) fn insert_token(connection: &Connection, token: &Token) -> Result<(),
     Ok(())
 }
 
-pub(super) fn select_token_by_digest(
+pub(super) fn select_token_even_revoked(
     connection: &Connection,
     digest: [u8; 32],
 ) -> Result<Option<Token>, Fault> {
@@ -75,7 +75,7 @@ pub(super) fn select_owner_tokens(
 
 /// Revokes a token, keeping the time of the first revocation. Returns false if the owner has no
 /// such token.
-pub(super) fn revoke_token(
+pub(super) fn revoke_token_of_owner(
     connection: &Connection,
     owner: OwnerId,
     token: TokenId,
@@ -117,7 +117,7 @@ pub(super) fn select_session_shares(
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-pub(super) fn delete_share(
+pub(super) fn delete_share_of_session(
     connection: &Connection,
     session: SessionId,
     share: ShareId,

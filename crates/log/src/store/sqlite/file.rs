@@ -130,7 +130,7 @@ pub(super) fn migrate_schema(connection: &mut Connection) -> Result<(), Fault> {
 
 /// Reads the epoch, increases it after an unclean stop of another boot, and marks the store as not
 /// cleanly stopped.
-pub(super) fn advance_epoch_if_unclean(
+pub(super) fn read_or_advance_epoch_marking_unclean(
     connection: &Connection,
     durability: Durability,
     boot: Option<&str>,
@@ -141,28 +141,28 @@ pub(super) fn advance_epoch_if_unclean(
         })?;
     let is_complete = clean || boot == Some(&*last_boot);
     let epoch = if is_complete { epoch } else { epoch + 1 };
-    write_meta_fully_synced(connection, epoch, boot.unwrap_or_default(), StopState::Unclean)?;
+    set_full_sync_and_write_meta(connection, epoch, boot.unwrap_or_default(), StopState::Unclean)?;
     set_synchronous(connection, durability)?;
     Ok(epoch)
 }
 
 /// Writes a new epoch after the file was reopened.
-pub(super) fn write_epoch(
+pub(super) fn write_epoch_and_mark_unclean(
     connection: &Connection,
     durability: Durability,
     epoch: u32,
     boot: Option<&str>,
 ) -> Result<(), Fault> {
-    write_meta_fully_synced(connection, epoch, boot.unwrap_or_default(), StopState::Unclean)?;
+    set_full_sync_and_write_meta(connection, epoch, boot.unwrap_or_default(), StopState::Unclean)?;
     set_synchronous(connection, durability)
 }
 
 /// Marks the store as cleanly stopped and closes it.
-pub(super) fn mark_clean_and_close(connection: Connection) -> Result<(), Fault> {
+pub(super) fn mark_clean_checkpoint_and_close(connection: Connection) -> Result<(), Fault> {
     let (epoch, boot): (u32, String) =
         connection
             .query_row("SELECT epoch, boot FROM meta", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    write_meta_fully_synced(&connection, epoch, &boot, StopState::Clean)?;
+    set_full_sync_and_write_meta(&connection, epoch, &boot, StopState::Clean)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     connection.close().map_err(|(_, error)| Fault::from(error))
 }
@@ -174,7 +174,7 @@ pub(super) enum StopState {
 }
 
 /// Writes epoch, boot id and stop state. Leaves the connection at full durability.
-pub(super) fn write_meta_fully_synced(
+pub(super) fn set_full_sync_and_write_meta(
     connection: &Connection,
     epoch: u32,
     boot: &str,
@@ -189,7 +189,7 @@ pub(super) fn write_meta_fully_synced(
 }
 
 /// Opens the write-ahead log for syncing. It stays the same file while the store is open.
-pub(super) fn open_wal(path: &Path) -> Result<File, Fault> {
+pub(super) fn open_wal_file_for_sync(path: &Path) -> Result<File, Fault> {
     let path = wal_path(path);
     File::open(&path).map_err(|error| failed_fault(format!("{}: {error}", path.display())))
 }

@@ -50,7 +50,9 @@ pub(super) fn select_queue(
 }
 
 /// Sessions with queued messages, oldest first, except deleted ones.
-pub(super) fn select_sessions_with_queue(connection: &Connection) -> Result<Vec<SessionId>, Fault> {
+pub(super) fn select_undeleted_sessions_with_queue(
+    connection: &Connection,
+) -> Result<Vec<SessionId>, Fault> {
     let sql = "SELECT s.id FROM (SELECT DISTINCT session FROM queue) q
          JOIN sessions s ON s.key = q.session WHERE s.deleted_ms IS NULL ORDER BY s.key";
     let mut statement = connection.prepare_cached(sql)?;

@@ -40,7 +40,7 @@ impl ReaderPool {
 
     /// Waits for a slot and returns it with an open connection.
     pub(super) fn acquire(&self) -> Result<PooledReader<'_>, StoreError> {
-        let mut reader = self.wait_for_slot();
+        let mut reader = self.wait_and_take_slot();
         if reader.connection.is_none() {
             reader.connection = Some(file::open_reader(&self.path)?);
         }
@@ -58,7 +58,7 @@ impl ReaderPool {
         PooledReader { pool: self, connection: None }
     }
 
-    fn wait_for_slot(&self) -> PooledReader<'_> {
+    fn wait_and_take_slot(&self) -> PooledReader<'_> {
         let mut pool = lock_ignoring_poison(&self.state);
         while pool.is_exclusive || pool.in_use >= READ_CONNECTIONS_MAX {
             pool = self.freed.wait(pool).unwrap_or_else(PoisonError::into_inner);

@@ -38,7 +38,7 @@ impl SqliteStore {
             );
         }
         for detail in file_damage {
-            report.add_damage(Damage::File { detail });
+            report.add_damage_or_count_unlisted(Damage::File { detail });
         }
         for (key, session) in core.read_transaction(|file| check::select_session_keys(file))? {
             let scan = core.read_transaction(|file| LogScan::scan_session(file, key, session))?;
@@ -60,7 +60,7 @@ impl SqliteStore {
             let rebuild = "INSERT INTO words (words) VALUES ('rebuild')";
             core.write_transaction(|file| Ok(file.execute(rebuild, [])?))?;
             report.repaired += 1;
-            report.add_damage(damage);
+            report.add_damage_or_count_unlisted(damage);
         }
         Ok(report)
     }
@@ -139,7 +139,8 @@ fn fill_gap(
                 seq,
                 at_ms: None,
                 run: run.map_or(Cow::Borrowed(""), |run| run.id.to_string().into()),
-                event: run.map_or_else(lost_record_event, |run| replacement_event(run, seq)),
+                event: run
+                    .map_or_else(lost_record_event, |run| ending_or_lost_record_event(run, seq)),
             };
             let line =
                 serde_json::to_string(&record).map_err(|error| failed_fault(error.to_string()))?;
@@ -158,7 +159,7 @@ fn lost_record_event() -> Event<'static> {
 }
 
 /// Replacement for record `seq` of a run: its ending if that was lost, else `unrecognised`.
-fn replacement_event(run: &RunRow, seq: u64) -> Event<'static> {
+fn ending_or_lost_record_event(run: &RunRow, seq: u64) -> Event<'static> {
     match run.ended {
         Some((ended, outcome)) if ended == seq => Event::RunEnded {
             ending: Ending {

@@ -68,7 +68,9 @@ fn erase_each_found(
     // Selected and erased in one transaction: it may be pinned in between.
     let erase_next = |file: &Connection| match next_session(file)? {
         None => Ok(None),
-        Some(session) => sessions::erase_session_rows(file, session).map(|()| Some(session)),
+        Some(session) => {
+            sessions::erase_session_but_keep_usage(file, session).map(|()| Some(session))
+        }
     };
     while let Some(session) = core.write_transaction(|file| erase_next(file))? {
         erased(session);

@@ -67,7 +67,10 @@ pub(super) fn select_run(connection: &Connection, run: RunId) -> Result<Option<R
 }
 
 /// Sequence number of a run's ending.
-pub(super) fn select_run_end(connection: &Connection, run: RunId) -> Result<Option<u64>, Fault> {
+pub(super) fn select_run_end_seq(
+    connection: &Connection,
+    run: RunId,
+) -> Result<Option<u64>, Fault> {
     let mut statement = connection.prepare_cached("SELECT ended FROM runs WHERE id = ?1")?;
     Ok(statement.query_row([run.to_bytes()], |row| row.get(0)).optional()?.flatten())
 }
@@ -93,7 +96,7 @@ pub(super) fn select_open_runs(connection: &Connection) -> Result<Vec<RunRow>, F
 const USAGE_SUMS: &str = "coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0),
     coalesce(sum(cost_micro_usd), 0)";
 
-pub(super) fn select_total_usage(
+pub(super) fn select_usage_of_owner_or_session(
     connection: &Connection,
     owner: OwnerId,
     session: Option<SessionId>,

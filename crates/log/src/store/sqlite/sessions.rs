@@ -79,7 +79,7 @@ pub(super) fn list_sessions_sql(word_count: usize) -> String {
     sql
 }
 
-pub(super) fn select_sessions(
+pub(super) fn select_sessions_of_owner(
     connection: &Connection,
     owner: OwnerId,
     query: &SessionQuery,
@@ -127,7 +127,10 @@ pub(super) fn update_session(
 }
 
 /// Deletes a session. Foreign keys delete its rows elsewhere, a trigger its search texts.
-pub(super) fn erase_session_rows(connection: &Connection, session: SessionId) -> Result<(), Fault> {
+pub(super) fn erase_session_but_keep_usage(
+    connection: &Connection,
+    session: SessionId,
+) -> Result<(), Fault> {
     let key = chunk_rows::require_session_position(connection, session)?.key;
     runs::add_session_usage_to_owner(connection, key)?;
     let digests: Vec<[u8; 32]> = connection

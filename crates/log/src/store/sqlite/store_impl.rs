@@ -20,14 +20,19 @@ impl Store for SqliteStore {
     }
 
     fn append(&self, batches: &[Batch]) -> StoreResult<()> {
-        if self.core.write_transaction(|file| append::append_batches(file, batches))? {
+        if self
+            .core
+            .write_transaction(|file| append::append_batches_reporting_run_end(file, batches))?
+        {
             self.core.signals.notify_run_ended();
         }
         Ok(())
     }
 
     fn read(&self, session: SessionId, from: u64, bytes_max: usize) -> StoreResult<Vec<Chunk>> {
-        self.core.read_transaction(|file| chunk_rows::read_chunks(file, session, from, bytes_max))
+        self.core.read_transaction(|file| {
+            chunk_rows::read_chunks_up_to_damage(file, session, from, bytes_max)
+        })
     }
 
     fn create_session(&self, session: &Session) -> StoreResult<()> {
@@ -39,8 +44,12 @@ impl Store for SqliteStore {
         self.core.read_transaction(|file| sessions::select_session(file, session))
     }
 
-    fn list_sessions(&self, owner: OwnerId, query: &SessionQuery) -> StoreResult<Vec<Session>> {
-        self.core.read_transaction(|file| sessions::select_sessions(file, owner, query))
+    fn list_sessions_of_owner(
+        &self,
+        owner: OwnerId,
+        query: &SessionQuery,
+    ) -> StoreResult<Vec<Session>> {
+        self.core.read_transaction(|file| sessions::select_sessions_of_owner(file, owner, query))
     }
 
     fn update_session(
@@ -65,7 +74,7 @@ impl Store for SqliteStore {
     }
 
     fn erase_session(&self, session: SessionId) -> StoreResult<()> {
-        self.core.write_transaction(|file| sessions::erase_session_rows(file, session))
+        self.core.write_transaction(|file| sessions::erase_session_but_keep_usage(file, session))
     }
 
     fn load_run(&self, run: RunId) -> StoreResult<Option<RunRow>> {
@@ -76,8 +85,13 @@ impl Store for SqliteStore {
         self.core.read_transaction(|file| runs::select_session_runs(file, session))
     }
 
-    fn total_usage(&self, owner: OwnerId, session: Option<SessionId>) -> StoreResult<TokenUsage> {
-        self.core.read_transaction(|file| runs::select_total_usage(file, owner, session))
+    fn usage_of_owner_or_session(
+        &self,
+        owner: OwnerId,
+        session: Option<SessionId>,
+    ) -> StoreResult<TokenUsage> {
+        self.core
+            .read_transaction(|file| runs::select_usage_of_owner_or_session(file, owner, session))
     }
 
     fn list_open_runs(&self) -> StoreResult<Vec<RunRow>> {
@@ -92,11 +106,11 @@ impl Store for SqliteStore {
         self.core.read_transaction(|file| queue::select_queue(file, session))
     }
 
-    fn sessions_with_queue(&self) -> StoreResult<Vec<SessionId>> {
-        self.core.read_transaction(|file| queue::select_sessions_with_queue(file))
+    fn undeleted_sessions_with_queue(&self) -> StoreResult<Vec<SessionId>> {
+        self.core.read_transaction(|file| queue::select_undeleted_sessions_with_queue(file))
     }
 
-    fn put_blob(
+    fn put_blob_for_session(
         &self,
         session: SessionId,
         digest: [u8; 32],
@@ -104,37 +118,46 @@ impl Store for SqliteStore {
         bytes: &[u8],
     ) -> StoreResult<()> {
         blobs::validate_blob(&digest, bytes)?;
-        self.core.write_transaction(|file| blobs::insert_blob(file, session, &digest, kind, bytes))
+        self.core.write_transaction(|file| {
+            blobs::insert_blob_and_session_ref(file, session, &digest, kind, bytes)
+        })
     }
 
-    fn load_blob(
+    fn load_blob_of_session(
         &self,
         session: SessionId,
         digest: [u8; 32],
     ) -> StoreResult<Option<(String, Vec<u8>)>> {
-        self.core.read_transaction(|file| blobs::select_verified_blob(file, session, &digest))
+        self.core
+            .read_transaction(|file| blobs::select_verified_blob_of_session(file, session, &digest))
     }
 }
 
 impl CredentialStore for SqliteStore {
     fn list_token_owners(&self) -> StoreResult<Vec<OwnerId>> {
-        self.core.read_transaction(|file| credentials::select_owners(file))
+        self.core.read_transaction(|file| credentials::select_token_owners(file))
     }
 
     fn put_token(&self, token: &Token) -> StoreResult<()> {
         self.core.write_transaction(|file| credentials::insert_token(file, token))
     }
 
-    fn token_by_digest(&self, digest: [u8; 32]) -> StoreResult<Option<Token>> {
-        self.core.read_transaction(|file| credentials::select_token_by_digest(file, digest))
+    fn token_by_digest_even_revoked(&self, digest: [u8; 32]) -> StoreResult<Option<Token>> {
+        self.core.read_transaction(|file| credentials::select_token_even_revoked(file, digest))
     }
 
     fn owner_tokens(&self, owner: OwnerId) -> StoreResult<Vec<Token>> {
         self.core.read_transaction(|file| credentials::select_owner_tokens(file, owner))
     }
 
-    fn revoke_token(&self, owner: OwnerId, token: TokenId, now: Millis) -> StoreResult<bool> {
-        self.core.write_transaction(|file| credentials::revoke_token(file, owner, token, now))
+    fn revoke_token_of_owner(
+        &self,
+        owner: OwnerId,
+        token: TokenId,
+        now: Millis,
+    ) -> StoreResult<bool> {
+        self.core
+            .write_transaction(|file| credentials::revoke_token_of_owner(file, owner, token, now))
     }
 
     fn put_share(&self, share: &Share) -> StoreResult<()> {
@@ -149,7 +172,8 @@ impl CredentialStore for SqliteStore {
         self.core.read_transaction(|file| credentials::select_session_shares(file, session))
     }
 
-    fn delete_share(&self, session: SessionId, share: ShareId) -> StoreResult<bool> {
-        self.core.write_transaction(|file| credentials::delete_share(file, session, share))
+    fn delete_share_of_session(&self, session: SessionId, share: ShareId) -> StoreResult<bool> {
+        self.core
+            .write_transaction(|file| credentials::delete_share_of_session(file, session, share))
     }
 }

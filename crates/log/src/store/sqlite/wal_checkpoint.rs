@@ -28,7 +28,7 @@ pub(super) fn run_checkpoint_thread(core: &StoreCore) {
         let idle = commits == seen_commits;
         seen_commits = commits;
         let result = if idle || is_wal_too_long(core) {
-            truncate_wal(core)
+            try_checkpoint_and_truncate_wal(core)
         } else {
             checkpoint_passively(core)
         };
@@ -57,7 +57,7 @@ fn checkpoint_passively(core: &StoreCore) -> Result<bool, StoreError> {
 }
 
 /// Checkpoints and truncates while holding the writer. Returns false if a reader prevented it.
-pub(super) fn truncate_wal(core: &StoreCore) -> Result<bool, StoreError> {
+pub(super) fn try_checkpoint_and_truncate_wal(core: &StoreCore) -> Result<bool, StoreError> {
     // Does most of the work before the writer is locked.
     checkpoint_passively(core)?;
     let writer = lock_ignoring_poison(&core.writer);

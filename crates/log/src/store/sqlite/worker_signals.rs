@@ -70,7 +70,7 @@ impl WorkerSignals {
         }
     }
 
-    pub(super) fn closed_error(&self) -> StoreError {
+    pub(super) fn failure_or_closed_error(&self) -> StoreError {
         self.check_not_failed()
             .err()
             .unwrap_or_else(|| StoreError::Failed("the store is closed".to_owned()))

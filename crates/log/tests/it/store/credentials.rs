@@ -22,14 +22,14 @@ fn a_token_is_found_by_its_digest_and_revoked_by_its_owner_only() {
     test_store.store.put_token(&token(1)).unwrap();
     test_store.store.put_token(&token(2)).unwrap();
     let TestStore { store, .. } = &test_store.reopen();
-    assert_eq!(store.token_by_digest([1; 32]), Ok(Some(token(1))));
-    assert_eq!(store.token_by_digest([3; 32]), Ok(None));
+    assert_eq!(store.token_by_digest_even_revoked([1; 32]), Ok(Some(token(1))));
+    assert_eq!(store.token_by_digest_even_revoked([3; 32]), Ok(None));
     assert_eq!(store.owner_tokens(owner(1)), Ok(vec![token(1), token(2)]));
-    assert_eq!(store.revoke_token(owner(2), token(1).id, 5), Ok(false));
-    assert_eq!(store.revoke_token(owner(1), token(1).id, 5), Ok(true));
-    assert_eq!(store.revoke_token(owner(1), token(1).id, 9), Ok(true));
+    assert_eq!(store.revoke_token_of_owner(owner(2), token(1).id, 5), Ok(false));
+    assert_eq!(store.revoke_token_of_owner(owner(1), token(1).id, 5), Ok(true));
+    assert_eq!(store.revoke_token_of_owner(owner(1), token(1).id, 9), Ok(true));
     let revoked = Token { revoked_ms: Some(5), ..token(1) };
-    assert_eq!(store.token_by_digest([1; 32]), Ok(Some(revoked)));
+    assert_eq!(store.token_by_digest_even_revoked([1; 32]), Ok(Some(revoked)));
 }
 
 #[test]
@@ -46,8 +46,8 @@ fn a_share_goes_when_it_is_revoked_or_its_session_erased() {
     }
     assert_eq!(store.share_by_digest([2; 32]), Ok(Some(share(2, 1))));
     assert_eq!(store.session_shares(session_id(1)), Ok(vec![share(1, 1), share(2, 1)]));
-    assert_eq!(store.delete_share(session_id(2), share(2, 1).id), Ok(false));
-    assert_eq!(store.delete_share(session_id(1), share(2, 1).id), Ok(true));
+    assert_eq!(store.delete_share_of_session(session_id(2), share(2, 1).id), Ok(false));
+    assert_eq!(store.delete_share_of_session(session_id(1), share(2, 1).id), Ok(true));
     assert_eq!(store.share_by_digest([2; 32]), Ok(None));
     store.erase_session(session_id(1)).unwrap();
     assert_eq!(store.share_by_digest([1; 32]), Ok(None));

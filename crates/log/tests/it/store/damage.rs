@@ -60,7 +60,7 @@ fn what_stands_before_and_behind_the_damage_can_be_read() {
     let test_store = store_with_four_rows();
     set_row_bytes(&test_store.raw_connection(), 2, b"nonsense");
     let chunks_before = test_store.store.read(session_id(1), 0, ALL_BYTES).unwrap();
-    assert_eq!((chunks_before.len(), chunks_before[0].end()), (1, 2));
+    assert_eq!((chunks_before.len(), chunks_before[0].next_seq()), (1, 2));
     assert!(is_damaged(&test_store, 2) && is_damaged(&test_store, 3));
     assert_eq!(read_lines_from(&test_store.store, session_id(1), 4, ALL_BYTES).unwrap().len(), 2);
 }

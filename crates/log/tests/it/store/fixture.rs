@@ -39,7 +39,9 @@ fn fill_store(store: &SqliteStore) {
     let (id, text) = (queued_id(1), "next".to_owned());
     let queued = QueuedMessage { id, text, images: vec![image], accepted_ms: 4 };
     store.set_queue(session_id(2), &[queued]).unwrap();
-    store.put_blob(session_id(1), Sha256::digest(b"blob").into(), "text/plain", b"blob").unwrap();
+    store
+        .put_blob_for_session(session_id(1), Sha256::digest(b"blob").into(), "text/plain", b"blob")
+        .unwrap();
     let token = Token {
         id: millpond_log::id::TokenId::new(1, [1; 10]),
         owner: owner(1),
@@ -63,10 +65,10 @@ fn dump_store(store: &SqliteStore) -> String {
     }
     let query =
         SessionQuery { words: Some("pond".to_owned()), limit: 9, ..SessionQuery::default() };
-    for session in store.list_sessions(owner(1), &query).unwrap() {
+    for session in store.list_sessions_of_owner(owner(1), &query).unwrap() {
         writeln!(out, "found {}", session.id).unwrap();
     }
-    let blob = store.load_blob(session_id(1), Sha256::digest(b"blob").into()).unwrap();
+    let blob = store.load_blob_of_session(session_id(1), Sha256::digest(b"blob").into()).unwrap();
     writeln!(out, "{blob:?}").unwrap();
     writeln!(out, "{:#?}", store.owner_tokens(owner(1)).unwrap()).unwrap();
     out

@@ -120,7 +120,7 @@ fn a_backup_made_during_writes_is_a_store_as_it_was_at_one_moment() {
             let last = writer.is_finished();
             let target = copies.path().join(n.to_string()).join("millpond.db");
             std::fs::create_dir(target.parent().unwrap()).unwrap();
-            test_store.store.backup_to(&target).unwrap();
+            test_store.store.backup_to_new_file(&target).unwrap();
             n += 1;
             if last || n > 50 {
                 break;
@@ -143,7 +143,12 @@ fn a_backup_made_during_writes_is_a_store_as_it_was_at_one_moment() {
 fn a_backup_replaces_nothing() {
     let test_store = open_test_store();
     let target = test_store.dir.path().join("millpond.db");
-    assert!(test_store.store.backup_to(&target).is_err());
-    assert!(test_store.store.backup_to(&test_store.dir.path().join("no").join("such")).is_err());
+    assert!(test_store.store.backup_to_new_file(&target).is_err());
+    assert!(
+        test_store
+            .store
+            .backup_to_new_file(&test_store.dir.path().join("no").join("such"))
+            .is_err()
+    );
     assert!(test_store.store.check().unwrap().is_sound());
 }

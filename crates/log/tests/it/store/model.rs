@@ -213,7 +213,10 @@ impl StoreModel {
         expected.sort();
         assert_eq!(open_runs, expected);
         let listed = store
-            .list_sessions(owner(1), &SessionQuery { limit: 99, ..SessionQuery::default() })
+            .list_sessions_of_owner(
+                owner(1),
+                &SessionQuery { limit: 99, ..SessionQuery::default() },
+            )
             .unwrap();
         let listed: Vec<_> = listed.into_iter().map(|session| session.id).collect();
         let mut undeleted: Vec<_> = self.logs.iter().filter(|(_, log)| !log.deleted).collect();
@@ -256,7 +259,7 @@ fn apply_command(
             assert_eq!(erased, model.logs.remove(&n).is_some());
         }
         StoreCommand::Compact => store.compact_ended_runs().unwrap(),
-        StoreCommand::Checkpoint => assert!(store.checkpoint_and_truncate_wal().is_ok()),
+        StoreCommand::Checkpoint => assert!(store.try_checkpoint_and_truncate_wal().is_ok()),
         StoreCommand::Restart => return test_store.reopen(),
         StoreCommand::BreakAndReopen => {
             let epoch = store.epoch();

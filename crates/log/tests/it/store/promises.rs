@@ -78,7 +78,7 @@ fn all_batches_are_kept_or_none() {
             limit: 9,
             ..SessionQuery::default()
         };
-        assert_eq!(store.list_sessions(owner(1), &query), Ok(Vec::new()));
+        assert_eq!(store.list_sessions_of_owner(owner(1), &query), Ok(Vec::new()));
     }
     store.append(&[valid_batch(), batch(1, 1, 2, 1), beginning_batch(2, 2, 0, 1)]).unwrap();
     assert_eq!((read_lines(store, 1).len(), read_lines(store, 2).len()), (3, 1));
@@ -125,16 +125,16 @@ fn runs_are_known_with_what_they_used() {
     assert_eq!((runs[0].ended, runs[0].usage), (Some((2, Outcome::Completed)), used));
     assert_eq!(store.load_run(run_id(1)), Ok(Some(runs[0])));
     assert_eq!(store.list_open_runs(), Ok(vec![runs[1]]));
-    assert_eq!(store.total_usage(owner(1), Some(session_id(1))), Ok(used));
+    assert_eq!(store.usage_of_owner_or_session(owner(1), Some(session_id(1))), Ok(used));
     assert_eq!(
-        store.total_usage(owner(2), Some(session_id(1))),
+        store.usage_of_owner_or_session(owner(2), Some(session_id(1))),
         Ok(TokenUsage::default()),
         "not theirs"
     );
     let total = TokenUsage { tokens_in: 20, tokens_out: 4, cost_micro_usd: 600 };
-    assert_eq!(store.total_usage(owner(1), None), Ok(total));
+    assert_eq!(store.usage_of_owner_or_session(owner(1), None), Ok(total));
     store.erase_session(session_id(2)).unwrap();
-    assert_eq!(store.total_usage(owner(1), None), Ok(total), "spent is spent");
+    assert_eq!(store.usage_of_owner_or_session(owner(1), None), Ok(total), "spent is spent");
 }
 
 #[test]
@@ -153,14 +153,14 @@ fn sessions_are_listed_by_owner_newest_change_first_page_by_page() {
     let mut query = SessionQuery { limit: 2, ..SessionQuery::default() };
     let mut listed = Vec::new();
     loop {
-        let page = store.list_sessions(owner(1), &query).unwrap();
+        let page = store.list_sessions_of_owner(owner(1), &query).unwrap();
         let Some(last) = page.last() else { break };
         query.before = Some((last.changed_ms, last.id));
         listed.extend(page.into_iter().map(|session| session.id));
     }
     assert_eq!(listed, [7, 6, 4, 3, 2, 1].map(session_id));
     let archived = SessionQuery { archived: true, limit: ALL_BYTES, ..SessionQuery::default() };
-    let archived = store.list_sessions(owner(1), &archived).unwrap();
+    let archived = store.list_sessions_of_owner(owner(1), &archived).unwrap();
     assert_eq!(archived.iter().map(|session| session.id).collect::<Vec<_>>(), [session_id(9)]);
 }
 
@@ -171,7 +171,10 @@ fn a_page_has_a_limit() {
         store.create_session(&session(n)).unwrap();
     }
     let page = store
-        .list_sessions(owner(1), &SessionQuery { limit: ALL_BYTES, ..SessionQuery::default() })
+        .list_sessions_of_owner(
+            owner(1),
+            &SessionQuery { limit: ALL_BYTES, ..SessionQuery::default() },
+        )
         .unwrap();
     assert_eq!(page.len(), LISTED_SESSIONS_MAX);
 }
@@ -181,7 +184,7 @@ fn a_turn_moves_its_session_to_the_top_and_a_delta_does_not() {
     let TestStore { store, .. } = &open_with_sessions(3);
     let first_listed = || {
         store
-            .list_sessions(owner(1), &SessionQuery { limit: 1, ..SessionQuery::default() })
+            .list_sessions_of_owner(owner(1), &SessionQuery { limit: 1, ..SessionQuery::default() })
             .unwrap()[0]
             .id
     };
@@ -229,7 +232,7 @@ fn a_branch_begins_as_its_parent_and_goes_its_own_way() {
     store.append(&batches).unwrap();
     let bytes = b"picture".as_slice();
     let digest: [u8; 32] = Sha256::digest(bytes).into();
-    store.put_blob(session_id(1), digest, "image/png", bytes).unwrap();
+    store.put_blob_for_session(session_id(1), digest, "image/png", bytes).unwrap();
     let expected = expected_lines(&batches);
     for end in 0..=9_u8 {
         let n = 100 + end;
@@ -244,7 +247,7 @@ fn a_branch_begins_as_its_parent_and_goes_its_own_way() {
     store.erase_session(session_id(1)).unwrap();
     assert_eq!(read_lines(store, 104)[..4], expected[..4]);
     assert_eq!(read_lines(store, 104).len(), 5);
-    let blob = store.load_blob(session_id(104), digest).unwrap();
+    let blob = store.load_blob_of_session(session_id(104), digest).unwrap();
     assert_eq!(blob, Some(("image/png".to_owned(), bytes.to_vec())));
     let expected_error = StoreError::NotAtHead { session: session_id(104), head: 5, first: 6 };
     assert_eq!(store.branch_session(session_id(104), 6, &session(120), None), Err(expected_error));
@@ -283,23 +286,26 @@ fn sessions_in_which_something_waits_are_known_but_for_deleted_ones() {
     let delete = SessionUpdate { deleted_ms: Some(Some(1)), ..SessionUpdate::default() };
     test_store.store.update_session(session_id(3), &delete, 9).unwrap();
     let test_store = test_store.reopen();
-    assert_eq!(test_store.store.sessions_with_queue(), Ok(vec![session_id(2), session_id(4)]));
+    assert_eq!(
+        test_store.store.undeleted_sessions_with_queue(),
+        Ok(vec![session_id(2), session_id(4)])
+    );
     test_store.store.set_queue(session_id(2), &[]).unwrap();
-    assert_eq!(test_store.store.sessions_with_queue(), Ok(vec![session_id(4)]));
+    assert_eq!(test_store.store.undeleted_sessions_with_queue(), Ok(vec![session_id(4)]));
 }
 
 #[test]
 fn a_blob_is_only_for_sessions_that_have_it_and_only_what_its_digest_says() {
     let TestStore { store, .. } = &open_with_sessions(2);
     let digest: [u8; 32] = Sha256::digest(b"bytes").into();
-    assert!(store.put_blob(session_id(1), digest, "text/plain", b"others").is_err());
-    store.put_blob(session_id(1), digest, "text/plain", b"bytes").unwrap();
+    assert!(store.put_blob_for_session(session_id(1), digest, "text/plain", b"others").is_err());
+    store.put_blob_for_session(session_id(1), digest, "text/plain", b"bytes").unwrap();
     let expected_blob = Ok(Some(("text/plain".to_owned(), b"bytes".to_vec())));
-    assert_eq!(store.load_blob(session_id(1), digest), expected_blob);
-    assert_eq!(store.load_blob(session_id(2), digest), Ok(None));
-    store.put_blob(session_id(2), digest, "text/plain", b"bytes").unwrap();
+    assert_eq!(store.load_blob_of_session(session_id(1), digest), expected_blob);
+    assert_eq!(store.load_blob_of_session(session_id(2), digest), Ok(None));
+    store.put_blob_for_session(session_id(2), digest, "text/plain", b"bytes").unwrap();
     store.erase_session(session_id(1)).unwrap();
-    assert_eq!(store.load_blob(session_id(2), digest), expected_blob);
+    assert_eq!(store.load_blob_of_session(session_id(2), digest), expected_blob);
 }
 
 #[test]
@@ -323,7 +329,7 @@ fn readers_see_whole_batches_while_others_write_and_rows_are_put_together() {
             store.append(&[beginning_batch(1, n, first, 4), ending_batch(1, n, first + 4)])?;
             if n % 10 == 0 {
                 store.compact_ended_runs()?;
-                store.checkpoint_and_truncate_wal()?;
+                store.try_checkpoint_and_truncate_wal()?;
             }
             Ok::<(), StoreError>(())
         });

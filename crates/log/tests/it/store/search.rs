@@ -6,7 +6,12 @@ use super::*;
 
 fn search_ids(store: &SqliteStore, text: &str) -> Vec<SessionId> {
     let query = SessionQuery { words: Some(text.to_owned()), limit: 99, ..SessionQuery::default() };
-    store.list_sessions(owner(1), &query).unwrap().into_iter().map(|session| session.id).collect()
+    store
+        .list_sessions_of_owner(owner(1), &query)
+        .unwrap()
+        .into_iter()
+        .map(|session| session.id)
+        .collect()
 }
 
 /// Session 1 has texts, session 2 a title, session 3 another owner.

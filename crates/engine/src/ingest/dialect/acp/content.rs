@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::event::{Image, Usage};
 use crate::ingest::json::{
-    RawValue, array_elements, as_scalar, as_string, object, object_members, string_or_json,
+    RawValue, array_elements, as_scalar, as_string, non_null_members, object, string_or_json,
 };
 
 object! { BlockFields {
@@ -86,7 +86,7 @@ pub(super) fn tool_content_text(raw: &RawValue) -> String {
 
 /// True if `text` contains every value of a tool's input except its description.
 pub(super) fn text_contains_all_input_values(text: &str, input: &RawValue) -> bool {
-    let Some(members) = object_members(input.get()) else { return input.get() == "null" };
+    let Some(members) = non_null_members(input.get()) else { return input.get() == "null" };
     let is_told = |raw: &RawValue| as_string(raw).is_some_and(|words| text.contains(&*words));
     members.iter().all(|(name, raw)| *name == "description" || is_told(raw))
 }
@@ -148,7 +148,7 @@ pub(super) fn parse_cost_usd(cost: &RawValue) -> Option<f64> {
 }
 
 /// Chosen option in the outcome of a permission request.
-pub(super) fn chosen_option(outcome: &RawValue) -> String {
+pub(super) fn chosen_option_or_cancelled(outcome: &RawValue) -> String {
     object! { OutcomeFields { outcome, option = "optionId"; skip _ } }
     let read = OutcomeFields::from_raw(outcome);
     let OutcomeFields { outcome, option } = read.unwrap_or_default();

@@ -18,7 +18,7 @@ pub(super) struct AgentMessages {
 
 impl AgentMessages {
     /// True if text of the message was written.
-    pub(super) fn has_written_message(&self, id: &str) -> bool {
+    pub(super) fn has_text_of_message(&self, id: &str) -> bool {
         !id.is_empty() && self.shown.has_text(Fingerprint::from_text(id))
     }
 
@@ -27,18 +27,23 @@ impl AgentMessages {
         let key = Fingerprint::from_text(id);
         if !key.is_blank() {
             self.shown.record_appended_text(key, text);
-            self.drafts.append_without_restating(key, text, out);
-        } else if !self.drafts.append_to_open_or_pause(text, out) {
+            self.drafts.append_to_current_without_restating(key, text, out);
+        } else if !self.drafts.try_append_unkeyed_or_pause_draft(text, out) {
             out.append_text(text);
         }
     }
 
     /// Applies the whole text of a message, which replaces its earlier text.
-    pub(super) fn apply_whole_message(&mut self, id: &str, whole: &str, out: &mut Writer<'_>) {
+    pub(super) fn write_or_replace_whole_message(
+        &mut self,
+        id: &str,
+        whole: &str,
+        out: &mut Writer<'_>,
+    ) {
         let key = Fingerprint::from_text(id);
         if key.is_blank() {
             self.drafts.end_message_and_pause_draft(out);
-            out.end_message_and_set_phase(None);
+            out.close_message_and_set_next_phase(None);
             out.append_text(whole);
         } else if self.shown.has_text(key) && self.drafts.text(key).is_none() {
             // Its draft was dropped: it can no longer be changed.
@@ -52,7 +57,7 @@ impl AgentMessages {
     }
 
     /// Marks the open message as having images.
-    pub(super) fn mark_has_images(&mut self) {
-        self.drafts.disable_restating_for_images();
+    pub(super) fn disable_restating_for_images(&mut self) {
+        self.drafts.disable_restating_of_current_draft();
     }
 }

@@ -71,7 +71,7 @@ impl Acp {
                 (FrameOrigin::Client, RequestKind::Turn)
             }
             "session/request_permission" => {
-                (FrameOrigin::Agent, self.start_call_and_open_ask(&id, params, out))
+                (FrameOrigin::Agent, self.ensure_call_and_open_ask(&id, params, out))
             }
             "initialize" | "session/new" | "session/load" | "session/resume" => {
                 (FrameOrigin::Client, RequestKind::Session)
@@ -111,14 +111,14 @@ impl Acp {
     }
 
     /// Opens an ask for a permission request, after starting the step of its call if that is new.
-    fn start_call_and_open_ask(
+    fn ensure_call_and_open_ask(
         &mut self,
         id: &str,
         params: &Params<'_>,
         out: &mut Writer<'_>,
     ) -> RequestKind {
         let call =
-            params.tool_call.and_then(|raw| self.tools.start_and_describe_asked_call(raw, out));
+            params.tool_call.and_then(|raw| self.tools.ensure_and_describe_asked_call(raw, out));
         let mut options = Vec::new();
         let mut rejections = Vec::new();
         for raw in params.options.map(array_elements).unwrap_or_default() {
@@ -138,7 +138,7 @@ impl Acp {
             Some(call) => (call.ask, call.text, call.id),
             None => (AskKind::Tool, String::new(), String::new()),
         };
-        out.open_simple_ask(id, kind, &text, options, out.find_open_tool(&call));
+        out.open_simple_ask_unless_open(id, kind, &text, options, out.find_open_tool(&call));
         RequestKind::Permission { call, rejections }
     }
 
@@ -164,7 +164,8 @@ impl Acp {
         }
         match (asked, line.error) {
             (Some(RequestKind::Permission { call, rejections }), _) => {
-                let answer = outcome.map_or_else(|| "cancelled".to_owned(), content::chosen_option);
+                let answer = outcome
+                    .map_or_else(|| "cancelled".to_owned(), content::chosen_option_or_cancelled);
                 out.resolve_ask(&id, &answer, AnsweredBy::Person);
                 let rejected = answer == "cancelled" || rejections.contains(&answer);
                 if rejected && let Some(step) = out.find_open_tool(&call) {
@@ -188,8 +189,8 @@ impl Acp {
     pub(super) fn end_turn(&mut self, reason: &str, out: &mut Writer<'_>) {
         let voice = std::mem::take(&mut self.tools.last_output);
         match reason {
-            "end_turn" => voice.ensure_last_round_and_complete(StopReason::End, out),
-            "max_tokens" => voice.ensure_last_round_and_complete(StopReason::Length, out),
+            "end_turn" => voice.ensure_round_after_tool_and_complete(StopReason::End, out),
+            "max_tokens" => voice.ensure_round_after_tool_and_complete(StopReason::Length, out),
             "max_turn_requests" => {
                 out.report_failed_and_end_text(
                     FailureReason::Limit,
@@ -200,7 +201,7 @@ impl Acp {
                 out.report_failed_and_end_text(FailureReason::Refused, "the agent refused");
             }
             "cancelled" => out.report_cancelled_and_end_text(""),
-            _ => voice.ensure_last_round_and_complete(StopReason::Other, out),
+            _ => voice.ensure_round_after_tool_and_complete(StopReason::Other, out),
         }
         // Later output belongs to another turn.
         out.end_round(None);

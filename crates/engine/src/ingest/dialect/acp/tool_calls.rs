@@ -67,11 +67,13 @@ impl ToolCalls {
         let id = &*call.id();
         let over = update == "tool_call_update" && self.ended.contains(id);
         let known = call.find_open_step(out);
-        let Some(step) = known.or_else(|| (!over).then(|| self.start_step(&call, out))) else {
+        let Some(step) =
+            known.or_else(|| (!over).then(|| self.start_step_and_set_last_output(&call, out)))
+        else {
             return;
         };
         self.remember_call_title(id, call.title.as_deref());
-        write_arguments(step, &call, out);
+        write_arguments_if_changed(step, &call, out);
         let status = call.status.as_deref().unwrap_or("");
         match status {
             "completed" | "failed" => {
@@ -83,7 +85,7 @@ impl ToolCalls {
             "in_progress" => {
                 out.emit_tool_ready_once(step);
                 let whole = call.content.map(content::tool_content_text).unwrap_or_default();
-                self.outputs.push_output_so_far(step, &whole, out);
+                self.outputs.push_output_so_far_if_continued(step, &whole, out);
             }
             _ => {}
         }
@@ -110,7 +112,7 @@ impl ToolCalls {
     }
 
     /// Describes the call of a permission request; starts its step if it is new.
-    pub(super) fn start_and_describe_asked_call(
+    pub(super) fn ensure_and_describe_asked_call(
         &mut self,
         raw: &RawValue,
         out: &mut Writer<'_>,
@@ -118,8 +120,10 @@ impl ToolCalls {
         let call: ToolCallUpdate<'_> = serde_json::from_str(raw.get()).ok()?;
         out.append_unknown_fields(&call.unknown);
         let id = &*call.id();
-        let step = call.find_open_step(out).unwrap_or_else(|| self.start_step(&call, out));
-        write_arguments(step, &call, out);
+        let step = call
+            .find_open_step(out)
+            .unwrap_or_else(|| self.start_step_and_set_last_output(&call, out));
+        write_arguments_if_changed(step, &call, out);
         self.remember_call_title(id, call.title.as_deref());
         let title = self.titles.iter().find(|(call, _)| call == id);
         let mut text = title.map(|(_, title)| title.clone()).unwrap_or_default();
@@ -142,7 +146,11 @@ impl ToolCalls {
     }
 
     /// Starts the step of a call.
-    fn start_step(&mut self, call: &ToolCallUpdate<'_>, out: &mut Writer<'_>) -> StepId {
+    fn start_step_and_set_last_output(
+        &mut self,
+        call: &ToolCallUpdate<'_>,
+        out: &mut Writer<'_>,
+    ) -> StepId {
         let meta = call.meta.map(AgentMeta::parse).unwrap_or_default();
         if meta.parent.is_none() {
             self.last_output = LastModelOutput::ToolCall;
@@ -210,7 +218,7 @@ fn start_tool_step(
 }
 
 /// Writes the arguments of a call.
-fn write_arguments(step: StepId, call: &ToolCallUpdate<'_>, out: &mut Writer<'_>) {
+fn write_arguments_if_changed(step: StepId, call: &ToolCallUpdate<'_>, out: &mut Writer<'_>) {
     let input = call.input.filter(|input| input.get() != "{}");
     // Gemini sends a proposed edit only in the content.
     let proposed = call

@@ -8,7 +8,7 @@ use crate::ingest::json::{
 };
 use crate::run::{ToolStart, Writer};
 
-use super::result::{parse_image, write_citation, write_result_and_end_tool};
+use super::result::{ensure_tool_and_end_with_result, parse_image, write_citation};
 use super::{Anthropic, ClientToolMapper};
 
 /// Kind of an open block, with the state it needs until its end.
@@ -70,33 +70,35 @@ impl Anthropic {
                 BlockKind::Text
             }
             "thinking" => {
-                out.end_reasoning();
+                out.close_reasoning_and_defer_end();
                 out.append_reasoning(&text_of(thinking), ReasoningOrigin::Native);
                 BlockKind::Thinking
             }
             "redacted_thinking" => {
                 out.append_redacted_reasoning();
-                if let Some(step) = out.last_step_id() {
-                    out.append_step_seal(step, || {
+                if let Some(step) = out.last_started_step_id() {
+                    out.append_step_seal_if_kept(step, || {
                         json_object_of_strings(&[("data", &text_of(data))])
                     });
                 }
                 BlockKind::Ignored
             }
-            "tool_use" | "server_tool_use" | "mcp_tool_use" => self.start_tool(&name, raw, out),
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+                self.start_tool_and_return_block(&name, raw, out)
+            }
             "compaction" => BlockKind::Compaction { summary: text_of(content).into_owned() },
             "fallback" => {
                 out.append_notice(NoticeLevel::Info, &format_model_fallback_notice(raw));
                 BlockKind::Ignored
             }
             "image" if let Some(image) = parse_image(raw) => {
-                out.append_image(image);
+                out.append_message_image(image);
                 BlockKind::Ignored
             }
             _ if tool_use.is_some() => {
                 let is_failed = is_error.is_some_and(is_true);
                 let outcome = if is_failed { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
-                write_result_and_end_tool(&name, &text_of(tool_use), content, outcome, out);
+                ensure_tool_and_end_with_result(&name, &text_of(tool_use), content, outcome, out);
                 BlockKind::Ignored
             }
             _ => {
@@ -108,7 +110,12 @@ impl Anthropic {
     }
 
     /// Starts the tool step of a tool call block, with its input if that is complete.
-    fn start_tool(&self, block: &str, raw: &RawValue, out: &mut Writer<'_>) -> BlockKind {
+    fn start_tool_and_return_block(
+        &self,
+        block: &str,
+        raw: &RawValue,
+        out: &mut Writer<'_>,
+    ) -> BlockKind {
         let ToolFields { id, name, server, input } = ToolFields::from_raw(raw).unwrap_or_default();
         let text_of = |raw: Option<_>| raw.and_then(as_string).unwrap_or_default();
         let (id, name, server) = (text_of(id), text_of(name), server.and_then(as_string));
@@ -127,7 +134,7 @@ impl Anthropic {
     pub(super) fn stop_block(&mut self, index: u64, out: &mut Writer<'_>) {
         let Some(block) = self.open_blocks.remove(index) else { return };
         match block {
-            BlockKind::Thinking => out.end_reasoning(),
+            BlockKind::Thinking => out.close_reasoning_and_defer_end(),
             BlockKind::Tool { step } => out.emit_tool_ready_once(step),
             BlockKind::Compaction { summary } => {
                 let summary = (!summary.is_empty()).then(|| summary.into());

@@ -15,7 +15,7 @@ object! { PartFields { kind = "type", text; skip _ } }
 /// Writes a result block and ends its step, which it starts if the call is unknown. The tool is a
 /// server tool of the same reply, or one that the client ran.
 /// `declared` is the outcome that the block states; its content may be an error all the same.
-pub(super) fn write_result_and_end_tool(
+pub(super) fn ensure_tool_and_end_with_result(
     block: &str,
     call: &str,
     content: Option<&RawValue>,
@@ -106,5 +106,5 @@ pub(super) fn write_citation(raw: &RawValue, out: &mut Writer<'_>) {
     let [url, title, quote, document, source] =
         [citation.url, citation.title, citation.quote, citation.document, citation.source]
             .map(|member| member.and_then(as_string));
-    out.append_citation(Citation { url: url.or(source), title: title.or(document), quote });
+    out.append_or_hold_citation(Citation { url: url.or(source), title: title.or(document), quote });
 }

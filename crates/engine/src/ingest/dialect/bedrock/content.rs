@@ -41,7 +41,7 @@ pub(super) fn write_citation(raw: &RawValue, out: &mut Writer<'_>) {
         .filter_map(|piece| Piece::from_raw(piece)?.text.and_then(as_string))
         .collect();
     let quote = (!quote.is_empty()).then(|| quote.into());
-    out.append_citation(Citation { url, title: title.and_then(as_string), quote });
+    out.append_or_hold_citation(Citation { url, title: title.and_then(as_string), quote });
 }
 
 /// Reads an inline image; PNG if no format is given.
@@ -75,9 +75,11 @@ pub(super) fn server_tool_kind(name: &str) -> ToolKind {
 /// Completes or fails the reply according to its `stopReason`.
 pub(super) fn apply_stop_reason(reason: &str, out: &mut Writer<'_>) {
     match reason {
-        "end_turn" | "stop_sequence" => out.report_completed(StopReason::End),
-        "tool_use" => out.report_completed(StopReason::Tools),
-        "max_tokens" | "model_context_window_exceeded" => out.report_completed(StopReason::Length),
+        "end_turn" | "stop_sequence" => out.report_completed_unless_failed(StopReason::End),
+        "tool_use" => out.report_completed_unless_failed(StopReason::Tools),
+        "max_tokens" | "model_context_window_exceeded" => {
+            out.report_completed_unless_failed(StopReason::Length);
+        }
         "guardrail_intervened" => {
             out.report_failed_and_end_text(FailureReason::Refused, "a guardrail intervened");
         }
@@ -88,7 +90,7 @@ pub(super) fn apply_stop_reason(reason: &str, out: &mut Writer<'_>) {
         "malformed_model_output" | "malformed_tool_use" => {
             out.report_failed_and_end_text(FailureReason::Error, reason);
         }
-        _ => out.report_completed(StopReason::Other),
+        _ => out.report_completed_unless_failed(StopReason::Other),
     }
 }
 

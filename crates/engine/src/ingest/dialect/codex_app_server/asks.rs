@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use crate::event::{AnsweredBy, AskKind, AskOption, UnrecognisedReason};
 use crate::ingest::frame::FrameOrigin;
 use crate::ingest::json::{
-    RawValue, array_elements, as_string, object, object_members, string_or_json,
+    RawValue, array_elements, as_string, non_null_members, object, string_or_json,
 };
 use crate::run::{Fingerprint, Writer};
 
 use super::super::shared::bounded::push_bounded;
 use super::super::shared::dedup::shorten_long_id;
 use super::super::shared::shown_items::ShownItemKey;
-use super::{CodexAppServer, Params, REMEMBERED_MAX, message_text};
+use super::{CodexAppServer, Params, REMEMBERED_MAX, message_or_summary_text};
 
 /// An ask without an answer; the end of its item may imply one.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +66,9 @@ impl CodexAppServer {
                     .join("\n");
                 (AskKind::Tool, Some(text.into()))
             }
-            "mcpServer/elicitation/request" => (AskKind::Mcp, Some(message_text(params))),
+            "mcpServer/elicitation/request" => {
+                (AskKind::Mcp, Some(message_or_summary_text(params)))
+            }
             "item/tool/requestUserInput" => (AskKind::Followup, None),
             _ if is_ignored_request(method) => return,
             _ => {
@@ -78,18 +80,21 @@ impl CodexAppServer {
         let item = params.item_id.as_deref().or(params.call_id.as_deref()).unwrap_or("");
         let step = out.find_open_tool(item);
         let (text, options) = match kind {
-            AskKind::Followup => parse_questions(params.questions, out),
-            _ => (text.unwrap_or_default().into_owned(), parse_decisions(params.decisions, out)),
+            AskKind::Followup => parse_question_text_and_options(params.questions, out),
+            _ => (
+                text.unwrap_or_default().into_owned(),
+                parse_decisions_or_defaults(params.decisions, out),
+            ),
         };
         let id = shorten_long_id(id).into_owned();
-        out.open_simple_ask(&id, kind, &text, options, step);
+        out.open_simple_ask_unless_open(&id, kind, &text, options, step);
         let ask = OpenAsk { id, item: Fingerprint::from_text(item) };
         push_bounded(&mut self.asks, ask, REMEMBERED_MAX);
     }
 
     /// Resolves the ask that a response answers. Ids of both sides overlap: in the agent's lines
     /// only a result with the fields of an answer counts.
-    pub(super) fn apply_answer(
+    pub(super) fn try_resolve_answered_ask(
         &mut self,
         id: &str,
         result: &RawValue,
@@ -112,7 +117,7 @@ impl CodexAppServer {
     }
 
     /// Resolves the asks about an item that ended.
-    pub(super) fn resolve_asks_of_item(
+    pub(super) fn resolve_asks_of_ended_item(
         &mut self,
         item: &str,
         implied: ImpliedAnswer,
@@ -183,7 +188,10 @@ fn parse_elements_or_write_unrecognised<'a, T>(
 }
 
 /// Parses the decisions that the server offers, or the default ones.
-fn parse_decisions<'a>(raw: Option<&'a RawValue>, out: &mut Writer<'_>) -> Vec<AskOption<'a>> {
+fn parse_decisions_or_defaults<'a>(
+    raw: Option<&'a RawValue>,
+    out: &mut Writer<'_>,
+) -> Vec<AskOption<'a>> {
     let Some(raw) = raw else {
         let all = APPROVAL_DECISIONS.into_iter();
         return all
@@ -199,7 +207,7 @@ fn parse_decision(choice: &RawValue) -> Option<AskOption<'_>> {
         let label = decision_label(&id, None);
         return Some(AskOption { id, label });
     }
-    let (id, parameters) = object_members(choice.get())?.into_iter().next()?;
+    let (id, parameters) = non_null_members(choice.get())?.into_iter().next()?;
     Some(AskOption { label: decision_label(&id, Some(parameters)), id: id.into() })
 }
 
@@ -230,7 +238,7 @@ fn decision_label(id: &str, parameters: Option<&RawValue>) -> Cow<'static, str> 
 }
 
 /// Parses the questions into one text, and the options if there is only one question.
-fn parse_questions<'a>(
+fn parse_question_text_and_options<'a>(
     raw: Option<&'a RawValue>,
     out: &mut Writer<'_>,
 ) -> (String, Vec<AskOption<'a>>) {

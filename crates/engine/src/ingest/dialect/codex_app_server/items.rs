@@ -12,7 +12,7 @@ use crate::run::{Fingerprint, ToolStart, Writer};
 use super::super::openai_chat::image_from_url;
 use super::super::shared::bounded::push_bounded;
 use super::super::shared::calls_without_id::CallMatcher;
-use super::super::shared::cli_agent::{LastModelOutput, build_client_tool_start};
+use super::super::shared::cli_agent::{LastModelOutput, build_tool_start_without_call_id};
 use super::super::shared::codex_results::{
     end_command_step, tool_outcome, write_content_part, write_mcp_result_and_end,
     write_sub_agent_messages,
@@ -77,23 +77,23 @@ impl CodexAppServer {
             return;
         };
         out.append_unknown_fields(&item.unknown);
-        let main = self.is_about_main_thread(params);
+        let main = self.is_about_main_or_unnamed_thread(params);
         match item.kind.as_deref().unwrap_or("") {
             "userMessage" => {
                 if self.thread_texts.record_prompt_if_new(item_id(&item), stage) && main {
                     self.write_prompt_unless_sent(&item, out);
                 }
             }
-            "agentMessage" | "plan" if main => self.apply_message(stage, &item, out),
+            "agentMessage" | "plan" if main => self.announce_or_complete_message(stage, &item, out),
             "agentMessage" | "plan" => {
                 if stage == ItemStage::Completed {
                     let whole = item.text.as_deref().unwrap_or("");
-                    self.apply_sub_agent_message(params, item_id(&item), whole, raw, out);
+                    self.write_rest_of_sub_agent_message(params, item_id(&item), whole, raw, out);
                 }
             }
             "reasoning" => {
                 if main && stage == ItemStage::Completed {
-                    self.apply_completed_reasoning(&item, out);
+                    self.end_or_write_whole_reasoning(&item, out);
                 }
             }
             "contextCompaction" => {
@@ -105,7 +105,7 @@ impl CodexAppServer {
             "exitedReviewMode" => {
                 if main && stage == ItemStage::Completed {
                     self.last_output = LastModelOutput::Text;
-                    self.thread_texts.pause_message(out);
+                    self.thread_texts.end_message_and_pause_draft(out);
                     out.declare_or_append_final_text(item.review.as_deref().unwrap_or(""));
                 }
             }
@@ -119,7 +119,7 @@ impl CodexAppServer {
         let text = input_text(item.content);
         let print = Fingerprint::from_text(&text);
         if self.sent_prompt.take().is_none_or(|sent| !sent.is_same_trimmed_text(&print)) {
-            out.append_prompt(&text);
+            out.append_prompt_or_end_run(&text);
         }
     }
 
@@ -128,12 +128,17 @@ impl CodexAppServer {
         let text = input_text(params.input);
         if !text.is_empty() {
             self.sent_prompt = Some(Fingerprint::from_text(&text));
-            out.append_prompt(&text);
+            out.append_prompt_or_end_run(&text);
         }
     }
 
     /// Applies a message item of the main thread.
-    fn apply_message(&mut self, stage: ItemStage, item: &Item<'_>, out: &mut Writer<'_>) {
+    fn announce_or_complete_message(
+        &mut self,
+        stage: ItemStage,
+        item: &Item<'_>,
+        out: &mut Writer<'_>,
+    ) {
         let phase = match item.phase.as_deref() {
             Some("commentary") => Some(MessagePhase::Commentary),
             Some("final_answer") => Some(MessagePhase::Final),
@@ -141,15 +146,15 @@ impl CodexAppServer {
         };
         let text = item.text.as_deref().unwrap_or("");
         if stage == ItemStage::Started {
-            self.thread_texts.record_announced_message(item_id(item), phase);
+            self.thread_texts.record_announced_message_if_new(item_id(item), phase);
         } else if self.thread_texts.complete_message(item_id(item), phase, text, out) {
             self.last_output = LastModelOutput::Text;
         }
     }
 
     /// Ends a reasoning item; writes it whole if no delta arrived.
-    fn apply_completed_reasoning(&mut self, item: &Item<'_>, out: &mut Writer<'_>) {
-        if self.thread_texts.end_reasoning(item_id(item), out) {
+    fn end_or_write_whole_reasoning(&mut self, item: &Item<'_>, out: &mut Writer<'_>) {
+        if self.thread_texts.end_reasoning_and_check_if_written(item_id(item), out) {
             return;
         }
         let parts = |raw: Option<&RawValue>| {
@@ -164,10 +169,10 @@ impl CodexAppServer {
         let (summary, content) = (parts(item.summary), parts(item.content));
         if !summary.is_empty() {
             out.append_reasoning(&summary, ReasoningOrigin::Summary);
-            out.end_reasoning();
+            out.close_reasoning_and_defer_end();
         } else if !content.is_empty() {
             out.append_reasoning(&content, ReasoningOrigin::Native);
-            out.end_reasoning();
+            out.close_reasoning_and_defer_end();
         } else {
             out.append_redacted_reasoning();
         }
@@ -182,7 +187,7 @@ impl CodexAppServer {
         raw: &str,
         out: &mut Writer<'_>,
     ) {
-        let Some(tool) = build_tool_start(item) else {
+        let Some(tool) = try_build_tool_start(item) else {
             if stage == ItemStage::Completed {
                 out.append_unrecognised(UnrecognisedReason::Frame, raw);
             }
@@ -194,8 +199,11 @@ impl CodexAppServer {
             return;
         }
         let arguments = tool_arguments(item);
-        let parent =
-            if self.is_about_main_thread(params) { None } else { self.find_sub_agent_step(params) };
+        let parent = if self.is_about_main_or_unnamed_thread(params) {
+            None
+        } else {
+            self.find_sub_agent_step(params)
+        };
         let known = match stage {
             ItemStage::Started => CallMatcher::find_open_step_by_id(tool, out),
             ItemStage::Completed => self.calls.find_open_step_of_call(tool, &arguments, out),
@@ -205,7 +213,7 @@ impl CodexAppServer {
                 self.last_output = LastModelOutput::ToolCall;
             }
             let step = out.start_tool(ToolStart { parent, ..tool });
-            self.calls.record_call_without_id(tool, &arguments, step);
+            self.calls.record_call_if_without_id(tool, &arguments, step);
             step
         });
         if tool.kind == ToolKind::Agent {
@@ -218,7 +226,7 @@ impl CodexAppServer {
                 Some("declined") => ImpliedAnswer::Declined,
                 _ => ImpliedAnswer::Accepted,
             };
-            self.resolve_asks_of_item(item_id(item), implied, out);
+            self.resolve_asks_of_ended_item(item_id(item), implied, out);
             write_output_and_end_step(step, item, out);
         }
     }
@@ -258,22 +266,29 @@ fn input_text(input: Option<&RawValue>) -> String {
 }
 
 /// Tool start of an item; `None` if it is not a tool.
-fn build_tool_start<'a>(item: &'a Item<'_>) -> Option<ToolStart<'a>> {
+fn try_build_tool_start<'a>(item: &'a Item<'_>) -> Option<ToolStart<'a>> {
     let call = item_id(item);
     let named = item.tool.as_deref();
     let tool = match item.kind.as_deref()? {
-        "commandExecution" => build_client_tool_start("command_execution", ToolKind::Command),
-        "fileChange" => build_client_tool_start("file_change", ToolKind::Edit),
+        "commandExecution" => {
+            build_tool_start_without_call_id("command_execution", ToolKind::Command)
+        }
+        "fileChange" => build_tool_start_without_call_id("file_change", ToolKind::Edit),
         "mcpToolCall" => {
             let server = item.server.as_deref();
-            ToolStart { server, ..build_client_tool_start(named.unwrap_or(""), ToolKind::Mcp) }
+            ToolStart {
+                server,
+                ..build_tool_start_without_call_id(named.unwrap_or(""), ToolKind::Mcp)
+            }
         }
-        "dynamicToolCall" => build_client_tool_start(named.unwrap_or(""), ToolKind::Function),
+        "dynamicToolCall" => {
+            build_tool_start_without_call_id(named.unwrap_or(""), ToolKind::Function)
+        }
         "collabAgentToolCall" | "collabToolCall" => {
-            build_client_tool_start(named.unwrap_or("collab"), ToolKind::Agent)
+            build_tool_start_without_call_id(named.unwrap_or("collab"), ToolKind::Agent)
         }
         "webSearch" => ToolStart::provider_tool("", "web_search", ToolKind::WebSearch),
-        "imageView" => build_client_tool_start("image_view", ToolKind::Builtin),
+        "imageView" => build_tool_start_without_call_id("image_view", ToolKind::Builtin),
         "imageGeneration" => {
             ToolStart::provider_tool("", "image_generation", ToolKind::ImageGeneration)
         }

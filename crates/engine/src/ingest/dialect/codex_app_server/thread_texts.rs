@@ -40,13 +40,17 @@ impl ThreadTexts {
         let new = !self.prompts.contains(key);
         self.prompts.begin_item(key, None);
         if stage == ItemStage::Completed {
-            self.prompts.finish_item(key);
+            self.prompts.mark_finished_or_remove_if_blank(key);
         }
         new
     }
 
     /// Records an announced message; its text follows.
-    pub(super) fn record_announced_message(&mut self, id: &str, phase: Option<MessagePhase>) {
+    pub(super) fn record_announced_message_if_new(
+        &mut self,
+        id: &str,
+        phase: Option<MessagePhase>,
+    ) {
         let key = Fingerprint::from_text(id);
         if key.is_blank() {
             self.texts.remove(key);
@@ -90,17 +94,17 @@ impl ThreadTexts {
         if self.current_message == Some(key) {
             self.current_message = None;
         }
-        self.texts.finish_item(key);
+        self.texts.mark_finished_or_remove_if_blank(key);
         effect != WholeTextEffect::Unchanged
     }
 
     /// Ends the input: finishes all messages.
     pub(super) fn finish_messages(&mut self, out: &mut Writer<'_>) {
-        self.drafts.merge_all_pieces(out);
+        self.drafts.merge_pieces_and_drop_paused(out);
     }
 
     /// Pauses the current message: text outside of items follows.
-    pub(super) fn pause_message(&mut self, out: &mut Writer<'_>) {
+    pub(super) fn end_message_and_pause_draft(&mut self, out: &mut Writer<'_>) {
         self.drafts.end_message_and_pause_draft(out);
     }
 
@@ -114,29 +118,33 @@ impl ThreadTexts {
     ) {
         let key = Fingerprint::from_text(id);
         if self.open_reasoning.replace(key).is_some_and(|last| last != key) {
-            out.end_reasoning();
+            out.close_reasoning_and_defer_end();
         }
         self.thoughts.record_appended_text(key, text);
         out.append_reasoning(text, origin);
     }
 
     /// Ends a reasoning item; returns true if its text was written.
-    pub(super) fn end_reasoning(&mut self, id: &str, out: &mut Writer<'_>) -> bool {
+    pub(super) fn end_reasoning_and_check_if_written(
+        &mut self,
+        id: &str,
+        out: &mut Writer<'_>,
+    ) -> bool {
         let key = Fingerprint::from_text(id);
         let shown = self.thoughts.has_text(key) || self.thoughts.is_finished(key);
         if self.open_reasoning == Some(key) {
-            out.end_reasoning();
+            out.close_reasoning_and_defer_end();
             self.open_reasoning = None;
         }
-        self.thoughts.finish_item(key);
+        self.thoughts.mark_finished_or_remove_if_blank(key);
         shown
     }
 
     /// Withdraws unfinished items before a retry: they are sent again under other ids, finished
     /// ones are not.
-    pub(super) fn withdraw_unfinished(&mut self, out: &mut Writer<'_>) {
-        let had_text = self.texts.remove_unfinished();
-        let had_reasoning = self.thoughts.remove_unfinished();
+    pub(super) fn withdraw_unfinished_and_end_round(&mut self, out: &mut Writer<'_>) {
+        let had_text = self.texts.remove_unfinished_and_detect_text();
+        let had_reasoning = self.thoughts.remove_unfinished_and_detect_text();
         self.current_message = None;
         self.open_reasoning = None;
         let messages = self.drafts.discard_all_and_return_ids(out);
@@ -156,7 +164,7 @@ impl CodexAppServer {
         out: &mut Writer<'_>,
     ) {
         let key = params.item_id.as_deref().map(Fingerprint::from_text);
-        if self.is_about_main_thread(params) {
+        if self.is_about_main_or_unnamed_thread(params) {
             self.last_output = LastModelOutput::Text;
             // Text without an item id belongs to the current message.
             let key = key.or(self.thread_texts.current_message).unwrap_or_default();
@@ -168,14 +176,14 @@ impl CodexAppServer {
     }
 
     /// Applies a reasoning delta of the main thread; ignores sub-agents.
-    pub(super) fn apply_reasoning_delta(
+    pub(super) fn apply_main_thread_reasoning_delta(
         &mut self,
         params: &Params<'_>,
         delta: &str,
         origin: ReasoningOrigin,
         out: &mut Writer<'_>,
     ) {
-        if self.is_about_main_thread(params) {
+        if self.is_about_main_or_unnamed_thread(params) {
             self.thread_texts.append_reasoning(
                 params.item_id.as_deref().unwrap_or(""),
                 delta,
@@ -186,7 +194,7 @@ impl CodexAppServer {
     }
 
     /// Writes the new part of a sub-agent's whole message.
-    pub(super) fn apply_sub_agent_message(
+    pub(super) fn write_rest_of_sub_agent_message(
         &mut self,
         params: &Params<'_>,
         id: &str,
@@ -207,7 +215,7 @@ impl CodexAppServer {
             ShownDiff::Unchanged => {}
             ShownDiff::Changed => out.append_unrecognised(UnrecognisedReason::Late, raw),
         }
-        self.thread_texts.sub_agent_texts.finish_item(key);
+        self.thread_texts.sub_agent_texts.mark_finished_or_remove_if_blank(key);
     }
 
     /// Writes text of a sub-agent as output of its step.

@@ -25,7 +25,7 @@ pub(super) fn try_apply_ask_event(kind: &str, data: &EventBody<'_>, out: &mut Wr
             let choices = data.choices.map(array_elements).unwrap_or_default();
             let choices = choices.into_iter().filter_map(as_string);
             let options = choices.map(|id| AskOption { id: id.clone(), label: id }).collect();
-            out.open_simple_ask(request, AskKind::Followup, text, options, None);
+            out.open_simple_ask_unless_open(request, AskKind::Followup, text, options, None);
         }
         "user_input.completed" | "elicitation.completed" => {
             let answer = data.answer.or(data.result).map(string_or_json).unwrap_or_default();
@@ -56,7 +56,7 @@ fn open_permission_ask(request: &str, data: &EventBody<'_>, out: &mut Writer<'_>
     let what = command.or(file).or(url).or(tool);
     let words: Vec<_> = [what, intention].into_iter().flatten().collect();
     let step = call.and_then(|call| out.find_open_tool(&call));
-    out.open_simple_ask(request, kind, &words.join("\n"), permission_options(), step);
+    out.open_simple_ask_unless_open(request, kind, &words.join("\n"), permission_options(), step);
 }
 
 /// Options of a permission, with the answer ids of the agent.

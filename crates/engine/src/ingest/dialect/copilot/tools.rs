@@ -7,7 +7,7 @@ use crate::ingest::json::{
 use crate::run::{Fingerprint, ToolStart, Writer};
 
 use super::super::openai_chat::parse_error_message;
-use super::super::shared::cli_agent::build_client_tool_start;
+use super::super::shared::cli_agent::build_tool_start_without_call_id;
 use super::{Copilot, EventBody, asks, insert_bounded_if_new};
 
 object! { ToolRequest {
@@ -39,7 +39,7 @@ impl Copilot {
             }
             "tool.execution_start" => {
                 let step = find_or_start_step(call, name, server, parent, out);
-                self.write_arguments_unless_streamed(step, call, data.arguments, out);
+                self.write_unstreamed_arguments_and_mark_ready(step, call, data.arguments, out);
             }
             "tool.user_requested" => {}
             "tool.shell_output"
@@ -54,7 +54,7 @@ impl Copilot {
     }
 
     /// Starts the calls that a whole message requests.
-    pub(super) fn start_requested_calls(
+    pub(super) fn find_or_start_requested_calls(
         &mut self,
         requests: &RawValue,
         parent: Option<StepId>,
@@ -72,13 +72,13 @@ impl Copilot {
             let call = request.call.as_deref().unwrap_or("");
             let name = request.name.as_deref().unwrap_or("");
             let step = find_or_start_step(call, name, request.mcp_server.as_deref(), parent, out);
-            self.write_arguments_unless_streamed(step, call, request.arguments, out);
+            self.write_unstreamed_arguments_and_mark_ready(step, call, request.arguments, out);
         }
     }
 
     /// Writes whole arguments unless they were streamed, because the two differ in formatting;
     /// marks the tool ready.
-    fn write_arguments_unless_streamed(
+    fn write_unstreamed_arguments_and_mark_ready(
         &mut self,
         step: StepId,
         call: &str,
@@ -133,7 +133,7 @@ impl Copilot {
                     out.append_output(step, data.content.as_deref().unwrap_or(""));
                 }
                 if let Some(requests) = data.tool_requests {
-                    self.start_requested_calls(requests, Some(step), out);
+                    self.find_or_start_requested_calls(requests, Some(step), out);
                 }
             }
             _ if kind.starts_with("tool.") || kind == "assistant.tool_call_delta" => {
@@ -189,7 +189,12 @@ fn find_or_start_step(
 ) -> StepId {
     out.find_open_tool(call).unwrap_or_else(|| {
         let kind = if server.is_some() { ToolKind::Mcp } else { tool_kind(name) };
-        out.start_tool(ToolStart { call, server, parent, ..build_client_tool_start(name, kind) })
+        out.start_tool(ToolStart {
+            call,
+            server,
+            parent,
+            ..build_tool_start_without_call_id(name, kind)
+        })
     })
 }
 
@@ -213,7 +218,7 @@ fn write_output_and_end_step(step: StepId, data: &EventBody<'_>, out: &mut Write
     let result = data.result.and_then(ResultFields::from_raw);
     let ResultFields { detailed, content } = result.unwrap_or_default();
     if let Some(text) = detailed.or(content).and_then(as_string) {
-        out.append_final_output(step, &text);
+        out.append_rest_or_whole_output(step, &text);
     }
     let code = data.error.and_then(|raw| ErrorFields::from_raw(raw)?.code).and_then(as_string);
     let outcome = match code.as_deref() {

@@ -8,7 +8,7 @@ use super::Copilot;
 
 impl Copilot {
     /// Writes the usage of a model call of the main agent, and keeps its stop if it is the length.
-    pub(super) fn apply_usage(
+    pub(super) fn apply_main_agent_usage(
         &mut self,
         data: Option<&RawValue>,
         agent: Option<&str>,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::event::{StepId, ToolKind, ToolOutcome};
 use crate::ingest::json::{
-    RawValue, array_elements, as_string, is_true, object, object_members, string_or_json,
+    RawValue, array_elements, as_string, is_true, non_null_members, object, string_or_json,
 };
 use crate::run::{Fingerprint, ToolStart, Writer};
 
@@ -21,7 +21,7 @@ impl<'a> ToolCall<'a> {
     /// Parses a `tool_call` member.
     pub(super) fn parse(raw: &'a RawValue) -> Option<ToolCall<'a>> {
         object! { Body { args, result, name, arguments; skip _ } }
-        let members = object_members(raw.get())?;
+        let members = non_null_members(raw.get())?;
         let (key, body) = members.into_iter().find(|(_, body)| body.get().starts_with('{'))?;
         let Body { args, result, name, arguments } = Body::from_raw(body)?;
         let short = key.strip_suffix("ToolCall").unwrap_or(&key);
@@ -50,7 +50,7 @@ impl<'a> ToolCall<'a> {
     }
 
     /// Starts the step of the call.
-    pub(super) fn start_step(&self, id: &str, out: &mut Writer<'_>) -> StepId {
+    pub(super) fn start_step_and_mark_ready(&self, id: &str, out: &mut Writer<'_>) -> StepId {
         let step = out.start_tool(ToolStart {
             kind: self.kind,
             server: self.server.as_deref(),
@@ -104,7 +104,7 @@ pub(super) fn write_output_and_end_step(
     result: Option<&RawValue>,
     out: &mut Writer<'_>,
 ) {
-    let members = result.and_then(|raw| object_members(raw.get())).unwrap_or_default();
+    let members = result.and_then(|raw| non_null_members(raw.get())).unwrap_or_default();
     let Some((key, body)) = members.first() else {
         out.end_tool(step, ToolOutcome::Succeeded, None);
         return;

@@ -19,7 +19,11 @@ pub(super) fn apply_finish_reason(
 ) -> FinishKind {
     match reason {
         "STOP" | "MAX_TOKENS" => {
-            out.report_completed(if reason == "STOP" { stop } else { StopReason::Length });
+            out.report_completed_unless_failed(if reason == "STOP" {
+                stop
+            } else {
+                StopReason::Length
+            });
             return FinishKind::Completed;
         }
         "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "MODEL_ARMOR"
@@ -47,7 +51,7 @@ pub(super) fn apply_finish_reason(
             );
         }
         _ => {
-            out.report_completed(StopReason::Other);
+            out.report_completed_unless_failed(StopReason::Other);
             return FinishKind::Completed;
         }
     }

@@ -291,8 +291,8 @@ impl GenerateContent {
         }
         if let Some(call) = part.function_call {
             self.apply_function_call(&call, raw, out);
-            if let (Some(signature), Some(step)) = (part.signature, out.last_step_id()) {
-                out.append_step_seal(step, || {
+            if let (Some(signature), Some(step)) = (part.signature, out.last_started_step_id()) {
+                out.append_step_seal_if_kept(step, || {
                     json_object_of_strings(&[("thoughtSignature", &signature)])
                 });
             }
@@ -311,7 +311,7 @@ impl GenerateContent {
         }
         for data in [part.inline_data, part.file_data].into_iter().flatten() {
             match parse_image(data).filter(|_| !thought) {
-                Some(image) => out.append_image(image),
+                Some(image) => out.append_message_image(image),
                 // Audio, documents and draft images are not supported in replies.
                 None => out.append_unrecognised(UnrecognisedReason::Frame, data.get()),
             }

@@ -65,7 +65,7 @@ pub(super) fn write_content_piece(raw: &RawValue, out: &mut Writer<'_>) -> Resul
             out.append_text(&text.and_then(as_string).unwrap_or_default());
             write_citations(annotations, out);
         }
-        (Some("image"), Some(image)) => out.append_image(image),
+        (Some("image"), Some(image)) => out.append_message_image(image),
         _ => out.append_unrecognised(UnrecognisedReason::Frame, raw.get()),
     }
     Ok(())
@@ -92,7 +92,7 @@ pub(super) fn write_thought_piece(raw: &RawValue, out: &mut Writer<'_>) -> bool 
 pub(super) fn write_prompts(content: Option<&RawValue>, out: &mut Writer<'_>) {
     for piece in content.map(array_elements).unwrap_or_default() {
         if let Some(text) = Item::from_raw(piece).and_then(|item| item.text).and_then(as_string) {
-            out.append_prompt(&text);
+            out.append_prompt_or_end_run(&text);
         }
     }
 }
@@ -114,7 +114,7 @@ pub(super) fn write_citations(annotations: Option<&RawValue>, out: &mut Writer<'
             ]
             .map(|member| member.and_then(as_string));
             let title = title.or(name).or(file);
-            out.append_citation(Citation { url: url.or(document), title, quote: None });
+            out.append_or_hold_citation(Citation { url: url.or(document), title, quote: None });
         }
     }
 }

@@ -83,10 +83,13 @@ impl Interactions {
             }
             "step.stop" | "content.stop" => self.stop_step(index, out),
             "interaction.created" | "interaction.start" => {
-                self.start_interaction(line.interaction.ok_or(Unreadable)?, out)?;
+                self.reset_and_start_interaction(line.interaction.ok_or(Unreadable)?, out)?;
             }
             "interaction.completed" | "interaction.complete" => {
-                self.complete_interaction(line.interaction.ok_or(Unreadable)?, out)?;
+                self.write_unstreamed_steps_and_report_end(
+                    line.interaction.ok_or(Unreadable)?,
+                    out,
+                )?;
             }
             "interaction.status_update" => {
                 if let Some(status @ ("failed" | "cancelled")) = line.status.as_deref() {
@@ -96,8 +99,8 @@ impl Interactions {
             "error" if let Some(error) = line.error => write_failure(error, out),
             "" if line.object.as_deref() == Some("interaction") => {
                 let whole: &RawValue = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-                self.start_interaction(whole, out)?;
-                self.complete_interaction(whole, out)?;
+                self.reset_and_start_interaction(whole, out)?;
+                self.write_unstreamed_steps_and_report_end(whole, out)?;
             }
             "" if let Some(error) = line.error => write_failure(error, out),
             _ => {
@@ -110,7 +113,7 @@ impl Interactions {
     }
 
     /// Resets the state and starts a round for an interaction.
-    fn start_interaction(
+    fn reset_and_start_interaction(
         &mut self,
         raw: &RawValue,
         out: &mut Writer<'_>,
@@ -124,7 +127,7 @@ impl Interactions {
     }
 
     /// Writes the steps of an interaction that was not streamed, its usage and its status.
-    fn complete_interaction(
+    fn write_unstreamed_steps_and_report_end(
         &mut self,
         raw: &RawValue,
         out: &mut Writer<'_>,
@@ -159,7 +162,7 @@ impl Interactions {
         let kind = kind.and_then(as_string).unwrap_or_default();
         let kind = match kind.as_ref() {
             "thought" => {
-                out.end_reasoning();
+                out.close_reasoning_and_defer_end();
                 let said = summary.is_some_and(|summary| write_thought_summary(summary, out));
                 StepKind::Thought { has_text: said }
             }
@@ -189,7 +192,7 @@ impl Interactions {
         };
         self.open_steps.insert(index, kind);
         if let StepKind::Result { .. } = kind {
-            self.append_result(index, item.result, item.is_error, out);
+            self.append_result_and_record_failure(index, item.result, item.is_error, out);
         }
         Ok(())
     }
@@ -234,7 +237,7 @@ impl Interactions {
             _ if kind.ends_with("_result")
                 && let Some(StepKind::Result { .. }) = self.open_steps.get_mut(index) =>
             {
-                self.append_result(index, result, is_error, out);
+                self.append_result_and_record_failure(index, result, is_error, out);
             }
             // Its step was never started, or has stopped.
             "arguments_delta" => out.append_unrecognised(UnrecognisedReason::Late, raw.get()),
@@ -247,7 +250,7 @@ impl Interactions {
     }
 
     /// Appends output to the open result step, and records its failure.
-    fn append_result(
+    fn append_result_and_record_failure(
         &mut self,
         index: u64,
         result: Option<&RawValue>,
@@ -269,7 +272,7 @@ impl Interactions {
     fn stop_step(&mut self, index: u64, out: &mut Writer<'_>) {
         let Some(step) = self.open_steps.remove(index) else { return };
         match step {
-            StepKind::Thought { has_text: true } => out.end_reasoning(),
+            StepKind::Thought { has_text: true } => out.close_reasoning_and_defer_end(),
             StepKind::Thought { has_text: false } => out.append_redacted_reasoning(),
             StepKind::Call { step } => out.emit_tool_ready_once(step),
             StepKind::Result { step, outcome } => out.end_tool(step, outcome, None),
@@ -296,9 +299,9 @@ fn find_result_step_or_unrecognised(
 /// Completes, cancels or fails the run according to an interaction's status.
 fn report_end_by_status(status: &str, error: Option<&RawValue>, out: &mut Writer<'_>) {
     match status {
-        "completed" => out.report_completed(StopReason::End),
-        "requires_action" => out.report_completed(StopReason::Tools),
-        "incomplete" => out.report_completed(StopReason::Length),
+        "completed" => out.report_completed_unless_failed(StopReason::End),
+        "requires_action" => out.report_completed_unless_failed(StopReason::Tools),
+        "incomplete" => out.report_completed_unless_failed(StopReason::Length),
         "budget_exceeded" => {
             out.report_failed_and_end_text(FailureReason::Limit, "budget exceeded");
         }
@@ -308,6 +311,6 @@ fn report_end_by_status(status: &str, error: Option<&RawValue>, out: &mut Writer
             None => out.report_failed_and_end_text(FailureReason::Error, "interaction failed"),
         },
         "in_progress" => {}
-        _ => out.report_completed(StopReason::Other),
+        _ => out.report_completed_unless_failed(StopReason::Other),
     }
 }

@@ -60,12 +60,12 @@ impl CitedSources {
         let mut hasher = DefaultHasher::new();
         raw.get().hash(&mut hasher);
         let digest = hasher.finish();
-        if out.latest_message_id().is_some()
+        if out.latest_message_id_of_round().is_some()
             && !self.0.contains(&digest)
             && self.0.len() < ROUND_CITATIONS_MAX
         {
             self.0.push(digest);
-            out.append_citation(citation);
+            out.append_or_hold_citation(citation);
         }
     }
 }

@@ -99,7 +99,7 @@ impl ItemKind {
 
 impl ResponseItem {
     /// Returns true if `of_type` is this item's type or is not given.
-    pub(super) fn matches_type(&self, of_type: Option<&str>) -> bool {
+    pub(super) fn matches_type_if_given(&self, of_type: Option<&str>) -> bool {
         of_type.is_none_or(|of_type| self.type_fingerprint == Fingerprint::from_text(of_type))
     }
 
@@ -151,7 +151,7 @@ impl OpenAiResponses {
     }
 
     /// Returns the item with this key.
-    pub(super) fn item_mut(&mut self, key: ItemKey<'_>) -> Option<&mut ResponseItem> {
+    pub(super) fn find_newest_item_mut(&mut self, key: ItemKey<'_>) -> Option<&mut ResponseItem> {
         let at = self.find_newest_item_position(key)?;
         self.items.get_mut(at)
     }
@@ -175,7 +175,7 @@ impl OpenAiResponses {
     }
 
     /// Position of a separate reasoning item for reasoning among the parts of item `number`.
-    pub(super) fn ensure_reasoning_item_beside(&mut self, number: u32) -> usize {
+    pub(super) fn ensure_reasoning_item_sharing_key(&mut self, number: u32) -> usize {
         let key = self.position_by_number(number).map(|at| self.items[at].key());
         let index = key.and_then(|key| key.index);
         let id = key.map(|key| key.id.to_owned()).unwrap_or_default();
@@ -230,7 +230,7 @@ impl OpenAiResponses {
             REASONING_TYPE => ItemKind::new_reasoning(),
             "compaction" | "mcp_approval_request" | "mcp_approval_response" => ItemKind::Deferred,
             "additional_tools" => ItemKind::Closed,
-            kind => self.start_tool_item(kind, body, out).unwrap_or_else(|| {
+            kind => self.try_start_or_find_tool_step(kind, body, out).unwrap_or_else(|| {
                 out.append_unrecognised(UnrecognisedReason::Frame, raw.get());
                 ItemKind::Unknown
             }),
@@ -248,8 +248,9 @@ impl OpenAiResponses {
     ) {
         if let Some(body) = parse_item_and_report_unknown(raw, out) {
             let key = ItemKey::new(index, body.id.as_deref());
-            let seen =
-                self.find_newest_item_where(key, |item| item.matches_type(body.kind.as_deref()));
+            let seen = self.find_newest_item_where(key, |item| {
+                item.matches_type_if_given(body.kind.as_deref())
+            });
             self.write_rest_and_close_item(seen, index, (raw, &body), UnseenItems::Read, out);
         }
     }
@@ -293,9 +294,9 @@ impl OpenAiResponses {
         match self.items[at].kind.clone() {
             ItemKind::Message { .. } => self.complete_message_item(at, body, out),
             ItemKind::Reasoning { .. } => self.complete_reasoning_item(at, body, out),
-            ItemKind::Tool(tool) => tool.complete_call_and_write_result(body, out),
+            ItemKind::Tool(tool) => tool.complete_arguments_and_end_if_result(body, out),
             ItemKind::Output(step) => end_tool_with_output_item(step, body, out),
-            ItemKind::Deferred => self.complete_deferred_item(body, out),
+            ItemKind::Deferred => self.write_deferred_item(body, out),
             ItemKind::Unknown | ItemKind::Closed => {}
         }
         if let Some(at) = self.position_by_number(number) {
@@ -304,7 +305,7 @@ impl OpenAiResponses {
     }
 
     /// Writes a compaction, an approval request or an approval response.
-    fn complete_deferred_item(&mut self, body: &ItemBody<'_>, out: &mut Writer<'_>) {
+    fn write_deferred_item(&mut self, body: &ItemBody<'_>, out: &mut Writer<'_>) {
         match body.kind.as_deref() {
             Some("compaction") => {
                 out.append_stateless_event(Event::HistoryCompacted { summary: None });
@@ -355,5 +356,11 @@ fn open_approval_ask(body: &ItemBody<'_>, out: &mut Writer<'_>) {
     let option =
         |id: &'static str, label: &'static str| AskOption { id: id.into(), label: label.into() };
     let options = vec![option("approve", "Approve"), option("deny", "Deny")];
-    out.open_simple_ask(body.id.as_deref().unwrap_or(""), AskKind::Mcp, &text, options, None);
+    out.open_simple_ask_unless_open(
+        body.id.as_deref().unwrap_or(""),
+        AskKind::Mcp,
+        &text,
+        options,
+        None,
+    );
 }

@@ -91,14 +91,14 @@ impl OpenAiResponses {
             | "apply_patch_call_operation_diff"
             | "shell_call_command" => {
                 let element = line.command_index.unwrap_or_default();
-                if !self.append_arguments(line.item_key(), element, line.delta_text(), out) {
+                if !self.try_append_arguments(line.item_key(), element, line.delta_text(), out) {
                     out.append_unrecognised(UnrecognisedReason::Late, raw);
                 }
             }
             "shell_call_output_content" => {
                 if let Some(DeltaValue::Shell(piece)) = &line.delta {
                     out.append_unknown_fields(&piece.unknown);
-                    self.append_shell_output(line.item_key(), piece, out);
+                    self.append_shell_output_if_open(line.item_key(), piece, out);
                 }
             }
             "audio" => {}
@@ -123,13 +123,13 @@ impl OpenAiResponses {
                     self.apply_item_done(line.item_index(), item, out);
                 }
             }
-            "output_text" => self.apply_whole_text(item_ref, content, line.text, out),
+            "output_text" => self.apply_whole_text_unless_closed(item_ref, content, line.text, out),
             "refusal" => {
                 self.pending_action = PendingAction::Refusal;
-                self.apply_whole_text(item_ref, content, line.refusal, out);
+                self.apply_whole_text_unless_closed(item_ref, content, line.refusal, out);
             }
             "reasoning_text" => {
-                self.apply_whole_reasoning(
+                self.apply_whole_reasoning_unless_closed(
                     item_ref,
                     ReasoningOrigin::Native,
                     content,
@@ -138,7 +138,7 @@ impl OpenAiResponses {
                 );
             }
             "reasoning_summary_text" => {
-                self.apply_whole_reasoning(
+                self.apply_whole_reasoning_unless_closed(
                     item_ref,
                     ReasoningOrigin::Summary,
                     summary,
@@ -152,14 +152,14 @@ impl OpenAiResponses {
             | "custom_tool_call_input"
             | "mcp_call_arguments"
             | "mcp_call.arguments" => {
-                if !self.complete_arguments(key, line.arguments.or(line.input), out) {
+                if !self.try_complete_arguments(key, line.arguments.or(line.input), out) {
                     out.append_unrecognised(UnrecognisedReason::Late, raw);
                 }
             }
             "code_interpreter_call_code"
             | "code_interpreter_call.code"
             | "apply_patch_call_operation_diff" => {
-                self.complete_arguments(key, None, out);
+                self.try_complete_arguments(key, None, out);
             }
             // The item's `done` event repeats these.
             "shell_call_command" | "shell_call_output_content" | "audio" | "audio.transcript" => {}
@@ -184,7 +184,7 @@ impl OpenAiResponses {
             }
             ("output_text.annotation", "added") => {
                 if let Some(annotation) = line.annotation {
-                    self.apply_annotation(
+                    self.write_citation_if_current_message(
                         line.item_key(),
                         line.content_index.unwrap_or_default(),
                         annotation,
@@ -196,7 +196,7 @@ impl OpenAiResponses {
             | ("compaction", "compacting")
             | (_, "in_progress" | "completed" | "failed") => {}
             (_, "searching" | "interpreting" | "generating" | "partial_image") => {
-                self.append_progress_of_tool(line.item_key(), &verb.replace('_', " "), out);
+                self.append_tool_progress_if_open(line.item_key(), &verb.replace('_', " "), out);
             }
             _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }

@@ -11,10 +11,10 @@ use super::ItemBody;
 use super::tool::XAI_SEARCHES;
 
 /// Writes the result of a tool whose item also holds its result, and ends the tool.
-pub(super) fn end_tool_with_item_result(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) {
+pub(super) fn end_tool_if_item_has_result(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) {
     if has_type_with_result(body) {
         write_result_output(step, body, out);
-        end_tool(step, body, out);
+        end_tool_by_item_status(step, body, out);
     }
 }
 
@@ -63,7 +63,7 @@ fn write_result_output(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) 
 }
 
 /// Ends the tool; failed if the item has an error or a failed status.
-fn end_tool(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) {
+fn end_tool_by_item_status(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) {
     let error = body.error.map(parse_error_message);
     let failed = matches!(body.status.as_deref(), Some("failed" | "incomplete"));
     let outcome =
@@ -100,7 +100,7 @@ pub(super) fn end_tool_with_output_item(step: StepId, body: &ItemBody<'_>, out: 
             }
         }
     }
-    end_tool(step, body, out);
+    end_tool_by_item_status(step, body, out);
 }
 
 /// Writes the output of a shell call and ends it; failed on a non-zero exit code.

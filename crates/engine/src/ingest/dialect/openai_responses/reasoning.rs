@@ -33,7 +33,7 @@ enum WholeTextMatch {
 
 impl ReasoningProgress {
     /// Resets the progress if `index` is a later part.
-    fn advance_to_part(&mut self, index: u64) {
+    fn reset_if_later_part(&mut self, index: u64) {
         if self.index < index {
             *self = ReasoningProgress { index, ..ReasoningProgress::default() };
         }
@@ -41,7 +41,7 @@ impl ReasoningProgress {
 
     /// Counts a delta of part `index`.
     fn add_delta(&mut self, index: u64, text: &str) {
-        self.advance_to_part(index);
+        self.reset_if_later_part(index);
         if self.index == index {
             self.bytes += text.len();
             self.fingerprint.push(text);
@@ -50,7 +50,7 @@ impl ReasoningProgress {
 
     /// Compares the whole text of part `index` with the deltas so far.
     fn advance_and_compare_whole(&mut self, index: u64, text: &str) -> WholeTextMatch {
-        self.advance_to_part(index);
+        self.reset_if_later_part(index);
         let from = self.bytes;
         if index < self.index || text.is_empty() || from == text.len() {
             return WholeTextMatch::Repeat;
@@ -118,13 +118,13 @@ impl OpenAiResponses {
             return;
         };
         if last.replace((origin, part)) != Some((origin, part)) {
-            out.end_reasoning();
+            out.close_reasoning_and_defer_end();
         }
         out.append_reasoning(text, origin);
     }
 
     /// Applies the whole text of a reasoning part to the item that `item_ref` names.
-    pub(super) fn apply_whole_reasoning(
+    pub(super) fn apply_whole_reasoning_unless_closed(
         &mut self,
         item_ref: ItemRef<'_>,
         origin: ReasoningOrigin,
@@ -136,13 +136,13 @@ impl OpenAiResponses {
         let at = match item_ref {
             ItemRef::ByKey(key) if self.is_item_closed(key) => return,
             ItemRef::ByKey(key) => self.ensure_reasoning_item(key),
-            ItemRef::ByNumber(number) => self.ensure_reasoning_item_beside(number),
+            ItemRef::ByNumber(number) => self.ensure_reasoning_item_sharing_key(number),
         };
-        self.apply_whole_reasoning_at(at, origin, part, &text, out);
+        self.write_rest_of_reasoning_or_warn(at, origin, part, &text, out);
     }
 
     /// Writes what a whole text adds to the deltas, or warns if it differs.
-    fn apply_whole_reasoning_at(
+    fn write_rest_of_reasoning_or_warn(
         &mut self,
         at: usize,
         origin: ReasoningOrigin,
@@ -180,7 +180,7 @@ impl OpenAiResponses {
         for (origin, parts) in parts {
             for (part, raw) in (0..).zip(parts.map(array_elements).unwrap_or_default()) {
                 let text = parse_part_text(raw);
-                self.apply_whole_reasoning_at(at, origin, part, &text, out);
+                self.write_rest_of_reasoning_or_warn(at, origin, part, &text, out);
             }
         }
         let is_last = at + 1 == self.items.len();
@@ -193,7 +193,7 @@ impl OpenAiResponses {
             }
             _ => {
                 attach_encrypted_to_last_step(body, out);
-                out.end_reasoning();
+                out.close_reasoning_and_defer_end();
             }
         }
     }
@@ -201,9 +201,10 @@ impl OpenAiResponses {
 
 /// Seals the last step with the item's encrypted content.
 fn attach_encrypted_to_last_step(body: &ItemBody<'_>, out: &mut Writer<'_>) {
-    if let (Some(id), Some(encrypted), Some(step)) = (&body.id, &body.encrypted, out.last_step_id())
+    if let (Some(id), Some(encrypted), Some(step)) =
+        (&body.id, &body.encrypted, out.last_started_step_id())
     {
-        out.append_step_seal(step, || {
+        out.append_step_seal_if_kept(step, || {
             json_object_of_strings(&[("id", id), ("encrypted_content", encrypted)])
         });
     }

@@ -31,7 +31,7 @@ impl OpenAiResponses {
                 }
             }
             "completed" | "incomplete" | "failed" | "cancelled" => {
-                self.end_response(&response, event, out);
+                self.end_response_unless_repeated(&response, event, out);
             }
             _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }
@@ -50,7 +50,7 @@ impl OpenAiResponses {
         }
         if again {
             // The client reconnected and requested the stream from its start.
-            out.withdraw_and_end_round();
+            out.withdraw_whole_round_and_end_it();
         }
         self.reset_and_start_response(response, out);
     }
@@ -71,7 +71,7 @@ impl OpenAiResponses {
     }
 
     /// Ends the response; items of its final list that are open or were never seen are written.
-    pub(super) fn end_response(
+    pub(super) fn end_response_unless_repeated(
         &mut self,
         response: &ResponseBody<'_>,
         event: &str,
@@ -98,7 +98,7 @@ impl OpenAiResponses {
         for (index, raw) in (0..).zip(output) {
             self.complete_listed_item(seen.next().flatten(), index, raw, unseen, out);
         }
-        self.drafts.merge_all_pieces(out);
+        self.drafts.merge_pieces_and_drop_paused(out);
         if let Some(usage) = response.usage {
             out.update_or_emit_round_usage(parse_usage(usage));
         }
@@ -120,16 +120,16 @@ impl OpenAiResponses {
                 out.report_failed_and_end_text(FailureReason::Refused, "the model refused");
             }
             "incomplete" => match parse_incomplete_reason(response).as_deref() {
-                Some("max_output_tokens") => out.report_completed(StopReason::Length),
+                Some("max_output_tokens") => out.report_completed_unless_failed(StopReason::Length),
                 Some("content_filter") => {
                     out.report_failed_and_end_text(
                         FailureReason::Refused,
                         "stopped by a content filter",
                     );
                 }
-                _ => out.report_completed(StopReason::Other),
+                _ => out.report_completed_unless_failed(StopReason::Other),
             },
-            _ => out.report_completed(match self.pending_action {
+            _ => out.report_completed_unless_failed(match self.pending_action {
                 PendingAction::Tools => StopReason::Tools,
                 PendingAction::Approval => StopReason::Paused,
                 PendingAction::Nothing | PendingAction::Refusal => StopReason::End,

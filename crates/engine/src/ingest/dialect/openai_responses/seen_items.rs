@@ -29,7 +29,7 @@ impl OpenAiResponses {
                 }
                 let key = ItemKey::new(Some(at as u64), id.as_deref());
                 let is_it = |item: &&ResponseItem| {
-                    item.matches_type(of_type.as_deref()) && way.matches(key, item)
+                    item.matches_type_if_given(of_type.as_deref()) && way.matches(key, item)
                 };
                 let found = match way {
                     MatchBy::Id | MatchBy::Index => left.iter().rposition(is_it),

@@ -20,7 +20,7 @@ pub(super) struct MessageProgress {
 
 impl MessageProgress {
     /// Moves on to part `index` if it is a later one.
-    fn advance_to_part(&mut self, index: u64) {
+    fn advance_if_later_part(&mut self, index: u64) {
         if self.part_index < index {
             *self = MessageProgress {
                 part_index: index,
@@ -90,7 +90,7 @@ impl OpenAiResponses {
         let ItemKind::Message { phase, progress: spoken } = &mut item.kind else {
             return;
         };
-        spoken.advance_to_part(part);
+        spoken.advance_if_later_part(part);
         spoken.message_bytes += text.len();
         let moves = self.drafts.restate_count();
         self.drafts.append_text(item.number, *phase, text, out);
@@ -100,7 +100,7 @@ impl OpenAiResponses {
     }
 
     /// Applies the whole text of a part to the item that `item_ref` names.
-    pub(super) fn apply_whole_text(
+    pub(super) fn apply_whole_text_unless_closed(
         &mut self,
         item_ref: ItemRef<'_>,
         part: u64,
@@ -114,17 +114,23 @@ impl OpenAiResponses {
             ItemRef::ByNumber(number) => self.position_by_number(number),
         };
         if let Some(at) = at {
-            self.apply_whole_text_at(at, part, &text, out);
+            self.apply_whole_text_of_latest_part(at, part, &text, out);
         }
     }
 
     /// Replaces the text of a part with the provider's final version.
-    fn apply_whole_text_at(&mut self, at: usize, part: u64, text: &str, out: &mut Writer<'_>) {
+    fn apply_whole_text_of_latest_part(
+        &mut self,
+        at: usize,
+        part: u64,
+        text: &str,
+        out: &mut Writer<'_>,
+    ) {
         let item = &mut self.items[at];
         let ItemKind::Message { phase, progress: spoken } = &mut item.kind else {
             return;
         };
-        spoken.advance_to_part(part);
+        spoken.advance_if_later_part(part);
         if part < spoken.part_index || text.is_empty() {
             return;
         }
@@ -155,12 +161,12 @@ impl OpenAiResponses {
         !key.is_empty()
             && self.find_newest_item_position(key).is_some_and(|at| {
                 let item = &self.items[at];
-                matches!(item.kind, ItemKind::Closed) && item.matches_type(Some(of_type))
+                matches!(item.kind, ItemKind::Closed) && item.matches_type_if_given(Some(of_type))
             })
     }
 
     /// Writes the citation of an annotation, if its message is the one being written.
-    pub(super) fn apply_annotation(
+    pub(super) fn write_citation_if_current_message(
         &mut self,
         key: ItemKey<'_>,
         part: u64,
@@ -172,9 +178,9 @@ impl OpenAiResponses {
         let ItemKind::Message { progress: spoken, .. } = &mut item.kind else {
             return;
         };
-        spoken.advance_to_part(part);
+        spoken.advance_if_later_part(part);
         // A source without text so far is cited with the whole part.
-        if self.drafts.is_current(item.number) && out.latest_message_id().is_some() {
+        if self.drafts.is_current(item.number) && out.latest_message_id_of_round().is_some() {
             spoken.cited_count += 1;
             write_citation(raw, out);
         }
@@ -195,19 +201,33 @@ impl OpenAiResponses {
         let PartFields { kind, text, refusal, transcript, annotations, .. } = part;
         match kind.and_then(as_string).as_deref() {
             Some("output_text" | "text") => {
-                self.apply_whole_text(item_ref, index, text, out);
-                self.write_remaining_citations(item_ref, index, annotations, out);
+                self.apply_whole_text_unless_closed(item_ref, index, text, out);
+                self.write_remaining_citations_of_latest_part(item_ref, index, annotations, out);
             }
             Some("refusal") => {
                 self.pending_action = PendingAction::Refusal;
-                self.apply_whole_text(item_ref, index, refusal, out);
+                self.apply_whole_text_unless_closed(item_ref, index, refusal, out);
             }
-            Some("output_audio") => self.apply_whole_text(item_ref, index, transcript, out),
+            Some("output_audio") => {
+                self.apply_whole_text_unless_closed(item_ref, index, transcript, out);
+            }
             Some("reasoning_text") => {
-                self.apply_whole_reasoning(item_ref, ReasoningOrigin::Native, index, text, out);
+                self.apply_whole_reasoning_unless_closed(
+                    item_ref,
+                    ReasoningOrigin::Native,
+                    index,
+                    text,
+                    out,
+                );
             }
             Some("summary_text") => {
-                self.apply_whole_reasoning(item_ref, ReasoningOrigin::Summary, index, text, out);
+                self.apply_whole_reasoning_unless_closed(
+                    item_ref,
+                    ReasoningOrigin::Summary,
+                    index,
+                    text,
+                    out,
+                );
             }
             _ => {
                 let raw = raw.map_or("", RawValue::get);
@@ -217,7 +237,7 @@ impl OpenAiResponses {
     }
 
     /// Cites the sources of a whole part that were not streamed.
-    fn write_remaining_citations(
+    fn write_remaining_citations_of_latest_part(
         &mut self,
         item_ref: ItemRef<'_>,
         index: u64,
@@ -272,5 +292,5 @@ fn write_citation(raw: &RawValue, out: &mut Writer<'_>) {
     let [url, title, filename, file] =
         [annotation.url, annotation.title, annotation.filename, annotation.file]
             .map(|member| member.and_then(as_string));
-    out.append_citation(Citation { url, title: title.or(filename).or(file), quote: None });
+    out.append_or_hold_citation(Citation { url, title: title.or(filename).or(file), quote: None });
 }

@@ -7,7 +7,7 @@ use crate::ingest::json::{RawValue, array_elements, as_string, object, string_or
 use crate::run::{ToolStart, Writer};
 
 use super::item::{ItemKey, ItemKind};
-use super::output::end_tool_with_item_result;
+use super::output::end_tool_if_item_has_result;
 use super::{ItemBody, OpenAiResponses, PendingAction, ShellDelta};
 
 /// A tool call and the encoding of its argument deltas.
@@ -73,7 +73,7 @@ impl QuotedArguments {
     }
 
     /// Closes the JSON and marks the tool ready.
-    fn close_and_mark_tool_ready(&mut self, step: StepId, out: &mut Writer<'_>) {
+    fn close_and_mark_ready_if_open(&mut self, step: StepId, out: &mut Writer<'_>) {
         if let QuotedState::Open { .. } = self.state {
             out.append_arguments(step, self.suffix);
             out.emit_tool_ready_once(step);
@@ -117,11 +117,15 @@ impl ArgumentsEncoding {
 
 impl ToolItem {
     /// Completes the arguments, and the tool if its item holds the result.
-    pub(super) fn complete_call_and_write_result(self, body: &ItemBody<'_>, out: &mut Writer<'_>) {
+    pub(super) fn complete_arguments_and_end_if_result(
+        self,
+        body: &ItemBody<'_>,
+        out: &mut Writer<'_>,
+    ) {
         let ToolItem { step, arguments_encoding: mut input } = self;
         match &mut input {
             ArgumentsEncoding::Quoted(quoted) if quoted.state != QuotedState::Waiting => {
-                quoted.close_and_mark_tool_ready(step, out);
+                quoted.close_and_mark_ready_if_open(step, out);
             }
             ArgumentsEncoding::Quoted(_) | ArgumentsEncoding::Plain => {
                 if let Some(arguments) = build_arguments(body) {
@@ -131,7 +135,7 @@ impl ToolItem {
         }
         out.emit_tool_ready_once(step);
         open_safety_ask_if_pending(step, body, out);
-        end_tool_with_item_result(step, body, out);
+        end_tool_if_item_has_result(step, body, out);
     }
 }
 
@@ -155,13 +159,13 @@ fn open_safety_ask_if_pending(step: StepId, body: &ItemBody<'_>, out: &mut Write
         |id: &'static str, label: &'static str| AskOption { id: id.into(), label: label.into() };
     let options = vec![option("acknowledge", "Acknowledge"), option("deny", "Deny")];
     let call = body.call_id.as_deref().or(body.id.as_deref()).unwrap_or("");
-    out.open_simple_ask(call, AskKind::Tool, &words.join("\n"), options, Some(step));
+    out.open_simple_ask_unless_open(call, AskKind::Tool, &words.join("\n"), options, Some(step));
 }
 
 /// Tool items.
 impl OpenAiResponses {
     /// Starts the step of a tool or tool output item; `None` for other types.
-    pub(super) fn start_tool_item(
+    pub(super) fn try_start_or_find_tool_step(
         &mut self,
         kind: &str,
         body: &ItemBody<'_>,
@@ -170,7 +174,7 @@ impl OpenAiResponses {
         if let Some(tool) = kind.strip_suffix("_output") {
             return self.find_or_start_output_step(tool, body, out).map(ItemKind::Output);
         }
-        let start = build_tool_start(kind, body)?;
+        let start = try_build_tool_start(kind, body)?;
         if start.executor == Executor::Client {
             self.pending_action = self.pending_action.max(PendingAction::Tools);
         }
@@ -210,7 +214,7 @@ impl OpenAiResponses {
 
     /// Returns the open tool item with this key.
     fn tool_item_mut(&mut self, key: ItemKey<'_>) -> Option<&mut ToolItem> {
-        match &mut self.item_mut(key)?.kind {
+        match &mut self.find_newest_item_mut(key)?.kind {
             ItemKind::Tool(tool) => Some(tool),
             _ => None,
         }
@@ -218,7 +222,7 @@ impl OpenAiResponses {
 
     /// Appends to the arguments of an open call; returns false if there is none. Arguments of a
     /// call whose start was missed arrive with its end.
-    pub(super) fn append_arguments(
+    pub(super) fn try_append_arguments(
         &mut self,
         key: ItemKey<'_>,
         element: u64,
@@ -238,7 +242,7 @@ impl OpenAiResponses {
     }
 
     /// Completes the arguments of an open call; returns false if there is none.
-    pub(super) fn complete_arguments(
+    pub(super) fn try_complete_arguments(
         &mut self,
         key: ItemKey<'_>,
         whole: Option<&RawValue>,
@@ -248,7 +252,9 @@ impl OpenAiResponses {
             return false;
         };
         match (input, whole) {
-            (ArgumentsEncoding::Quoted(quoted), _) => quoted.close_and_mark_tool_ready(*step, out),
+            (ArgumentsEncoding::Quoted(quoted), _) => {
+                quoted.close_and_mark_ready_if_open(*step, out);
+            }
             (ArgumentsEncoding::Plain, Some(whole)) => {
                 out.replace_arguments_if_changed(*step, &string_or_json(whole));
                 out.emit_tool_ready_once(*step);
@@ -259,13 +265,13 @@ impl OpenAiResponses {
     }
 
     /// Appends shell output to its step.
-    pub(super) fn append_shell_output(
+    pub(super) fn append_shell_output_if_open(
         &mut self,
         key: ItemKey<'_>,
         piece: &ShellDelta<'_>,
         out: &mut Writer<'_>,
     ) {
-        let Some(item) = self.item_mut(key) else {
+        let Some(item) = self.find_newest_item_mut(key) else {
             return;
         };
         let ItemKind::Output(step) = item.kind else {
@@ -277,13 +283,13 @@ impl OpenAiResponses {
     }
 
     /// Reports progress of an open tool.
-    pub(super) fn append_progress_of_tool(
+    pub(super) fn append_tool_progress_if_open(
         &mut self,
         key: ItemKey<'_>,
         text: &str,
         out: &mut Writer<'_>,
     ) {
-        if let Some(item) = self.item_mut(key)
+        if let Some(item) = self.find_newest_item_mut(key)
             && let ItemKind::Tool(tool) = &item.kind
         {
             out.append_tool_progress(tool.step, text);
@@ -292,7 +298,7 @@ impl OpenAiResponses {
 }
 
 /// Builds the start of a tool call from its item type; `None` if it is no tool.
-fn build_tool_start<'b>(kind: &str, body: &'b ItemBody<'_>) -> Option<ToolStart<'b>> {
+fn try_build_tool_start<'b>(kind: &str, body: &'b ItemBody<'_>) -> Option<ToolStart<'b>> {
     let text = |field: &'b Option<crate::ingest::json::Text<'_>>| field.as_deref().unwrap_or("");
     let call = Some(text(&body.call_id)).filter(|id| !id.is_empty());
     let call = call.unwrap_or_else(|| text(&body.id));

@@ -101,13 +101,13 @@ impl Opencode {
         match state.status.as_deref().unwrap_or("") {
             "running" => {
                 out.emit_tool_ready_once(step);
-                self.outputs.push_output_so_far(step, so_far, out);
+                self.outputs.push_output_so_far_if_continued(step, so_far, out);
             }
             "completed" => {
                 let text = state.output.map(string_or_json).unwrap_or_default();
                 self.outputs.push_final_output_and_forget(step, &text, out);
                 write_attached_images(step, state.attachments, out);
-                self.end_and_forget_tool_step(
+                self.end_step_and_mark_part_ended(
                     part.tool_key(),
                     step,
                     ToolOutcome::Succeeded,
@@ -119,7 +119,7 @@ impl Opencode {
                 let error = state.error.map(string_or_json);
                 let denied = self.sessions.was_call_denied(call);
                 let outcome = if denied { ToolOutcome::Denied } else { ToolOutcome::Failed };
-                self.end_and_forget_tool_step(
+                self.end_step_and_mark_part_ended(
                     part.tool_key(),
                     step,
                     outcome,
@@ -132,7 +132,7 @@ impl Opencode {
     }
 
     /// Ends a step, drops its state and remembers that its part has ended.
-    fn end_and_forget_tool_step(
+    fn end_step_and_mark_part_ended(
         &mut self,
         part: &str,
         step: StepId,

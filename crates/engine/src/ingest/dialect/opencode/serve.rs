@@ -101,7 +101,7 @@ impl ServerSessions {
     }
 
     /// True if another session is followed.
-    fn is_other_session(&self, session: &str) -> bool {
+    fn is_not_main_session(&self, session: &str) -> bool {
         !session.is_empty() && !self.main_session.is_empty() && session != self.main_session
     }
 }
@@ -122,7 +122,7 @@ impl Opencode {
             serde_json::from_str(properties.get()).map_err(|_| Unreadable)?;
         out.append_unknown_fields(&event.unknown);
         let session = event.session.as_deref().unwrap_or("");
-        let other = self.sessions.is_other_session(session);
+        let other = self.sessions.is_not_main_session(session);
         match kind {
             "message.updated" => self.apply_message_updated(&event, out),
             "message.part.updated" => self.apply_part_updated(&event, out)?,
@@ -138,7 +138,7 @@ impl Opencode {
                 out.append_unrecognised(UnrecognisedReason::Frame, frame.data);
             }
             _ if other => self.write_unfollowed_notice_once(session, out),
-            "session.idle" => self.complete_run_when_idle(out),
+            "session.idle" => self.end_round_and_complete_unless_ended(out),
             "session.status" => self.apply_session_status(&event, out),
             "session.error" => {
                 if let Some(error) = event.error {
@@ -167,9 +167,9 @@ impl Opencode {
             "user" => {
                 self.sessions.user_messages.insert(&id);
             }
-            _ if self.sessions.is_other_session(&session) => {}
+            _ if self.sessions.is_not_main_session(&session) => {}
             _ => {
-                self.begin_round_once(&id, model.and_then(as_string).as_deref(), out);
+                self.start_round_once_per_message(&id, model.and_then(as_string).as_deref(), out);
                 if let Some(error) = error {
                     report_end_by_error(error, out);
                 }
@@ -191,14 +191,14 @@ impl Opencode {
         let message = part.message.as_deref().unwrap_or("");
         let session = part.session.as_deref().or(event.session.as_deref()).unwrap_or("");
         self.sessions.follow_if_first(session);
-        if self.sessions.is_other_session(session) {
+        if self.sessions.is_not_main_session(session) {
             match self.sessions.parent_step(session) {
                 Some(_) if self.sessions.user_messages.contains(message) => {}
                 Some(parent) => self.apply_child_part(&part, raw, parent, out),
                 None => self.write_unfollowed_notice_once(session, out),
             }
         } else if self.sessions.user_messages.contains(message) {
-            self.write_prompt_part_once(&part, out);
+            self.write_prompt_once_unless_synthetic(&part, out);
         } else {
             self.apply_part(&part, raw, StepEndScope::Round, out);
         }
@@ -214,12 +214,12 @@ impl Opencode {
     }
 
     /// Writes a part of a user message as a prompt, once.
-    fn write_prompt_part_once(&mut self, part: &Part<'_>, out: &mut Writer<'_>) {
+    fn write_prompt_once_unless_synthetic(&mut self, part: &Part<'_>, out: &mut Writer<'_>) {
         let id = part.id.as_deref().unwrap_or("");
         let written = part.kind.as_deref() == Some("text") && part.synthetic != Some(true);
         if written && self.sessions.written_prompts.insert(id) {
             self.advance_writer_timestamp(self.part_time, out);
-            out.append_prompt(part.text.as_deref().unwrap_or(""));
+            out.append_prompt_or_end_run(part.text.as_deref().unwrap_or(""));
         }
     }
 
@@ -254,12 +254,12 @@ impl Opencode {
             if is_text && self.sessions.child_texts.record_delta_if_known(part, delta) {
                 out.append_output(parent, delta);
             }
-        } else if self.sessions.is_other_session(session) {
+        } else if self.sessions.is_not_main_session(session) {
             self.write_unfollowed_notice_once(session, out);
         } else if is_text && self.texts.has_item(part) {
-            self.texts.push_text_delta(part, delta, out);
+            self.texts.record_and_write_text_delta(part, delta, out);
         } else if is_text && self.thoughts.has_item(part) {
-            self.thoughts.push_thought_delta(part, delta, out);
+            self.thoughts.record_and_write_thought_delta(part, delta, out);
         } else {
             // The type of the part is unknown until it arrives whole.
             out.append_unrecognised(UnrecognisedReason::Frame, frame.data);
@@ -272,16 +272,16 @@ impl Opencode {
         let Some(raw) = event.status else { return };
         let kind = Status::from_raw(raw).and_then(|status| status.kind).and_then(as_string);
         match kind.as_deref() {
-            Some("idle") => self.complete_run_when_idle(out),
+            Some("idle") => self.end_round_and_complete_unless_ended(out),
             Some("retry") => write_retry(raw, out),
             _ => {}
         }
     }
 
     /// Completes the run: the session is idle. Ignored before a session is followed.
-    fn complete_run_when_idle(&mut self, out: &mut Writer<'_>) {
+    fn end_round_and_complete_unless_ended(&mut self, out: &mut Writer<'_>) {
         if !self.sessions.main_session.is_empty() && !out.has_reported_end() {
-            out.report_completed(self.sessions.last_stop.unwrap_or(StopReason::End));
+            out.report_completed_unless_failed(self.sessions.last_stop.unwrap_or(StopReason::End));
         }
         out.end_round(None);
     }

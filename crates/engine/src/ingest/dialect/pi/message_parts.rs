@@ -84,7 +84,7 @@ impl MessageParts {
     ) {
         if !std::mem::replace(&mut self.get_or_add_state(index).streamed, true) {
             out.append_reasoning(text.unwrap_or(""), ReasoningOrigin::Native);
-            out.end_reasoning();
+            out.close_reasoning_and_defer_end();
         }
     }
 

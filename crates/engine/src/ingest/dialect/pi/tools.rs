@@ -5,7 +5,7 @@ use crate::ingest::json::{RawValue, array_elements, as_string, is_true, object};
 use crate::run::{ToolStart, Writer};
 
 use super::super::anthropic::parse_image;
-use super::super::shared::cli_agent::build_client_tool_start;
+use super::super::shared::cli_agent::build_tool_start_without_call_id;
 
 /// Tool start of a call, with the kind by the tool's name.
 pub(super) fn build_tool_start<'a>(call: &'a str, name: &'a str) -> ToolStart<'a> {
@@ -14,7 +14,7 @@ pub(super) fn build_tool_start<'a>(call: &'a str, name: &'a str) -> ToolStart<'a
         "edit" | "write" => ToolKind::Edit,
         _ => ToolKind::Function,
     };
-    ToolStart { call, ..build_client_tool_start(name, kind) }
+    ToolStart { call, ..build_tool_start_without_call_id(name, kind) }
 }
 
 /// The `content` member of an object.
@@ -37,7 +37,7 @@ pub(super) fn content_text(content: Option<&RawValue>) -> String {
 }
 
 /// Writes the result of a call and ends its step. A repeated result finds no open step.
-pub(super) fn end_tool_with_result(
+pub(super) fn end_tool_with_result_if_open(
     call: &str,
     content: Option<&RawValue>,
     is_error: Option<&RawValue>,
@@ -46,7 +46,7 @@ pub(super) fn end_tool_with_result(
     let Some(step) = out.find_open_tool(call) else {
         return;
     };
-    out.append_final_output(step, &content_text(content));
+    out.append_rest_or_whole_output(step, &content_text(content));
     for image in content.map(array_elements).unwrap_or_default().into_iter().filter_map(parse_image)
     {
         out.append_output_image(step, image);

@@ -53,7 +53,7 @@ impl CallMatcher {
     }
 
     /// Records the step of a call without an id.
-    pub(crate) fn record_call_without_id(
+    pub(crate) fn record_call_if_without_id(
         &mut self,
         tool: ToolStart<'_>,
         arguments: &str,

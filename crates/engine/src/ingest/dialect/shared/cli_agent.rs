@@ -15,17 +15,21 @@ pub(crate) enum LastModelOutput {
 impl LastModelOutput {
     /// Completes the run. After a tool call without later text it opens a last, empty round, so
     /// that the text before the call does not count as the reply.
-    pub(crate) fn ensure_last_round_and_complete(self, stop: StopReason, out: &mut Writer<'_>) {
+    pub(crate) fn ensure_round_after_tool_and_complete(
+        self,
+        stop: StopReason,
+        out: &mut Writer<'_>,
+    ) {
         if self == LastModelOutput::ToolCall {
             out.ensure_round_for_new_output();
         }
-        out.end_message();
-        out.report_completed(stop);
+        out.close_message_and_defer_end();
+        out.report_completed_unless_failed(stop);
     }
 }
 
 /// Start of a tool that the agent runs; the caller sets the call id.
-pub(crate) fn build_client_tool_start(name: &str, kind: ToolKind) -> ToolStart<'_> {
+pub(crate) fn build_tool_start_without_call_id(name: &str, kind: ToolKind) -> ToolStart<'_> {
     ToolStart { kind, executor: Executor::Client, ..ToolStart::client_function("", name) }
 }
 
@@ -44,13 +48,13 @@ impl PendingError {
     /// Holds an error message and writes the one held before, unless they are equal.
     pub(crate) fn hold_error_and_write_previous(&mut self, words: &str, out: &mut Writer<'_>) {
         if !matches!(self, PendingError::Held(held) if held == words) {
-            self.write_held_error_notice(out);
+            self.write_held_error_or_forget_reported(out);
             *self = PendingError::Held(words.to_owned());
         }
     }
 
     /// Writes the held error as a notice: the run continues.
-    pub(crate) fn write_held_error_notice(&mut self, out: &mut Writer<'_>) {
+    pub(crate) fn write_held_error_or_forget_reported(&mut self, out: &mut Writer<'_>) {
         if let PendingError::Held(words) = std::mem::take(self) {
             out.append_notice(NoticeLevel::Error, &words);
             *self = PendingError::Reported(words);
@@ -58,7 +62,11 @@ impl PendingError {
     }
 
     /// Writes the held error as a notice unless it equals `words`, the text of the run's ending.
-    pub(crate) fn write_held_error_unless_repeated(&mut self, words: &str, out: &mut Writer<'_>) {
+    pub(crate) fn take_error_and_write_unless_repeated(
+        &mut self,
+        words: &str,
+        out: &mut Writer<'_>,
+    ) {
         match std::mem::take(self) {
             PendingError::Held(held) if held.trim_ascii() != words.trim_ascii() => {
                 out.append_notice(NoticeLevel::Error, &held);
@@ -76,9 +84,9 @@ impl PendingError {
     }
 
     /// Ends the input: fails the run with the error unless the run has an ending.
-    pub(crate) fn fail_run_unless_ended(&mut self, out: &mut Writer<'_>) {
+    pub(crate) fn fail_run_or_write_held_error(&mut self, out: &mut Writer<'_>) {
         if out.has_reported_end() {
-            self.write_held_error_notice(out);
+            self.write_held_error_or_forget_reported(out);
         } else if let Some(words) = self.take_message() {
             out.report_failed_and_end_text(FailureReason::Error, &words);
         }

@@ -144,7 +144,7 @@ impl ClineMessages {
             "reasoning" => self.apply_reasoning(key, message, out),
             "completion_result" => self.apply_completion(key, message, out),
             "task" | "user_feedback" | "user_feedback_diff" => {
-                self.write_prompt_once(key, message, out);
+                self.write_prompt_once_when_complete(key, message, out);
             }
             "api_req_started" => {
                 if self.requests.is_new(key) {
@@ -161,7 +161,7 @@ impl ClineMessages {
                 }
             }
             "condense_context" if !message.is_partial() && self.written_keys.insert(key) => {
-                let summary = message.condensed.and_then(request::parse_summary);
+                let summary = message.condensed.and_then(request::parse_compaction_summary);
                 out.append_stateless_event(Event::HistoryCompacted { summary });
             }
             _ if request::is_retry_message(say) => {
@@ -169,7 +169,7 @@ impl ClineMessages {
             }
             _ if self.steps.try_apply_say(say, key, message, out) => {}
             _ => match notice_level(say) {
-                Some(level) => self.write_notice_once(level, key, message, out),
+                Some(level) => self.write_notice_once_when_complete(level, key, message, out),
                 None if is_ui_only(say) => {}
                 None => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
             },
@@ -182,7 +182,7 @@ impl ClineMessages {
         self.texts.push_whole_text(key, message.text(), out);
         self.write_images_once(key, message, out);
         if !message.is_partial() {
-            out.end_message_as_complete();
+            out.close_message_and_emit_end();
         }
     }
 
@@ -191,7 +191,7 @@ impl ClineMessages {
         self.steps.end_step_unless_ask_pending(out);
         self.thoughts.push_whole_thought(key, message.text(), out);
         if !message.is_partial() {
-            out.end_reasoning();
+            out.close_reasoning_and_defer_end();
         }
     }
 
@@ -205,10 +205,10 @@ impl ClineMessages {
         out: &mut Writer<'_>,
     ) {
         match kind {
-            "user" => self.write_prompt_once(key, message, out),
+            "user" => self.write_prompt_once_when_complete(key, message, out),
             "assistant" => self.texts.push_whole_text(key, message.text(), out),
-            "system" => self.write_notice_once(NoticeLevel::Info, key, message, out),
-            "error" => self.write_notice_once(NoticeLevel::Error, key, message, out),
+            "system" => self.write_notice_once_when_complete(NoticeLevel::Info, key, message, out),
+            "error" => self.write_notice_once_when_complete(NoticeLevel::Error, key, message, out),
             "welcome" | "empty" => {}
             _ => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
         }
@@ -223,16 +223,23 @@ impl ClineMessages {
         let text = text.strip_suffix(HAS_CHANGES).unwrap_or(text);
         self.texts.push_whole_phased_text(key, Some(MessagePhase::Final), text, out);
         if !message.is_partial() {
-            out.end_message_as_complete();
-            out.report_completed(StopReason::End);
+            out.close_message_and_emit_end();
+            out.report_completed_unless_failed(StopReason::End);
         }
     }
 
-    fn write_prompt_once(&mut self, key: &str, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
-        self.call_once_when_complete(key, message, out, |text, out| out.append_prompt(text));
+    fn write_prompt_once_when_complete(
+        &mut self,
+        key: &str,
+        message: &ClineMessage<'_>,
+        out: &mut Writer<'_>,
+    ) {
+        self.call_once_when_complete(key, message, out, |text, out| {
+            out.append_prompt_or_end_run(text);
+        });
     }
 
-    fn write_notice_once(
+    fn write_notice_once_when_complete(
         &mut self,
         level: NoticeLevel,
         key: &str,
@@ -263,7 +270,7 @@ impl ClineMessages {
             return;
         }
         for url in images.into_iter().filter_map(as_string) {
-            out.append_image(image_from_url(url));
+            out.append_message_image(image_from_url(url));
         }
     }
 
@@ -286,7 +293,7 @@ impl ClineMessages {
             FirstMessage::Held { key: held, .. } if held == key && !key.is_empty() => {}
             FirstMessage::Held { key: held, text } if next == NextInput::ModelRequest => {
                 self.written_keys.insert(&held);
-                out.append_prompt(&text);
+                out.append_prompt_or_end_run(&text);
             }
             FirstMessage::Held { key: held, text } => self.texts.push_whole_text(&held, &text, out),
             FirstMessage::Awaited => self.first_message = FirstMessage::Awaited,

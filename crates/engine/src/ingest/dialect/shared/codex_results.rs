@@ -2,7 +2,7 @@
 
 use crate::event::{Event, StepId, ToolOutcome};
 use crate::ingest::json::{
-    RawValue, array_elements, as_string, object, object_members, string_or_json,
+    RawValue, array_elements, as_string, non_null_members, object, string_or_json,
 };
 use crate::run::Writer;
 
@@ -68,7 +68,7 @@ pub(crate) fn write_content_part(step: StepId, raw: &RawValue, out: &mut Writer<
 /// Writes the last message of each sub-agent as output.
 pub(crate) fn write_sub_agent_messages(step: StepId, states: &RawValue, out: &mut Writer<'_>) {
     object! { State { message; skip _ } }
-    for (_, state) in object_members(states.get()).unwrap_or_default() {
+    for (_, state) in non_null_members(states.get()).unwrap_or_default() {
         let words = State::from_raw(state).and_then(|state| state.message).and_then(as_string);
         out.append_output(step, &words.unwrap_or_default());
     }

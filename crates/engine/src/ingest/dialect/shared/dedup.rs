@@ -46,7 +46,7 @@ pub(crate) fn shorten_long_id(id: &str) -> Cow<'_, str> {
     if id.len() <= FOREIGN_ID_BYTES_MAX {
         return id.into();
     }
-    let print = format!("~{:016x}", Fingerprint::from_text(id).hash());
+    let print = format!("~{:016x}", Fingerprint::from_text(id).hash_with_trailing_space());
     let beginning = &id[..id.floor_char_boundary(FOREIGN_ID_BYTES_MAX - print.len())];
     format!("{beginning}{print}").into()
 }
@@ -92,12 +92,17 @@ enum TextChange<'a> {
 /// Message texts.
 impl TextDedup {
     /// Writes new text of a message.
-    pub(crate) fn push_text_delta(&mut self, id: &str, delta: &str, out: &mut Writer<'_>) {
-        self.push_phased_delta(id, None, delta, out);
+    pub(crate) fn record_and_write_text_delta(
+        &mut self,
+        id: &str,
+        delta: &str,
+        out: &mut Writer<'_>,
+    ) {
+        self.record_and_write_phased_delta(id, None, delta, out);
     }
 
     /// Writes new text of a message with a phase.
-    fn push_phased_delta(
+    fn record_and_write_phased_delta(
         &mut self,
         id: &str,
         phase: Option<MessagePhase>,
@@ -105,7 +110,7 @@ impl TextDedup {
         out: &mut Writer<'_>,
     ) {
         if self.switch_open_item(id) {
-            out.end_message_and_set_phase(phase);
+            out.close_message_and_set_next_phase(phase);
         }
         self.append_to_open_item(delta);
         out.append_and_remember_text(delta);
@@ -124,8 +129,8 @@ impl TextDedup {
         whole: &str,
         out: &mut Writer<'_>,
     ) {
-        match self.compare_and_update(id, whole) {
-            TextChange::New => self.push_phased_delta(id, phase, whole, out),
+        match self.compare_and_update_open_item(id, whole) {
+            TextChange::New => self.record_and_write_phased_delta(id, phase, whole, out),
             TextChange::Unchanged => {}
             TextChange::Appended(rest) => out.append_and_remember_text(rest),
             TextChange::Changed(said) if out.remembered_text_equals(&said) => {
@@ -141,9 +146,14 @@ impl TextDedup {
 /// Reasoning, and texts that the caller writes.
 impl TextDedup {
     /// Writes new reasoning.
-    pub(crate) fn push_thought_delta(&mut self, id: &str, delta: &str, out: &mut Writer<'_>) {
+    pub(crate) fn record_and_write_thought_delta(
+        &mut self,
+        id: &str,
+        delta: &str,
+        out: &mut Writer<'_>,
+    ) {
         if self.switch_open_item(id) {
-            out.end_reasoning();
+            out.close_reasoning_and_defer_end();
         }
         self.append_to_open_item(delta);
         out.append_reasoning(delta, ReasoningOrigin::Native);
@@ -151,13 +161,13 @@ impl TextDedup {
 
     /// Writes the new part of the reasoning so far.
     pub(crate) fn push_whole_thought(&mut self, id: &str, whole: &str, out: &mut Writer<'_>) {
-        match self.compare_and_update(id, whole) {
-            TextChange::New => self.push_thought_delta(id, whole, out),
+        match self.compare_and_update_open_item(id, whole) {
+            TextChange::New => self.record_and_write_thought_delta(id, whole, out),
             TextChange::Unchanged => {}
             TextChange::Appended(rest) => out.append_reasoning(rest, ReasoningOrigin::Native),
             TextChange::Changed(_) => {
                 // Reasoning is never rewritten: the new text is a new reasoning step.
-                out.end_reasoning();
+                out.close_reasoning_and_defer_end();
                 out.append_reasoning(whole, ReasoningOrigin::Native);
             }
             TextChange::ChangedAfterClose => {
@@ -169,7 +179,7 @@ impl TextDedup {
     /// Records an item's text so far and returns its new part, for the caller to write; empty if
     /// the text changed otherwise.
     pub(crate) fn record_whole_returning_new<'a>(&mut self, id: &str, whole: &'a str) -> &'a str {
-        match self.compare_and_update(id, whole) {
+        match self.compare_and_update_open_item(id, whole) {
             TextChange::New => {
                 self.switch_open_item(id);
                 self.append_to_open_item(whole);
@@ -228,7 +238,7 @@ impl TextDedup {
     }
 
     /// Compares a whole text with the recorded one and records it.
-    fn compare_and_update<'a>(&mut self, id: &str, whole: &'a str) -> TextChange<'a> {
+    fn compare_and_update_open_item<'a>(&mut self, id: &str, whole: &'a str) -> TextChange<'a> {
         let known = |print: Fingerprint| {
             let same = print.is_same_trimmed_text(&Fingerprint::from_text(whole));
             if same { TextChange::Unchanged } else { TextChange::ChangedAfterClose }
@@ -289,7 +299,12 @@ struct KnownOutput {
 
 impl OutputDedup {
     /// Writes the new part of a running tool's output so far.
-    pub(crate) fn push_output_so_far(&mut self, step: StepId, whole: &str, out: &mut Writer<'_>) {
+    pub(crate) fn push_output_so_far_if_continued(
+        &mut self,
+        step: StepId,
+        whole: &str,
+        out: &mut Writer<'_>,
+    ) {
         let Some(known) = self.0.iter_mut().find(|output| output.step == step) else {
             if self.0.len() < OPEN_TOOLS_MAX && !whole.is_empty() {
                 let print = Fingerprint::from_text(whole);

@@ -102,20 +102,24 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
             self.begin_or_restate_draft(key, phase, out);
         }
         if let Some(draft) = &mut self.current {
-            draft.append_text(text);
+            draft.record_text_unless_too_long(text);
             out.append_text(text);
         }
     }
 
     /// Appends text without a key to the open message. If none is open, pauses the current draft
     /// and returns false.
-    pub(crate) fn append_to_open_or_pause(&mut self, text: &str, out: &mut Writer<'_>) -> bool {
+    pub(crate) fn try_append_unkeyed_or_pause_draft(
+        &mut self,
+        text: &str,
+        out: &mut Writer<'_>,
+    ) -> bool {
         let open = self
             .current
             .as_mut()
             .filter(|draft| out.would_continue_message_from(&draft.last_opening));
         if let Some(draft) = open {
-            draft.append_text(text);
+            draft.record_text_unless_too_long(text);
             out.append_text(text);
             return true;
         }
@@ -124,7 +128,12 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
     }
 
     /// Appends text of a source whose messages continue after steps; each stretch is a new message.
-    pub(crate) fn append_without_restating(&mut self, key: K, text: &str, out: &mut Writer<'_>) {
+    pub(crate) fn append_to_current_without_restating(
+        &mut self,
+        key: K,
+        text: &str,
+        out: &mut Writer<'_>,
+    ) {
         if !text.is_empty() && self.is_current(key) && !self.is_open(key, out) {
             self.begin_next_message_of_draft(out);
         }
@@ -132,7 +141,7 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
     }
 
     /// Marks the current message as having images, so that it is never restated.
-    pub(crate) fn disable_restating_for_images(&mut self) {
+    pub(crate) fn disable_restating_of_current_draft(&mut self) {
         if let Some(draft) =
             self.current.as_mut().filter(|draft| draft.restatable == Restatable::Yes)
         {
@@ -163,7 +172,8 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
         }
         let of_bytes = said.len();
         if open
-            && let Some(draft) = self.current.as_mut().filter(|draft| draft.is_in_open_message())
+            && let Some(draft) =
+                self.current.as_mut().filter(|draft| draft.has_no_earlier_message())
         {
             out.rewrite_message(&draft.first_opening, &draft.text, whole);
             whole.clone_into(&mut draft.text);
@@ -175,7 +185,7 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
             if let Some(mut draft) = self.take_paused(key) {
                 whole.clone_into(&mut draft.text);
                 self.restate_count = self.restate_count.wrapping_add(1);
-                draft.reissue_as_one_message(out);
+                draft.withdraw_and_reissue_as_one(out);
                 self.current = Some(draft);
             }
         }
@@ -192,17 +202,17 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
             self.end_message_and_pause_draft(out);
         }
         let draft = self.take_paused(key)?;
-        self.merge_pieces(draft, out)
+        self.merge_pieces_if_restatable(draft, out)
     }
 
     /// Merges each message that is in pieces and drops the paused ones. A current message in one
     /// piece stays open.
-    pub(crate) fn merge_all_pieces(&mut self, out: &mut Writer<'_>) {
+    pub(crate) fn merge_pieces_and_drop_paused(&mut self, out: &mut Writer<'_>) {
         if self.current.as_ref().is_some_and(|draft| !draft.written_messages.is_empty()) {
             self.end_message_and_pause_draft(out);
         }
         while let Some(draft) = self.paused.pop_front() {
-            self.merge_pieces(draft, out);
+            self.merge_pieces_if_restatable(draft, out);
         }
         self.restated_bytes = 0;
     }
@@ -244,7 +254,7 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
     /// Ends the open written message and pauses the current draft.
     pub(crate) fn end_message_and_pause_draft(&mut self, out: &mut Writer<'_>) {
         let Some(mut draft) = self.current.take() else { return };
-        out.end_message();
+        out.close_message_and_defer_end();
         draft.written_messages.extend(out.messages_since(&draft.last_opening));
         self.paused.push_back(draft);
         let bytes = |left: &VecDeque<Draft<K>>| left.iter().map(|draft| draft.text.len()).sum();
@@ -264,19 +274,23 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
     /// Ends the written message of the current draft and begins its next one.
     fn begin_next_message_of_draft(&mut self, out: &mut Writer<'_>) {
         if let Some(draft) = &mut self.current {
-            out.end_message();
+            out.close_message_and_defer_end();
             draft.written_messages.extend(out.messages_since(&draft.last_opening));
             draft.last_opening = out.begin_rewindable_message(draft.phase);
         }
     }
 
     /// Restates a finished message that is in pieces; returns the written message.
-    fn merge_pieces(&mut self, mut draft: Draft<K>, out: &mut Writer<'_>) -> Option<MessageId> {
+    fn merge_pieces_if_restatable(
+        &mut self,
+        mut draft: Draft<K>,
+        out: &mut Writer<'_>,
+    ) -> Option<MessageId> {
         if 1 < draft.written_messages.len() && draft.restatable == Restatable::Yes {
             // The restated text must not become part of another draft.
             self.end_message_and_pause_draft(out);
-            draft.reissue_as_one_message(out);
-            out.end_message();
+            draft.withdraw_and_reissue_as_one(out);
+            out.close_message_and_defer_end();
             draft.written_messages.extend(out.messages_since(&draft.last_opening));
         }
         draft.written_messages.last().copied()
@@ -315,7 +329,7 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
         if again <= REISSUED_BYTES_MAX && draft.restatable == Restatable::Yes {
             self.restated_bytes = again;
             self.restate_count = self.restate_count.wrapping_add(1);
-            draft.reissue_as_one_message(out);
+            draft.withdraw_and_reissue_as_one(out);
         } else {
             draft.last_opening = out.begin_rewindable_message(draft.phase);
         }
@@ -325,7 +339,7 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
 
 impl<K> Draft<K> {
     /// Appends to the kept text; drops it past the limit.
-    fn append_text(&mut self, text: &str) {
+    fn record_text_unless_too_long(&mut self, text: &str) {
         if self.restatable != Restatable::TooLong {
             self.text.push_str(text);
         }
@@ -336,12 +350,12 @@ impl<K> Draft<K> {
     }
 
     /// True if all its text is in the open written message.
-    fn is_in_open_message(&self) -> bool {
+    fn has_no_earlier_message(&self) -> bool {
         self.written_messages.is_empty()
     }
 
     /// Writes all its text as one new message and withdraws the earlier ones.
-    fn reissue_as_one_message(&mut self, out: &mut Writer<'_>) {
+    fn withdraw_and_reissue_as_one(&mut self, out: &mut Writer<'_>) {
         let messages = std::mem::take(&mut self.written_messages);
         self.last_opening =
             out.withdraw_and_reissue_as_one(self.phase, &self.first_opening, &self.text, messages);

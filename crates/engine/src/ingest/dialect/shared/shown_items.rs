@@ -84,7 +84,7 @@ impl ShownItems {
     }
 
     /// Marks the item as finished; forgets it if it has no id.
-    pub(crate) fn finish_item(&mut self, key: ShownItemKey) {
+    pub(crate) fn mark_finished_or_remove_if_blank(&mut self, key: ShownItemKey) {
         if key.is_blank() {
             self.remove(key);
         } else {
@@ -118,7 +118,7 @@ impl ShownItems {
     }
 
     /// Removes unfinished items; returns true if any had written text.
-    pub(crate) fn remove_unfinished(&mut self) -> bool {
+    pub(crate) fn remove_unfinished_and_detect_text(&mut self) -> bool {
         let shown =
             self.0.iter().any(|item| item.state == ShownItemState::Open && 0 < item.text_bytes);
         self.0.retain(|item| item.state == ShownItemState::Finished);

@@ -176,7 +176,7 @@ impl StreamJson {
             out.set_timestamp(at);
         }
         if matches!(line.kind.as_deref(), Some("stream_event" | "assistant" | "user")) {
-            self.pending_error.write_held_error_notice(out);
+            self.pending_error.write_held_error_or_forget_reported(out);
         }
         match line.kind.as_deref().unwrap_or("") {
             "stream_event" => self.apply_stream_event(&line, frame, out)?,
@@ -198,8 +198,8 @@ impl StreamJson {
 
     /// Ends the input: ends denied calls without a result and writes a held error.
     pub(crate) fn finish(&mut self, out: &mut Writer<'_>) {
-        self.asks.end_denied_calls(out);
-        self.pending_error.write_held_error_notice(out);
+        self.asks.end_denied_calls_without_result(out);
+        self.pending_error.write_held_error_or_forget_reported(out);
     }
 
     /// Applies a `stream_event` line: records its block and passes it to the Anthropic parser if it
@@ -232,7 +232,7 @@ impl StreamJson {
                 self.apply_message_stop(line, out);
                 ShowDecision::Nothing
             }
-            "content_block_start" => self.record_and_begin_block("", &event, out),
+            "content_block_start" => self.record_block_start_and_end_message("", &event, out),
             "content_block_delta" => match self.record_block_delta("", &event) {
                 ShowDecision::All => self.write_delta_if_midstream(&event, out),
                 show => show,
@@ -241,9 +241,9 @@ impl StreamJson {
                 if self
                     .seen_blocks
                     .ensure_streaming_message("")
-                    .record_streamed_stop(event.index.unwrap_or(0))
+                    .record_stop_and_detect_text_end(event.index.unwrap_or(0))
                 {
-                    out.end_message();
+                    out.close_message_and_defer_end();
                 }
                 ShowDecision::All
             }
@@ -264,18 +264,18 @@ impl StreamJson {
     ) -> ShowDecision {
         let id = event.message.and_then(|raw| MessageFields::from_raw(raw)?.id).and_then(as_string);
         let id = id.unwrap_or_default();
-        self.seen_blocks.start_streamed_message("", &id);
+        self.seen_blocks.start_or_restart_streamed_message("", &id);
         if out.has_open_round() && !id.is_empty() && self.round.id == Fingerprint::from_text(&id) {
             return ShowDecision::Nothing;
         }
-        self.end_previous_round(&id, out);
+        self.end_round_and_set_next_id(&id, out);
         ShowDecision::All
     }
 
     /// Ends the previous round and resets the state; the caller opens the next round.
-    fn end_previous_round(&mut self, id: &str, out: &mut Writer<'_>) {
+    fn end_round_and_set_next_id(&mut self, id: &str, out: &mut Writer<'_>) {
         let before = std::mem::take(&mut self.round);
-        out.end_round(before.inferred_stop());
+        out.end_round(before.reported_or_inferred_stop());
         self.round.id = Fingerprint::from_text(id);
     }
 
@@ -320,8 +320,8 @@ impl StreamJson {
 
     /// Withdraws the open round, which the source will send again.
     fn withdraw_open_round(&mut self, out: &mut Writer<'_>) {
-        self.seen_blocks.forget_newest("");
+        self.seen_blocks.forget_newest_of_parent("");
         self.round = CurrentRound::default();
-        out.withdraw_and_end_round();
+        out.withdraw_whole_round_and_end_it();
     }
 }

@@ -1,7 +1,7 @@
 //! Token counts of sources that report them as numbers of one object.
 
 use crate::event::Usage;
-use crate::ingest::json::{RawValue, as_scalar, object_members};
+use crate::ingest::json::{RawValue, as_scalar, non_null_members};
 
 /// Names of the counts in a source's usage object; an empty name is never found.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,7 +17,7 @@ impl UsageNames {
     /// Reads a usage object; missing numbers stay `None`.
     pub(crate) fn parse_usage_by_names(&self, raw: &RawValue) -> Usage {
         let mut usage = Usage::default();
-        for (name, value) in object_members(raw.get()).unwrap_or_default() {
+        for (name, value) in non_null_members(raw.get()).unwrap_or_default() {
             let count = match name.as_str() {
                 "" => continue,
                 name if name == self.input => &mut usage.input_tokens,

@@ -13,7 +13,7 @@ use super::{ArgumentsState, CallDisplay};
 
 impl Transcript {
     /// Writes a sub-agent's call into its tool's item, once.
-    pub(super) fn emit_sub_agent_call<'r>(
+    pub(super) fn append_sub_agent_call_once<'r>(
         &mut self,
         step: StepId,
         record: &'r Record<'_>,
@@ -31,11 +31,11 @@ impl Transcript {
             None | Some("") => format!("* {name}\n"),
             Some(arguments) => format!("* {name} {arguments}\n"),
         };
-        self.append_output(step, Cow::Owned(text), record, out);
+        self.append_output_up_to_limit(step, Cow::Owned(text), record, out);
     }
 
     /// Appends output of a tool, or of a call inside it, up to the limit.
-    pub(super) fn append_output<'r>(
+    pub(super) fn append_output_up_to_limit<'r>(
         &mut self,
         step: StepId,
         text: Cow<'r, str>,
@@ -45,7 +45,7 @@ impl Transcript {
         if text.is_empty() {
             return;
         }
-        let Some((root, key)) = self.ensure_output_item(step, record, out) else { return };
+        let Some((root, key)) = self.find_or_put_output_item(step, record, out) else { return };
         let Some(tool) = self.active_run.tools.open.get_mut(&root) else { return };
         let apart = tool.last_output_step != step && tool.is_mid_line;
         tool.last_output_step = step;
@@ -64,7 +64,7 @@ impl Transcript {
     }
 
     /// Returns the tool and item that output of `step` goes to; puts an item if one is missing.
-    fn ensure_output_item<'r>(
+    fn find_or_put_output_item<'r>(
         &mut self,
         step: StepId,
         record: &'r Record<'_>,
@@ -119,8 +119,8 @@ impl Transcript {
         let step = match owner {
             ImageOwner::Step(step) => step,
             ImageOwner::Message(message) => {
-                self.ensure_message_item(message, record, out);
-                return self.attach_or_put_notice(
+                self.ensure_message_item_unless_withdrawn(message, record, out);
+                return self.attach_or_put_notice_unless_withdrawn(
                     ItemOwner::Message(message),
                     Attachment::Image(image),
                     record,
@@ -128,7 +128,7 @@ impl Transcript {
                 );
             }
         };
-        match self.ensure_output_item(step, record, out) {
+        match self.find_or_put_output_item(step, record, out) {
             Some((root, key)) => {
                 let tool = self.active_run.tools.open.get_mut(&root);
                 let kept = tool.filter(|tool| tool.key == key).and_then(|tool| tool.item.as_mut());
@@ -138,7 +138,7 @@ impl Transcript {
                 out(Patch::Attach { key, image });
             }
             None => {
-                self.attach_or_put_notice(
+                self.attach_or_put_notice_unless_withdrawn(
                     ItemOwner::Step(step),
                     Attachment::Image(image),
                     record,
@@ -149,7 +149,7 @@ impl Transcript {
     }
 
     /// Appends a note about output beyond the limit.
-    pub(super) fn append_omitted_note<'r>(
+    pub(super) fn append_omitted_note_if_any<'r>(
         &mut self,
         step: StepId,
         out: &mut impl FnMut(Patch<'r>),

@@ -29,7 +29,7 @@ impl Opencode {
         let options =
             [("once", "Allow once".into()), ("always", always), ("reject", "Reject".into())];
         let options = options.map(|(id, label)| AskOption { id: id.into(), label });
-        out.open_simple_ask(id, ask, &text, options.into(), out.find_open_tool(&call));
+        out.open_simple_ask_unless_open(id, ask, &text, options.into(), out.find_open_tool(&call));
         if self.sessions.open_asks.len() < OPEN_TOOLS_MAX {
             self.sessions.open_asks.push((id.to_owned(), call.into_owned()));
         }
@@ -80,7 +80,7 @@ pub(super) fn write_question_ask(event: &Properties<'_>, out: &mut Writer<'_>) {
     let options = labels.into_iter().filter_map(as_string);
     let options = options.map(|label| AskOption { id: label.clone(), label }).collect();
     let id = event.id.as_deref().unwrap_or("");
-    out.open_simple_ask(id, AskKind::Followup, &text.join("\n"), options, None);
+    out.open_simple_ask_unless_open(id, AskKind::Followup, &text.join("\n"), options, None);
 }
 
 /// Joins the texts of a nested array, or returns the text itself.

@@ -30,30 +30,48 @@ impl ClineMessages {
             ("completion_result", _) => {
                 if !message.is_partial() {
                     self.steps.end_step_unless_ask_pending(out);
-                    out.report_completed(StopReason::End);
+                    out.report_completed_unless_failed(StopReason::End);
                 }
             }
             (_, Some((kind, tool))) => {
-                let step = self.steps.begin_asked_step(tool, key, message, out);
-                self.write_ask_once((ask, kind), key, message, step, out);
+                let step = self.steps.try_begin_or_update_asked_step(tool, key, message, out);
+                self.open_ask_once_and_resolve_answered((ask, kind), key, message, step, out);
             }
             ("followup" | "plan_mode_respond", None) => {
                 self.steps.end_step_unless_ask_pending(out);
-                self.write_ask_once((ask, AskKind::Followup), key, message, None, out);
+                self.open_ask_once_and_resolve_answered(
+                    (ask, AskKind::Followup),
+                    key,
+                    message,
+                    None,
+                    out,
+                );
             }
             ("api_req_failed", None) => {
                 // Fail first, so that the open message is interrupted before the ask.
                 if !message.is_partial() && message.is_answered != Some(true) {
                     out.report_failed_and_end_text(FailureReason::Error, message.text());
                 }
-                self.write_ask_once((ask, AskKind::Other), key, message, None, out);
+                self.open_ask_once_and_resolve_answered(
+                    (ask, AskKind::Other),
+                    key,
+                    message,
+                    None,
+                    out,
+                );
             }
-            (_, None) => self.write_ask_once((ask, AskKind::Other), key, message, None, out),
+            (_, None) => self.open_ask_once_and_resolve_answered(
+                (ask, AskKind::Other),
+                key,
+                message,
+                None,
+                out,
+            ),
         }
     }
 
     /// Writes an ask once, when it is complete, and resolves it if it is answered.
-    fn write_ask_once(
+    fn open_ask_once_and_resolve_answered(
         &mut self,
         (ask, kind): (&str, AskKind),
         key: &str,
@@ -72,7 +90,7 @@ impl ClineMessages {
                 }
                 AskKind::Other => default_text_and_options(ask, message.text()),
             };
-            out.open_simple_ask(key, kind, &text, options, step);
+            out.open_simple_ask_unless_open(key, kind, &text, options, step);
             self.pending_ask = Some(key.to_owned());
         }
         if message.is_answered == Some(true) {

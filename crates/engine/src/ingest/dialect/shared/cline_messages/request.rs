@@ -46,13 +46,13 @@ impl ModelRequests {
         let blank = text.trim_ascii().is_empty();
         let Some(request) = RequestFields::parse(if blank { "{}" } else { text }) else {
             if !message.is_partial() && self.ended.insert(key) {
-                fail_unreadable_request(key, text, out);
+                end_unreadable_request_or_write_notice(key, text, out);
             }
             return;
         };
         // A request without an id cannot be matched to its end: it would stay open forever.
         if !key.is_empty() && !self.ended.contains(key) {
-            out.start_request(key);
+            out.start_request_unless_open(key);
         }
         let RequestFields { input, output, cache_read, cache_write, cost, failure, cancel } =
             request;
@@ -74,7 +74,7 @@ impl ModelRequests {
             if key == self.current {
                 out.take_and_emit_round_usage();
             }
-            out.end_request(key, cost, failure.as_deref(), cancel.as_deref());
+            out.end_open_or_unlisted_request(key, cost, failure.as_deref(), cancel.as_deref());
             if cancel.as_deref() == Some("user_cancelled") && key == self.current {
                 out.report_cancelled_and_end_text("");
             }
@@ -83,10 +83,10 @@ impl ModelRequests {
 }
 
 /// Writes a request whose text is not JSON as its failed end, or as a notice.
-fn fail_unreadable_request(key: &str, text: &str, out: &mut Writer<'_>) {
+fn end_unreadable_request_or_write_notice(key: &str, text: &str, out: &mut Writer<'_>) {
     let words = format!("unreadable model request: {text}");
     if out.is_request_open(key) {
-        out.end_request(key, None, Some(&words), None);
+        out.end_open_or_unlisted_request(key, None, Some(&words), None);
     } else {
         out.append_notice(NoticeLevel::Error, &words);
     }
@@ -114,7 +114,7 @@ pub(super) fn write_retry(text: &str, out: &mut Writer<'_>) {
 }
 
 /// Summary text of a condensed history.
-pub(super) fn parse_summary(condensed: &RawValue) -> Option<Cow<'_, str>> {
+pub(super) fn parse_compaction_summary(condensed: &RawValue) -> Option<Cow<'_, str>> {
     object! { Condensed { summary; skip _ } }
     Condensed::from_raw(condensed)?.summary.and_then(as_string)
 }

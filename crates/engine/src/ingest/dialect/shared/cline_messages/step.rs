@@ -51,33 +51,33 @@ impl ToolSteps {
     ) -> bool {
         match say {
             "command_output" => {
-                self.ensure_step_and_append_output(ToolKind::Command, key, message, out);
+                self.ensure_approved_step_and_append_output(ToolKind::Command, key, message, out);
             }
             "mcp_server_response" => {
-                self.ensure_step_and_append_output(ToolKind::Mcp, key, message, out);
-                self.end_unless_partial(message, out);
+                self.ensure_approved_step_and_append_output(ToolKind::Mcp, key, message, out);
+                self.end_step_unless_partial_or_asked(message, out);
             }
-            "browser_action_result" => self.write_browser_result_and_end(key, message, out),
+            "browser_action_result" => self.end_open_browser_action_with_result(key, message, out),
             "codebase_search_result" | "subtask_result" => {
-                self.ensure_step_and_append_output(ToolKind::Function, key, message, out);
-                self.end_unless_partial(message, out);
+                self.ensure_approved_step_and_append_output(ToolKind::Function, key, message, out);
+                self.end_step_unless_partial_or_asked(message, out);
             }
             "tool" if self.is_result_of_open_step(key, message) => {
-                self.ensure_step_and_append_output(ToolKind::Function, key, message, out);
-                self.end_unless_partial(message, out);
+                self.ensure_approved_step_and_append_output(ToolKind::Function, key, message, out);
+                self.end_step_unless_partial_or_asked(message, out);
             }
             "tool" => {
-                self.begin_or_update_step(ToolKind::Function, key, message, out);
-                self.end_unless_partial(message, out);
+                self.try_begin_or_update_step(ToolKind::Function, key, message, out);
+                self.end_step_unless_partial_or_asked(message, out);
             }
             "command" => {
-                self.begin_or_update_step(ToolKind::Command, key, message, out);
+                self.try_begin_or_update_step(ToolKind::Command, key, message, out);
             }
             "use_mcp_server" => {
-                self.begin_or_update_step(ToolKind::Mcp, key, message, out);
+                self.try_begin_or_update_step(ToolKind::Mcp, key, message, out);
             }
             "browser_action" | "browser_action_launch" => {
-                self.begin_or_update_step(ToolKind::Action, key, message, out);
+                self.try_begin_or_update_step(ToolKind::Action, key, message, out);
             }
             _ => return false,
         }
@@ -85,14 +85,14 @@ impl ToolSteps {
     }
 
     /// Begins the step that an approval is about.
-    pub(super) fn begin_asked_step(
+    pub(super) fn try_begin_or_update_asked_step(
         &mut self,
         kind: ToolKind,
         key: &str,
         message: &ClineMessage<'_>,
         out: &mut Writer<'_>,
     ) -> Option<StepId> {
-        let step = self.begin_or_update_step(kind, key, message, out)?;
+        let step = self.try_begin_or_update_step(kind, key, message, out)?;
         if let Some(open) = &mut self.open {
             let answered = message.is_answered == Some(true);
             open.approval = if answered { Approval::Answered } else { Approval::Pending };
@@ -118,7 +118,11 @@ impl ToolSteps {
     }
 
     /// Ends the open step if the message is complete.
-    fn end_unless_partial(&mut self, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
+    fn end_step_unless_partial_or_asked(
+        &mut self,
+        message: &ClineMessage<'_>,
+        out: &mut Writer<'_>,
+    ) {
         if !message.is_partial() {
             self.end_step_unless_ask_pending(out);
         }
@@ -134,7 +138,7 @@ impl ToolSteps {
     }
 
     /// Starts the message's step or updates it; `None` if it has ended or has no name yet.
-    fn begin_or_update_step(
+    fn try_begin_or_update_step(
         &mut self,
         kind: ToolKind,
         key: &str,
@@ -151,7 +155,7 @@ impl ToolSteps {
             Some(open) => open.step,
             // The name may follow in a later version of the message.
             None if message.is_partial() && nameless => return None,
-            None => self.end_open_and_start_step(kind, key, text, out),
+            None => self.start_step_ending_or_forgetting_open(kind, key, text, out),
         };
         if !message.is_partial() {
             out.replace_arguments_if_changed(step, text);
@@ -161,7 +165,7 @@ impl ToolSteps {
     }
 
     /// Starts a new step; ends the open one before it, unless its approval is pending.
-    fn end_open_and_start_step(
+    fn start_step_ending_or_forgetting_open(
         &mut self,
         kind: ToolKind,
         key: &str,
@@ -198,7 +202,7 @@ impl ToolSteps {
 
     /// Appends the new part of an output to the open step and resolves its approval; starts a step
     /// if none fits.
-    fn ensure_step_and_append_output(
+    fn ensure_approved_step_and_append_output(
         &mut self,
         kind: ToolKind,
         key: &str,
@@ -211,7 +215,7 @@ impl ToolSteps {
         let fits =
             self.open.as_ref().is_some_and(|open| kind == ToolKind::Function || open.kind == kind);
         if !fits {
-            self.end_open_and_start_step(kind, key, "", out);
+            self.start_step_ending_or_forgetting_open(kind, key, "", out);
         }
         let another = !self.outputs.has_item(key);
         let rest = self.outputs.record_whole_returning_new(key, message.text());
@@ -228,7 +232,7 @@ impl ToolSteps {
     }
 
     /// Writes the screenshot and logs of a browser action and ends it.
-    fn write_browser_result_and_end(
+    fn end_open_browser_action_with_result(
         &mut self,
         key: &str,
         message: &ClineMessage<'_>,

@@ -54,14 +54,14 @@ impl PermissionAsks {
     }
 
     /// Removes and returns the denial of a call.
-    pub(super) fn take_denied(&mut self, call: &str) -> Option<DeniedCall> {
+    pub(super) fn take_denial_of_call(&mut self, call: &str) -> Option<DeniedCall> {
         let call = Fingerprint::from_text(call);
         let at = self.denied.iter().position(|denied| denied.call == call)?;
         self.denied.remove(at)
     }
 
     /// Ends the denied calls that got no result.
-    pub(super) fn end_denied_calls(&mut self, out: &mut Writer<'_>) {
+    pub(super) fn end_denied_calls_without_result(&mut self, out: &mut Writer<'_>) {
         for DeniedCall { call, reason: words } in std::mem::take(&mut self.denied) {
             if let Some(step) = out.find_open_tool_by_fingerprint(call) {
                 out.end_tool(step, ToolOutcome::Denied, words.as_deref());
@@ -81,7 +81,9 @@ impl StreamJson {
         let id = line.request_id.as_deref().unwrap_or("");
         match line.kind.as_deref().unwrap_or("") {
             "control_request" => {
-                if !line.request.is_some_and(|request| self.apply_control_request(id, request, out))
+                if !line
+                    .request
+                    .is_some_and(|request| self.try_apply_control_request(id, request, out))
                 {
                     out.append_unrecognised(UnrecognisedReason::Frame, frame.data);
                 }
@@ -99,7 +101,7 @@ impl StreamJson {
     }
 
     /// Applies a control request; returns false if its subtype is unknown.
-    fn apply_control_request(
+    fn try_apply_control_request(
         &mut self,
         id: &str,
         request: &RawValue,
@@ -126,10 +128,22 @@ impl StreamJson {
                     AskOption { id: "deny".into(), label: "Deny".into() },
                 ];
                 self.asks.record_ask(id, &call);
-                out.open_simple_ask(id, kind, text.trim_end(), options, out.find_open_tool(&call));
+                out.open_simple_ask_unless_open(
+                    id,
+                    kind,
+                    text.trim_end(),
+                    options,
+                    out.find_open_tool(&call),
+                );
             }
             "elicitation" => {
-                out.open_simple_ask(id, AskKind::Followup, &text_of(message), Vec::new(), None);
+                out.open_simple_ask_unless_open(
+                    id,
+                    AskKind::Followup,
+                    &text_of(message),
+                    Vec::new(),
+                    None,
+                );
             }
             // Between the agent and its host program: not an ask.
             "initialize"
@@ -165,7 +179,11 @@ impl StreamJson {
     }
 
     /// Records a call that one of the agent's rules denied; its result follows.
-    pub(super) fn apply_permission_denied(&mut self, line: &StreamLine<'_>, out: &mut Writer<'_>) {
+    pub(super) fn record_denial_or_write_notice(
+        &mut self,
+        line: &StreamLine<'_>,
+        out: &mut Writer<'_>,
+    ) {
         let call = line.call.as_deref().unwrap_or("");
         let words = line.message.map(string_or_json).unwrap_or_default();
         if out.find_open_tool(call).is_some() {

@@ -21,7 +21,11 @@ pub(super) struct SeenBlocks {
 
 impl SeenBlocks {
     /// Starts or restarts a streamed message.
-    pub(super) fn start_streamed_message(&mut self, parent: &str, id: &str) -> &mut SeenMessage {
+    pub(super) fn start_or_restart_streamed_message(
+        &mut self,
+        parent: &str,
+        id: &str,
+    ) -> &mut SeenMessage {
         let (of, named) = (Fingerprint::from_text(parent), Fingerprint::from_text(id));
         let known = self
             .messages
@@ -84,7 +88,7 @@ impl SeenBlocks {
     }
 
     /// The streaming message, or the stopped one if it awaits a whole block of this type.
-    pub(super) fn find_message_awaiting_whole(
+    pub(super) fn find_streaming_or_awaiting_message(
         &mut self,
         parent: &str,
         kind: &str,
@@ -102,7 +106,7 @@ impl SeenBlocks {
     }
 
     /// Removes the newest message of `parent`: it was retracted.
-    pub(super) fn forget_newest(&mut self, parent: &str) {
+    pub(super) fn forget_newest_of_parent(&mut self, parent: &str) {
         let parent = Fingerprint::from_text(parent);
         if let Some(at) = self.messages.iter().rposition(|message| message.parent == parent) {
             self.messages.remove(at);

@@ -10,7 +10,7 @@ use super::{BlockFields, StreamEvent, StreamJson};
 impl StreamJson {
     /// Records the start of a streamed block and begins the message of a new text; returns how much
     /// of the block to write.
-    pub(super) fn record_and_begin_block(
+    pub(super) fn record_block_start_and_end_message(
         &mut self,
         parent: &str,
         event: &StreamEvent<'_>,
@@ -37,7 +37,7 @@ impl StreamJson {
             .ensure_streaming_message(parent)
             .record_streamed_start(index, &kind, &call, &words);
         if show == ShowDecision::All && kind == "text" && parent.is_empty() {
-            out.end_message_and_set_phase(None);
+            out.close_message_and_set_next_phase(None);
         }
         show
     }

@@ -51,7 +51,7 @@ impl SubAgents {
 
     /// Writes the result of a sub-agent's tool without repeating its last text, and drops the
     /// sub-agent; returns false if the tool has none.
-    pub(super) fn write_agent_result_and_forget(
+    pub(super) fn try_write_agent_result_and_forget(
         &mut self,
         step: StepId,
         content: &RawValue,
@@ -62,7 +62,7 @@ impl SubAgents {
         let parts = array_elements(content).into_iter().map(block_text);
         for text in as_string(content).into_iter().chain(parts) {
             if !Fingerprint::from_text(&text).is_same_trimmed_text(&agent.last_text) {
-                agent.write_text_separator(out);
+                agent.write_separator_and_forget_last_text(out);
                 out.append_output(step, &text);
             }
         }
@@ -72,7 +72,7 @@ impl SubAgents {
 
 impl SubAgent {
     /// Writes a line break if a text came before, and forgets that text.
-    fn write_text_separator(&mut self, out: &mut Writer<'_>) {
+    fn write_separator_and_forget_last_text(&mut self, out: &mut Writer<'_>) {
         if !self.last_text.is_blank() {
             out.append_output(self.step, "\n");
         }
@@ -103,12 +103,15 @@ impl StreamJson {
         match event.kind.as_deref().unwrap_or("") {
             "message_start" => {
                 let id = event.message.and_then(|raw| BlockFields::from_raw(raw)?.call);
-                self.seen_blocks
-                    .start_streamed_message(parent, &id.and_then(as_string).unwrap_or_default());
+                self.seen_blocks.start_or_restart_streamed_message(
+                    parent,
+                    &id.and_then(as_string).unwrap_or_default(),
+                );
             }
             "message_stop" => self.seen_blocks.stop_stream(parent),
             "content_block_start"
-                if self.record_and_begin_block(parent, event, out) == ShowDecision::All =>
+                if self.record_block_start_and_end_message(parent, event, out)
+                    == ShowDecision::All =>
             {
                 if let Some(raw) = event.block {
                     self.write_sub_agent_block(step, raw, Some(index), out);
@@ -128,7 +131,9 @@ impl StreamJson {
                 }
             }
             "content_block_stop" => {
-                self.seen_blocks.ensure_streaming_message(parent).record_streamed_stop(index);
+                self.seen_blocks
+                    .ensure_streaming_message(parent)
+                    .record_stop_and_detect_text_end(index);
                 if let Some((_, call)) = self.sub_agents.get_or_open(step).streaming_call.take() {
                     out.emit_tool_ready_once(call);
                 }
@@ -159,7 +164,7 @@ impl StreamJson {
             let known = match self.variant.repeat_matching {
                 super::RepeatMatching::ById => self.seen_blocks.find_message_setting_id(parent, id),
                 super::RepeatMatching::ByPosition => {
-                    self.seen_blocks.find_message_awaiting_whole(parent, &kind)
+                    self.seen_blocks.find_streaming_or_awaiting_message(parent, &kind)
                 }
             };
             let show = match known {
@@ -198,7 +203,7 @@ impl StreamJson {
         let agent = self.sub_agents.get_or_open(step);
         match text_of(kind).as_ref() {
             "text" => {
-                agent.write_text_separator(out);
+                agent.write_separator_and_forget_last_text(out);
                 agent.write_text_as_output(&block_text(raw), out);
             }
             "tool_use" => {

@@ -24,7 +24,7 @@ impl StreamJson {
             "compact_boundary" => {
                 out.append_stateless_event(Event::HistoryCompacted { summary: None });
             }
-            "permission_denied" => self.apply_permission_denied(line, out),
+            "permission_denied" => self.record_denial_or_write_notice(line, out),
             "model_refusal_fallback" => {
                 if self.is_any_line_in_round(line.retracted) {
                     self.withdraw_open_round(out);
@@ -75,14 +75,14 @@ impl StreamJson {
 
     /// Applies the `result` line: ends the round and the run.
     pub(super) fn apply_result_line(&mut self, line: &StreamLine<'_>, out: &mut Writer<'_>) {
-        self.asks.end_denied_calls(out);
+        self.asks.end_denied_calls_without_result(out);
         let subtype = line.subtype.as_deref().unwrap_or("");
         let reason = line.stop_reason.as_deref();
         let terminal = line.terminal_reason.as_deref().unwrap_or("");
-        self.pending_error.write_held_error_unless_repeated(&failure_text(line), out);
+        self.pending_error.take_error_and_write_unless_repeated(&failure_text(line), out);
         let stop = if terminal.starts_with("aborted") {
             out.report_cancelled_and_end_text(&failure_text(line));
-            self.round.inferred_stop()
+            self.round.reported_or_inferred_stop()
         } else if line.is_error.is_some_and(is_true) || subtype.starts_with("error") {
             let kind = match subtype {
                 "error_max_turns" | "error_max_budget_usd" => FailureReason::Limit,
@@ -90,14 +90,14 @@ impl StreamJson {
                 _ => FailureReason::Error,
             };
             out.report_failed_and_end_text(kind, &failure_text(line));
-            self.round.inferred_stop()
+            self.round.reported_or_inferred_stop()
         } else {
             // Most results repeat the last message; otherwise the result is the only copy.
             out.declare_or_append_final_text(&line.result.map(string_or_json).unwrap_or_default());
             match reason.map(parse_stop_reason) {
-                Some(Some(stop)) => out.report_completed(stop),
+                Some(Some(stop)) => out.report_completed_unless_failed(stop),
                 Some(None) => fail_refused(None, out),
-                None => out.report_completed(self.round.final_stop()),
+                None => out.report_completed_unless_failed(self.round.non_tool_stop_or_end()),
             }
             None
         };

@@ -50,7 +50,7 @@ impl StreamJson {
         }
         let model = model.and_then(as_string);
         if model.as_deref() == Some(SYNTHETIC_MODEL) {
-            self.write_or_hold_synthetic_text(line, &blocks, out);
+            self.write_synthetic_notice_or_hold_error(line, &blocks, out);
             return Ok(());
         }
         if self.is_any_line_in_round(line.supersedes) {
@@ -73,7 +73,7 @@ impl StreamJson {
 
     /// Writes text that the agent wrote in the model's name as a notice; holds an error until
     /// `result`.
-    fn write_or_hold_synthetic_text(
+    fn write_synthetic_notice_or_hold_error(
         &mut self,
         line: &StreamLine<'_>,
         blocks: &[&RawValue],
@@ -119,7 +119,9 @@ impl StreamJson {
         };
         let known = match self.variant.repeat_matching {
             RepeatMatching::ById => self.seen_blocks.find_message_setting_id("", id),
-            RepeatMatching::ByPosition => self.seen_blocks.find_message_awaiting_whole("", &kind),
+            RepeatMatching::ByPosition => {
+                self.seen_blocks.find_streaming_or_awaiting_message("", &kind)
+            }
         };
         let show = if let Some(message) = known {
             message.match_and_record_whole_block(&kind, &call, &text)
@@ -150,11 +152,11 @@ impl StreamJson {
                     self.ensure_round_for_whole_block(id, model, out);
                 }
                 if kind == "text" {
-                    out.end_message_and_set_phase(None);
+                    out.close_message_and_set_next_phase(None);
                 }
                 self.reply.apply_whole_block(raw, out);
                 if kind == "text" {
-                    out.end_message();
+                    out.close_message_and_defer_end();
                 }
             }
         }
@@ -173,7 +175,7 @@ impl StreamJson {
                 RepeatMatching::ByPosition => !self.round.has_tool_result,
             };
         if !goes_on {
-            self.end_previous_round(id, out);
+            self.end_round_and_set_next_id(id, out);
             out.start_round_or_end_run(model, Some(id).filter(|id| !id.is_empty()));
         }
     }
@@ -217,7 +219,7 @@ impl StreamJson {
         let content = MessageFields::from_raw(message).ok_or(Unreadable)?.content;
         let Some(content) = content else { return Ok(()) };
         if let Some(text) = as_string(content) {
-            write_prompt_notice_or_interruption(line, &text, out);
+            write_user_text_unless_sub_agent(line, &text, out);
             return Ok(());
         }
         if let Some(parent) = line.parent.as_deref()
@@ -234,7 +236,7 @@ impl StreamJson {
             match (kind.and_then(as_string).as_deref(), call) {
                 (Some("tool_result"), Some(call)) => {
                     self.round.has_tool_result |= line.parent.is_none();
-                    let outcome = match (self.asks.take_denied(&call), is_error) {
+                    let outcome = match (self.asks.take_denial_of_call(&call), is_error) {
                         (Some(denied), _) => (ToolOutcome::Denied, denied.reason),
                         (None, _) if refused.contains(&call) => (ToolOutcome::Denied, None),
                         (None, Some(error)) if is_true(error) => (ToolOutcome::Failed, None),
@@ -243,7 +245,7 @@ impl StreamJson {
                     self.write_result_and_end_call(&call, content, outcome, out);
                 }
                 (Some("text"), _) => {
-                    write_prompt_notice_or_interruption(line, &block_text(raw), out);
+                    write_user_text_unless_sub_agent(line, &block_text(raw), out);
                 }
                 (kind, _) if line.parent.is_none() => {
                     let kind = kind.unwrap_or("something");
@@ -270,7 +272,7 @@ impl StreamJson {
             return;
         };
         if let Some(content) = content
-            && !self.sub_agents.write_agent_result_and_forget(step, content, out)
+            && !self.sub_agents.try_write_agent_result_and_forget(step, content, out)
         {
             write_result_output(step, content, out);
         }
@@ -281,12 +283,12 @@ impl StreamJson {
 
 impl CurrentRound {
     /// Stop reason, or `Tools` if a tool result arrived.
-    pub(super) fn inferred_stop(&self) -> Option<StopReason> {
+    pub(super) fn reported_or_inferred_stop(&self) -> Option<StopReason> {
         self.stop.or(self.has_tool_result.then_some(StopReason::Tools))
     }
 
     /// Stop reason of a run that ends without one.
-    pub(super) fn final_stop(&self) -> StopReason {
+    pub(super) fn non_tool_stop_or_end(&self) -> StopReason {
         self.stop.filter(|stop| *stop != StopReason::Tools).unwrap_or(StopReason::End)
     }
 }
@@ -305,7 +307,7 @@ fn append_unshown_text(text: &str, at: usize, out: &mut Writer<'_>) {
 fn restore_prefix_or_write_notice(text: &str, at: usize, out: &mut Writer<'_>) {
     if out.remembered_text_equals(&text[at..]) {
         out.append_or_rewrite_cumulative_text(text);
-        out.end_message();
+        out.close_message_and_defer_end();
     } else {
         let missed = &text[..at];
         out.append_notice(NoticeLevel::Info, &format!("joined the stream after: {missed}"));
@@ -331,15 +333,15 @@ pub(super) fn block_text(raw: &RawValue) -> Cow<'_, str> {
 }
 
 /// Writes text of a `user` line as prompt, notice or interruption.
-fn write_prompt_notice_or_interruption(line: &StreamLine<'_>, text: &str, out: &mut Writer<'_>) {
+fn write_user_text_unless_sub_agent(line: &StreamLine<'_>, text: &str, out: &mut Writer<'_>) {
     if line.parent.is_some() {
         // The prompt of a sub-agent is in the arguments of its call.
     } else if text.starts_with(INTERRUPTION_PREFIX) {
-        out.end_text_as_interrupted(Interruption::ReplyStopped);
+        out.end_text_and_report_interruption(Interruption::ReplyStopped);
         out.append_notice(NoticeLevel::Warning, text);
     } else if line.is_synthetic.is_some_and(is_true) {
         out.append_notice(NoticeLevel::Info, text);
     } else {
-        out.append_prompt(text);
+        out.append_prompt_or_end_run(text);
     }
 }

@@ -128,7 +128,7 @@ impl SeenMessage {
         kind: &str,
         words: &str,
     ) -> ShowDecision {
-        match self.block_at(index) {
+        match self.newest_streamed_block_mut(index) {
             Some(SeenBlock { delivery: Delivery::Whole { .. }, .. }) => ShowDecision::Nothing,
             Some(SeenBlock { delivery: Delivery::Both { .. }, .. }) => ShowDecision::All,
             Some(SeenBlock { delivery: Delivery::Streamed { text: spoken, .. }, .. }) => {
@@ -149,13 +149,13 @@ impl SeenMessage {
     }
 
     /// The newest block streamed at `index`.
-    fn block_at(&mut self, index: u64) -> Option<&mut SeenBlock> {
-        self.blocks.iter_mut().rev().find(|block| block.index() == Some(index))
+    fn newest_streamed_block_mut(&mut self, index: u64) -> Option<&mut SeenBlock> {
+        self.blocks.iter_mut().rev().find(|block| block.stream_index() == Some(index))
     }
 
     /// True if the block at `index` is a text whose start was missed.
     pub(crate) fn is_midstream_text(&mut self, index: u64) -> bool {
-        self.block_at(index).is_some_and(|block| {
+        self.newest_streamed_block_mut(index).is_some_and(|block| {
             *block.kind == *"text"
                 && matches!(block.delivery, Delivery::Streamed { from: StreamedFrom::Middle, .. })
         })
@@ -163,8 +163,8 @@ impl SeenMessage {
 
     /// Stops a streamed block; returns true if that ends a message. A block whose start was missed
     /// stays open: the whole block may complete it.
-    pub(crate) fn record_streamed_stop(&mut self, index: u64) -> bool {
-        let Some(block) = self.block_at(index) else { return false };
+    pub(crate) fn record_stop_and_detect_text_end(&mut self, index: u64) -> bool {
+        let Some(block) = self.newest_streamed_block_mut(index) else { return false };
         if let Delivery::Streamed { from, .. } = &mut block.delivery {
             if *from == StreamedFrom::Middle {
                 return false;
@@ -275,7 +275,7 @@ impl SeenBlock {
     }
 
     /// Index at which it is streamed.
-    fn index(&self) -> Option<u64> {
+    fn stream_index(&self) -> Option<u64> {
         match self.delivery {
             Delivery::Streamed { index, .. } | Delivery::Both { index } => Some(index),
             Delivery::Whole { index } => index,
