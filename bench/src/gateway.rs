@@ -76,7 +76,7 @@ pub(crate) fn run_gateway_bench(what: GatewayBench) -> io::Result<()> {
     // Each reader is an open file, here and in the server.
     rlimit::increase_nofile_limit(u64::MAX)?;
     if let GatewayBench::Serve { kind, rate, folder, sessions } = what {
-        return server::run_server(kind, rate, &folder, sessions);
+        return server::serve_until_killed(kind, rate, &folder, sessions);
     }
     // One thread: the other core is for the server.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -36,7 +36,7 @@ pub(crate) enum ServerKind {
 }
 
 /// Runs a server and prints its address, token, session and open time.
-pub(super) fn run_server(
+pub(super) fn serve_until_killed(
     kind: ServerKind,
     rate: u64,
     folder: &Path,

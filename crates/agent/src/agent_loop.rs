@@ -221,7 +221,7 @@ async fn run_agent_loop(config: Arc<ModelAgentConfig>, job: Job) {
 impl AgentLoop {
     /// Restores the session and the run from the log. `None` if the run is over or unreadable.
     async fn try_load_from_log(config: Arc<ModelAgentConfig>, job: Job) -> Option<AgentLoop> {
-        let control = job.control_receiver()?;
+        let control = job.stop_request_receiver()?;
         let (log, session, run) = job.log_and_ids()?;
         let memory = match load_session_history(&log, session, run, config.rates).await {
             Ok(memory) => memory,

@@ -132,7 +132,7 @@ impl Conversation {
             }
             Event::ToolEnded { step, outcome, detail } => {
                 if let Some(pending) = self.active_run.calls.get_mut(step) {
-                    pending.mark_ended_with_outcome(*outcome, detail.as_deref());
+                    pending.end_with_outcome_and_detail(*outcome, detail.as_deref());
                 }
             }
             Event::AskOpened { ask, step: Some(step), .. } => {

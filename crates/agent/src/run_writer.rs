@@ -116,7 +116,7 @@ impl RunWriter {
     /// Adds the queued messages that are meant for this run, and removes them from the queue.
     pub async fn move_joining_messages_to_run(&mut self) -> Result<(), AppendFailed> {
         let Some((log, session, _)) = self.job.log_and_ids() else { return Err(AppendFailed) };
-        let joined = match self.job.find_joining_and_lock_queue().await {
+        let joined = match self.job.take_joining_and_lock_queue().await {
             Ok(Some(joined)) if !joined.messages.is_empty() => joined,
             Ok(_) => return Ok(()),
             Err(error) => {
@@ -244,7 +244,7 @@ impl RunWriter {
 
     /// Leaves the run open: it waits for an answer, and the next process resumes it.
     pub fn leave_run_waiting(self) {
-        self.job.leave_run_waiting();
+        self.job.leave_run_waiting_for_restart();
     }
 
     /// Opens the channel that receives answers to this run's asks.

@@ -155,14 +155,14 @@ impl BlockScanner {
     /// Ends the line; if its kind was not decided, it is text.
     pub fn end_line_as_text_if_undecided(&mut self) {
         if !matches!(self.line.stage, Stage::Decided(_)) {
-            self.force_text_unless_code();
+            self.decide_overlong_line();
         }
         self.decide_and_end_line();
     }
 
     /// Decides that the line is text because it has been open for too long; a line of code stays
     /// one.
-    pub fn force_text_unless_code(&mut self) {
+    pub fn decide_overlong_line(&mut self) {
         match self.line.stage {
             Stage::Over(_) => self.line = Line::new(),
             Stage::Decided(LineKind::FenceOpen(_) | LineKind::TableRow) => {

@@ -222,7 +222,7 @@ impl RunState {
     }
 
     /// Starts a round if none is open, or if the open one has its tool results.
-    fn ensure_round_for_new_output(&mut self, filter: &mut Filter, out: &mut EventEmitter<'_>) {
+    fn ensure_round_or_end_run(&mut self, filter: &mut Filter, out: &mut EventEmitter<'_>) {
         if self.open_round.is_none() || self.should_start_new_round() {
             // The declared phase applies to the message in the new round.
             let phase = self.next_message_phase.take();

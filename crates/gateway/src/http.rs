@@ -69,7 +69,7 @@ fn authenticated_routes() -> Vec<Route> {
         ("/v1/tokens/{token}", delete(credentials::revoke_token)),
         ("/v1/login-link", post(credentials::create_login_link)),
         ("/v1/runs/{run}", get(runs::get_run)),
-        ("/v1/runs/{run}/cancel", post(runs::post_cancel)),
+        ("/v1/runs/{run}/cancel", post(runs::cancel_and_wait_for_ending)),
         ("/v1/runs/{run}/retry", post(retry::post_retry)),
         ("/v1/runs/{run}/asks/{ask}/answer", post(runs::post_answer)),
         ("/v1/agent", get(agent::get_agent)),

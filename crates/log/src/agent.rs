@@ -134,7 +134,7 @@ impl Job {
     }
 
     /// Returns a receiver of the run's `RunControl`. `None` once an append has failed.
-    pub fn control_receiver(&self) -> Option<watch::Receiver<RunControl>> {
+    pub fn stop_request_receiver(&self) -> Option<watch::Receiver<RunControl>> {
         self.open_run.as_ref().map(|open_run| open_run.handles.ticket.control.clone())
     }
 
@@ -144,7 +144,7 @@ impl Job {
     }
 
     /// Leaves the run open, waiting for an answer, for the next process to resume.
-    pub fn leave_run_waiting(mut self) {
+    pub fn leave_run_waiting_for_restart(mut self) {
         self.open_run = None;
     }
 
@@ -176,13 +176,13 @@ impl Job {
 
     /// Locks the queue and reads the messages that are to join this run. They stay queued until
     /// `JoiningMessages::remove_from_queue`. `None` if there are none.
-    pub async fn find_joining_and_lock_queue(&self) -> Result<Option<JoiningMessages>, StoreError> {
+    pub async fn take_joining_and_lock_queue(&self) -> Result<Option<JoiningMessages>, StoreError> {
         let Some(OpenRun { handles: RunHandles { appender: run, queues, .. }, .. }) =
             &self.open_run
         else {
             return Ok(None);
         };
-        queues.find_joining_and_lock_queue(run.log(), run.session()).await
+        queues.take_joining_and_lock_queue(run.log(), run.session()).await
     }
 }
 

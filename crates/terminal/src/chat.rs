@@ -268,7 +268,7 @@ impl Chat {
     }
 
     /// Returns the text of the newest reply.
-    pub fn last_reply(&self) -> Option<String> {
+    pub fn newest_text(&self) -> Option<String> {
         let mut items = self.renderer.page().items.values().rev();
         items.find(|item| item.kind == ItemKind::Text).map(|item| item.text.to_string())
     }

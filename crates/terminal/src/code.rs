@@ -167,7 +167,7 @@ impl CodeRenderer {
             let lead = self.lead.text().len();
             let over = row.cells().find(|cell| cell.col + cell.width > cols && cell.offset > lead);
             let Some(at) = over.map(|cell| cell.offset) else { return row };
-            let front = row.split_front(at);
+            let front = row.split_off_front_bytes(at);
             let mut next = self.lead.clone();
             next.set_row_start(RowStart::WithoutSpace);
             next.push_row(&row);

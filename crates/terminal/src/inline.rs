@@ -105,14 +105,14 @@ impl InlineParser {
     /// Appends text and emits what is decided; line ends are soft breaks.
     pub(crate) fn push(&mut self, text: &str, sink: &mut impl FnMut(InlinePiece<'_>)) {
         self.unread.push_str(text);
-        self.read_tokens(Ending::MoreFollows);
+        self.read_tokens_and_match_pairs(Ending::MoreFollows);
         self.turn_brackets_into_text(BracketsToDrop::OutOfReach);
         self.emit_decided(sink);
     }
 
     /// Decides and emits everything that is held.
     pub(crate) fn finish(&mut self, ending: Ending, sink: &mut impl FnMut(InlinePiece<'_>)) {
-        self.read_tokens(ending);
+        self.read_tokens_and_match_pairs(ending);
         self.turn_brackets_into_text(BracketsToDrop::All);
         if ending == Ending::Preview {
             self.style_open_emphasis_as_closed();
@@ -154,7 +154,7 @@ impl InlineParser {
         self.cols = size.width();
     }
 
-    fn read_tokens(&mut self, ending: Ending) {
+    fn read_tokens_and_match_pairs(&mut self, ending: Ending) {
         let unread = std::mem::take(&mut self.unread);
         let mut at = 0;
         while at < unread.len() {

@@ -153,7 +153,7 @@ impl MarkdownRenderer {
     fn try_decide_line(&mut self) {
         let Line::Undecided(line) = &self.line else { return };
         if held_bytes_max(self.size) < line.len() {
-            self.blocks.force_text_unless_code();
+            self.blocks.decide_overlong_line();
             self.apply_decision_if_known(Seen::Whole);
         } else {
             self.apply_decision_if_known(Seen::Part);
@@ -163,7 +163,7 @@ impl MarkdownRenderer {
     fn apply_decision_if_known(&mut self, seen: Seen) {
         if let Line::Undecided(line) = &self.line
             && let Some(decision) =
-                line::decide_line(line, seen, &self.blocks, self.leaf.line_context())
+                line::decide_line(line, seen, &self.blocks, self.leaf.context_for_next_line())
         {
             self.apply_line_decision(decision);
         }

@@ -169,7 +169,7 @@ impl PageRenderer {
                 && self.text_stream.as_ref().is_none_or(|stream| stream.key == key)
             {
                 let stream = self.text_stream.get_or_insert_with(|| TextStream::new(key, options));
-                let mut rows = stream.live_rows(&item.text);
+                let mut rows = stream.update_preview_and_live_rows(&item.text);
                 rows.append(&mut rows_below_text(item, options, &self.images, RowPhase::Live));
                 rows
             } else {

@@ -161,7 +161,7 @@ impl Row {
     }
 
     /// Removes the first `bytes` and returns them as a row.
-    pub(crate) fn split_front(&mut self, bytes: usize) -> Row {
+    pub(crate) fn split_off_front_bytes(&mut self, bytes: usize) -> Row {
         let rest = self.text.split_off(bytes);
         let text = std::mem::replace(&mut self.text, rest);
         let (mark, art) = (self.mark.take(), self.image.take());
@@ -190,7 +190,7 @@ impl Row {
     #[must_use]
     pub fn clip_to_width(&self, cols: usize) -> Row {
         let end = self.cells().take_while(|cell| cell.col + cell.width <= cols).last();
-        self.clone().split_front(end.map_or(0, |cell| cell.offset + cell.text.len()))
+        self.clone().split_off_front_bytes(end.map_or(0, |cell| cell.offset + cell.text.len()))
     }
 
     pub(crate) fn style_runs(&self) -> &[StyleRun] {
@@ -237,7 +237,7 @@ mod tests {
     fn splitting_keeps_styles() {
         let mut row = Row::from_text("ab", Style::BOLD);
         row.push("cd", Style::DIM);
-        let front = row.split_front(3);
+        let front = row.split_off_front_bytes(3);
         assert_eq!(front.spans().map(|(text, ..)| text).collect::<Vec<_>>(), ["ab", "c"]);
         assert_eq!(row.spans().map(|(text, ..)| text).collect::<Vec<_>>(), ["d"]);
         assert_eq!(row.row_start(), RowStart::WithoutSpace);

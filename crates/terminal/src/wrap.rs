@@ -97,7 +97,7 @@ impl LineWrapper {
     /// Returns the prefixes of the current row and of the next.
     pub(crate) fn current_and_next_row_prefixes(&self) -> (Row, Row) {
         let mut row = self.row.clone();
-        (row.split_front(self.row_prefix_bytes), self.prefix.clone())
+        (row.split_off_front_bytes(self.row_prefix_bytes), self.prefix.clone())
     }
 
     /// Ends the row in the middle of the text.
@@ -122,7 +122,7 @@ impl LineWrapper {
     /// Wraps the held text again at another width; emitted rows stay.
     pub(crate) fn resize(&mut self, cols: usize, out: &mut Vec<Row>) {
         let mut held = std::mem::take(&mut self.row);
-        let first = held.split_front(self.row_prefix_bytes);
+        let first = held.split_off_front_bytes(self.row_prefix_bytes);
         held.push_row(&self.spaces);
         held.push_row(&self.word);
         let handed_out = self.has_emitted_rows;
@@ -166,7 +166,7 @@ impl LineWrapper {
         if let UrlScan::StartsAt(from) = &mut self.url_scan {
             *from = from.saturating_sub(bytes);
         }
-        self.word.split_front(bytes)
+        self.word.split_off_front_bytes(bytes)
     }
 
     fn end_word(&mut self) {

@@ -117,7 +117,7 @@ impl AgentLoop {
             Err(error) => return self.write_tool_end(call.step, CallResult::failed(error.0)).await,
         };
         if let ToolAction::AskPerson(question) = prepared.action {
-            return self.write_question_and_exit_loop(call.step, &question).await;
+            return self.complete_run_with_question(call.step, &question).await;
         }
         match self.decide_call_by_policy(&call.name) {
             CallRuling::Run => {
@@ -366,7 +366,7 @@ impl AgentLoop {
     }
 
     /// Ends the run with the question as its last message; the next prompt is the answer.
-    async fn write_question_and_exit_loop(
+    async fn complete_run_with_question(
         &mut self,
         step: StepId,
         question: &str,

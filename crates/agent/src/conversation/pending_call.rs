@@ -26,7 +26,11 @@ pub(super) struct PendingCall {
 }
 
 impl PendingCall {
-    pub(super) fn mark_ended_with_outcome(&mut self, outcome: ToolOutcome, detail: Option<&str>) {
+    pub(super) fn end_with_outcome_and_detail(
+        &mut self,
+        outcome: ToolOutcome,
+        detail: Option<&str>,
+    ) {
         self.is_ended = true;
         self.has_result = !matches!(outcome, ToolOutcome::NoResult | ToolOutcome::Cut);
         self.result.failed = outcome != ToolOutcome::Succeeded;

@@ -121,12 +121,12 @@ impl Claude {
     ) -> Option<OutgoingMessage> {
         let ApprovalRequest { tool, input } = self.asks.get(ask)?;
         let behavior = match decision {
-            Decision::Allow | Decision::Answer("allow") => allow_response(input),
-            Decision::Deny => deny_response("No answer in time."),
+            Decision::Allow | Decision::Answer("allow") => allow_behavior(input),
+            Decision::Deny => deny_behavior("No answer in time."),
             Decision::Answer(text) => match (text.strip_prefix("deny"), tool.as_str()) {
-                (Some(""), _) => deny_response("Denied by user."),
-                (Some(reason), _) if reason.starts_with(':') => deny_response(reason[1..].trim()),
-                (_, QUESTION_TOOL) => allow_response(&input_with_same_answer(input, text)),
+                (Some(""), _) => deny_behavior("Denied by user."),
+                (Some(reason), _) if reason.starts_with(':') => deny_behavior(reason[1..].trim()),
+                (_, QUESTION_TOOL) => allow_behavior(&input_with_same_answer(input, text)),
                 _ => return None,
             },
         };
@@ -156,11 +156,11 @@ fn json_line(value: &Value) -> OutgoingMessage {
     OutgoingMessage::Line(value.to_string())
 }
 
-fn allow_response(input: &Value) -> Value {
+fn allow_behavior(input: &Value) -> Value {
     json!({"behavior": "allow", "updatedInput": input})
 }
 
-fn deny_response(reason: &str) -> Value {
+fn deny_behavior(reason: &str) -> Value {
     json!({"behavior": "deny", "message": reason})
 }
 

@@ -37,7 +37,7 @@ impl RunState {
     ) {
         // Must come first: a new round forgets the text of the previous message.
         if !raw.is_empty() {
-            self.ensure_round_for_new_output(filter, out);
+            self.ensure_round_or_end_run(filter, out);
         }
         let so_far = self.end_unremembered_and_get_text(filter, out);
         if let Some(new) = raw.strip_prefix(so_far.raw.as_str()) {
@@ -105,7 +105,7 @@ impl RunState {
         filter: &mut Filter,
         out: &mut EventEmitter<'_>,
     ) {
-        self.ensure_round_for_new_output(filter, out);
+        self.ensure_round_or_end_run(filter, out);
         self.end_unremembered_and_get_text(filter, out).raw.push_str(text);
         self.append_text(text, filter, out);
     }

@@ -52,7 +52,7 @@ impl RunState {
         if text.is_empty() {
             return;
         }
-        self.ensure_round_for_new_output(filter, out);
+        self.ensure_round_or_end_run(filter, out);
         if self.should_drop_late_text() {
             return RunState::trace_late_text(text, out);
         }
@@ -64,14 +64,14 @@ impl RunState {
                 return;
             }
             self.close_message_and_defer_end(filter, out);
-            self.ensure_round_for_new_output(filter, out);
+            self.ensure_round_or_end_run(filter, out);
             self.reasoning_state = ReasoningState::Blank { origin, text: String::new() };
         } else if matches!(self.reasoning_state, ReasoningState::Blank { .. })
             && !text.chars().all(char::is_whitespace)
         {
             let held = std::mem::replace(&mut self.reasoning_state, ReasoningState::None);
             self.close_message_and_defer_end(filter, out);
-            self.ensure_round_for_new_output(filter, out);
+            self.ensure_round_or_end_run(filter, out);
             self.reasoning_state = held;
         }
         self.append_or_hold_reasoning_text(text, out);

@@ -54,7 +54,7 @@ impl RunState {
         if text.is_empty() {
             return;
         }
-        self.ensure_round_for_new_output(filter, out);
+        self.ensure_round_or_end_run(filter, out);
         if self.should_drop_late_text() {
             return RunState::trace_late_text(text, out);
         }

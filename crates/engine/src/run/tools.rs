@@ -140,11 +140,11 @@ impl OpenTools {
 
     /// Finds the newest open tool with this call id.
     pub(super) fn find_step(&self, call: &str) -> Option<StepId> {
-        self.find_step_by_fingerprint(Fingerprint::from_text(call))
+        self.find_step_by_call_fingerprint(Fingerprint::from_text(call))
     }
 
     /// Finds the newest open tool whose call id has this fingerprint.
-    pub(super) fn find_step_by_fingerprint(&self, call: Fingerprint) -> Option<StepId> {
+    pub(super) fn find_step_by_call_fingerprint(&self, call: Fingerprint) -> Option<StepId> {
         self.tools.iter().rev().find(|tool| tool.call_fingerprint == call).map(|tool| tool.step)
     }
 

@@ -215,8 +215,8 @@ impl Writer<'_> {
     }
 
     /// Starts a round if none is open, or if the open one has its tool results.
-    pub fn ensure_round_for_new_output(&mut self) {
-        self.state.ensure_round_for_new_output(self.filter, &mut self.emitter);
+    pub fn ensure_round_or_end_run(&mut self) {
+        self.state.ensure_round_or_end_run(self.filter, &mut self.emitter);
     }
 
     /// True if a round is open.

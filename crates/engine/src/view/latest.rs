@@ -120,7 +120,7 @@ impl Latest {
                 }
             }
             Event::Withdrawn { messages, steps } => {
-                self.withdraw_item_if_affected(messages, steps, out);
+                self.withdraw_images_and_item(messages, steps, out);
             }
             // Never shown, or only in the status, which the shared fold sets.
             Event::RoundEnded { .. }
@@ -209,7 +209,7 @@ impl Latest {
     }
 
     /// Withdraws the item if its message or its images were withdrawn.
-    fn withdraw_item_if_affected<'r>(
+    fn withdraw_images_and_item<'r>(
         &mut self,
         messages: &[MessageId],
         steps: &[StepId],

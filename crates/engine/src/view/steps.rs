@@ -123,7 +123,7 @@ impl Steps {
                 self.open.append_reasoning(*step, text);
             }
             Event::ArgumentsAppended { step, text } => {
-                self.open.append_arguments(*step, text);
+                self.open.store_arguments_delta(*step, text);
             }
             Event::ArgumentsReplaced { step, text } => {
                 self.open.replace_arguments(*step, text);
@@ -167,7 +167,7 @@ impl Steps {
         }
         self.close_round(record, out);
         for step in self.open.steps_between_rounds() {
-            self.remove_step_and_put_any_result(step, out);
+            self.remove_step_and_put_entry_if_ended(step, out);
         }
         self.base.settle_and_end_run(record, out);
         self.round = Round::default();
@@ -233,7 +233,7 @@ impl Steps {
     ) {
         match self.open.mark_step_ended(id, state, detail, at_ms) {
             None | Some(StepPlacement::NestedIn(_)) => {}
-            Some(StepPlacement::BetweenRounds) => self.remove_step_and_put_any_result(id, out),
+            Some(StepPlacement::BetweenRounds) => self.remove_step_and_put_entry_if_ended(id, out),
             Some(StepPlacement::Folded) => {
                 self.round.open_folded_steps.remove(&id);
                 self.update_overlay_or_count_suppressed(out);
@@ -249,7 +249,11 @@ impl Steps {
     }
 
     /// Removes a step outside any round and puts its result, if any, as an entry.
-    fn remove_step_and_put_any_result<'r>(&mut self, id: StepId, out: &mut impl FnMut(Patch<'r>)) {
+    fn remove_step_and_put_entry_if_ended<'r>(
+        &mut self,
+        id: StepId,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
         if let Some(item) = self.open.take_step_as_entry_if_result(id) {
             let key = self.base.allocate_key();
             self.base.allow_item_to_settle(key);

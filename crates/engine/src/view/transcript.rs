@@ -189,7 +189,7 @@ impl Transcript {
             | Event::HistoryCompacted { .. }
             | Event::NoticeGiven { .. } => self.apply_notice_event(record, out),
             Event::Withdrawn { messages, steps } => {
-                self.withdraw_items(messages, steps, record, out);
+                self.withdraw_items_and_list_settled(messages, steps, record, out);
             }
             Event::QuirkActed { .. } => self.active_run.text_growth = TextGrowth::Mutable,
             // The shared fold handles those of these that change the page.

@@ -103,7 +103,7 @@ pub(super) async fn post_answer(
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Cancels a run and responds when its ending is in the log. An ended run is returned unchanged.
-pub(super) async fn post_cancel(
+pub(super) async fn cancel_and_wait_for_ending(
     State(gateway): AppState,
     OwnerOnly(owner): OwnerOnly,
     Path(raw_id): Path<String>,

@@ -47,7 +47,7 @@ impl Agent for ScriptAgent {
 
 /// Ingests the recorded stream chunk by chunk, until it ends or the run is stopped.
 async fn play_script(script: ScriptAgent, mut job: Job) {
-    let Some(mut control) = job.control_receiver() else { return };
+    let Some(mut control) = job.stop_request_receiver() else { return };
     let mut ingest = Ingest::new(&IngestOptions::default());
     let mut sink = EventSink::default();
     let mut input_end = InputEnd::EndOfInput;

@@ -108,7 +108,7 @@ impl PlaybackPacing<'_> {
     fn wait_if_paced_and_check_stop(&self, pause: Duration) -> bool {
         match self {
             PlaybackPacing::Immediate => false,
-            PlaybackPacing::RealTime(stop) => stop.wait_for_request(pause),
+            PlaybackPacing::RealTime(stop) => stop.sleep_unless_stop_requested(pause),
         }
     }
 }

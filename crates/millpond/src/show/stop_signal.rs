@@ -18,7 +18,7 @@ impl StopFlag {
     }
 
     /// Waits up to `time` for a stop request; true if there is one.
-    pub(super) fn wait_for_request(&self, time: Duration) -> bool {
+    pub(super) fn sleep_unless_stop_requested(&self, time: Duration) -> bool {
         let asked = self.requested.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.changed.wait_timeout_while(asked, time, |asked| !*asked);
         *waited.unwrap_or_else(PoisonError::into_inner).0

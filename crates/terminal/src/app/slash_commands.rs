@@ -65,7 +65,7 @@ impl App {
     }
 
     fn copy_last_reply(&mut self) {
-        let notice = match self.chat.last_reply() {
+        let notice = match self.chat.newest_text() {
             None => "no reply yet",
             Some(_) if !self.frontend.is_screen() => {
                 "cannot copy: line mode has no access to the clipboard"

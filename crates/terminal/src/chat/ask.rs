@@ -108,7 +108,7 @@ impl AskBox {
         self.wants_reason
     }
 
-    pub(super) fn cancel_reason(&mut self) {
+    pub(super) fn stop_waiting_for_reason(&mut self) {
         self.wants_reason = false;
     }
 

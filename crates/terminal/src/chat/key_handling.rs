@@ -42,7 +42,7 @@ impl Chat {
         }
         if ask.is_waiting_for_reason() {
             if key == KeyAction::Escape {
-                ask.cancel_reason();
+                ask.stop_waiting_for_reason();
             }
             return (key == KeyAction::Escape).then(Vec::new);
         }

@@ -79,7 +79,7 @@ impl LeafBlock {
         LeafBlock::Table(Table::new(size, links, leads, head, delimiters))
     }
 
-    pub(super) fn line_context(&self) -> LineContext {
+    pub(super) fn context_for_next_line(&self) -> LineContext {
         let can = |it| if it { CanBecome::Yes } else { CanBecome::No };
         match self {
             LeafBlock::Paragraph(paragraph) => LineContext::Paragraph {

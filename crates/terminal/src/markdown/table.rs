@@ -155,7 +155,7 @@ impl Table {
         if let (Some(row), first) = (out.first_mut(), &self.first) {
             let mut with_first = first.clone();
             let mut rest = row.clone();
-            rest.split_front(self.lead.text().len());
+            rest.split_off_front_bytes(self.lead.text().len());
             with_first.push_row(&rest);
             *row = with_first;
         }

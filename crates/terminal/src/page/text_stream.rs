@@ -140,7 +140,7 @@ impl TextStream {
     }
 
     /// Renders the unsettled rows, at most one screen.
-    pub(super) fn live_rows(&mut self, text: &str) -> Vec<Row> {
+    pub(super) fn update_preview_and_live_rows(&mut self, text: &str) -> Vec<Row> {
         if self.bytes_fed == text.len() {
             return self.markdown.live_rows();
         }

@@ -47,7 +47,7 @@ pub(super) fn find_wrap_point(above: &Row, row: &Row, cols: usize) -> Option<Wra
     let width = last.col + last.width;
     if width == cols {
         let mut tail = above.clone();
-        tail.split_front(last.offset);
+        tail.split_off_front_bytes(last.offset);
         return Some(WrapPoint { last_cell: tail, col: last.col });
     }
     let wide = first.width == 2 && !first.width_uncertain;

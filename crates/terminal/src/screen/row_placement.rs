@@ -23,7 +23,7 @@ impl<W: Write> Screen<W> {
                 let over = rest.cells().find(|cell| cell.col > 0 && cols < cell.col + cell.width);
                 let over = over.map(|cell| cell.offset);
                 let part = match over {
-                    Some(at) => rest.split_front(at),
+                    Some(at) => rest.split_off_front_bytes(at),
                     None => std::mem::take(&mut rest),
                 };
                 let from = above.as_ref().and_then(|above| find_wrap_point(above, &part, cols));

@@ -29,7 +29,7 @@ pub(super) const NO_IMAGES_NOTICE: &str =
 
 /// Starts the agent for the job's prompt and runs it to its end.
 pub(in crate::external) async fn run_external_agent(config: Arc<ExternalAgentConfig>, job: Job) {
-    let Some(control) = job.control_receiver() else { return };
+    let Some(control) = job.stop_request_receiver() else { return };
     let Some((log, session, _)) = job.log_and_ids() else { return };
     let agent_session = match load_agent_session_id(&log, session, config.kind.log_name()).await {
         Ok(id) => id.filter(|id| is_safe_session_id(id)),

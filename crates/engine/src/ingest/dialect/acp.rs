@@ -290,7 +290,7 @@ impl Acp {
     fn write_prompt_between_rounds(&mut self, text: &str, out: &mut Writer<'_>) {
         out.end_round(None);
         out.append_prompt_or_end_run(text);
-        out.ensure_round_for_new_output();
+        out.ensure_round_or_end_run();
         self.tools.last_output = LastModelOutput::Text;
     }
 

@@ -236,7 +236,7 @@ impl CursorAgent {
             if self.round_tools == RoundTools::Answered {
                 // The last model call wrote no text: earlier text is not its reply.
                 self.end_round_if_tools_answered(out);
-                out.ensure_round_for_new_output();
+                out.ensure_round_or_end_run();
             }
             if self.text_seen == TextSeen::Nothing {
                 // `--output-format json` prints only this line.

@@ -22,7 +22,7 @@ impl Writer<'_> {
     /// Begins a new message and returns its rewind point.
     pub(crate) fn begin_rewindable_message(&mut self, phase: Option<MessagePhase>) -> RewindPoint {
         self.close_message_and_set_next_phase(phase);
-        self.ensure_round_for_new_output();
+        self.ensure_round_or_end_run();
         RewindPoint {
             filter: self.filter.clone(),
             first_message: self.state.message_count,

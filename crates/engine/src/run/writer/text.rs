@@ -125,7 +125,7 @@ impl Writer<'_> {
 
     /// Adds an image to the open message, or to a new one.
     pub fn append_message_image(&mut self, image: Image<'_>) {
-        self.ensure_round_for_new_output();
+        self.ensure_round_or_end_run();
         if self.state.should_drop_late_text() {
             return;
         }
@@ -211,6 +211,6 @@ impl Writer<'_> {
     /// Ends the open message and reasoning, and starts a round if needed.
     pub(super) fn close_text_and_ensure_round(&mut self) {
         self.close_text_and_defer_ends();
-        self.ensure_round_for_new_output();
+        self.ensure_round_or_end_run();
     }
 }

@@ -29,7 +29,7 @@ impl Writer<'_> {
         &self,
         call: crate::run::Fingerprint,
     ) -> Option<StepId> {
-        self.state.open_tools.find_step_by_fingerprint(call)
+        self.state.open_tools.find_step_by_call_fingerprint(call)
     }
 
     /// True if the tool of this step is open.

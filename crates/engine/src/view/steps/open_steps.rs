@@ -211,7 +211,7 @@ impl OpenSteps {
     }
 
     /// Appends to a tool's arguments.
-    pub(super) fn append_arguments(&mut self, id: StepId, text: &str) {
+    pub(super) fn store_arguments_delta(&mut self, id: StepId, text: &str) {
         if let Some(step) = self.open_step_mut(id) {
             step.item.arguments.get_or_insert_default().to_mut().push_str(text);
         }

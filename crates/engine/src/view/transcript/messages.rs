@@ -224,7 +224,7 @@ impl Transcript {
     }
 
     /// Withdraws the items of messages and steps; settled ones are named in a notice.
-    pub(super) fn withdraw_items<'r>(
+    pub(super) fn withdraw_items_and_list_settled<'r>(
         &mut self,
         messages: &[MessageId],
         steps: &[StepId],

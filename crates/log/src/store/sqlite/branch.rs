@@ -59,7 +59,7 @@ fn verify_and_copy_chunk_rows(
         let lines =
             row.verified_lines(source.1).map_err(|detail| damaged_fault(source.1, next, detail))?;
         let len = row.len.min(end - row.first);
-        let lines = chunk_rows::first_lines(lines, len).into();
+        let lines = chunk_rows::truncate_to_lines(lines, len).into();
         chunk_rows::insert_chunk(
             connection,
             target.0,

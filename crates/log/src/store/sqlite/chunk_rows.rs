@@ -59,7 +59,7 @@ pub(super) fn count_lines(lines: &str) -> u64 {
 }
 
 /// The first `len` lines.
-pub(super) fn first_lines(lines: &str, len: u64) -> &str {
+pub(super) fn truncate_to_lines(lines: &str, len: u64) -> &str {
     let len = usize::try_from(len).unwrap_or(usize::MAX);
     let end = lines.split_inclusive('\n').take(len).map(str::len).sum();
     lines.get(..end).unwrap_or(lines)

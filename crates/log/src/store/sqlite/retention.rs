@@ -35,7 +35,9 @@ impl SqliteStore {
     ) -> Result<(), StoreError> {
         let core = &*self.core;
         let deleted_before = subtract_age(now, UNDO_WINDOW);
-        erase_each_found(core, &mut erased, |file| select_expired_deleted(file, deleted_before))?;
+        erase_each_found(core, &mut erased, |file| {
+            select_oldest_expired_deleted(file, deleted_before)
+        })?;
         if let Some(changed_before) = retention.max_age.map(|age| subtract_age(now, age)) {
             erase_each_found(core, &mut erased, |file| {
                 Ok(select_oldest_erasable(file)?
@@ -78,7 +80,7 @@ fn erase_each_found(
     Ok(())
 }
 
-fn select_expired_deleted(
+fn select_oldest_expired_deleted(
     connection: &Connection,
     deleted_before: Millis,
 ) -> Result<Option<SessionId>, Fault> {

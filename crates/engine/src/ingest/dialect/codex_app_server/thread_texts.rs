@@ -37,7 +37,7 @@ impl ThreadTexts {
         if stage == ItemStage::Started && key.is_blank() {
             self.prompts.remove(key);
         }
-        let new = !self.prompts.contains(key);
+        let new = !self.prompts.has_begun_item(key);
         self.prompts.begin_item(key, None);
         if stage == ItemStage::Completed {
             self.prompts.mark_finished_or_remove_if_blank(key);

@@ -21,7 +21,7 @@ impl LastModelOutput {
         out: &mut Writer<'_>,
     ) {
         if self == LastModelOutput::ToolCall {
-            out.ensure_round_for_new_output();
+            out.ensure_round_or_end_run();
         }
         out.close_message_and_defer_end();
         out.report_completed_unless_failed(stop);

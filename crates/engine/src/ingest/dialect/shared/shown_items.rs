@@ -93,7 +93,7 @@ impl ShownItems {
     }
 
     /// True if the item is in the list.
-    pub(crate) fn contains(&self, key: ShownItemKey) -> bool {
+    pub(crate) fn has_begun_item(&self, key: ShownItemKey) -> bool {
         self.get(key).is_some()
     }
 

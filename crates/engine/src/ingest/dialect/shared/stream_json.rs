@@ -233,7 +233,7 @@ impl StreamJson {
                 ShowDecision::Nothing
             }
             "content_block_start" => self.record_block_start_and_end_message("", &event, out),
-            "content_block_delta" => match self.record_block_delta("", &event) {
+            "content_block_delta" => match self.record_delta_and_decide_if_new("", &event) {
                 ShowDecision::All => self.write_delta_if_midstream(&event, out),
                 show => show,
             },

@@ -43,7 +43,7 @@ impl StreamJson {
     }
 
     /// Records a delta of a streamed block; returns how much of it to write.
-    pub(super) fn record_block_delta(
+    pub(super) fn record_delta_and_decide_if_new(
         &mut self,
         parent: &str,
         event: &StreamEvent<'_>,

@@ -118,7 +118,7 @@ impl StreamJson {
                 }
             }
             "content_block_delta"
-                if self.record_block_delta(parent, event) == ShowDecision::All =>
+                if self.record_delta_and_decide_if_new(parent, event) == ShowDecision::All =>
             {
                 let Some(delta) = &event.delta else { return };
                 let agent = self.sub_agents.get_or_open(step);
