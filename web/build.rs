@@ -26,35 +26,58 @@ fn main() {
     for source in WATCHED_PATHS {
         println!("cargo::rerun-if-changed={source}");
     }
+    // Node may be installed later.
+    println!("cargo::rerun-if-env-changed=PATH");
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     let dist = out.join("dist");
-    let built = check_node_version().and_then(|()| lock_node_modules(&here)).and_then(|_alone| {
-        install_packages_if_changed(&here)?;
-        build_site(&here, &dist)
-    });
-    let listed = built.and_then(|()| format_file_list_as_rust(&dist)).and_then(|files| {
+    let listed = match build_site_with_node(&here, &dist) {
+        Ok(()) => format_file_list_as_rust(&dist),
+        Err(SiteError::NoTools(reason)) => {
+            println!("cargo::warning=built without the web chat: {reason}");
+            Ok("&[]".to_owned())
+        }
+        Err(SiteError::Failed(problem)) => Err(problem),
+    };
+    let written = listed.and_then(|files| {
         fs::write(out.join("files.rs"), files).map_err(|error| format!("cannot write: {error}"))
     });
-    if let Err(problem) = listed {
+    if let Err(problem) = written {
         eprintln!("error: cannot build the web chat: {problem}");
-        eprintln!("Building it needs Node 20.19 or newer and npm (https://nodejs.org).");
         eprintln!("To build without it: cargo build -p millpond --no-default-features");
         std::process::exit(1);
     }
 }
 
+/// Why the web chat was not built.
+enum SiteError {
+    /// Node or the npm packages are missing; everything else can be built without them.
+    NoTools(String),
+    Failed(String),
+}
+
+/// Installs the npm packages and runs Vite.
+fn build_site_with_node(here: &Path, dist: &Path) -> Result<(), SiteError> {
+    check_node_version().map_err(SiteError::NoTools)?;
+    let _lock = lock_node_modules(here).map_err(SiteError::Failed)?;
+    install_packages_if_changed(here)?;
+    build_site(here, dist).map_err(SiteError::Failed)
+}
+
 /// Runs `node --version` and checks that Vite supports it.
 fn check_node_version() -> Result<(), String> {
     let output = Command::new("node").arg("--version").output();
-    let output = output.map_err(|error| format!("cannot run `node`: {error}"))?;
+    let output = output.map_err(|_| {
+        "Node not found. Install Node 20.19 or newer (https://nodejs.org) and build again"
+            .to_owned()
+    })?;
     let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     let mut numbers = version.trim_start_matches('v').split('.').map(str::parse::<u32>);
     match (numbers.next(), numbers.next()) {
         (Some(Ok(20)), Some(Ok(minor))) if 19 <= minor => Ok(()),
         (Some(Ok(22)), Some(Ok(minor))) if 12 <= minor => Ok(()),
         (Some(Ok(major)), _) if 23 <= major => Ok(()),
-        _ => Err(format!("found Node {version}, but Node 20.19, 22.12 or newer is required")),
+        _ => Err(format!("found Node {version}, but it needs Node 20.19, 22.12 or newer")),
     }
 }
 
@@ -68,22 +91,27 @@ fn lock_node_modules(here: &Path) -> Result<fs::File, String> {
 }
 
 /// Runs `npm ci`, unless `package-lock.json` is unchanged since the last install.
-fn install_packages_if_changed(here: &Path) -> Result<(), String> {
+fn install_packages_if_changed(here: &Path) -> Result<(), SiteError> {
     let lock = fs::read(here.join("package-lock.json"))
-        .map_err(|error| format!("cannot read package-lock.json: {error}"))?;
+        .map_err(|error| SiteError::Failed(format!("cannot read package-lock.json: {error}")))?;
     let mark = here.join("node_modules/.millpond-lock");
     if fs::read(&mark).is_ok_and(|installed| installed == lock) {
         return Ok(());
     }
     run_npm(here, &["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"])
         .map_err(|error| {
-            if is_network_error(&error) { format!("{OFFLINE_HELP}\n{error}") } else { error }
+            if is_network_error(&error) {
+                SiteError::NoTools(OFFLINE_HELP.to_owned())
+            } else {
+                SiteError::Failed(error)
+            }
         })?;
-    fs::write(&mark, lock).map_err(|error| format!("{}: {error}", mark.display()))
+    fs::write(&mark, lock)
+        .map_err(|error| SiteError::Failed(format!("{}: {error}", mark.display())))
 }
 
-const OFFLINE_HELP: &str = "its npm packages are not installed, and the npm registry is unreachable. \
-                       Build once with network access; later builds work offline.";
+const OFFLINE_HELP: &str = "its npm packages are not installed, and the npm registry is \
+                            unreachable. Build again with network access";
 
 /// Returns true if npm's output has a network error code.
 fn is_network_error(output: &str) -> bool {

@@ -3,6 +3,7 @@
 
 mod script;
 mod texts;
+mod tour;
 
 use std::time::Duration;
 
@@ -43,6 +44,7 @@ enum DemoCommand {
     Retry,
     Fail,
     CutOff,
+    Tour,
     Other,
 }
 
@@ -67,6 +69,7 @@ impl DemoCommand {
             "retry" => DemoCommand::Retry,
             "fail" => DemoCommand::Fail,
             "cut" => DemoCommand::CutOff,
+            "tour" => DemoCommand::Tour,
             _ => DemoCommand::Other,
         }
     }
@@ -90,6 +93,7 @@ pub(crate) fn stream_demo_reply(
         });
     }
     let script = match input.turns.last() {
+        _ if command == DemoCommand::Tour => tour::script_for_tour(input.turns),
         Some(Turn::Results(results)) => script_after_tools(&command, results),
         _ => script_before_tools(&command, last.unwrap_or("")),
     };
@@ -160,7 +164,7 @@ fn script_before_tools(command: &DemoCommand, text: &str) -> ReplyScript {
             .add_text("This begins well, but in the middle of it")
             .end_with_error("the demo failed on purpose, as it was asked to"),
         DemoCommand::CutOff => script.add_text("This reply stops without an end, as when the connection drops: you"),
-        DemoCommand::Other => script_for_other_text(script, text),
+        DemoCommand::Tour | DemoCommand::Other => script_for_other_text(script, text),
     }
 }
 

@@ -135,7 +135,7 @@ impl Log {
         }
         let session_row = self.call_store(move |store| store.load_session(session)).await?;
         let head = session_row.ok_or(StoreError::NoSession(session))?.head;
-        Ok(self.tails.find_or_create_tail_and_watch(session, head))
+        Ok(self.tails.create_or_advance_tail_and_watch_end(session, head))
     }
 
     /// Drops the cached tail of an erased session, which ends its followers.

@@ -37,6 +37,7 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Chat(ChatArgs),
+    Demo(DemoArgs),
     Show(ShowArgs),
     Compare(CompareArgs),
     Serve(ServeArgs),
@@ -64,6 +65,28 @@ pub(crate) enum Command {
         /// Command to document (default: the whole program)
         page: Option<String>,
     },
+}
+
+/// Watch a live run of the built-in demo agent
+///
+/// The agent thinks, calls real tools in a temporary folder, and answers. Needs no API key, no
+/// server and no settings, and keeps nothing. Examples:
+///
+///   millpond demo
+///
+///   millpond demo --view transcript
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct DemoArgs {
+    /// View to show
+    #[arg(long, value_enum, default_value_t = ViewArg::Steps)]
+    view: ViewArg,
+}
+
+impl DemoArgs {
+    pub(crate) fn view_name(&self) -> ViewName {
+        self.view.view_name()
+    }
 }
 
 /// Show the stream of a model or agent as readable text

@@ -118,7 +118,7 @@ impl ComparisonSink {
     }
 
     /// Feeds the record to every view, up to `--at` for text columns.
-    fn apply(&mut self, record: &Record<'_>) {
+    fn apply_record(&mut self, record: &Record<'_>) {
         let ComparisonSink { columns, output: form, stop_after: at, thinking, .. } = self;
         match form {
             CompareOutput::Columns { event } => {
@@ -173,7 +173,7 @@ impl ComparisonSink {
 impl Sink for ComparisonSink {
     fn on_event(&mut self, at: Option<Millis>, event: Event<'_>) {
         let record = self.tally.count_and_number_event(at, event);
-        self.apply(&record);
+        self.apply_record(&record);
     }
 
     fn on_trace(&mut self, trace: Trace<'_>) {

@@ -4,6 +4,7 @@ mod args;
 mod chat;
 mod command;
 mod compare;
+mod demo;
 mod doctor;
 mod init;
 mod local_gateway;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
     let Some(command) = args.command else { return chat::run(&args.chat) };
     match command {
         Command::Chat(chat) => chat::run(&chat),
+        Command::Demo(demo) => demo::run(&demo),
         Command::Show(show) => show::run(&show),
         Command::Compare(compare) => compare::run(&compare),
         Command::Serve(serve) => serve::run(&serve),

@@ -56,7 +56,9 @@ async fn serve_until_stopped(args: &ServeArgs) -> Result<(), String> {
     // Before "listening" is printed: a parent process may send a stop signal right after it.
     let stop = listen_for_stop_signals()?;
     print_to_stderr(&format!("listening on {address}"));
-    if std::io::stderr().is_terminal() {
+    if opened.gateway.site.is_empty() {
+        print_to_stderr("this build has no web chat: to add it, install Node and build again");
+    } else if std::io::stderr().is_terminal() {
         print_to_stderr(&format!("open {address}{}", opened.login_path));
     } else {
         // Standard error may go to a log file, which must not contain credentials.

@@ -246,7 +246,7 @@ impl PageRenderer {
                     self.settled_rows.append(&mut rows);
                 }
                 _ if item.kind == ItemKind::User && !self.shows_prompts => {}
-                _ => push_item_rows(
+                _ => push_gap_and_item_rows(
                     item,
                     self.options,
                     &self.images,
@@ -313,7 +313,7 @@ impl PageRenderer {
     }
 }
 
-fn push_item_rows(
+fn push_gap_and_item_rows(
     item: &Item<'_>,
     options: RenderOptions,
     images: &PageImages,

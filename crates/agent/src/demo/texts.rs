@@ -8,7 +8,7 @@ this folder. Type
 - `compute 6*7` to compute with the shell (needs your approval)
 - `write TEXT` to write a note to `demo-note.txt` (shows the change and needs your approval)
 - `chart` for a chart of the file sizes
-- `together` for two tools at once
+- `tour` for a run of several steps, `together` for two tools at once
 - `think` for thinking, `long` for a long answer with tables and code
 - `ask` to be asked a question
 - `retry` for an overloaded server, `fail` for an error in the middle, `cut` for a dropped connection

@@ -262,7 +262,7 @@ impl ProseScanner {
         self.previous_word = match self.word.len() - number.len() {
             0 if is_number => PreviousWord::Number,
             1 if is_number => PreviousWord::Ordinal,
-            0 if self.words_before == 0 && is_noun_before_number_in_markup(&self.word) => {
+            0 if self.words_before == 0 && is_noun_before_number_ignoring_markup(&self.word) => {
                 PreviousWord::NumberedNoun
             }
             _ => PreviousWord::Other,
@@ -329,7 +329,7 @@ impl ProseScanner {
 }
 
 /// True for "Step" and the like, in bold or not.
-fn is_noun_before_number_in_markup(word: &str) -> bool {
+fn is_noun_before_number_ignoring_markup(word: &str) -> bool {
     words::is_noun_before_number(word.trim_start_matches(|c: char| !c.is_alphanumeric()))
 }
 

@@ -177,12 +177,12 @@ impl Latest {
         item.at_ms = record.at_ms;
         item.text = Cow::Borrowed(text);
         out(Patch::Put { key, item });
-        self.attach_generated_images(key, out);
+        self.emit_generated_image_attachments(key, out);
         key
     }
 
     /// Attaches all images generated in the run to the item.
-    fn attach_generated_images<'r>(&self, key: ItemKey, out: &mut impl FnMut(Patch<'r>)) {
+    fn emit_generated_image_attachments<'r>(&self, key: ItemKey, out: &mut impl FnMut(Patch<'r>)) {
         for (_, image) in &self.images {
             out(Patch::Attach { key, image: image.clone() });
         }
@@ -205,7 +205,7 @@ impl Latest {
         let mut item = Item::new(ItemKind::Text, &*record.run, step_item_id(step));
         item.at_ms = record.at_ms;
         out(Patch::Put { key, item });
-        self.attach_generated_images(key, out);
+        self.emit_generated_image_attachments(key, out);
     }
 
     /// Withdraws the item if its message or its images were withdrawn.
@@ -257,7 +257,7 @@ impl Latest {
                 for citation in reply.citations {
                     out(Patch::Cite { key, citation });
                 }
-                self.attach_generated_images(key, out);
+                self.emit_generated_image_attachments(key, out);
             }
             (None, Some(key)) => self.remove_item_or_keep_only_images(key, record, out),
             (None, None) => {}
@@ -282,7 +282,7 @@ impl Latest {
                 item.at_ms = record.at_ms;
                 item.state = item_state_at_run_end(record);
                 out(Patch::Put { key, item });
-                self.attach_generated_images(key, out);
+                self.emit_generated_image_attachments(key, out);
             }
         }
     }

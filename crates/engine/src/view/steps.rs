@@ -167,7 +167,7 @@ impl Steps {
         }
         self.close_round(record, out);
         for step in self.open.steps_between_rounds() {
-            self.remove_step_and_put_entry_if_ended(step, out);
+            self.remove_step_and_put_entry_unless_only_called(step, out);
         }
         self.base.settle_and_end_run(record, out);
         self.round = Round::default();
@@ -233,7 +233,9 @@ impl Steps {
     ) {
         match self.open.mark_step_ended(id, state, detail, at_ms) {
             None | Some(StepPlacement::NestedIn(_)) => {}
-            Some(StepPlacement::BetweenRounds) => self.remove_step_and_put_entry_if_ended(id, out),
+            Some(StepPlacement::BetweenRounds) => {
+                self.remove_step_and_put_entry_unless_only_called(id, out)
+            }
             Some(StepPlacement::Folded) => {
                 self.round.open_folded_steps.remove(&id);
                 self.update_overlay_or_count_suppressed(out);
@@ -249,7 +251,7 @@ impl Steps {
     }
 
     /// Removes a step outside any round and puts its result, if any, as an entry.
-    fn remove_step_and_put_entry_if_ended<'r>(
+    fn remove_step_and_put_entry_unless_only_called<'r>(
         &mut self,
         id: StepId,
         out: &mut impl FnMut(Patch<'r>),

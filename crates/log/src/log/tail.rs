@@ -63,7 +63,7 @@ impl Tails {
     }
 
     /// Follows a log whose end was `end` when the store was read.
-    pub(super) fn find_or_create_tail_and_watch(
+    pub(super) fn create_or_advance_tail_and_watch_end(
         &self,
         session: SessionId,
         end: u64,

@@ -9,6 +9,7 @@ mod architecture;
 mod bounded;
 mod chat;
 mod compare;
+mod demo;
 mod documents;
 mod gateway;
 mod pty;

@@ -26,7 +26,7 @@ pub(super) struct ThreadTexts {
 
 impl ThreadTexts {
     /// Clears the state for a new turn, except for sub-agents: ids are per turn.
-    pub(super) fn reset_except_sub_agents(&mut self) {
+    pub(super) fn reset_except_sub_agent_texts(&mut self) {
         let agents = std::mem::take(&mut self.sub_agent_texts);
         *self = ThreadTexts { sub_agent_texts: agents, ..ThreadTexts::default() };
     }

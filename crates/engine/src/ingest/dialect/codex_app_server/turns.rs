@@ -28,7 +28,7 @@ impl CodexAppServer {
             TurnState::Running => return,
         }
         self.turn = TurnState::Running;
-        self.thread_texts.reset_except_sub_agents();
+        self.thread_texts.reset_except_sub_agent_texts();
         self.calls = CallMatcher::default();
         self.last_plan.clear();
         self.pending_error.write_held_error_or_forget_reported(out);

@@ -131,7 +131,7 @@ impl Opencode {
             "permission.asked" | "permission.updated" => self.write_permission_ask(&event, out),
             "question.asked" => ask::write_question_ask(&event, out),
             "permission.replied" | "question.replied" | "question.rejected" => {
-                self.apply_ask_reply(&event, out);
+                self.resolve_ask_and_record_denial(&event, out);
             }
             "session.idle" | "session.status" if other => {}
             _ if self.sessions.parent_step(session).is_some() => {

@@ -36,7 +36,11 @@ impl Opencode {
     }
 
     /// Resolves an ask; records a denied call.
-    pub(super) fn apply_ask_reply(&mut self, event: &Properties<'_>, out: &mut Writer<'_>) {
+    pub(super) fn resolve_ask_and_record_denial(
+        &mut self,
+        event: &Properties<'_>,
+        out: &mut Writer<'_>,
+    ) {
         let ids = [&event.request, &event.permission_id, &event.id];
         let id = ids.into_iter().flatten().next().map_or("", |id| id.as_ref());
         let reply = event.reply.as_deref().or(event.response.as_deref()).map(str::to_owned);

@@ -1,0 +1,122 @@
+//! `millpond demo`: a live run of the built-in demo agent, in a temporary folder that is removed
+//! afterwards. Reads no settings and no data of the user.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use millpond_agent::agent_loop::ApprovalMode;
+use millpond_agent::profile::Profile;
+use millpond_engine::event::{Event, Outcome};
+use millpond_engine::view::{View, ViewOptions};
+use millpond_log::clock::{now_ms, random_bytes};
+use millpond_log::id::{OwnerId, QueuedId, SessionId};
+use millpond_log::queue::Delivery;
+use millpond_log::scheduler::Scheduler;
+use millpond_log::store::sqlite::{Durability, SqliteStore};
+use millpond_log::store::{Chunk, QueuedMessage, Session, Store};
+use millpond_terminal::output::RowOutput;
+use millpond_terminal::page_display::PageDisplay;
+
+use crate::args::DemoArgs;
+use crate::command::{build_multi_thread_runtime, report_failure};
+use crate::show::print_to_stderr;
+
+/// Prompt that the demo agent answers with a run of three rounds.
+const PROMPT: &str = "Tour this folder: what is here, and what is left to do?";
+
+/// Files of the folder that the demo agent works in.
+const SAMPLE_FILES: [(&str, &str); 4] = [
+    ("README.md", "# Pond\n\nMeasures the level of a pond and warns when it is too low.\n"),
+    ("src/main.py", "from level import read_level\n\nprint(read_level())\n"),
+    ("src/level.py", "def read_level():\n    # TODO: read the sensor\n    return 42\n"),
+    ("notes.md", "- TODO: order a second sensor\n"),
+];
+
+/// Runs `millpond demo`.
+pub(crate) fn run(args: &DemoArgs) -> ExitCode {
+    let ended = build_multi_thread_runtime().and_then(|runtime| runtime.block_on(run_demo(args)));
+    match ended {
+        Ok(Outcome::Completed) => ExitCode::SUCCESS,
+        Ok(Outcome::Failed) => ExitCode::FAILURE,
+        Ok(_) => ExitCode::from(3),
+        Err(problem) => report_failure(&problem),
+    }
+}
+
+/// Runs the agent and shows its run until it ends or Ctrl-C cancels it.
+async fn run_demo(args: &DemoArgs) -> Result<Outcome, String> {
+    let folder = tempfile::tempdir()
+        .map_err(|error| format!("cannot create a temporary folder: {error}"))?;
+    let (work, data) = (folder.path().join("work"), folder.path().join("data"));
+    write_sample_files(&work).map_err(|error| format!("cannot write sample files: {error}"))?;
+    let profile = Profile { folder: Some(work.clone()), ..Profile::default() };
+    let agent = profile
+        .build_agent(&work, &data, ApprovalMode::Ask, |_| None)
+        .map_err(|error| error.to_string())?;
+    let store = SqliteStore::open(&data, Durability::Window).map_err(|error| error.to_string())?;
+    let owner = OwnerId::new(now_ms(), random_bytes().map_err(|error| error.to_string())?);
+    let session = Session::new(owner, "demo", now_ms()).map_err(|error| error.to_string())?;
+    store.create_session(&session).map_err(|error| error.to_string())?;
+    let store: Arc<dyn Store> = Arc::new(store);
+    let scheduler = Scheduler::open_and_recover_runs(store, Some(agent))
+        .await
+        .map_err(|error| error.to_string())?;
+    let scheduler = Arc::new(scheduler);
+    tokio::spawn(Arc::clone(&scheduler).run_all_queues_until_stopped());
+    let outcome = send_and_show_run(args, &scheduler, session.id).await?;
+    scheduler.log.close().await;
+    print_to_stderr(&format!(
+        "end of the demo (view: {}). Try another --view, `millpond` to chat, or `millpond serve`",
+        args.view_name().as_str()
+    ));
+    Ok(outcome)
+}
+
+fn write_sample_files(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder.join("src"))?;
+    SAMPLE_FILES.iter().try_for_each(|(name, text)| std::fs::write(folder.join(name), text))
+}
+
+/// Sends the prompt, and shows the run live until it ends; Ctrl-C cancels it.
+async fn send_and_show_run(
+    args: &DemoArgs,
+    scheduler: &Arc<Scheduler>,
+    session: SessionId,
+) -> Result<Outcome, String> {
+    let log = &scheduler.log;
+    let mut log_end = log.watch_log_end(session).await.map_err(|error| error.to_string())?;
+    let id = QueuedId::new(now_ms(), random_bytes().map_err(|error| error.to_string())?);
+    let text = PROMPT.to_owned();
+    let message = QueuedMessage { id, text, images: Vec::new(), accepted_ms: now_ms() };
+    scheduler
+        .accept_message_once(session, message, Delivery::NextRun)
+        .await
+        .map_err(|error| error.to_string())?;
+    let output = RowOutput::open_stdout_as_screen_or_lines(|name| std::env::var(name).ok());
+    let display = PageDisplay::start(args.view_name(), output);
+    let mut view = View::new(args.view_name(), ViewOptions::default());
+    let (mut next_seq, mut outcome) = (0, None);
+    while outcome.is_none() {
+        tokio::select! {
+            changed = log_end.changed() => changed.map_err(|_| "the log was closed".to_owned())?,
+            _ = tokio::signal::ctrl_c() => {
+                scheduler.runs.request_cancel(id.into());
+            }
+        }
+        let chunks = log.read(session, next_seq).await.map_err(|error| error.to_string())?;
+        for record in chunks.iter().flat_map(|chunk| chunk.parse_records_from(next_seq)) {
+            let record = record.map_err(|error| error.to_string())?;
+            view.apply(&record, &mut |patch| display.send_patch(patch));
+            if let Event::RunEnded { ending } = &record.event {
+                outcome = Some(ending.outcome);
+            }
+        }
+        next_seq = chunks.last().map_or(next_seq, Chunk::next_seq);
+    }
+    match display.finish() {
+        // The reader of standard output has closed it.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.to_string()),
+        _ => Ok(outcome.unwrap_or(Outcome::Interrupted)),
+    }
+}
