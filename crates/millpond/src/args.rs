@@ -1,5 +1,11 @@
 //! Command-line arguments. Their doc comments are the help texts and the man pages.
 
+#![allow(
+    rustdoc::bare_urls,
+    clippy::doc_markdown,
+    reason = "help texts, in which angle brackets would be printed"
+)]
+
 mod chat;
 mod gateway_commands;
 
@@ -97,7 +103,7 @@ impl DemoArgs {
 ///
 ///   claude -p "..." --output-format stream-json --verbose | millpond show
 ///
-///   curl -N <https://.../v1/chat/completions> -d '{"stream":true,...}' | millpond show
+///   curl -N https://.../v1/chat/completions -d '{"stream":true,...}' | millpond show
 ///
 ///   millpond show --view steps recorded.sse
 ///

@@ -20,6 +20,7 @@ use millpond_terminal::page_display::PageDisplay;
 
 use crate::args::DemoArgs;
 use crate::command::{build_multi_thread_runtime, report_failure};
+use crate::serve::listen_for_stop_signals;
 use crate::show::print_to_stderr;
 
 /// Prompt that the demo agent answers with a run of three rounds.
@@ -85,6 +86,7 @@ async fn send_and_show_run(
     session: SessionId,
 ) -> Result<Outcome, String> {
     let log = &scheduler.log;
+    let mut stop = std::pin::pin!(listen_for_stop_signals()?);
     let mut log_end = log.watch_log_end(session).await.map_err(|error| error.to_string())?;
     let id = QueuedId::new(now_ms(), random_bytes().map_err(|error| error.to_string())?);
     let text = PROMPT.to_owned();
@@ -96,13 +98,15 @@ async fn send_and_show_run(
     let output = RowOutput::open_stdout_as_screen_or_lines(|name| std::env::var(name).ok());
     let display = PageDisplay::start(args.view_name(), output);
     let mut view = View::new(args.view_name(), ViewOptions::default());
-    let (mut next_seq, mut outcome) = (0, None);
+    let (mut next_seq, mut outcome, mut is_stopping) = (0, None, false);
     while outcome.is_none() {
         tokio::select! {
             changed = log_end.changed() => changed.map_err(|_| "the log was closed".to_owned())?,
-            _ = tokio::signal::ctrl_c() => {
-                scheduler.runs.request_cancel(id.into());
-            }
+            () = &mut stop, if !is_stopping => is_stopping = true,
+        }
+        if is_stopping {
+            // Repeated with each record: the run may not have started yet.
+            scheduler.runs.request_cancel(id.into());
         }
         let chunks = log.read(session, next_seq).await.map_err(|error| error.to_string())?;
         for record in chunks.iter().flat_map(|chunk| chunk.parse_records_from(next_seq)) {

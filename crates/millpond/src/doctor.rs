@@ -27,6 +27,11 @@ enum LogState {
 fn check_repair_or_backup(args: &DoctorArgs) -> Result<LogState, String> {
     let settings = args.config.load_settings()?;
     let folder = settings.data_folder()?;
+    if !SqliteStore::exists_in(&folder) {
+        // Opening the store would create it.
+        let folder = folder.display();
+        return Err(format!("no log in {folder}: use --data with the folder of `millpond serve`"));
+    }
     if let Some(to) = &args.backup {
         SqliteStore::backup_directory(&folder, to)
             .map_err(|error| format!("cannot copy to {}: {error}", to.display()))?;

@@ -39,7 +39,10 @@ impl GatewayTarget<'_> {
 pub(crate) fn read_token_file(folder: &Path) -> Result<String, String> {
     let token = owner_token::read_token_file_if_valid(folder);
     token.map(|token| token.reveal().to_owned()).ok_or_else(|| {
-        format!("no token in {}: run `millpond serve` first, or use --token", folder.display())
+        format!(
+            "no token in {}: run `millpond serve` with this data folder first",
+            folder.display()
+        )
     })
 }
 

@@ -294,7 +294,7 @@ async fn erase_expired_sessions_periodically(
 }
 
 /// Registers handlers for SIGINT and SIGTERM at once; the future resolves at the first signal.
-fn listen_for_stop_signals() -> Result<impl Future<Output = ()>, String> {
+pub(crate) fn listen_for_stop_signals() -> Result<impl Future<Output = ()>, String> {
     use tokio::signal::unix::{SignalKind, signal};
     let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
     let mut interrupted = listen(SignalKind::interrupt())?;

@@ -9,7 +9,9 @@ use crate::plain_writer::PlainWriter;
 use crate::row::Row;
 use crate::screen::{Frame, FrameCursor, LiveRowsOnClose, Screen, TerminalFeatures};
 use crate::size::Size;
-use crate::tty::{can_draw_on_stdout, query_size, query_size_and_cursor_row};
+use crate::tty::{
+    can_draw_on_stdout, query_size, query_size_and_cursor_row, query_size_and_likely_cursor_row,
+};
 
 /// Standard output as a target of rows.
 #[derive(Debug)]
@@ -77,7 +79,7 @@ impl RowOutput {
             }
             last = now;
         }
-        let (size, row) = query_size_and_cursor_row()?;
+        let (size, row) = query_size_and_likely_cursor_row()?;
         Ok(Some(screen.resize_and_locate_live_region(size, row).scrolled_away))
     }
 

@@ -11,6 +11,27 @@ pub fn query_size_and_cursor_row() -> io::Result<(Size, u16)> {
     Ok((query_size()?, row))
 }
 
+/// Attempts to learn the cursor's row. Each waits two seconds for the terminal.
+const CURSOR_QUERIES_MAX: usize = 2;
+
+/// Asks the terminal for its size and the row of its cursor, from 0. A terminal that is resized
+/// again or is busy may not answer: then the cursor counts as in the last row.
+pub fn query_size_and_likely_cursor_row() -> io::Result<(Size, u16)> {
+    cursor_row_or_last(query_size_and_cursor_row, query_size)
+}
+
+fn cursor_row_or_last(
+    query: impl FnMut() -> io::Result<(Size, u16)>,
+    query_size: impl FnOnce() -> io::Result<Size>,
+) -> io::Result<(Size, u16)> {
+    let answer = std::iter::repeat_with(query).take(CURSOR_QUERIES_MAX).find_map(Result::ok);
+    if let Some(answer) = answer {
+        return Ok(answer);
+    }
+    let size = query_size()?;
+    Ok((size, size.rows.saturating_sub(1)))
+}
+
 /// Asks the terminal for its size.
 pub fn query_size() -> io::Result<Size> {
     let (cols, rows) = crossterm::terminal::size()?;
@@ -35,4 +56,21 @@ fn is_foreground_job() -> bool {
 #[cfg(not(unix))]
 fn is_foreground_job() -> bool {
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r4_a_terminal_that_does_not_answer_has_its_cursor_in_the_last_row() {
+        let size = Size::new(80, 24);
+        let mut answers = [None, Some((size, 5))].into_iter();
+        let query = || answers.next().flatten().ok_or_else(|| io::Error::other("no answer"));
+        assert_eq!(cursor_row_or_last(query, || Ok(size)).unwrap(), (size, 5));
+        let silent = || Err(io::Error::other("no answer"));
+        assert_eq!(cursor_row_or_last(silent, || Ok(size)).unwrap(), (size, 23));
+        let closed = || Err(io::Error::other("closed"));
+        assert!(cursor_row_or_last(silent, closed).is_err());
+    }
 }

@@ -3,7 +3,7 @@
 
 import { expect, test, type Page } from "./test.ts";
 import type { TestGateway } from "./gateway.ts";
-import { numberedRun } from "./numbered-run.ts";
+import { FIRST_REPLY_WORDS, numberedRun, visibleWord } from "./numbered-run.ts";
 import { recordedFrames, isComplete, recordFrames, frameError, userTextError, transitionError } from "./frame-checks.ts";
 
 const VIEWS = ["latest", "steps", "bubbles", "transcript", "sentences"];
@@ -37,6 +37,19 @@ async function waitUntilComplete(page: Page, view: string): Promise<void> {
   await expect.poll(async () => isComplete(view, await page.locator(".scroller").innerText()), { timeout: 30_000 }).toBe(true);
 }
 
+/**
+ * Writes the pieces. After every fourth word it waits until the page shows the word before the last one, which a view
+ * may hold back: so the page grows over many frames, however slow the machine is.
+ */
+async function writeWatched(page: Page, ingest: { write(piece: string): Promise<void> }, pieces: string[]): Promise<void> {
+  for (const piece of pieces) {
+    await ingest.write(piece);
+    const number = Number(/\bw(\d{3})\b/.exec(piece)?.[1] ?? 0);
+    const inReply = number > FIRST_REPLY_WORDS ? number - FIRST_REPLY_WORDS : number;
+    if (inReply > 2 && number % 4 === 0) await expect(page.locator(".scroller")).toContainText(visibleWord(number - 2));
+  }
+}
+
 for (const view of VIEWS) {
   test(`${view}: live, reloaded in the middle, cut off, and reloaded at the end`, async ({ page }) => {
     const session = await gateway.newSession("words");
@@ -45,28 +58,19 @@ for (const view of VIEWS) {
     const [one, two, three] = [all.slice(0, 40), all.slice(40, 90), all.slice(90)];
     const ingest = gateway.ingest(session);
 
-    for (const piece of one) {
-      await ingest.write(piece);
-      await page.waitForTimeout(4);
-    }
+    await writeWatched(page, ingest, one);
     await checkFrames(page, view);
     await page.reload();
     await expect(page.locator(".status")).toBeAttached();
 
-    for (const piece of two.slice(0, 25)) {
-      await ingest.write(piece);
-      await page.waitForTimeout(4);
-    }
+    await writeWatched(page, ingest, two.slice(0, 25));
     gateway.cutNetwork();
     for (const piece of two.slice(25)) await ingest.write(piece);
     await expect(page.locator(".connection-note")).toBeVisible();
     await checkFrames(page, view);
     gateway.restoreNetwork();
 
-    for (const piece of three) {
-      await ingest.write(piece);
-      await page.waitForTimeout(2);
-    }
+    await writeWatched(page, ingest, three);
     expect(await ingest.end()).toBe(200);
     await waitUntilComplete(page, view);
     await expect(page.locator(".status.ended")).toBeAttached();
@@ -111,10 +115,7 @@ for (const view of VIEWS) {
     await page.getByRole("textbox", { name: "Message" }).fill("q002 waits");
     await page.keyboard.press("Enter");
     await expect(page.locator(".queue li")).toHaveCount(1);
-    for (const piece of all.slice(30)) {
-      await ingest.write(piece);
-      await page.waitForTimeout(2);
-    }
+    await writeWatched(page, ingest, all.slice(30));
     await expect.poll(async () => page.locator(".scroller").innerText()).toContain("w120");
     const seen = await recordedFrames(page);
     expect(seen.length, "the page grew over several frames").toBeGreaterThan(10);

@@ -234,7 +234,7 @@ impl Steps {
         match self.open.mark_step_ended(id, state, detail, at_ms) {
             None | Some(StepPlacement::NestedIn(_)) => {}
             Some(StepPlacement::BetweenRounds) => {
-                self.remove_step_and_put_entry_unless_only_called(id, out)
+                self.remove_step_and_put_entry_unless_only_called(id, out);
             }
             Some(StepPlacement::Folded) => {
                 self.round.open_folded_steps.remove(&id);

@@ -126,6 +126,11 @@ struct StoreCore {
 // Lock order: the writer first, then a slot of the reader pool.
 
 impl SqliteStore {
+    /// True if the folder has a store; opening one that is missing creates it.
+    pub fn exists_in(folder: &Path) -> bool {
+        folder.join(file::DATABASE_FILE_NAME).exists()
+    }
+
     /// Opens the store in `dir` with default options, creating it if needed.
     pub fn open(dir: &Path, durability: Durability) -> Result<SqliteStore, StoreError> {
         SqliteStore::open_with_options(dir, StoreOptions::for_this_boot(durability))

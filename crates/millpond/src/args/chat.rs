@@ -17,7 +17,7 @@ use super::{ConfigArgs, ViewArg};
 ///
 ///   git diff | millpond chat > review.md
 ///
-///   millpond --url <http://127.0.0.1:8181>
+///   millpond --url http://127.0.0.1:8181
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct ChatArgs {

@@ -111,7 +111,7 @@ pub(crate) struct DoctorArgs {
 ///
 ///   claude -p "..." --output-format stream-json --verbose | millpond tee | millpond show
 ///
-///   curl -N ... | millpond tee <http://127.0.0.1:8181> --session KEY > reply.sse
+///   curl -N ... | millpond tee http://127.0.0.1:8181 --session KEY > reply.sse
 ///
 /// Prints the session and run to standard error. Exit status: 0 the gateway has the whole stream;
 /// 1 it does not; 2 usage error.
@@ -156,7 +156,7 @@ pub(crate) struct ConfigArgs {
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
 
-    /// Also allow pages of this origin, such as <https://chat.example>; may be repeated
+    /// Also allow pages of this origin, such as https://chat.example; may be repeated
     #[arg(long = "origin", value_name = "ORIGIN")]
     origins: Vec<String>,
 

@@ -12,7 +12,7 @@ use crate::row::Row;
 use crate::screen::{Frame, FrameCursor, LiveRowsOnClose, Screen, TerminalFeatures};
 use crate::size::Size;
 use crate::terminal_modes::{KeyProtocol, ModesGuard};
-use crate::tty::{query_size, query_size_and_cursor_row};
+use crate::tty::{query_size, query_size_and_cursor_row, query_size_and_likely_cursor_row};
 
 /// Input and output of the chat on this terminal.
 #[derive(Debug)]
@@ -168,7 +168,7 @@ impl Frontend {
         *guard = None;
         let done = work();
         *guard = Some(ModesGuard::enter(KeyProtocol::Kitty)?);
-        let (size, row) = query_size_and_cursor_row()?;
+        let (size, row) = query_size_and_likely_cursor_row()?;
         **screen = Screen::new(stdout(), size, row, *features);
         *keyboard = TerminalEventReader::start();
         Ok(done)

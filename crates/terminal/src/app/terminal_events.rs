@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use crate::limits::{INPUT_EVENTS_QUEUED_MAX, RESIZE_SETTLE_TIME};
 use crate::size::Size;
-use crate::tty::query_size_and_cursor_row;
+use crate::tty::query_size_and_likely_cursor_row;
 
 /// How often the reader thread checks whether it should stop.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -93,7 +93,7 @@ impl TerminalEventReader {
 fn poll_terminal_event(stable_at: &mut Option<Instant>) -> std::io::Result<Option<TerminalEvent>> {
     if stable_at.is_some_and(|at| at <= Instant::now()) {
         *stable_at = None;
-        let (size, row) = query_size_and_cursor_row()?;
+        let (size, row) = query_size_and_likely_cursor_row()?;
         return Ok(Some(TerminalEvent::Resized { size, row }));
     }
     // The first poll also returns events without input bytes, such as a resize.

@@ -94,7 +94,11 @@ fn tee_without_a_token_says_where_one_comes_from() {
     let home = temp_home();
     let ran = run_tee(home.path(), "http://127.0.0.1:1", &[], b"x");
     assert_eq!((&*ran.stdout, ran.status), ("", 2));
-    assert!(ran.stderr.contains("run `millpond serve` first, or use --token"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("run `millpond serve` with this data folder first"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -218,6 +222,16 @@ fn doctor_leaves_a_log_in_use_alone_but_copies_it() {
     assert_eq!(sound.status, 0, "{}", sound.stderr);
     assert!(sound.stderr.contains("sessions: 1, "), "{}", sound.stderr);
     assert!(sound.stderr.contains("no damage found"), "{}", sound.stderr);
+}
+
+#[test]
+fn doctor_creates_no_log_where_there_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("typo");
+    let ran = crate::support::run_millpond(&["doctor", "--data", missing.to_str().unwrap()]);
+    assert_eq!(ran.status, 1);
+    assert!(ran.stderr.contains("no log in "), "{}", ran.stderr);
+    assert!(!missing.exists());
 }
 
 #[test]
