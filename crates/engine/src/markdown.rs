@@ -1,4 +1,4 @@
-//! What each line of a Markdown text is, as its bytes arrive.
+//! Incremental classification of the lines of a Markdown text.
 //!
 //! Does: follow block quotes, list items, fenced and indented code, headings, thematic breaks,
 //! tables and paragraphs, and say what a line is as soon as its bytes decide it.

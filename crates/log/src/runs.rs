@@ -8,7 +8,7 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 use crate::id::{RunId, SessionId};
 use crate::session_changes::SessionChanges;
 
-/// What a run is asked to do.
+/// Request to an active run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunControl {
     Continue,

@@ -1,6 +1,6 @@
 //! Incremental renderer for text that is not Markdown: tool output, commands, files.
 //!
-//! Same invariant as [`MarkdownRenderer`](crate::markdown::Markdown): a row is returned once, when it
+//! Same invariant as [`MarkdownRenderer`](crate::markdown::MarkdownRenderer): a row is returned once, when it
 //! cannot change any more, and chunk boundaries do not show.
 
 use crate::code::CodeRenderer;

@@ -1,7 +1,7 @@
 //! Terminal modes of the chat, and their restoration however the program ends.
 //!
-//! `ModesGuard` restores them on drop. The panic hook calls `restore_terminal_if_modes_entered`, which may be called
-//! at any time, also in the middle of a frame, and more than once.
+//! `ModesGuard` restores them on drop. The panic hook calls `restore_terminal_if_modes_entered`, which
+//! may be called at any time, also in the middle of a frame, and more than once.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};

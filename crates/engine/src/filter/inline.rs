@@ -21,7 +21,7 @@ pub(super) struct PossibleInlineCode {
     holds: bool,
 }
 
-/// Where in its paragraph the byte stands that is read next.
+/// Position of the next byte in its paragraph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     InLine,
@@ -39,7 +39,7 @@ struct Run {
     opens: usize,
 }
 
-/// How the filter goes on.
+/// Next mode of the filter.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Next {
     Text,

@@ -1,11 +1,11 @@
-//! How far the current line has been read, and what is known of it.
+//! State of the current line: its position, and its kind once that is decided.
 
 use super::container::Marker;
 use super::fence::Fence;
 use super::mark_line::MarkLine;
 use super::table::CellCount;
 
-/// What a line is.
+/// Kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
     /// Nothing but white space, after the marks of containers.
@@ -134,7 +134,7 @@ pub(super) enum Head {
     Never,
 }
 
-/// What four columns of white space before a text mean.
+/// Meaning of four columns of white space before a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Indentation {
     MakesCode,

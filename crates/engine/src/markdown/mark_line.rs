@@ -9,7 +9,7 @@ use super::table::DelimiterRow;
 /// Fewest marks that make a thematic break.
 const BREAK_MARKS_MIN: usize = 3;
 
-/// What a line of marks is, at its end.
+/// Kind of a line of marks, decided at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WholeLine {
     ThematicBreak,
@@ -17,7 +17,7 @@ pub(super) enum WholeLine {
     Delimiters,
 }
 
-/// What a line of marks may go on with.
+/// Possible continuation of a line of marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Before {
     /// No paragraph, or one that the line may only go on with by being text.
@@ -38,7 +38,7 @@ pub(super) struct MarkLine {
     pub(super) place: Place,
 }
 
-/// Where a line of marks stands.
+/// Position of a line of marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// Containers around it.

@@ -10,7 +10,7 @@ pub(super) struct CellCount {
     last: Last,
 }
 
-/// What was read last, white space aside.
+/// Class of the last character, white space aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Last {
     Nothing,

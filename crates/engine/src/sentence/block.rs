@@ -10,7 +10,7 @@ use super::line::{Found, LineStart, Open};
 use super::marker::NextMarker;
 use super::prose::{CharDecision, ProseScanner};
 
-/// What the current line belongs to.
+/// Block that the current line belongs to.
 #[derive(Clone, Debug, PartialEq)]
 enum Block {
     /// Nothing: whatever comes is a new piece.

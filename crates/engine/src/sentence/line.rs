@@ -1,4 +1,4 @@
-//! What a line begins with, character by character, as far as pieces care.
+//! Start of a line, character by character, as far as pieces depend on it.
 //!
 //! Does: say what the scanner of Markdown says as soon as pieces can be told from it, and find the
 //! markers of items that people write and Markdown does not know: `a)`, `1.)`, bullets.
@@ -36,7 +36,7 @@ pub(super) enum Found {
     Underline,
 }
 
-/// What is open when a line begins.
+/// Block that is open when a line begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Open {
     Nothing,
@@ -58,7 +58,7 @@ pub(super) struct LineStart {
     read: String,
 }
 
-/// How far the line has been read.
+/// Read position in the start of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Place {
     Start,

@@ -1,4 +1,4 @@
-//! What a chat is started with, and what it leaves behind.
+//! Configuration of a chat, and the report of its end.
 
 use std::path::PathBuf;
 

@@ -52,7 +52,7 @@ pub(super) enum CanBecome {
     No,
 }
 
-/// What a line is on the screen.
+/// Role of a line on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum LineRole {
     Blank,
@@ -69,7 +69,7 @@ pub(super) enum LineRole {
     Indented,
 }
 
-/// How a line changes the open blocks, and its text so far.
+/// Change of the open blocks by a line, and its text so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LineDecision {
     /// Count of open containers that the line continues.

@@ -14,7 +14,7 @@ use crate::store::StoreError;
 /// Pages returned to the file system per transaction.
 const VACUUMED_PAGES_MAX: u32 = 512;
 
-/// What to keep. Pinned sessions, and those with an active run, are always kept.
+/// Retention rules. Pinned sessions, and those with an active run, are always kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
     /// Longest time since the last change.
