@@ -145,7 +145,11 @@ fn login_says_when_there_is_no_gateway_or_no_token() {
     let data = data.to_str().unwrap();
     let none = run_isolated(home.path(), &["login", "--data", data]);
     assert_eq!((&*none.stdout, none.status), ("", 1));
-    assert!(none.stderr.contains("run `millpond serve` with this data folder first"), "{}", none.stderr);
+    assert!(
+        none.stderr.contains("run `millpond serve` with this data folder first"),
+        "{}",
+        none.stderr
+    );
     let mut process = GatewayProcess::start(home.path());
     process.kill();
     let away = run_isolated(home.path(), &["login", "--data", data, "--listen", &process.address]);
