@@ -53,7 +53,7 @@ pub enum Event<'a> {
         version: u32,
         /// Dialect of the source; `unknown` if none was recognised.
         dialect: Cow<'a, str>,
-        /// Whether the source sends new text or the text so far.
+        /// Text mode of the source: new text only, or the text so far.
         mode: TextMode,
     },
     /// The person sent a message.
@@ -143,7 +143,7 @@ pub enum Event<'a> {
         step: StepId,
         /// Round that it belongs to.
         round: u32,
-        /// Where the source has the reasoning.
+        /// Origin of the reasoning in the source.
         origin: ReasoningOrigin,
     },
     /// New text of a reasoning step.
@@ -236,7 +236,7 @@ pub enum Event<'a> {
     ToolEnded {
         /// The step.
         step: StepId,
-        /// How it ended.
+        /// Outcome.
         outcome: ToolOutcome,
         /// Reason or exit code, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -361,7 +361,7 @@ pub enum Event<'a> {
     QuirkActed {
         /// Name of the quirk.
         quirk: Cow<'a, str>,
-        /// What it changed.
+        /// The change that it made.
         detail: Cow<'a, str>,
     },
     /// Input the dialect did not recognise, kept verbatim so that a later version can.
@@ -373,7 +373,7 @@ pub enum Event<'a> {
     },
     /// The run ended; exactly one per run.
     RunEnded {
-        /// How it ended.
+        /// Outcome.
         #[serde(flatten)]
         ending: Ending<'a>,
     },

@@ -90,7 +90,7 @@ struct ScanPosition {
 
 /// Held text that has to be read again.
 struct Again {
-    /// Where the tag or word begins for which it was held.
+    /// Offset of the tag or word for which it was held.
     mark: usize,
     from: usize,
 }

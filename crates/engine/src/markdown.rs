@@ -198,7 +198,7 @@ impl BlockScanner {
         self.line.depth - self.line.opened
     }
 
-    /// Where the content of the line's innermost container begins.
+    /// Position at which the content of the line's innermost container begins.
     pub fn content_position(&self) -> Position {
         self.line.content
     }

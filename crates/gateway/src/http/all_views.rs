@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -31,7 +30,7 @@ use super::access_middleware::AnyCaller;
 use super::error::ApiError;
 use super::extract::Path;
 use super::sessions::find_visible_session;
-use super::stream::sse_response;
+use super::stream::{FrameSource, sse_response, stream_until_closed};
 
 /// Streams every event with its patches in all views.
 pub(super) async fn stream_all_views(
@@ -72,22 +71,7 @@ pub(super) async fn stream_all_views(
         gateway,
         _permit: permit,
     };
-    let bytes = futures_util::stream::unfold(Some(state), |state| async move {
-        let mut state = state?;
-        match state.wait_for_next_frames().await {
-            Ok(bytes) => Some((Ok::<_, std::io::Error>(bytes), Some(state))),
-            Err(reason) => {
-                let data = format!("{{\"reason\":\"{reason}\"}}");
-                Some((
-                    Ok(Framing::ServerSentEvents
-                        .format_event_without_cursor("closed", &data)
-                        .into()),
-                    None,
-                ))
-            }
-        }
-    });
-    Ok(sse_response(Body::from_stream(bytes)))
+    Ok(sse_response(stream_until_closed(state)))
 }
 
 /// State of one stream of all views.
@@ -129,6 +113,12 @@ enum WakeReason {
     AccessChanged,
     Stopping,
     HeartbeatDue,
+}
+
+impl FrameSource for AllViewsStream {
+    async fn wait_for_frames(&mut self) -> Result<Bytes, &'static str> {
+        self.wait_for_next_frames().await
+    }
 }
 
 impl AllViewsStream {

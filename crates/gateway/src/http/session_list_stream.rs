@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
 use bytes::Bytes;
@@ -25,7 +24,7 @@ use super::AppState;
 use super::access_middleware::{AnyCaller, OwnerOnly};
 use super::error::ApiError;
 use super::sessions::session_response;
-use super::stream::sse_response;
+use super::stream::{FrameSource, sse_response, stream_until_closed};
 
 /// Streams changes of the owner's sessions.
 pub(super) async fn stream_session_list(
@@ -42,22 +41,7 @@ pub(super) async fn stream_session_list(
         stopping: gateway.scheduler.stopping.subscribe(),
         gateway,
     };
-    let bytes = futures_util::stream::unfold(Some(listener), |listener| async move {
-        let mut listener = listener?;
-        match listener.wait_for_next_frames().await {
-            Ok(bytes) => Some((Ok::<_, std::io::Error>(bytes), Some(listener))),
-            Err(reason) => {
-                let data = format!("{{\"reason\":\"{reason}\"}}");
-                Some((
-                    Ok(Framing::ServerSentEvents
-                        .format_event_without_cursor("closed", &data)
-                        .into()),
-                    None,
-                ))
-            }
-        }
-    });
-    Ok(sse_response(Body::from_stream(bytes)))
+    Ok(sse_response(stream_until_closed(listener)))
 }
 
 /// State of one session-list stream.
@@ -96,6 +80,12 @@ enum WakeReason {
     AccessChanged,
     Stopping,
     HeartbeatDue,
+}
+
+impl FrameSource for SessionListStream {
+    async fn wait_for_frames(&mut self) -> Result<Bytes, &'static str> {
+        self.wait_for_next_frames().await
+    }
 }
 
 impl SessionListStream {

@@ -132,6 +132,28 @@ pub(super) fn sse_response(body: Body) -> Response {
     (HEADERS, body).into_response()
 }
 
+/// Source of server-sent events that ends with a reason.
+pub(super) trait FrameSource: Send + 'static {
+    /// Waits for the next frames, or for the reason for closing.
+    fn wait_for_frames(&mut self) -> impl Future<Output = Result<Bytes, &'static str>> + Send;
+}
+
+/// Body of the source's frames, and of one `closed` event when it ends.
+pub(super) fn stream_until_closed(source: impl FrameSource) -> Body {
+    Body::from_stream(futures_util::stream::unfold(Some(source), |source| async move {
+        let mut source = source?;
+        let (bytes, source) = match source.wait_for_frames().await {
+            Ok(bytes) => (bytes, Some(source)),
+            Err(reason) => {
+                let data = format!("{{\"reason\":\"{reason}\"}}");
+                let closed = Framing::ServerSentEvents.format_event_without_cursor("closed", &data);
+                (closed.into(), None)
+            }
+        };
+        Some((Ok::<_, std::io::Error>(bytes), source))
+    }))
+}
+
 /// Returns the page of a view.
 pub(super) async fn get_snapshot(
     State(gateway): AppState,
