@@ -11,6 +11,7 @@ mod error;
 mod extract;
 mod health_and_metrics;
 mod ingest;
+mod lingering_body;
 mod live_stream;
 mod messages;
 mod openapi;
@@ -43,7 +44,7 @@ type Route = (&'static str, MethodRouter<Arc<Gateway>>);
 fn authenticated_routes() -> Vec<Route> {
     vec![
         ("/v1/sessions", post(sessions::post_session).get(sessions::list_sessions)),
-        ("/v1/sessions/stream", get(session_list_stream::stream_session_list)),
+        ("/v1/sessions/stream", get(session_list_stream::stream_session_list_changes)),
         (
             "/v1/sessions/{session}",
             get(sessions::get_session)
@@ -119,5 +120,6 @@ pub fn build_gateway_router(gateway: Arc<Gateway>) -> Router {
             access_middleware::check_origin_and_add_headers,
         ))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .layer(axum::middleware::from_fn(lingering_body::linger_on_unread_body))
         .with_state(gateway)
 }

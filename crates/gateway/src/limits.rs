@@ -35,7 +35,7 @@ pub const INGEST_BYTES_MAX: usize = 1 << 30;
 pub const INGEST_IDLE_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// How long the rest of a rejected body is read, so that the client gets the response.
-pub const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
+pub const LINGER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Records that a live reader may fall behind before it is closed.
 pub const LAG_RECORDS_MAX: u64 = 50_000;

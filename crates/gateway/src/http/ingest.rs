@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::gateway::Gateway;
 use crate::ingest_run::IngestRun;
-use crate::limits::{INGEST_IDLE_TIMEOUT, LINGER_TIMEOUT};
+use crate::limits::INGEST_IDLE_TIMEOUT;
 use millpond_log::clock::now_ms;
 use millpond_log::id::{OwnerId, RunId, SessionId};
 use millpond_log::runs::RunControl;
@@ -44,19 +44,14 @@ pub(super) async fn post_ingest(
     Query(query): Query<IngestQuery>,
     body: Body,
 ) -> Result<Json<IngestResponse>, ApiError> {
-    let body = body.into_data_stream();
-    let ingest = match find_session_and_register_ingest_run(&gateway, owner, &dialect, query).await
-    {
-        Ok(ingest) => ingest,
-        Err(error) => {
-            tokio::spawn(drain_rejected_body(body));
-            return Err(error);
-        }
-    };
+    let ingest = ensure_session_and_register_ingest_run(&gateway, owner, &dialect, query).await?;
     let (session, run) = (ingest.session(), ingest.run_id());
     // In its own task: a broken connection drops the handler, but the run must still end.
-    let ingest_task =
-        tokio::spawn(ingest_body_and_finish_run(ingest, body, gateway.ingest_bytes_max));
+    let ingest_task = tokio::spawn(ingest_body_and_finish_run(
+        ingest,
+        body.into_data_stream(),
+        gateway.ingest_bytes_max,
+    ));
     let (input_end, outcome) = ingest_task.await.map_err(|_| ApiError::internal())??;
     if input_end == InputEnd::TooLong && outcome == Outcome::Failed {
         return Err(too_long_error(&gateway, session, run));
@@ -65,7 +60,7 @@ pub(super) async fn post_ingest(
 }
 
 /// Registers the run; fails if the session has an active one.
-async fn find_session_and_register_ingest_run(
+async fn ensure_session_and_register_ingest_run(
     gateway: &Gateway,
     owner: OwnerId,
     dialect: &str,
@@ -73,8 +68,8 @@ async fn find_session_and_register_ingest_run(
 ) -> Result<IngestRun, ApiError> {
     let source_dialect = parse_dialect_or_auto(dialect)?;
     let session =
-        find_session_or_create_without_id(gateway, owner, query.session.as_deref()).await?;
-    let run = gateway.new_run_id()?;
+        find_session_or_create_if_unnamed(gateway, owner, query.session.as_deref()).await?;
+    let run = gateway.generate_run_id()?;
     let Some(ticket) = gateway.scheduler.runs.try_register_run(session, run) else {
         return Err(ApiError::conflict(
             "run_going",
@@ -82,7 +77,7 @@ async fn find_session_and_register_ingest_run(
         ));
     };
     let options = IngestOptions { dialect: source_dialect, ..IngestOptions::default() };
-    Ok(IngestRun::new(&options, gateway.log.run_appender(session, run), ticket))
+    Ok(IngestRun::new(&options, gateway.log.build_run_appender(session, run), ticket))
 }
 
 /// Ingests the whole body and finishes the run.
@@ -92,9 +87,8 @@ async fn ingest_body_and_finish_run(
     bytes_max: usize,
 ) -> Result<(InputEnd, Outcome), StoreError> {
     let body_result = read_body_into_ingest(&mut ingest, &mut body, bytes_max).await;
-    if !matches!(body_result, Ok(InputEnd::EndOfInput)) {
-        tokio::spawn(drain_rejected_body(body));
-    }
+    // What is left of it is drained while the run ends.
+    drop(body);
     match body_result {
         Ok(input_end) => Ok((input_end, ingest.finish(input_end, now_ms()).await?)),
         Err(error) => {
@@ -102,13 +96,6 @@ async fn ingest_body_and_finish_run(
             Err(error)
         }
     }
-}
-
-/// Reads the rest of a rejected body for a while, so that the client gets to read the response;
-/// closing the connection in the middle would lose it.
-async fn drain_rejected_body(mut body: BodyDataStream) {
-    let sent = async { while let Some(Ok(_)) = body.next().await {} };
-    let _sent = tokio::time::timeout(LINGER_TIMEOUT, sent).await;
 }
 
 fn too_long_error(gateway: &Gateway, session: SessionId, run: RunId) -> ApiError {
@@ -131,16 +118,16 @@ fn parse_dialect_or_auto(dialect_name: &str) -> Result<Option<DialectName>, ApiE
     })
 }
 
-async fn find_session_or_create_without_id(
+async fn find_session_or_create_if_unnamed(
     gateway: &Gateway,
     owner: OwnerId,
     raw_id: Option<&str>,
 ) -> Result<SessionId, ApiError> {
     let Some(raw_id) = raw_id else {
-        return Ok(gateway.create_session(owner, "").await?.id);
+        return Ok(gateway.create_session_and_notify(owner, "").await?.id);
     };
     let id: SessionId = raw_id.parse().map_err(|_| ApiError::not_found())?;
-    let found = gateway.log.call_store(move |store| store.load_session(id)).await?;
+    let found = gateway.log.call_store(move |store| store.load_session_even_deleted(id)).await?;
     let session = found.filter(|session| session.owner == owner && session.deleted_ms.is_none());
     Ok(session.ok_or_else(ApiError::not_found)?.id)
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::raw_requests::request_bytes;
+use super::raw_requests::{read_response, request_bytes};
 use super::support::{TEST_TIMEOUT, TestGateway, start_gateway};
 
 fn authorised_headers(gateway: &TestGateway) -> Vec<String> {
@@ -188,6 +188,36 @@ async fn giant_messages_over_a_websocket_close_it() {
         let read_result =
             tokio::time::timeout(TEST_TIMEOUT, stream.read_to_end(&mut response)).await;
         let _reset = read_result.unwrap_or_else(|_| panic!("{name}: the connection stays open"));
+    }
+    assert_healthy(&gateway).await;
+}
+
+/// More than the buffers of both sockets hold, so that closing early breaks the client's write.
+const LONG_BODY_BYTES: usize = 16 << 20;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_reads_only_after_its_long_body_still_learns_why_it_was_rejected() {
+    let gateway = start_gateway().await;
+    let host = format!("Host: {}", gateway.address());
+    let token = format!("Authorization: Bearer {}", gateway.token);
+    let wrong_token = format!("Authorization: Bearer mp_{}", "0".repeat(64));
+    let body = "x".repeat(LONG_BODY_BYTES);
+    for (headers, path, status) in [
+        ([&*host, &*wrong_token], "/v1/ingest/auto", 401),
+        (["Host: evil.example", &*token], "/v1/ingest/auto", 403),
+        ([&*host, &*token], "/v1/ingest/klingon", 400),
+        ([&*host, &*token], "/v1/ingest/auto?unknown=1", 400),
+        ([&*host, &*token], "/v1/sessions", 413),
+        ([&*host, &*token], "/v1/nothing", 404),
+    ] {
+        let mut headers: Vec<_> = headers.iter().map(|&header| header.to_owned()).collect();
+        headers.push("Content-Type: application/json".to_owned());
+        let mut stream = gateway.connect().await;
+        let request = request_bytes("POST", path, &headers, &body);
+        let sent = stream.write_all(&request);
+        tokio::time::timeout(TEST_TIMEOUT, sent).await.expect("it is not read").unwrap();
+        let response = read_response(&mut stream).await;
+        assert_eq!(response.status, status, "{path}: {}", response.body);
     }
     assert_healthy(&gateway).await;
 }
