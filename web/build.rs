@@ -1,4 +1,5 @@
 //! Builds the web chat with Node and generates the file list for `embed.rs`.
+//! A published package has the built site in `dist` instead of the sources.
 
 #![allow(clippy::print_stderr, reason = "build scripts report errors on standard error")]
 
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// Paths whose changes trigger a rebuild.
+/// Paths whose changes trigger a rebuild in a checkout.
 const WATCHED_PATHS: [&str; 11] = [
     "src",
     "packages/client/src",
@@ -23,16 +24,10 @@ const WATCHED_PATHS: [&str; 11] = [
 ];
 
 fn main() {
-    for source in WATCHED_PATHS {
-        println!("cargo::rerun-if-changed={source}");
-    }
-    // Node may be installed later.
-    println!("cargo::rerun-if-env-changed=PATH");
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    let dist = out.join("dist");
-    let listed = match build_site_with_node(&here, &dist) {
-        Ok(()) => format_file_list_as_rust(&dist),
+    let listed = match build_or_find_site(&here, &out) {
+        Ok(dist) => format_file_list_as_rust(&dist),
         Err(SiteError::NoTools(reason)) => {
             println!("cargo::warning=built without the web chat: {reason}");
             Ok("&[]".to_owned())
@@ -54,6 +49,21 @@ enum SiteError {
     /// Node or the npm packages are missing; everything else can be built without them.
     NoTools(String),
     Failed(String),
+}
+
+/// Returns the folder of the built site.
+fn build_or_find_site(here: &Path, out: &Path) -> Result<PathBuf, SiteError> {
+    // In a checkout `dist` may be out of date.
+    if !here.join("src").exists() {
+        return Ok(here.join("dist"));
+    }
+    for source in WATCHED_PATHS {
+        println!("cargo::rerun-if-changed={source}");
+    }
+    // Node may be installed later.
+    println!("cargo::rerun-if-env-changed=PATH");
+    let dist = out.join("dist");
+    build_site_with_node(here, &dist).map(|()| dist)
 }
 
 /// Installs the npm packages and runs Vite.
