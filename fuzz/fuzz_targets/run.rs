@@ -88,11 +88,11 @@ fn call_writer(out: &mut Writer<'_>, what: u8, which: u8, by_character: bool) {
         23 => out.declare_or_append_final_text(text),
         24 => out.withdraw_whole_round_and_end_it(),
         25 => out.open_simple_ask_unless_open(&which.to_string(), AskKind::Tool, text, Vec::new(), None),
-        26 => out.resolve_ask(&which.to_string(), text, AnsweredBy::Person),
+        26 => out.resolve_ask_if_open(&which.to_string(), text, AnsweredBy::Person),
         _ => {
             out.append_notice(NoticeLevel::Info, text);
             out.update_or_emit_round_usage(Usage::default());
-            out.append_prompt_or_end_run(text);
+            out.append_prompt_unless_finish_requested(text);
         }
     }
 }

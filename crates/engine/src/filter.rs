@@ -9,50 +9,33 @@
 mod candidate;
 mod control_word;
 mod inline;
+mod piece;
 mod scan_mode;
 mod tag;
 
 use std::sync::Arc;
 
-use crate::event::MarkupClass;
 use crate::limits::FILTER_HELD_BYTES_MAX;
 use crate::markdown::BlockScanner;
 
 pub use control_word::{ControlMeaning, ControlWord, ControlWordError};
 use control_word::{ControlWords, EndOfText};
 use inline::InlineStep;
+pub use piece::{FilterStart, Piece};
 use scan_mode::ScanMode;
 use tag::TagScanner;
 pub use tag::{TagClass, TagLineError, TagTable};
-
-/// A piece of classified text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
-    /// Text that is shown.
-    Visible(&'a str),
-    /// Text between hidden tags.
-    HiddenContent(TagClass, &'a str),
-    /// A tag itself.
-    Markup(MarkupClass, &'a str),
-    /// A control word.
-    ControlWord(ControlMeaning, &'a str),
-}
-
-/// Filter mode at the start of a reply.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FilterStart {
-    /// Visible text.
-    #[default]
-    Text,
-    /// Inside reasoning: the prompt already opened the tag, as some chat templates do.
-    Thinking,
-}
 
 /// A possible tag or control word whose text is held.
 #[derive(Clone, Debug, PartialEq)]
 enum MarkupCandidate {
     Tag(TagScanner),
     ControlWord,
+    /// A closing tag of this length that opens its line; it ends an unopened thought if nothing
+    /// follows it on the line.
+    LoneClose {
+        tag_bytes: usize,
+    },
 }
 
 /// Incremental filter: text in, [`Piece`]s out.
@@ -67,8 +50,16 @@ pub struct Filter {
     /// The same where the last tag or word began that may stand in inline code.
     before_mark: BeforeMark,
     candidate: Option<MarkupCandidate>,
+    markers: SeenMarkers,
     /// Undecided text: the beginning of a tag or word, or a whole one that may be inside code.
     held: String,
+}
+
+/// Memory of whether the message has had a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SeenMarkers {
+    None,
+    Some,
 }
 
 /// Scanner state to restore if a tag or word after a back-tick is not in code.
@@ -115,6 +106,7 @@ impl Filter {
             blocks: BlockScanner::default(),
             before_mark: BeforeMark::InLine(BlockScanner::default()),
             candidate: None,
+            markers: SeenMarkers::None,
             held: String::new(),
         };
         filter.drop_held_and_reset_to_start();
@@ -127,6 +119,24 @@ impl Filter {
         let mut fresh = Filter { start: FilterStart::Text, ..self.clone() };
         fresh.drop_held_and_reset_to_start();
         fresh
+    }
+
+    /// Returns a filter with the same tags and words, at the start of a message in the same reply.
+    #[must_use]
+    pub(crate) fn copy_at_message_start(&self) -> Filter {
+        let (tag_table, control_words) =
+            (Arc::clone(&self.tag_table), Arc::clone(&self.control_words));
+        Filter {
+            tag_table,
+            control_words,
+            start: self.start,
+            mode: ScanMode::LineStart,
+            blocks: BlockScanner::default(),
+            before_mark: BeforeMark::InLine(BlockScanner::default()),
+            candidate: None,
+            markers: SeenMarkers::None,
+            held: String::new(),
+        }
     }
 
     /// Bytes held back because they may be markup.
@@ -186,6 +196,7 @@ impl Filter {
             self.mode = ScanMode::LineStart;
         }
         self.blocks = BlockScanner::default();
+        self.markers = SeenMarkers::None;
     }
 
     /// Decides the beginning of `held`, given that nothing follows; the rest may be held again.
@@ -199,6 +210,10 @@ impl Filter {
             (Some(MarkupCandidate::ControlWord), _) => {
                 self.emit_control_word_or_resume_text(held, &mut position, EndOfText::Reached, out);
                 self.scan_to_end(held, position, out);
+            }
+            (Some(MarkupCandidate::LoneClose { .. }), _) => {
+                self.markers = SeenMarkers::Some;
+                out(Piece::UnopenedThoughtEnd(held));
             }
             (None, ScanMode::InlineCode(inline)) => {
                 let end = inline.find_code_end_at_message_end(held, &self.blocks).unwrap_or(0);
@@ -214,6 +229,7 @@ impl Filter {
     pub fn drop_held_and_reset_to_start(&mut self) {
         self.held.clear();
         self.candidate = None;
+        self.markers = SeenMarkers::None;
         self.blocks = BlockScanner::default();
         self.mode = match self.start {
             FilterStart::Text => ScanMode::LineStart,
@@ -235,7 +251,9 @@ impl Filter {
     ) -> Option<usize> {
         while position.offset < text.len() {
             match (&self.candidate, &self.mode) {
-                (Some(MarkupCandidate::Tag(_)), _) => self.scan_tag_byte(text, &mut position, out),
+                (Some(MarkupCandidate::Tag(_)), _) => {
+                    self.scan_byte_and_emit_complete_tag(text, &mut position, out);
+                }
                 (Some(MarkupCandidate::ControlWord), _) => {
                     self.emit_control_word_or_resume_text(
                         text,
@@ -243,6 +261,9 @@ impl Filter {
                         EndOfText::NotReached,
                         out,
                     );
+                }
+                (Some(MarkupCandidate::LoneClose { .. }), _) => {
+                    self.scan_after_lone_close(text, &mut position, out);
                 }
                 (None, ScanMode::InlineCode(_)) => {
                     if let Some(Again { mark, from }) =
@@ -283,7 +304,7 @@ impl Filter {
                 BeforeMark::InLine(blocks)
             };
         }
-        match inline.step(byte, &mut self.blocks) {
+        match inline.push_byte(byte, &mut self.blocks) {
             InlineStep::Consumed => {
                 if begins_word && !inline.is_holding_text() {
                     self.candidate = Some(MarkupCandidate::ControlWord);

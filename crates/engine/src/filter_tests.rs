@@ -43,9 +43,9 @@ fn filter_chunks_with<'t>(
             let (to, text) = match piece {
                 Piece::Visible(text) => (&mut split.visible, text),
                 Piece::HiddenContent(TagClass::Reasoning, text) => (&mut split.reasoning, text),
-                Piece::HiddenContent(_, text) | Piece::Markup(_, text) => {
-                    (&mut split.other_hidden, text)
-                }
+                Piece::HiddenContent(_, text)
+                | Piece::Markup(_, text)
+                | Piece::UnopenedThoughtEnd(text) => (&mut split.other_hidden, text),
                 Piece::ControlWord(_, text) => (&mut split.words, text),
             };
             assert!(!text.is_empty(), "a piece of nothing");

@@ -72,9 +72,9 @@ pub const ROUND_CITATIONS_MAX: usize = 1 << 10;
 /// Items remembered by deduplication, to show none twice.
 pub const DEDUP_ITEMS_MAX: usize = 1 << 12;
 
-/// Unfinished messages remembered because their source may resume them; an older one resumes as a
-/// new message.
-pub const SUSPENDED_MESSAGES_MAX: usize = 64;
+/// Messages open beside the current one because their source may resume them; beyond it the oldest
+/// ends.
+pub const SUSPENDED_MESSAGES_MAX: usize = 128;
 
 /// Total bytes of text of the suspended messages.
 pub const SUSPENDED_MESSAGES_BYTES_MAX: usize = 4 << 20;
@@ -98,7 +98,10 @@ pub const SENTENCE_HELD_BYTES_MAX: usize = 64;
 
 /// Bytes for which an open quotation or bracket keeps its sentences together; one that never closes
 /// must not swallow the rest of a paragraph.
-pub const SENTENCE_ENCLOSED_BYTES_MAX: usize = 1 << 10;
+pub const SENTENCE_ENCLOSED_BYTES_MAX: usize = 256;
+
+/// Bytes for which an open back-tick makes its text code.
+pub const SENTENCE_CODE_BYTES_MAX: usize = 1 << 10;
 
 /// Nesting depth of open brackets and quotations in a sentence.
 pub const SENTENCE_ENCLOSED_DEPTH_MAX: usize = 8;

@@ -122,7 +122,7 @@ impl BlockScanner {
             return Found::More;
         }
         if let Some(marks) = &mut self.line.marks
-            && !marks.step(byte)
+            && !marks.push_byte(byte)
         {
             self.line.marks = None;
         }
@@ -133,7 +133,7 @@ impl BlockScanner {
                 ticks.unwrap_or(Found::Line(kind))
             }
             Stage::Withheld(_) => {
-                self.line.cells.step(byte);
+                self.line.cells.push_byte(byte);
                 Found::More
             }
             _ => ticks.unwrap_or(Found::More),
@@ -143,7 +143,7 @@ impl BlockScanner {
     /// Reads a byte of a line whose kind is decided, to count its table cells.
     pub fn push_text_byte_if_decided(&mut self, byte: u8) {
         if let Stage::Decided(_) = self.line.stage {
-            self.line.cells.step(byte);
+            self.line.cells.push_byte(byte);
         }
     }
 
@@ -153,16 +153,16 @@ impl BlockScanner {
     }
 
     /// Ends the line; if its kind was not decided, it is text.
-    pub fn end_line_as_text_if_undecided(&mut self) {
+    pub fn end_line_and_default_to_text(&mut self) {
         if !matches!(self.line.stage, Stage::Decided(_)) {
-            self.decide_overlong_line();
+            self.decide_line_is_text_unless_code();
         }
         self.decide_and_end_line();
     }
 
     /// Decides that the line is text because it has been open for too long; a line of code stays
     /// one.
-    pub fn decide_overlong_line(&mut self) {
+    pub fn decide_line_is_text_unless_code(&mut self) {
         match self.line.stage {
             Stage::Over(_) => self.line = Line::new(),
             Stage::Decided(LineKind::FenceOpen(_) | LineKind::TableRow) => {

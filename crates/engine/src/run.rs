@@ -15,6 +15,8 @@ mod ending;
 mod fingerprint;
 mod finish_request;
 pub mod grammar;
+mod message_state;
+mod open_messages;
 mod options;
 mod reasoning;
 mod replay;
@@ -37,9 +39,11 @@ use emitter::{DeferredEnds, EndedPart, EventEmitter};
 pub use ending::ReportedEnd;
 pub(crate) use fingerprint::Fingerprint;
 use finish_request::{FinishRequest, FinishState};
+use message_state::{MessageState, MessageText};
+pub(crate) use open_messages::MessageLifetime;
+use open_messages::{MessageSlots, TextInterruption};
 pub use options::{Quirk, RunOptions, SealPolicy, UnknownQuirk};
 use reasoning::ReasoningState;
-use text::MessageState;
 use tools::OpenTools;
 pub use tools::{OutputContinuity, ToolStart};
 pub(crate) use writer::RewindPoint;
@@ -102,8 +106,8 @@ struct RunState {
     /// Steps started so far; the next step's id.
     step_count: u32,
     message_state: MessageState,
-    /// Number of times a message was closed, including ones that stayed blank.
-    messages_closed: u64,
+    /// Slots of the current message and of suspended ones.
+    slots: MessageSlots,
     /// Text of the open message, if it is remembered.
     cumulative: Option<CumulativeText>,
     /// Declared phase of the next message.
@@ -116,7 +120,7 @@ struct RunState {
     /// The message that the source declared final.
     declared_final: Option<MessageId>,
     /// The last message of the last round that ended.
-    last_round_message: Option<(MessageId, Fingerprint)>,
+    last_round_message: Option<MessageText>,
     /// Stop reason of the last round that ended.
     last_round_stop: Option<StopReason>,
     withdrawn_messages: Vec<MessageId>,
@@ -141,7 +145,7 @@ struct OpenRound {
     first_token_traced: bool,
     stop: Option<StopReason>,
     usage: Option<Usage>,
-    last_message: Option<(MessageId, Fingerprint)>,
+    last_message: Option<MessageText>,
     last_final_message: Option<MessageId>,
 }
 
@@ -178,7 +182,7 @@ impl Run {
                 message_count: 0,
                 step_count: 0,
                 message_state: MessageState::None,
-                messages_closed: 0,
+                slots: MessageSlots::default(),
                 cumulative: None,
                 next_message_phase: None,
                 reasoning_state: ReasoningState::None,
@@ -254,7 +258,7 @@ impl RunState {
         }
         if self.last_round_stop == Some(StopReason::Tools) {
             // The model is called again, so the client has the results of its tools.
-            self.open_tools.close_ready_client_tools(out);
+            self.open_tools.end_ready_client_tools_without_result(out);
         }
         filter.drop_held_and_reset_to_start();
         let verdict = std::mem::replace(&mut self.reported_end, ReportedEnd::Pending);
@@ -289,7 +293,8 @@ impl RunState {
         if self.open_round.is_none() {
             return;
         }
-        self.close_message_and_defer_end(filter, out);
+        self.end_or_suspend_message(TextInterruption::RoundEnd, filter, out);
+        self.end_suspended_messages(TextInterruption::RoundEnd, filter, out);
         self.close_reasoning_and_defer_end(out);
         out.deferred_ends.incomplete |=
             self.open_round.as_ref().is_some_and(|round| round.stop == Some(StopReason::Length));

@@ -1,12 +1,12 @@
 //! Incremental splitter of one message's text into pieces: sentences and blocks.
 //!
 //! Does: emit text as soon as its piece is known, and the end of each piece. A sentence of a
-//! paragraph is a piece; so is a list item, a heading, a code block, a table, a rule. White space
+//! paragraph, list item or heading is a piece; so is a code block, a table, a rule. White space
 //! belongs to the piece before it.
 //! Does not: detect the language, edit text, or scan it twice.
 //!
-//! A line break inside a paragraph is white space. A blank line always ends a piece. A list item
-//! is one piece with the indented lines after it, whatever sentences are in it.
+//! A line break inside a paragraph is white space. A blank line always ends a piece. The indented
+//! lines after a list item belong to it.
 //!
 //! Invariants: the emitted texts, joined, are the input. Chunk boundaries do not change the pieces.
 //! The held text is at most the next word and the marks before it, never more than
@@ -16,6 +16,7 @@ mod block;
 mod chars;
 mod code;
 mod enclosure;
+mod item;
 mod line;
 mod lookahead;
 mod marker;

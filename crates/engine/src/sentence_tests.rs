@@ -134,14 +134,17 @@ fn f3_the_end_of_the_message_decides_what_is_held() {
 
 #[test]
 fn f2_headings_items_and_rules_are_pieces_of_their_own() {
-    check("# What is it? A guide.\n¦Text one. ¦Text two.\n¦## Next\n\n¦More.");
-    check("Intro:\n¦- one. Two\n¦- three\n\n¦After. ¦All.");
-    check("Intro:\n¦1. Open it. Then read.\n¦2. Close it.\n   ¦- inner\n¦After");
+    check("# What is it? ¦A guide.\n¦Text one. ¦Text two.\n¦## Next\n\n¦More.");
+    check("Intro:\n¦- One. ¦Two\n¦- three\n\n¦After. ¦All.");
+    check("Intro:\n¦1. Open it. ¦Then read.\n¦2. Close it.\n   ¦- inner\n¦After");
     check("* a\n¦* b\n¦+ c\n¦10) d");
-    check("- one\n  goes on here. Still.\n¦Not here.");
+    check("- one\n  goes on here. ¦Still.\n¦Not here.");
+    check("- One.\n  ¦Two.\n\n  ¦Three. ¦Four.");
+    check("## 1. Set up. ¦Then run ##\n¦- **Name.** ¦Text, e.g. this. ¦More.");
+    check("— Tak. ¦Chodź.\n¦— Dokąd? ¦Nie wiem.");
     check("• one\n¦• two\n¦⁃three");
     check("a) one\n¦b) two");
-    check("- [ ] open. Yes\n¦- [x] done");
+    check("- [ ] open. ¦Yes\n¦- [x] done");
     check("-\n- a");
     check("One.\n\n¦---\n\n¦Two.\n¦***\n¦Three");
     check("Title\n=====\n¦Text. ¦More\n---\n¦End");
@@ -198,7 +201,7 @@ fn f2_tables_are_one_piece() {
 fn f2_quotations_split_like_paragraphs() {
     check("> One. ¦Two\n> goes on. \n¦> Three.\n>\n¦> Four.\n¦Five. ¦Six.");
     check("So:\n¦> One\n¦Two");
-    check("> - a. B\n¦> - c");
+    check("> - One. ¦Two\n¦> - c");
 }
 
 #[test]
@@ -215,8 +218,9 @@ fn f2_nothing_ends_inside_code_spans_and_links() {
 #[test]
 fn f2_items_on_one_line_are_pieces() {
     check("1) one ¦2) two ¦3) three");
-    check("1. one ¦2. two. Three ¦3. four");
-    check("1. Go to step 2. Then read.\n¦2. End.");
+    check("1. one ¦2. two. ¦Three ¦3. four. ¦4. five ¦5. U.S. law ¦6. 5 m. ¦7. end");
+    check("• One. ¦Two. ¦• three ¦• four");
+    check("1. Go to step 2. ¦Then read.\n¦2. End.");
 }
 
 #[test]
@@ -226,7 +230,7 @@ fn a_quotation_or_bracket_that_never_closes_is_forgotten() {
         check(&format!("{open}{long}end. ¦Next. ¦One."));
     }
     check("Sad :( but fine. ¦Next.");
-    check("A 5\" pipe. ¦Next \"one. Two\" here. ¦End.");
+    check("A 5\" pipe. ¦Next \"one. ¦Two\" here. ¦End.");
 }
 
 #[test]

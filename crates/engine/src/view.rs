@@ -12,6 +12,7 @@ pub mod image_ref;
 pub mod item;
 pub mod items;
 pub mod latest;
+pub mod message_order;
 mod output_limit;
 pub mod page;
 pub mod patch;

@@ -19,8 +19,10 @@ mod sentences;
 pub mod snapshot;
 pub mod sse;
 mod steps;
+pub mod stream_kind;
 mod transcript;
 
 pub use cursor::Cursor;
-pub use encoder::{ContentMode, Encoder, Frame, FrameFormat, StreamKind};
+pub use encoder::{Encoder, Frame};
 pub use snapshot::ProtocolVersion;
+pub use stream_kind::{ContentMode, FrameFormat, StreamKind};

@@ -7,11 +7,12 @@ use crate::event::MarkupClass;
 use super::control_word::{EndOfText, Likeness};
 use super::scan_mode::ScanMode;
 use super::tag::{Tag, TagClass, TagForm, TagStep};
-use super::{Filter, MarkupCandidate, Piece, ScanPosition};
+use super::{Filter, MarkupCandidate, Piece, ScanPosition, SeenMarkers};
+use crate::limits::FILTER_HELD_BYTES_MAX;
 
 impl Filter {
     /// Scans one byte of a possible tag; applies the tag when it is complete.
-    pub(super) fn scan_tag_byte(
+    pub(super) fn scan_byte_and_emit_complete_tag(
         &mut self,
         text: &str,
         position: &mut ScanPosition,
@@ -33,6 +34,9 @@ impl Filter {
                 position.offset += 1;
                 if let ScanMode::InlineCode(inline) = &mut self.mode {
                     inline.start_holding_text();
+                } else if self.may_end_unopened_thought(tag) {
+                    let tag_bytes = position.offset - begin;
+                    self.candidate = Some(MarkupCandidate::LoneClose { tag_bytes });
                 } else {
                     self.emit_visible_or_hidden(&text[position.emitted_to..begin], out);
                     self.emit_tag_and_switch_mode(tag, &text[begin..position.offset], out);
@@ -41,6 +45,50 @@ impl Filter {
                 }
             }
         }
+    }
+
+    /// True for a closing reasoning tag at the start of a line that is the message's first marker.
+    fn may_end_unopened_thought(&self, tag: Tag) -> bool {
+        tag.class == TagClass::Reasoning
+            && tag.form == TagForm::Close
+            && self.markers == SeenMarkers::None
+            && matches!(self.mode, ScanMode::LineStart)
+    }
+
+    /// Scans one byte after a closing tag that opens its line, and decides whether it is alone there.
+    pub(super) fn scan_after_lone_close(
+        &mut self,
+        text: &str,
+        position: &mut ScanPosition,
+        out: &mut impl FnMut(Piece<'_>),
+    ) {
+        let (Some(MarkupCandidate::LoneClose { tag_bytes }), Some(begin)) =
+            (&self.candidate, position.held_from)
+        else {
+            return;
+        };
+        let tag_end = begin + tag_bytes;
+        let has_room = position.offset - begin < FILTER_HELD_BYTES_MAX;
+        match text.as_bytes()[position.offset] {
+            b' ' | b'\t' | b'\r' if has_room => {
+                position.offset += 1;
+                return;
+            }
+            b'\n' => {
+                self.emit_visible_or_hidden(&text[position.emitted_to..begin], out);
+                out(Piece::UnopenedThoughtEnd(&text[begin..position.offset]));
+            }
+            _ => {
+                self.emit_visible_or_hidden(&text[position.emitted_to..begin], out);
+                out(Piece::Markup(MarkupClass::Stray, &text[begin..tag_end]));
+                position.offset = tag_end;
+            }
+        }
+        self.blocks.forbid_indented_code_in_line();
+        self.candidate = None;
+        self.markers = SeenMarkers::Some;
+        position.held_from = None;
+        position.emitted_to = position.offset;
     }
 
     /// Matches the candidate against the control words; emits the word if it is one.
@@ -104,6 +152,7 @@ impl Filter {
 
     /// Emits a tag and enters or leaves hidden text.
     fn emit_tag_and_switch_mode(&mut self, tag: Tag, raw: &str, out: &mut impl FnMut(Piece<'_>)) {
+        self.markers = SeenMarkers::Some;
         if let ScanMode::Hidden { class, depth, resume_at_line_start: back_to_line } = self.mode {
             let depth = match tag.form {
                 _ if tag.class != class => depth,

@@ -105,9 +105,9 @@ impl PossibleInlineCode {
         self.place == Place::LineStart
     }
 
-    pub(super) fn step(&mut self, byte: u8, blocks: &mut BlockScanner) -> InlineStep {
+    pub(super) fn push_byte(&mut self, byte: u8, blocks: &mut BlockScanner) -> InlineStep {
         if self.place == Place::LineStart {
-            return self.step_at_line_start(byte, blocks);
+            return self.push_byte_at_line_start(byte, blocks);
         }
         if byte == b'`' {
             if self.place == Place::AfterFenceMarks {
@@ -146,7 +146,7 @@ impl PossibleInlineCode {
             blocks.push_undecided_or_line_end_byte(b'\n');
             return InlineStep::FenceOpened;
         }
-        blocks.end_line_as_text_if_undecided();
+        blocks.end_line_and_default_to_text();
         if !blocks.has_open_paragraph() {
             return InlineStep::ParagraphEnded;
         }
@@ -154,11 +154,11 @@ impl PossibleInlineCode {
         InlineStep::Consumed
     }
 
-    fn step_at_line_start(&mut self, byte: u8, blocks: &mut BlockScanner) -> InlineStep {
+    fn push_byte_at_line_start(&mut self, byte: u8, blocks: &mut BlockScanner) -> InlineStep {
         match blocks.push_undecided_or_line_end_byte(byte) {
             Found::More if blocks.has_open_paragraph() => InlineStep::Consumed,
             Found::More => InlineStep::ParagraphEnded,
-            Found::Ticks { len } => self.step_after_ticks(len, byte, blocks),
+            Found::Ticks { len } => self.push_byte_after_ticks(len, byte, blocks),
             Found::Line(LineKind::Continuation) if byte == b'\n' => InlineStep::Consumed,
             Found::Line(_) if byte == b'\n' => InlineStep::ParagraphEnded,
             // It may be a row of a table, whose cells hold no code that began in another.
@@ -166,7 +166,7 @@ impl PossibleInlineCode {
                 if byte != b'|' && !blocks.line_text_begins_with_bar() =>
             {
                 self.place = Place::InLine;
-                self.step(byte, blocks)
+                self.push_byte(byte, blocks)
             }
             Found::Line(kind) if kind.can_have_inline_markup() => {
                 InlineStep::NotCode { next: Next::Text }
@@ -176,7 +176,12 @@ impl PossibleInlineCode {
     }
 
     /// Reads `byte`, which follows `len` back-ticks at the start of a line.
-    fn step_after_ticks(&mut self, len: usize, byte: u8, blocks: &mut BlockScanner) -> InlineStep {
+    fn push_byte_after_ticks(
+        &mut self,
+        len: usize,
+        byte: u8,
+        blocks: &mut BlockScanner,
+    ) -> InlineStep {
         let ticks = PossibleInlineCode::new_after_line_start_ticks(len, blocks);
         if ticks.place == Place::AfterFenceMarks || !blocks.has_open_paragraph() {
             return InlineStep::NotCode { next: Next::Ticks(ticks) };
@@ -186,7 +191,7 @@ impl PossibleInlineCode {
             (true, b'\n') => InlineStep::CodeEndedLine,
             (true, _) => InlineStep::Code,
             (false, b'\n') => InlineStep::Consumed,
-            (false, _) => self.step(byte, blocks),
+            (false, _) => self.push_byte(byte, blocks),
         }
     }
 
@@ -205,12 +210,12 @@ impl PossibleInlineCode {
     /// Returns where the code ends that `held` begins in. The paragraph ended before the last line
     /// of `held`.
     pub(super) fn find_code_end_at_paragraph_end(&self, held: &str) -> Option<usize> {
-        self.find_later_code_end(held.rfind('\n').map_or(held, |end| &held[..end]))
+        self.find_end_of_later_opened_code(held.rfind('\n').map_or(held, |end| &held[..end]))
     }
 
     /// Returns where the code ends that the held text begins in, if a later run than the opening
     /// one opened some. `paragraph` is the held text up to the end of its paragraph.
-    fn find_later_code_end(&self, paragraph: &str) -> Option<usize> {
+    fn find_end_of_later_opened_code(&self, paragraph: &str) -> Option<usize> {
         let mut rest = self.passed.as_slice();
         while let Some((&run, later)) = rest.split_first() {
             match later.iter().position(|other| other.len == run.opens) {
@@ -230,7 +235,7 @@ impl PossibleInlineCode {
         held: &str,
         blocks: &BlockScanner,
     ) -> Option<usize> {
-        match self.clone().step(b'\n', &mut blocks.clone()) {
+        match self.clone().push_byte(b'\n', &mut blocks.clone()) {
             InlineStep::Code | InlineStep::CodeEndedLine | InlineStep::FenceOpened => {
                 Some(held.len())
             }
@@ -238,7 +243,7 @@ impl PossibleInlineCode {
             InlineStep::ParagraphEnded if self.is_at_line_start() => {
                 self.find_code_end_at_paragraph_end(held)
             }
-            _ => self.find_later_code_end(held),
+            _ => self.find_end_of_later_opened_code(held),
         }
     }
 }

@@ -52,7 +52,7 @@ impl Filter {
         let byte = bytes[at];
         match &mut self.mode {
             ScanMode::LineStart => return self.scan_line_start(bytes, at),
-            ScanMode::Text => return self.scan_text(bytes, at),
+            ScanMode::Text => return self.scan_mid_line_byte_or_run(bytes, at),
             ScanMode::Escape => {
                 self.mode = ScanMode::Text;
                 // A backslash escapes punctuation, but tags and words after one are still hidden.
@@ -90,12 +90,12 @@ impl Filter {
 
     /// Scans one byte in the middle of a line, or the plain text up to the next delimiter. Returns
     /// the next offset.
-    fn scan_text(&mut self, bytes: &[u8], at: usize) -> usize {
+    fn scan_mid_line_byte_or_run(&mut self, bytes: &[u8], at: usize) -> usize {
         let byte = bytes[at];
         match byte {
             b'<' => self.candidate = Some(MarkupCandidate::Tag(TagScanner::new())),
             b'\n' => {
-                self.blocks.end_line_as_text_if_undecided();
+                self.blocks.end_line_and_default_to_text();
                 self.mode = ScanMode::LineStart;
             }
             _ if self.control_words.can_begin_with(byte) => {

@@ -82,12 +82,12 @@ impl MarkLine {
             head_cells,
             place,
         };
-        line.step(byte).then_some(line)
+        line.push_byte(byte).then_some(line)
     }
 
     /// Reads one more byte. Returns true if the line may still be one of marks.
     #[must_use]
-    pub(super) fn step(&mut self, byte: u8) -> bool {
+    pub(super) fn push_byte(&mut self, byte: u8) -> bool {
         let is_white = is_white(byte);
         if let Some(marks) = &mut self.thematic_break {
             if marks.mark == byte {
@@ -104,7 +104,7 @@ impl MarkLine {
             _ => self.underline = None,
         }
         if let Some(row) = self.delimiters {
-            self.delimiters = row.step(byte);
+            self.delimiters = row.push_byte(byte);
         }
         self.thematic_break.is_some() || self.underline.is_some() || self.delimiters.is_some()
     }

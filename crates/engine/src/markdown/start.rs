@@ -33,7 +33,7 @@ impl BlockScanner {
             Stage::Bullet { mark } if is_white(byte) => {
                 self.read_white_space_after_marker(Marker::Bullet(mark), byte);
             }
-            Stage::Digits { value, digits } => self.read_digits(value, digits, byte),
+            Stage::Digits { value, digits } => self.read_byte_after_digits(value, digits, byte),
             Stage::AfterNumber { marker } if is_white(byte) => {
                 self.read_white_space_after_marker(marker, byte);
             }
@@ -57,7 +57,7 @@ impl BlockScanner {
             Stage::Tildes { len } if byte == b'~' => {
                 self.line.stage = Stage::Tildes { len: len + 1 };
             }
-            Stage::Tildes { len } if FENCE_MARKS_MIN <= len => self.decide_fence(b'~', len),
+            Stage::Tildes { len } if FENCE_MARKS_MIN <= len => self.open_fence(b'~', len),
             Stage::ClosingMarks { fence, len } => self.read_closing_fence_byte(fence, len, byte),
             Stage::AfterClosingMarks { .. } if is_white(byte) => {}
             Stage::AfterClosingMarks { fence } => {
@@ -160,7 +160,7 @@ impl BlockScanner {
         self.line.stage = Stage::AfterQuote;
     }
 
-    fn read_digits(&mut self, value: u32, digits: u8, byte: u8) {
+    fn read_byte_after_digits(&mut self, value: u32, digits: u8, byte: u8) {
         self.line.stage = match byte {
             b'0'..=b'9' if digits < NUMBER_DIGITS_MAX => {
                 Stage::Digits { value: 10 * value + u32::from(byte - b'0'), digits: digits + 1 }
@@ -260,7 +260,7 @@ impl BlockScanner {
         }
     }
 
-    fn decide_fence(&mut self, mark: u8, len: usize) {
+    fn open_fence(&mut self, mark: u8, len: usize) {
         let fence = Fence { mark, len, indent: self.line.indent_columns() };
         self.withhold_kind_and_update_blocks(LineKind::FenceOpen(fence));
     }
@@ -313,9 +313,9 @@ impl BlockScanner {
             Stage::AfterMarker { marker, content } if self.may_be_empty_item(marker) => {
                 return self.open_empty_item_at_line_end(marker, content.column - 1);
             }
-            Stage::Ticks { len } if FENCE_MARKS_MIN <= len => self.decide_fence(b'`', len),
-            Stage::FenceInfo { len } => self.decide_fence(b'`', len),
-            Stage::Tildes { len } if FENCE_MARKS_MIN <= len => self.decide_fence(b'~', len),
+            Stage::Ticks { len } if FENCE_MARKS_MIN <= len => self.open_fence(b'`', len),
+            Stage::FenceInfo { len } => self.open_fence(b'`', len),
+            Stage::Tildes { len } if FENCE_MARKS_MIN <= len => self.open_fence(b'~', len),
             Stage::ClosingMarks { fence, len } if fence.len <= len => {
                 self.withhold_kind_and_update_blocks(LineKind::FenceClose);
             }

@@ -24,7 +24,7 @@ impl CellCount {
         CellCount { bars: 0, leads: false, last: Last::Nothing }
     }
 
-    pub(super) fn step(&mut self, byte: u8) {
+    pub(super) fn push_byte(&mut self, byte: u8) {
         self.last = match (byte, self.last) {
             (b'|', last) if last != Last::Backslash => {
                 self.leads |= last == Last::Nothing;
@@ -92,7 +92,7 @@ impl DelimiterRow {
     }
 
     /// Reads one more byte; `None` if the line is no line of delimiters.
-    pub(super) fn step(mut self, byte: u8) -> Option<DelimiterRow> {
+    pub(super) fn push_byte(mut self, byte: u8) -> Option<DelimiterRow> {
         use DelimiterCell::{Colon, Dashes, Ended, LineStart, Start};
         self.bars += usize::from(byte == b'|');
         self.cell = match (self.cell, byte) {

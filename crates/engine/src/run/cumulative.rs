@@ -6,9 +6,9 @@
 use crate::event::{Event, MarkupClass};
 use crate::filter::{Filter, Piece};
 
-use super::fingerprint::Fingerprint;
 use super::finish_request::{FinishRequest, TextBeforeWord};
-use super::text::{AfterReasoningTag, MessageState, white_space_len_owned_by_tag};
+use super::message_state::{AfterReasoningTag, MessageState, MessageText, OpenMessage};
+use super::text::white_space_len_owned_by_tag;
 use super::{EventEmitter, RunState};
 
 /// Text so far of the open message: raw, and as the filter split it.
@@ -66,7 +66,7 @@ impl RunState {
         out: &mut EventEmitter<'_>,
     ) -> Option<RefilteredText> {
         self.close_reasoning_and_defer_end(out);
-        let MessageState::Open { id, .. } = self.message_state else {
+        let Some(id) = self.message_state.open_id() else {
             self.message_state = MessageState::None;
             self.finish_request = FinishRequest::None;
             self.append_text(whole, filter, out);
@@ -80,8 +80,8 @@ impl RunState {
         let kept = common_prefix_len(visible, &after.visible);
         let text = after.visible[kept..].into();
         out.emit_after_deferred_ends(Event::TextRewritten { message: id, kept_bytes: kept, text });
-        self.message_state =
-            MessageState::Open { id, fingerprint: Fingerprint::from_text(&after.visible) };
+        let text = MessageText::from_text(id, &after.visible);
+        self.message_state = MessageState::Open(OpenMessage::new(text, &after.visible));
         Some(after)
     }
 
@@ -92,7 +92,7 @@ impl RunState {
         filter: &mut Filter,
         out: &mut EventEmitter<'_>,
     ) -> &mut CumulativeText {
-        if self.cumulative.is_none() && matches!(self.message_state, MessageState::Open { .. }) {
+        if self.cumulative.is_none() && matches!(self.message_state, MessageState::Open(_)) {
             self.close_message_and_defer_end(filter, out);
         }
         self.cumulative.get_or_insert_default()
@@ -132,6 +132,12 @@ pub(super) fn push_whole_text_and_split(raw: &str, filter: &mut Filter) -> Refil
         Piece::ControlWord(meaning, text) => {
             asks.apply_control_word(meaning, TextBeforeWord::from_text(&visible));
             hidden.push_str(text);
+        }
+        Piece::UnopenedThoughtEnd(text) => {
+            hidden.push_str(&std::mem::take(&mut visible));
+            hidden.push_str(text);
+            asks = FinishRequest::None;
+            after_tag = AfterReasoningTag::Yes;
         }
         Piece::HiddenContent(_, text) | Piece::Markup(_, text) => {
             if matches!(piece, Piece::Markup(MarkupClass::Reasoning, _))

@@ -42,8 +42,9 @@ impl RunState {
         }
         self.lifecycle = Lifecycle::Ending;
         out.deferred_ends.incomplete = self.would_message_end_incomplete();
+        self.end_all_messages(filter, out);
         self.end_round(filter, out);
-        self.open_tools.close_all(out);
+        self.open_tools.end_all_without_result(out);
         let ending = self.take_reported_end_as_ending(cut);
         let asks_stay_open = ending.stop.is_some_and(StopReason::can_leave_asks_open);
         for ask in std::mem::take(&mut self.open_asks).into_iter().filter(|_| !asks_stay_open) {
@@ -106,7 +107,7 @@ impl RunState {
     /// The message declared final, else the last message of the last round.
     fn final_message(&self) -> Option<MessageId> {
         self.declared_final
-            .or(self.last_round_message.map(|(message, _)| message))
+            .or(self.last_round_message.map(|last| last.id))
             .filter(|message| !self.withdrawn_messages.contains(message))
     }
 }

@@ -91,7 +91,7 @@ impl RunState {
     }
 
     /// Turns the finish request of a message that has ended into a requested end of the run.
-    pub(super) fn request_run_end_if_message_asked(&mut self, message: Option<MessageId>) {
+    pub(super) fn mark_end_requested_if_message_asked(&mut self, message: Option<MessageId>) {
         if std::mem::take(&mut self.finish_request) != FinishRequest::None
             && let Some(round) = &self.open_round
         {
@@ -112,7 +112,7 @@ impl RunState {
     }
 
     /// Waits for tools again if one starts after the others had ended.
-    pub(super) fn wait_again_for_tools_before_end(&mut self) {
+    pub(super) fn unmark_tools_ended(&mut self) {
         if let FinishState::ToolsEnded(finisher) = self.finish_state {
             self.finish_state = FinishState::Requested(finisher);
         }
@@ -175,7 +175,7 @@ impl RunState {
     }
 
     /// Withdraws the finish request if its message is among `messages`.
-    pub(super) fn withdraw_finish_of_messages(&mut self, messages: &[MessageId]) {
+    pub(super) fn clear_finish_request_of_messages(&mut self, messages: &[MessageId]) {
         if let FinishState::Requested(FinishOrigin { message: Some(message), .. })
         | FinishState::ToolsEnded(FinishOrigin { message: Some(message), .. }) =
             self.finish_state

@@ -22,8 +22,6 @@ pub enum EventOrderError {
     RoundAlreadyOpen,
     /// The round is not open.
     NoSuchRound,
-    /// A message started in an open message.
-    MessageAlreadyOpen,
     /// The message is not open.
     NoSuchMessage,
     /// `TextAppended` without text.
@@ -52,7 +50,6 @@ impl std::fmt::Display for EventOrderError {
             EventOrderError::EventAfterEnd => "event after the end of the run",
             EventOrderError::RoundAlreadyOpen => "a round starts in an open round",
             EventOrderError::NoSuchRound => "the round is not open",
-            EventOrderError::MessageAlreadyOpen => "a message starts in an open message",
             EventOrderError::NoSuchMessage => "the message is not open",
             EventOrderError::EmptyText => "text without content",
             EventOrderError::IdNotNext => "the id of a message or step is not the next number",
@@ -74,7 +71,7 @@ pub struct EventOrderChecker {
     started: bool,
     ended: bool,
     open_round: Option<u32>,
-    open_message: Option<MessageId>,
+    open_messages: BTreeSet<MessageId>,
     message_count: u32,
     step_count: u32,
     open_steps: BTreeSet<StepId>,
@@ -83,7 +80,7 @@ pub struct EventOrderChecker {
 }
 
 /// Returns `broken` as an error unless `holds`.
-fn ensure(holds: bool, broken: EventOrderError) -> Result<(), EventOrderError> {
+fn check_rule(holds: bool, broken: EventOrderError) -> Result<(), EventOrderError> {
     if holds { Ok(()) } else { Err(broken) }
 }
 
@@ -100,42 +97,42 @@ impl EventOrderChecker {
             let Event::AskResolved { ask, .. } = event else {
                 return Err(EventOrderError::EventAfterEnd);
             };
-            return ensure(self.open_asks.remove(ask.as_ref()), EventOrderError::EventAfterEnd);
+            return check_rule(self.open_asks.remove(ask.as_ref()), EventOrderError::EventAfterEnd);
         }
         if let Event::RunStarted { .. } = event {
-            ensure(!self.started, EventOrderError::RunStartedTwice)?;
+            check_rule(!self.started, EventOrderError::RunStartedTwice)?;
             self.started = true;
             return Ok(());
         }
-        ensure(self.started, EventOrderError::RunNotStarted)?;
+        check_rule(self.started, EventOrderError::RunNotStarted)?;
         self.apply_within_run(event)
     }
 
     /// Checks an event between the start and the end of the run.
     fn apply_within_run(&mut self, event: &Event<'_>) -> Result<(), EventOrderError> {
         match event {
-            Event::RoundStarted { round, .. } => {
-                ensure(self.open_round.replace(*round).is_none(), EventOrderError::RoundAlreadyOpen)
-            }
+            Event::RoundStarted { round, .. } => check_rule(
+                self.open_round.replace(*round).is_none(),
+                EventOrderError::RoundAlreadyOpen,
+            ),
             Event::RoundEnded { round, .. } => {
-                ensure(self.open_message.is_none(), EventOrderError::LeftOpen)?;
-                ensure(self.open_round.take() == Some(*round), EventOrderError::NoSuchRound)
+                check_rule(self.open_round.take() == Some(*round), EventOrderError::NoSuchRound)
             }
             Event::MessageStarted { message, round, .. } => {
                 self.check_and_start_message(*message, *round)
             }
             Event::TextAppended { message, text } => {
-                ensure(!text.is_empty(), EventOrderError::EmptyText)?;
-                ensure(self.open_message == Some(*message), EventOrderError::NoSuchMessage)
+                check_rule(!text.is_empty(), EventOrderError::EmptyText)?;
+                check_rule(self.open_messages.contains(message), EventOrderError::NoSuchMessage)
             }
             Event::TextRewritten { message, .. } => {
-                ensure(self.open_message == Some(*message), EventOrderError::NoSuchMessage)
+                check_rule(self.open_messages.contains(message), EventOrderError::NoSuchMessage)
             }
             Event::MessageEnded { message, .. } => {
-                ensure(self.open_message.take() == Some(*message), EventOrderError::NoSuchMessage)
+                check_rule(self.open_messages.remove(message), EventOrderError::NoSuchMessage)
             }
             Event::ReasoningStarted { step, .. } | Event::ToolStarted { step, .. } => {
-                ensure(step.0 == self.step_count, EventOrderError::IdNotNext)?;
+                check_rule(step.0 == self.step_count, EventOrderError::IdNotNext)?;
                 self.step_count += 1;
                 self.open_steps.insert(*step);
                 Ok(())
@@ -146,14 +143,14 @@ impl EventOrderChecker {
             | Event::ToolReady { step }
             | Event::ToolProgressed { step, .. }
             | Event::OutputAppended { step, .. } => {
-                ensure(self.open_steps.contains(step), EventOrderError::NoSuchStep)
+                check_rule(self.open_steps.contains(step), EventOrderError::NoSuchStep)
             }
             Event::ReasoningEnded { step, .. } | Event::ToolEnded { step, .. } => {
-                ensure(self.open_steps.remove(step), EventOrderError::NoSuchStep)
+                check_rule(self.open_steps.remove(step), EventOrderError::NoSuchStep)
             }
             event_family!(Ask) | event_family!(Request) => self.apply_ask_or_request(event),
             Event::Withdrawn { messages, .. } => {
-                self.open_message = self.open_message.filter(|open| !messages.contains(open));
+                self.open_messages.retain(|open| !messages.contains(open));
                 Ok(())
             }
             Event::RunEnded { ending } => self.check_and_end_run(ending),
@@ -171,17 +168,20 @@ impl EventOrderChecker {
     /// Checks an event of an ask or a request; other events are allowed.
     fn apply_ask_or_request(&mut self, event: &Event<'_>) -> Result<(), EventOrderError> {
         if let Event::AskOpened { ask, .. } = event {
-            ensure(self.open_asks.insert(ask.to_string()), EventOrderError::AskOpenedTwice)?;
+            check_rule(self.open_asks.insert(ask.to_string()), EventOrderError::AskOpenedTwice)?;
         }
         if let Event::AskResolved { ask, .. } = event {
-            ensure(self.open_asks.remove(ask.as_ref()), EventOrderError::NoSuchAsk)?;
+            check_rule(self.open_asks.remove(ask.as_ref()), EventOrderError::NoSuchAsk)?;
         }
         if let Event::RequestStarted { request } = event {
             let is_new = self.open_requests.insert(request.to_string());
-            ensure(is_new, EventOrderError::RequestStartedTwice)?;
+            check_rule(is_new, EventOrderError::RequestStartedTwice)?;
         }
         if let Event::RequestEnded { request: Some(request), .. } = event {
-            ensure(self.open_requests.remove(request.as_ref()), EventOrderError::NoSuchRequest)?;
+            check_rule(
+                self.open_requests.remove(request.as_ref()),
+                EventOrderError::NoSuchRequest,
+            )?;
         }
         Ok(())
     }
@@ -192,20 +192,20 @@ impl EventOrderChecker {
         message: MessageId,
         round: u32,
     ) -> Result<(), EventOrderError> {
-        ensure(self.open_round == Some(round), EventOrderError::NoSuchRound)?;
-        ensure(self.open_message.replace(message).is_none(), EventOrderError::MessageAlreadyOpen)?;
-        ensure(message.0 == self.message_count, EventOrderError::IdNotNext)?;
+        check_rule(self.open_round == Some(round), EventOrderError::NoSuchRound)?;
+        check_rule(message.0 == self.message_count, EventOrderError::IdNotNext)?;
         self.message_count += 1;
+        self.open_messages.insert(message);
         Ok(())
     }
 
     /// Checks that nothing is open at the end of the run.
     fn check_and_end_run(&mut self, ending: &Ending<'_>) -> Result<(), EventOrderError> {
         self.ended = true;
-        let closed = self.open_round.is_none() && self.open_message.is_none();
+        let closed = self.open_round.is_none() && self.open_messages.is_empty();
         let asks_stay_open = ending.stop.is_some_and(StopReason::can_leave_asks_open);
         let answered =
             (asks_stay_open || self.open_asks.is_empty()) && self.open_requests.is_empty();
-        ensure(closed && answered && self.open_steps.is_empty(), EventOrderError::LeftOpen)
+        check_rule(closed && answered && self.open_steps.is_empty(), EventOrderError::LeftOpen)
     }
 }

@@ -41,7 +41,7 @@ impl RunState {
         self.append_or_hold_reasoning_text(text, out);
     }
 
-    /// Appends reasoning from a separate field or block; ends the message unless it is blank.
+    /// Appends reasoning from a separate field or block. The open message stays open.
     pub(super) fn append_native_reasoning(
         &mut self,
         text: &str,
@@ -58,21 +58,8 @@ impl RunState {
         }
         self.trace_first_token(out);
         if matches!(self.reasoning_state, ReasoningState::None) || self.is_reasoning_from_tag() {
-            if text.chars().all(char::is_whitespace) {
-                self.close_reasoning_and_defer_end(out);
-                self.reasoning_state = ReasoningState::Blank { origin, text: text.to_owned() };
-                return;
-            }
-            self.close_message_and_defer_end(filter, out);
-            self.ensure_round_or_end_run(filter, out);
+            self.close_reasoning_and_defer_end(out);
             self.reasoning_state = ReasoningState::Blank { origin, text: String::new() };
-        } else if matches!(self.reasoning_state, ReasoningState::Blank { .. })
-            && !text.chars().all(char::is_whitespace)
-        {
-            let held = std::mem::replace(&mut self.reasoning_state, ReasoningState::None);
-            self.close_message_and_defer_end(filter, out);
-            self.ensure_round_or_end_run(filter, out);
-            self.reasoning_state = held;
         }
         self.append_or_hold_reasoning_text(text, out);
     }
@@ -118,6 +105,9 @@ impl RunState {
     ) -> StepId {
         let step = StepId(self.step_count);
         self.step_count += 1;
+        if origin != ReasoningOrigin::Tag {
+            self.mark_text_interrupted_by_reasoning();
+        }
         out.emit_after_deferred_ends(Event::ReasoningStarted {
             step,
             round: self.current_or_last_round_number(),

@@ -3,7 +3,7 @@
 use crate::event::{Event, Executor, MessageId, MessagePhase, StepId, StopReason};
 use crate::event_family;
 
-use super::fingerprint::Fingerprint;
+use super::message_state::MessageText;
 use super::{Lifecycle, OpenRound, Run, RunState};
 
 impl Run {
@@ -34,7 +34,7 @@ impl RunState {
                 self.replay_step_start(*step);
                 self.open_tools.restore_tool(*step, call, *executor);
             }
-            Event::ToolReady { step } => self.open_tools.restore_ready(*step),
+            Event::ToolReady { step } => self.open_tools.mark_tool_ready(*step),
             Event::ToolEnded { step, .. } => {
                 self.tool_result_seen |=
                     self.open_tools.remove_ended_tool(*step) == Some(Executor::Client);
@@ -78,7 +78,7 @@ impl RunState {
     fn replay_message_start(&mut self, message: MessageId, phase: Option<MessagePhase>) {
         if let Some(round) = &mut self.open_round {
             round.first_token_traced = true;
-            round.last_message = Some((message, Fingerprint::default()));
+            round.last_message = Some(MessageText::empty(message));
             if phase == Some(MessagePhase::Final) {
                 round.last_final_message = Some(message);
             }
@@ -95,7 +95,7 @@ impl RunState {
 
     fn replay_withdrawal(&mut self, messages: &[MessageId]) {
         self.mark_messages_withdrawn(messages);
-        let is_kept = |last: &(MessageId, Fingerprint)| !messages.contains(&last.0);
+        let is_kept = |last: &MessageText| !messages.contains(&last.id);
         self.last_round_message = self.last_round_message.filter(is_kept);
         if let Some(round) = &mut self.open_round {
             round.last_message = round.last_message.filter(is_kept);

@@ -7,41 +7,16 @@ use crate::filter::{Filter, Piece, TagClass};
 use crate::limits::LEADING_BLANK_BYTES_MAX;
 
 use super::fingerprint::Fingerprint;
+use super::finish_request::FinishRequest;
+use super::message_state::{
+    AfterReasoningTag, MessageState, MessageText, OpenMessage, ReasoningInterruption,
+    ends_in_white_space,
+};
 use super::reasoning::ReasoningState;
 use super::{EndedPart, EventEmitter, RunState};
 
-/// State of the current message.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum MessageState {
-    None,
-    /// Only white space so far, so no message has started.
-    Blank {
-        text: String,
-        after_reasoning_tag: AfterReasoningTag,
-    },
-    Open {
-        id: MessageId,
-        fingerprint: Fingerprint,
-    },
-}
-
-impl MessageState {
-    /// Id of the open message.
-    pub(super) fn open_id(&self) -> Option<MessageId> {
-        match self {
-            MessageState::Open { id, .. } => Some(*id),
-            MessageState::None | MessageState::Blank { .. } => None,
-        }
-    }
-}
-
-/// `Yes` if a reasoning tag preceded the message's text: white space around it then belongs to the
-/// tag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AfterReasoningTag {
-    No,
-    Yes,
-}
+/// Text between two blocks of a message that meet without white space.
+const BLANK_LINE: &str = "\n\n";
 
 impl RunState {
     /// Appends raw text from the source and emits what the filter makes of it.
@@ -73,7 +48,10 @@ impl RunState {
     fn apply_piece(&mut self, piece: Piece<'_>, out: &mut EventEmitter<'_>) {
         if let (
             Some(cumulative),
-            Piece::HiddenContent(_, text) | Piece::Markup(_, text) | Piece::ControlWord(_, text),
+            Piece::HiddenContent(_, text)
+            | Piece::Markup(_, text)
+            | Piece::ControlWord(_, text)
+            | Piece::UnopenedThoughtEnd(text),
         ) = (&mut self.cumulative, piece)
         {
             cumulative.hidden.push_str(text);
@@ -92,6 +70,10 @@ impl RunState {
                 out.emit_hidden_markup(MarkupClass::Reasoning, text);
             }
             Piece::Markup(class, text) => out.emit_hidden_markup(class, text),
+            Piece::UnopenedThoughtEnd(text) => {
+                self.withdraw_open_message_as_thought(out);
+                out.emit_hidden_markup(MarkupClass::Reasoning, text);
+            }
             Piece::ControlWord(meaning, text) => {
                 self.apply_control_word(meaning);
                 out.emit_hidden_markup(MarkupClass::Control, text);
@@ -102,19 +84,24 @@ impl RunState {
     /// Appends visible text to the message; starts one at the first non-blank character.
     pub(super) fn append_or_hold_visible_text(&mut self, text: &str, out: &mut EventEmitter<'_>) {
         self.finish_request.drop_tentative_if_text_follows(text);
-        if let MessageState::Open { id, fingerprint: print } = &mut self.message_state {
-            print.push(text);
+        if let MessageState::Open(open) = &mut self.message_state {
+            if open.interruption == ReasoningInterruption::Pending {
+                return self.append_after_reasoning(text, out);
+            }
+            open.text.whole.push(text);
+            open.text.last_stretch.push(text);
+            open.ends_in_blank = ends_in_white_space(text);
             if let Some(cumulative) = &mut self.cumulative {
                 cumulative.visible.push_str(text);
             }
-            let message = *id;
+            let message = open.text.id;
             out.emit_after_deferred_ends(Event::TextAppended { message, text: text.into() });
             return;
         }
         let (mut blank, after_tag) =
             match std::mem::replace(&mut self.message_state, MessageState::None) {
                 MessageState::Blank { text, after_reasoning_tag: after_tag } => (text, after_tag),
-                MessageState::None | MessageState::Open { .. } => {
+                MessageState::None | MessageState::Open(_) => {
                     (String::new(), AfterReasoningTag::No)
                 }
             };
@@ -148,10 +135,51 @@ impl RunState {
         }
     }
 
+    /// Withdraws the open message, whose text was thinking; what follows is a new message.
+    fn withdraw_open_message_as_thought(&mut self, out: &mut EventEmitter<'_>) {
+        self.finish_request = FinishRequest::None;
+        if let Some(cumulative) = &mut self.cumulative {
+            let thought = std::mem::take(&mut cumulative.visible);
+            cumulative.hidden.push_str(&thought);
+        }
+        if let Some(id) = self.message_state.open_id() {
+            self.message_state = MessageState::None;
+            self.mark_messages_withdrawn(&[id]);
+            self.reset_last_message_if_withdrawn();
+            let messages = vec![id];
+            out.emit_after_deferred_ends(Event::Withdrawn { messages, steps: Vec::new() });
+        }
+        self.hide_blank_before_tag(out);
+    }
+
+    /// Notes that reasoning of the source follows the text of the open message. A message with an
+    /// id of its own goes on as if nothing had happened.
+    pub(super) fn mark_text_interrupted_by_reasoning(&mut self) {
+        if let MessageState::Open(open) = &mut self.message_state
+            && !self.slots.is_current_identified()
+        {
+            open.interruption = ReasoningInterruption::Pending;
+        }
+    }
+
+    /// Appends text after reasoning: a blank line stands between two texts that meet without white
+    /// space.
+    #[cold]
+    fn append_after_reasoning(&mut self, text: &str, out: &mut EventEmitter<'_>) {
+        let MessageState::Open(open) = &mut self.message_state else { return };
+        open.interruption = ReasoningInterruption::None;
+        let meets_white_space = open.ends_in_blank || text.starts_with(char::is_whitespace);
+        open.text.last_stretch = Fingerprint::default();
+        if !meets_white_space {
+            self.append_or_hold_visible_text(BLANK_LINE, out);
+        }
+        self.append_or_hold_visible_text(text, out);
+    }
+
     /// Hides blank text before a reasoning tag, unless a message is open.
     fn hide_blank_before_tag(&mut self, out: &mut EventEmitter<'_>) {
         match &mut self.message_state {
-            MessageState::Open { .. } => return,
+            MessageState::Open(_) => return,
             MessageState::Blank { text, .. } => {
                 let text = std::mem::take(text);
                 if !text.is_empty() {
@@ -168,7 +196,7 @@ impl RunState {
 
     /// Starts a message if none is open, even without text. Returns its id.
     pub(super) fn ensure_open_message(&mut self, out: &mut EventEmitter<'_>) -> MessageId {
-        if let MessageState::Open { id, .. } = self.message_state {
+        if let Some(id) = self.message_state.open_id() {
             return id;
         }
         let id = MessageId(self.message_count);
@@ -179,9 +207,10 @@ impl RunState {
             round: self.current_or_last_round_number(),
             phase,
         });
-        self.message_state = MessageState::Open { id, fingerprint: Fingerprint::default() };
+        let text = MessageText::empty(id);
+        self.message_state = MessageState::Open(OpenMessage::new(text, ""));
         if let Some(round) = &mut self.open_round {
-            round.last_message = Some((id, Fingerprint::default()));
+            round.last_message = Some(text);
             if phase == Some(crate::event::MessagePhase::Final) {
                 round.last_final_message = Some(id);
             }
@@ -214,8 +243,8 @@ impl RunState {
         }
         let message = std::mem::replace(&mut self.message_state, MessageState::None);
         let id = message.open_id();
-        self.messages_closed += 1;
-        self.request_run_end_if_message_asked(id);
+        self.slots.advance_to_empty_slot(id);
+        self.mark_end_requested_if_message_asked(id);
         match message {
             MessageState::None => {}
             MessageState::Blank { text, .. } => {
@@ -224,15 +253,23 @@ impl RunState {
                     out.sink.on_trace(Trace::Dropped { bytes, reason: DroppedReason::Blank });
                 }
             }
-            MessageState::Open { id, fingerprint: print } => {
-                if let Some(round) = &mut self.open_round {
-                    round.last_message = Some((id, print));
+            MessageState::Open(open) => {
+                // A message that others followed is not the last one.
+                if let Some(round) = &mut self.open_round
+                    && round.last_message.is_some_and(|last| last.id == open.text.id)
+                {
+                    round.last_message = Some(open.text);
                 }
             }
         }
         self.next_message_phase = None;
         self.cumulative = None;
         id
+    }
+
+    /// Emits the text that the filter holds for the current message, which stays open.
+    pub(super) fn emit_held_text(&mut self, filter: &mut Filter, out: &mut EventEmitter<'_>) {
+        filter.end_message_keeping_open_tag(&mut |piece| self.apply_piece(piece, out));
     }
 
     /// Emits the pending citations for `message`.
@@ -246,11 +283,11 @@ impl RunState {
     /// unrecognised.
     pub(super) fn emit_leftover_citations(
         &mut self,
-        last: Option<(MessageId, Fingerprint)>,
+        last: Option<MessageText>,
         out: &mut EventEmitter<'_>,
     ) {
-        if let Some((message, _)) = last {
-            return self.emit_pending_citations(message, out);
+        if let Some(last) = last {
+            return self.emit_pending_citations(last.id, out);
         }
         for citation in self.pending_citations.drain(..) {
             let raw = serde_json::to_string(&citation).unwrap_or_default().into();

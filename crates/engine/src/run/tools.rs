@@ -126,7 +126,7 @@ impl OpenTools {
     }
 
     /// Restores that a tool's arguments are complete in the log. Emits nothing.
-    pub(super) fn restore_ready(&mut self, step: StepId) {
+    pub(super) fn mark_tool_ready(&mut self, step: StepId) {
         if let Some(tool) = self.find_mut(step) {
             tool.arguments = ArgumentsState::Complete;
         }
@@ -139,7 +139,7 @@ impl OpenTools {
     }
 
     /// Finds the newest open tool with this call id.
-    pub(super) fn find_step(&self, call: &str) -> Option<StepId> {
+    pub(super) fn find_step_by_call_id(&self, call: &str) -> Option<StepId> {
         self.find_step_by_call_fingerprint(Fingerprint::from_text(call))
     }
 
@@ -285,27 +285,35 @@ impl OpenTools {
     }
 
     /// Ends all open tools without a result.
-    pub(super) fn close_all(&mut self, out: &mut EventEmitter<'_>) {
+    pub(super) fn end_all_without_result(&mut self, out: &mut EventEmitter<'_>) {
         for tool in std::mem::take(&mut self.tools) {
             tool.end_without_result(out);
         }
     }
 
     /// Ends complete client calls without a result.
-    pub(super) fn close_ready_client_tools(&mut self, out: &mut EventEmitter<'_>) {
+    pub(super) fn end_ready_client_tools_without_result(&mut self, out: &mut EventEmitter<'_>) {
         let is_ready_client = |tool: &OpenTool| {
             tool.executor == Executor::Client && tool.arguments == ArgumentsState::Complete
         };
-        self.close_if(is_ready_client, out);
+        self.end_selected_without_result(is_ready_client, out);
     }
 
     /// Ends tools with this or a later step without a result.
-    pub(super) fn close_from_step(&mut self, first: StepId, out: &mut EventEmitter<'_>) {
-        self.close_if(|tool| first <= tool.step, out);
+    pub(super) fn end_from_step_without_result(
+        &mut self,
+        first: StepId,
+        out: &mut EventEmitter<'_>,
+    ) {
+        self.end_selected_without_result(|tool| first <= tool.step, out);
     }
 
     /// Ends the tools that `should_close` selects without a result.
-    fn close_if(&mut self, should_close: impl Fn(&OpenTool) -> bool, out: &mut EventEmitter<'_>) {
+    fn end_selected_without_result(
+        &mut self,
+        should_close: impl Fn(&OpenTool) -> bool,
+        out: &mut EventEmitter<'_>,
+    ) {
         for tool in self.tools.extract_if(.., |tool| should_close(tool)) {
             tool.end_without_result(out);
         }

@@ -25,7 +25,7 @@ pub struct UnfinishedRun {
     started: bool,
     ended: bool,
     open_round: Option<u32>,
-    open_message: Option<MessageId>,
+    open_messages: BTreeSet<MessageId>,
     open_steps: BTreeMap<StepId, OpenStepKind>,
     open_asks: BTreeSet<String>,
     open_requests: BTreeSet<String>,
@@ -55,13 +55,15 @@ impl UnfinishedRun {
             }
             Event::RoundEnded { .. } => self.open_round = None,
             Event::MessageStarted { message, phase, .. } => {
-                self.open_message = Some(*message);
+                self.open_messages.insert(*message);
                 self.last_message = Some(*message);
                 if *phase == Some(MessagePhase::Final) {
                     self.declared_final = Some(*message);
                 }
             }
-            Event::MessageEnded { .. } => self.open_message = None,
+            Event::MessageEnded { message, .. } => {
+                self.open_messages.remove(message);
+            }
             Event::ReasoningStarted { step, .. } => {
                 self.open_steps.insert(*step, OpenStepKind::Reasoning);
             }
@@ -110,14 +112,14 @@ impl UnfinishedRun {
     /// Marks messages as withdrawn and forgets those that are open or declared final.
     fn apply_withdrawal(&mut self, messages: &[MessageId]) {
         let is_kept = |id: &MessageId| !messages.contains(id);
-        self.open_message = self.open_message.filter(is_kept);
+        self.open_messages.retain(is_kept);
         self.declared_final = self.declared_final.filter(is_kept);
         self.withdrawn_messages.extend(messages);
     }
 
     /// True if the run has not ended, an ask is open and no message is.
     pub fn is_waiting_for_answer(&self) -> bool {
-        self.started && !self.ended && self.open_message.is_none() && !self.open_asks.is_empty()
+        self.started && !self.ended && self.open_messages.is_empty() && !self.open_asks.is_empty()
     }
 
     /// Returns the events that close what is open and end the run; empty if it has ended or never
@@ -132,9 +134,8 @@ impl UnfinishedRun {
         if self.ended || !self.started {
             return events;
         }
-        events.extend(
-            self.open_message.map(|message| Event::MessageEnded { message, incomplete: true }),
-        );
+        let open = self.open_messages.iter();
+        events.extend(open.map(|&message| Event::MessageEnded { message, incomplete: true }));
         let reasoning =
             self.open_steps.iter().filter(|(_, kind)| **kind == OpenStepKind::Reasoning);
         events.extend(reasoning.map(|(&step, _)| Event::ReasoningEnded { step, incomplete: true }));

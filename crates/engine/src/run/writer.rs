@@ -262,13 +262,17 @@ impl Writer<'_> {
 /// Prompts, asks, notices, withdrawal and unrecognised input.
 impl Writer<'_> {
     /// Ends the open text and emits a prompt without images.
-    pub fn append_prompt_or_end_run(&mut self, text: &str) {
-        self.append_prompt_with_images_or_end_run(text, &[]);
+    pub fn append_prompt_unless_finish_requested(&mut self, text: &str) {
+        self.append_prompt_with_images_unless_finish_requested(text, &[]);
     }
 
     /// Ends the open text and emits a prompt. Ends the run first if the agent requested that.
-    pub fn append_prompt_with_images_or_end_run(&mut self, text: &str, images: &[Image<'_>]) {
-        self.close_text_and_defer_ends();
+    pub fn append_prompt_with_images_unless_finish_requested(
+        &mut self,
+        text: &str,
+        images: &[Image<'_>],
+    ) {
+        self.end_or_suspend_text_for_step();
         self.state.end_requested_run_unless_tools_open(self.filter, &mut self.emitter);
         self.emitter.emit_after_deferred_ends(Event::PromptReceived {
             text: text.into(),
@@ -299,13 +303,13 @@ impl Writer<'_> {
     /// Ends the open text and opens an ask; does nothing if it is open.
     pub fn open_ask_unless_open(&mut self, asking: NewAsk<'_>) {
         let NewAsk { id: ask, kind, text, options, step, digest, expires_at_ms } = asking;
-        self.close_text_and_defer_ends();
+        self.end_or_suspend_text_for_step();
         if self.state.open_asks.iter().any(|open| open == ask) {
             return;
         }
         if OPEN_ASKS_MAX <= self.state.open_asks.len() {
             let oldest = self.state.open_asks[0].clone();
-            self.resolve_ask(&oldest, "", AnsweredBy::Nobody);
+            self.resolve_ask_if_open(&oldest, "", AnsweredBy::Nobody);
         }
         self.state.open_asks.push(ask.to_owned());
         self.emitter.emit_after_deferred_ends(Event::AskOpened {
@@ -320,7 +324,7 @@ impl Writer<'_> {
     }
 
     /// Resolves an open ask; does nothing if it is not open.
-    pub fn resolve_ask(&mut self, ask: &str, answer: &str, by: AnsweredBy) {
+    pub fn resolve_ask_if_open(&mut self, ask: &str, answer: &str, by: AnsweredBy) {
         let Some(at) = self.state.open_asks.iter().position(|open| open == ask) else {
             return;
         };
@@ -345,7 +349,8 @@ impl Writer<'_> {
 
     /// Withdraws all messages and steps of the open round and ends it.
     pub fn withdraw_whole_round_and_end_it(&mut self) {
-        self.close_text_and_drop_citations();
+        let first_message = self.state.open_round.as_ref().map_or(0, |round| round.first_message);
+        self.close_text_and_drop_citations(first_message);
         let Some(round) = &mut self.state.open_round else {
             return;
         };
@@ -355,7 +360,7 @@ impl Writer<'_> {
         let first_step = StepId(round.first_step);
         round.last_message = None;
         round.last_final_message = None;
-        self.state.open_tools.close_from_step(first_step, &mut self.emitter);
+        self.state.open_tools.end_from_step_without_result(first_step, &mut self.emitter);
         self.state.mark_messages_withdrawn(&messages);
         self.state.finish_state = FinishState::NotRequested;
         if !messages.is_empty() || !steps.is_empty() {
@@ -365,7 +370,7 @@ impl Writer<'_> {
     }
 
     /// Emits each unknown field as unrecognised, once per name.
-    pub(crate) fn append_unknown_fields(
+    pub(crate) fn append_unknown_fields_once(
         &mut self,
         fields: &[(String, &serde_json::value::RawValue)],
     ) {

@@ -6,8 +6,8 @@
 use crate::limits::SENTENCE_HELD_BYTES_MAX;
 use crate::markdown::{self, BlockScanner, FenceInItem, LineKind, SoFar};
 
+use super::item::{ItemDecision, ListItem};
 use super::line::{Found, LineStart, Open};
-use super::marker::NextMarker;
 use super::prose::{CharDecision, ProseScanner};
 
 /// Block that the current line belongs to.
@@ -16,9 +16,9 @@ enum Block {
     /// Nothing: whatever comes is a new piece.
     None,
     Paragraph(ProseScanner),
-    Item(Option<NextMarker>),
-    /// A line of its own: a heading or a rule.
-    Line,
+    Item(ListItem),
+    Heading(ProseScanner),
+    Rule,
     /// Its lines begin with bars, or with anything.
     Table {
         bars: bool,
@@ -60,11 +60,11 @@ impl BlockSplitter {
 
     /// Reads `c` and decides about it and `held`, the text held before it.
     pub(super) fn push_char(&mut self, c: char, held: &str) -> CharDecision {
-        let found = self.push_char_to_scanner(c);
+        let found = self.push_to_scanner_and_return_finding(c);
         if !held.is_empty() && SENTENCE_HELD_BYTES_MAX < held.len() + c.len_utf8() {
-            return self.decide_no_break_at_hold_limit(c, held);
+            return self.decide_no_break_and_push_char(c, held);
         }
-        if self.end_line_start_in_fence(held) {
+        if self.try_end_line_start_in_fence(held) {
             return CharDecision::Pass;
         }
         if self.line.is_some() {
@@ -75,7 +75,7 @@ impl BlockSplitter {
     }
 
     /// True if the line is surely one in a fence; then its start is no longer read.
-    fn end_line_start_in_fence(&mut self, held: &str) -> bool {
+    fn try_end_line_start_in_fence(&mut self, held: &str) -> bool {
         let goes_on = matches!(self.block, Block::Fence { .. })
             && self.line.is_some()
             && held.is_empty()
@@ -87,7 +87,7 @@ impl BlockSplitter {
     }
 
     /// Gives `c` to the Markdown scanner and returns what it found.
-    fn push_char_to_scanner(&mut self, c: char) -> markdown::Found {
+    fn push_to_scanner_and_return_finding(&mut self, c: char) -> markdown::Found {
         if c.is_ascii() {
             return self.scanner.push_byte(c as u8);
         }
@@ -108,18 +108,21 @@ impl BlockSplitter {
             return 0;
         }
         let len = match &mut self.block {
-            Block::Paragraph(prose) => prose.consume_plain_words(text),
+            Block::Paragraph(prose) | Block::Heading(prose) => prose.consume_plain_words(text),
+            Block::Item(item) => item.consume_plain_words(text),
             Block::Fence { .. } => {
                 let is_decided = self.scanner.current_or_last_line_kind().is_some();
                 return if is_decided { line_len(text) } else { 0 };
             }
-            Block::Line | Block::Table { .. } | Block::Indented | Block::Item(None) => {
-                line_len(text)
-            }
-            Block::None | Block::Item(Some(_)) => 0,
+            Block::Rule | Block::Table { .. } | Block::Indented => line_len(text),
+            Block::None => 0,
         };
-        self.filled |= !text[..len].trim_start().is_empty();
-        let is_words = matches!(self.block, Block::Paragraph(_));
+        if len == 0 {
+            return 0;
+        }
+        self.filled = self.filled || !text[..len].trim_start().is_empty();
+        let is_words =
+            matches!(self.block, Block::Paragraph(_) | Block::Heading(_) | Block::Item(_));
         if is_words && self.scanner.current_or_last_line_kind().is_some() {
             self.scanner.push_plain_text(&text.as_bytes()[..len]);
         } else {
@@ -132,7 +135,7 @@ impl BlockSplitter {
 
     /// Ends the message: decides whether a piece ends before the held text.
     pub(super) fn finish(&mut self, held: &str) -> CharDecision {
-        let found = self.push_char_to_scanner('\n');
+        let found = self.push_to_scanner_and_return_finding('\n');
         if self.line.is_some() {
             self.push_char_at_line_start('\n', held)
         } else {
@@ -142,14 +145,20 @@ impl BlockSplitter {
 
     /// Decides that no piece ends before the held text, because the hold limit is reached. Reads
     /// `c` too.
-    fn decide_no_break_at_hold_limit(&mut self, c: char, held: &str) -> CharDecision {
+    fn decide_no_break_and_push_char(&mut self, c: char, held: &str) -> CharDecision {
         match (&mut self.block, &mut self.line) {
             (Block::Paragraph(prose), Some(_)) => {
                 prose.discard_possible_end();
                 self.push_line_start_as_text(c)
             }
-            (Block::Paragraph(prose), None) => prose.reject_possible_end(c, held),
-            (_, Some(line)) => {
+            (Block::Paragraph(prose) | Block::Heading(prose), None) => {
+                prose.reject_possible_end_and_push_held(c, held)
+            }
+            (Block::Item(item), None) => item.reject_possible_end_and_push_held(c, held),
+            (block, Some(line)) => {
+                if let Block::Item(item) = block {
+                    item.discard_possible_end();
+                }
                 line.settled = true;
                 self.push_char_at_line_start(c, "")
             }
@@ -165,13 +174,11 @@ impl BlockSplitter {
     fn push_char_in_line(&mut self, c: char, found: markdown::Found, held: &str) -> CharDecision {
         let mut verdict = CharDecision::Pass;
         match &mut self.block {
-            Block::Paragraph(prose) => verdict = prose.push_char(c, held),
-            Block::Item(Some(next)) => {
-                verdict = next.step(c);
-                if verdict == CharDecision::Break {
-                    return self.break_if_piece_filled();
-                }
-            }
+            Block::Paragraph(prose) | Block::Heading(prose) => verdict = prose.push_char(c, held),
+            Block::Item(item) => match item.push_char(c, held) {
+                ItemDecision::Char(decision) => verdict = decision,
+                ItemDecision::NextItem => return self.break_if_piece_filled(),
+            },
             Block::Fence { ticks } => match found {
                 markdown::Found::Ticks { len } => *ticks = len,
                 markdown::Found::Line(kind) if kind.can_have_inline_markup() => {
@@ -194,13 +201,15 @@ impl BlockSplitter {
 
     fn end_line(&mut self) {
         match (&self.block, self.scanner.current_or_last_line_kind()) {
-            (Block::Line, _) | (_, Some(LineKind::FenceClose)) => self.block = Block::None,
+            (Block::Heading(_) | Block::Rule, _) | (_, Some(LineKind::FenceClose)) => {
+                self.block = Block::None;
+            }
             _ => {}
         }
-        self.begin_line();
+        self.reset_line_start();
     }
 
-    fn begin_line(&mut self) {
+    fn reset_line_start(&mut self) {
         self.line = Some(LineStart::new());
     }
 
@@ -223,7 +232,7 @@ impl BlockSplitter {
         }
         // It belongs to the paragraph, whatever it turns out to be.
         line.settled |= self.scanner.line_state_so_far() == SoFar::Underline;
-        let found = line.step(c, &self.scanner, self.open_block_kind());
+        let found = line.push_char(c, &self.scanner, self.open_block_kind());
         self.line = Some(line);
         match self.apply_line_start_finding(found, c, held) {
             CharDecision::Pass => verdict,
@@ -237,7 +246,7 @@ impl BlockSplitter {
             Block::Item(_) => Open::Item,
             Block::Table { .. } => Open::Table,
             Block::Fence { .. } => Open::Fence,
-            Block::None | Block::Line | Block::Indented => Open::Nothing,
+            Block::None | Block::Heading(_) | Block::Rule | Block::Indented => Open::Nothing,
         }
     }
 
@@ -249,7 +258,7 @@ impl BlockSplitter {
         }
         let other_quotation = self.quoted != (c == '>');
         match self.block {
-            Block::None | Block::Line => true,
+            Block::None | Block::Heading(_) | Block::Rule => true,
             Block::Paragraph(_) | Block::Table { bars: false } => other_quotation,
             Block::Item(_) => other_quotation || line.is_at_start() && c != '>',
             Block::Table { bars: true } => other_quotation || !matches!(c, '|' | '>'),
@@ -268,7 +277,7 @@ impl BlockSplitter {
             Found::Blank => {
                 self.blank = !line.has_item_marker();
                 self.quoted = quoted;
-                self.begin_line();
+                self.reset_line_start();
                 return CharDecision::Pass;
             }
             Found::Text => return self.push_line_start_as_text(c),
@@ -277,7 +286,7 @@ impl BlockSplitter {
                 let is_table =
                     self.scanner.current_or_last_line_kind() == Some(LineKind::TableDelimiters);
                 self.block = if is_table { Block::Table { bars: false } } else { Block::None };
-                self.begin_line();
+                self.reset_line_start();
                 return CharDecision::Pass;
             }
             Found::FenceLine => return self.continue_open_block(c),
@@ -286,7 +295,8 @@ impl BlockSplitter {
             }
             Found::Indented if self.block == Block::Indented => return self.continue_open_block(c),
             Found::Indented => Block::Indented,
-            Found::Heading | Found::Rule => Block::Line,
+            Found::Heading => Block::Heading(ProseScanner::new()),
+            Found::Rule => Block::Rule,
             Found::Fence => Block::Fence { ticks: 0 },
             Found::Table => Block::Table { bars: true },
         };
@@ -319,7 +329,7 @@ impl BlockSplitter {
         }
         self.quoted = line.is_quoted();
         if !line.has_item_marker() {
-            self.block = Block::Item(NextMarker::after(&marker));
+            self.block = Block::Item(ListItem::after_marker(&marker));
         }
         let settled = line.settled;
         line.continue_after_item_marker();
@@ -357,7 +367,7 @@ impl BlockSplitter {
         for c in read.chars().chain([c]) {
             let read = match &mut self.block {
                 Block::Paragraph(prose) => prose.push_char(c, &held),
-                Block::Item(Some(next)) => next.step(c),
+                Block::Item(item) => item.push_char(c, &held).into(),
                 _ => CharDecision::Pass,
             };
             match read {

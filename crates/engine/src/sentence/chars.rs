@@ -182,9 +182,60 @@ pub(super) fn is_cjk(c: char) -> bool {
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3134f}')
 }
 
+/// True if `c` opens a quotation in scripts without spaces.
+pub(super) fn is_cjk_quote(c: char) -> bool {
+    matches!(c, '「' | '『' | '“')
+}
+
 /// True for letters of scripts in which one letter before a dot is an initial, not a word.
 pub(super) fn can_be_initial(c: char) -> bool {
     c.is_alphabetic() && (c < '\u{900}' || matches!(c, '\u{1e00}'..='\u{1fff}'))
+}
+
+/// True for the vowels of the Latin and Cyrillic scripts, and for letters of all others.
+pub(super) fn is_vowel(c: char) -> bool {
+    if c.is_ascii() {
+        return matches!(c.to_ascii_lowercase(), 'a' | 'e' | 'i' | 'o' | 'u' | 'y');
+    }
+    !matches!(
+        c.to_lowercase().next(),
+        Some(
+            'ß'
+            | 'ç'
+            | 'ñ'
+            | 'ć'
+            | 'č'
+            | 'ď'
+            | 'đ'
+            | 'ğ'
+            | 'ł'
+            | 'ľ'
+            | 'ļ'
+            | 'ķ'
+            | 'ń'
+            | 'ň'
+            | 'ņ'
+            | 'ŕ'
+            | 'ř'
+            | 'ś'
+            | 'š'
+            | 'ş'
+            | 'ș'
+            | 'ť'
+            | 'ţ'
+            | 'ț'
+            | 'ź'
+            | 'ż'
+            | 'ž'
+            | 'б'..='д'
+            | 'ж'
+            | 'з'
+            | 'й'..='н'
+            | 'п'..='т'
+            | 'ф'..='ъ'
+            | 'ь',
+        )
+    )
 }
 
 /// Case of a letter.

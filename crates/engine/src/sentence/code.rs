@@ -1,6 +1,10 @@
 //! Inline code: between two runs of as many back-ticks there is no sentence to end.
 //!
-//! Does not look ahead: a run that may open code does, until its paragraph ends.
+//! Does not look ahead: a run that may open code does, until its paragraph ends or
+//! `SENTENCE_CODE_BYTES_MAX` bytes follow. Two back-ticks and two apostrophes are quotes, as in
+//! TeX.
+
+use crate::limits::SENTENCE_CODE_BYTES_MAX;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct InlineCode {
@@ -10,12 +14,25 @@ pub(super) struct InlineCode {
     run: usize,
     /// The run stands right after a letter: before white space it is an accent, not code.
     glued: bool,
+    /// Bytes since the code opened.
+    bytes_since_open: usize,
+}
+
+/// Role of a character in code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CodeRole {
+    /// Not code.
+    Text,
+    /// Code or its edge.
+    Code,
+    /// End of what was not code but a quotation.
+    ClosingQuote,
 }
 
 impl InlineCode {
     /// Creates the state inside code that a run of `len` back-ticks opened.
     pub(super) fn new_inside_code(len: usize) -> InlineCode {
-        InlineCode { open: Some(len), run: 0, glued: false }
+        InlineCode { open: Some(len), ..InlineCode::default() }
     }
 
     /// True if no code is open, and no back-ticks that may open some are being read.
@@ -23,24 +40,46 @@ impl InlineCode {
         self.open.is_none() && self.run == 0
     }
 
-    /// Reads `c`, `before` being the character before it. Returns true if it is code or its edge.
-    pub(super) fn push_char_and_is_code(&mut self, c: char, before: char) -> bool {
+    /// Reads `c`, `before` being the character before it.
+    pub(super) fn push_char(&mut self, c: char, before: char) -> CodeRole {
         if c == '`' && (before != '\\' || self.open.is_some() || 0 < self.run) {
             if self.run == 0 {
                 self.glued = before.is_alphanumeric();
             }
             self.run += 1;
-            return true;
+            return CodeRole::Code;
         }
         if 0 < self.run {
             let run = std::mem::take(&mut self.run);
             self.open = match self.open {
                 Some(open) if open == run => None,
                 Some(open) => Some(open),
-                None if self.glued && c.is_whitespace() => None,
-                None => Some(run),
+                None if self.opens_code(run, c) => Some(run),
+                None => None,
             };
+            self.bytes_since_open = 0;
         }
-        self.open.is_some()
+        if self.open.is_none() {
+            return CodeRole::Text;
+        }
+        self.bytes_since_open += c.len_utf8();
+        if SENTENCE_CODE_BYTES_MAX < self.bytes_since_open {
+            self.open = None;
+            return CodeRole::Text;
+        }
+        if self.open == Some(2) && c == '\'' && before == '\'' {
+            self.open = None;
+            return CodeRole::ClosingQuote;
+        }
+        CodeRole::Code
+    }
+
+    /// True if a run of `run` back-ticks before `c` opens code.
+    fn opens_code(&self, run: usize, c: char) -> bool {
+        match run {
+            // A quotation that begins with a capital, or the end of one.
+            2 => !c.is_uppercase() && (!self.glued || c.is_alphanumeric()),
+            _ => !(self.glued && c.is_whitespace()),
+        }
     }
 }

@@ -1,4 +1,6 @@
-//! Open brackets and quotations of a sentence.
+//! Open brackets and quotations of a paragraph.
+//!
+//! No sentence ends inside a bracket. Inside a quotation they end as they do outside.
 //!
 //! Invariant: one that never closes is dropped after `SENTENCE_ENCLOSED_BYTES_MAX` bytes.
 
@@ -16,22 +18,39 @@ pub(super) struct OpenEnclosures {
 }
 
 impl OpenEnclosures {
-    pub(super) fn is_open(&self) -> bool {
-        !self.openers.is_empty()
+    /// True if a bracket is open, in which no sentence ends.
+    pub(super) fn is_bracket_open(&self) -> bool {
+        self.openers.iter().any(|&open| is_opening_bracket(open))
     }
 
-    pub(super) fn clear(&mut self) {
+    /// True if `c` closes an open quotation.
+    pub(super) fn is_quotation_closed_by(&self, c: char) -> bool {
+        self.index_closed_by(c)
+            .and_then(|at| self.openers.get(at))
+            .is_some_and(|&c| !is_opening_bracket(c))
+    }
+
+    fn clear(&mut self) {
         self.openers.clear();
         self.bytes_since_outermost = 0;
     }
 
-    /// Scans `c`; `before` is the character before it, a space at the start.
-    pub(super) fn push_char(&mut self, c: char, before: char) {
-        if self.is_open() {
-            self.bytes_since_outermost += c.len_utf8();
+    /// Scans `len` bytes that neither open nor close anything.
+    pub(super) fn push_plain_text(&mut self, len: usize) {
+        if !self.openers.is_empty() {
+            self.bytes_since_outermost += len;
             if SENTENCE_ENCLOSED_BYTES_MAX < self.bytes_since_outermost {
                 self.clear();
             }
+        }
+    }
+
+    /// Scans `c`; `before` is the character before it, a space at the start.
+    pub(super) fn push_char(&mut self, c: char, before: char) {
+        self.push_plain_text(c.len_utf8());
+        // Not in ": ( ".
+        if before == '(' && c.is_whitespace() && self.openers.last() == Some(&'(') {
+            self.openers.pop();
         }
         if let Some(at) = self.index_closed_by(c) {
             self.openers.truncate(at);
@@ -63,6 +82,11 @@ impl OpenEnclosures {
         };
         self.openers.iter().rposition(|open| openers.contains(open))
     }
+}
+
+/// True if no sentence ends inside of what `open` opens.
+fn is_opening_bracket(open: char) -> bool {
+    matches!(open, '(' | '[' | '（' | '《' | '〈' | '【')
 }
 
 /// True if `c` opens an enclosure after the character `before`.

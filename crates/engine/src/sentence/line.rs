@@ -106,7 +106,7 @@ impl LineStart {
     }
 
     /// Reads `c`, which `blocks` has read.
-    pub(super) fn step(&mut self, c: char, blocks: &BlockScanner, open: Open) -> Found {
+    pub(super) fn push_char(&mut self, c: char, blocks: &BlockScanner, open: Open) -> Found {
         let found = self.find_block_start(c, blocks, open);
         // Those that are deeper than Markdown is followed are quote marks here all the same.
         let quotes = c == '>' && self.read.is_empty() && found == Found::More;

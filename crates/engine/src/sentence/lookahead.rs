@@ -20,8 +20,25 @@ pub(super) struct PossibleEnd {
     pub(super) dot_count: usize,
     /// True if a quotation or bracket closes after it.
     pub(super) has_closing_mark: bool,
-    /// True if the word before it is Greek and not an abbreviation: lower case may follow.
-    pub(super) is_after_greek_word: bool,
+    pub(super) lower_case: AfterLowerCase,
+}
+
+impl PossibleEnd {
+    /// Creates the same stop, after which a quotation closes.
+    pub(super) fn with_closing_quote(self) -> PossibleEnd {
+        PossibleEnd { has_closing_mark: true, lower_case: AfterLowerCase::NoEnd, ..self }
+    }
+}
+
+/// Meaning of lower case after a possible end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AfterLowerCase {
+    /// The sentence goes on.
+    NoEnd,
+    /// A sentence began.
+    End,
+    /// A sentence began, if the letter is Greek.
+    EndInGreek,
 }
 
 /// Decision of the lookahead.
@@ -35,6 +52,28 @@ pub(super) enum EndDecision {
     NoEnd,
     /// Number of further dots, between white space.
     MoreDots(usize),
+    /// A footnote such as "[1]", which belongs to the sentence before it.
+    Footnote,
+}
+
+/// White space after a possible end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gap {
+    Space,
+    /// With a line break.
+    Newline,
+}
+
+impl Gap {
+    /// The gap that begins with `c`.
+    pub(super) fn new(c: char) -> Gap {
+        Gap::Space.extend(c)
+    }
+
+    /// The gap with `c` added to it.
+    pub(super) fn extend(self, c: char) -> Gap {
+        if c == '\n' { Gap::Newline } else { self }
+    }
 }
 
 /// State of the lookahead.
@@ -46,6 +85,9 @@ enum LookaheadState {
     /// After a dash and white space.
     AfterDash,
     Dots(usize),
+    /// In "[1]" or "[...]".
+    Footnote,
+    AfterFootnote,
     Word,
     Digits(usize),
     /// Letters after a bracket: "(ii)" is the label of an item.
@@ -80,9 +122,12 @@ impl Lookahead {
     }
 
     /// Scans the first character after the white space.
-    pub(super) fn push_first_char(&mut self, c: char) -> EndDecision {
+    pub(super) fn push_first_char(&mut self, c: char, gap: Gap) -> EndDecision {
         if c == '.' {
             return self.enter_state(LookaheadState::Dots(1));
+        }
+        if c == '[' && gap == Gap::Space {
+            return self.enter_state(LookaheadState::Footnote);
         }
         if self.possible_end.dot_class == DotClass::Never {
             EndDecision::NoEnd
@@ -127,6 +172,7 @@ impl Lookahead {
                 _ if c.is_alphanumeric() => self.decide_at_symbol(),
                 _ => EndDecision::NoEnd,
             },
+            LookaheadState::Footnote | LookaheadState::AfterFootnote => self.push_footnote_char(c),
             LookaheadState::Word => self.push_word_char(c),
             // "1. 5. 2020" is a date.
             LookaheadState::Digits(digits) => match c {
@@ -140,6 +186,27 @@ impl Lookahead {
     fn enter_state(&mut self, state: LookaheadState) -> EndDecision {
         self.state = state;
         EndDecision::NeedMore
+    }
+
+    /// Scans a character of what may be a footnote.
+    fn push_footnote_char(&mut self, c: char) -> EndDecision {
+        match (&self.state, c) {
+            (LookaheadState::Footnote, '0'..='9' | '.' | '…') => {
+                self.word.push(c);
+                EndDecision::NeedMore
+            }
+            (LookaheadState::Footnote, ']') if !self.word.is_empty() => {
+                self.enter_state(LookaheadState::AfterFootnote)
+            }
+            (LookaheadState::AfterFootnote, '[') => self.enter_state(LookaheadState::Footnote),
+            (LookaheadState::AfterFootnote, _) if c.is_whitespace() => EndDecision::Footnote,
+            _ if self.possible_end.dot_class == DotClass::Never => EndDecision::NoEnd,
+            _ if self.word.is_empty() => {
+                self.state = LookaheadState::Marks;
+                self.push_opening_char(c)
+            }
+            _ => self.decide_at_symbol(),
+        }
     }
 
     /// Scans a character before the next word.
@@ -164,30 +231,16 @@ impl Lookahead {
 
     /// Decides at the first letter of the next word.
     fn decide_at_letter(&mut self, c: char) -> EndDecision {
-        let PossibleEnd {
-            dot_class: class,
-            mark,
-            has_closing_mark: closed,
-            is_after_greek_word: greek,
-            ..
-        } = self.possible_end;
+        let PossibleEnd { dot_class: class, lower_case, .. } = self.possible_end;
         match (letter_case(c), class) {
-            (_, DotClass::Never) | (LetterCase::None, DotClass::Starter | DotClass::Year) => {
-                EndDecision::NoEnd
-            }
-            (LetterCase::Lower, _) => {
-                let ends = match mark {
-                    StopMark::Unspaced | StopMark::UnspacedDot => true,
-                    StopMark::Question => !closed,
-                    StopMark::Dot => greek && is_greek(c),
-                    StopMark::Ellipsis | StopMark::Exclamation => false,
-                };
-                if ends { EndDecision::End } else { EndDecision::NoEnd }
-            }
-            (LetterCase::Upper, DotClass::Starter | DotClass::Year | DotClass::Number) => {
-                self.start_word(c)
-            }
-            (LetterCase::Upper, DotClass::Digit) if matches!(c, 'I' | 'V' | 'X' | 'L') => {
+            (_, DotClass::Never) | (LetterCase::None, DotClass::Starter) => EndDecision::NoEnd,
+            (LetterCase::Lower, _) => match lower_case {
+                AfterLowerCase::End => EndDecision::End,
+                AfterLowerCase::EndInGreek if is_greek(c) => EndDecision::End,
+                AfterLowerCase::EndInGreek | AfterLowerCase::NoEnd => EndDecision::NoEnd,
+            },
+            (LetterCase::Upper, DotClass::Starter | DotClass::Number) => self.start_word(c),
+            (LetterCase::Upper, DotClass::Digit | DotClass::Answer | DotClass::Word) => {
                 self.start_word(c)
             }
             (LetterCase::Upper | LetterCase::None, _) => EndDecision::End,
@@ -206,13 +259,17 @@ impl Lookahead {
             return EndDecision::NeedMore;
         }
         let ends = match self.possible_end.dot_class {
-            DotClass::Plain => true,
+            DotClass::Plain | DotClass::Ending | DotClass::Year | DotClass::Time => true,
             DotClass::Number => !words::is_noun_after_number(&self.word),
-            DotClass::Digit => !words::is_roman_numeral(&self.word),
-            // A dot after it makes it an initial, so the name continues.
-            DotClass::Starter | DotClass::Year => {
-                c != '.' && words::is_sentence_starter(&self.word)
+            DotClass::Digit | DotClass::Answer | DotClass::Word => {
+                let is_initial = c == '.' && self.word.chars().count() == 1;
+                // "I" alone is a word.
+                let is_numeral =
+                    words::is_roman_numeral(&self.word) && !(self.word == "I" && c.is_whitespace());
+                !is_initial && !is_numeral
             }
+            // A dot after it makes it an initial, so the name continues.
+            DotClass::Starter => c != '.' && words::is_sentence_starter(&self.word),
             DotClass::Never => false,
         };
         if ends { EndDecision::End } else { EndDecision::NoEnd }
@@ -222,21 +279,31 @@ impl Lookahead {
     fn decide_at_digit(&mut self) -> EndDecision {
         match self.possible_end.dot_class {
             DotClass::Plain if self.possible_end.mark == StopMark::Ellipsis => EndDecision::NoEnd,
-            DotClass::Plain => EndDecision::End,
-            DotClass::Number => self.enter_state(LookaheadState::Digits(1)),
-            DotClass::Digit | DotClass::Starter | DotClass::Year | DotClass::Never => {
-                EndDecision::NoEnd
+            DotClass::Plain | DotClass::Ending | DotClass::Year | DotClass::Time => {
+                EndDecision::End
             }
+            DotClass::Number => self.enter_state(LookaheadState::Digits(1)),
+            DotClass::Word
+            | DotClass::Digit
+            | DotClass::Answer
+            | DotClass::Starter
+            | DotClass::Never => EndDecision::NoEnd,
         }
     }
 
     /// Decides at any other character.
     fn decide_at_symbol(&self) -> EndDecision {
         match self.possible_end.dot_class {
-            DotClass::Plain | DotClass::Number => EndDecision::End,
-            DotClass::Digit | DotClass::Starter | DotClass::Year | DotClass::Never => {
-                EndDecision::NoEnd
-            }
+            DotClass::Plain
+            | DotClass::Ending
+            | DotClass::Number
+            | DotClass::Year
+            | DotClass::Time => EndDecision::End,
+            DotClass::Word
+            | DotClass::Digit
+            | DotClass::Answer
+            | DotClass::Starter
+            | DotClass::Never => EndDecision::NoEnd,
         }
     }
 }

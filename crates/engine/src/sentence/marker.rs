@@ -48,7 +48,7 @@ impl NextMarker {
 
     /// Reads a character of the item. `Break` says that the next item began, with all that is held
     /// and, if it is a bullet, this character.
-    pub(super) fn step(&mut self, c: char) -> CharDecision {
+    pub(super) fn push_char(&mut self, c: char) -> CharDecision {
         let expected = self.expected.get(self.matched..).and_then(|rest| rest.chars().next());
         if (0 < self.matched || self.at_word) && expected == Some(c) {
             self.matched += c.len_utf8();
@@ -70,6 +70,28 @@ impl NextMarker {
             self.word.push(c);
         }
         CharDecision::Pass
+    }
+
+    /// True if the marker may begin with a letter, or has begun.
+    pub(super) fn may_begin_in_words(&self) -> bool {
+        0 < self.matched || self.expected.starts_with(|c: char| c.is_ascii_lowercase())
+    }
+
+    /// Reads letters and spaces, which the marker cannot begin with. Only the last two words count.
+    pub(super) fn push_plain_words(&mut self, text: &str) {
+        let mut spaces = text.rmatch_indices(' ');
+        let tail = match (spaces.next(), spaces.next()) {
+            (Some(_), Some((at, _))) => {
+                self.word.clear();
+                self.before.clear();
+                self.at_word = true;
+                &text[at + 1..]
+            }
+            _ => text,
+        };
+        for c in tail.chars() {
+            self.push_char(c);
+        }
     }
 
     fn break_and_expect_next(&mut self) -> CharDecision {

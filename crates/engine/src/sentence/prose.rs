@@ -6,20 +6,19 @@
 //! Invariant: only the word after a possible end, with the marks before it, is held.
 
 mod possible_end;
-
-use crate::limits::SENTENCE_WORD_BYTES_MAX;
+mod word_history;
 
 use super::chars::{
-    StopMark, is_cjk, is_continuation_mark, is_emoji, is_invisible_or_combining,
+    StopMark, is_cjk, is_cjk_quote, is_continuation_mark, is_emoji, is_invisible_or_combining,
     is_japanese_quote_particle, stop_mark,
 };
-use super::code::InlineCode;
+use super::code::{CodeRole, InlineCode};
 use super::enclosure::OpenEnclosures;
-use super::lookahead::{EndDecision, Lookahead, PossibleEnd};
+use super::lookahead::{EndDecision, Gap, Lookahead, PossibleEnd};
 use super::stop::SentenceStop;
-use super::words;
 
 use possible_end::possible_end_of_spaced_dots;
+use word_history::WordHistory;
 
 /// Decision about a character and the held text before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,31 +41,18 @@ enum ProseState {
     /// After a stop and an emoji.
     AfterEmoji(PossibleEnd),
     /// After a stop and white space.
-    AfterSpace { possible_end: PossibleEnd, newline: bool },
+    AfterSpace { possible_end: PossibleEnd, gap: Gap },
+    /// At a mark after a stop and white space that may close a quotation: « Oui. »
+    AtSpacedQuote { possible_end: PossibleEnd, quote: char },
     /// In the word after a possible end.
     NextWord(Lookahead),
-}
-
-/// Kind of the previous word.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum PreviousWord {
-    Number,
-    /// A number with a dot.
-    Ordinal,
-    /// First word of a piece, and a noun that takes a number, as in "Step 1".
-    NumberedNoun,
-    Other,
 }
 
 /// Scanner of one paragraph.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ProseScanner {
     state: ProseState,
-    /// The current word, or the beginning of a long one.
-    word: String,
-    /// Number of words of the piece before it.
-    words_before: usize,
-    previous_word: PreviousWord,
+    words: WordHistory,
     enclosures: OpenEnclosures,
     inline_code: InlineCode,
     /// The previous character; a space at the start.
@@ -79,9 +65,7 @@ impl ProseScanner {
     pub(super) fn new() -> ProseScanner {
         ProseScanner {
             state: ProseState::Text,
-            word: String::new(),
-            words_before: 0,
-            previous_word: PreviousWord::Other,
+            words: WordHistory::default(),
             enclosures: OpenEnclosures::default(),
             inline_code: InlineCode::default(),
             previous_char: ' ',
@@ -113,19 +97,29 @@ impl ProseScanner {
                 let doubt = *doubt;
                 self.push_char_after_emoji(doubt, c)
             }
-            ProseState::AfterSpace { newline, .. } if c.is_whitespace() => {
-                *newline |= c == '\n';
+            ProseState::AfterSpace { gap, .. } if c.is_whitespace() => {
+                *gap = gap.extend(c);
                 self.previous_char = c;
                 CharDecision::Pass
             }
             ProseState::AfterSpace { .. } if is_invisible_or_combining(c) => CharDecision::Pass,
-            ProseState::AfterSpace { possible_end: doubt, newline: false } if is_emoji(c) => {
+            ProseState::AfterSpace { possible_end: doubt, gap: Gap::Space } if is_emoji(c) => {
                 self.state = ProseState::AfterEmoji(*doubt);
                 CharDecision::Pass
             }
-            ProseState::AfterSpace { possible_end: doubt, .. } => {
+            ProseState::AfterSpace { possible_end, .. }
+                if self.enclosures.is_quotation_closed_by(c) =>
+            {
+                self.state = ProseState::AtSpacedQuote { possible_end: *possible_end, quote: c };
+                CharDecision::Hold
+            }
+            ProseState::AtSpacedQuote { possible_end, quote } => {
+                let (possible_end, quote) = (*possible_end, *quote);
+                self.push_char_after_spaced_quote(possible_end, quote, c, held)
+            }
+            ProseState::AfterSpace { possible_end: doubt, gap } => {
                 let mut next = Lookahead::new(*doubt);
-                let answer = next.push_first_char(c);
+                let answer = next.push_first_char(c, *gap);
                 self.state = ProseState::NextWord(next);
                 self.apply_decision(answer, c, held)
             }
@@ -139,9 +133,7 @@ impl ProseScanner {
     /// Scans the plain words at the start of `text`, if they cannot end a sentence. Returns their
     /// length in bytes.
     pub(super) fn consume_plain_words(&mut self, text: &str) -> usize {
-        let plain = matches!(self.state, ProseState::Text)
-            && self.inline_code.is_outside()
-            && !self.enclosures.is_open();
+        let plain = matches!(self.state, ProseState::Text) && self.inline_code.is_outside();
         if !plain {
             return 0;
         }
@@ -150,16 +142,16 @@ impl ProseScanner {
             let word = &text[at..];
             let len = word.bytes().take_while(u8::is_ascii_alphabetic).count();
             if let Some(last) = word[..len].chars().next_back() {
-                let room = SENTENCE_WORD_BYTES_MAX.saturating_sub(self.word.len());
-                self.word.push_str(&word[..len.min(room)]);
+                self.words.push_ascii(&word[..len]);
                 self.previous_char = last;
                 self.last_letter = last;
             }
             at += len;
             if word.as_bytes().get(len) != Some(&b' ') {
+                self.enclosures.push_plain_text(at);
                 return at;
             }
-            self.end_word();
+            self.words.end_word();
             self.previous_char = ' ';
             at += 1;
         }
@@ -167,7 +159,11 @@ impl ProseScanner {
 
     /// Decides that no sentence ends before the held text, because the hold limit is reached. Scans
     /// `c` too.
-    pub(super) fn reject_possible_end(&mut self, c: char, held: &str) -> CharDecision {
+    pub(super) fn reject_possible_end_and_push_held(
+        &mut self,
+        c: char,
+        held: &str,
+    ) -> CharDecision {
         self.apply_decision(EndDecision::NoEnd, c, held)
     }
 
@@ -184,7 +180,12 @@ impl ProseScanner {
             EndDecision::NeedMore => CharDecision::Hold,
             EndDecision::MoreDots(more) => {
                 let doubt = possible_end_of_spaced_dots(doubt.dot_count + more);
-                self.state = ProseState::AfterSpace { possible_end: doubt, newline: c == '\n' };
+                self.state = ProseState::AfterSpace { possible_end: doubt, gap: Gap::new(c) };
+                CharDecision::Pass
+            }
+            EndDecision::Footnote => {
+                self.state = ProseState::AfterSpace { possible_end: doubt, gap: Gap::new(c) };
+                self.previous_char = c;
                 CharDecision::Pass
             }
             EndDecision::End => {
@@ -203,10 +204,7 @@ impl ProseScanner {
     /// Resets the scanner for a new piece.
     fn reset_for_piece(&mut self) {
         self.state = ProseState::Text;
-        self.enclosures.clear();
-        self.word.clear();
-        self.words_before = 0;
-        self.previous_word = PreviousWord::Other;
+        self.words.clear();
         self.previous_char = ' ';
     }
 
@@ -228,47 +226,66 @@ impl ProseScanner {
             return;
         }
         let before = std::mem::replace(&mut self.previous_char, c);
-        if self.inline_code.push_char_and_is_code(c, before) {
-            self.push_word_char(c);
-            return;
+        match self.inline_code.push_char(c, before) {
+            CodeRole::Text => {}
+            CodeRole::Code => {
+                self.words.push(c);
+                return;
+            }
+            CodeRole::ClosingQuote => {
+                self.words.push(c);
+                self.state = self.state_after_tex_quote();
+                return;
+            }
         }
         self.enclosures.push_char(c, before);
         if c.is_whitespace() {
-            self.end_word();
+            self.words.end_word();
             return;
         }
         if c.is_alphabetic() {
             self.last_letter = c;
         } else if let Some(mark) = stop_mark(c, self.last_letter) {
-            self.state = ProseState::AfterStop(SentenceStop::new(mark, &self.word));
+            self.state = ProseState::AfterStop(SentenceStop::new(mark, self.words.current()));
         }
-        self.push_word_char(c);
+        self.words.push(c);
     }
 
-    /// Appends `c` to the current word, up to its limit.
-    fn push_word_char(&mut self, c: char) {
-        if self.word.len() < SENTENCE_WORD_BYTES_MAX {
-            self.word.push(c);
+    /// Scans the character after white space and `quote`, which may close a quotation.
+    fn push_char_after_spaced_quote(
+        &mut self,
+        possible_end: PossibleEnd,
+        quote: char,
+        c: char,
+        held: &str,
+    ) -> CharDecision {
+        if c.is_whitespace() {
+            self.enclosures.push_char(quote, ' ');
+            let possible_end = possible_end.with_closing_quote();
+            self.state = ProseState::AfterSpace { possible_end, gap: Gap::new(c) };
+            self.previous_char = c;
+            return CharDecision::Pass;
         }
-    }
-
-    /// Ends the current word and classifies it as the previous one.
-    fn end_word(&mut self) {
-        if self.word.is_empty() {
-            return;
-        }
-        let number = self.word.trim_end_matches('.');
-        let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
-        self.previous_word = match self.word.len() - number.len() {
-            0 if is_number => PreviousWord::Number,
-            1 if is_number => PreviousWord::Ordinal,
-            0 if self.words_before == 0 && is_noun_before_number_ignoring_markup(&self.word) => {
-                PreviousWord::NumberedNoun
-            }
-            _ => PreviousWord::Other,
+        let mut next = Lookahead::new(possible_end);
+        let answer = match next.push_first_char(quote, Gap::Space) {
+            EndDecision::NeedMore => next.push_char(c),
+            decided => decided,
         };
-        self.words_before += 1;
-        self.word.clear();
+        self.state = ProseState::NextWord(next);
+        self.apply_decision(answer, c, held)
+    }
+
+    /// State after two apostrophes that close a quotation: the stop may be before them.
+    fn state_after_tex_quote(&self) -> ProseState {
+        let quoted = self.words.current().trim_end_matches('\'');
+        let Some(mark) = quoted.chars().next_back().and_then(|c| stop_mark(c, self.last_letter))
+        else {
+            return ProseState::Text;
+        };
+        let word = quoted.trim_end_matches(|c| stop_mark(c, self.last_letter).is_some());
+        let mut stop = SentenceStop::new(mark, word);
+        stop.has_closing_mark = true;
+        ProseState::AfterStop(stop)
     }
 
     /// Scans a character after a stop.
@@ -279,10 +296,10 @@ impl ProseScanner {
         if c.is_whitespace() {
             let doubt = self.possible_end_of_stop(stop);
             self.state = match doubt {
-                Some(doubt) => ProseState::AfterSpace { possible_end: doubt, newline: c == '\n' },
+                Some(doubt) => ProseState::AfterSpace { possible_end: doubt, gap: Gap::new(c) },
                 None => ProseState::Text,
             };
-            self.end_word();
+            self.words.end_word();
             self.previous_char = c;
             return CharDecision::Pass;
         }
@@ -292,21 +309,25 @@ impl ProseScanner {
         self.state = ProseState::AfterStop(stop);
         let before = std::mem::replace(&mut self.previous_char, c);
         self.enclosures.push_char(c, before);
-        self.push_word_char(c);
+        self.words.push(c);
         CharDecision::Pass
     }
 
     /// Decides whether a sentence ends before `c`, which follows a stop without white space.
     fn decide_unspaced_stop(&mut self, stop: SentenceStop, c: char) -> CharDecision {
+        let word = stop.word_end.and_then(|end| self.words.current().get(..end));
         let ends = match stop.mark {
+            _ if stop.is_enclosed_alone(word) => false,
             StopMark::Unspaced => {
                 !(is_continuation_mark(c) || stop.has_closing_mark && is_japanese_quote_particle(c))
             }
             StopMark::UnspacedDot => c.is_alphabetic(),
-            StopMark::Exclamation | StopMark::Question => is_cjk(c),
+            StopMark::Exclamation | StopMark::Question => {
+                is_cjk(c) || is_cjk(self.last_letter) && (c.is_numeric() || is_cjk_quote(c))
+            }
             StopMark::Dot | StopMark::Ellipsis => false,
         };
-        if ends && !self.enclosures.is_open() {
+        if ends && !self.enclosures.is_bracket_open() {
             self.reset_for_piece();
             self.push_text_char(c);
             return CharDecision::Break;
@@ -319,18 +340,13 @@ impl ProseScanner {
     /// Scans a character after a stop and an emoji.
     fn push_char_after_emoji(&mut self, doubt: PossibleEnd, c: char) -> CharDecision {
         if c.is_whitespace() {
-            self.state = ProseState::AfterSpace { possible_end: doubt, newline: c == '\n' };
+            self.state = ProseState::AfterSpace { possible_end: doubt, gap: Gap::new(c) };
         } else if !is_invisible_or_combining(c) && !is_emoji(c) {
             self.state = ProseState::Text;
             self.push_text_char(c);
         }
         CharDecision::Pass
     }
-}
-
-/// True for "Step" and the like, in bold or not.
-fn is_noun_before_number_ignoring_markup(word: &str) -> bool {
-    words::is_noun_before_number(word.trim_start_matches(|c: char| !c.is_alphanumeric()))
 }
 
 #[cfg(test)]

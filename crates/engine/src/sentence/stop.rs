@@ -42,8 +42,8 @@ impl SentenceStop {
         0 < self.citation_chars
     }
 
-    /// True for "[...]", an omission that ends no sentence.
-    pub(super) fn is_omission(self, word: Option<&str>) -> bool {
+    /// True for "[...]" and "(!)", which end no sentence.
+    pub(super) fn is_enclosed_alone(self, word: Option<&str>) -> bool {
         self.has_closing_mark && word.is_some_and(|word| word.ends_with(['[', '(']))
     }
 
@@ -57,7 +57,7 @@ impl SentenceStop {
         }
         if let Some(mark) = stop_mark(c, letter) {
             self.add_mark(mark);
-        } else if is_closing_mark(c) {
+        } else if is_closing_mark(c) && !(self.mark == StopMark::Unspaced && c == '“') {
             self.has_closing_mark = true;
         } else if matches!(c, '[' | '【') {
             self.citation_chars = 1;

@@ -11,16 +11,24 @@ use super::chars::can_be_initial;
 /// Meaning of a dot after a word, from most to least likely to end a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum DotClass {
-    /// An end, if the next word looks like a beginning.
+    /// A word of no list: an end.
     Plain,
-    /// A number or a time: an end, unless a counted noun follows.
+    /// An abbreviation that often ends sentences: an end, unless lower case follows.
+    Ending,
+    /// A number: an end, unless a counted noun follows.
     Number,
-    /// An end, unless a number follows.
+    /// After a time: as `Starter` if the sentence begins with it, else as `Number`.
+    Time,
+    /// After a year: as `Starter` if the sentence begins with it, else as `Ending`.
+    Year,
+    /// A word that is also an abbreviation: an end, unless a number follows.
+    Word,
+    /// As `Word` if it is the first of its sentence, else as `Digit`.
+    Answer,
+    /// An end, unless a number or lower case follows.
     Digit,
     /// An end only before a word that is known to begin sentences.
     Starter,
-    /// After a year: as `Starter` near the start of a sentence, else as `Plain`.
-    Year,
     /// No end.
     Never,
 }
@@ -36,6 +44,14 @@ struct Lexicon {
     counted_nouns: BTreeSet<&'static str>,
     /// Nouns that a number follows, such as "step", in lower case.
     numbered_nouns: BTreeSet<&'static str>,
+    /// Words that an ordinal number follows, in lower case.
+    words_before_ordinals: BTreeSet<&'static str>,
+    /// Words that begin a sentence with a date or a time, in lower case.
+    date_openers: BTreeSet<&'static str>,
+    /// Names that end with an exclamation mark, in lower case.
+    exclaimed_names: BTreeSet<&'static str>,
+    /// Last parts of compound abbreviations, such as "str", in lower case: as `Digit`.
+    suffixes: BTreeSet<&'static str>,
 }
 
 const LANGUAGE_FILES: &[&str] = &[
@@ -72,27 +88,34 @@ impl Lexicon {
     /// Adds a word to the list of its section.
     fn add_word(&mut self, section: &str, word: &'static str) {
         let class = match section {
-            "plain]" => DotClass::Plain,
-            "time]" => DotClass::Number,
+            "ending]" => DotClass::Ending,
+            "time]" => DotClass::Time,
             "year]" => DotClass::Year,
+            "word]" => DotClass::Word,
+            "answer]" => DotClass::Answer,
             "digit]" => DotClass::Digit,
             "starter]" => DotClass::Starter,
             "never]" => DotClass::Never,
-            "begins]" => {
-                self.sentence_starters.insert(word);
-                return;
-            }
-            "counted]" => {
-                self.counted_nouns.insert(word);
-                return;
-            }
-            _ => {
-                self.numbered_nouns.insert(word);
+            other => {
+                self.word_set_mut(other).insert(word);
                 return;
             }
         };
         let known = self.abbreviations.entry(word).or_insert(class);
         *known = class.min(*known);
+    }
+
+    /// The list of words that are no abbreviations, by its section.
+    fn word_set_mut(&mut self, section: &str) -> &mut BTreeSet<&'static str> {
+        match section {
+            "begins]" => &mut self.sentence_starters,
+            "counted]" => &mut self.counted_nouns,
+            "ordinal]" => &mut self.words_before_ordinals,
+            "date]" => &mut self.date_openers,
+            "exclaimed]" => &mut self.exclaimed_names,
+            "suffix]" => &mut self.suffixes,
+            _ => &mut self.numbered_nouns,
+        }
     }
 }
 
@@ -111,30 +134,78 @@ pub(super) fn is_noun_before_number(word: &str) -> bool {
     LEXICON.numbered_nouns.contains(word.to_lowercase().as_str())
 }
 
-/// True if `word` is a Roman numeral of at least two letters.
-pub(super) fn is_roman_numeral(word: &str) -> bool {
-    2 <= word.len() && word.bytes().all(|byte| matches!(byte, b'I' | b'V' | b'X' | b'L'))
+/// True if an ordinal number follows `word`: "der 45. Präsident".
+pub(super) fn is_word_before_ordinal(word: &str) -> bool {
+    LEXICON.words_before_ordinals.contains(word.to_lowercase().as_str())
 }
 
-/// Classifies a dot after `word`.
-pub(super) fn classify_dot_after(word: &str) -> DotClass {
+/// True if `word` begins sentences that begin with a date or a time: "In 1918".
+pub(super) fn is_date_opener(word: &str) -> bool {
+    LEXICON.date_openers.contains(word.to_lowercase().as_str())
+}
+
+/// True if `word` is a name that ends with an exclamation mark.
+pub(super) fn is_exclaimed_name(word: &str) -> bool {
+    LEXICON.exclaimed_names.contains(word.to_lowercase().as_str())
+}
+
+/// True if `word` is a Roman numeral of small numbers.
+pub(super) fn is_roman_numeral(word: &str) -> bool {
+    word.bytes().all(|byte| matches!(byte, b'I' | b'V' | b'X' | b'L'))
+}
+
+/// Classifies a dot after `word`; `dotted` is what stands before it in "v. Chr.", without spaces.
+pub(super) fn classify_dot_after(word: &str, dotted: &str) -> DotClass {
+    let is_temperature = word.contains('°');
     let word = word.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '№');
     if word.is_empty() {
         return DotClass::Plain;
     }
+    if let Some(class) = spaced_abbreviation_class(word, dotted) {
+        return class;
+    }
     if let Some(class) = abbreviation_class(word) {
         return class;
     }
-    // Skips the article in "l'avv.".
-    if let Some((_, word)) = word.rsplit_once(['\'', '’'])
-        && let Some(class) = abbreviation_class(word)
-    {
-        return class;
+    // Skips the article in "l'avv." and "d'A.".
+    if let Some((_, word)) = word.rsplit_once(['\'', '’']) {
+        if let Some(class) = abbreviation_class(word) {
+            return class;
+        }
+        if word.starts_with(char::is_uppercase) && is_initials(word) {
+            return DotClass::Starter;
+        }
     }
     if word.bytes().all(|byte| byte.is_ascii_digit()) {
         return DotClass::Number;
     }
-    if is_initials(word) || is_roman_numeral(word) { DotClass::Starter } else { DotClass::Plain }
+    if is_temperature {
+        return DotClass::Ending;
+    }
+    if is_initials(word) || is_roman_numeral(word) {
+        DotClass::Starter
+    } else if has_suffix(word) {
+        DotClass::Digit
+    } else {
+        DotClass::Plain
+    }
+}
+
+/// Looks up an abbreviation that has spaces in it, by its end `word` and the rest of it.
+fn spaced_abbreviation_class(word: &str, mut dotted: &str) -> Option<DotClass> {
+    while !dotted.is_empty() {
+        if let Some(class) = abbreviation_class(&format!("{dotted}{word}")) {
+            return Some(class);
+        }
+        dotted = dotted.split_once('.').map_or("", |(_, rest)| rest);
+    }
+    None
+}
+
+/// True for "Goethestr" and the like.
+fn has_suffix(word: &str) -> bool {
+    let word = word.to_lowercase();
+    LEXICON.suffixes.iter().any(|suffix| word.ends_with(suffix))
 }
 
 /// Looks `word` up among the abbreviations.
@@ -143,6 +214,11 @@ fn abbreviation_class(word: &str) -> Option<DotClass> {
     if let Some(&class) = known.get(word) {
         return Some(class);
     }
+    // A capital alone is an initial.
+    let mut letters = word.chars();
+    if letters.next().is_some_and(char::is_uppercase) && letters.next().is_none() {
+        return None;
+    }
     let lower = word.to_lowercase();
     let &class = known.get(lower.as_str())?;
     // In capitals it may be an acronym.
@@ -150,8 +226,12 @@ fn abbreviation_class(word: &str) -> Option<DotClass> {
     Some(if capitals { class.min(DotClass::Starter) } else { class })
 }
 
-/// True for one letter, or parts of one or two letters with dots between, as in "U.S" and "J.-P".
+/// True for one letter, or parts of one or two letters with dots between, as in "U.S" and "J.-P",
+/// or one capital twice, as in the Spanish "EE".
 fn is_initials(word: &str) -> bool {
+    if matches!(word.as_bytes(), [first, second] if first == second && first.is_ascii_uppercase()) {
+        return true;
+    }
     let dotted = word.contains('.');
     word.split('.').all(|part| {
         let part = part.strip_prefix('-').unwrap_or(part);

@@ -22,8 +22,8 @@ pub struct Bubbles {
     keys_by_owner: BTreeMap<ImageOwner, Option<ItemKey>>,
     /// Messages that have ended; their text is settled.
     ended_messages: BTreeSet<MessageId>,
-    /// Bubble of the message that has not ended.
-    open_bubble: Option<ItemKey>,
+    /// Bubbles of messages that have not ended.
+    open_keys: BTreeSet<ItemKey>,
 }
 
 impl Bubbles {
@@ -34,7 +34,7 @@ impl Bubbles {
             base,
             keys_by_owner: BTreeMap::new(),
             ended_messages: BTreeSet::new(),
-            open_bubble: None,
+            open_keys: BTreeSet::new(),
         }
     }
 
@@ -45,17 +45,17 @@ impl Bubbles {
             ViewTask::ResetRun => {
                 self.keys_by_owner.clear();
                 self.ended_messages.clear();
-                self.open_bubble = None;
+                self.open_keys.clear();
             }
             ViewTask::ApplyEvent => self.apply_event(record, out),
             ViewTask::EndRun => {
-                if let Some(key) = self.open_bubble.take() {
+                for key in std::mem::take(&mut self.open_keys) {
                     out(Patch::Close { key, state: item_state_at_run_end(record) });
                 }
                 self.base.settle_and_end_run(record, out);
             }
         }
-        self.base.advance_and_emit_settled(out);
+        self.base.emit_settled_if_grown(out);
     }
 
     /// Applies an event of the active run.
@@ -67,7 +67,7 @@ impl Bubbles {
                 match self.keys_by_owner.get(&ImageOwner::Message(*message)) {
                     Some(Some(key)) => out(Patch::Append { key: *key, text: Cow::Borrowed(text) }),
                     Some(None) => {}
-                    None => self.close_open_and_start_bubble(*message, text, record, out),
+                    None => self.start_bubble(*message, text, record, out),
                 }
             }
             Event::TextRewritten { message, kept_bytes, text } => {
@@ -80,7 +80,7 @@ impl Bubbles {
                 if let Some(key) = self.message_key_unless_withdrawn(*message) {
                     self.ended_messages.insert(*message);
                     self.base.allow_item_to_settle(key);
-                    if self.open_bubble.take_if(|open| *open == key).is_some() {
+                    if self.open_keys.remove(&key) {
                         out(Patch::Close { key, state: ItemState::after_text_end(&record.event) });
                     }
                 }
@@ -101,11 +101,12 @@ impl Bubbles {
                 let keys: Vec<ItemKey> = taken.collect();
                 if !keys.is_empty() {
                     self.base.allow_items_to_settle(&keys);
-                    self.open_bubble = self.open_bubble.filter(|open| !keys.contains(open));
+                    self.open_keys.retain(|open| !keys.contains(open));
                     out(Patch::Withdraw { keys });
                 }
             }
             // Only text and images are in a bubble; the shared fold shows the rest as prompts and status.
+            // Named one by one, as in the other views: a new event must be thought about in each.
             Event::MessageStarted { .. }
             | Event::FinalDeclared { .. }
             | event_family!(Run)
@@ -120,20 +121,18 @@ impl Bubbles {
         }
     }
 
-    /// Closes the open bubble and starts one for this message.
-    fn close_open_and_start_bubble<'r>(
+    /// Starts a bubble for this message.
+    fn start_bubble<'r>(
         &mut self,
         message: MessageId,
         text: &'r str,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        if let Some(before) = self.open_bubble.take() {
-            out(Patch::Close { key: before, state: ItemState::Done });
-        }
         let mut item = Item::new(ItemKind::Text, &*record.run, message_item_id(message));
         item.text = Cow::Borrowed(text);
-        self.open_bubble = Some(self.put_bubble(ImageOwner::Message(message), item, record, out));
+        let key = self.put_bubble(ImageOwner::Message(message), item, record, out);
+        self.open_keys.insert(key);
     }
 
     /// Puts a new bubble for `owner` and returns its key.
@@ -165,7 +164,7 @@ impl Bubbles {
             ImageOwner::Step(step) if !self.base.is_image_generation_step(step) => return,
             _ if self.keys_by_owner.contains_key(&owner) => {}
             ImageOwner::Message(message) => {
-                self.close_open_and_start_bubble(message, "", record, out);
+                self.start_bubble(message, "", record, out);
             }
             ImageOwner::Step(step) => {
                 let mut item = Item::new(ItemKind::Text, &*record.run, step_item_id(step));

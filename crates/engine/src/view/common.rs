@@ -95,9 +95,10 @@ impl CommonFold {
         }
     }
 
-    /// Advances the settled part over complete items; emits its new end if it has grown.
-    pub(super) fn advance_and_emit_settled<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
-        if let Some(settled) = self.settled_keys.advance() {
+    /// Emits the end of the settled part if it has grown.
+    #[inline]
+    pub(super) fn emit_settled_if_grown<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
+        if let Some(settled) = self.settled_keys.take_moved_end() {
             out(Patch::Settle(settled));
         }
     }
@@ -109,7 +110,7 @@ impl CommonFold {
         out: &mut impl FnMut(Patch<'r>),
     ) {
         self.settled_keys.settle_all_below(self.next_key);
-        self.advance_and_emit_settled(out);
+        self.emit_settled_if_grown(out);
         self.end_run(record, out);
     }
 
@@ -121,7 +122,7 @@ impl CommonFold {
     ) -> ViewTask {
         let Some(run) = &self.run else {
             let Event::RunStarted { .. } = record.event else {
-                return self.resolve_ask_of_inactive_run(record, out);
+                return self.apply_inactive_run_record(record, out);
             };
             self.run = Some(record.run.clone().into_owned());
             self.prompts = 0;
@@ -133,7 +134,7 @@ impl CommonFold {
             return ViewTask::ResetRun;
         };
         if *run != record.run {
-            return self.resolve_ask_of_inactive_run(record, out);
+            return self.apply_inactive_run_record(record, out);
         }
         self.reply.apply(&record.event);
         let rest = self.apply_active_run_event(record, out);
@@ -270,7 +271,7 @@ impl CommonFold {
     }
 
     /// Applies a record of a run that is not active: only its asks can change.
-    fn resolve_ask_of_inactive_run<'r>(
+    fn apply_inactive_run_record<'r>(
         &mut self,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),

@@ -81,7 +81,7 @@ impl Latest {
             ViewTask::ApplyEvent => self.apply_event(record, out),
             ViewTask::EndRun => self.show_only_final_and_end_run(record, out),
         }
-        self.base.advance_and_emit_settled(out);
+        self.base.emit_settled_if_grown(out);
     }
 
     /// Applies an event of the active run.
@@ -120,7 +120,7 @@ impl Latest {
                 }
             }
             Event::Withdrawn { messages, steps } => {
-                self.withdraw_images_and_item(messages, steps, out);
+                self.withdraw_images_and_item_if_displayed(messages, steps, out);
             }
             // Never shown, or only in the status, which the shared fold sets.
             Event::RoundEnded { .. }
@@ -154,6 +154,8 @@ impl Latest {
     ) {
         match self.key_if_message_displayed(message) {
             Some(key) => out(Patch::Append { key, text: Cow::Borrowed(text) }),
+            // An older message goes on beside the displayed one.
+            None if Some(message) < self.displayed.message() => {}
             None => {
                 self.show_message_unless_displayed(message, text, record, out);
             }
@@ -175,7 +177,12 @@ impl Latest {
         self.displayed = Displayed::CurrentMessage(message);
         let mut item = Item::new(ItemKind::Text, &*record.run, message_item_id(message));
         item.at_ms = record.at_ms;
-        item.text = Cow::Borrowed(text);
+        // The message may have text already, if the one that hid it was withdrawn.
+        let so_far = self.base.reply_candidate_text(message);
+        item.text = match so_far.filter(|so_far| text.len() < so_far.len()) {
+            Some(so_far) => Cow::Owned(so_far.to_owned()),
+            None => Cow::Borrowed(text),
+        };
         out(Patch::Put { key, item });
         self.emit_generated_image_attachments(key, out);
         key
@@ -209,7 +216,7 @@ impl Latest {
     }
 
     /// Withdraws the item if its message or its images were withdrawn.
-    fn withdraw_images_and_item<'r>(
+    fn withdraw_images_and_item_if_displayed<'r>(
         &mut self,
         messages: &[MessageId],
         steps: &[StepId],

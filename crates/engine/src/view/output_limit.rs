@@ -15,7 +15,7 @@ pub(super) struct OutputLimit {
 
 impl OutputLimit {
     /// Returns the part of `text` that still fits and counts the rest as omitted.
-    pub(super) fn clip<'t>(&mut self, text: &'t str) -> &'t str {
+    pub(super) fn clip_and_count<'t>(&mut self, text: &'t str) -> &'t str {
         let room = match self.omitted_bytes {
             0 => OUTPUT_BYTES_SHOWN_MAX - self.shown_bytes,
             _ => 0,
@@ -30,11 +30,11 @@ impl OutputLimit {
     }
 
     /// Like `clip`, for text that may be owned.
-    pub(super) fn clip_cow<'t>(&mut self, text: Cow<'t, str>) -> Cow<'t, str> {
+    pub(super) fn clip_cow_and_count<'t>(&mut self, text: Cow<'t, str>) -> Cow<'t, str> {
         match text {
-            Cow::Borrowed(text) => Cow::Borrowed(self.clip(text)),
+            Cow::Borrowed(text) => Cow::Borrowed(self.clip_and_count(text)),
             Cow::Owned(mut text) => {
-                let fits = self.clip(&text).len();
+                let fits = self.clip_and_count(&text).len();
                 text.truncate(fits);
                 Cow::Owned(text)
             }
@@ -60,10 +60,10 @@ mod tests {
     fn x14_output_at_the_limit_is_whole_and_one_byte_more_is_cut() {
         let most = "x".repeat(OUTPUT_BYTES_SHOWN_MAX);
         let mut output = OutputLimit::default();
-        assert_eq!((output.clip(&most), output.omitted_note()), (&*most, None));
-        assert_eq!(output.clip("y"), "");
+        assert_eq!((output.clip_and_count(&most), output.omitted_note()), (&*most, None));
+        assert_eq!(output.clip_and_count("y"), "");
         assert_eq!(output.omitted_note().unwrap(), "[1 more byte in the log]");
-        assert_eq!(output.clip("yz"), "");
+        assert_eq!(output.clip_and_count("yz"), "");
         assert_eq!(output.omitted_note().unwrap(), "[3 more bytes in the log]");
     }
 
@@ -71,9 +71,9 @@ mod tests {
     fn x14_no_character_is_cut_and_none_follows_the_cut() {
         let nearly = "x".repeat(OUTPUT_BYTES_SHOWN_MAX - 1);
         let mut output = OutputLimit::default();
-        assert_eq!(output.clip(&nearly), nearly);
-        assert_eq!(output.clip("é"), "");
-        assert_eq!(output.clip("y"), "");
+        assert_eq!(output.clip_and_count(&nearly), nearly);
+        assert_eq!(output.clip_and_count("é"), "");
+        assert_eq!(output.clip_and_count("y"), "");
         assert_eq!(output.omitted_note().unwrap(), "[3 more bytes in the log]");
     }
 }

@@ -43,27 +43,27 @@ impl ReplyCandidates {
                 citations: Vec::new(),
             }),
             Event::TextAppended { message, text } => {
-                if let Some(known) = self.candidate_mut(*message) {
+                if let Some(known) = self.find_candidate_mut(*message) {
                     known.text.push_str(text);
                 }
             }
             Event::TextRewritten { message, kept_bytes, text } => {
-                if let Some(known) = self.candidate_mut(*message) {
+                if let Some(known) = self.find_candidate_mut(*message) {
                     super::truncate_and_append(&mut known.text, *kept_bytes, text);
                 }
             }
             Event::ImageReceived { owner: ImageOwner::Message(message), image } => {
-                if let Some(known) = self.candidate_mut(*message) {
+                if let Some(known) = self.find_candidate_mut(*message) {
                     known.images.push(ImageRef::from_image(image).into_owned());
                 }
             }
             Event::SourceCited { message, citation } => {
-                if let Some(known) = self.candidate_mut(*message) {
+                if let Some(known) = self.find_candidate_mut(*message) {
                     known.citations.push(citation.clone().into_owned());
                 }
             }
             Event::FinalDeclared { message } => {
-                if let Some(known) = self.candidate_mut(*message) {
+                if let Some(known) = self.find_candidate_mut(*message) {
                     known.declared = true;
                 }
             }
@@ -84,14 +84,23 @@ impl ReplyCandidates {
     }
 
     /// Returns the candidate with this id.
-    fn candidate_mut(&mut self, id: MessageId) -> Option<&mut Candidate> {
-        self.candidates.iter_mut().rev().find(|message| message.id == id)
+    fn find_candidate_mut(&mut self, id: MessageId) -> Option<&mut Candidate> {
+        let at = self.position(id)?;
+        self.candidates.get_mut(at)
+    }
+
+    /// Position of the candidate with this id; nearly always it is the last one.
+    fn position(&self, id: MessageId) -> Option<usize> {
+        match self.candidates.last() {
+            Some(last) if last.id == id => Some(self.candidates.len() - 1),
+            _ => self.candidates.binary_search_by_key(&id, |message| message.id).ok(),
+        }
     }
 
     /// Returns a copy of the message that the ending names.
     pub(super) fn final_message_of_ending(&self, ending: &Ending<'_>) -> Option<FinalMessage> {
         let id = ending.message?;
-        let known = self.candidates.iter().rev().find(|message| message.id == id)?;
+        let known = &self.candidates[self.position(id)?];
         Some(FinalMessage {
             message: id,
             text: known.text.clone(),
@@ -103,7 +112,7 @@ impl ReplyCandidates {
     /// Takes the text of the message that the ending names.
     pub fn take_final_text(&mut self, ending: &Ending<'_>) -> Option<String> {
         let id = ending.message?;
-        self.candidate_mut(id).map(|known| std::mem::take(&mut known.text))
+        self.find_candidate_mut(id).map(|known| std::mem::take(&mut known.text))
     }
 
     /// Text of the message that the ending names.
@@ -113,6 +122,6 @@ impl ReplyCandidates {
 
     /// Text of a candidate.
     pub fn message_text(&self, id: MessageId) -> Option<&str> {
-        self.candidates.iter().rev().find(|message| message.id == id).map(|known| &*known.text)
+        self.position(id).map(|at| &*self.candidates[at].text)
     }
 }

@@ -24,14 +24,15 @@ use piece_writer::PieceWriter;
 #[derive(Clone, Debug)]
 pub struct Sentences {
     base: CommonFold,
-    /// The message being written.
-    open_message: Option<OpenMessage>,
+    /// Messages that have not ended, by id. Boxed, because the others move when one ends.
+    #[allow(clippy::vec_box, reason = "a message is large")]
+    open_messages: Vec<Box<OpenMessage>>,
     /// Pieces of the run's messages that are on the page.
     pieces: Vec<Piece>,
     cards: ToolCards,
 }
 
-/// The message being written.
+/// A message that has not ended.
 #[derive(Clone, Debug)]
 struct OpenMessage {
     message: MessageId,
@@ -114,7 +115,12 @@ impl Sentences {
     /// Creates the view before any record.
     pub fn new(options: ViewOptions) -> Sentences {
         let base = CommonFold::new(StatusDetail::new(options));
-        Sentences { base, open_message: None, pieces: Vec::new(), cards: ToolCards::default() }
+        Sentences {
+            base,
+            open_messages: Vec::new(),
+            pieces: Vec::new(),
+            cards: ToolCards::default(),
+        }
     }
 
     /// Applies one record and emits the patches it causes.
@@ -122,41 +128,41 @@ impl Sentences {
         match self.base.apply(record, out) {
             ViewTask::Skip | ViewTask::ResolveLateAsk => {}
             ViewTask::ResetRun => {
-                self.open_message = None;
+                self.open_messages.clear();
                 self.pieces.clear();
                 self.cards = ToolCards::default();
             }
             ViewTask::ApplyEvent => self.apply_event(record, out),
             ViewTask::EndRun => {
-                self.end_open_message(item_state_at_run_end(record), record, out);
+                while !self.open_messages.is_empty() {
+                    self.end_message(0, item_state_at_run_end(record), record, out);
+                }
                 self.cards.end_open_cards_as_incomplete(out);
                 self.base.settle_and_end_run(record, out);
             }
         }
-        self.base.advance_and_emit_settled(out);
+        self.base.emit_settled_if_grown(out);
     }
 
     /// Applies an event of the active run.
     fn apply_event(&mut self, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
         match &record.event {
             Event::TextAppended { message, text } => {
-                self.switch_open_message(*message, record, out);
-                if let Some(open) = &mut self.open_message {
-                    open.text.push_str(text);
-                }
-                self.split_and_show_text(text, record, out);
+                let at = self.ensure_open_message(*message);
+                self.open_messages[at].text.push_str(text);
+                self.split_and_show_text(at, text, record, out);
             }
             Event::TextRewritten { message, kept_bytes, text } => {
-                self.switch_open_message(*message, record, out);
-                self.rewrite_open_message_and_resplit(*kept_bytes, text, record, out);
+                let at = self.ensure_open_message(*message);
+                self.rewrite_message_and_resplit(at, *kept_bytes, text, record, out);
             }
             Event::MessageEnded { message, .. } => {
-                if self.open_message.as_ref().is_some_and(|open| open.message == *message) {
-                    self.end_open_message(ItemState::after_text_end(&record.event), record, out);
+                if let Ok(at) = self.position(*message) {
+                    self.end_message(at, ItemState::after_text_end(&record.event), record, out);
                 }
             }
             Event::ImageReceived { owner: ImageOwner::Message(message), image } => {
-                let key = self.last_piece_or_put_empty(*message, record, out);
+                let key = self.find_last_or_put_empty_piece(*message, record, out);
                 self.attach_and_remember(
                     *message,
                     key,
@@ -175,7 +181,9 @@ impl Sentences {
                     );
                 }
             }
-            Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, out),
+            Event::Withdrawn { messages, steps } => {
+                self.withdraw_pieces_and_cards(messages, steps, out);
+            }
             // Cards ignore what is not of a tool.
             Event::MessageStarted { .. }
             | Event::ImageReceived { .. }
@@ -192,31 +200,38 @@ impl Sentences {
         }
     }
 
-    /// Makes `message` the open one, ending the previous one if it differs.
-    fn switch_open_message(
-        &mut self,
-        message: MessageId,
-        record: &Record<'_>,
-        out: &mut impl FnMut(Patch<'_>),
-    ) {
-        if self.open_message.as_ref().is_none_or(|open| open.message != message) {
-            self.end_open_message(ItemState::Done, record, out);
-            self.open_message = Some(OpenMessage::new(message));
+    /// Position of an open message, or where to insert it.
+    #[inline]
+    fn position(&self, message: MessageId) -> Result<usize, usize> {
+        match self.open_messages.last() {
+            Some(last) if last.message == message => Ok(self.open_messages.len() - 1),
+            Some(last) if last.message < message => Err(self.open_messages.len()),
+            _ => self.open_messages.binary_search_by_key(&message, |open| open.message),
         }
+    }
+
+    /// Opens the message if it is not open; returns its position.
+    #[inline]
+    fn ensure_open_message(&mut self, message: MessageId) -> usize {
+        self.position(message).unwrap_or_else(|at| {
+            self.open_messages.insert(at, Box::new(OpenMessage::new(message)));
+            at
+        })
     }
 
     /// Pushes text through the splitter and shows the sentences it decides on.
     fn split_and_show_text(
         &mut self,
+        at: usize,
         text: &str,
         record: &Record<'_>,
         out: &mut impl FnMut(Patch<'_>),
     ) {
-        let Sentences { base, open_message: Some(open), pieces, .. } = self else { return };
-        let (splitter, mut writer) = open.splitter_and_writer(pieces, base);
+        let Sentences { base, open_messages, pieces, .. } = self;
+        let (splitter, mut writer) = open_messages[at].splitter_and_writer(pieces, base);
         splitter.push(text, &mut |cut| writer.apply_cut(cut, record, out));
         writer.close_ended_piece(ItemState::Done, out);
-        self.reattach_detached(out);
+        self.reattach_detached(at, out);
     }
 
     /// Adds an image or citation to a piece; remembers it while the message may be rewritten.
@@ -228,16 +243,18 @@ impl Sentences {
         out: &mut impl FnMut(Patch<'_>),
     ) {
         out(hung.to_patch(key));
-        if let Some(open) = self.open_message.as_mut().filter(|open| open.message == message) {
-            open.attachments.push((key, hung));
+        if let Ok(at) = self.position(message) {
+            self.open_messages[at].attachments.push((key, hung));
         }
     }
 
     /// Adds attachments whose piece was withdrawn to the message's last piece.
-    fn reattach_detached(&mut self, out: &mut impl FnMut(Patch<'_>)) {
-        let Some(open) = self.open_message.as_mut().filter(|open| !open.detached.is_empty()) else {
+    #[inline]
+    fn reattach_detached(&mut self, at: usize, out: &mut impl FnMut(Patch<'_>)) {
+        let open = &mut self.open_messages[at];
+        if open.detached.is_empty() {
             return;
-        };
+        }
         let last = self.pieces.iter().rev().find(|piece| piece.message == open.message);
         let Some(&Piece { key, .. }) = last else { return };
         for hung in open.detached.drain(..) {
@@ -246,30 +263,32 @@ impl Sentences {
         }
     }
 
-    /// Shows the rest of the open message and closes it.
-    fn end_open_message(
+    /// Shows the rest of an open message and closes it.
+    fn end_message(
         &mut self,
+        at: usize,
         state: ItemState,
         record: &Record<'_>,
         out: &mut impl FnMut(Patch<'_>),
     ) {
-        let Sentences { base, open_message: Some(open), pieces, .. } = self else { return };
-        let (splitter, mut writer) = open.splitter_and_writer(pieces, base);
+        let Sentences { base, open_messages, pieces, .. } = self;
+        let (splitter, mut writer) = open_messages[at].splitter_and_writer(pieces, base);
         splitter.finish(&mut |cut| writer.apply_cut(cut, record, out));
         writer.close_ended_piece(state, out);
-        self.reattach_detached(out);
-        self.open_message = None;
+        self.reattach_detached(at, out);
+        self.open_messages.remove(at);
     }
 
-    /// Rewrites the open message: keeps the pieces before the change and splits the rest again.
-    fn rewrite_open_message_and_resplit(
+    /// Rewrites an open message: keeps the pieces before the change and splits the rest again.
+    fn rewrite_message_and_resplit(
         &mut self,
+        at: usize,
         kept_bytes: usize,
         text: &str,
         record: &Record<'_>,
         out: &mut impl FnMut(Patch<'_>),
     ) {
-        let Some(open) = &mut self.open_message else { return };
+        let open = &mut self.open_messages[at];
         super::truncate_and_append(&mut open.text, kept_bytes, text);
         let kept = open.text.len() - text.len();
         let of_message = self.pieces.iter().filter(|piece| piece.message == open.message);
@@ -298,11 +317,11 @@ impl Sentences {
         open.open_piece = None;
         open.shown_bytes = start;
         let rest = open.text[start..].to_owned();
-        self.split_and_show_text(&rest, record, out);
+        self.split_and_show_text(at, &rest, record, out);
     }
 
     /// Returns the last piece of a message; puts an empty one if there is none.
-    fn last_piece_or_put_empty(
+    fn find_last_or_put_empty_piece(
         &mut self,
         message: MessageId,
         record: &Record<'_>,
@@ -322,7 +341,7 @@ impl Sentences {
     }
 
     /// Withdraws the pieces of messages and the cards of steps.
-    fn withdraw(
+    fn withdraw_pieces_and_cards(
         &mut self,
         messages: &[MessageId],
         steps: &[crate::event::StepId],
@@ -336,9 +355,7 @@ impl Sentences {
             }
             !taken_back
         });
-        if self.open_message.as_ref().is_some_and(|open| messages.contains(&open.message)) {
-            self.open_message = None;
-        }
+        self.open_messages.retain(|open| !messages.contains(&open.message));
         self.cards.remove_and_collect_keys(steps, &mut keys);
         self.base.allow_items_to_settle(&keys);
         if !keys.is_empty() {

@@ -21,7 +21,12 @@ pub(super) struct SettledKeys {
 impl SettledKeys {
     /// Marks an item as complete. Also for a key that will have no item.
     pub(super) fn mark_complete(&mut self, key: ItemKey) {
-        if self.settled_below <= key.0 {
+        if key.0 == self.settled_below {
+            self.settled_below += 1;
+            while self.complete.remove(&ItemKey(self.settled_below)) {
+                self.settled_below += 1;
+            }
+        } else if self.settled_below < key.0 {
             self.complete.insert(key);
         }
     }
@@ -32,11 +37,9 @@ impl SettledKeys {
         self.complete.clear();
     }
 
-    /// Advances the settled part; returns its new end if it has moved.
-    pub(super) fn advance(&mut self) -> Option<Settled> {
-        while self.complete.remove(&ItemKey(self.settled_below)) {
-            self.settled_below += 1;
-        }
+    /// Returns the end of the settled part if it has moved since the last call.
+    #[inline]
+    pub(super) fn take_moved_end(&mut self) -> Option<Settled> {
         let before = std::mem::replace(&mut self.reported, self.settled_below);
         (before != self.reported).then_some(Settled { count: self.reported, bytes: 0 })
     }

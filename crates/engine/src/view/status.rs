@@ -105,13 +105,13 @@ impl StatusTracker {
     ) -> Option<Status<'r>> {
         match event {
             Event::TextAppended { message, .. } | Event::TextRewritten { message, .. } => {
-                self.start_writing_if_other_message(*message)
+                self.track_writing_if_other_message(*message)
             }
             // A message may start with an image; an image of an older one changes nothing.
             Event::ImageReceived { owner: ImageOwner::Message(message), .. }
                 if self.newest_message < Some(*message) =>
             {
-                self.start_writing_if_other_message(*message)
+                self.track_writing_if_other_message(*message)
             }
             Event::RoundStarted { round, .. } => Some(Status::Streaming { round: *round }),
             Event::ReasoningStarted { .. } if self.detail.thinking != ThinkingDetail::Hidden => {
@@ -165,7 +165,7 @@ impl StatusTracker {
     }
 
     /// Sets the message being written; returns `Writing` if it was another one.
-    fn start_writing_if_other_message(&mut self, message: MessageId) -> Option<Status<'static>> {
+    fn track_writing_if_other_message(&mut self, message: MessageId) -> Option<Status<'static>> {
         if self.writing == Some(message) {
             return None;
         }

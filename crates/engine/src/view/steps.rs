@@ -40,10 +40,8 @@ pub struct Steps {
     round: Round,
     /// Messages of the active run.
     messages: BTreeMap<MessageId, MessageParts>,
-    /// Last part of the message that has not ended.
-    open_part: Option<ItemKey>,
-    /// The part after which a step started; more text of its message starts another part.
-    interrupted_part: Option<ItemKey>,
+    /// Messages that have not ended; their last parts are open.
+    open_messages: BTreeSet<MessageId>,
     open: OpenSteps,
     /// Items of steps on the page: inline, as an entry, or both.
     placed: BTreeSet<(StepId, ItemKey)>,
@@ -58,8 +56,7 @@ impl Steps {
             thinking: options.thinking,
             round: Round::default(),
             messages: BTreeMap::new(),
-            open_part: None,
-            interrupted_part: None,
+            open_messages: BTreeSet::new(),
             open: OpenSteps::default(),
             placed: BTreeSet::new(),
             suppressed_overlays: 0,
@@ -78,7 +75,7 @@ impl Steps {
             ViewTask::ApplyEvent => self.apply_event(record, out),
             ViewTask::EndRun => self.end_run(record, out),
         }
-        self.base.advance_and_emit_settled(out);
+        self.base.emit_settled_if_grown(out);
     }
 
     /// Applies an event of the active run.
@@ -120,17 +117,17 @@ impl Steps {
             // Only the newest increment is shown, in the status.
             Event::ReasoningAppended { .. } if self.thinking == Thinking::Latest => {}
             Event::ReasoningAppended { step, text } => {
-                self.open.append_reasoning(*step, text);
+                self.open.store_reasoning_delta(*step, text);
             }
             Event::ArgumentsAppended { step, text } => {
                 self.open.store_arguments_delta(*step, text);
             }
             Event::ArgumentsReplaced { step, text } => {
-                self.open.replace_arguments(*step, text);
+                self.open.replace_stored_arguments(*step, text);
             }
             Event::ToolReady { step } => self.open.mark_ready(*step, record.at_ms),
             Event::OutputAppended { step, text } => {
-                self.open.append_output_up_to_limit(*step, text);
+                self.open.store_output_up_to_limit(*step, text);
             }
             Event::ReasoningEnded { step, .. } => {
                 self.end_step_if_open(
@@ -145,7 +142,9 @@ impl Steps {
                 let state = ItemState::from(*outcome);
                 self.end_step_if_open(*step, state, detail.as_deref(), record.at_ms, out);
             }
-            Event::Withdrawn { messages, steps } => self.withdraw(messages, steps, out),
+            Event::Withdrawn { messages, steps } => {
+                self.withdraw_parts_and_steps(messages, steps, out);
+            }
             // Not shown in this view, or shown by the shared fold as prompt, ask or status.
             Event::RoundEnded { .. }
             | Event::MessageStarted { .. }
@@ -162,9 +161,8 @@ impl Steps {
 
     /// Closes everything, emits the entries of open tools and ends the run.
     fn end_run<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
-        if let Some(key) = self.open_part.take() {
-            out(Patch::Close { key, state: item_state_at_run_end(record) });
-        }
+        self.close_open_parts(item_state_at_run_end(record), out);
+        self.open_messages.clear();
         self.close_round(record, out);
         for step in self.open.steps_between_rounds() {
             self.remove_step_and_put_entry_unless_only_called(step, out);
@@ -214,7 +212,9 @@ impl Steps {
                 step.item.index = Some(self.round.take_next_index());
                 self.round.inline_steps.push(id);
                 self.placed.insert((id, key));
-                self.interrupted_part = self.open_part;
+                if step.is_reasoning() {
+                    self.interrupt_newest_message();
+                }
                 out(Patch::Put { key, item: step.item.clone() });
             }
         }
@@ -256,7 +256,7 @@ impl Steps {
         id: StepId,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        if let Some(item) = self.open.take_step_as_entry_if_result(id) {
+        if let Some(item) = self.open.remove_step_and_build_entry(id) {
             let key = self.base.allocate_key();
             self.base.allow_item_to_settle(key);
             self.placed.insert((id, key));
@@ -265,7 +265,7 @@ impl Steps {
     }
 
     /// Withdraws the items of messages and steps.
-    fn withdraw<'r>(
+    fn withdraw_parts_and_steps<'r>(
         &mut self,
         messages: &[MessageId],
         steps: &[StepId],
@@ -280,7 +280,7 @@ impl Steps {
                     .unwrap_or_default(),
             );
         }
-        self.open_part = self.open_part.filter(|open| !keys.contains(open));
+        self.open_messages.retain(|open| !messages.contains(open));
         let mut was_open = false;
         for step in steps {
             self.open.take_step_with_nested(*step);

@@ -4,6 +4,8 @@ use crate::event::{Event, MessageId};
 use crate::event_family;
 use crate::limits::FRAME_BYTES_MAX;
 
+use super::message_order::{MessageOrder, OrderedText};
+
 /// One change to an append-only text page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextPatch<'a> {
@@ -24,6 +26,7 @@ pub struct TextView {
     page_end: PageEnd,
     message: Option<MessageId>,
     message_text: MessageText,
+    order: MessageOrder,
 }
 
 /// Text of the message being written, kept because its source may rewrite it.
@@ -54,32 +57,30 @@ impl TextView {
     /// Applies one event and emits the text it adds.
     pub fn apply(&mut self, event: &Event<'_>, out: &mut impl FnMut(TextPatch<'_>)) {
         match event {
-            Event::TextAppended { message, text } => self.append_text(*message, text, out),
-            Event::TextRewritten { message, kept_bytes, text } => {
-                out(TextPatch::Rewritten);
-                let mut whole = match std::mem::take(&mut self.message_text) {
-                    MessageText::All(said) => said,
-                    MessageText::TooLong => String::new(),
-                };
-                super::truncate_and_append(&mut whole, *kept_bytes, text);
-                self.message = None;
-                self.append_text(*message, &whole, out);
-            }
-            Event::Withdrawn { messages, .. } if !messages.is_empty() => {
-                out(TextPatch::Withdrawn { messages: messages.len() });
-            }
-            Event::RunEnded { .. } if self.page_end == PageEnd::MidLine => {
-                out(TextPatch::Append("\n"));
-                self.page_end = PageEnd::LineEnd;
-            }
-            // Not text.
             Event::MessageStarted { .. }
             | Event::MessageEnded { .. }
-            | Event::SourceCited { .. }
+            | Event::TextAppended { .. }
+            | Event::TextRewritten { .. } => self.apply_in_order(event, out),
+            Event::Withdrawn { messages, .. } if !messages.is_empty() => {
+                let shown = messages.iter().filter(|id| !self.order.is_waiting(**id)).count();
+                if 0 < shown {
+                    out(TextPatch::Withdrawn { messages: shown });
+                }
+                self.apply_in_order(event, out);
+            }
+            Event::RunEnded { .. } => {
+                self.apply_in_order(event, out);
+                if self.page_end == PageEnd::MidLine {
+                    out(TextPatch::Append("\n"));
+                    self.page_end = PageEnd::LineEnd;
+                }
+            }
+            // Not text.
+            Event::SourceCited { .. }
             | Event::ImageReceived { .. }
             | Event::FinalDeclared { .. }
             | Event::Withdrawn { .. }
-            | event_family!(Run)
+            | Event::RunStarted { .. }
             | event_family!(Prompt)
             | event_family!(Round)
             | event_family!(Reasoning)
@@ -89,6 +90,36 @@ impl TextView {
             | event_family!(Notice)
             | event_family!(Internal) => {}
         }
+    }
+
+    /// Applies an event of a message, when its turn has come.
+    fn apply_in_order(&mut self, event: &Event<'_>, out: &mut impl FnMut(TextPatch<'_>)) {
+        let mut order = std::mem::take(&mut self.order);
+        order.apply(event, &mut |ordered| match ordered {
+            OrderedText::Appended { message, text } => self.append_text(message, text, out),
+            OrderedText::Rewritten { message, kept_bytes, text } => {
+                self.rewrite_text(message, kept_bytes, text, out);
+            }
+        });
+        self.order = order;
+    }
+
+    /// Says a rewritten message again, whole.
+    fn rewrite_text(
+        &mut self,
+        message: MessageId,
+        kept_bytes: usize,
+        text: &str,
+        out: &mut impl FnMut(TextPatch<'_>),
+    ) {
+        out(TextPatch::Rewritten);
+        let mut whole = match std::mem::take(&mut self.message_text) {
+            MessageText::All(said) => said,
+            MessageText::TooLong => String::new(),
+        };
+        super::truncate_and_append(&mut whole, kept_bytes, text);
+        self.message = None;
+        self.append_text(message, &whole, out);
     }
 
     /// Appends text of a message, after a separator if the message is new.

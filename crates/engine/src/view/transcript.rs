@@ -189,7 +189,7 @@ impl Transcript {
             | Event::HistoryCompacted { .. }
             | Event::NoticeGiven { .. } => self.apply_notice_event(record, out),
             Event::Withdrawn { messages, steps } => {
-                self.withdraw_items_and_list_settled(messages, steps, record, out);
+                self.withdraw_items_and_put_notice(messages, steps, record, out);
             }
             Event::QuirkActed { .. } => self.active_run.text_growth = TextGrowth::Mutable,
             // The shared fold handles those of these that change the page.
@@ -289,7 +289,7 @@ impl Transcript {
             return;
         }
         // Its owner is settled: a later notice names the owner.
-        let mut item = self.build_numbered_notice(ItemKind::Notice, "attachment", record);
+        let mut item = self.allocate_id_and_build_notice(ItemKind::Notice, "attachment", record);
         item.label = Some(match owner {
             ItemOwner::Message(message) => message_item_id(message).into(),
             ItemOwner::Reasoning(step) | ItemOwner::Step(step) => step_item_id(step).into(),
@@ -302,7 +302,7 @@ impl Transcript {
     }
 
     /// Builds a complete notice item with the next notice id.
-    fn build_numbered_notice<'r>(
+    fn allocate_id_and_build_notice<'r>(
         &mut self,
         kind: ItemKind,
         sort: &'static str,
@@ -326,7 +326,7 @@ impl Transcript {
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        let mut item = self.build_numbered_notice(kind, sort, record);
+        let mut item = self.allocate_id_and_build_notice(kind, sort, record);
         item.text = text.into();
         self.put_item(None, item, TextGrowth::Mutable, out);
     }

@@ -5,9 +5,9 @@ use crate::event::Outcome;
 use crate::view::patch::{EndedRun, Status, ToolPhase};
 use crate::view::{Item, ItemKind, ItemState, Page, Patch};
 
-use super::encoder::ContentMode;
 use super::json::{ObjectWriter, write_number, write_string};
 use super::native::{FrameEnvelope, FrameSink, begin_ending_payload, find_item};
+use super::stream_kind::ContentMode;
 
 /// Emits the frames of a patch that is already applied to `page`; `data` is overwritten.
 pub(super) fn emit_frames(

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::encoder::StreamKind;
+use super::stream_kind::StreamKind;
 
 /// Position after frame `frames_sent` of event `seq`; all earlier events were sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,20 +35,13 @@ impl std::error::Error for InvalidCursor {}
 
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Appends a number in base 62.
-fn write_base62(mut number: u64, out: &mut String) {
-    let mut digits = [0; 11];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        // The remainder is below 62.
-        digits[at] = DIGITS[usize::try_from(number % 62).unwrap_or(0)];
-        number /= 62;
-        if number == 0 {
-            break;
-        }
+/// Appends a number in base 62: at most eleven digits, of which a frame has two or three.
+fn write_base62(number: u64, out: &mut String) {
+    if 62 <= number {
+        write_base62(number / 62, out);
     }
-    out.push_str(str::from_utf8(&digits[at..]).unwrap_or_default());
+    // The remainder is below 62.
+    out.push(char::from(DIGITS[usize::try_from(number % 62).unwrap_or(0)]));
 }
 
 /// Parses a base 62 number.

@@ -6,13 +6,14 @@
 use std::borrow::Cow;
 
 use crate::event::{Millis, Record};
-use crate::view::{ItemKey, Page, Patch, Status, Thinking, View, ViewName, ViewOptions};
+use crate::view::{ItemKey, Page, Patch, Status, View, ViewOptions};
 
 use super::cursor::Cursor;
 use super::json::write_string;
 use super::native::{FrameEnvelope, NativeFrames};
 use super::patch::PatchEncoder;
-use super::snapshot::{ProtocolVersion, encode_snapshot_payload};
+use super::snapshot::{ProtocolVersion, overwrite_with_snapshot_payload};
+use super::stream_kind::{FrameFormat, StreamKind};
 
 /// One message to a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,107 +25,6 @@ pub struct Frame<'a> {
     /// Payload: JSON on one line.
     pub data: &'a str,
 }
-
-/// Format of a stream's frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FrameFormat {
-    /// Frames as the view's specification defines them.
-    #[default]
-    Native,
-    /// Patches to a page, the same for all views.
-    Patch,
-}
-
-/// Content of native text frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ContentMode {
-    /// The message so far.
-    #[default]
-    Accumulated,
-    /// Only new text.
-    Delta,
-}
-
-/// Everything in which two streams of one session can differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StreamKind {
-    /// The view.
-    pub view: ViewName,
-    /// Format of the frames.
-    pub format: FrameFormat,
-    /// Content of native text frames.
-    pub content: ContentMode,
-    /// Visibility of the thinking.
-    pub thinking: Thinking,
-}
-
-impl StreamKind {
-    /// Native frames of a view, with default options.
-    pub fn new(view: ViewName) -> StreamKind {
-        StreamKind {
-            view,
-            format: FrameFormat::default(),
-            content: ContentMode::default(),
-            thinking: Thinking::default(),
-        }
-    }
-
-    /// Appends the prefix of a cursor: a letter for view and format, and two more characters for
-    /// options that are not the default.
-    pub(super) fn write_cursor_prefix(self, out: &mut String) {
-        let letter =
-            VIEW_LETTERS.iter().find(|(view, _)| *view == self.view).map_or('?', |of| of.1);
-        out.push(match self.format {
-            FrameFormat::Native => letter,
-            FrameFormat::Patch => letter.to_ascii_uppercase(),
-        });
-        let option = OPTION_COMBINATIONS.iter().position(|of| *of == (self.content, self.thinking));
-        if let Some(letter) = option.filter(|&at| 0 < at).and_then(|at| b"_abcdefg".get(at)) {
-            out.push('-');
-            out.push(char::from(*letter));
-        }
-    }
-
-    /// Parses the prefix of a cursor; returns the rest.
-    pub(super) fn parse_cursor_prefix(text: &str) -> Option<(StreamKind, &str)> {
-        let letter = text.chars().next()?;
-        let (view, _) = VIEW_LETTERS.iter().find(|of| of.1 == letter.to_ascii_lowercase())?;
-        let format =
-            if letter.is_ascii_lowercase() { FrameFormat::Native } else { FrameFormat::Patch };
-        let rest = &text[1..];
-        let (at, rest) = match rest.strip_prefix('-') {
-            None => (0, rest),
-            Some(rest) => {
-                let letter = rest.bytes().next()?;
-                let at = b"_abcdefg".iter().position(|of| *of == letter).filter(|&at| 0 < at)?;
-                (at, &rest[1..])
-            }
-        };
-        let (content, thinking) = OPTION_COMBINATIONS[at];
-        Some((StreamKind { view: *view, format, content, thinking }, rest))
-    }
-}
-
-/// Letter of each view in cursors; upper case for patch frames.
-const VIEW_LETTERS: [(ViewName, char); ViewName::ALL.len()] = [
-    (ViewName::Latest, 'l'),
-    (ViewName::Steps, 's'),
-    (ViewName::Bubbles, 'b'),
-    (ViewName::Transcript, 't'),
-    (ViewName::Sentences, 'f'),
-];
-
-/// Option combinations; their positions select a letter in cursors.
-const OPTION_COMBINATIONS: [(ContentMode, Thinking); 8] = [
-    (ContentMode::Accumulated, Thinking::ViewDefault),
-    (ContentMode::Accumulated, Thinking::Hide),
-    (ContentMode::Accumulated, Thinking::Latest),
-    (ContentMode::Accumulated, Thinking::Show),
-    (ContentMode::Delta, Thinking::ViewDefault),
-    (ContentMode::Delta, Thinking::Hide),
-    (ContentMode::Delta, Thinking::Latest),
-    (ContentMode::Delta, Thinking::Show),
-];
 
 /// Merging of consecutive appends into one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -233,7 +133,7 @@ impl PendingAppend {
 impl Encoder {
     /// Creates an encoder before any record.
     pub fn new(kind: StreamKind, session: &str, epoch: u32) -> Encoder {
-        let spelling = match kind.format {
+        let encoding = match kind.format {
             FrameFormat::Native => FrameEncoding::Native(NativeFrames::default()),
             FrameFormat::Patch => FrameEncoding::Patch(PatchEncoder::default()),
         };
@@ -245,7 +145,7 @@ impl Encoder {
             session: quoted,
             run: String::new(),
             page: Page::default(),
-            encoding: spelling,
+            encoding,
             buffer: String::new(),
         };
         let view = View::new(kind.view, ViewOptions { thinking: kind.thinking });
@@ -278,29 +178,30 @@ impl Encoder {
 
     /// Applies a record and emits its frames.
     pub fn push(&mut self, record: &Record<'_>, out: &mut impl FnMut(Frame<'_>)) {
-        let Encoder { view, writer: page, merging, pending, merged_count: merged } = self;
+        let Encoder { view, writer, merging, pending, merged_count } = self;
         let seq = record.seq;
         let mut sent = 0;
         view.apply(record, &mut |patch| {
-            if *merging == Merging::UntilFlush && accepts_later_appends(&patch, page.kind.format) {
+            if *merging == Merging::UntilFlush && accepts_later_appends(&patch, writer.kind.format)
+            {
                 sent += 1;
                 if pending.as_mut().is_some_and(|open| open.try_merge(&patch, seq, sent)) {
-                    *merged += 1;
+                    *merged_count += 1;
                 } else {
-                    page.emit_pending_append(pending, out);
+                    writer.emit_pending_append(pending, out);
                     *pending = PendingAppend::from_patch(&patch, seq, sent);
                 }
-                page.page.apply(&patch);
+                writer.page.apply(&patch);
                 return;
             }
             // First, because a frame may contain the whole item as it is now.
-            page.emit_pending_append(pending, out);
-            page.page.apply(&patch);
+            writer.emit_pending_append(pending, out);
+            writer.page.apply(&patch);
             if let Patch::Status(Status::Queued) = patch {
-                page.run.clear();
-                write_string(&record.run, &mut page.run);
+                writer.run.clear();
+                write_string(&record.run, &mut writer.run);
             }
-            page.emit_patch_frames(&patch, seq, &mut sent, out);
+            writer.emit_patch_frames(&patch, seq, &mut sent, out);
         });
     }
 
@@ -335,7 +236,7 @@ impl Encoder {
     ) {
         let FrameWriter { kind, epoch, page, run, .. } = &self.writer;
         let mut data = String::new();
-        encode_snapshot_payload(page, run, version, &mut data);
+        overwrite_with_snapshot_payload(page, run, version, &mut data);
         let id = Cursor { kind: *kind, epoch: *epoch, seq: next, frames_sent: 0 };
         out(Frame { id, event: "snapshot", data: &data });
     }
@@ -348,9 +249,9 @@ impl FrameWriter {
         pending: &mut Option<PendingAppend>,
         out: &mut impl FnMut(Frame<'_>),
     ) {
-        if let Some(PendingAppend { key, start: begins, text, seq, mut sent }) = pending.take() {
+        if let Some(PendingAppend { key, start, text, seq, mut sent }) = pending.take() {
             let text = Cow::Owned(text);
-            let patch = match begins {
+            let patch = match start {
                 PendingStart::ExistingItem => Patch::Append { key, text },
                 PendingStart::NewItem { at_ms } => Patch::Next { key, at_ms, text },
             };
@@ -367,28 +268,20 @@ impl FrameWriter {
         sent: &mut u32,
         out: &mut impl FnMut(Frame<'_>),
     ) {
-        let FrameWriter {
-            kind,
-            epoch,
-            session,
-            run,
-            page: picture,
-            encoding: spelling,
-            buffer: data,
-        } = self;
+        let FrameWriter { kind, epoch, session, run, page, encoding, buffer } = self;
         let mut emit = |event: &str, data: &str| {
             *sent += 1;
             let id = Cursor { kind: *kind, epoch: *epoch, seq, frames_sent: *sent };
             out(Frame { id, event, data });
         };
-        match spelling {
-            FrameEncoding::Native(own) => {
+        match encoding {
+            FrameEncoding::Native(frames) => {
                 let envelope = FrameEnvelope { kind: *kind, session, run, seq };
-                own.emit_frames(patch, picture, envelope, data, &mut emit);
+                frames.emit_frames(patch, page, envelope, buffer, &mut emit);
             }
             FrameEncoding::Patch(frames) => {
-                frames.encode(patch, data);
-                emit("", data);
+                frames.encode_next_into_cleared(patch, buffer);
+                emit("", buffer);
             }
         }
     }

@@ -4,9 +4,9 @@
 use crate::view::patch::Status;
 use crate::view::{Item, ItemState, Page, Patch};
 
-use super::encoder::ContentMode;
 use super::json::ObjectWriter;
 use super::native::{FrameEnvelope, FrameSink, begin_ending_payload, find_item};
+use super::stream_kind::ContentMode;
 
 /// Writer of `latest` frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use crate::view::patch::{EndedRun, Status};
 use crate::view::{Item, ItemKey, ItemKind, Page, Patch, ViewName};
 
-use super::encoder::StreamKind;
 use super::json::ObjectWriter;
+use super::stream_kind::StreamKind;
 use super::{bubbles, latest, sentences, steps, transcript};
 
 /// Fields of a frame that do not come from its patch.

@@ -27,7 +27,7 @@ impl PatchEncoder {
     }
 
     /// Encodes a patch as a frame payload, replacing the content of `out`.
-    pub fn encode(&mut self, patch: &Patch<'_>, out: &mut String) {
+    pub fn encode_next_into_cleared(&mut self, patch: &Patch<'_>, out: &mut String) {
         if let Patch::Append { key, text } = patch
             && *key == self.last_key
         {

@@ -70,7 +70,7 @@ impl Transform for OmittedInsteadOfNull {
                 if take_nullable_mark(member) {
                     required.push(json!(name));
                 } else {
-                    remove_null(member);
+                    remove_null_type(member);
                 }
             }
         }
@@ -86,7 +86,7 @@ fn take_nullable_mark(member: &mut Value) -> bool {
 }
 
 /// Removes `null` from `{"type": [.., "null"]}` and `{"anyOf": [.., {"type": "null"}]}`.
-fn remove_null(member: &mut Value) {
+fn remove_null_type(member: &mut Value) {
     let Some(member) = member.as_object_mut() else { return };
     if let Some(Value::Array(types)) = member.get_mut("type") {
         types.retain(|name| name != "null");

@@ -17,7 +17,7 @@ pub enum ProtocolVersion {
 
 /// Writes the payload of a `snapshot` frame, replacing the content of `out`. `run` is the JSON
 /// string of the last run, or empty.
-pub(super) fn encode_snapshot_payload(
+pub(super) fn overwrite_with_snapshot_payload(
     page: &Page,
     run: &str,
     version: ProtocolVersion,

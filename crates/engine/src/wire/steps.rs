@@ -33,7 +33,7 @@ impl StepsFrames {
         let run = envelope.run;
         match patch {
             Patch::Overlay(overlay) => self.emit_overlay_frame(overlay.as_ref(), run, data, emit),
-            Patch::Put { item, .. } => emit_item_frame(item, run, data, emit),
+            Patch::Put { item, .. } => emit_item_frame_if_any(item, run, data, emit),
             Patch::Append { key, text: delta } => {
                 if let Some(item) = find_item(*key, page) {
                     emit_text_frame(item, delta, TextUpdate::Append, run, data, emit);
@@ -83,7 +83,7 @@ impl StepsFrames {
 }
 
 /// Emits the frame of an item: `text`, `segment` or `entry`.
-fn emit_item_frame(item: &Item<'_>, run: &str, data: &mut String, emit: &mut FrameSink<'_>) {
+fn emit_item_frame_if_any(item: &Item<'_>, run: &str, data: &mut String, emit: &mut FrameSink<'_>) {
     let name = match item.kind {
         ItemKind::Text => {
             return emit_text_frame(item, &item.text, TextUpdate::Start, run, data, emit);

@@ -49,9 +49,9 @@ mod acp {
     }
 
     #[test]
-    fn a_message_that_another_came_between_is_said_again_whole() {
+    fn a_message_that_another_came_between_stays_open_and_is_whole() {
         let kept = ingest_fixture("acp/messages-in-between.jsonl");
-        assert_eq!(kept.final_text(), "Hello!");
+        assert_eq!(kept.message_texts(), ["Hello!", "other"]);
         assert_eq!(kept.unrecognised_count(), 0);
     }
 

@@ -34,12 +34,12 @@ fn f5_after_its_message_only_tools_of_the_reply_are_heard() {
         out.append_reasoning("LATE", ReasoningOrigin::Native);
         out.append_redacted_reasoning();
         out.append_message_image(Image::Url { url: "late".into() });
-        out.end_tool(step, ToolOutcome::Succeeded, None);
+        out.end_tool_if_open(step, ToolOutcome::Succeeded, None);
         out.report_failed_and_end_text(FailureReason::Error, "late");
         out.report_cancelled_and_end_text("late");
         out.start_round_or_end_run(None, None);
         out.start_tool(ToolStart::client_function("b", "LATE"));
-        out.append_prompt_or_end_run("LATE");
+        out.append_prompt_unless_finish_requested("LATE");
     });
     check_ends(&kept, &["Done. "]);
     assert!(!kept.to_json_lines().contains("LATE") && !kept.to_json_lines().contains("late"));
@@ -50,7 +50,7 @@ fn f5_a_tool_after_one_that_ended_is_waited_for() {
     let kept = run_script(|out| {
         out.append_text("!isfinish");
         let one = out.start_tool(ToolStart::client_function("a", "click"));
-        out.end_tool(one, ToolOutcome::Succeeded, None);
+        out.end_tool_if_open(one, ToolOutcome::Succeeded, None);
         out.start_tool(ToolStart::client_function("b", "click"));
     });
     assert_eq!(kept.ending().outcome, Outcome::Truncated);
@@ -63,7 +63,7 @@ fn f5_the_result_of_an_earlier_reply_settles_nothing() {
         out.start_round_or_end_run(None, None);
         out.append_text("!isfinish");
         out.close_message_and_defer_end();
-        out.end_tool(old, ToolOutcome::Succeeded, None);
+        out.end_tool_if_open(old, ToolOutcome::Succeeded, None);
     });
     assert_eq!(kept.ending().outcome, Outcome::Truncated);
 }
@@ -74,7 +74,7 @@ fn f5_what_the_model_says_after_the_results_is_late() {
         out.set_round_boundaries(RoundBoundaries::AfterToolResults);
         out.append_text("Done!isfinish");
         let step = out.start_tool(ToolStart::client_function("a", "click"));
-        out.end_tool(step, ToolOutcome::Failed, None);
+        out.end_tool_if_open(step, ToolOutcome::Failed, None);
         out.append_text("LATE");
         out.append_or_rewrite_cumulative_text("LATE");
     });
@@ -85,7 +85,7 @@ fn f5_what_the_model_says_after_the_results_is_late() {
 fn f5_the_next_prompt_ends_the_run() {
     let kept = run_script(|out| {
         out.append_text("Done!isfinish");
-        out.append_prompt_or_end_run("LATE");
+        out.append_prompt_unless_finish_requested("LATE");
     });
     check_ends(&kept, &["Done"]);
     assert!(!kept.to_json_lines().contains("LATE"));
@@ -96,8 +96,8 @@ fn f5_a_prompt_while_its_tools_run_ends_nothing_yet() {
     let kept = run_script(|out| {
         out.append_text("Done!isfinish");
         let step = out.start_tool(ToolStart::client_function("a", "click"));
-        out.append_prompt_or_end_run("Hurry up");
-        out.end_tool(step, ToolOutcome::Succeeded, None);
+        out.append_prompt_unless_finish_requested("Hurry up");
+        out.end_tool_if_open(step, ToolOutcome::Succeeded, None);
     });
     check_ends(&kept, &["Done"]);
     assert_eq!(tool_outcomes(&kept), [ToolOutcome::Succeeded]);

@@ -5,7 +5,7 @@ use millpond_engine::markdown::{BlockScanner, Found, LineKind};
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
-use crate::corpus::find_corpus;
+use crate::texts::markdown_examples;
 
 /// Class of a line, as far as scanner and parser can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,28 +104,24 @@ fn differences(text: &str) -> Vec<(String, Class, Class)> {
 
 /// Returns false for texts with HTML, link definitions or line ends without a line feed, which only
 /// the parser knows.
-fn is_comparable_specification(text: &str) -> bool {
+fn is_comparable_example(text: &str) -> bool {
     !text.contains('<') && !text.contains("]:") && !text.contains('\r')
 }
 
 #[test]
-fn every_line_of_the_specification_is_what_the_parser_says() {
-    let Some(corpus) = find_corpus("the lines of the specifications of Markdown") else {
-        return;
-    };
-    let mut wrong = Vec::new();
-    for file in ["commonmark-spec.json", "gfm-spec.json"] {
-        let text = std::fs::read_to_string(corpus.join("markdown").join(file)).unwrap();
-        let cases: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
-        for case in &cases {
-            let text = case["markdown"].as_str().unwrap();
-            let found = differences(text);
-            if is_comparable_specification(text) && !found.is_empty() {
-                wrong.push((text.to_owned(), found));
-            }
+fn every_line_of_an_example_is_what_the_parser_says() {
+    let examples = markdown_examples();
+    let comparable = examples.iter().filter(|text| is_comparable_example(text));
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for text in comparable {
+        compared += 1;
+        let found = differences(text);
+        if !found.is_empty() {
+            wrong.push((text, found));
         }
     }
     assert!(wrong.is_empty(), "{} differ: {wrong:#?}", wrong.len());
+    assert!(400 <= compared, "only {compared} examples");
 }
 
 /// Pieces of generated texts.

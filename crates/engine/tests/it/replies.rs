@@ -34,8 +34,8 @@ fn push_call_and_result(ingest: &mut Ingest, kept: &mut RecordedEvents) {
     assert_eq!(ingest.end_reply(None, kept), ReportedEnd::Completed(StopReason::Tools));
     let mut out = ingest.writer(None, kept);
     let step = out.find_open_tool("c1").unwrap();
-    out.append_output(step, "3 m");
-    out.end_tool(step, ToolOutcome::Succeeded, None);
+    out.append_output_if_open(step, "3 m");
+    out.end_tool_if_open(step, ToolOutcome::Succeeded, None);
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn blank_reasoning_in_the_middle_of_a_message_does_not_end_it() {
         out.append_reasoning("so", ReasoningOrigin::Native);
         out.append_text("two");
     });
-    assert_eq!(kept.message_texts(), ["one", "two"]);
+    assert_eq!(kept.message_texts(), ["one\n\ntwo"]);
     assert_eq!(reasoning_text(&kept), " so");
 }
 
@@ -182,7 +182,7 @@ fn a_tool_is_open_until_its_end_and_a_run_until_its_own() {
     run_script(|out| {
         let step = out.start_tool(ToolStart::client_function("a", "click"));
         assert!(out.is_tool_open(step));
-        out.end_tool(step, ToolOutcome::Succeeded, None);
+        out.end_tool_if_open(step, ToolOutcome::Succeeded, None);
         assert!(!out.is_tool_open(step));
         assert!(!out.is_ended());
     });
@@ -204,7 +204,7 @@ fn x16_a_round_that_is_taken_back_closes_its_own_tools_only() {
         out.withdraw_whole_round_and_end_it();
         assert!(out.is_tool_open(earlier));
         assert!(own.iter().all(|step| !out.is_tool_open(*step)));
-        out.end_tool(earlier, ToolOutcome::Succeeded, None);
+        out.end_tool_if_open(earlier, ToolOutcome::Succeeded, None);
     });
 }
 

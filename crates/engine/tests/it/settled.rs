@@ -46,7 +46,7 @@ pub(crate) fn check_settled(view: ViewName, before: &Page, after: &Page) {
 
 #[test]
 fn t2_in_every_log_and_view_what_is_settled_only_grows_and_never_changes() {
-    for_each_log("t2_in_every_log_and_view", |name, records| {
+    for_each_log(|name, records| {
         for view in ViewName::ALL {
             let mut encoder = new_encoder(patch_stream_kind(view));
             let mut before = Page::default();

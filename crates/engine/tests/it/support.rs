@@ -39,10 +39,12 @@ impl RecordedEvents {
         let mut texts: Vec<(millpond_engine::event::MessageId, String)> = Vec::new();
         for event in self.events() {
             match event {
-                Event::TextAppended { message, text } => match texts.last_mut() {
-                    Some((last, whole)) if last == message => whole.push_str(text),
-                    _ => texts.push((*message, text.to_string())),
-                },
+                Event::TextAppended { message, text } => {
+                    match texts.iter_mut().rev().find(|(id, _)| id == message) {
+                        Some((_, whole)) => whole.push_str(text),
+                        None => texts.push((*message, text.to_string())),
+                    }
+                }
                 Event::TextRewritten { message, kept_bytes, text } => {
                     if let Some((_, whole)) = texts.iter_mut().find(|(id, _)| id == message) {
                         whole.truncate(*kept_bytes);

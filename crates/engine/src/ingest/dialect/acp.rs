@@ -116,7 +116,7 @@ impl Dialect for Acp {
     fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
         let line: RpcMessage<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
         out.set_round_boundaries(RoundBoundaries::AfterToolResults);
-        out.append_unknown_fields(&line.unknown);
+        out.append_unknown_fields_once(&line.unknown);
         let Some(method) = &line.method else {
             self.flush_prompt_unless_repeated(out);
             self.apply_response(&line, frame, out);
@@ -134,7 +134,7 @@ impl Dialect for Acp {
             self.apply_request(method, line.id, &params, frame, out);
             return Ok(());
         }
-        out.append_unknown_fields(&params.unknown);
+        out.append_unknown_fields_once(&params.unknown);
         let Some(raw) = params.update else {
             return Err(Unreadable);
         };
@@ -157,14 +157,14 @@ impl Acp {
             self.flush_prompt_unless_repeated(out);
         }
         if !matches!(kind, "tool_call" | "tool_call_update" | "tool_call_content_chunk") {
-            out.append_unknown_fields(&update.unknown);
+            out.append_unknown_fields_once(&update.unknown);
         }
         match kind {
             "agent_message_chunk" | "agent_thought_chunk" | "agent_message" | "agent_thought" => {
                 self.apply_agent_content(kind, update, raw, out);
             }
             "user_message_chunk" | "user_message" => {
-                self.flush_other_prompt_and_buffer(kind, update, out);
+                self.hold_prompt_and_flush_other(kind, update, out);
             }
             "tool_call" | "tool_call_update" => self.tools.apply_update(kind, raw, out),
             "tool_call_content_chunk" => ToolCalls::write_content_chunk(raw, out),
@@ -183,12 +183,16 @@ impl Acp {
             "notice" => write_notice(update, out),
             "compaction_summary_chunk" => {
                 let text = update.content.map(content::block_text).unwrap_or_default();
-                buffer_text_or_report_too_long(&mut self.compaction_summary, &text, out);
+                hold_text_up_to_limit_or_write_unrecognised(
+                    &mut self.compaction_summary,
+                    &text,
+                    out,
+                );
             }
             "compaction_update" => self.apply_compaction_status(update.status.as_deref(), out),
             "state_update" => {
                 if let Some(reason) = &update.stop_reason {
-                    self.end_turn(reason, out);
+                    self.report_turn_end_and_end_round(reason, out);
                 }
             }
             "available_commands_update" | "config_option_update" | "session_info_update" => {}
@@ -216,7 +220,7 @@ impl Acp {
         if let Some(call) = meta.parent.as_deref() {
             match out.find_open_tool(call) {
                 Some(step) if is_message => {
-                    out.append_output(step, &text);
+                    out.append_output_if_open(step, &text);
                     for image in images {
                         out.append_output_image(step, image);
                     }
@@ -254,7 +258,7 @@ impl Acp {
     }
 
     /// Buffers a user message until something else arrives.
-    fn flush_other_prompt_and_buffer(
+    fn hold_prompt_and_flush_other(
         &mut self,
         kind: &str,
         update: &SessionUpdate<'_>,
@@ -270,7 +274,7 @@ impl Acp {
         if kind == "user_message" {
             prompt.text.clear();
         }
-        buffer_text_or_report_too_long(&mut prompt.text, &text, out);
+        hold_text_up_to_limit_or_write_unrecognised(&mut prompt.text, &text, out);
     }
 
     /// Writes the buffered user message, unless it is an echo or a repeat.
@@ -289,7 +293,7 @@ impl Acp {
     /// Ends the round, writes a prompt and starts the next round.
     fn write_prompt_between_rounds(&mut self, text: &str, out: &mut Writer<'_>) {
         out.end_round(None);
-        out.append_prompt_or_end_run(text);
+        out.append_prompt_unless_finish_requested(text);
         out.ensure_round_or_end_run();
         self.tools.last_output = LastModelOutput::Text;
     }
@@ -309,7 +313,11 @@ impl Acp {
 }
 
 /// Appends a piece to a buffer; writes it as unrecognised past the limit.
-fn buffer_text_or_report_too_long(held: &mut String, piece: &str, out: &mut Writer<'_>) {
+fn hold_text_up_to_limit_or_write_unrecognised(
+    held: &mut String,
+    piece: &str,
+    out: &mut Writer<'_>,
+) {
     if held.len() + piece.len() <= ASSEMBLED_TEXT_BYTES_MAX {
         held.push_str(piece);
     } else {

@@ -111,7 +111,7 @@ impl Dialect for Anthropic {
     fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
         let mut line = FramePayload::default();
         line.read(frame.data)?;
-        out.append_unknown_fields(&line.unknown);
+        out.append_unknown_fields_once(&line.unknown);
         match line.kind.as_deref().unwrap_or("") {
             "content_block_delta" => {
                 let delta = line.delta.unwrap_or_default();
@@ -119,13 +119,13 @@ impl Dialect for Anthropic {
             }
             "content_block_start" => {
                 if let Some(block) = line.content_block {
-                    self.start_block(line.index.unwrap_or_default(), block, out);
+                    self.open_block_and_write_content(line.index.unwrap_or_default(), block, out);
                 }
             }
             "content_block_stop" => self.stop_block(line.index.unwrap_or_default(), out),
             "message_start" => {
                 if let Some(message) = line.message {
-                    self.start_message_unless_repeated(message, out)?;
+                    self.apply_message_start(message, out)?;
                 }
             }
             "message_delta" => {
@@ -133,7 +133,7 @@ impl Dialect for Anthropic {
                     out.update_or_emit_round_usage(parse_usage(usage));
                 }
                 let delta = line.delta.unwrap_or_default();
-                out.append_unknown_fields(&delta.unknown);
+                out.append_unknown_fields_once(&delta.unknown);
                 if let Some(reason) = delta.stop_reason {
                     apply_stop_reason(&reason, delta.stop_details, out);
                 }
@@ -161,7 +161,7 @@ impl Anthropic {
     }
 
     /// Starts a round for a message, unless its `message_start` is repeated.
-    fn start_message_unless_repeated(
+    fn apply_message_start(
         &mut self,
         raw: &RawValue,
         out: &mut Writer<'_>,
@@ -213,7 +213,7 @@ impl Anthropic {
 
     /// Applies a `content_block_delta` to the open block at `index`.
     fn apply_delta(&mut self, index: u64, delta: &Delta<'_>, raw: &str, out: &mut Writer<'_>) {
-        out.append_unknown_fields(&delta.unknown);
+        out.append_unknown_fields_once(&delta.unknown);
         match delta.kind.as_deref().unwrap_or("") {
             "text_delta" => out.append_text(delta.text.as_deref().unwrap_or("")),
             "thinking_delta" => {
@@ -250,7 +250,7 @@ impl Anthropic {
 pub(super) fn apply_stop_reason(reason: &str, details: Option<&RawValue>, out: &mut Writer<'_>) {
     match parse_stop_reason(reason) {
         Some(stop) => out.report_completed_unless_failed(stop),
-        None => fail_refused(details, out),
+        None => report_refusal_and_end_text(details, out),
     }
 }
 
@@ -267,7 +267,7 @@ pub(super) fn parse_stop_reason(reason: &str) -> Option<StopReason> {
 }
 
 /// Fails the run as refused, with the explanation from `details` if there is one.
-pub(super) fn fail_refused(details: Option<&RawValue>, out: &mut Writer<'_>) {
+pub(super) fn report_refusal_and_end_text(details: Option<&RawValue>, out: &mut Writer<'_>) {
     object! { Details { explanation; skip _ } }
     let words = details
         .and_then(|raw| Details::from_raw(raw)?.explanation)

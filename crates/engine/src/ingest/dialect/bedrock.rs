@@ -126,7 +126,7 @@ impl Dialect for Bedrock {
             self.reply_state = ReplyState::Waiting;
             self.ensure_round(out);
         } else if let Some(stop) = line.message_stop {
-            self.stop_message(stop, out);
+            self.apply_message_stop(stop, out);
         } else if let Some(metadata) = line.metadata {
             out.update_or_emit_round_usage(parse_metadata_usage(metadata));
         } else if let Some(output) = line.output {
@@ -138,7 +138,7 @@ impl Dialect for Bedrock {
             out.append_unrecognised(UnrecognisedReason::Frame, frame.data);
             return Ok(());
         }
-        out.append_unknown_fields(&line.unknown);
+        out.append_unknown_fields_once(&line.unknown);
         Ok(())
     }
 }
@@ -160,14 +160,14 @@ impl Bedrock {
     }
 
     /// Ends the reply with the `stopReason` of a `messageStop`.
-    fn stop_message(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
+    fn apply_message_stop(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
         object! { Stop { stop_reason = "stopReason"; skip "additionalModelResponseFields" | "p" } }
         self.ensure_round(out);
         self.reply_state = ReplyState::Waiting;
         let Some(stop) = Stop::from_raw(raw) else {
             return;
         };
-        out.append_unknown_fields(&stop.unknown);
+        out.append_unknown_fields_once(&stop.unknown);
         apply_stop_reason(&stop.stop_reason.and_then(as_string).unwrap_or_default(), out);
     }
 
@@ -183,7 +183,7 @@ impl Bedrock {
         const WHOLE: u64 = u64::MAX;
         let message = Output::from_raw(output).and_then(|output| output.message);
         let message = message.and_then(MessageFields::from_raw).ok_or(Unreadable)?;
-        out.append_unknown_fields(&message.unknown);
+        out.append_unknown_fields_once(&message.unknown);
         self.reply_state = ReplyState::Waiting;
         self.ensure_round(out);
         for block in message.content.map(array_elements).unwrap_or_default() {
@@ -203,7 +203,7 @@ impl Bedrock {
         event: &BlockPayload<'_>,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
-        out.append_unknown_fields(&event.unknown);
+        out.append_unknown_fields_once(&event.unknown);
         self.ensure_round(out);
         let index = event.index.unwrap_or(0);
         if event.start.is_some() {
@@ -269,7 +269,7 @@ impl Bedrock {
             ; skip "signature"
         } }
         let reasoning = Reasoning::from_raw(raw).ok_or(Unreadable)?;
-        out.append_unknown_fields(&reasoning.unknown);
+        out.append_unknown_fields_once(&reasoning.unknown);
         let Reasoning { text, redacted, whole, .. } = reasoning;
         if let Some(text) = text.and_then(as_string) {
             out.append_reasoning(&text, ReasoningOrigin::Native);
@@ -293,7 +293,7 @@ impl Bedrock {
     ) -> Result<(), Unreadable> {
         object! { ToolUse { id = "toolUseId", name, input, kind = "type"; skip "signature" } }
         let tool_use = ToolUse::from_raw(raw).ok_or(Unreadable)?;
-        out.append_unknown_fields(&tool_use.unknown);
+        out.append_unknown_fields_once(&tool_use.unknown);
         let ToolUse { id, name, input, kind, .. } = tool_use;
         if let (Some(id), Some(name)) = (id.and_then(as_string), name.and_then(as_string)) {
             let tool = match kind.and_then(as_string).as_deref() {
@@ -321,7 +321,7 @@ impl Bedrock {
         object! { Piece { text, json; skip _ } }
         let mut pieces = Vec::new();
         if let Some(result) = ResultFields::from_raw(raw) {
-            out.append_unknown_fields(&result.unknown);
+            out.append_unknown_fields_once(&result.unknown);
             let ResultFields { id, status, content, .. } = result;
             let Some(step) = id.and_then(as_string).and_then(|id| out.find_open_tool(&id)) else {
                 out.append_unrecognised(UnrecognisedReason::Late, raw.get());
@@ -341,7 +341,7 @@ impl Bedrock {
         };
         for piece in pieces {
             let Piece { text, json } = Piece::from_raw(piece).unwrap_or_default();
-            out.append_output(step, &string_or_json(text.or(json).unwrap_or(piece)));
+            out.append_output_if_open(step, &string_or_json(text.or(json).unwrap_or(piece)));
         }
     }
 
@@ -351,7 +351,7 @@ impl Bedrock {
         let Some(block) = self.open_blocks.remove(index) else { return };
         match block {
             BlockKind::Call { step } => out.emit_tool_ready_once(step),
-            BlockKind::Result { step, outcome } => out.end_tool(step, outcome, None),
+            BlockKind::Result { step, outcome } => out.end_tool_if_open(step, outcome, None),
             BlockKind::Redacted => {}
         }
     }

@@ -101,7 +101,7 @@ impl Dialect for Cline {
             return self.messages.push_frame(frame, out);
         }
         let line: EventLine<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-        out.append_unknown_fields(&line.unknown);
+        out.append_unknown_fields_once(&line.unknown);
         if let Some(at) = line.ts.and_then(as_string).and_then(|ts| parse_iso_millis(&ts)) {
             out.set_timestamp(at);
         }
@@ -114,7 +114,7 @@ impl Dialect for Cline {
             self.total_usage.get_or_insert_default().overwrite_reported_numbers(parse_usage(usage));
         }
         if let Some(reason) = &line.finish_reason {
-            self.report_run_end_once(reason, line.text.as_deref().unwrap_or(""), out);
+            self.apply_run_end_once(reason, line.text.as_deref().unwrap_or(""), out);
             self.take_and_write_total_usage(out);
         } else {
             let words = line.error.or(line.message).map(parse_error_message);
@@ -135,7 +135,7 @@ impl Dialect for Cline {
 impl Cline {
     /// Applies one agent event.
     fn apply_event(&mut self, event: &AgentEvent<'_>, raw: &RawValue, out: &mut Writer<'_>) {
-        out.append_unknown_fields(&event.unknown);
+        out.append_unknown_fields_once(&event.unknown);
         let content = event.content.as_deref().unwrap_or("");
         match (event.kind.as_deref().unwrap_or(""), content) {
             ("iteration_start", _) => {
@@ -160,7 +160,7 @@ impl Cline {
                         .overwrite_reported_numbers(parse_usage(usage));
                 }
                 let reason = event.reason.as_deref().unwrap_or("");
-                self.report_run_end_once(reason, event.text.as_deref().unwrap_or(""), out);
+                self.apply_run_end_once(reason, event.text.as_deref().unwrap_or(""), out);
             }
             ("error", _) => {
                 let words =
@@ -219,7 +219,7 @@ impl Cline {
     }
 
     /// Reports the end of the run, once: `run_result` repeats `done`.
-    fn report_run_end_once(&mut self, reason: &str, text: &str, out: &mut Writer<'_>) {
+    fn apply_run_end_once(&mut self, reason: &str, text: &str, out: &mut Writer<'_>) {
         const RECORDED: &str = "Submission recorded (verified): ";
         if std::mem::replace(&mut self.has_ended, true) {
             return;
@@ -259,7 +259,7 @@ impl Cline {
                 ..ToolStart::client_function(call, name)
             })
         });
-        write_event_to_tool_step(id, step, event, out);
+        apply_event_to_tool_step(id, step, event, out);
         if step == "content_end" {
             self.calls_without_id.retain(|&(_, open)| open != id);
         } else if call.is_empty() && known.is_none() && name.len() <= FOREIGN_ID_BYTES_MAX {
@@ -277,7 +277,7 @@ impl Cline {
 }
 
 /// Writes the input, update and result of a tool event.
-fn write_event_to_tool_step(id: StepId, step: &str, event: &AgentEvent<'_>, out: &mut Writer<'_>) {
+fn apply_event_to_tool_step(id: StepId, step: &str, event: &AgentEvent<'_>, out: &mut Writer<'_>) {
     if let Some(input) = event.input {
         out.replace_arguments_if_changed(id, &string_or_json(input));
         out.emit_tool_ready_once(id);
@@ -285,8 +285,8 @@ fn write_event_to_tool_step(id: StepId, step: &str, event: &AgentEvent<'_>, out:
     if let Some(update) = event.update {
         object! { Update { chunk; skip _ } }
         match Update::from_raw(update).and_then(|update| update.chunk).and_then(as_string) {
-            Some(chunk) => out.append_output(id, &chunk),
-            None => out.append_tool_progress(id, &string_or_json(update)),
+            Some(chunk) => out.append_output_if_open(id, &chunk),
+            None => out.append_tool_progress_if_open(id, &string_or_json(update)),
         }
     }
     if step == "content_end" {
@@ -295,7 +295,7 @@ fn write_event_to_tool_step(id: StepId, step: &str, event: &AgentEvent<'_>, out:
         let error = event.error.map(parse_error_message);
         let failed = error.is_some() || succeeded == Some(false);
         let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
-        out.end_tool(id, outcome, error.as_deref());
+        out.end_tool_if_open(id, outcome, error.as_deref());
     }
 }
 

@@ -109,7 +109,7 @@ impl Dialect for Codex {
     fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
         let line: EventLine<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
         out.set_round_boundaries(RoundBoundaries::AfterToolResults);
-        out.append_unknown_fields(&line.unknown);
+        out.append_unknown_fields_once(&line.unknown);
         let item = line.item.unwrap_or_default();
         if !matches!(line.kind.as_deref(), Some("error" | "turn.failed")) {
             self.pending_error.write_held_error_or_forget_reported(out);
@@ -128,12 +128,12 @@ impl Dialect for Codex {
                     out.emit_run_usage(USAGE.parse_usage_by_names(usage));
                 }
                 self.drafts.merge_pieces_and_drop_paused(out);
-                self.last_output.ensure_round_after_tool_and_complete(StopReason::End, out);
+                self.last_output.ensure_reply_round_and_report_completed(StopReason::End, out);
             }
             "turn.failed" => {
                 let words = line.error.map(parse_error_message);
                 let words = words.as_deref().unwrap_or("the turn failed");
-                self.pending_error.take_error_and_write_unless_repeated(words, out);
+                self.pending_error.clear_and_write_held_unless_repeated(words, out);
                 out.report_failed_and_end_text(FailureReason::Error, words);
             }
             "error" => self.write_retry_or_hold_error(
@@ -163,7 +163,7 @@ impl Codex {
 
     /// Applies one item by its type.
     fn apply_item(&mut self, stage: ItemStage, item: &Item<'_>, raw: &str, out: &mut Writer<'_>) {
-        out.append_unknown_fields(&item.unknown);
+        out.append_unknown_fields_once(&item.unknown);
         match item.kind.as_deref().unwrap_or("") {
             "agent_message" | "plan" => self.apply_message(stage, item, out),
             "reasoning" => self.apply_reasoning(stage, item, out),
@@ -198,7 +198,7 @@ impl Codex {
         }
         if stage == ItemStage::Completed {
             self.drafts.finish_and_merge_message(key, out);
-            self.texts.mark_finished_or_remove_if_blank(key);
+            self.texts.mark_finished_or_remove_unkeyed(key);
         }
     }
 
@@ -242,7 +242,7 @@ impl Codex {
                 out.close_reasoning_and_defer_end();
                 self.open_reasoning = None;
             }
-            self.thoughts.mark_finished_or_remove_if_blank(key);
+            self.thoughts.mark_finished_or_remove_unkeyed(key);
         }
     }
 
@@ -295,7 +295,7 @@ impl Codex {
         let step = self.find_or_start_step_with_arguments(stage, item, tool, &arguments, out);
         out.emit_tool_ready_once(step);
         if stage == ItemStage::Completed {
-            out.end_tool(step, tool_outcome(item.status.as_deref()), None);
+            out.end_tool_if_open(step, tool_outcome(item.status.as_deref()), None);
         }
     }
 
@@ -330,7 +330,7 @@ impl Codex {
             if let Some(states) = item.agents_states {
                 write_sub_agent_messages(step, states, out);
             }
-            out.end_tool(step, tool_outcome(item.status.as_deref()), None);
+            out.end_tool_if_open(step, tool_outcome(item.status.as_deref()), None);
         }
     }
 
@@ -340,7 +340,7 @@ impl Codex {
         let arguments = json_object_of_members(&[("query", item.query), ("action", item.action)]);
         let step = self.find_or_start_step_with_arguments(stage, item, tool, &arguments, out);
         if stage == ItemStage::Completed {
-            out.end_tool(step, ToolOutcome::Succeeded, None);
+            out.end_tool_if_open(step, ToolOutcome::Succeeded, None);
         }
     }
 
@@ -361,7 +361,7 @@ impl Codex {
         let tool = build_tool_start_without_call_id("todo_list", ToolKind::Builtin);
         let step = self.find_or_start_step_with_arguments(stage, item, tool, &items, out);
         self.last_output = voice;
-        out.end_tool(step, ToolOutcome::Succeeded, None);
+        out.end_tool_if_open(step, ToolOutcome::Succeeded, None);
         self.last_todo_list = items;
     }
 }

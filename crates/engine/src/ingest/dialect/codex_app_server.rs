@@ -147,14 +147,14 @@ impl Dialect for CodexAppServer {
             out.set_timestamp(at);
         }
         out.set_round_boundaries(RoundBoundaries::AfterToolResults);
-        out.append_unknown_fields(&message.unknown);
+        out.append_unknown_fields_once(&message.unknown);
         let Some(method) = &message.method else {
             self.apply_answer_or_hold_error(&message, frame, out);
             return Ok(());
         };
         let params = message.params.unwrap_or_default();
         if matches!(&**method, "turn/start" | "turn/steer") {
-            self.write_sent_prompt(&params, out);
+            self.write_and_remember_sent_prompt(&params, out);
             return Ok(());
         }
         if frame.origin == FrameOrigin::Client {
@@ -191,7 +191,7 @@ impl CodexAppServer {
     ) {
         let id = message.id.map(string_or_json).unwrap_or_default();
         match (message.result, message.error) {
-            (Some(result), _) => self.try_resolve_answered_ask(&id, result, frame.origin, out),
+            (Some(result), _) => self.resolve_ask_if_answered(&id, result, frame.origin, out),
             (None, Some(error)) if frame.origin == FrameOrigin::Agent => {
                 self.pending_error.hold_error_and_write_previous(&parse_error_message(error), out);
             }
@@ -209,7 +209,7 @@ impl CodexAppServer {
         out: &mut Writer<'_>,
     ) {
         if !params.unknown.is_empty() && !is_ignored_notification(method) {
-            out.append_unknown_fields(&params.unknown);
+            out.append_unknown_fields_once(&params.unknown);
         }
         let delta = params.delta.as_deref().unwrap_or("");
         match method {
@@ -263,7 +263,7 @@ impl CodexAppServer {
                 self.model = model.map(std::borrow::Cow::into_owned).or(self.model.take());
             }
             "turn/started" => self.start_turn_if_main_thread(params, out),
-            "turn/completed" => self.report_turn_end_if_main_thread(params, out),
+            "turn/completed" => self.apply_turn_end_if_main_thread(params, out),
             "turn/plan/updated" => self.write_changed_plan_as_call(params, out),
             "thread/tokenUsage/updated" => self.write_last_usage_and_hold_total(params, out),
             "thread/compacted" => {
@@ -315,9 +315,9 @@ fn write_tool_update(method: &str, params: &Params<'_>, raw: &str, out: &mut Wri
             );
         }
         "item/mcpToolCall/progress" => {
-            out.append_tool_progress(step, &message_or_summary_text(params));
+            out.append_tool_progress_if_open(step, &message_or_summary_text(params));
         }
-        _ => out.append_output(step, params.delta.as_deref().unwrap_or("")),
+        _ => out.append_output_if_open(step, params.delta.as_deref().unwrap_or("")),
     }
 }
 

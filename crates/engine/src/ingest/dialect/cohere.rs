@@ -136,7 +136,7 @@ impl Dialect for Cohere {
             }
             "" if let Some(message) = line.message => {
                 let reason = line.finish_reason.as_deref();
-                write_whole_reply_or_failure(message, line.id.as_deref(), reason, line.usage, out)?;
+                apply_whole_reply_or_error(message, line.id.as_deref(), reason, line.usage, out)?;
             }
             _ => {
                 out.append_unrecognised(UnrecognisedReason::Frame, frame.data);
@@ -144,7 +144,7 @@ impl Dialect for Cohere {
             }
         }
         for unknown in [&line.unknown, &delta.unknown, &message.unknown] {
-            out.append_unknown_fields(unknown);
+            out.append_unknown_fields_once(unknown);
         }
         Ok(())
     }
@@ -186,7 +186,7 @@ fn parse_json<'a, T: serde::Deserialize<'a>>(raw: &'a RawValue) -> Result<T, Unr
 }
 
 /// Writes a reply that arrives as one object, or fails with its error message.
-fn write_whole_reply_or_failure(
+fn apply_whole_reply_or_error(
     message: &RawValue,
     id: Option<&str>,
     reason: Option<&str>,
@@ -198,7 +198,7 @@ fn write_whole_reply_or_failure(
         return Ok(());
     }
     let message: Message<'_> = parse_json(message)?;
-    out.append_unknown_fields(&message.unknown);
+    out.append_unknown_fields_once(&message.unknown);
     out.start_round_or_end_run(None, id);
     out.append_reasoning(message.tool_plan.as_deref().unwrap_or(""), ReasoningOrigin::Native);
     match message.content.map(|raw| (raw, as_string(raw))) {
@@ -226,7 +226,7 @@ fn write_whole_reply_or_failure(
 fn write_content(raw: Option<&RawValue>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
     let Some(raw) = raw else { return Ok(()) };
     let piece: ContentPiece<'_> = parse_json(raw)?;
-    out.append_unknown_fields(&piece.unknown);
+    out.append_unknown_fields_once(&piece.unknown);
     if let Some(thinking) = piece.thinking {
         out.append_reasoning(&thinking, ReasoningOrigin::Native);
     }
@@ -242,9 +242,9 @@ fn start_call_with_first_arguments(
     out: &mut Writer<'_>,
 ) -> Result<StepId, Unreadable> {
     let call: ToolCall<'_> = parse_json(raw)?;
-    out.append_unknown_fields(&call.unknown);
+    out.append_unknown_fields_once(&call.unknown);
     let function = call.function.unwrap_or_default();
-    out.append_unknown_fields(&function.unknown);
+    out.append_unknown_fields_once(&function.unknown);
     let (id, name) = (call.id.unwrap_or_default(), function.name.unwrap_or_default());
     let step = out.start_tool(ToolStart::client_function(&id, &name));
     out.append_arguments(step, function.arguments.as_deref().unwrap_or(""));

@@ -141,7 +141,7 @@ impl Dialect for Copilot {
         if let Some(at) = envelope.timestamp.as_deref().and_then(parse_iso_millis) {
             out.set_timestamp(at);
         }
-        out.append_unknown_fields(&envelope.unknown);
+        out.append_unknown_fields_once(&envelope.unknown);
         let kind = envelope.kind.as_deref().unwrap_or("");
         if is_ignored_event(kind) {
             return Ok(());
@@ -198,7 +198,9 @@ impl Copilot {
         out: &mut Writer<'_>,
     ) {
         match kind {
-            "user.message" => out.append_prompt_or_end_run(data.content.as_deref().unwrap_or("")),
+            "user.message" => {
+                out.append_prompt_unless_finish_requested(data.content.as_deref().unwrap_or(""));
+            }
             "assistant.turn_start" => {
                 out.end_round(None);
                 self.turn = TurnState::default();
@@ -219,7 +221,12 @@ impl Copilot {
                 self.ensure_round(out);
                 insert_bounded_if_new(&mut self.turn.streamed_ids, data.message_id_fingerprint());
                 let text = data.delta.as_deref().unwrap_or("");
-                self.turn.drafts.append_text(data.message_id_fingerprint(), None, text, out);
+                self.turn.drafts.resume_or_restate_and_append_text(
+                    data.message_id_fingerprint(),
+                    None,
+                    text,
+                    out,
+                );
             }
             "assistant.reasoning_delta" => {
                 self.ensure_round(out);
@@ -237,7 +244,7 @@ impl Copilot {
             }
             _ => self.apply_session_or_ask_event(kind, data, raw, out),
         }
-        out.append_unknown_fields(&data.unknown);
+        out.append_unknown_fields_once(&data.unknown);
     }
 
     /// Applies a session event or an ask.
@@ -264,7 +271,7 @@ impl Copilot {
             "session.shutdown" => match data.shutdown.as_deref() {
                 Some("error") => {
                     let words = data.error_reason.as_deref().unwrap_or("the session crashed");
-                    self.pending_error.take_error_and_write_unless_repeated(words, out);
+                    self.pending_error.clear_and_write_held_unless_repeated(words, out);
                     out.report_failed_and_end_text(FailureReason::Error, words);
                 }
                 _ if !out.has_reported_end() => {
@@ -320,7 +327,7 @@ impl Copilot {
         }
         out.close_message_and_defer_end();
         if let Some(requests) = data.tool_requests {
-            self.find_or_start_requested_calls(requests, None, out);
+            self.ensure_requested_calls_with_arguments(requests, None, out);
         }
         if self.turn.stop.is_none() {
             self.turn.stop = Some(StopReason::End);

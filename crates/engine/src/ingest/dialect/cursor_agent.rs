@@ -18,7 +18,7 @@ use crate::ingest::json::{
     RawValue, Text, array_elements, as_scalar, as_string, is_true, object, string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
-use crate::run::{Fingerprint, Writer};
+use crate::run::{Fingerprint, MessageLifetime, Writer};
 
 use super::shared::message_drafts::MessageDrafts;
 use super::{Dialect, Unreadable};
@@ -121,7 +121,7 @@ impl Dialect for CursorAgent {
     fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
         let mut line = StreamLine::default();
         line.read(frame.data)?;
-        out.append_unknown_fields(&line.unknown);
+        out.append_unknown_fields_once(&line.unknown);
         if let Some(at) = line.at {
             out.set_timestamp(at);
         }
@@ -129,12 +129,12 @@ impl Dialect for CursorAgent {
         match (line.kind.as_deref().unwrap_or(""), subtype) {
             ("system", "init") => {}
             ("user", _) => {
-                let text = parse_text_and_report_other_parts(&line, out)?;
-                out.append_prompt_or_end_run(&text);
+                let text = parse_text_and_write_unrecognised(&line, out)?;
+                out.append_prompt_unless_finish_requested(&text);
             }
             ("thinking", "completed") => out.close_reasoning_and_defer_end(),
             ("thinking", _) => {
-                self.end_round_if_tools_answered(out);
+                self.end_round_if_any_tool_answered(out);
                 let text = line.text.as_deref().unwrap_or("");
                 out.append_reasoning(text, ReasoningOrigin::Native);
             }
@@ -160,7 +160,7 @@ impl CursorAgent {
     }
 
     /// Ends the round if a tool has a result: the next model output is a new round.
-    fn end_round_if_tools_answered(&mut self, out: &mut Writer<'_>) {
+    fn end_round_if_any_tool_answered(&mut self, out: &mut Writer<'_>) {
         if self.round_tools == RoundTools::Answered {
             self.round_tools = RoundTools::Pending;
             out.end_round(Some(StopReason::Tools));
@@ -173,21 +173,21 @@ impl CursorAgent {
         line: &StreamLine<'_>,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
-        let text = parse_text_and_report_other_parts(line, out)?;
+        let text = parse_text_and_write_unrecognised(line, out)?;
         if line.at.is_some() && line.model_call.is_none() {
             self.output_mode = OutputMode::Partial;
-            self.end_round_if_tools_answered(out);
-            if !self.draft.is_open((), out) && !text.is_empty() {
-                self.draft = MessageDrafts::default();
+            self.end_round_if_any_tool_answered(out);
+            if !self.draft.would_text_continue_message((), out) && !text.is_empty() {
+                self.draft = MessageDrafts::with_lifetime(MessageLifetime::NextPart);
                 self.stretch_count += 1;
             }
-            self.draft.append_text((), None, &text, out);
+            self.draft.resume_or_restate_and_append_text((), None, &text, out);
         } else {
             // A whole message or a repeat of deltas; both end the open message.
             self.correct_and_reset_draft(&text, out);
             out.close_message_and_defer_end();
             if self.output_mode == OutputMode::Whole {
-                self.end_round_if_tools_answered(out);
+                self.end_round_if_any_tool_answered(out);
                 out.append_text(&text);
                 out.close_message_and_defer_end();
             }
@@ -201,10 +201,13 @@ impl CursorAgent {
     /// Applies the whole text of the deltas since the last repeat.
     fn correct_and_reset_draft(&mut self, whole: &str, out: &mut Writer<'_>) {
         // With several stretches it is unknown which one to correct.
-        if self.stretch_count == 1 && self.draft.is_open((), out) && !whole.is_empty() {
+        if self.stretch_count == 1
+            && self.draft.would_text_continue_message((), out)
+            && !whole.is_empty()
+        {
             self.draft.apply_whole_text((), None, whole, out).warn_if_replaced(whole, out);
         }
-        self.draft = MessageDrafts::default();
+        self.draft = MessageDrafts::with_lifetime(MessageLifetime::NextPart);
         self.stretch_count = 0;
     }
 
@@ -235,7 +238,7 @@ impl CursorAgent {
         } else {
             if self.round_tools == RoundTools::Answered {
                 // The last model call wrote no text: earlier text is not its reply.
-                self.end_round_if_tools_answered(out);
+                self.end_round_if_any_tool_answered(out);
                 out.ensure_round_or_end_run();
             }
             if self.text_seen == TextSeen::Nothing {
@@ -271,10 +274,10 @@ impl CursorAgent {
         let step = known.unwrap_or_else(|| {
             let model_call = Fingerprint::from_text(line.model_call.as_deref().unwrap_or(""));
             if model_call.is_blank() || model_call != self.model_call {
-                self.end_round_if_tools_answered(out);
+                self.end_round_if_any_tool_answered(out);
             }
             self.model_call = model_call;
-            call.start_step_and_mark_ready(id, out)
+            call.start_step_and_emit_ready(id, out)
         });
         if id.is_empty() && !completed && self.calls_without_id.len() < CALLS_WITHOUT_ID_MAX {
             self.calls_without_id.push((step, call.fingerprint()));
@@ -288,12 +291,12 @@ impl CursorAgent {
 }
 
 /// Text of a message, its parts joined; writes other parts as unrecognised.
-fn parse_text_and_report_other_parts<'a>(
+fn parse_text_and_write_unrecognised<'a>(
     line: &StreamLine<'a>,
     out: &mut Writer<'_>,
 ) -> Result<Cow<'a, str>, Unreadable> {
     let message = MessageFields::parse(line.message.ok_or(Unreadable)?.get()).ok_or(Unreadable)?;
-    out.append_unknown_fields(&message.unknown);
+    out.append_unknown_fields_once(&message.unknown);
     let Some(content) = message.content else { return Ok(Cow::Borrowed("")) };
     if let Some(text) = as_string(content) {
         return Ok(text);
@@ -312,7 +315,7 @@ fn parse_text_and_report_other_parts<'a>(
 /// Parses token counts.
 fn parse_usage_and_write_unknown_fields(raw: &RawValue, out: &mut Writer<'_>) -> Usage {
     let Some(usage) = UsageFields::from_raw(raw) else { return Usage::default() };
-    out.append_unknown_fields(&usage.unknown);
+    out.append_unknown_fields_once(&usage.unknown);
     let [input, output, cache_read, cache_write] =
         [usage.input, usage.output, usage.cache_read, usage.cache_write]
             .map(|member| member.and_then(as_scalar));

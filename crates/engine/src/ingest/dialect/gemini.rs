@@ -93,7 +93,7 @@ impl Gemini {
 }
 
 /// Fails the run with the message of an error object.
-fn write_failure(error: &RawValue, out: &mut Writer<'_>) {
+fn report_error_and_end_text(error: &RawValue, out: &mut Writer<'_>) {
     object! { ErrorFields { message, status; skip _ } }
     let words = ErrorFields::from_raw(error).and_then(|error| {
         let [message, status] =

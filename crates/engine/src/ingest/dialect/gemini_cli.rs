@@ -69,7 +69,7 @@ impl Dialect for GeminiCli {
             out.set_timestamp(at);
         }
         out.set_round_boundaries(RoundBoundaries::AfterToolResults);
-        out.append_unknown_fields(&line.unknown);
+        out.append_unknown_fields_once(&line.unknown);
         match line.kind.as_deref().unwrap_or("") {
             "init" => self.pending_model = line.model.map(|model| model.0.into_owned()),
             "message" => self.apply_message(&line, frame.data, out),
@@ -96,7 +96,7 @@ impl GeminiCli {
         match line.role.as_deref() {
             Some("user") => {
                 let again = out.has_reported_end();
-                out.append_prompt_or_end_run(&text);
+                out.append_prompt_unless_finish_requested(&text);
                 if again {
                     out.start_round_or_end_run(None, None);
                 }
@@ -145,7 +145,7 @@ impl GeminiCli {
             out.emit_run_usage(USAGE.parse_usage_by_names(stats));
         }
         if line.status.as_deref() == Some("success") {
-            self.last_output.ensure_round_after_tool_and_complete(StopReason::End, out);
+            self.last_output.ensure_reply_round_and_report_completed(StopReason::End, out);
             return;
         }
         let words = line.error.map(parse_error_message);
@@ -175,7 +175,7 @@ fn write_result_and_end_tool(line: &StreamLine<'_>, raw: &str, out: &mut Writer<
         None if line.status.as_deref() == Some("error") => ToolOutcome::Failed,
         None => ToolOutcome::Succeeded,
     };
-    out.end_tool(step, outcome, line.error.map(parse_error_message).as_deref());
+    out.end_tool_if_open(step, outcome, line.error.map(parse_error_message).as_deref());
 }
 
 /// Type of an error object; empty if it has none.

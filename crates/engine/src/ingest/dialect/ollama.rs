@@ -87,7 +87,7 @@ impl Dialect for Ollama {
         if let Some(at) = line.created_at.as_deref().and_then(parse_iso_millis) {
             out.set_timestamp(at);
         }
-        out.append_unknown_fields(&line.unknown);
+        out.append_unknown_fields_once(&line.unknown);
         if let Some(error) = line.error {
             out.report_failed_and_end_text(FailureReason::Error, &string_or_json(error));
             self.reply_state = ReplyState::Waiting;
@@ -122,7 +122,7 @@ impl Dialect for Ollama {
 impl Ollama {
     /// Writes the thinking, text, images and tool calls of a chat message.
     fn apply_message(&mut self, message: Message<'_>, out: &mut Writer<'_>) {
-        out.append_unknown_fields(&message.unknown);
+        out.append_unknown_fields_once(&message.unknown);
         if let Some(thinking) = message.thinking {
             out.append_reasoning(&thinking, ReasoningOrigin::Native);
         }
@@ -140,9 +140,9 @@ impl Ollama {
 
     /// Writes a complete tool call, generating an id where it has none.
     fn apply_tool_call(&mut self, call: ToolCall<'_>, out: &mut Writer<'_>) {
-        out.append_unknown_fields(&call.unknown);
+        out.append_unknown_fields_once(&call.unknown);
         let function = call.function.unwrap_or_default();
-        out.append_unknown_fields(&function.unknown);
+        out.append_unknown_fields_once(&function.unknown);
         let id = self.call_ids.id_or_generated(call.id.map(|id| id.0));
         let step =
             out.start_tool(ToolStart::client_function(&id, function.name.as_deref().unwrap_or("")));

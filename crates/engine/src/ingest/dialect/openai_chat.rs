@@ -138,15 +138,15 @@ impl Dialect for OpenAiChat {
     fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
         let mut chunk = Chunk::default();
         chunk.read(frame.data)?;
-        out.append_unknown_fields(&chunk.unknown);
+        out.append_unknown_fields_once(&chunk.unknown);
         let mut error = self.find_error(&chunk);
         let mut finish_reason = None;
         let id = chunk.id.as_deref().unwrap_or("");
         let model = chunk.model.as_deref();
         for choice in chunk.choices.unwrap_or_default() {
             if choice.index.unwrap_or_default() == 0 {
-                self.ensure_round(id, model, out);
-                out.append_unknown_fields(&choice.unknown);
+                self.start_round_if_new_response(id, model, out);
+                out.append_unknown_fields_once(&choice.unknown);
                 // Some servers repeat the message so far beside each delta; only the delta is new.
                 if let Some(delta) = choice.delta.or_else(|| choice.message.map(|whole| *whole)) {
                     self.apply_delta(delta, out);
@@ -162,7 +162,7 @@ impl Dialect for OpenAiChat {
             self.reply_state = ReplyState::Finished;
         }
         if let Some(reason) = finish_reason {
-            self.apply_finish_reason(&reason, out);
+            self.report_end_by_finish_reason(&reason, out);
         }
         if let Some(citations) = chunk.citations {
             self.write_new_citations(citations, out);
@@ -193,7 +193,7 @@ impl OpenAiChat {
 
     /// Starts a round and resets the state, unless a round is open; another response id after a
     /// finished reply starts a new one.
-    fn ensure_round(&mut self, id: &str, model: Option<&str>, out: &mut Writer<'_>) {
+    fn start_round_if_new_response(&mut self, id: &str, model: Option<&str>, out: &mut Writer<'_>) {
         let other_id = !id.is_empty() && id != self.response_id;
         let begins = match self.reply_state {
             ReplyState::Waiting | ReplyState::Done => true,
@@ -209,7 +209,7 @@ impl OpenAiChat {
     }
 
     /// Completes or fails the reply according to its `finish_reason`.
-    fn apply_finish_reason(&mut self, reason: &str, out: &mut Writer<'_>) {
+    fn report_end_by_finish_reason(&mut self, reason: &str, out: &mut Writer<'_>) {
         self.reply_state = ReplyState::Finished;
         match reason {
             "content_filter" => {
@@ -232,7 +232,7 @@ impl OpenAiChat {
 
     /// Writes the reasoning, text, images, annotations and tool calls of a delta.
     fn apply_delta(&mut self, delta: Delta<'_>, out: &mut Writer<'_>) {
-        out.append_unknown_fields(&delta.unknown);
+        out.append_unknown_fields_once(&delta.unknown);
         let filled = |text: &Text<'_>| !text.is_empty();
         if let Some(text) = delta.reasoning_content.filter(filled).or(delta.reasoning) {
             out.append_reasoning(&text, ReasoningOrigin::Native);
@@ -267,9 +267,9 @@ impl OpenAiChat {
 
     /// Starts a tool call or appends to its arguments.
     fn apply_tool_call(&mut self, call: ToolCall<'_>, out: &mut Writer<'_>) {
-        out.append_unknown_fields(&call.unknown);
+        out.append_unknown_fields_once(&call.unknown);
         let function = call.function.or(call.custom).unwrap_or_default();
-        out.append_unknown_fields(&function.unknown);
+        out.append_unknown_fields_once(&function.unknown);
         let named = CallRef {
             id: call.id.as_deref().unwrap_or(""),
             name: function.name.as_deref().unwrap_or(""),

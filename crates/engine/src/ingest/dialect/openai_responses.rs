@@ -198,10 +198,10 @@ impl Dialect for OpenAiResponses {
         if line.object.as_deref() == Some("response") {
             let whole: ResponseBody<'_> =
                 serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-            self.end_response_unless_repeated(&whole, "", out);
+            self.apply_final_response_unless_repeated(&whole, "", out);
             return Ok(());
         }
-        out.append_unknown_fields(&line.unknown);
+        out.append_unknown_fields_once(&line.unknown);
         let kind = line.kind.as_deref().unwrap_or(frame.name);
         let event = kind.strip_prefix("response.").unwrap_or("");
         // Fast path: nearly all events are deltas.

@@ -97,7 +97,7 @@ impl Dialect for Opencode {
 
     fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
         let mut line: EventLine<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-        out.append_unknown_fields(&line.unknown);
+        out.append_unknown_fields_once(&line.unknown);
         if let Some(payload) = line.payload {
             line = serde_json::from_str(payload.get()).map_err(|_| Unreadable)?;
         }
@@ -150,7 +150,7 @@ impl Opencode {
         ends: StepEndScope,
         out: &mut Writer<'_>,
     ) {
-        out.append_unknown_fields(&part.unknown);
+        out.append_unknown_fields_once(&part.unknown);
         let id = part.id.as_deref().unwrap_or("");
         let message = part.message.as_deref().unwrap_or("");
         let text = part.text.as_deref().unwrap_or("");

@@ -120,7 +120,7 @@ impl Dialect for Pi {
 
     fn push_frame(&mut self, frame: Frame<'_>, out: &mut Writer<'_>) -> Result<(), Unreadable> {
         let line: EventLine<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-        out.append_unknown_fields(&line.unknown);
+        out.append_unknown_fields_once(&line.unknown);
         match line.kind.as_deref().unwrap_or("") {
             "message_update" => {
                 self.apply_assistant_event(line.event.unwrap_or_default(), frame.data, out);
@@ -142,7 +142,9 @@ impl Dialect for Pi {
                 end_tool_with_result_if_open(call, content_member(line.result), line.is_error, out);
             }
             "agent_end" => self.report_end_unless_message_open(out),
-            "compaction_end" | "auto_compaction_end" => write_compaction_or_warning(&line, out),
+            "compaction_end" | "auto_compaction_end" => {
+                write_compaction_or_warning_unless_aborted(&line, out);
+            }
             "auto_retry_start" => {
                 out.withdraw_whole_round_and_end_it();
                 out.append_stateless_event(Event::RetryScheduled {
@@ -178,7 +180,7 @@ impl Dialect for Pi {
 impl Pi {
     /// Starts a round or writes a prompt.
     fn apply_message_start(&mut self, message: &Message<'_>, raw: &str, out: &mut Writer<'_>) {
-        out.append_unknown_fields(&message.unknown);
+        out.append_unknown_fields_once(&message.unknown);
         match message.role.as_deref().unwrap_or("") {
             "assistant" => {
                 self.parts.clear();
@@ -188,7 +190,7 @@ impl Pi {
             "user" => {
                 let text = content_text(message.content);
                 self.open_prompt = Some(Fingerprint::from_text(&text));
-                out.append_prompt_or_end_run(&text);
+                out.append_prompt_unless_finish_requested(&text);
             }
             "toolResult" => {}
             _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
@@ -202,7 +204,7 @@ impl Pi {
         raw: &str,
         out: &mut Writer<'_>,
     ) {
-        out.append_unknown_fields(&event.unknown);
+        out.append_unknown_fields_once(&event.unknown);
         if self.last_ending == MessageEnding::None {
             self.last_ending = MessageEnding::Open;
         }
@@ -213,18 +215,26 @@ impl Pi {
             "thinking_delta" => self.parts.append_reasoning(index, delta, out),
             "toolcall_start" => {
                 let part = event.partial.and_then(|partial| parse_part_at(partial, index));
-                self.parts.start_tool_call_once(index, &part.unwrap_or_default(), out);
+                self.parts.start_named_tool_call_once(index, &part.unwrap_or_default(), out);
             }
-            "toolcall_delta" => self.parts.append_arguments(index, delta, out),
+            "toolcall_delta" => self.parts.append_arguments_if_started(index, delta, out),
             // An end repeats its deltas: it is written only if there were none.
             "text_end" => {
                 self.parts.write_text_unless_streamed(index, event.content.as_deref(), out);
             }
             "thinking_end" => {
-                self.parts.write_thinking_unless_streamed(index, event.content.as_deref(), out);
+                self.parts.write_and_end_thinking_unless_streamed(
+                    index,
+                    event.content.as_deref(),
+                    out,
+                );
             }
             "toolcall_end" => {
-                self.parts.complete_tool_call(index, &event.call.unwrap_or_default(), out);
+                self.parts.ensure_tool_call_and_emit_ready(
+                    index,
+                    &event.call.unwrap_or_default(),
+                    out,
+                );
             }
             "start" | "text_start" | "thinking_start" | "done" | "error" => {}
             _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
@@ -233,7 +243,7 @@ impl Pi {
 
     /// Applies the end of an assistant, user or tool message.
     fn apply_message_end(&mut self, message: &Message<'_>, out: &mut Writer<'_>) {
-        out.append_unknown_fields(&message.unknown);
+        out.append_unknown_fields_once(&message.unknown);
         match message.role.as_deref().unwrap_or("") {
             "assistant" => self.apply_assistant_end(message, out),
             "user" => {
@@ -245,7 +255,7 @@ impl Pi {
                     .take()
                     .is_none_or(|written| !written.is_same_trimmed_text(&print))
                 {
-                    out.append_prompt_or_end_run(&text);
+                    out.append_prompt_unless_finish_requested(&text);
                 }
             }
             "toolResult" => {
@@ -263,13 +273,17 @@ impl Pi {
             let Ok(part) = serde_json::from_str::<ContentPart<'_>>(raw.get()) else {
                 continue;
             };
-            out.append_unknown_fields(&part.unknown);
+            out.append_unknown_fields_once(&part.unknown);
             match part.kind.as_deref().unwrap_or("") {
                 "text" => self.parts.write_text_unless_streamed(index, part.text.as_deref(), out),
                 "thinking" => {
-                    self.parts.write_thinking_unless_streamed(index, part.thinking.as_deref(), out);
+                    self.parts.write_and_end_thinking_unless_streamed(
+                        index,
+                        part.thinking.as_deref(),
+                        out,
+                    );
                 }
-                "toolCall" => self.parts.complete_tool_call(index, &part, out),
+                "toolCall" => self.parts.ensure_tool_call_and_emit_ready(index, &part, out),
                 _ => out.append_unrecognised(UnrecognisedReason::Frame, raw.get()),
             }
         }
@@ -325,7 +339,7 @@ fn start_ready_tool_unless_open(line: &EventLine<'_>, out: &mut Writer<'_>) {
 }
 
 /// Writes a finished compaction, or its error.
-fn write_compaction_or_warning(line: &EventLine<'_>, out: &mut Writer<'_>) {
+fn write_compaction_or_warning_unless_aborted(line: &EventLine<'_>, out: &mut Writer<'_>) {
     object! { ResultFields { summary; skip _ } }
     if line.aborted.is_some_and(is_true) {
         return;

@@ -30,7 +30,7 @@ impl ArrayCutter {
             }
             if let Some(end) = self.depth.scan_to_value_end(bytes) {
                 self.buffer_or_emit_too_long(&bytes[..end], out);
-                self.emit_element(out);
+                self.emit_element_unless_skipped(out);
                 bytes = &bytes[end..];
             } else {
                 self.buffer_or_emit_too_long(bytes, out);
@@ -42,7 +42,7 @@ impl ArrayCutter {
     /// Ends the input and emits an unclosed element.
     pub(super) fn finish(&mut self, out: &mut impl FnMut(CutterOutput<'_>)) {
         if self.in_element {
-            self.emit_element(out);
+            self.emit_element_unless_skipped(out);
         }
     }
 
@@ -63,7 +63,7 @@ impl ArrayCutter {
     }
 
     /// Emits the element as a frame unless it was skipped.
-    fn emit_element(&mut self, out: &mut impl FnMut(CutterOutput<'_>)) {
+    fn emit_element_unless_skipped(&mut self, out: &mut impl FnMut(CutterOutput<'_>)) {
         self.in_element = false;
         if !std::mem::take(&mut self.skipping_element) {
             let element = std::mem::take(&mut self.element);

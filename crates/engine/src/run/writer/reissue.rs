@@ -5,7 +5,8 @@
 use crate::event::{Event, MarkupClass, MessageId, MessagePhase};
 use crate::filter::Filter;
 use crate::run::cumulative::{RefilteredText, push_whole_text_and_split};
-use crate::run::text::{AfterReasoningTag, MessageState};
+use crate::run::message_state::{AfterReasoningTag, MessageState};
+use crate::run::open_messages::{MessageLifetime, SlotNumber, TextInterruption};
 use crate::run::{EventEmitter, RunState};
 
 use super::Writer;
@@ -14,33 +15,62 @@ use super::Writer;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RewindPoint {
     filter: Filter,
-    first_message: u32,
-    messages_closed: u64,
+    slot: SlotNumber,
 }
 
 impl Writer<'_> {
-    /// Begins a new message and returns its rewind point.
-    pub(crate) fn begin_rewindable_message(&mut self, phase: Option<MessagePhase>) -> RewindPoint {
-        self.close_message_and_set_next_phase(phase);
+    /// Begins a new message and returns its rewind point. The message before it ends, or is
+    /// suspended if its lifetime allows that.
+    pub(crate) fn begin_rewindable_message(
+        &mut self,
+        phase: Option<MessagePhase>,
+        lifetime: MessageLifetime,
+    ) -> RewindPoint {
+        self.end_or_suspend_message();
         self.ensure_round_or_end_run();
-        RewindPoint {
-            filter: self.filter.clone(),
-            first_message: self.state.message_count,
-            messages_closed: self.state.messages_closed,
-        }
+        self.state.next_message_phase = phase;
+        self.state.slots.set_lifetime(lifetime);
+        RewindPoint { filter: self.filter.clone(), slot: self.state.slots.current() }
+    }
+
+    /// Ends the current message, or suspends it if its lifetime allows that: text of another
+    /// message follows.
+    pub(crate) fn end_or_suspend_message(&mut self) {
+        let interruption = TextInterruption::Message;
+        self.state.end_or_suspend_message(interruption, self.filter, &mut self.emitter);
     }
 
     /// True if text that is appended now continues the message that began at `start`.
     pub(crate) fn would_continue_message_from(&self, start: &RewindPoint) -> bool {
-        let ledger = &self.state;
-        start.messages_closed == ledger.messages_closed
+        let state = &self.state;
+        start.slot == state.slots.current()
             && self.has_open_round()
-            && !ledger.should_start_new_round()
+            && !state.should_start_new_round()
     }
 
-    /// Ids of the messages that started since `start`.
-    pub(crate) fn messages_since(&self, start: &RewindPoint) -> impl Iterator<Item = MessageId> {
-        (start.first_message..self.state.message_count).map(MessageId)
+    /// Makes the message that began at `start` the current one. Returns false if it has ended.
+    pub(crate) fn resume_message_from(&mut self, start: &RewindPoint) -> bool {
+        self.state.resume_message(start.slot, self.filter, &mut self.emitter)
+    }
+
+    /// True if the message that began at `start` is open, even if it is suspended.
+    pub(crate) fn is_message_open_from(&self, start: &RewindPoint) -> bool {
+        start.slot == self.state.slots.current() || self.state.slots.is_suspended(start.slot)
+    }
+
+    /// Ends the message that began at `start`, if it is open. Others stay as they are.
+    pub(crate) fn close_message_from(&mut self, start: &RewindPoint) {
+        if self.resume_message_from(start) {
+            self.close_message_and_defer_end();
+        }
+    }
+
+    /// Id of the message that began at `start`, if it has text.
+    pub(crate) fn message_from(&self, start: &RewindPoint) -> Option<MessageId> {
+        if start.slot == self.state.slots.current() {
+            return self.open_message_id();
+        }
+        self.state.slots.message_unless_current(start.slot)
     }
 
     /// Withdraws `messages` and emits their text, `text_so_far`, again as one new message.
@@ -48,11 +78,12 @@ impl Writer<'_> {
     pub(crate) fn withdraw_and_reissue_as_one(
         &mut self,
         phase: Option<MessagePhase>,
+        lifetime: MessageLifetime,
         start: &RewindPoint,
         text_so_far: &str,
         messages: Vec<MessageId>,
     ) -> RewindPoint {
-        let new_start = self.begin_rewindable_message(phase);
+        let new_start = self.begin_rewindable_message(phase, lifetime);
         self.withdraw_ended_messages(messages);
         self.filter.clone_from(&start.filter);
         self.state.append_reissued_text_hiding_reasoning(
@@ -64,7 +95,12 @@ impl Writer<'_> {
     }
 
     /// Rewrites the open message that began at `start` from `text_so_far` to `whole`.
-    pub(crate) fn rewrite_message(&mut self, start: &RewindPoint, text_so_far: &str, whole: &str) {
+    pub(crate) fn rewrite_open_message_or_append(
+        &mut self,
+        start: &RewindPoint,
+        text_so_far: &str,
+        whole: &str,
+    ) {
         if self.state.cumulative.is_some() {
             return self.append_or_rewrite_cumulative_text(whole);
         }
@@ -85,8 +121,8 @@ impl Writer<'_> {
             return;
         }
         self.state.mark_messages_withdrawn(&messages);
-        self.state.withdraw_finish_of_messages(&messages);
-        self.reset_last_message_if_withdrawn();
+        self.state.clear_finish_request_of_messages(&messages);
+        self.state.reset_last_message_if_withdrawn();
         self.emitter.emit_after_deferred_ends(Event::Withdrawn { messages, steps: Vec::new() });
     }
 }

@@ -6,8 +6,8 @@ use crate::event::{
 use crate::filter::Piece;
 use crate::limits::ROUND_CITATIONS_MAX;
 use crate::run::fingerprint::Fingerprint;
+use crate::run::message_state::MessageState;
 use crate::run::reasoning::ReasoningState;
-use crate::run::text::MessageState;
 use crate::run::{Quirk, SealPolicy};
 
 use super::Writer;
@@ -63,7 +63,7 @@ impl Writer<'_> {
         self.emitter.emit_deferred_ends();
     }
 
-    /// Appends reasoning text; ends the open message unless the text is blank.
+    /// Appends reasoning text. The open message stays open.
     pub fn append_reasoning(&mut self, text: &str, origin: ReasoningOrigin) {
         self.state.append_native_reasoning(text, origin, self.filter, &mut self.emitter);
     }
@@ -75,7 +75,8 @@ impl Writer<'_> {
 
     /// Emits a reasoning step without text, for reasoning that the provider withholds.
     pub fn append_redacted_reasoning(&mut self) {
-        self.close_text_and_ensure_round();
+        self.close_reasoning_and_defer_end();
+        self.ensure_round_or_end_run();
         if self.state.should_drop_late_text() {
             return;
         }
@@ -138,11 +139,11 @@ impl Writer<'_> {
 
     /// Id of the open message, else of the last one in this round.
     pub fn latest_message_id_of_round(&self) -> Option<MessageId> {
-        if let MessageState::Open { id, .. } = self.state.message_state {
+        if let Some(id) = self.state.message_state.open_id() {
             Some(id)
         } else {
             let round = self.state.open_round.as_ref()?;
-            round.last_message.map(|(message, _)| message)
+            round.last_message.map(|last| last.id)
         }
     }
 
@@ -173,7 +174,7 @@ impl Writer<'_> {
             None => self.state.last_round_message,
         };
         let message = match last {
-            Some((message, shown)) if shown.is_same_trimmed_text(&print) => message,
+            Some(last) if last.has_text(&print) => last.id,
             _ => {
                 self.close_message_and_set_next_phase(Some(MessagePhase::Final));
                 self.append_text(text);
@@ -192,25 +193,32 @@ impl Writer<'_> {
     fn visible_fingerprint(&self, text: &str) -> Fingerprint {
         let mut filter = self.filter.copy_reset_to_visible_text();
         let mut print = Fingerprint::default();
-        let mut visible = |piece: Piece<'_>| {
-            if let Piece::Visible(text) = piece {
-                print.push(text);
-            }
+        let mut visible = |piece: Piece<'_>| match piece {
+            Piece::Visible(text) => print.push(text),
+            Piece::UnopenedThoughtEnd(_) => print = Fingerprint::default(),
+            Piece::HiddenContent(..) | Piece::Markup(..) | Piece::ControlWord(..) => {}
         };
         filter.push(text, &mut visible);
         filter.end_message_keeping_open_tag(&mut visible);
         print
     }
 
-    /// Emits held text and ends the open message and reasoning.
+    /// Emits held text and ends all open messages and the reasoning.
     pub(super) fn close_text_and_defer_ends(&mut self) {
-        self.close_message_and_defer_end();
+        self.state.end_all_messages(self.filter, &mut self.emitter);
         self.close_reasoning_and_defer_end();
     }
 
-    /// Ends the open message and reasoning, and starts a round if needed.
-    pub(super) fn close_text_and_ensure_round(&mut self) {
-        self.close_text_and_defer_ends();
+    /// Emits held text and ends the reasoning and the open messages, or suspends those that
+    /// outlast a step.
+    pub(super) fn end_or_suspend_text_for_step(&mut self) {
+        self.state.end_or_suspend_messages_for_step(self.filter, &mut self.emitter);
+        self.close_reasoning_and_defer_end();
+    }
+
+    /// Ends or suspends the open text for a step, and starts a round if needed.
+    pub(super) fn interrupt_text_and_ensure_round(&mut self) {
+        self.end_or_suspend_text_for_step();
         self.ensure_round_or_end_run();
     }
 }

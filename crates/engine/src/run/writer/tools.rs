@@ -6,22 +6,23 @@ use crate::run::tools::{OutputContinuity, ToolStart};
 use super::Writer;
 
 impl Writer<'_> {
-    /// Starts a tool call and returns its step; ends the open message, unless a sub-agent calls.
+    /// Starts a tool call and returns its step; ends or suspends the open messages, unless a
+    /// sub-agent calls.
     pub fn start_tool(&mut self, tool: ToolStart<'_>) -> StepId {
         if tool.parent.is_none() {
-            self.close_text_and_ensure_round();
+            self.interrupt_text_and_ensure_round();
         }
         let step = StepId(self.state.step_count);
         self.state.step_count += 1;
         let round = self.state.current_or_last_round_number();
-        self.state.wait_again_for_tools_before_end();
+        self.state.unmark_tools_ended();
         self.state.open_tools.start_tool(step, round, tool, &mut self.emitter);
         step
     }
 
     /// Finds the open tool with this call id.
     pub fn find_open_tool(&self, call: &str) -> Option<StepId> {
-        self.state.open_tools.find_step(call)
+        self.state.open_tools.find_step_by_call_id(call)
     }
 
     /// Finds the newest open tool whose call id has this fingerprint.
@@ -53,7 +54,7 @@ impl Writer<'_> {
     }
 
     /// Emits a progress message of an open tool.
-    pub fn append_tool_progress(&mut self, step: StepId, text: &str) {
+    pub fn append_tool_progress_if_open(&mut self, step: StepId, text: &str) {
         if self.is_tool_open(step) {
             self.emitter
                 .emit_after_deferred_ends(Event::ToolProgressed { step, text: text.into() });
@@ -61,7 +62,7 @@ impl Writer<'_> {
     }
 
     /// Appends text to a tool's output.
-    pub fn append_output(&mut self, step: StepId, text: &str) {
+    pub fn append_output_if_open(&mut self, step: StepId, text: &str) {
         self.state.open_tools.append_output_if_open(step, text, &mut self.emitter);
     }
 
@@ -83,7 +84,7 @@ impl Writer<'_> {
     /// changed.
     pub fn append_rest_or_whole_output(&mut self, step: StepId, whole: &str) {
         if self.append_cumulative_output_if_continued(step, whole) == OutputContinuity::Changed {
-            self.append_output(step, whole);
+            self.append_output_if_open(step, whole);
         }
     }
 
@@ -96,7 +97,7 @@ impl Writer<'_> {
     }
 
     /// Ends an open tool with its outcome.
-    pub fn end_tool(&mut self, step: StepId, outcome: ToolOutcome, detail: Option<&str>) {
+    pub fn end_tool_if_open(&mut self, step: StepId, outcome: ToolOutcome, detail: Option<&str>) {
         let executor =
             self.state.open_tools.end_tool_if_open(step, outcome, detail, &mut self.emitter);
         // The result of a provider tool stays inside its round.

@@ -80,18 +80,18 @@ impl ToolCards {
                 self.start_card(record, base, out);
             }
             Event::ArgumentsAppended { step, text } => {
-                if let Some(card) = self.open_action_mut(*step) {
+                if let Some(card) = self.find_open_action_mut(*step) {
                     card.item.arguments.get_or_insert_default().to_mut().push_str(text);
                 }
             }
             Event::ArgumentsReplaced { step, text } => {
-                if let Some(card) = self.open_action_mut(*step) {
+                if let Some(card) = self.find_open_action_mut(*step) {
                     card.item.arguments = Some(Cow::Owned(text.clone().into_owned()));
                 }
             }
             Event::ToolReady { step } => {
-                if let Some(card) = self.open_action_mut(*step) {
-                    card.rename_from_arguments();
+                if let Some(card) = self.find_open_action_mut(*step) {
+                    card.rename_if_arguments_name_action();
                     card.emit_put(out);
                 }
             }
@@ -101,7 +101,7 @@ impl ToolCards {
                 }
             }
             Event::ToolEnded { step, outcome, .. } => {
-                if let Some(card) = self.open_card_mut(*step) {
+                if let Some(card) = self.find_open_card_mut(*step) {
                     card.item.state = ItemState::from(*outcome);
                     card.put_last_time_and_free_item(out);
                     base.allow_item_to_settle(card.key);
@@ -149,13 +149,13 @@ impl ToolCards {
     }
 
     /// Returns the card of an open tool.
-    fn open_card_mut(&mut self, step: StepId) -> Option<&mut ToolCard> {
+    fn find_open_card_mut(&mut self, step: StepId) -> Option<&mut ToolCard> {
         self.by_step.get_mut(&step).filter(|card| card.state == CardState::Open)
     }
 
     /// Returns the card of an open action.
-    fn open_action_mut(&mut self, step: StepId) -> Option<&mut ToolCard> {
-        self.open_card_mut(step).filter(|card| card.item.kind == ItemKind::Action)
+    fn find_open_action_mut(&mut self, step: StepId) -> Option<&mut ToolCard> {
+        self.find_open_card_mut(step).filter(|card| card.item.kind == ItemKind::Action)
     }
 
     /// Removes the cards of these steps and adds their keys to `keys`.
@@ -200,7 +200,7 @@ impl ToolCard {
     /// Ends the card, puts its item again and drops what the page has now.
     fn put_last_time_and_free_item(&mut self, out: &mut impl FnMut(Patch<'_>)) {
         self.state = CardState::Ended;
-        self.rename_from_arguments();
+        self.rename_if_arguments_name_action();
         self.emit_put(out);
         // Already on the page.
         self.item.arguments = None;
@@ -208,7 +208,7 @@ impl ToolCard {
     }
 
     /// Renames the card after the action in its arguments, because one tool covers all actions.
-    fn rename_from_arguments(&mut self) {
+    fn rename_if_arguments_name_action(&mut self) {
         let arguments = self.item.arguments.as_deref().unwrap_or_default();
         if let Some(name) = parse_action_name(arguments) {
             self.item.name = Some(Cow::Owned(name));

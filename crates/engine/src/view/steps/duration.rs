@@ -27,7 +27,7 @@ impl StepTimes {
     }
 
     /// Sum of the durations; without any, the time from the first start to the last end.
-    pub(super) fn total_ms(&self) -> Option<Millis> {
+    pub(super) fn total_or_span_ms(&self) -> Option<Millis> {
         self.total_of_timed.or(elapsed_ms(self.first_start, self.last_end))
     }
 }
@@ -94,8 +94,8 @@ mod tests {
     fn steps_s5_a_clock_that_goes_back_does_not_count() {
         let mut ran = StepTimes::default();
         ran.add_step(Some(900), Some(100));
-        assert_eq!(ran.total_ms(), None);
+        assert_eq!(ran.total_or_span_ms(), None);
         ran.add_step(Some(1_000), Some(3_000));
-        assert_eq!((ran.first_start(), ran.total_ms()), (Some(900), Some(2_000)));
+        assert_eq!((ran.first_start(), ran.total_or_span_ms()), (Some(900), Some(2_000)));
     }
 }

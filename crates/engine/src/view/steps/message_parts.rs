@@ -16,6 +16,8 @@ pub(super) struct MessageParts {
 enum MessageProgress {
     #[default]
     Open,
+    /// Reasoning came after its last part.
+    Interrupted,
     Ended,
 }
 
@@ -49,6 +51,16 @@ impl MessageParts {
         self.parts.iter().map(|part| part.key)
     }
 
+    /// Marks the message as interrupted by reasoning.
+    pub(super) fn mark_interrupted(&mut self) {
+        self.progress = MessageProgress::Interrupted;
+    }
+
+    /// Returns true if reasoning came after the last part.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.progress == MessageProgress::Interrupted
+    }
+
     /// Returns true if the message has ended.
     pub(super) fn is_ended(&self) -> bool {
         self.progress == MessageProgress::Ended
@@ -60,7 +72,8 @@ impl MessageParts {
     }
 
     /// Starts another part at the end of the message.
-    pub(super) fn start_part(&mut self, key: ItemKey) {
+    pub(super) fn track_new_part(&mut self, key: ItemKey) {
+        self.progress = MessageProgress::Open;
         self.parts.push(MessagePart { key, start: self.total_bytes });
     }
 

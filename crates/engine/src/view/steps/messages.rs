@@ -38,8 +38,10 @@ impl Steps {
             }
             Event::MessageEnded { message, .. } => {
                 let key = self.last_part_key(*message);
-                if key.is_some() && self.open_part == key {
-                    self.close_open_part(ItemState::after_text_end(&record.event), out);
+                if self.open_messages.remove(message)
+                    && let Some(key) = key
+                {
+                    out(Patch::Close { key, state: ItemState::after_text_end(&record.event) });
                 }
                 if let Some(parts) = self.messages.get_mut(message) {
                     parts
@@ -52,7 +54,7 @@ impl Steps {
                     out(Patch::Cite { key, citation: citation.clone() });
                 }
             }
-            // Not of a message.
+            // Not of a message. Named one by one: a new event must be thought about in each view.
             Event::MessageStarted { .. }
             | Event::ImageReceived { .. }
             | Event::FinalDeclared { .. }
@@ -81,7 +83,7 @@ impl Steps {
             None => self.close_previous_and_start_part(message, text, record, out),
             Some(spoken) => match spoken.last_key() {
                 None => {}
-                last if last == self.interrupted_part => {
+                Some(_) if spoken.is_interrupted() => {
                     self.close_previous_and_start_part(message, text, record, out);
                 }
                 Some(key) => {
@@ -92,7 +94,8 @@ impl Steps {
         }
     }
 
-    /// Closes the open part and starts a text part; the round's first one ends its overlay.
+    /// Closes the message's part, if it has one, and starts another; the round's first one ends its
+    /// overlay.
     fn close_previous_and_start_part<'r>(
         &mut self,
         message: MessageId,
@@ -101,22 +104,23 @@ impl Steps {
         out: &mut impl FnMut(Patch<'r>),
     ) {
         self.end_overlay_if_first_text(out);
-        self.close_open_part(ItemState::Done, out);
+        if let Some(key) = self.last_part_key(message) {
+            out(Patch::Close { key, state: ItemState::Done });
+        }
         let key = self.base.allocate_key();
         let spoken = self.messages.entry(message).or_default();
         let id = match spoken.part_count() {
             0 => message_item_id(message),
             part => format!("{}.{part}", message_item_id(message)),
         };
-        spoken.start_part(key);
+        spoken.track_new_part(key);
         spoken.add_to_message_length(text);
         let mut item = Item::new(ItemKind::Text, &*record.run, id);
         item.round = self.round.number;
         item.index = Some(self.round.take_next_index());
         item.at_ms = record.at_ms;
         item.text = Cow::Borrowed(text);
-        self.open_part = Some(key);
-        self.interrupted_part = None;
+        self.open_messages.insert(message);
         out(Patch::Put { key, item });
     }
 
@@ -130,20 +134,26 @@ impl Steps {
         let PartsRewrite { key, kept_bytes, removed_keys: gone } = change;
         if !gone.is_empty() {
             self.base.allow_items_to_settle(&gone);
-            self.open_part = self.open_part.filter(|open| !gone.contains(open));
             out(Patch::Withdraw { keys: gone });
         }
         out(Patch::Rewrite { key, kept_bytes, text: Cow::Borrowed(text) });
     }
 
-    /// Closes the open text part.
-    pub(super) fn close_open_part<'r>(
-        &mut self,
-        state: ItemState,
-        out: &mut impl FnMut(Patch<'r>),
-    ) {
-        if let Some(key) = self.open_part.take() {
+    /// Closes the last parts of messages that have not ended.
+    pub(super) fn close_open_parts<'r>(&self, state: ItemState, out: &mut impl FnMut(Patch<'r>)) {
+        for key in self.open_messages.iter().filter_map(|message| self.last_part_key(*message)) {
             out(Patch::Close { key, state });
+        }
+    }
+
+    /// Marks the newest message as interrupted by reasoning, if it is open: more text of it starts
+    /// another part. A message that is open across other steps or messages keeps its place.
+    pub(super) fn interrupt_newest_message(&mut self) {
+        if let Some((message, parts)) =
+            self.messages.last_entry().map(|entry| (*entry.key(), entry.into_mut()))
+            && self.open_messages.contains(&message)
+        {
+            parts.mark_interrupted();
         }
     }
 

@@ -199,35 +199,35 @@ impl OpenSteps {
     }
 
     /// Returns a step that has not ended.
-    fn open_step_mut(&mut self, id: StepId) -> Option<&mut Step> {
+    fn find_open_step_mut(&mut self, id: StepId) -> Option<&mut Step> {
         self.steps.get_mut(&id).filter(|step| step.state != StepState::Ended)
     }
 
     /// Appends reasoning text.
-    pub(super) fn append_reasoning(&mut self, id: StepId, text: &str) {
-        if let Some(step) = self.open_step_mut(id) {
+    pub(super) fn store_reasoning_delta(&mut self, id: StepId, text: &str) {
+        if let Some(step) = self.find_open_step_mut(id) {
             step.item.text.to_mut().push_str(text);
         }
     }
 
     /// Appends to a tool's arguments.
     pub(super) fn store_arguments_delta(&mut self, id: StepId, text: &str) {
-        if let Some(step) = self.open_step_mut(id) {
+        if let Some(step) = self.find_open_step_mut(id) {
             step.item.arguments.get_or_insert_default().to_mut().push_str(text);
         }
     }
 
     /// Replaces a tool's arguments.
-    pub(super) fn replace_arguments(&mut self, id: StepId, text: &str) {
-        if let Some(step) = self.open_step_mut(id) {
+    pub(super) fn replace_stored_arguments(&mut self, id: StepId, text: &str) {
+        if let Some(step) = self.find_open_step_mut(id) {
             step.item.arguments = Some(Cow::Owned(text.to_owned()));
         }
     }
 
     /// Appends to a tool's output, up to the limit.
-    pub(super) fn append_output_up_to_limit(&mut self, id: StepId, text: &str) {
-        if let Some(step) = self.open_step_mut(id) {
-            let shown = step.output_limit.clip(text);
+    pub(super) fn store_output_up_to_limit(&mut self, id: StepId, text: &str) {
+        if let Some(step) = self.find_open_step_mut(id) {
+            let shown = step.output_limit.clip_and_count(text);
             step.item.result.get_or_insert_default().to_mut().push_str(shown);
         }
     }
@@ -241,7 +241,7 @@ impl OpenSteps {
 
     /// Marks a tool's call as complete.
     pub(super) fn mark_ready(&mut self, id: StepId, at_ms: Option<Millis>) {
-        if let Some(step) = self.open_step_mut(id)
+        if let Some(step) = self.find_open_step_mut(id)
             && step.state == StepState::Open
         {
             step.state = StepState::Ready;
@@ -257,7 +257,7 @@ impl OpenSteps {
         detail: Option<&str>,
         at_ms: Option<Millis>,
     ) -> Option<StepPlacement> {
-        let step = self.open_step_mut(id)?;
+        let step = self.find_open_step_mut(id)?;
         step.state = StepState::Ended;
         step.ended_ms = at_ms;
         step.item.state = state;
@@ -339,7 +339,7 @@ impl OpenSteps {
     }
 
     /// Removes a step; returns its result as an entry, or `None` if it has none.
-    pub(super) fn take_step_as_entry_if_result(&mut self, id: StepId) -> Option<Item<'static>> {
+    pub(super) fn remove_step_and_build_entry(&mut self, id: StepId) -> Option<Item<'static>> {
         let told = self.get(id)?.emitted;
         let mut item = self.take_step_with_nested(id)?.item;
         if told == EmittedPart::Call && !has_result_or_outcome(&item) {

@@ -83,7 +83,7 @@ impl Steps {
             }
             RoundStage::TextStarted { control_key: control } => control,
         };
-        self.close_open_part(ItemState::Done, out);
+        self.close_open_parts(ItemState::Done, out);
         let number = self.round.number.unwrap_or_default();
         self.round.open_folded_steps.clear();
         for step in std::mem::take(&mut self.round.inline_steps) {
@@ -105,7 +105,7 @@ impl Steps {
         if !item.steps.is_empty() {
             item.round = Some(number);
             item.at_ms = ran.first_start();
-            item.ran_for_ms = ran.total_ms();
+            item.ran_for_ms = ran.total_or_span_ms();
             item.label = Some(Cow::Owned(duration::ran_for_label(item.ran_for_ms)));
             let at_run_end = matches!(record.event, Event::RunEnded { .. });
             item.state = if at_run_end { item_state_at_run_end(record) } else { ItemState::Done };

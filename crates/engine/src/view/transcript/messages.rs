@@ -56,7 +56,7 @@ impl Transcript {
                     out,
                 );
             }
-            // Not of a message, or without effect on its item.
+            // Not of a message, or without effect on its item. Named one by one, as in the other views.
             Event::MessageStarted { .. }
             | Event::ImageReceived { .. }
             | Event::FinalDeclared { .. }
@@ -173,7 +173,7 @@ impl Transcript {
                 let key = self.put_item(None, item, TextGrowth::Mutable, out);
                 self.active_run.open_asks.push_back((key, kept));
                 if OPEN_ASKS_MAX < self.active_run.open_asks.len() {
-                    self.expire_oldest_ask(out);
+                    self.close_oldest_ask_as_unanswered(out);
                 }
             }
             Event::AskResolved { ask, answer, by } => {
@@ -215,7 +215,7 @@ impl Transcript {
 /// Withdrawals.
 impl Transcript {
     /// Closes the oldest open ask as unanswered.
-    fn expire_oldest_ask<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
+    fn close_oldest_ask_as_unanswered<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
         if let Some((key, mut item)) = self.active_run.open_asks.pop_front() {
             item.state = ItemState::Incomplete;
             item.result = Some("".into());
@@ -224,7 +224,7 @@ impl Transcript {
     }
 
     /// Withdraws the items of messages and steps; settled ones are named in a notice.
-    pub(super) fn withdraw_items_and_list_settled<'r>(
+    pub(super) fn withdraw_items_and_put_notice<'r>(
         &mut self,
         messages: &[MessageId],
         steps: &[StepId],

@@ -115,7 +115,7 @@ impl Transcript {
     ) {
         match &record.event {
             Event::RoundStarted { round, model, .. } => {
-                self.close_round_as_request_unless_listed(record, ItemState::Done, out);
+                self.close_round_and_put_unlisted_request(record, ItemState::Done, out);
                 self.active_run.requests.open_round = Some(OpenRound {
                     number: *round,
                     at_ms: record.at_ms,
@@ -126,7 +126,7 @@ impl Transcript {
             }
             Event::RoundEnded { incomplete, .. } => {
                 let state = if *incomplete { UNFINISHED_STATE } else { ItemState::Done };
-                self.close_round_as_request_unless_listed(record, state, out);
+                self.close_round_and_put_unlisted_request(record, state, out);
             }
             Event::RequestStarted { request } => {
                 self.put_request_item_unless_open(request, record, out);
@@ -230,7 +230,7 @@ impl Transcript {
     }
 
     /// Clears the open round and puts its item, unless its requests are listed.
-    fn close_round_as_request_unless_listed<'r>(
+    fn close_round_and_put_unlisted_request<'r>(
         &mut self,
         record: &'r Record<'_>,
         state: ItemState,
@@ -258,7 +258,7 @@ impl Transcript {
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        self.close_round_as_request_unless_listed(record, UNFINISHED_STATE, out);
+        self.close_round_and_put_unlisted_request(record, UNFINISHED_STATE, out);
         for OpenRequest { key, id: request, at_ms, .. } in
             std::mem::take(&mut self.active_run.requests.open_requests)
         {

@@ -73,7 +73,7 @@ impl SettlingTracker {
     }
 
     /// Returns an unsettled item.
-    fn unsettled_mut(&mut self, key: ItemKey) -> Option<&mut UnsettledItem> {
+    fn find_unsettled_mut(&mut self, key: ItemKey) -> Option<&mut UnsettledItem> {
         let at = key.0.checked_sub(self.reported.count)?;
         self.unsettled.get_mut(usize::try_from(at).ok()?)
     }
@@ -85,7 +85,10 @@ impl SettlingTracker {
 
     /// Returns true if the item is not complete.
     pub(super) fn is_live(&mut self, key: ItemKey) -> bool {
-        matches!(self.unsettled_mut(key), Some(UnsettledItem::Growing(_) | UnsettledItem::Held(_)))
+        matches!(
+            self.find_unsettled_mut(key),
+            Some(UnsettledItem::Growing(_) | UnsettledItem::Held(_))
+        )
     }
 
     /// Settled bytes of a live item's text.
@@ -95,14 +98,14 @@ impl SettlingTracker {
 
     /// Counts text appended to an item.
     pub(super) fn count_appended_text(&mut self, key: ItemKey, text: &str) {
-        if let Some(UnsettledItem::Growing(reach)) = self.unsettled_mut(key) {
+        if let Some(UnsettledItem::Growing(reach)) = self.find_unsettled_mut(key) {
             reach.push_text(text);
         }
     }
 
     /// Marks an item's text as append-only from here on; `text` is its text so far.
     pub(super) fn mark_append_only_if_none_settled(&mut self, key: ItemKey, text: &str) {
-        if let Some(open @ UnsettledItem::Held(0)) = self.unsettled_mut(key) {
+        if let Some(open @ UnsettledItem::Held(0)) = self.find_unsettled_mut(key) {
             let mut reach = SettledPrefix::default();
             reach.push_text(text);
             *open = UnsettledItem::Growing(reach);
@@ -112,14 +115,14 @@ impl SettlingTracker {
     /// Stops the item's text from settling, because it was rewritten.
     pub(super) fn stop_settling_text(&mut self, key: ItemKey) {
         let settled = self.settled_bytes_of_live_item(key);
-        if let Some(open @ UnsettledItem::Growing(_)) = self.unsettled_mut(key) {
+        if let Some(open @ UnsettledItem::Growing(_)) = self.find_unsettled_mut(key) {
             *open = UnsettledItem::Held(settled);
         }
     }
 
     /// Marks the item as complete.
     pub(super) fn mark_complete(&mut self, key: ItemKey) {
-        if let Some(open) = self.unsettled_mut(key) {
+        if let Some(open) = self.find_unsettled_mut(key) {
             *open = UnsettledItem::Complete;
         }
     }

@@ -1,7 +1,6 @@
 //! Agent messages: chunks and whole messages.
 //!
-//! A message that continues after a step continues below it; one that continues after another
-//! message is restated whole.
+//! Several messages may be open at once. One that continues after a step continues below it.
 
 use crate::event::UnrecognisedReason;
 use crate::run::{Fingerprint, Writer};
@@ -27,7 +26,7 @@ impl AgentMessages {
         let key = Fingerprint::from_text(id);
         if !key.is_blank() {
             self.shown.record_appended_text(key, text);
-            self.drafts.append_to_current_without_restating(key, text, out);
+            self.drafts.append_text_without_restating_current(key, text, out);
         } else if !self.drafts.try_append_unkeyed_or_pause_draft(text, out) {
             out.append_text(text);
         }
@@ -42,7 +41,7 @@ impl AgentMessages {
     ) {
         let key = Fingerprint::from_text(id);
         if key.is_blank() {
-            self.drafts.end_message_and_pause_draft(out);
+            self.drafts.leave_message_and_pause_draft(out);
             out.close_message_and_set_next_phase(None);
             out.append_text(whole);
         } else if self.shown.has_text(key) && self.drafts.text(key).is_none() {

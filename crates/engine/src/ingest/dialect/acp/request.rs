@@ -166,7 +166,7 @@ impl Acp {
             (Some(RequestKind::Permission { call, rejections }), _) => {
                 let answer = outcome
                     .map_or_else(|| "cancelled".to_owned(), content::chosen_option_or_cancelled);
-                out.resolve_ask(&id, &answer, AnsweredBy::Person);
+                out.resolve_ask_if_open(&id, &answer, AnsweredBy::Person);
                 let rejected = answer == "cancelled" || rejections.contains(&answer);
                 if rejected && let Some(step) = out.find_open_tool(&call) {
                     self.tools.end_call(&call, step, ToolOutcome::Denied, out);
@@ -181,16 +181,16 @@ impl Acp {
             _ => {}
         }
         if let Some(reason) = reason.and_then(as_string) {
-            self.end_turn(&reason, out);
+            self.report_turn_end_and_end_round(&reason, out);
         }
     }
 
     /// Ends the turn, and the run, by its stop reason.
-    pub(super) fn end_turn(&mut self, reason: &str, out: &mut Writer<'_>) {
+    pub(super) fn report_turn_end_and_end_round(&mut self, reason: &str, out: &mut Writer<'_>) {
         let voice = std::mem::take(&mut self.tools.last_output);
         match reason {
-            "end_turn" => voice.ensure_round_after_tool_and_complete(StopReason::End, out),
-            "max_tokens" => voice.ensure_round_after_tool_and_complete(StopReason::Length, out),
+            "end_turn" => voice.ensure_reply_round_and_report_completed(StopReason::End, out),
+            "max_tokens" => voice.ensure_reply_round_and_report_completed(StopReason::Length, out),
             "max_turn_requests" => {
                 out.report_failed_and_end_text(
                     FailureReason::Limit,
@@ -201,7 +201,7 @@ impl Acp {
                 out.report_failed_and_end_text(FailureReason::Refused, "the agent refused");
             }
             "cancelled" => out.report_cancelled_and_end_text(""),
-            _ => voice.ensure_round_after_tool_and_complete(StopReason::Other, out),
+            _ => voice.ensure_reply_round_and_report_completed(StopReason::Other, out),
         }
         // Later output belongs to another turn.
         out.end_round(None);

@@ -63,7 +63,7 @@ impl ToolCalls {
             out.append_unrecognised(UnrecognisedReason::Unreadable, raw.get());
             return;
         };
-        out.append_unknown_fields(&call.unknown);
+        out.append_unknown_fields_once(&call.unknown);
         let id = &*call.id();
         let over = update == "tool_call_update" && self.ended.contains(id);
         let known = call.find_open_step(out);
@@ -97,7 +97,7 @@ impl ToolCalls {
             out.append_unrecognised(UnrecognisedReason::Unreadable, raw.get());
             return;
         };
-        out.append_unknown_fields(&call.unknown);
+        out.append_unknown_fields_once(&call.unknown);
         let Some(step) = call.find_open_step(out) else {
             out.append_unrecognised(UnrecognisedReason::Late, raw.get());
             return;
@@ -107,7 +107,7 @@ impl ToolCalls {
             let Ok(parts) = serde_json::from_str::<&RawValue>(&one) else {
                 return;
             };
-            out.append_output(step, &content::tool_content_text(parts));
+            out.append_output_if_open(step, &content::tool_content_text(parts));
         }
     }
 
@@ -118,7 +118,7 @@ impl ToolCalls {
         out: &mut Writer<'_>,
     ) -> Option<AskedCall> {
         let call: ToolCallUpdate<'_> = serde_json::from_str(raw.get()).ok()?;
-        out.append_unknown_fields(&call.unknown);
+        out.append_unknown_fields_once(&call.unknown);
         let id = &*call.id();
         let step = call
             .find_open_step(out)
@@ -191,7 +191,7 @@ impl ToolCalls {
         how: ToolOutcome,
         out: &mut Writer<'_>,
     ) {
-        out.end_tool(step, how, None);
+        out.end_tool_if_open(step, how, None);
         self.outputs.forget_step(step);
         self.titles.retain(|(call, _)| call != id);
         self.ended.insert(id);

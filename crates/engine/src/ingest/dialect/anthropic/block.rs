@@ -45,17 +45,22 @@ impl Anthropic {
         out: &mut Writer<'_>,
     ) {
         const WHOLE: u64 = u64::MAX;
-        self.start_block(WHOLE, raw, out);
+        self.open_block_and_write_content(WHOLE, raw, out);
         self.stop_block(WHOLE, out);
     }
 
     /// Opens the block at `index` and writes its initial content.
-    pub(super) fn start_block(&mut self, index: u64, raw: &RawValue, out: &mut Writer<'_>) {
+    pub(super) fn open_block_and_write_content(
+        &mut self,
+        index: u64,
+        raw: &RawValue,
+        out: &mut Writer<'_>,
+    ) {
         let Some(block) = BlockFields::from_raw(raw) else {
             out.append_unrecognised(UnrecognisedReason::Frame, raw.get());
             return;
         };
-        out.append_unknown_fields(&block.unknown);
+        out.append_unknown_fields_once(&block.unknown);
         let BlockFields {
             kind, text, thinking, content, tool_use, is_error, citations, data, ..
         } = block;

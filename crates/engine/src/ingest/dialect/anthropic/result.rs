@@ -32,7 +32,7 @@ pub(super) fn ensure_tool_and_end_with_result(
     }
     let is_error = content.is_some_and(is_error_result);
     let outcome = if is_error { ToolOutcome::Failed } else { declared };
-    out.end_tool(step, outcome, None);
+    out.end_tool_if_open(step, outcome, None);
 }
 
 /// Writes a result's content: a string, or a list of parts.
@@ -52,18 +52,20 @@ fn write_result_parts(step: StepId, content: &RawValue, out: &mut Writer<'_>) {
     let parts = array_elements(content);
     if parts.is_empty() {
         if content.get() != "[]" {
-            out.append_output(step, content.get());
+            out.append_output_if_open(step, content.get());
         }
         return;
     }
     for raw in parts {
         let PartFields { kind, text } = PartFields::from_raw(raw).unwrap_or_default();
         match kind.and_then(as_string).as_deref() {
-            Some("text") => out.append_output(step, &text.and_then(as_string).unwrap_or_default()),
+            Some("text") => {
+                out.append_output_if_open(step, &text.and_then(as_string).unwrap_or_default());
+            }
             Some("image") if let Some(image) = parse_image(raw) => {
                 out.append_output_image(step, image);
             }
-            _ => out.append_output(step, raw.get()),
+            _ => out.append_output_if_open(step, raw.get()),
         }
     }
 }

@@ -76,7 +76,7 @@ impl CodexAppServer {
                 return;
             }
         };
-        out.append_unknown_fields(&params.unknown);
+        out.append_unknown_fields_once(&params.unknown);
         let item = params.item_id.as_deref().or(params.call_id.as_deref()).unwrap_or("");
         let step = out.find_open_tool(item);
         let (text, options) = match kind {
@@ -94,7 +94,7 @@ impl CodexAppServer {
 
     /// Resolves the ask that a response answers. Ids of both sides overlap: in the agent's lines
     /// only a result with the fields of an answer counts.
-    pub(super) fn try_resolve_answered_ask(
+    pub(super) fn resolve_ask_if_answered(
         &mut self,
         id: &str,
         result: &RawValue,
@@ -112,7 +112,7 @@ impl CodexAppServer {
         if let Some(at) = self.asks.iter().position(|ask| ask.id == id) {
             self.asks.remove(at);
             let answer = string_or_json(field.unwrap_or(result));
-            out.resolve_ask(&id, &answer, AnsweredBy::Person);
+            out.resolve_ask_if_open(&id, &answer, AnsweredBy::Person);
         }
     }
 
@@ -131,7 +131,7 @@ impl CodexAppServer {
         self.asks.retain(|ask| {
             let over = !item.is_blank() && ask.item == item;
             if over {
-                out.resolve_ask(&ask.id, answer, AnsweredBy::Person);
+                out.resolve_ask_if_open(&ask.id, answer, AnsweredBy::Person);
             }
             !over
         });

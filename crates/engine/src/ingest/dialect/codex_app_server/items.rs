@@ -76,7 +76,7 @@ impl CodexAppServer {
             out.append_unrecognised(UnrecognisedReason::Frame, raw);
             return;
         };
-        out.append_unknown_fields(&item.unknown);
+        out.append_unknown_fields_once(&item.unknown);
         let main = self.is_about_main_or_unnamed_thread(params);
         match item.kind.as_deref().unwrap_or("") {
             "userMessage" => {
@@ -84,7 +84,7 @@ impl CodexAppServer {
                     self.write_prompt_unless_sent(&item, out);
                 }
             }
-            "agentMessage" | "plan" if main => self.announce_or_complete_message(stage, &item, out),
+            "agentMessage" | "plan" if main => self.apply_main_thread_message(stage, &item, out),
             "agentMessage" | "plan" => {
                 if stage == ItemStage::Completed {
                     let whole = item.text.as_deref().unwrap_or("");
@@ -119,21 +119,25 @@ impl CodexAppServer {
         let text = input_text(item.content);
         let print = Fingerprint::from_text(&text);
         if self.sent_prompt.take().is_none_or(|sent| !sent.is_same_trimmed_text(&print)) {
-            out.append_prompt_or_end_run(&text);
+            out.append_prompt_unless_finish_requested(&text);
         }
     }
 
     /// Writes the prompt that the client sends; the server repeats it.
-    pub(super) fn write_sent_prompt(&mut self, params: &Params<'_>, out: &mut Writer<'_>) {
+    pub(super) fn write_and_remember_sent_prompt(
+        &mut self,
+        params: &Params<'_>,
+        out: &mut Writer<'_>,
+    ) {
         let text = input_text(params.input);
         if !text.is_empty() {
             self.sent_prompt = Some(Fingerprint::from_text(&text));
-            out.append_prompt_or_end_run(&text);
+            out.append_prompt_unless_finish_requested(&text);
         }
     }
 
     /// Applies a message item of the main thread.
-    fn announce_or_complete_message(
+    fn apply_main_thread_message(
         &mut self,
         stage: ItemStage,
         item: &Item<'_>,
@@ -329,7 +333,7 @@ fn write_output_and_end_step(step: StepId, item: &Item<'_>, out: &mut Writer<'_>
             }
             let failed = item.success.is_some_and(|success| !is_true(success));
             let outcome = if failed { ToolOutcome::Failed } else { tool_outcome(status) };
-            out.end_tool(step, outcome, None);
+            out.end_tool_if_open(step, outcome, None);
         }
         "imageGeneration" => {
             if let Some(base64) = item.result.and_then(as_string).filter(|image| !image.is_empty())
@@ -339,13 +343,13 @@ fn write_output_and_end_step(step: StepId, item: &Item<'_>, out: &mut Writer<'_>
                     Image::Inline { media_type: "image/png".into(), base64 },
                 );
             }
-            out.end_tool(step, tool_outcome(status), None);
+            out.end_tool_if_open(step, tool_outcome(status), None);
         }
         _ => {
             if let Some(states) = item.agents_states {
                 write_sub_agent_messages(step, states, out);
             }
-            out.end_tool(step, tool_outcome(status), None);
+            out.end_tool_if_open(step, tool_outcome(status), None);
         }
     }
 }

@@ -38,9 +38,9 @@ impl ThreadTexts {
             self.prompts.remove(key);
         }
         let new = !self.prompts.has_begun_item(key);
-        self.prompts.begin_item(key, None);
+        self.prompts.ensure_item_and_set_phase(key, None);
         if stage == ItemStage::Completed {
-            self.prompts.mark_finished_or_remove_if_blank(key);
+            self.prompts.mark_finished_or_remove_unkeyed(key);
         }
         new
     }
@@ -57,7 +57,7 @@ impl ThreadTexts {
         } else if self.texts.is_finished(key) || self.texts.has_text(key) {
             return;
         }
-        self.texts.begin_item(key, phase);
+        self.texts.ensure_item_and_set_phase(key, phase);
         self.current_message = Some(key);
     }
 
@@ -65,7 +65,7 @@ impl ThreadTexts {
     fn append_to_message(&mut self, key: ShownItemKey, text: &str, out: &mut Writer<'_>) {
         self.current_message = Some(key);
         self.texts.record_appended_text(key, text);
-        self.drafts.append_text(key, self.texts.phase(key), text, out);
+        self.drafts.resume_or_restate_and_append_text(key, self.texts.phase(key), text, out);
     }
 
     /// Applies the whole, final text of a message; returns true if any of it was new.
@@ -85,7 +85,7 @@ impl ThreadTexts {
                 self.append_to_message(key, rest, out);
             }
         } else if !whole.is_empty() {
-            self.texts.begin_item(key, phase);
+            self.texts.ensure_item_and_set_phase(key, phase);
             self.texts.record_whole_text(key, whole);
             effect = self.drafts.apply_whole_text(key, self.texts.phase(key), whole, out);
             effect.warn_if_replaced(whole, out);
@@ -94,7 +94,7 @@ impl ThreadTexts {
         if self.current_message == Some(key) {
             self.current_message = None;
         }
-        self.texts.mark_finished_or_remove_if_blank(key);
+        self.texts.mark_finished_or_remove_unkeyed(key);
         effect != WholeTextEffect::Unchanged
     }
 
@@ -105,7 +105,7 @@ impl ThreadTexts {
 
     /// Pauses the current message: text outside of items follows.
     pub(super) fn end_message_and_pause_draft(&mut self, out: &mut Writer<'_>) {
-        self.drafts.end_message_and_pause_draft(out);
+        self.drafts.leave_message_and_pause_draft(out);
     }
 
     /// Appends text to a reasoning item.
@@ -136,7 +136,7 @@ impl ThreadTexts {
             out.close_reasoning_and_defer_end();
             self.open_reasoning = None;
         }
-        self.thoughts.mark_finished_or_remove_if_blank(key);
+        self.thoughts.mark_finished_or_remove_unkeyed(key);
         shown
     }
 
@@ -171,7 +171,7 @@ impl CodexAppServer {
             self.thread_texts.append_to_message(key, delta, out);
         } else {
             self.thread_texts.sub_agent_texts.record_appended_text(key.unwrap_or_default(), delta);
-            self.write_sub_agent_text(params, delta, raw, out);
+            self.append_sub_agent_output_or_unrecognised(params, delta, raw, out);
         }
     }
 
@@ -206,20 +206,20 @@ impl CodexAppServer {
         match self.thread_texts.sub_agent_texts.diff_whole_text(key, whole) {
             ShownDiff::New => {
                 self.thread_texts.sub_agent_texts.record_whole_text(key, whole);
-                self.write_sub_agent_text(params, whole, raw, out);
+                self.append_sub_agent_output_or_unrecognised(params, whole, raw, out);
             }
             ShownDiff::Appended(rest) => {
                 self.thread_texts.sub_agent_texts.record_whole_text(key, whole);
-                self.write_sub_agent_text(params, rest, raw, out);
+                self.append_sub_agent_output_or_unrecognised(params, rest, raw, out);
             }
             ShownDiff::Unchanged => {}
             ShownDiff::Changed => out.append_unrecognised(UnrecognisedReason::Late, raw),
         }
-        self.thread_texts.sub_agent_texts.mark_finished_or_remove_if_blank(key);
+        self.thread_texts.sub_agent_texts.mark_finished_or_remove_unkeyed(key);
     }
 
     /// Writes text of a sub-agent as output of its step.
-    fn write_sub_agent_text(
+    fn append_sub_agent_output_or_unrecognised(
         &self,
         params: &Params<'_>,
         text: &str,
@@ -227,7 +227,7 @@ impl CodexAppServer {
         out: &mut Writer<'_>,
     ) {
         match self.find_sub_agent_step(params) {
-            Some(step) if out.is_tool_open(step) => out.append_output(step, text),
+            Some(step) if out.is_tool_open(step) => out.append_output_if_open(step, text),
             _ => out.append_unrecognised(UnrecognisedReason::Late, raw),
         }
     }

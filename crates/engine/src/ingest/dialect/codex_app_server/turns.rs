@@ -38,7 +38,7 @@ impl CodexAppServer {
     }
 
     /// Ends the turn, and with it the run.
-    pub(super) fn report_turn_end_if_main_thread(
+    pub(super) fn apply_turn_end_if_main_thread(
         &mut self,
         params: &Params<'_>,
         out: &mut Writer<'_>,
@@ -61,10 +61,10 @@ impl CodexAppServer {
             Some("failed") => {
                 let words = error.map(parse_error_message);
                 let words = words.as_deref().unwrap_or("the turn failed");
-                self.pending_error.take_error_and_write_unless_repeated(words, out);
+                self.pending_error.clear_and_write_held_unless_repeated(words, out);
                 out.report_failed_and_end_text(parse_failure_reason(error), words);
             }
-            _ => self.last_output.ensure_round_after_tool_and_complete(StopReason::End, out),
+            _ => self.last_output.ensure_reply_round_and_report_completed(StopReason::End, out),
         }
     }
 
@@ -78,7 +78,7 @@ impl CodexAppServer {
         let step =
             out.start_tool(build_tool_start_without_call_id("update_plan", ToolKind::Builtin));
         out.replace_arguments_if_changed(step, &plan);
-        out.end_tool(step, ToolOutcome::Succeeded, None);
+        out.end_tool_if_open(step, ToolOutcome::Succeeded, None);
         self.last_plan = plan;
     }
 

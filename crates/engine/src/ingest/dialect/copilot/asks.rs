@@ -17,7 +17,7 @@ pub(super) fn try_apply_ask_event(kind: &str, data: &EventBody<'_>, out: &mut Wr
             let answer = result.and_then(as_string).unwrap_or_default();
             let ruled = answer.contains("rule") || answer.contains("policy");
             let by = if ruled { AnsweredBy::Policy } else { AnsweredBy::Person };
-            out.resolve_ask(request, &answer, by);
+            out.resolve_ask_if_open(request, &answer, by);
         }
         "user_input.requested" | "elicitation.requested" => {
             let words = data.message.map(string_or_json).unwrap_or_default();
@@ -29,7 +29,7 @@ pub(super) fn try_apply_ask_event(kind: &str, data: &EventBody<'_>, out: &mut Wr
         }
         "user_input.completed" | "elicitation.completed" => {
             let answer = data.answer.or(data.result).map(string_or_json).unwrap_or_default();
-            out.resolve_ask(request, &answer, AnsweredBy::Person);
+            out.resolve_ask_if_open(request, &answer, AnsweredBy::Person);
         }
         _ => return false,
     }

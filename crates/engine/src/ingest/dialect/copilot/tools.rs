@@ -39,7 +39,7 @@ impl Copilot {
             }
             "tool.execution_start" => {
                 let step = find_or_start_step(call, name, server, parent, out);
-                self.write_unstreamed_arguments_and_mark_ready(step, call, data.arguments, out);
+                self.write_unstreamed_arguments_and_emit_ready(step, call, data.arguments, out);
             }
             "tool.user_requested" => {}
             "tool.shell_output"
@@ -54,7 +54,7 @@ impl Copilot {
     }
 
     /// Starts the calls that a whole message requests.
-    pub(super) fn find_or_start_requested_calls(
+    pub(super) fn ensure_requested_calls_with_arguments(
         &mut self,
         requests: &RawValue,
         parent: Option<StepId>,
@@ -65,20 +65,20 @@ impl Copilot {
                 out.append_unrecognised(UnrecognisedReason::Frame, raw.get());
                 continue;
             };
-            out.append_unknown_fields(&request.unknown);
+            out.append_unknown_fields_once(&request.unknown);
             if parent.is_none() {
                 self.turn.stop = Some(StopReason::Tools);
             }
             let call = request.call.as_deref().unwrap_or("");
             let name = request.name.as_deref().unwrap_or("");
             let step = find_or_start_step(call, name, request.mcp_server.as_deref(), parent, out);
-            self.write_unstreamed_arguments_and_mark_ready(step, call, request.arguments, out);
+            self.write_unstreamed_arguments_and_emit_ready(step, call, request.arguments, out);
         }
     }
 
     /// Writes whole arguments unless they were streamed, because the two differ in formatting;
     /// marks the tool ready.
-    fn write_unstreamed_arguments_and_mark_ready(
+    fn write_unstreamed_arguments_and_emit_ready(
         &mut self,
         step: StepId,
         call: &str,
@@ -123,17 +123,17 @@ impl Copilot {
         match kind {
             "assistant.message_delta" => {
                 insert_bounded_if_new(&mut self.turn.streamed_ids, data.message_id_fingerprint());
-                out.append_output(step, data.delta.as_deref().unwrap_or(""));
+                out.append_output_if_open(step, data.delta.as_deref().unwrap_or(""));
             }
             "assistant.message" => {
                 if !self.turn.record_whole_message_if_new(data) {
                     return;
                 }
                 if !self.turn.streamed_ids.contains(&data.message_id_fingerprint()) {
-                    out.append_output(step, data.content.as_deref().unwrap_or(""));
+                    out.append_output_if_open(step, data.content.as_deref().unwrap_or(""));
                 }
                 if let Some(requests) = data.tool_requests {
-                    self.find_or_start_requested_calls(requests, Some(step), out);
+                    self.ensure_requested_calls_with_arguments(requests, Some(step), out);
                 }
             }
             _ if kind.starts_with("tool.") || kind == "assistant.tool_call_delta" => {
@@ -165,7 +165,7 @@ fn is_ignored_sub_agent_event(kind: &str) -> bool {
 /// Writes output, progress or the end of a running tool.
 fn write_tool_update_or_end(step: StepId, kind: &str, data: &EventBody<'_>, out: &mut Writer<'_>) {
     match kind {
-        "tool.shell_output" => out.append_output(step, data.text.as_deref().unwrap_or("")),
+        "tool.shell_output" => out.append_output_if_open(step, data.text.as_deref().unwrap_or("")),
         "tool.execution_partial_result" => {
             out.append_cumulative_output_if_continued(
                 step,
@@ -173,7 +173,7 @@ fn write_tool_update_or_end(step: StepId, kind: &str, data: &EventBody<'_>, out:
             );
         }
         "tool.execution_progress" => {
-            out.append_tool_progress(step, data.progress.as_deref().unwrap_or(""));
+            out.append_tool_progress_if_open(step, data.progress.as_deref().unwrap_or(""));
         }
         _ => write_output_and_end_step(step, data, out),
     }
@@ -229,5 +229,5 @@ fn write_output_and_end_step(step: StepId, data: &EventBody<'_>, out: &mut Write
     let exit =
         data.shell.and_then(|raw| Shell::from_raw(raw)?.exit_code).and_then(as_scalar::<i64>);
     let exit = exit.filter(|&code| code != 0).map(|code| format!("exit code {code}"));
-    out.end_tool(step, outcome, data.error.map(parse_error_message).or(exit).as_deref());
+    out.end_tool_if_open(step, outcome, data.error.map(parse_error_message).or(exit).as_deref());
 }

@@ -50,7 +50,7 @@ impl<'a> ToolCall<'a> {
     }
 
     /// Starts the step of the call.
-    pub(super) fn start_step_and_mark_ready(&self, id: &str, out: &mut Writer<'_>) -> StepId {
+    pub(super) fn start_step_and_emit_ready(&self, id: &str, out: &mut Writer<'_>) -> StepId {
         let step = out.start_tool(ToolStart {
             kind: self.kind,
             server: self.server.as_deref(),
@@ -106,7 +106,7 @@ pub(super) fn write_output_and_end_step(
 ) {
     let members = result.and_then(|raw| non_null_members(raw.get())).unwrap_or_default();
     let Some((key, body)) = members.first() else {
-        out.end_tool(step, ToolOutcome::Succeeded, None);
+        out.end_tool_if_open(step, ToolOutcome::Succeeded, None);
         return;
     };
     let result = ResultBody::from_raw(body).unwrap_or_default();
@@ -114,11 +114,13 @@ pub(super) fn write_output_and_end_step(
     match key.as_str() {
         // An MCP tool can fail and still be answered.
         "success" if result.is_error.is_some_and(is_true) => {
-            out.end_tool(step, ToolOutcome::Failed, None);
+            out.end_tool_if_open(step, ToolOutcome::Failed, None);
         }
-        "success" => out.end_tool(step, ToolOutcome::Succeeded, None),
-        "rejected" | "permissionDenied" => out.end_tool(step, ToolOutcome::Denied, Some(key)),
-        _ => out.end_tool(step, ToolOutcome::Failed, Some(key)),
+        "success" => out.end_tool_if_open(step, ToolOutcome::Succeeded, None),
+        "rejected" | "permissionDenied" => {
+            out.end_tool_if_open(step, ToolOutcome::Denied, Some(key));
+        }
+        _ => out.end_tool_if_open(step, ToolOutcome::Failed, Some(key)),
     }
 }
 

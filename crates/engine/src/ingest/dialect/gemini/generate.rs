@@ -15,9 +15,9 @@ use crate::run::{ToolStart, Writer};
 use super::super::shared::call_ids::CallIds;
 use super::finish_reason::{FinishKind, apply_finish_reason, failure_text};
 use super::partial_args::PartialArgs;
+use super::report_error_and_end_text;
 use super::sources::{CitedSources, parse_image};
 use super::usage::parse_reply_usage;
-use super::write_failure;
 
 use provider_tools::end_provider_tool;
 
@@ -158,21 +158,26 @@ impl GenerateContent {
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
         let chunk: Chunk<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-        out.append_unknown_fields(&chunk.unknown);
+        out.append_unknown_fields_once(&chunk.unknown);
         let (response, model) = (chunk.response.as_deref().unwrap_or(""), chunk.model.as_deref());
         for candidate in chunk.candidates.unwrap_or_default() {
             if candidate.index.unwrap_or(0) == 0 {
-                self.ensure_round(response, model, candidate.classify_content(), out);
+                self.start_round_if_new_response(
+                    response,
+                    model,
+                    candidate.classify_content(),
+                    out,
+                );
                 self.apply_candidate(candidate, frame.data, out);
             } else {
                 out.append_unrecognised(UnrecognisedReason::OtherChoice, frame.data);
             }
         }
         if let Some(feedback) = chunk.prompt_feedback {
-            self.report_prompt_if_blocked(feedback, response, model, out);
+            self.report_refused_if_prompt_blocked(feedback, response, model, out);
         }
         if let Some(error) = chunk.error {
-            write_failure(error, out);
+            report_error_and_end_text(error, out);
             self.reply_state = ReplyState::Failed;
         }
         let usage = chunk.usage.map(parse_reply_usage).unwrap_or_default();
@@ -193,7 +198,7 @@ impl GenerateContent {
 
     /// Starts a round for a new response. After a finished one, a different response id starts
     /// another; without an id, new content does.
-    fn ensure_round(
+    fn start_round_if_new_response(
         &mut self,
         response: &str,
         model: Option<&str>,
@@ -224,9 +229,9 @@ impl GenerateContent {
 
     /// Writes a candidate's parts and sources, and ends the reply at its `finishReason`.
     fn apply_candidate(&mut self, candidate: Candidate<'_>, raw: &str, out: &mut Writer<'_>) {
-        out.append_unknown_fields(&candidate.unknown);
+        out.append_unknown_fields_once(&candidate.unknown);
         let content = candidate.content.unwrap_or_default();
-        out.append_unknown_fields(&content.unknown);
+        out.append_unknown_fields_once(&content.unknown);
         for part in content.parts.unwrap_or_default() {
             self.apply_part(part, raw, out);
         }
@@ -237,7 +242,7 @@ impl GenerateContent {
             self.cited_sources.write_new_citations(citations, out);
         }
         if let Some(reason) = candidate.finish_reason {
-            self.close_open_call(out);
+            self.complete_arguments_and_emit_ready(out);
             let asks_for_tools = self.reply_state.has_tool_calls();
             let stop = if asks_for_tools { StopReason::Tools } else { StopReason::End };
             self.reply_state = match apply_finish_reason(
@@ -253,7 +258,7 @@ impl GenerateContent {
     }
 
     /// Fails the run as refused if the prompt was blocked.
-    fn report_prompt_if_blocked(
+    fn report_refused_if_prompt_blocked(
         &mut self,
         raw: &RawValue,
         response: &str,
@@ -267,11 +272,11 @@ impl GenerateContent {
         let Some(feedback) = Feedback::from_raw(raw) else {
             return;
         };
-        out.append_unknown_fields(&feedback.unknown);
+        out.append_unknown_fields_once(&feedback.unknown);
         let [reason, message] =
             [feedback.reason, feedback.message].map(|member| member.and_then(as_string));
         if let Some(reason) = reason {
-            self.ensure_round(response, model, CandidateContent::Empty, out);
+            self.start_round_if_new_response(response, model, CandidateContent::Empty, out);
             let words = failure_text("prompt blocked", &reason, message.as_deref());
             out.report_failed_and_end_text(FailureReason::Refused, &words);
             self.reply_state = ReplyState::Failed;
@@ -280,7 +285,7 @@ impl GenerateContent {
 
     /// Writes one part: text, reasoning, calls, code, results and images.
     fn apply_part(&mut self, part: Part<'_>, raw: &str, out: &mut Writer<'_>) {
-        out.append_unknown_fields(&part.unknown);
+        out.append_unknown_fields_once(&part.unknown);
         let thought = part.thought.unwrap_or(false);
         if let Some(text) = part.text {
             if thought {
@@ -321,9 +326,9 @@ impl GenerateContent {
     /// Starts a call if it has a name, else continues the open one; closes it unless
     /// `willContinue`.
     fn apply_function_call(&mut self, call: &FunctionCall<'_>, raw: &str, out: &mut Writer<'_>) {
-        out.append_unknown_fields(&call.unknown);
+        out.append_unknown_fields_once(&call.unknown);
         if let Some(name) = call.name.as_deref().filter(|name| !name.is_empty()) {
-            self.close_open_call(out);
+            self.complete_arguments_and_emit_ready(out);
             let id = self.call_ids.id_or_generated(call.id.as_deref().map(Cow::Borrowed));
             let step = out.start_tool(ToolStart::client_function(&id, name));
             self.open_call = Some(OpenCall { step, arguments: PartialArgs::default() });
@@ -345,12 +350,12 @@ impl GenerateContent {
             open.arguments.push_value(value, out);
         }
         if !call.will_continue.unwrap_or(false) {
-            self.close_open_call(out);
+            self.complete_arguments_and_emit_ready(out);
         }
     }
 
     /// Writes the collected arguments of the open call and marks it ready.
-    fn close_open_call(&mut self, out: &mut Writer<'_>) {
+    fn complete_arguments_and_emit_ready(&mut self, out: &mut Writer<'_>) {
         let Some(call) = self.open_call.take() else { return };
         if !call.arguments.is_empty() {
             out.replace_arguments_if_changed(call.step, &call.arguments.to_json());

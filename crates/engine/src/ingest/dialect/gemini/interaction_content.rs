@@ -92,7 +92,7 @@ pub(super) fn write_thought_piece(raw: &RawValue, out: &mut Writer<'_>) -> bool 
 pub(super) fn write_prompts(content: Option<&RawValue>, out: &mut Writer<'_>) {
     for piece in content.map(array_elements).unwrap_or_default() {
         if let Some(text) = Item::from_raw(piece).and_then(|item| item.text).and_then(as_string) {
-            out.append_prompt_or_end_run(&text);
+            out.append_prompt_unless_finish_requested(&text);
         }
     }
 }

@@ -15,8 +15,8 @@ use super::interaction_content::{
     Item, start_tool_call, write_citations, write_content_piece, write_prompts,
     write_thought_piece, write_thought_summary,
 };
+use super::report_error_and_end_text;
 use super::usage::parse_interaction_usage;
-use super::write_failure;
 
 /// State of one Interactions stream.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -79,7 +79,7 @@ impl Interactions {
             "step.start" | "content.start" => {
                 let step = line.step.or(line.content).ok_or(Unreadable)?;
                 self.has_streamed_steps = true;
-                self.start_step(index, step, out)?;
+                self.open_step_and_write_content(index, step, out)?;
             }
             "step.stop" | "content.stop" => self.stop_step(index, out),
             "interaction.created" | "interaction.start" => {
@@ -96,19 +96,19 @@ impl Interactions {
                     report_end_by_status(status, None, out);
                 }
             }
-            "error" if let Some(error) = line.error => write_failure(error, out),
+            "error" if let Some(error) = line.error => report_error_and_end_text(error, out),
             "" if line.object.as_deref() == Some("interaction") => {
                 let whole: &RawValue = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
                 self.reset_and_start_interaction(whole, out)?;
                 self.write_unstreamed_steps_and_report_end(whole, out)?;
             }
-            "" if let Some(error) = line.error => write_failure(error, out),
+            "" if let Some(error) = line.error => report_error_and_end_text(error, out),
             _ => {
                 out.append_unrecognised(UnrecognisedReason::Frame, frame.data);
                 return Ok(());
             }
         }
-        out.append_unknown_fields(&line.unknown);
+        out.append_unknown_fields_once(&line.unknown);
         Ok(())
     }
 
@@ -137,7 +137,7 @@ impl Interactions {
         if !self.has_streamed_steps {
             for step in steps.or(outputs).map(array_elements).unwrap_or_default() {
                 const WHOLE: u64 = u64::MAX;
-                self.start_step(WHOLE, step, out)?;
+                self.open_step_and_write_content(WHOLE, step, out)?;
                 self.stop_step(WHOLE, out);
             }
         }
@@ -150,14 +150,14 @@ impl Interactions {
     }
 
     /// Opens the step at `index` and writes its initial content.
-    fn start_step(
+    fn open_step_and_write_content(
         &mut self,
         index: u64,
         raw: &RawValue,
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
         let item = Item::from_raw(raw).ok_or(Unreadable)?;
-        out.append_unknown_fields(&item.unknown);
+        out.append_unknown_fields_once(&item.unknown);
         let Item { kind, content, summary, id, call_id, name, server_name, arguments, .. } = item;
         let kind = kind.and_then(as_string).unwrap_or_default();
         let kind = match kind.as_ref() {
@@ -184,7 +184,9 @@ impl Interactions {
                 let step = start_tool_call(&kind, [id, name, server_name, arguments], out);
                 StepKind::Call { step }
             }
-            _ if kind.ends_with("_result") => find_result_step_or_unrecognised(call_id, raw, out),
+            _ if kind.ends_with("_result") => {
+                find_result_step_or_write_unrecognised(call_id, raw, out)
+            }
             _ => {
                 out.append_unrecognised(UnrecognisedReason::Frame, raw.get());
                 StepKind::Ignored
@@ -205,7 +207,7 @@ impl Interactions {
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
         let item = Item::from_raw(raw).ok_or(Unreadable)?;
-        out.append_unknown_fields(&item.unknown);
+        out.append_unknown_fields_once(&item.unknown);
         let Item { kind, content, annotations, arguments, result, is_error, .. } = item;
         let partial = item.partial_arguments;
         let kind = kind.and_then(as_string).unwrap_or_default();
@@ -264,7 +266,7 @@ impl Interactions {
             *outcome = ToolOutcome::Failed;
         }
         if let Some(result) = result {
-            out.append_output(*step, &string_or_json(result));
+            out.append_output_if_open(*step, &string_or_json(result));
         }
     }
 
@@ -275,7 +277,7 @@ impl Interactions {
             StepKind::Thought { has_text: true } => out.close_reasoning_and_defer_end(),
             StepKind::Thought { has_text: false } => out.append_redacted_reasoning(),
             StepKind::Call { step } => out.emit_tool_ready_once(step),
-            StepKind::Result { step, outcome } => out.end_tool(step, outcome, None),
+            StepKind::Result { step, outcome } => out.end_tool_if_open(step, outcome, None),
             StepKind::Output | StepKind::Ignored => {}
         }
     }
@@ -283,7 +285,7 @@ impl Interactions {
 
 /// Returns the kind for a result step. If its call is unknown, writes it as unrecognised and
 /// returns `Ignored`.
-fn find_result_step_or_unrecognised(
+fn find_result_step_or_write_unrecognised(
     call: Option<&RawValue>,
     raw: &RawValue,
     out: &mut Writer<'_>,
@@ -307,7 +309,7 @@ fn report_end_by_status(status: &str, error: Option<&RawValue>, out: &mut Writer
         }
         "cancelled" => out.report_cancelled_and_end_text("interaction cancelled"),
         "failed" => match error {
-            Some(error) => write_failure(error, out),
+            Some(error) => report_error_and_end_text(error, out),
             None => out.report_failed_and_end_text(FailureReason::Error, "interaction failed"),
         },
         "in_progress" => {}

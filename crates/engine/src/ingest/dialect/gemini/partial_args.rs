@@ -77,7 +77,7 @@ impl PartialArgs {
             out.append_unrecognised(UnrecognisedReason::Frame, raw.get());
             return;
         };
-        out.append_unknown_fields(&value.unknown);
+        out.append_unknown_fields_once(&value.unknown);
         let Value { path, text, number, boolean, will_continue, .. } = value;
         let path = path.and_then(as_string).unwrap_or_default();
         let put = match (text.and_then(as_string), number.or(boolean)) {

@@ -11,19 +11,9 @@ pub(super) fn parse_reply_usage(raw: &RawValue) -> Usage {
         cached = "cachedContentTokenCount",
         ; skip _
     } }
-    let Some(usage) = UsageFields::from_raw(raw) else {
-        return Usage::default();
-    };
-    let [prompt, tools, reply, thoughts, cached] =
-        [usage.prompt, usage.tools, usage.reply, usage.thoughts, usage.cached]
-            .map(|member| member.and_then(as_scalar::<u64>));
-    Usage {
-        input_tokens: sum_options(prompt, tools),
-        output_tokens: sum_options(reply, thoughts),
-        reasoning_tokens: thoughts,
-        cache_read_tokens: cached,
-        ..Usage::default()
-    }
+    UsageFields::from_raw(raw).map_or_else(Usage::default, |usage| {
+        sum_usage([usage.prompt, usage.tools, usage.reply, usage.thoughts, usage.cached])
+    })
 }
 
 /// Reads a `usage` object of the Interactions API.
@@ -34,12 +24,15 @@ pub(super) fn parse_interaction_usage(raw: &RawValue) -> Usage {
         cached = "total_cached_tokens",
         ; skip _
     } }
-    let Some(usage) = UsageFields::from_raw(raw) else {
-        return Usage::default();
-    };
+    UsageFields::from_raw(raw).map_or_else(Usage::default, |usage| {
+        sum_usage([usage.input, usage.tools, usage.output, usage.thoughts, usage.cached])
+    })
+}
+
+/// Adds up the counts of input, tool input, output, thoughts and cached input.
+fn sum_usage(counts: [Option<&RawValue>; 5]) -> Usage {
     let [input, tools, output, thoughts, cached] =
-        [usage.input, usage.tools, usage.output, usage.thoughts, usage.cached]
-            .map(|member| member.and_then(as_scalar::<u64>));
+        counts.map(|count| count.and_then(as_scalar::<u64>));
     Usage {
         input_tokens: sum_options(input, tools),
         output_tokens: sum_options(output, thoughts),

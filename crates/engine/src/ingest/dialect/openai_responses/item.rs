@@ -212,7 +212,7 @@ impl OpenAiResponses {
         raw: &RawValue,
         out: &mut Writer<'_>,
     ) {
-        if let Some(body) = parse_item_and_report_unknown(raw, out) {
+        if let Some(body) = parse_item_or_write_unrecognised(raw, out) {
             self.start_item(index, &body, raw, out);
         }
     }
@@ -246,7 +246,7 @@ impl OpenAiResponses {
         raw: &RawValue,
         out: &mut Writer<'_>,
     ) {
-        if let Some(body) = parse_item_and_report_unknown(raw, out) {
+        if let Some(body) = parse_item_or_write_unrecognised(raw, out) {
             let key = ItemKey::new(index, body.id.as_deref());
             let seen = self.find_newest_item_where(key, |item| {
                 item.matches_type_if_given(body.kind.as_deref())
@@ -265,7 +265,7 @@ impl OpenAiResponses {
         unseen: UnseenItems,
         out: &mut Writer<'_>,
     ) {
-        if let Some(body) = parse_item_and_report_unknown(raw, out) {
+        if let Some(body) = parse_item_or_write_unrecognised(raw, out) {
             let seen = seen.and_then(|number| self.position_by_number(number));
             self.write_rest_and_close_item(seen, Some(index), (raw, &body), unseen, out);
         }
@@ -318,7 +318,7 @@ impl OpenAiResponses {
                 let yes = body.approve.is_some_and(is_true);
                 let answer = if yes { "approve" } else { "deny" };
                 let ask = body.approval.as_deref().unwrap_or("");
-                out.resolve_ask(ask, answer, AnsweredBy::Person);
+                out.resolve_ask_if_open(ask, answer, AnsweredBy::Person);
             }
             _ => {}
         }
@@ -326,13 +326,13 @@ impl OpenAiResponses {
 }
 
 /// Deserializes an item and writes its unknown fields; writes it as unrecognised if that fails.
-fn parse_item_and_report_unknown<'a>(
+fn parse_item_or_write_unrecognised<'a>(
     raw: &'a RawValue,
     out: &mut Writer<'_>,
 ) -> Option<ItemBody<'a>> {
     let body: Option<ItemBody<'_>> = serde_json::from_str(raw.get()).ok();
     match &body {
-        Some(body) => out.append_unknown_fields(&body.unknown),
+        Some(body) => out.append_unknown_fields_once(&body.unknown),
         None => out.append_unrecognised(UnrecognisedReason::Unreadable, raw.get()),
     }
     body

@@ -97,7 +97,7 @@ impl OpenAiResponses {
             }
             "shell_call_output_content" => {
                 if let Some(DeltaValue::Shell(piece)) = &line.delta {
-                    out.append_unknown_fields(&piece.unknown);
+                    out.append_unknown_fields_once(&piece.unknown);
                     self.append_shell_output_if_open(line.item_key(), piece, out);
                 }
             }

@@ -48,9 +48,9 @@ fn write_result_output(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'_>) 
                 object! { Output { logs, url; skip _ } }
                 let Output { logs, url } = Output::from_raw(raw).unwrap_or_default();
                 match (logs.and_then(as_string), url.and_then(as_string)) {
-                    (Some(logs), _) => out.append_output(step, &logs),
+                    (Some(logs), _) => out.append_output_if_open(step, &logs),
                     (None, Some(url)) => out.append_output_image(step, image_from_url(url)),
-                    (None, None) => out.append_output(step, raw.get()),
+                    (None, None) => out.append_output_if_open(step, raw.get()),
                 }
             }
         }
@@ -68,7 +68,7 @@ fn end_tool_by_item_status(step: StepId, body: &ItemBody<'_>, out: &mut Writer<'
     let failed = matches!(body.status.as_deref(), Some("failed" | "incomplete"));
     let outcome =
         if failed || error.is_some() { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
-    out.end_tool(step, outcome, error.as_deref());
+    out.end_tool_if_open(step, outcome, error.as_deref());
 }
 
 /// Converts a URL, a `data:` URL or base64 to an image; guesses the media type from the bytes.
@@ -126,5 +126,5 @@ fn end_tool_with_shell_output(step: StepId, body: &ItemBody<'_>, out: &mut Write
     }
     out.append_output_if_none(step, &text);
     let outcome = if failure.is_some() { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
-    out.end_tool(step, outcome, failure.as_deref());
+    out.end_tool_if_open(step, outcome, failure.as_deref());
 }

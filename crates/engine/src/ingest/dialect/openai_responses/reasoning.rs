@@ -91,7 +91,7 @@ impl OpenAiResponses {
     }
 
     /// Returns the progress of an item's summary or native text.
-    fn reasoning_progress_mut(
+    fn find_reasoning_progress_mut(
         &mut self,
         at: usize,
         origin: ReasoningOrigin,
@@ -111,7 +111,7 @@ impl OpenAiResponses {
         text: &str,
         out: &mut Writer<'_>,
     ) {
-        if let Some(progress) = self.reasoning_progress_mut(at, origin) {
+        if let Some(progress) = self.find_reasoning_progress_mut(at, origin) {
             progress.add_delta(part, text);
         }
         let ItemKind::Reasoning { last, .. } = &mut self.items[at].kind else {
@@ -153,7 +153,7 @@ impl OpenAiResponses {
         let thinking = matches!(self.items[at].kind, ItemKind::Reasoning { last, .. }
             if last == Some((origin, part)));
         let goes_on = thinking && at + 1 == self.items.len();
-        let Some(progress) = self.reasoning_progress_mut(at, origin) else {
+        let Some(progress) = self.find_reasoning_progress_mut(at, origin) else {
             return;
         };
         match progress.advance_and_compare_whole(part, text) {

@@ -24,24 +24,24 @@ impl OpenAiResponses {
         let response: ResponseBody<'_> =
             response.transpose().map_err(|_| Unreadable)?.unwrap_or_default();
         match event {
-            "created" => self.start_or_restart_response(&response, out),
+            "created" => self.apply_response_created(&response, out),
             "queued" | "in_progress" => {
                 if matches!(self.stage, ResponseStage::Waiting | ResponseStage::Finished) {
                     self.reset_and_start_response(&response, out);
                 }
             }
             "completed" | "incomplete" | "failed" | "cancelled" => {
-                self.end_response_unless_repeated(&response, event, out);
+                self.apply_final_response_unless_repeated(&response, event, out);
             }
             _ => out.append_unrecognised(UnrecognisedReason::Frame, raw),
         }
-        out.append_unknown_fields(&response.unknown);
+        out.append_unknown_fields_once(&response.unknown);
         Ok(())
     }
 
     /// Starts a response; a repeated `created` with items withdraws the round, because the stream
     /// is replayed.
-    fn start_or_restart_response(&mut self, response: &ResponseBody<'_>, out: &mut Writer<'_>) {
+    fn apply_response_created(&mut self, response: &ResponseBody<'_>, out: &mut Writer<'_>) {
         let id = response.id.as_deref().unwrap_or("");
         let again =
             self.stage == ResponseStage::Replying && !id.is_empty() && id == self.response_id;
@@ -71,7 +71,7 @@ impl OpenAiResponses {
     }
 
     /// Ends the response; items of its final list that are open or were never seen are written.
-    pub(super) fn end_response_unless_repeated(
+    pub(super) fn apply_final_response_unless_repeated(
         &mut self,
         response: &ResponseBody<'_>,
         event: &str,
@@ -86,7 +86,7 @@ impl OpenAiResponses {
         if matches!(self.stage, ResponseStage::Waiting | ResponseStage::Finished) {
             self.reset_and_start_response(response, out);
         }
-        out.append_unknown_fields(&response.unknown);
+        out.append_unknown_fields_once(&response.unknown);
         let unseen = match self.stage {
             ResponseStage::JoinedMidway => UnseenItems::Skip,
             ResponseStage::Waiting | ResponseStage::Replying | ResponseStage::Finished => {

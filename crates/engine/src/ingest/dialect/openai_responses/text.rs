@@ -93,7 +93,7 @@ impl OpenAiResponses {
         spoken.advance_if_later_part(part);
         spoken.message_bytes += text.len();
         let moves = self.drafts.restate_count();
-        self.drafts.append_text(item.number, *phase, text, out);
+        self.drafts.resume_or_restate_and_append_text(item.number, *phase, text, out);
         if moves != self.drafts.restate_count() {
             spoken.reset_citation_count();
         }
@@ -197,7 +197,7 @@ impl OpenAiResponses {
         let Some(part) = raw.and_then(PartFields::from_raw) else {
             return;
         };
-        out.append_unknown_fields(&part.unknown);
+        out.append_unknown_fields_once(&part.unknown);
         let PartFields { kind, text, refusal, transcript, annotations, .. } = part;
         match kind.and_then(as_string).as_deref() {
             Some("output_text" | "text") => {

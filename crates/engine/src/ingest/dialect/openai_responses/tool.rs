@@ -73,7 +73,7 @@ impl QuotedArguments {
     }
 
     /// Closes the JSON and marks the tool ready.
-    fn close_and_mark_ready_if_open(&mut self, step: StepId, out: &mut Writer<'_>) {
+    fn close_and_emit_ready_if_open(&mut self, step: StepId, out: &mut Writer<'_>) {
         if let QuotedState::Open { .. } = self.state {
             out.append_arguments(step, self.suffix);
             out.emit_tool_ready_once(step);
@@ -125,7 +125,7 @@ impl ToolItem {
         let ToolItem { step, arguments_encoding: mut input } = self;
         match &mut input {
             ArgumentsEncoding::Quoted(quoted) if quoted.state != QuotedState::Waiting => {
-                quoted.close_and_mark_ready_if_open(step, out);
+                quoted.close_and_emit_ready_if_open(step, out);
             }
             ArgumentsEncoding::Quoted(_) | ArgumentsEncoding::Plain => {
                 if let Some(arguments) = build_arguments(body) {
@@ -213,7 +213,7 @@ impl OpenAiResponses {
     }
 
     /// Returns the open tool item with this key.
-    fn tool_item_mut(&mut self, key: ItemKey<'_>) -> Option<&mut ToolItem> {
+    fn find_tool_item_mut(&mut self, key: ItemKey<'_>) -> Option<&mut ToolItem> {
         match &mut self.find_newest_item_mut(key)?.kind {
             ItemKind::Tool(tool) => Some(tool),
             _ => None,
@@ -229,7 +229,8 @@ impl OpenAiResponses {
         text: &str,
         out: &mut Writer<'_>,
     ) -> bool {
-        let Some(ToolItem { step, arguments_encoding: input }) = self.tool_item_mut(key) else {
+        let Some(ToolItem { step, arguments_encoding: input }) = self.find_tool_item_mut(key)
+        else {
             return false;
         };
         match input {
@@ -248,12 +249,13 @@ impl OpenAiResponses {
         whole: Option<&RawValue>,
         out: &mut Writer<'_>,
     ) -> bool {
-        let Some(ToolItem { step, arguments_encoding: input }) = self.tool_item_mut(key) else {
+        let Some(ToolItem { step, arguments_encoding: input }) = self.find_tool_item_mut(key)
+        else {
             return false;
         };
         match (input, whole) {
             (ArgumentsEncoding::Quoted(quoted), _) => {
-                quoted.close_and_mark_ready_if_open(*step, out);
+                quoted.close_and_emit_ready_if_open(*step, out);
             }
             (ArgumentsEncoding::Plain, Some(whole)) => {
                 out.replace_arguments_if_changed(*step, &string_or_json(whole));
@@ -278,7 +280,7 @@ impl OpenAiResponses {
             return;
         };
         for text in [&piece.stdout, &piece.stderr].into_iter().flatten() {
-            out.append_output(step, text);
+            out.append_output_if_open(step, text);
         }
     }
 
@@ -292,7 +294,7 @@ impl OpenAiResponses {
         if let Some(item) = self.find_newest_item_mut(key)
             && let ItemKind::Tool(tool) = &item.kind
         {
-            out.append_tool_progress(tool.step, text);
+            out.append_tool_progress_if_open(tool.step, text);
         }
     }
 }

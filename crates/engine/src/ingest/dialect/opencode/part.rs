@@ -60,7 +60,7 @@ impl Opencode {
         let Some(Ok(state)) = state else {
             return out.append_unrecognised(UnrecognisedReason::Frame, raw.get());
         };
-        out.append_unknown_fields(&state.unknown);
+        out.append_unknown_fields_once(&state.unknown);
         if self.ended_calls.contains(part.tool_key()) {
             return;
         }
@@ -140,7 +140,7 @@ impl Opencode {
         detail: Option<&str>,
         out: &mut Writer<'_>,
     ) {
-        out.end_tool(step, outcome, detail);
+        out.end_tool_if_open(step, outcome, detail);
         self.outputs.forget_step(step);
         self.sessions.forget_children_of_step(step);
         self.ended_calls.insert(part);

@@ -120,7 +120,7 @@ impl Opencode {
         }
         let event: Properties<'_> =
             serde_json::from_str(properties.get()).map_err(|_| Unreadable)?;
-        out.append_unknown_fields(&event.unknown);
+        out.append_unknown_fields_once(&event.unknown);
         let session = event.session.as_deref().unwrap_or("");
         let other = self.sessions.is_not_main_session(session);
         match kind {
@@ -128,7 +128,9 @@ impl Opencode {
             "message.part.updated" => self.apply_part_updated(&event, out)?,
             "message.part.delta" => self.apply_part_delta(&event, frame, out),
             // Asks of any session need an answer of the user.
-            "permission.asked" | "permission.updated" => self.write_permission_ask(&event, out),
+            "permission.asked" | "permission.updated" => {
+                self.write_and_record_permission_ask(&event, out);
+            }
             "question.asked" => ask::write_question_ask(&event, out),
             "permission.replied" | "question.replied" | "question.rejected" => {
                 self.resolve_ask_and_record_denial(&event, out);
@@ -138,7 +140,7 @@ impl Opencode {
                 out.append_unrecognised(UnrecognisedReason::Frame, frame.data);
             }
             _ if other => self.write_unfollowed_notice_once(session, out),
-            "session.idle" => self.end_round_and_complete_unless_ended(out),
+            "session.idle" => self.report_completed_once_and_end_round(out),
             "session.status" => self.apply_session_status(&event, out),
             "session.error" => {
                 if let Some(error) = event.error {
@@ -219,7 +221,7 @@ impl Opencode {
         let written = part.kind.as_deref() == Some("text") && part.synthetic != Some(true);
         if written && self.sessions.written_prompts.insert(id) {
             self.advance_writer_timestamp(self.part_time, out);
-            out.append_prompt_or_end_run(part.text.as_deref().unwrap_or(""));
+            out.append_prompt_unless_finish_requested(part.text.as_deref().unwrap_or(""));
         }
     }
 
@@ -231,11 +233,11 @@ impl Opencode {
         parent: StepId,
         out: &mut Writer<'_>,
     ) {
-        out.append_unknown_fields(&part.unknown);
+        out.append_unknown_fields_once(&part.unknown);
         let id = part.id.as_deref().unwrap_or("");
         let text = part.text.as_deref().unwrap_or("");
         match part.kind.as_deref() {
-            Some("text") => out.append_output(
+            Some("text") => out.append_output_if_open(
                 parent,
                 self.sessions.child_texts.record_whole_returning_new(id, text),
             ),
@@ -252,7 +254,7 @@ impl Opencode {
         let is_text = event.field.as_deref().is_none_or(|field| field == "text");
         if let Some(parent) = self.sessions.parent_step(session) {
             if is_text && self.sessions.child_texts.record_delta_if_known(part, delta) {
-                out.append_output(parent, delta);
+                out.append_output_if_open(parent, delta);
             }
         } else if self.sessions.is_not_main_session(session) {
             self.write_unfollowed_notice_once(session, out);
@@ -272,14 +274,14 @@ impl Opencode {
         let Some(raw) = event.status else { return };
         let kind = Status::from_raw(raw).and_then(|status| status.kind).and_then(as_string);
         match kind.as_deref() {
-            Some("idle") => self.end_round_and_complete_unless_ended(out),
+            Some("idle") => self.report_completed_once_and_end_round(out),
             Some("retry") => write_retry(raw, out),
             _ => {}
         }
     }
 
     /// Completes the run: the session is idle. Ignored before a session is followed.
-    fn end_round_and_complete_unless_ended(&mut self, out: &mut Writer<'_>) {
+    fn report_completed_once_and_end_round(&mut self, out: &mut Writer<'_>) {
         if !self.sessions.main_session.is_empty() && !out.has_reported_end() {
             out.report_completed_unless_failed(self.sessions.last_stop.unwrap_or(StopReason::End));
         }

@@ -56,7 +56,12 @@ impl MessageParts {
     }
 
     /// Writes a delta of a call's arguments, if its tool is named.
-    pub(super) fn append_arguments(&mut self, index: u64, delta: &str, out: &mut Writer<'_>) {
+    pub(super) fn append_arguments_if_started(
+        &mut self,
+        index: u64,
+        delta: &str,
+        out: &mut Writer<'_>,
+    ) {
         if let PartState { step: Some(step), streamed, .. } = self.get_or_add_state(index) {
             *streamed |= !delta.is_empty();
             out.append_arguments(*step, delta);
@@ -76,7 +81,7 @@ impl MessageParts {
     }
 
     /// Writes whole reasoning unless deltas were written.
-    pub(super) fn write_thinking_unless_streamed(
+    pub(super) fn write_and_end_thinking_unless_streamed(
         &mut self,
         index: u64,
         text: Option<&str>,
@@ -89,7 +94,7 @@ impl MessageParts {
     }
 
     /// Starts a tool call, if its id and name are known.
-    pub(super) fn start_tool_call_once(
+    pub(super) fn start_named_tool_call_once(
         &mut self,
         index: u64,
         call: &ContentPart<'_>,
@@ -103,13 +108,13 @@ impl MessageParts {
     }
 
     /// Starts a call and writes its arguments, unless written, and marks it ready.
-    pub(super) fn complete_tool_call(
+    pub(super) fn ensure_tool_call_and_emit_ready(
         &mut self,
         index: u64,
         call: &ContentPart<'_>,
         out: &mut Writer<'_>,
     ) {
-        self.start_tool_call_once(index, call, out);
+        self.start_named_tool_call_once(index, call, out);
         let PartState { step: Some(step), streamed, .. } = self.get_or_add_state(index) else {
             return;
         };

@@ -53,5 +53,5 @@ pub(super) fn end_tool_with_result_if_open(
     }
     let failed = is_error.is_some_and(is_true);
     let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
-    out.end_tool(step, outcome, None);
+    out.end_tool_if_open(step, outcome, None);
 }

@@ -47,7 +47,7 @@ impl CallMatcher {
         if !tool.call.is_empty() {
             return out.find_open_tool(tool.call);
         }
-        let print = call_fingerprint(tool, arguments);
+        let print = name_and_arguments_fingerprint(tool, arguments);
         let mut same = self.calls_without_id.iter().filter(|(known, _)| *known == print);
         same.find(|(_, step)| out.is_tool_open(*step)).map(|&(_, step)| step)
     }
@@ -62,7 +62,7 @@ impl CallMatcher {
         if tool.call.is_empty() {
             push_bounded(
                 &mut self.calls_without_id,
-                (call_fingerprint(tool, arguments), step),
+                (name_and_arguments_fingerprint(tool, arguments), step),
                 OPEN_TOOLS_MAX,
             );
         }
@@ -70,7 +70,7 @@ impl CallMatcher {
 }
 
 /// Fingerprint of a tool's name and arguments.
-fn call_fingerprint(tool: ToolStart<'_>, arguments: &str) -> Fingerprint {
+fn name_and_arguments_fingerprint(tool: ToolStart<'_>, arguments: &str) -> Fingerprint {
     let mut print = Fingerprint::from_text(tool.name);
     print.push("\n");
     print.push(arguments);

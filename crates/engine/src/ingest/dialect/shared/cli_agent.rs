@@ -15,7 +15,7 @@ pub(crate) enum LastModelOutput {
 impl LastModelOutput {
     /// Completes the run. After a tool call without later text it opens a last, empty round, so
     /// that the text before the call does not count as the reply.
-    pub(crate) fn ensure_round_after_tool_and_complete(
+    pub(crate) fn ensure_reply_round_and_report_completed(
         self,
         stop: StopReason,
         out: &mut Writer<'_>,
@@ -62,7 +62,7 @@ impl PendingError {
     }
 
     /// Writes the held error as a notice unless it equals `words`, the text of the run's ending.
-    pub(crate) fn take_error_and_write_unless_repeated(
+    pub(crate) fn clear_and_write_held_unless_repeated(
         &mut self,
         words: &str,
         out: &mut Writer<'_>,

@@ -5,6 +5,7 @@
 mod ask;
 mod request;
 mod step;
+mod texts;
 
 use crate::event::{Event, MessagePhase, NoticeLevel, StopReason, UnrecognisedReason};
 use crate::ingest::frame::Frame;
@@ -17,6 +18,7 @@ use crate::ingest::dialect::openai_chat::image_from_url;
 
 use request::ModelRequests;
 use step::ToolSteps;
+use texts::MessageTexts;
 
 /// Incremental parser of say and ask messages.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,7 +26,7 @@ pub(crate) struct ClineMessages {
     /// Latest time seen: a repeated message carries its start time.
     latest_time: u64,
     first_message: FirstMessage,
-    texts: TextDedup,
+    texts: MessageTexts,
     thoughts: TextDedup,
     /// Keys of messages that are written once.
     written_keys: RecentIds,
@@ -50,6 +52,7 @@ enum FirstMessage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NextInput {
     ModelRequest,
+    Partial,
     Other,
 }
 
@@ -99,13 +102,14 @@ impl ClineMessages {
         out: &mut Writer<'_>,
     ) -> Result<(), Unreadable> {
         let message: ClineMessage<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
-        out.append_unknown_fields(&message.unknown);
+        out.append_unknown_fields_once(&message.unknown);
         let key = message.dedup_key();
         let next = match message.say.as_deref() {
             Some("api_req_started") => NextInput::ModelRequest,
+            _ if message.is_partial() => NextInput::Partial,
             _ => NextInput::Other,
         };
-        self.write_held_first_message(&key, next, out);
+        self.write_or_drop_held_first_message(&key, next, out);
         if let Some(ts) = message.ts.and_then(as_scalar) {
             self.latest_time = self.latest_time.max(ts);
             out.set_timestamp(self.latest_time);
@@ -123,7 +127,7 @@ impl ClineMessages {
 
     /// Ends the input: writes a held first message.
     pub(crate) fn finish(&mut self, out: &mut Writer<'_>) {
-        self.write_held_first_message("", NextInput::Other, out);
+        self.write_or_drop_held_first_message("", NextInput::Other, out);
     }
 
     /// Applies a `say` message.
@@ -165,7 +169,7 @@ impl ClineMessages {
                 out.append_stateless_event(Event::HistoryCompacted { summary });
             }
             _ if request::is_retry_message(say) => {
-                self.call_once_when_complete(key, message, out, request::write_retry);
+                self.write_once_when_complete(key, message, out, request::write_retry);
             }
             _ if self.steps.try_apply_say(say, key, message, out) => {}
             _ => match notice_level(say) {
@@ -179,10 +183,24 @@ impl ClineMessages {
     /// Writes the text and images of a message.
     fn apply_text(&mut self, key: &str, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
         self.steps.end_step_unless_ask_pending(out);
-        self.texts.push_whole_text(key, message.text(), out);
-        self.write_images_once(key, message, out);
+        self.write_text_and_end_if_complete(key, None, message.text(), message, out);
+    }
+
+    /// Writes a message's text so far and its images; ends it unless it is partial.
+    fn write_text_and_end_if_complete(
+        &mut self,
+        key: &str,
+        phase: Option<MessagePhase>,
+        text: &str,
+        message: &ClineMessage<'_>,
+        out: &mut Writer<'_>,
+    ) {
+        self.texts.push_text_so_far(key, phase, text, out);
+        if !self.texts.is_complete(key) {
+            self.write_images_once(key, message, out);
+        }
         if !message.is_partial() {
-            out.close_message_and_emit_end();
+            self.texts.end_message(key, text, out);
         }
     }
 
@@ -206,7 +224,9 @@ impl ClineMessages {
     ) {
         match kind {
             "user" => self.write_prompt_once_when_complete(key, message, out),
-            "assistant" => self.texts.push_whole_text(key, message.text(), out),
+            "assistant" => {
+                self.write_text_and_end_if_complete(key, None, message.text(), message, out);
+            }
             "system" => self.write_notice_once_when_complete(NoticeLevel::Info, key, message, out),
             "error" => self.write_notice_once_when_complete(NoticeLevel::Error, key, message, out),
             "welcome" | "empty" => {}
@@ -221,9 +241,9 @@ impl ClineMessages {
         self.steps.end_step_unless_ask_pending(out);
         let text = message.text();
         let text = text.strip_suffix(HAS_CHANGES).unwrap_or(text);
-        self.texts.push_whole_phased_text(key, Some(MessagePhase::Final), text, out);
+        let phase = Some(MessagePhase::Final);
+        self.write_text_and_end_if_complete(key, phase, text, message, out);
         if !message.is_partial() {
-            out.close_message_and_emit_end();
             out.report_completed_unless_failed(StopReason::End);
         }
     }
@@ -234,8 +254,8 @@ impl ClineMessages {
         message: &ClineMessage<'_>,
         out: &mut Writer<'_>,
     ) {
-        self.call_once_when_complete(key, message, out, |text, out| {
-            out.append_prompt_or_end_run(text);
+        self.write_once_when_complete(key, message, out, |text, out| {
+            out.append_prompt_unless_finish_requested(text);
         });
     }
 
@@ -246,11 +266,13 @@ impl ClineMessages {
         message: &ClineMessage<'_>,
         out: &mut Writer<'_>,
     ) {
-        self.call_once_when_complete(key, message, out, |text, out| out.append_notice(level, text));
+        self.write_once_when_complete(key, message, out, |text, out| {
+            out.append_notice(level, text);
+        });
     }
 
     /// Calls `tell` with the text of a message, once, when it is complete.
-    fn call_once_when_complete(
+    fn write_once_when_complete(
         &mut self,
         key: &str,
         message: &ClineMessage<'_>,
@@ -285,20 +307,40 @@ impl ClineMessages {
     }
 
     /// Writes the held first message as a prompt if a model request follows, else as text.
-    fn write_held_first_message(&mut self, key: &str, next: NextInput, out: &mut Writer<'_>) {
+    fn write_or_drop_held_first_message(
+        &mut self,
+        key: &str,
+        next: NextInput,
+        out: &mut Writer<'_>,
+    ) {
         if matches!(self.first_message, FirstMessage::Held { .. }) && self.latest_time != 0 {
             out.set_timestamp(self.latest_time);
         }
         match std::mem::replace(&mut self.first_message, FirstMessage::Passed) {
-            FirstMessage::Held { key: held, .. } if held == key && !key.is_empty() => {}
+            // A complete message replaces the held one; a partial one is older.
+            FirstMessage::Held { key: held, text } if held == key && !key.is_empty() => {
+                if next == NextInput::Partial {
+                    self.write_first_message_as_text(&held, &text, out);
+                }
+            }
             FirstMessage::Held { key: held, text } if next == NextInput::ModelRequest => {
                 self.written_keys.insert(&held);
-                out.append_prompt_or_end_run(&text);
+                out.append_prompt_unless_finish_requested(&text);
             }
-            FirstMessage::Held { key: held, text } => self.texts.push_whole_text(&held, &text, out),
+            FirstMessage::Held { key: held, text } => {
+                self.write_first_message_as_text(&held, &text, out);
+            }
             FirstMessage::Awaited => self.first_message = FirstMessage::Awaited,
             FirstMessage::Passed => {}
         }
+    }
+}
+
+impl ClineMessages {
+    /// Writes the first message, which is complete, as text of the model.
+    fn write_first_message_as_text(&mut self, key: &str, text: &str, out: &mut Writer<'_>) {
+        self.texts.push_text_so_far(key, None, text, out);
+        self.texts.end_message(key, text, out);
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn end_command_step(
         ToolOutcome::Succeeded if failure.is_some() => ToolOutcome::Failed,
         outcome => outcome,
     };
-    out.end_tool(step, outcome, failure.map(|code| format!("exit code {code}")).as_deref());
+    out.end_tool_if_open(step, outcome, failure.map(|code| format!("exit code {code}")).as_deref());
 }
 
 /// Writes the content of an MCP result and ends its step.
@@ -49,7 +49,7 @@ pub(crate) fn write_mcp_result_and_end(
     }
     let words = error.map(parse_error_message);
     let outcome = if words.is_some() { ToolOutcome::Failed } else { tool_outcome(status) };
-    out.end_tool(step, outcome, words.as_deref());
+    out.end_tool_if_open(step, outcome, words.as_deref());
 }
 
 /// Writes a text or image of a result as output; any other part as its JSON.
@@ -58,10 +58,10 @@ pub(crate) fn write_content_part(step: StepId, raw: &RawValue, out: &mut Writer<
     let PartFields { kind, text } = PartFields::from_raw(raw).unwrap_or_default();
     match kind.and_then(as_string).as_deref() {
         Some("text" | "inputText") => {
-            out.append_output(step, &text.map(string_or_json).unwrap_or_default());
+            out.append_output_if_open(step, &text.map(string_or_json).unwrap_or_default());
         }
         Some("image") if let Some(image) = parse_image(raw) => out.append_output_image(step, image),
-        _ => out.append_output(step, raw.get()),
+        _ => out.append_output_if_open(step, raw.get()),
     }
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn write_sub_agent_messages(step: StepId, states: &RawValue, out: &mu
     object! { State { message; skip _ } }
     for (_, state) in non_null_members(states.get()).unwrap_or_default() {
         let words = State::from_raw(state).and_then(|state| state.message).and_then(as_string);
-        out.append_output(step, &words.unwrap_or_default());
+        out.append_output_if_open(step, &words.unwrap_or_default());
     }
 }
 

@@ -112,7 +112,7 @@ impl TextDedup {
         if self.switch_open_item(id) {
             out.close_message_and_set_next_phase(phase);
         }
-        self.append_to_open_item(delta);
+        self.record_text_in_open_item(delta);
         out.append_and_remember_text(delta);
     }
 
@@ -155,7 +155,7 @@ impl TextDedup {
         if self.switch_open_item(id) {
             out.close_reasoning_and_defer_end();
         }
-        self.append_to_open_item(delta);
+        self.record_text_in_open_item(delta);
         out.append_reasoning(delta, ReasoningOrigin::Native);
     }
 
@@ -182,7 +182,7 @@ impl TextDedup {
         match self.compare_and_update_open_item(id, whole) {
             TextChange::New => {
                 self.switch_open_item(id);
-                self.append_to_open_item(whole);
+                self.record_text_in_open_item(whole);
                 whole
             }
             TextChange::Appended(rest) => rest,
@@ -195,7 +195,7 @@ impl TextDedup {
         let known = self.has_item(id);
         if known {
             self.switch_open_item(id);
-            self.append_to_open_item(delta);
+            self.record_text_in_open_item(delta);
         }
         known
     }
@@ -231,7 +231,7 @@ impl TextDedup {
     }
 
     /// Appends to the open item's recorded text.
-    fn append_to_open_item(&mut self, text: &str) {
+    fn record_text_in_open_item(&mut self, text: &str) {
         if let Some(item) = &mut self.open {
             item.text.push_str(text);
         }
@@ -309,7 +309,7 @@ impl OutputDedup {
             if self.0.len() < OPEN_TOOLS_MAX && !whole.is_empty() {
                 let print = Fingerprint::from_text(whole);
                 self.0.push(KnownOutput { step, bytes: whole.len(), fingerprint: print });
-                out.append_output(step, whole);
+                out.append_output_if_open(step, whole);
             }
             return;
         };
@@ -320,7 +320,7 @@ impl OutputDedup {
                 bytes: whole.len(),
                 fingerprint: Fingerprint::from_text(whole),
             };
-            out.append_output(step, rest);
+            out.append_output_if_open(step, rest);
         }
     }
 
@@ -336,7 +336,7 @@ impl OutputDedup {
             out.append_output_if_none(step, whole);
             return;
         };
-        out.append_output(step, known.strip_known_prefix(whole).unwrap_or(whole));
+        out.append_output_if_open(step, known.strip_known_prefix(whole).unwrap_or(whole));
     }
 
     /// Drops the state of a step.

@@ -64,7 +64,11 @@ impl ShownItems {
     }
 
     /// Adds an item, or sets its phase.
-    pub(crate) fn begin_item(&mut self, key: ShownItemKey, phase: Option<MessagePhase>) {
+    pub(crate) fn ensure_item_and_set_phase(
+        &mut self,
+        key: ShownItemKey,
+        phase: Option<MessagePhase>,
+    ) {
         let item = self.get_or_insert(key);
         item.phase = phase.or(item.phase);
     }
@@ -84,7 +88,7 @@ impl ShownItems {
     }
 
     /// Marks the item as finished; forgets it if it has no id.
-    pub(crate) fn mark_finished_or_remove_if_blank(&mut self, key: ShownItemKey) {
+    pub(crate) fn mark_finished_or_remove_unkeyed(&mut self, key: ShownItemKey) {
         if key.is_blank() {
             self.remove(key);
         } else {

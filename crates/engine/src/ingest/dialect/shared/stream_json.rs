@@ -21,7 +21,7 @@ use crate::run::{Fingerprint, Writer};
 
 use super::cli_agent::PendingError;
 use crate::ingest::dialect::anthropic::{
-    Anthropic, ClientToolMapper, fail_refused, parse_stop_reason, parse_usage,
+    Anthropic, ClientToolMapper, parse_stop_reason, parse_usage, report_refusal_and_end_text,
 };
 use crate::ingest::dialect::{Dialect, Unreadable};
 
@@ -171,7 +171,7 @@ impl StreamJson {
         let mut line = StreamLine::default();
         line.read(frame.data)?;
         line.unknown.retain(|(name, _)| !self.variant.ignored_fields.contains(&name.as_str()));
-        out.append_unknown_fields(&line.unknown);
+        out.append_unknown_fields_once(&line.unknown);
         if let Some(at) = line.timestamp.as_deref().and_then(parse_iso_millis) {
             out.set_timestamp(at);
         }
@@ -228,13 +228,15 @@ impl StreamJson {
                 ShowDecision::Nothing
             }
             "message_stop" => {
-                out.append_unknown_fields(&event.unknown);
+                out.append_unknown_fields_once(&event.unknown);
                 self.apply_message_stop(line, out);
                 ShowDecision::Nothing
             }
-            "content_block_start" => self.record_block_start_and_end_message("", &event, out),
+            "content_block_start" => {
+                self.record_block_start_ending_previous_message("", &event, out)
+            }
             "content_block_delta" => match self.record_delta_and_decide_if_new("", &event) {
-                ShowDecision::All => self.write_delta_if_midstream(&event, out),
+                ShowDecision::All => self.write_delta_if_start_missed(&event, out),
                 show => show,
             },
             "content_block_stop" => {
@@ -264,7 +266,7 @@ impl StreamJson {
     ) -> ShowDecision {
         let id = event.message.and_then(|raw| MessageFields::from_raw(raw)?.id).and_then(as_string);
         let id = id.unwrap_or_default();
-        self.seen_blocks.start_or_restart_streamed_message("", &id);
+        self.seen_blocks.record_streamed_message_start("", &id);
         if out.has_open_round() && !id.is_empty() && self.round.id == Fingerprint::from_text(&id) {
             return ShowDecision::Nothing;
         }
@@ -281,12 +283,12 @@ impl StreamJson {
 
     /// Applies the usage and stop reason of a message.
     fn apply_message_delta(&mut self, event: &StreamEvent<'_>, out: &mut Writer<'_>) {
-        out.append_unknown_fields(&event.unknown);
+        out.append_unknown_fields_once(&event.unknown);
         if let Some(usage) = event.usage {
             out.update_or_emit_round_usage(parse_usage(usage));
         }
         let Some(delta) = &event.delta else { return };
-        out.append_unknown_fields(&delta.unknown);
+        out.append_unknown_fields_once(&delta.unknown);
         if let Some(reason) = &delta.stop_reason {
             self.record_stop_or_fail_run(reason, delta.stop_details, out);
         }
@@ -301,7 +303,7 @@ impl StreamJson {
     ) {
         match parse_stop_reason(reason) {
             Some(stop) => self.round.stop = Some(stop),
-            None => fail_refused(details, out),
+            None => report_refusal_and_end_text(details, out),
         }
     }
 
@@ -311,7 +313,7 @@ impl StreamJson {
             self.withdraw_open_round(out);
             return;
         }
-        self.seen_blocks.stop_stream("");
+        self.seen_blocks.mark_stream_stopped("");
         // Any other stop may be the last: `result` must find the round open.
         if self.round.stop == Some(StopReason::Tools) {
             out.end_round(Some(StopReason::Tools));

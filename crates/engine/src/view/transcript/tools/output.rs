@@ -50,7 +50,7 @@ impl Transcript {
         let apart = tool.last_output_step != step && tool.is_mid_line;
         tool.last_output_step = step;
         tool.is_mid_line = !text.ends_with('\n');
-        let text = tool.output_limit.clip_cow(text);
+        let text = tool.output_limit.clip_cow_and_count(text);
         if text.is_empty() {
             return;
         }

@@ -32,10 +32,10 @@ impl GenerateContent {
             out.append_unrecognised(UnrecognisedReason::Late, raw.get());
             return;
         };
-        out.append_output(step, &output.unwrap_or_default());
+        out.append_output_if_open(step, &output.unwrap_or_default());
         match outcome.as_deref() {
-            Some("OUTCOME_OK") | None => out.end_tool(step, ToolOutcome::Succeeded, None),
-            Some(outcome) => out.end_tool(step, ToolOutcome::Failed, Some(outcome)),
+            Some("OUTCOME_OK") | None => out.end_tool_if_open(step, ToolOutcome::Succeeded, None),
+            Some(outcome) => out.end_tool_if_open(step, ToolOutcome::Failed, Some(outcome)),
         }
     }
 
@@ -45,7 +45,7 @@ impl GenerateContent {
         let Some(call) = CallFields::from_raw(raw) else {
             return;
         };
-        out.append_unknown_fields(&call.unknown);
+        out.append_unknown_fields_once(&call.unknown);
         let CallFields { id, kind, args, .. } = call;
         let id = id.and_then(as_string);
         let id = self.call_ids.id_or_generated(id);
@@ -64,14 +64,14 @@ pub(super) fn end_provider_tool(raw: &RawValue, out: &mut Writer<'_>) {
     let Some(response) = Response::from_raw(raw) else {
         return;
     };
-    out.append_unknown_fields(&response.unknown);
+    out.append_unknown_fields_once(&response.unknown);
     let Response { id, output, .. } = response;
     let Some(step) = id.and_then(as_string).and_then(|id| out.find_open_tool(&id)) else {
         out.append_unrecognised(UnrecognisedReason::Late, raw.get());
         return;
     };
     out.append_output_if_none(step, output.map_or("", RawValue::get));
-    out.end_tool(step, ToolOutcome::Succeeded, None);
+    out.end_tool_if_open(step, ToolOutcome::Succeeded, None);
 }
 
 /// Maps a `toolType` to a tool kind.

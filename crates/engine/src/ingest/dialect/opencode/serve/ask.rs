@@ -10,7 +10,11 @@ use super::Properties;
 
 impl Opencode {
     /// Writes a permission request as an ask.
-    pub(super) fn write_permission_ask(&mut self, event: &Properties<'_>, out: &mut Writer<'_>) {
+    pub(super) fn write_and_record_permission_ask(
+        &mut self,
+        event: &Properties<'_>,
+        out: &mut Writer<'_>,
+    ) {
         object! { ToolFields { call_id = "callID"; skip _ } }
         let id = event.id.as_deref().unwrap_or("");
         let kind = event.permission.as_deref().or(event.permission_kind.as_deref()).unwrap_or("");
@@ -52,7 +56,7 @@ impl Opencode {
                 self.sessions.denied_calls.insert(&call);
             }
         }
-        out.resolve_ask(id, &reply, AnsweredBy::Person);
+        out.resolve_ask_if_open(id, &reply, AnsweredBy::Person);
     }
 }
 

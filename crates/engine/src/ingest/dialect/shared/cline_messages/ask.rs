@@ -109,7 +109,7 @@ impl ClineMessages {
 
 /// Resolves an ask as answered; the answer itself arrives as user feedback, if at all.
 pub(super) fn resolve_as_answered(key: &str, out: &mut Writer<'_>) {
-    out.resolve_ask(key, "answered", AnsweredBy::Person);
+    out.resolve_ask_if_open(key, "answered", AnsweredBy::Person);
 }
 
 /// Answer id of the approve button.

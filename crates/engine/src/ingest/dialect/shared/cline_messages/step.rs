@@ -113,7 +113,7 @@ impl ToolSteps {
         let Some(open) = self.open.take_if(|open| open.approval != Approval::Pending) else {
             return;
         };
-        out.end_tool(open.step, ToolOutcome::Succeeded, None);
+        out.end_tool_if_open(open.step, ToolOutcome::Succeeded, None);
         self.ended.insert(&open.key);
     }
 
@@ -223,11 +223,11 @@ impl ToolSteps {
         self.resolve_pending_ask(out);
         let Some(open) = &mut self.open else { return };
         if another && !open.ends_with_newline {
-            out.append_output(open.step, "\n");
+            out.append_output_if_open(open.step, "\n");
         }
         if !rest.is_empty() {
             open.ends_with_newline = rest.ends_with('\n');
-            out.append_output(open.step, rest);
+            out.append_output_if_open(open.step, rest);
         }
     }
 
@@ -252,7 +252,7 @@ impl ToolSteps {
             out.append_output_image(open.step, image_from_url(url));
         }
         if let Some(logs) = logs {
-            out.append_output(open.step, &logs);
+            out.append_output_if_open(open.step, &logs);
         }
         for url in message.images.map(array_elements).unwrap_or_default() {
             if let Some(url) = as_string(url) {

@@ -64,7 +64,7 @@ impl PermissionAsks {
     pub(super) fn end_denied_calls_without_result(&mut self, out: &mut Writer<'_>) {
         for DeniedCall { call, reason: words } in std::mem::take(&mut self.denied) {
             if let Some(step) = out.find_open_tool_by_fingerprint(call) {
-                out.end_tool(step, ToolOutcome::Denied, words.as_deref());
+                out.end_tool_if_open(step, ToolOutcome::Denied, words.as_deref());
             }
         }
     }
@@ -95,7 +95,7 @@ impl StreamJson {
             }
             _ => {
                 self.asks.take_call_of_ask(id);
-                out.resolve_ask(id, "cancelled", AnsweredBy::Policy);
+                out.resolve_ask_if_open(id, "cancelled", AnsweredBy::Policy);
             }
         }
     }
@@ -175,7 +175,7 @@ impl StreamJson {
             let words = message.and_then(as_string).unwrap_or_default();
             self.asks.record_denial(call.unwrap_or_default(), &words);
         }
-        out.resolve_ask(&id, &answer, AnsweredBy::Person);
+        out.resolve_ask_if_open(&id, &answer, AnsweredBy::Person);
     }
 
     /// Records a call that one of the agent's rules denied; its result follows.

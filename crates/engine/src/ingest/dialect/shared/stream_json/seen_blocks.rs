@@ -21,7 +21,7 @@ pub(super) struct SeenBlocks {
 
 impl SeenBlocks {
     /// Starts or restarts a streamed message.
-    pub(super) fn start_or_restart_streamed_message(
+    pub(super) fn record_streamed_message_start(
         &mut self,
         parent: &str,
         id: &str,
@@ -66,7 +66,7 @@ impl SeenBlocks {
     }
 
     /// Marks the streaming message as stopped.
-    pub(super) fn stop_stream(&mut self, parent: &str) {
+    pub(super) fn mark_stream_stopped(&mut self, parent: &str) {
         if let Some(at) = self.position_by_stream_state(parent, StreamState::Open) {
             self.messages[at].stream = StreamState::Stopped;
         }
@@ -101,7 +101,7 @@ impl SeenBlocks {
     }
 
     /// Starts a message that has only whole blocks.
-    pub(super) fn start_whole_message(&mut self, parent: &str, id: &str) -> &mut SeenMessage {
+    pub(super) fn add_whole_message(&mut self, parent: &str, id: &str) -> &mut SeenMessage {
         self.push_message(SeenMessage::new(parent, id, StreamState::None))
     }
 

@@ -10,7 +10,7 @@ use super::{BlockFields, StreamEvent, StreamJson};
 impl StreamJson {
     /// Records the start of a streamed block and begins the message of a new text; returns how much
     /// of the block to write.
-    pub(super) fn record_block_start_and_end_message(
+    pub(super) fn record_block_start_ending_previous_message(
         &mut self,
         parent: &str,
         event: &StreamEvent<'_>,
@@ -69,7 +69,7 @@ impl StreamJson {
 
     /// Writes a delta if it is of a text whose start was missed, so that the whole text can
     /// complete it; returns what remains to be written.
-    pub(super) fn write_delta_if_midstream(
+    pub(super) fn write_delta_if_start_missed(
         &mut self,
         event: &StreamEvent<'_>,
         out: &mut Writer<'_>,
@@ -80,7 +80,7 @@ impl StreamJson {
                 if self
                     .seen_blocks
                     .ensure_streaming_message("")
-                    .is_midstream_text(event.index.unwrap_or(0)) =>
+                    .is_text_with_missed_start(event.index.unwrap_or(0)) =>
             {
                 out.append_and_remember_text(text);
                 ShowDecision::Nothing

@@ -63,7 +63,7 @@ impl SubAgents {
         for text in as_string(content).into_iter().chain(parts) {
             if !Fingerprint::from_text(&text).is_same_trimmed_text(&agent.last_text) {
                 agent.write_separator_and_forget_last_text(out);
-                out.append_output(step, &text);
+                out.append_output_if_open(step, &text);
             }
         }
         true
@@ -74,7 +74,7 @@ impl SubAgent {
     /// Writes a line break if a text came before, and forgets that text.
     fn write_separator_and_forget_last_text(&mut self, out: &mut Writer<'_>) {
         if !self.last_text.is_blank() {
-            out.append_output(self.step, "\n");
+            out.append_output_if_open(self.step, "\n");
         }
         self.last_text = Fingerprint::default();
     }
@@ -82,7 +82,7 @@ impl SubAgent {
     /// Writes text as output of the tool.
     fn write_text_as_output(&mut self, text: &str, out: &mut Writer<'_>) {
         self.last_text.push(text);
-        out.append_output(self.step, text);
+        out.append_output_if_open(self.step, text);
     }
 }
 
@@ -103,14 +103,14 @@ impl StreamJson {
         match event.kind.as_deref().unwrap_or("") {
             "message_start" => {
                 let id = event.message.and_then(|raw| BlockFields::from_raw(raw)?.call);
-                self.seen_blocks.start_or_restart_streamed_message(
+                self.seen_blocks.record_streamed_message_start(
                     parent,
                     &id.and_then(as_string).unwrap_or_default(),
                 );
             }
-            "message_stop" => self.seen_blocks.stop_stream(parent),
+            "message_stop" => self.seen_blocks.mark_stream_stopped(parent),
             "content_block_start"
-                if self.record_block_start_and_end_message(parent, event, out)
+                if self.record_block_start_ending_previous_message(parent, event, out)
                     == ShowDecision::All =>
             {
                 if let Some(raw) = event.block {
@@ -171,7 +171,7 @@ impl StreamJson {
                 Some(message) => message.match_and_record_whole_block(&kind, &call, &text),
                 None => self
                     .seen_blocks
-                    .start_whole_message(parent, id)
+                    .add_whole_message(parent, id)
                     .match_and_record_whole_block(&kind, &call, &text),
             };
             match show {

@@ -1,7 +1,9 @@
 //! System and result lines: notices, retries, tool progress and the end of the run.
 
 use crate::event::{Event, FailureReason, NoticeLevel, UnrecognisedReason, Usage};
-use crate::ingest::dialect::anthropic::{fail_refused, parse_stop_reason, parse_usage};
+use crate::ingest::dialect::anthropic::{
+    parse_stop_reason, parse_usage, report_refusal_and_end_text,
+};
 use crate::ingest::dialect::openai_chat::parse_error_message;
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
@@ -45,7 +47,7 @@ impl StreamJson {
             "task_progress" => {
                 let step = line.call.as_deref().and_then(|call| out.find_open_tool(call));
                 if let (Some(step), Some(text)) = (step, line.description.and_then(as_string)) {
-                    out.append_tool_progress(step, &text);
+                    out.append_tool_progress_if_open(step, &text);
                 }
             }
             "session_writes_lost" | "mirror_error" => {
@@ -79,7 +81,7 @@ impl StreamJson {
         let subtype = line.subtype.as_deref().unwrap_or("");
         let reason = line.stop_reason.as_deref();
         let terminal = line.terminal_reason.as_deref().unwrap_or("");
-        self.pending_error.take_error_and_write_unless_repeated(&failure_text(line), out);
+        self.pending_error.clear_and_write_held_unless_repeated(&failure_text(line), out);
         let stop = if terminal.starts_with("aborted") {
             out.report_cancelled_and_end_text(&failure_text(line));
             self.round.reported_or_inferred_stop()
@@ -96,7 +98,7 @@ impl StreamJson {
             out.declare_or_append_final_text(&line.result.map(string_or_json).unwrap_or_default());
             match reason.map(parse_stop_reason) {
                 Some(Some(stop)) => out.report_completed_unless_failed(stop),
-                Some(None) => fail_refused(None, out),
+                Some(None) => report_refusal_and_end_text(None, out),
                 None => out.report_completed_unless_failed(self.round.non_tool_stop_or_end()),
             }
             None
@@ -148,7 +150,7 @@ fn write_retry(line: &StreamLine<'_>, out: &mut Writer<'_>) {
 pub(super) fn write_tool_elapsed_seconds(line: &StreamLine<'_>, out: &mut Writer<'_>) {
     let step = line.call.as_deref().and_then(|call| out.find_open_tool(call));
     if let (Some(step), Some(seconds)) = (step, line.elapsed) {
-        out.append_tool_progress(step, &format!("{} s", seconds.get()));
+        out.append_tool_progress_if_open(step, &format!("{} s", seconds.get()));
     }
 }
 

@@ -40,7 +40,7 @@ impl StreamJson {
             return Ok(());
         }
         let message = MessageFields::from_raw(message).ok_or(Unreadable)?;
-        out.append_unknown_fields(&message.unknown);
+        out.append_unknown_fields_once(&message.unknown);
         let MessageFields { id, model, content, usage, stop_reason, stop_details, .. } = message;
         let id = id.and_then(as_string).unwrap_or_default();
         let blocks = content.map(array_elements).unwrap_or_default();
@@ -128,7 +128,7 @@ impl StreamJson {
         } else {
             self.ensure_round_for_whole_block(id, model, out);
             self.seen_blocks
-                .start_whole_message("", id)
+                .add_whole_message("", id)
                 .match_and_record_whole_block(&kind, &call, &text)
         };
         match show {
@@ -277,7 +277,7 @@ impl StreamJson {
             write_result_output(step, content, out);
         }
         self.sub_agents.forget_step(step);
-        out.end_tool(step, outcome, words.as_deref());
+        out.end_tool_if_open(step, outcome, words.as_deref());
     }
 }
 
@@ -342,6 +342,6 @@ fn write_user_text_unless_sub_agent(line: &StreamLine<'_>, text: &str, out: &mut
     } else if line.is_synthetic.is_some_and(is_true) {
         out.append_notice(NoticeLevel::Info, text);
     } else {
-        out.append_prompt_or_end_run(text);
+        out.append_prompt_unless_finish_requested(text);
     }
 }

@@ -128,7 +128,7 @@ impl SeenMessage {
         kind: &str,
         words: &str,
     ) -> ShowDecision {
-        match self.newest_streamed_block_mut(index) {
+        match self.find_streamed_block_mut(index) {
             Some(SeenBlock { delivery: Delivery::Whole { .. }, .. }) => ShowDecision::Nothing,
             Some(SeenBlock { delivery: Delivery::Both { .. }, .. }) => ShowDecision::All,
             Some(SeenBlock { delivery: Delivery::Streamed { text: spoken, .. }, .. }) => {
@@ -149,13 +149,13 @@ impl SeenMessage {
     }
 
     /// The newest block streamed at `index`.
-    fn newest_streamed_block_mut(&mut self, index: u64) -> Option<&mut SeenBlock> {
+    fn find_streamed_block_mut(&mut self, index: u64) -> Option<&mut SeenBlock> {
         self.blocks.iter_mut().rev().find(|block| block.stream_index() == Some(index))
     }
 
     /// True if the block at `index` is a text whose start was missed.
-    pub(crate) fn is_midstream_text(&mut self, index: u64) -> bool {
-        self.newest_streamed_block_mut(index).is_some_and(|block| {
+    pub(crate) fn is_text_with_missed_start(&mut self, index: u64) -> bool {
+        self.find_streamed_block_mut(index).is_some_and(|block| {
             *block.kind == *"text"
                 && matches!(block.delivery, Delivery::Streamed { from: StreamedFrom::Middle, .. })
         })
@@ -164,7 +164,7 @@ impl SeenMessage {
     /// Stops a streamed block; returns true if that ends a message. A block whose start was missed
     /// stays open: the whole block may complete it.
     pub(crate) fn record_stop_and_detect_text_end(&mut self, index: u64) -> bool {
-        let Some(block) = self.newest_streamed_block_mut(index) else { return false };
+        let Some(block) = self.find_streamed_block_mut(index) else { return false };
         if let Delivery::Streamed { from, .. } = &mut block.delivery {
             if *from == StreamedFrom::Middle {
                 return false;
