@@ -1,36 +1,53 @@
 #!/usr/bin/env bash
-# Checks formatting, lints and all tests. Installs missing tools.
+# Checks formatting, lints and all tests. Installs missing tools if it may (as root, or with sudo that asks for no password).
 #   scripts/test.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if ! command -v cc >/dev/null; then
-  echo "installing a C linker (needed by Rust)"
-  if [ "$(id -u)" = 0 ]; then as_root=(); else as_root=(sudo); fi
-  "${as_root[@]}" apt-get update -q
-  "${as_root[@]}" apt-get install -y -q --no-install-recommends gcc libc6-dev
-fi
-if ! command -v cargo >/dev/null; then
-  echo "cargo not found: install Rust 1.95 or newer (https://rustup.rs) and try again" >&2
-  exit 1
-fi
-
-# Prints the version of Node if it is 20 or newer, else nothing.
-supported_node() {
-  command -v npm >/dev/null && node --version 2>/dev/null | grep -E '^v(2[0-9]|[3-9][0-9])\.' || true
+# Runs a command as root; fails without a question if that is not allowed.
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@" 2>/dev/null; fi
 }
 
-step() { printf '\n== %s\n' "$*"; }
+# install WHY PACKAGE...: installs Debian packages, or says what to type.
+install() {
+  local why=$1
+  shift
+  echo "installing $* ($why)"
+  if command -v apt-get >/dev/null && as_root apt-get update -q && as_root apt-get install -y -q --no-install-recommends "$@"; then
+    return
+  fi
+  echo "not installed: $* ($why). To install: sudo apt-get install $*" >&2
+  return 1
+}
 
-if [ -z "$(supported_node)" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-  echo "installing Node (builds the web chat)"
-  { apt-get update -q && apt-get install -y -q --no-install-recommends nodejs npm python3-venv; } || true
-fi
+# Prints the version of Node if it is 20.19 or newer and has npm, else nothing.
+supported_node() {
+  command -v npm >/dev/null && node --version 2>/dev/null | grep -E '^v(20\.(19|[2-9][0-9])|2[1-9]|[3-9][0-9])\b' || true
+}
 
-if ! command -v tmux >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-  echo "installing tmux (for the terminal tests)"
-  { apt-get update -q && apt-get install -y -q --no-install-recommends tmux; } || true
+if ! command -v cc >/dev/null; then install "linker, needed by Rust" gcc libc6-dev || exit 1; fi
+if ! command -v cargo >/dev/null; then
+  echo "cargo not found. Install Rust 1.95 or newer (https://rustup.rs), then run scripts/test.sh again" >&2
+  exit 1
 fi
+[ -n "$(supported_node)" ] || install "the web chat and third-party clients" nodejs npm python3-venv || true
+if [ -z "$(supported_node)" ] && command -v npm >/dev/null; then
+  # Debian's Node may be too old; npm has newer ones.
+  tools=$PWD/target/tools
+  npm install --prefix "$tools" --no-audit --no-fund --loglevel=error node@22 npm@11 || true
+  export PATH=$tools/node_modules/.bin:$PATH
+fi
+command -v tmux >/dev/null || install "tests in a real terminal" tmux || true
+
+parts=()
+part="" began=0
+# step NAME: ends the part before it and begins another. The last call has no name.
+step() {
+  [ -z "$part" ] || parts+=("$(printf '%4d s  %s' "$((SECONDS - began))" "$part")")
+  part=${1:-} began=$SECONDS
+  [ -z "$part" ] || printf '\n== %s\n' "$part"
+}
 
 step "format"
 cargo fmt --all --check
@@ -42,10 +59,13 @@ step "real MCP servers for the tests"
 # If they cannot be installed, the tests that need them are skipped and say so.
 crates/agent/tests/servers/install.sh || true
 
-step "tests"
+step "build of the tests"
+cargo test --workspace --all-features --locked --no-run
+
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 status=0
+step "tests"
 # Also show the output of passing tests: skipped ones print a line.
 cargo test --workspace --all-features --locked --no-fail-fast -- --show-output 2>&1 | tee "$log" || status=$?
 
@@ -53,16 +73,23 @@ cargo test --workspace --all-features --locked --no-fail-fast -- --show-output 2
 export BUILT=1
 
 step "web chat"
-web/test.sh 2>&1 | tee -a "$log" || status=$?
+if [ -n "$(supported_node)" ]; then
+  web/test.sh 2>&1 | tee -a "$log" || status=$?
+else
+  echo "skipped: tests of the web chat need Node 20.19 or newer and npm" | tee -a "$log"
+fi
 
 step "third-party clients"
 if [ -n "$(supported_node)" ]; then
   crates/gateway/tests/judges/run.sh sample 2>&1 | tee -a "$log" || status=$?
   docs/scenarios/run.sh compare 2>&1 | tee -a "$log" || status=$?
 else
-  echo "skipped: third-party clients need Node 20 or newer and npm" | tee -a "$log"
+  echo "skipped: third-party clients need Node 20.19 or newer and npm" | tee -a "$log"
 fi
 
+step
+printf '\n'
+printf '%s\n' "${parts[@]}"
 skipped=$(grep -c '^skipped: ' "$log" || true)
 awk -v skipped="$skipped" -v status="$status" '/^test result:/ { passed += $4; failed += $6 }
   /^(judges|web):/ { passed += $2; failed += $4 }

@@ -25,8 +25,9 @@ unplug() { kill -USR2 "$wire"; wire_says dead; }
 plug_in() { kill -USR2 "$wire"; wire_says alive; }
 wire_says() { until [ "$(cat "$work/port.is" 2>/dev/null)" = "$1" ]; do sleep 0.02; done; }
 
+: >"$work/gateway"
 "$root/target/debug/millpond" serve --listen 127.0.0.1:0 --data "$work/data" \
-  --host "${through_wire#http://}" 2>"$work/gateway" &
+  --host "${through_wire#http://}" 2>>"$work/gateway" &
 processes+=($!)
 until grep -q '^millpond: listening on ' "$work/gateway" && [ -s "$work/data/token" ]; do sleep 0.02; done
 gateway=$(sed -n 's/^millpond: listening on //p' "$work/gateway")
@@ -66,7 +67,9 @@ tell() {
 
 # A stream has no end: curl reads it until the run has one.
 read_stream() {
-  call -N "$@" >"$work/stream" 5>&- &
+  # Emptied here: the background job may open it later, and an earlier stream in it has an end.
+  : >"$work/stream"
+  call -N "$@" >>"$work/stream" 5>&- &
   local reading=$!
   until sed -n '/^event:final/,$p' "$work/stream" | grep -q '^$'; do sleep 0.02; done
   kill "$reading"

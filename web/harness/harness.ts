@@ -87,7 +87,54 @@ function htmlOfWhole(text: string): string {
   return html;
 }
 
-export const harness = { MarkdownStream, renderToHtml, options, open, openUnthrottled, htmlOfPieces, htmlWithoutStreaming, htmlOfWhole, styles, generateAnswer, splitIntoPieces };
+/**
+ * Returns a function that resolves when the browser has done by itself all that it does with content inserted before:
+ * loaded it or failed to, opened it, painted it. The function inserts elements that go through the same queues, last in
+ * each, and waits for their events. They are created now: hostile content may change the document's properties.
+ */
+function prepareToSettle(): () => Promise<void> {
+  const { body } = document;
+  const box = document.createElement("section");
+  const last = LAST_ELEMENTS.map(({ name, event, attribute, value }) => {
+    const element = document.createElement(name);
+    if (element instanceof HTMLLinkElement) element.rel = "stylesheet";
+    box.append(element);
+    const ended = new Promise((seen) => element.addEventListener(event, seen, { once: true }));
+    return { ended, begin: () => element.setAttribute(attribute, value) };
+  });
+  return async () => {
+    body.append(box);
+    for (const { begin } of last) begin();
+    await Promise.all(last.map(({ ended }) => ended));
+    await new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)));
+    box.remove();
+  };
+}
+
+/** Elements with which the browser does something by itself, the attribute that begins it and the event that ends it. */
+const LAST_ELEMENTS = [
+  { name: "img", attribute: "src", value: "/missing.png", event: "error" },
+  { name: "audio", attribute: "src", value: "/missing.mp3", event: "error" },
+  { name: "link", attribute: "href", value: "/missing.css", event: "error" },
+  { name: "iframe", attribute: "srcdoc", value: "<p>here</p>", event: "load" },
+  { name: "details", attribute: "open", value: "", event: "toggle" },
+];
+
+/** Resolves when all diagrams of earlier texts are drawn or refused: they are drawn one after the other. */
+async function diagramsDrawn(): Promise<void> {
+  const { host, stream } = openUnthrottled();
+  const drawn = new Promise<void>((seen) => {
+    const look = () => void (host.querySelector(".md-diagram") && seen());
+    new MutationObserver(look).observe(host, { childList: true, subtree: true, attributeFilter: ["class"] });
+  });
+  stream.append('```mermaid\npie\n  "a" : 1\n```\n');
+  stream.finish();
+  await drawn;
+  stream.dispose();
+  host.remove();
+}
+
+export const harness = { prepareToSettle, diagramsDrawn, MarkdownStream, renderToHtml, options, open, openUnthrottled, htmlOfPieces, htmlWithoutStreaming, htmlOfWhole, styles, generateAnswer, splitIntoPieces };
 
 declare global {
   interface Window {

@@ -8,6 +8,7 @@ import type { ChatHost } from "./chat-host.ts";
 import { allowFileDrop, type ComposedMessage } from "./composer.ts";
 import type { LateEdit, QueueUpdate } from "./queue.ts";
 import { statusText } from "./status.ts";
+import { waitingMessages } from "./waiting-messages.ts";
 
 /** Why the session cannot be read any more. */
 export type ClosedReason = "revoked" | "deleted" | "notFound" | "signedOut";
@@ -72,6 +73,7 @@ function renderInputArea(chat: ChatElement): TemplateResult {
   const { host, strings } = chat;
   if (!host) return html`<p class="muted read-only">${strings.readOnlyNote}</p>`;
   const focusComposer = () => focusUnlessTouch(chat);
+  const queued = waitingMessages(chat.queued, chat.page);
   return html`<mp-asks
       .asks=${chat.page?.asks ?? []}
       .pendingKeys=${chat.pendingAnswers.pendingKeys}
@@ -81,8 +83,8 @@ function renderInputArea(chat: ChatElement): TemplateResult {
     ></mp-asks>
     <mp-queue
       .session=${chat.session}
-      .queued=${chat.queued}
-      .outbox=${chat.unsentMessages.visible(chat.outbox, chat.page, chat.queued)}
+      .queued=${queued}
+      .outbox=${chat.unsentMessages.visible(chat.outbox, chat.page, queued)}
       .strings=${strings}
       @update-queue=${({ detail }: CustomEvent<QueueUpdate>) => void chat.updateQueue(detail)}
       @late-edit=${({ detail }: CustomEvent<LateEdit>) => chat.moveEditToDraft(host, detail)}

@@ -3,8 +3,8 @@
 
 import { expect, test, type Page } from "./test.ts";
 import { expectNoAxeViolations } from "./axe.ts";
-import { runCommand, sendMessage, signIn } from "./page-actions.ts";
-import { numberedRun } from "./numbered-run.ts";
+import { answerAsk, holdUntilReleased, pressUntil, runCommand, sendMessage, signIn } from "./page-actions.ts";
+import { numberedRun, singleReply } from "./numbered-run.ts";
 
 /** Rules about whole pages, which do not hold while the sidebar makes the rest inert. */
 const WHOLE_PAGE_RULES = ["landmark-one-main", "page-has-heading-one"];
@@ -23,10 +23,9 @@ for (const scheme of ["light", "dark"] as const) {
     await page.locator(".queue").getByRole("button", { name: "Edit" }).click();
     await expectNoAxeViolations(page, "a queued message being edited");
     await page.locator(".queue").getByRole("button", { name: "Cancel" }).click();
-    await page.waitForTimeout(400);
-    await page.locator(".ask").getByRole("button", { name: "Allow once" }).click();
-    await expect(page.locator(".queue li")).toHaveCount(0, { timeout: 20_000 });
-    await expect(page.locator(".images img")).toBeVisible({ timeout: 20_000 });
+    await answerAsk(page, "Allow once");
+    await expect(page.locator(".queue li")).toHaveCount(0);
+    await expect(page.locator(".images img")).toBeVisible();
     for (const view of ["latest", "steps", "bubbles", "transcript", "sentences"]) {
       await page.locator(".view-picker select").selectOption(view);
       await expect(page.locator(`.page.view-${view} .item`).first()).toBeVisible();
@@ -66,7 +65,7 @@ for (const width of [1280, 390]) {
     await page.setViewportSize({ width, height: 800 });
     await signIn(page, gateway);
     await sendMessage(page, "list");
-    await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+    await expect(page.locator(".status.ended")).toBeAttached();
     await expectNoAxeViolations(page, "a chat");
     const field = page.getByRole("textbox", { name: "Message" });
     await field.fill("/");
@@ -95,10 +94,10 @@ for (const width of [1280, 390]) {
     gateway.cutNetwork();
     await sendMessage(page, "later");
     await expect(page.locator(".unsent")).toBeVisible();
-    await expect(page.locator(".connection-note")).toBeVisible({ timeout: 20_000 });
+    await expect(page.locator(".connection-note")).toBeVisible();
     await expectNoAxeViolations(page, "offline, with an unsent message");
     gateway.restoreNetwork();
-    await expect(page.locator(".unsent")).toHaveCount(0, { timeout: 20_000 });
+    await expect(page.locator(".unsent")).toHaveCount(0);
   });
 }
 
@@ -117,15 +116,20 @@ async function tabTo(page: Page, name: string, key: "Tab" | "Shift+Tab" = "Tab")
   throw new Error(`${name} cannot be reached with ${key}`);
 }
 
+/** Presses Enter on the focused button until its ask is answered. The focus is elsewhere then. */
+async function pressEnterUntilAnswered(page: Page): Promise<void> {
+  const isFocused = () => page.locator(".ask button:focus[aria-disabled=false]").count();
+  await pressUntil(() => page.keyboard.press("Enter"), async () => (await isFocused()) === 0);
+}
+
 test("the main actions work by keyboard", async ({ page, gateway }) => {
   await signIn(page, gateway);
   await page.keyboard.type("compute 7*7");
   await page.keyboard.press("Enter");
   await page.locator(".ask").waitFor();
-  await page.waitForTimeout(400);
   await tabTo(page, "Allow once", "Shift+Tab");
-  await page.keyboard.press("Enter");
-  await expect(page.locator(".page")).toContainText("7*7 = 49", { timeout: 20_000 });
+  await pressEnterUntilAnswered(page);
+  await expect(page.locator(".page")).toContainText("7*7 = 49");
   await expect(page.getByRole("textbox", { name: "Message" }), "the focus returns to the message field").toBeFocused();
   // Collapsed steps.
   await tabTo(page, "Ran for", "Shift+Tab");
@@ -184,10 +188,9 @@ test("by keyboard: the queue, a branch, a link, an export and the replay", async
   await page.keyboard.press("Enter");
   await expect(waiting).toHaveText(["/help one"]);
   await tabTo(page, "Allow once", "Shift+Tab");
-  await page.waitForTimeout(400);
-  await page.keyboard.press("Enter");
-  await expect(page.locator(".kind-user .message-text")).toHaveText(["compute 2*3", "/help one"], { timeout: 20_000 });
-  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await pressEnterUntilAnswered(page);
+  await expect(page.locator(".kind-user .message-text")).toHaveText(["compute 2*3", "/help one"]);
+  await expect(page.locator(".status.ended")).toBeAttached();
   // A branch.
   const first = page.url();
   await tabTo(page, "Edit as branch", "Shift+Tab");
@@ -198,7 +201,7 @@ test("by keyboard: the queue, a branch, a link, an export and the replay", async
   await page.keyboard.press("Enter");
   await expect(page).not.toHaveURL(first);
   await expect(page.locator(".kind-user .message-text")).toHaveText(["compute 2*3", "list"]);
-  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await expect(page.locator(".status.ended")).toBeAttached();
   // A link.
   await runCommand(page, "share");
   await tabTo(page, "New link");
@@ -224,14 +227,16 @@ test("by keyboard: the queue, a branch, a link, an export and the replay", async
 });
 
 test("the message field keeps the focus while the chat is still loading", async ({ page, gateway }) => {
+  const { held, release } = holdUntilReleased();
   await page.route("**/assets/chat-*.js", async (route) => {
-    await new Promise((late) => setTimeout(late, 1500));
+    await held;
     await route.continue();
   });
   await signIn(page, gateway);
   await page.keyboard.type("list");
   await page.keyboard.press("Enter");
-  await expect(page.locator(".kind-user")).toHaveCount(1, { timeout: 20_000 });
+  release();
+  await expect(page.locator(".kind-user")).toHaveCount(1);
   await expect(page.getByRole("textbox", { name: "Message" })).toBeFocused();
 });
 
@@ -262,15 +267,22 @@ test("whole sentences are announced, once each", async ({ page, gateway }) => {
     const region = document.querySelector("[data-announcer]");
     if (region) new MutationObserver(() => announced.push(region.textContent ?? "")).observe(region, { childList: true });
   });
+  const announcements = () => page.evaluate(() => (window as unknown as { __announced: string[] }).__announced);
   const ingest = gateway.ingest(session);
   for (const piece of numberedRun()) {
     await ingest.write(piece);
-    await page.waitForTimeout(15);
+    // A pause at the ends of some sentences, until they are announced.
+    const [pauseAt] = /w0[48]0/.exec(piece) ?? [];
+    if (pauseAt) await expect.poll(async () => (await announcements()).join(" ")).toContain(pauseAt);
   }
   await ingest.end();
   await expect(page.locator(".status.ended")).toBeAttached();
-  await page.waitForTimeout(1500);
-  const announced = await page.evaluate(() => (window as unknown as { __announced: string[] }).__announced);
+  // What is announced of another run comes after all of this one.
+  const next = gateway.ingest(session);
+  await next.write(singleReply("That was all."));
+  await next.end();
+  await expect.poll(async () => (await announcements()).at(-1)).toContain("That was all.");
+  const announced = await announcements();
   const words = announced.join(" ").match(/\bw\d{3}\b/g) ?? [];
   expect(words.length).toBe(120);
   expect(new Set(words).size, "each once").toBe(120);
@@ -306,7 +318,7 @@ test("at phone width nothing overflows, and right-to-left layout is mirrored", a
   await page.setViewportSize({ width: 390, height: 800 });
   await signIn(page, gateway);
   await sendMessage(page, "list");
-  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await expect(page.locator(".status.ended")).toBeAttached();
   const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   expect(await overflow()).toBe(0);
   await page.getByRole("button", { name: "Show chat list" }).click();

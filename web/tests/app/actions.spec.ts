@@ -3,7 +3,7 @@
 import { expect, test, type Page } from "./test.ts";
 import { readFileSync } from "node:fs";
 import type { TestGateway } from "./gateway.ts";
-import { runCommand, sendMessage, signIn } from "./page-actions.ts";
+import { advanceClock, answerAsk, holdUntilReleased, runCommand, sendMessage, signIn } from "./page-actions.ts";
 
 let gateway: TestGateway;
 test.beforeAll(({ gateway: started }) => void (gateway = started));
@@ -17,8 +17,7 @@ test("an ask shows the exact command, and can be answered after a moment", async
   const ask = page.locator(".ask");
   await expect(ask).toBeVisible();
   await expect(ask.locator("pre")).toHaveText("echo $((6*7))");
-  await page.waitForTimeout(400);
-  await ask.getByRole("button", { name: "Allow once" }).click();
+  await answerAsk(page, "Allow once");
   await expect(page.locator(".page")).toContainText("6*7 = 42");
   await expect(ask).toBeHidden();
 });
@@ -37,20 +36,24 @@ test("an ask ignores input for its first 350 ms", async ({ page }) => {
   });
   await sendMessage(page, "compute 1+1");
   await page.locator(".ask .pressed-early").waitFor();
-  await page.waitForTimeout(400);
   await expect(page.locator(".ask .pressed-early"), "it was neither answered nor sent").toHaveAttribute("aria-disabled", "false");
-  await page.locator(".ask").getByRole("button", { name: "Deny" }).click();
+  await answerAsk(page, "Deny");
   await expect(page.locator(".ask")).toBeHidden();
+  await expect(page.locator(".status.ended")).toBeAttached();
+  await expect(page.locator(".page"), "the first press did not allow it").not.toContainText("1+1 = 2");
 });
 
 test("two tabs answer the same ask: one wins, the other is notified", async ({ page, context }) => {
+  await page.clock.install();
+  await page.reload();
   await sendMessage(page, "compute 2+2");
   await page.locator(".ask").waitFor();
   const other = await context.newPage();
+  await other.clock.install();
   await other.goto(page.url());
   await other.locator(".ask").waitFor();
-  await page.waitForTimeout(400);
-  await other.waitForTimeout(400);
+  // Past the time for which an ask ignores input, on the clocks of both pages.
+  for (const tab of [page, other]) await advanceClock(tab, 400);
   // Simultaneously: the second answer arrives after the first was accepted.
   const press = (tab: Page, name: string) => tab.locator(".ask").getByRole("button", { name }).elementHandle();
   const [allow, deny] = [await press(page, "Allow once"), await press(other, "Deny")];
@@ -77,8 +80,8 @@ test("messages written during a run are queued and can be reordered, edited and 
   await expect(queued).toHaveCount(2);
   await page.reload();
   await expect(queued.locator(".message-text")).toHaveText(["two", "uno"]);
-  await page.locator(".ask").getByRole("button", { name: "Deny" }).click({ delay: 400 });
-  await expect(queued).toHaveCount(0, { timeout: 30_000 });
+  await answerAsk(page, "Deny");
+  await expect(queued).toHaveCount(0);
   await expect(page.locator(".kind-user .message-text")).toHaveText(["compute 3+3", "two", "uno"]);
 });
 
@@ -142,23 +145,25 @@ test("a message that is sent at once is never shown as unsent", async ({ page })
     new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
   });
   await sendMessage(page, "list");
-  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await expect(page.locator(".status.ended")).toBeAttached();
   await sendMessage(page, "search pond");
   await expect(page.locator(".kind-user")).toHaveCount(2);
   expect(await page.evaluate(() => (window as unknown as { __unsent: string[] }).__unsent)).toEqual([]);
   // A slow one is shown as being sent.
+  const { held, release } = holdUntilReleased();
   await page.route("**/messages", async (route) => {
-    await new Promise((late) => setTimeout(late, 1500));
+    await held;
     await route.continue();
   });
   await sendMessage(page, "slow");
   await expect(page.locator(".unsent")).toContainText("Sending");
+  release();
   await expect(page.locator(".unsent")).toHaveCount(0);
 });
 
 test("a rejected message shows why and can be moved back to the field", async ({ page }) => {
   await sendMessage(page, "list");
-  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await expect(page.locator(".status.ended")).toBeAttached();
   await page.route("**/messages", (route) => route.fulfill({ status: 409, json: { error: { code: "queue_full", message: "The queue is full." } } }));
   await sendMessage(page, "one too many");
   await expect(page.locator(".unsent")).toContainText("The queue is full.");
@@ -169,7 +174,7 @@ test("a rejected message shows why and can be moved back to the field", async ({
 
 test("signing out while writing shows how to sign in, and nothing is lost", async ({ page }) => {
   await sendMessage(page, "list");
-  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await expect(page.locator(".status.ended")).toBeAttached();
   let tries = 0;
   await page.route("**/messages", (route) => {
     tries += 1;
@@ -210,7 +215,7 @@ test("stop cancels the run, and retry starts it again", async ({ page }) => {
 
 test("an edited message creates a branch; the original chat is unchanged", async ({ page }) => {
   await sendMessage(page, "list");
-  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await expect(page.locator(".status.ended")).toBeAttached();
   await sendMessage(page, "search pond");
   await expect(page.locator(".kind-user .message-text")).toHaveCount(2);
   const first = page.url();
@@ -232,8 +237,8 @@ test("editing a message that joined a run keeps what came before it", async ({ p
   await expect(page.locator(".queue li")).toHaveCount(1);
   await page.locator(".ask").getByRole("button", { name: "Allow once" }).click({ delay: 400 });
   const messages = page.locator(".kind-user .message-text");
-  await expect(messages).toHaveText(["compute 5+6", "and be brief"], { timeout: 20_000 });
-  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await expect(messages).toHaveText(["compute 5+6", "and be brief"]);
+  await expect(page.locator(".status.ended")).toBeAttached();
   const runs = await page.locator(".kind-user").evaluateAll((all) => all.map((element) => (element as HTMLElement).dataset["run"]));
   expect(runs[0], "both are in the same run").toBe(runs[1]);
   const first = page.url();
@@ -246,19 +251,19 @@ test("editing a message that joined a run keeps what came before it", async ({ p
 
 test("a message written offline survives a reload and is sent once", async ({ page }) => {
   await sendMessage(page, "list");
-  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await expect(page.locator(".status.ended")).toBeAttached();
   gateway.cutNetwork();
   await sendMessage(page, "search later");
   await expect(page.locator(".unsent")).toContainText("search later");
   gateway.restoreNetwork();
   await page.reload();
-  await expect(page.locator(".unsent")).toHaveCount(0, { timeout: 20_000 });
+  await expect(page.locator(".unsent")).toHaveCount(0);
   await expect(page.locator(".kind-user .message-text")).toHaveText(["list", "search later"]);
 });
 
 test("chats can be searched, renamed, pinned, archived, deleted and restored", async ({ page }) => {
   await sendMessage(page, "list the herons");
-  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await expect(page.locator(".status.ended")).toBeAttached();
   const chat = (name: string) => page.locator("mp-sidebar li", { hasText: name });
   const runMenuAction = async (name: string, action: string) => {
     await chat(name).getByRole("button", { name: /Actions/ }).click();
@@ -286,7 +291,7 @@ test("chats can be searched, renamed, pinned, archived, deleted and restored", a
 
 test("a shared link is read-only and stops working when revoked", async ({ page, browser }) => {
   await sendMessage(page, "chart");
-  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await expect(page.locator(".status.ended")).toBeAttached();
   await runCommand(page, "share");
   await page.getByRole("button", { name: "New link" }).click();
   const link = await page.getByRole("dialog").getByRole("textbox").inputValue();
@@ -301,19 +306,19 @@ test("a shared link is read-only and stops working when revoked", async ({ page,
   guest.on("request", (request) => request.url().includes("/blobs/") && fetched.push(request.url()));
   await page.keyboard.press("Escape");
   await sendMessage(page, "chart");
-  await expect(guest.locator(".images img")).toHaveCount(2, { timeout: 20_000 });
-  await expect(guest.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await expect(guest.locator(".images img")).toHaveCount(2);
+  await expect(guest.locator(".status.ended")).toBeAttached();
   expect(fetched.length).toBe(new Set(fetched).size);
   await runCommand(page, "share");
   await expect(guest.getByRole("textbox", { name: "Message" })).toHaveCount(0);
   await page.getByRole("button", { name: "Revoke" }).click();
-  await expect(guest.locator("body")).toContainText("no longer works", { timeout: 20_000 });
+  await expect(guest.locator("body")).toContainText("no longer works");
   await guest.close();
 });
 
 test("exports contain what the view shows, without secrets", async ({ page }) => {
   await sendMessage(page, "search sk-abcdefghijklmnop1234");
-  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await expect(page.locator(".status.ended")).toBeAttached();
   for (const [name, end] of [["markdown", "md"], ["json", "json"], ["html", "html"]] as const) {
     const [file] = await Promise.all([page.waitForEvent("download"), runCommand(page, name)]);
     expect(file.suggestedFilename()).toMatch(new RegExp(`\\.${end}$`));

@@ -35,7 +35,7 @@ test("the packed client has its types, and its README's example follows a run", 
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (output += text));
-  await expect.poll(() => output, { timeout: 30_000 }).toMatch(/What is a millpond\?\n[^]+\nidle\n$/);
+  await expect.poll(() => output).toMatch(/What is a millpond\?\n[^]+\nidle\n$/);
   child.kill();
   rmSync(folder, { recursive: true, force: true });
 });

@@ -6,6 +6,7 @@ import { expect, test, type Page } from "@playwright/test";
 import { expectNoAxeViolations } from "./axe.ts";
 import { TestGateway } from "./gateway.ts";
 import { countObjectUrls, liveObjectUrls } from "./object-urls.ts";
+import { advanceClock } from "./page-actions.ts";
 import { squarePng } from "./png.ts";
 import { numberedRun, singleReply } from "./numbered-run.ts";
 import { isComplete, frameError } from "./frame-checks.ts";
@@ -76,7 +77,7 @@ test("the element shows a session in a shadow root, with a token and without coo
   const { token } = await createShare(session);
   await embedChat(page, { session, token, view: "bubbles", "read-only": "" });
   await ingestReply(session, numberedRun().join(""));
-  await expect.poll(async () => isComplete("bubbles", await chatPage(page).innerText()), { timeout: 20_000 }).toBe(true);
+  await expect.poll(async () => isComplete("bubbles", await chatPage(page).innerText())).toBe(true);
   expect(frameError("bubbles", await chatPage(page).innerText())).toBeUndefined();
   expect(await page.locator("millpond-chat").evaluate((element) => element.shadowRoot?.adoptedStyleSheets.length)).toBe(1);
   expect(await page.locator("h1").evaluate((element) => getComputedStyle(element).fontSize), "the page keeps its own style").toBe("32px");
@@ -139,25 +140,35 @@ test("a remote image is requested only when clicked, and only by a frame", async
   expect(page.url(), "clicking an image in a link does not follow the link").toBe(`${originOf(embeddingSite)}/`);
 });
 
-/** Requests made during the time a reconnect would need. */
+/** Requests made in a minute of the page's clock, in which every timer of a reconnect ends. */
 async function requestsDuringReconnectTime(page: Page): Promise<string[]> {
   const requests: string[] = [];
-  page.on("request", (request) => requests.push(request.url()));
-  await page.waitForTimeout(3_000);
+  const note = (request: { url(): string }) => void requests.push(request.url());
+  page.on("request", note);
+  await advanceClock(page, 60_000);
+  // Requests are told of in order: after this one, all that the timers made are known.
+  const last = `${originOf(embeddingSite)}/last`;
+  await page.evaluate((url) => fetch(url).then(() => undefined), last);
+  page.off("request", note);
+  expect(requests.pop()).toBe(last);
   return requests;
 }
+
+/** Waits until the gateway refuses to open the session's stream. */
+const refusedStream = (page: Page, session: string) => page.waitForResponse((response) => response.url().includes(`/${session}/stream`) && 400 <= response.status());
 
 test("a revoked link is reported, the page stays, and no more requests are made", async ({ page }) => {
   const session = await gateway.newSession("revoked");
   const { id, token } = await createShare(session);
+  await page.clock.install();
   await embedChat(page, { session, token });
   await ingestReply(session, singleReply("Still here."));
   await expect(chatPage(page)).toContainText("Still here.");
+  const refused = refusedStream(page, session);
   await gateway.callApi("DELETE", `/v1/sessions/${session}/shares/${id}`, {});
   const note = page.locator("millpond-chat [role=alert]");
+  await refused;
   await expect(note).toHaveText("This link no longer works.");
-  // After one refused reconnect.
-  await page.waitForTimeout(1_000);
   expect(await requestsDuringReconnectTime(page)).toEqual([]);
   await expect(note).toHaveText("This link no longer works.");
   await expect(chatPage(page)).toContainText("Still here.");
@@ -173,13 +184,15 @@ test("a revoked link is reported, the page stays, and no more requests are made"
 test("a guest sees that the session was deleted, and no more requests are made", async ({ page }) => {
   const session = await gateway.newSession("deleted");
   const { token } = await createShare(session);
+  await page.clock.install();
   await embedChat(page, { session, token });
   await ingestReply(session, singleReply("Still here."));
   await expect(chatPage(page)).toContainText("Still here.");
+  const refused = refusedStream(page, session);
   await gateway.callApi("DELETE", `/v1/sessions/${session}`, {});
   const note = page.locator("millpond-chat [role=alert]");
+  await refused;
   await expect(note).toHaveText("This chat was deleted.");
-  await page.waitForTimeout(1_000);
   expect(await requestsDuringReconnectTime(page)).toEqual([]);
   await expect(note).toHaveText("This chat was deleted.");
   await expect(chatPage(page)).toContainText("Still here.");
@@ -191,7 +204,7 @@ test("an owner sees that the session was restored in another window", async ({ p
   await gateway.callApi("DELETE", `/v1/sessions/${session}`, {});
   await expect(page.locator("millpond-chat [role=alert]")).toContainText("This chat was deleted.");
   await gateway.callApi("POST", `/v1/sessions/${session}/restore`, {});
-  await expect(messageField(page)).toBeVisible({ timeout: 15_000 });
+  await expect(messageField(page)).toBeVisible();
   await expect(page.locator("millpond-chat [role=alert]")).toHaveCount(0);
 });
 
@@ -208,7 +221,7 @@ test("an owner cannot write to a deleted session, and can restore it", async ({ 
   await expect(messageField(page)).toBeVisible();
   await messageField(page).fill("list");
   await messageField(page).press("Enter");
-  await expect(page.locator("millpond-chat .status.ended")).toBeAttached({ timeout: 20_000 });
+  await expect(page.locator("millpond-chat .status.ended")).toBeAttached();
 });
 
 async function uploadImage(session: string): Promise<string> {
@@ -260,7 +273,7 @@ test("a diagram has one object URL at a time, and none when it is not shown", as
   const image = chatPage(page).locator(".md-diagram img");
   const source = () => image.getAttribute("src");
   const theme = (name: string) => page.evaluate((name) => void (document.documentElement.dataset["theme"] = name), name);
-  await expect(image).toBeVisible({ timeout: 30_000 });
+  await expect(image).toBeVisible();
   for (const name of ["dark", "light"]) {
     const before = await source();
     await theme(name);
@@ -271,8 +284,10 @@ test("a diagram has one object URL at a time, and none when it is not shown", as
   await theme("dark");
   await setAttribute(page, "session", other);
   await expect(image).toHaveCount(0);
-  await page.waitForTimeout(2_000);
-  expect(await liveObjectUrls(page)).toEqual([]);
+  // Diagrams are drawn one after the other: when this one is drawn, the redraw is over.
+  await ingestReply(other, singleReply("```mermaid\ngraph LR\n  C-->D\n```\n"));
+  await expect(image).toBeVisible();
+  expect(await liveObjectUrls(page)).toEqual([await source()]);
 });
 
 /** Checks only the element: the page around it is not ours. */

@@ -1,21 +1,16 @@
-// Hostile texts: all payloads of the corpus as message, tool name, tool output, title and error, on the real
-// page under its real content security policy.
+// Hostile texts: the project's own payloads, and those of the corpus if it is there, as message, tool name, tool output,
+// title and error, on the real page under its real content security policy.
 
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { corpusPayloads, ownPayloads, samplePayloads } from "../markdown/texts.ts";
 import { expect, test, type Page } from "./test.ts";
 import type { TestGateway } from "./gateway.ts";
 
-const CORPUS = process.env["MILLPOND_CORPUS"] ?? join(import.meta.dirname, "../../../../shared/corpus");
-const FILES = ["xss/xss-payloads-open.json", "xss/dompurify-expect.json"].map((name) => join(CORPUS, name));
-const payloads = FILES.filter(existsSync).flatMap((file) => (JSON.parse(readFileSync(file, "utf8")) as { payload: string }[]).map(({ payload }) => payload));
+const payloads = samplePayloads(1);
 
 const BATCH = 1200;
 const toBatches = (all: string[]) => Array.from({ length: Math.ceil(all.length / BATCH) }, (_, n) => all.slice(n * BATCH, (n + 1) * BATCH));
 
 test.beforeEach(({ page }) => {
-  if (!payloads.length) console.log("skipped: hostile texts need the corpus (MILLPOND_CORPUS)");
-  test.skip(!payloads.length);
   page.on("dialog", (dialog) => {
     hits.push(`a dialog: ${dialog.message()}`);
     void dialog.dismiss();
@@ -68,7 +63,7 @@ const asOneRun = (batch: string[]) => [[INIT_LINE, ...batch.map(hostileTurn), re
 /** One run per payload, for the view that shows only the reply of a run. */
 const asSeparateRuns = (batch: string[]) => batch.map((payload, n) => INIT_LINE + hostileTurn(payload, n) + messageLine("assistant", [{ type: "text", text: payload }], n + 1) + resultLine(payload));
 
-// The transcript gets all payloads; the other views a tenth each, or all with MILLPOND_ALL.
+// The transcript gets all payloads of the corpus; the other views a tenth each, or all with MILLPOND_ALL.
 const SAMPLE_EVERY = process.env["MILLPOND_ALL"] ? 1 : 10;
 /** One payload of the corpus has no visible text. */
 const NO_REPLY = 1;
@@ -83,10 +78,10 @@ const VIEWS = [
 
 for (const [place, { view, every, runs }] of VIEWS.entries()) {
   test(`as texts, tool names and tool output, in ${view}`, async ({ page, gateway }) => {
-    test.setTimeout(every === 1 ? 600_000 : 300_000);
+    test.setTimeout(900_000);
     await signIn(page, gateway);
     await page.evaluate((view) => localStorage.setItem("millpond.choices", JSON.stringify({ view })), view);
-    for (const [n, batch] of toBatches(payloads.filter((_, n) => n % every === place % every)).entries()) {
+    for (const [n, batch] of toBatches([...ownPayloads(), ...corpusPayloads().filter((_, n) => n % every === place % every)]).entries()) {
       const session = await gateway.newSession(`hostile ${n}`);
       for (const run of runs(batch)) {
         const ingest = gateway.ingest(session, "claude-code");
@@ -94,8 +89,8 @@ for (const [place, { view, every, runs }] of VIEWS.entries()) {
         expect(await ingest.end()).toBe(200);
       }
       await page.goto(`${gateway.origin}/s/${session}`);
-      await expect(page.locator(".status.ended")).toBeAttached({ timeout: 30_000 });
-      await page.waitForFunction(() => !document.querySelector(".unrendered"), undefined, { timeout: 60_000 });
+      await expect(page.locator(".status.ended")).toBeAttached();
+      await page.waitForFunction(() => !document.querySelector(".unrendered"));
       await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
       expect(await page.locator(".item").count()).toBeGreaterThanOrEqual(batch.length - NO_REPLY);
       await expectNoActiveContent(page);
@@ -104,7 +99,7 @@ for (const [place, { view, every, runs }] of VIEWS.entries()) {
 }
 
 test("as titles of all chats in the list", async ({ page, gateway }) => {
-  test.setTimeout(300_000);
+  test.setTimeout(900_000);
   await signIn(page, gateway);
   const shown = await gateway.newSession("titles");
   for (const [n, batch] of toBatches(payloads).entries()) {
@@ -129,12 +124,12 @@ test("as titles of all chats in the list", async ({ page, gateway }) => {
 });
 
 test("as the title of the open chat", async ({ page, gateway }) => {
-  test.setTimeout(300_000);
+  test.setTimeout(900_000);
   await signIn(page, gateway);
   const session = await gateway.newSession("titles");
   await page.goto(`${gateway.origin}/s/${session}`);
   await expect(page.locator(".status")).toBeAttached();
-  for (const payload of payloads.filter((_, n) => n % 60 === 0)) {
+  for (const payload of [ownPayloads().filter((_, n) => n % 6 === 0), corpusPayloads().filter((_, n) => n % 60 === 0)].flat()) {
     const title = [...payload].slice(0, 200).join("");
     const kept = (await gateway.callApi<{ title: string }>("PATCH", `/v1/sessions/${session}`, { title })).title;
     await expect.poll(() => page.locator("h1").evaluate((of) => of.textContent)).toBe(kept || "New chat");
@@ -143,7 +138,7 @@ test("as the title of the open chat", async ({ page, gateway }) => {
 });
 
 test("as errors", async ({ page, gateway }) => {
-  test.setTimeout(300_000);
+  test.setTimeout(900_000);
   await signIn(page, gateway);
   const session = await gateway.newSession("errors");
   // A run for each would take minutes: a hundred per run, one per line.

@@ -33,7 +33,7 @@ test("an image is sent with the first message, and without any text", async ({ p
   await attachFiles(page, pondImage, { ...pondImage, name: "large.png", buffer: squarePng(3000) });
   await page.getByRole("button", { name: "Remove pond.png" }).click();
   await page.keyboard.press("Enter");
-  await expect.poll(() => imageWidths(page), { timeout: 15_000 }).toEqual([40, 2048]);
+  await expect.poll(() => imageWidths(page)).toEqual([40, 2048]);
   await page.reload();
   await expect.poll(() => imageWidths(page)).toEqual([40, 2048]);
   await page.locator(".kind-user").first().getByRole("button", { name: "Enlarge image" }).click();
@@ -56,7 +56,7 @@ test("an image is queued with its message, and kept when the message is edited",
   await page.locator(".ask").getByRole("button", { name: "Deny" }).click({ delay: 400 });
   await expect(page.locator(".kind-user .message-text")).toHaveText(["compute 4+4", "think"]);
   await expect.poll(() => imageWidths(page)).toEqual([40]);
-  await expect(page.locator(".status.ended")).toBeVisible({ timeout: 30_000 });
+  await expect(page.locator(".status.ended")).toBeVisible();
 
   const before = page.url();
   await page.locator(".kind-user").nth(1).getByRole("button", { name: "Edit" }).click();
@@ -110,7 +110,7 @@ test("a message whose upload fails stays in the field", async ({ page }) => {
 test("a rejected message moves back to the field with its image", async ({ page }) => {
   await page.getByRole("textbox", { name: "Message" }).fill("list");
   await page.keyboard.press("Enter");
-  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await expect(page.locator(".status.ended")).toBeAttached();
   await page.route("**/messages", (route) => route.fulfill({ status: 409, json: { error: { code: "queue_full", message: "The queue is full." } } }));
   await attachFiles(page, pondImage);
   await page.getByRole("textbox", { name: "Message" }).fill("look");
@@ -184,7 +184,7 @@ test("a failed branch loses nothing and creates one chat, however often it is re
   await attachFiles(page, pondImage);
   await field.fill("list");
   await page.keyboard.press("Enter");
-  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await expect(page.locator(".status.ended")).toBeAttached();
   const before = page.url();
   const chats = async () => (await gateway.callApi<{ sessions: unknown[] }>("GET", "/v1/sessions?limit=100")).sessions.length;
   const count = await chats();
@@ -225,7 +225,7 @@ test("an image can be removed from a message edited as a branch", async ({ page 
   await attachFiles(page, pondImage);
   await page.getByRole("textbox", { name: "Message" }).fill("list");
   await page.keyboard.press("Enter");
-  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await expect(page.locator(".status.ended")).toBeAttached();
   const before = page.url();
   await page.locator(".kind-user").getByRole("button", { name: "Edit as branch" }).click();
   await page.locator(".thumbnails").getByRole("button", { name: "Remove" }).click();
@@ -268,7 +268,7 @@ test("the object URL of a thumbnail exists only while it is shown", async ({ pag
   await expect(page.locator(".kind-user .images")).toBeVisible();
   await expect.poll(kept).toBe(0);
   // A branch edit has its image until it is cancelled.
-  await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+  await expect(page.locator(".status.ended")).toBeAttached();
   await page.locator(".kind-user").getByRole("button", { name: "Edit as branch" }).click();
   await expect.poll(drawn).toEqual([40]);
   await page.locator(".note").getByRole("button", { name: "Cancel" }).click();

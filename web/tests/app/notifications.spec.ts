@@ -3,6 +3,7 @@
 import type { Worker } from "@playwright/test";
 import { withHiddenTabs } from "./hidden-tabs.ts";
 import { numberedRun } from "./numbered-run.ts";
+import { advanceClock } from "./page-actions.ts";
 import { expect, test, type Page } from "./test.ts";
 
 test("a notification is shown once, and only if no window of the app is visible", async ({ page, gateway, context }) => {
@@ -73,6 +74,7 @@ const testWithHiddenTabs = test.extend({
 
 testWithHiddenTabs("a hidden tab notifies of endings and asks, and a click opens the session", async ({ page, context, gateway }) => {
   await context.grantPermissions(["notifications"], { origin: gateway.origin });
+  await page.clock.install();
   await page.goto(gateway.origin + (await gateway.loginPath()));
   const [mill, weir, dam] = [await gateway.newSession("Mill"), await gateway.newSession("Weir"), await gateway.newSession("Dam")];
   const listed = page.locator("mp-sidebar li");
@@ -96,10 +98,10 @@ testWithHiddenTabs("a hidden tab notifies of endings and asks, and a click opens
   await expect.poll(() => isHidden(page)).toBe(true);
   await runIn(mill);
   await expect.poll(() => shownNotifications(page)).toEqual(["Mill: Run ended."]);
-  // Longer than the time after which a hidden tab pauses its connections.
-  await other.waitForTimeout(11_000);
+  // Longer than the time after which a hidden tab pauses its connections, on the page's clock.
+  await advanceClock(page, 11_000);
   await gateway.callApi("POST", `/v1/sessions/${weir}/messages`, { text: "compute 4+4" });
-  await expect.poll(() => shownNotifications(page), { timeout: 20_000 }).toEqual(["Mill: Run ended.", "Weir: Waiting for your answer."]);
+  await expect.poll(() => shownNotifications(page)).toEqual(["Mill: Run ended.", "Weir: Waiting for your answer."]);
 
   await clickNotification(context.serviceWorkers()[0], weir);
   await expect(page).toHaveURL(`${gateway.origin}/s/${weir}`);

@@ -34,7 +34,7 @@ function collapseSpaces(text: string): string {
 }
 
 async function waitUntilComplete(page: Page, view: string): Promise<void> {
-  await expect.poll(async () => isComplete(view, await page.locator(".scroller").innerText()), { timeout: 30_000 }).toBe(true);
+  await expect.poll(async () => isComplete(view, await page.locator(".scroller").innerText())).toBe(true);
 }
 
 /**
@@ -82,7 +82,7 @@ for (const view of VIEWS) {
     await waitUntilComplete(reloaded, view);
     // The last items may be drawn a frame after the status, on either page.
     const shownText = (of: Page) => of.locator(".page").innerText();
-    await expect(async () => expect(await shownText(reloaded), "live equals reloaded").toBe(await shownText(page))).toPass({ timeout: 30_000 });
+    await expect(async () => expect(await shownText(reloaded), "live equals reloaded").toBe(await shownText(page))).toPass();
     await checkFrames(page, view);
     await checkFrames(reloaded, view);
   });
@@ -99,7 +99,7 @@ for (const view of VIEWS) {
     await expect(page.locator(".connection-note")).toBeVisible();
     expect(await page.locator(".scroller").innerText(), "the partial stays").toContain("w029");
     await gateway.startProcess();
-    await expect(page.locator(".scroller")).toContainText("Interrupted", { timeout: 30_000 });
+    await expect(page.locator(".scroller")).toContainText("Interrupted");
     expect(await page.locator(".scroller").innerText(), "the partial stays").toContain("w029");
     await checkFrames(page, view);
   });
@@ -111,7 +111,7 @@ for (const view of VIEWS) {
     await openSession(page, session, view);
     await page.getByRole("textbox", { name: "Message" }).fill("/help q001");
     await page.keyboard.press("Enter");
-    await expect(page.locator(".status.ended")).toBeAttached({ timeout: 20_000 });
+    await expect(page.locator(".status.ended")).toBeAttached();
     const ingest = gateway.ingest(session);
     const all = numberedRun();
     for (const piece of all.slice(0, 30)) await ingest.write(piece);

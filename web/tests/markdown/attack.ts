@@ -15,9 +15,10 @@ export const ALLOWED_ELEMENTS = (
   "munder mover munderover mtable mtr mlabeledtr mtd annotation"
 ).split(" ");
 
-/** Streams texts in pieces of `size` (0: whole), waits for diagrams, and inspects the result. */
-export async function attack(given: { texts: string[]; size: number; allowed: string[]; restMs: number }): Promise<Verdict> {
-  const { texts, size, allowed, restMs } = given;
+/** Streams texts in pieces of `size` (0: whole), waits until the page has settled, and inspects the result. */
+export async function attack(given: { texts: string[]; size: number; allowed: string[] }): Promise<Verdict> {
+  const { texts, size, allowed } = given;
+  const settle = window.harness.prepareToSettle();
   const names = new Set(allowed);
   const executions: string[] = [];
   const findings: string[] = [];
@@ -52,11 +53,9 @@ export async function attack(given: { texts: string[]; size: number; allowed: st
     shown.stream.finish();
     return { ...shown, text };
   });
-  let drawn = -1;
-  for (let now = 0; drawn < now || drawn < 0; now = container.querySelectorAll(".md-diagram").length) {
-    drawn = now;
-    await new Promise((rested) => setTimeout(rested, restMs));
-  }
+  await window.harness.diagramsDrawn();
+  await settle();
+  const drawn = container.querySelectorAll(".md-diagram").length;
   for (const { host, stream, text } of open) {
     inspect(host, text);
     stream.dispose();
@@ -73,9 +72,10 @@ export async function attackUnsanitised(payloads: string[]): Promise<Verdict> {
   for (const name of Object.keys(real)) Object.assign(window, { [name]: () => void executions.push(name) });
   Object.assign(window, { pwned: () => void executions.push("marker") });
   // Create all first: a payload may clobber the document's properties.
+  const settle = window.harness.prepareToSettle();
   const holders = payloads.map(() => document.body.appendChild(document.createElement("div")));
   holders.forEach((holder, index) => (holder.innerHTML = payloads[index] ?? ""));
-  await new Promise((rested) => setTimeout(rested, 120));
+  await settle();
   for (const holder of holders) holder.remove();
   Object.assign(window, real);
   return { shown: payloads.length, drawn: 0, executions, findings: [] };

@@ -7,7 +7,7 @@ let site: Site;
 let page: Page;
 
 test.beforeAll(async ({ browser }) => {
-  test.setTimeout(240_000);
+  test.setTimeout(600_000);
   site = await serve(POLICY);
   const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
   page = await context.newPage();
@@ -163,7 +163,7 @@ test("an unclosed formula is held back or shown as source, never with its delimi
 test("a diagram is an image, with its source available", async () => {
   await show("```mermaid\nflowchart LR\n  A[Start here] --> B{Is it so?}\n  B -->|yes| C[(Store)]\n```\n");
   const image = page.locator("figure.md-diagram > img");
-  await image.waitFor({ timeout: 30_000 });
+  await image.waitFor();
   await expect.poll(() => image.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBeGreaterThan(100);
   expect(await image.getAttribute("alt")).toBe("Diagram");
   expect(await image.getAttribute("src")).toMatch(/^blob:/);
@@ -184,7 +184,7 @@ test("kinds of diagrams", async () => {
     "erDiagram\n  RUN ||--o{ EVENT : has",
   ];
   await show(sources.map((source) => `\`\`\`mermaid\n${source}\n\`\`\``).join("\n\n"));
-  await expect.poll(() => page.locator("figure.md-diagram > img").count(), { timeout: 60_000 }).toBe(sources.length);
+  await expect.poll(() => page.locator("figure.md-diagram > img").count()).toBe(sources.length);
   const widths = await page.locator("figure.md-diagram > img").evaluateAll((all) =>
     Promise.all(all.map(async (image) => ((await (image as HTMLImageElement).decode()), (image as HTMLImageElement).naturalWidth))),
   );
@@ -204,7 +204,7 @@ test("an invalid diagram, or one that would fetch something, stays code", async 
   const note = (request: { url(): string }): void => void (request.url().includes("evil") && foreign.push(request.url()));
   page.on("request", note);
   await show([...sources, "pie\n  \"a\" : 1"].map((source) => `\`\`\`mermaid\n${source}\n\`\`\``).join("\n\n"));
-  await page.waitForSelector("figure.md-diagram > img", { timeout: 30_000 });
+  await page.waitForSelector("figure.md-diagram > img");
   page.off("request", note);
   expect(await page.locator("figure.md-code:not(.md-diagram)").count()).toBe(sources.length);
   expect(foreign).toEqual([]);
@@ -253,7 +253,7 @@ test("everything works in a shadow root", async () => {
   });
   await page.locator("math").waitFor();
   await page.locator(".hljs-keyword").waitFor();
-  await page.locator("figure.md-diagram > img").waitFor({ timeout: 30_000 });
+  await page.locator("figure.md-diagram > img").waitFor();
   await page.getByRole("button", { name: "Copy" }).first().click();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("let a = 1;");
   await page.getByRole("button", { name: /Show image/ }).click();

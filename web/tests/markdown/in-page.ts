@@ -99,9 +99,21 @@ export function findSpecDifferences(examples: Example[]): { example: number; our
     pre.append(inner);
     figure.replaceWith(pre);
   };
+  const checkbox = (element: Element): void => {
+    const plain = document.createElement("input");
+    for (const name of ["type", "checked", "disabled"]) if (element.hasAttribute(name)) plain.setAttribute(name, element.getAttribute(name) ?? "");
+    element.replaceWith(plain);
+  };
+  const task = (element: Element): void => {
+    element.removeAttribute("class");
+    const label = element.querySelector("label");
+    label?.replaceWith(...label.childNodes);
+  };
   const canonical = (html: string): string => {
     host.innerHTML = html;
     const root = host.content;
+    root.querySelectorAll(".md-task").forEach(task);
+    root.querySelectorAll("input").forEach(checkbox);
     root.querySelectorAll(".md-host").forEach((element) => {
       const before = element.previousSibling;
       if (before instanceof Text) before.data = before.data.replace(/ $/, "");

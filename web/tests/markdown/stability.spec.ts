@@ -7,7 +7,7 @@ let site: Site;
 let page: Page;
 
 test.beforeAll(async ({ browser }) => {
-  test.setTimeout(240_000);
+  test.setTimeout(600_000);
   site = await serve(null);
   page = await browser.newPage();
 });
